@@ -1,0 +1,14 @@
+// Numbers of matches: 128 bits, never wrapped.
+#pragma once
+
+#include <string>
+
+namespace deltamatch {
+
+/// A number of matches. Arithmetic in the library is checked: a count beyond 2^128 - 1 is an Error, never a wrapped number.
+__extension__ using Count = unsigned __int128;
+
+/// Decimal digits, without separators.
+[[nodiscard]] std::string to_string(Count count);
+
+}  // namespace deltamatch

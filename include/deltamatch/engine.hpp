@@ -1,0 +1,159 @@
+// The engine: a data graph, the standing queries on it, and the life cycle of a batch.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deltamatch/count.hpp"
+#include "deltamatch/error.hpp"
+#include "deltamatch/match.hpp"
+#include "deltamatch/query.hpp"
+#include "deltamatch/update.hpp"
+
+namespace deltamatch {
+
+struct EngineOptions {
+  bool directed = true;
+  unsigned threads = 0;  ///< 0: as many as the machine has
+  /// Sliding window in microseconds: an edge lives while its latest insert time + window > watermark. 0: no window.
+  Timestamp window = 0;
+};
+
+struct QueryOptions {
+  MatchMode mode = MatchMode::isomorphism;
+  CountMode count = CountMode::subgraphs;
+  bool list = false;  ///< list matches to the sink and digest them; otherwise they are only counted
+};
+
+/// Names a standing query; never reused within one engine.
+enum class QueryId : std::uint32_t {};
+
+/// What to do about a bad record: apply what stands before it and stop there, or leave it out.
+enum class OnReject : std::uint8_t { stop, skip };
+
+/// Updates that changed nothing, by cause.
+struct Ignored {
+  std::uint64_t duplicate_insert = 0;  ///< the edge lived already
+  std::uint64_t absent_delete = 0;     ///< the edge (or vertex) did not live
+  std::uint64_t superseded = 0;        ///< a later update of the same edge in the batch
+  std::uint64_t late = 0;              ///< dead on arrival under the window
+  Ignored& operator+=(const Ignored& other) noexcept;
+};
+
+/// Seconds spent in each step of the batch life cycle.
+struct StepSeconds {
+  double apply = 0;
+  double estimate = 0;
+  double cache = 0;
+  double match = 0;
+  double settle = 0;
+  StepSeconds& operator+=(const StepSeconds& other) noexcept;
+};
+
+/// An order-free digest of a set of matches: the sum of their ids modulo 2^128.
+struct MatchDigest {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  void add(const MatchId& id) noexcept;
+  friend bool operator==(const MatchDigest&, const MatchDigest&) = default;
+};
+
+/// What a batch did to one standing query.
+struct QueryDelta {
+  QueryId query{};
+  Count added = 0;
+  Count removed = 0;
+  MatchDigest added_digest;    ///< only where the query lists
+  MatchDigest removed_digest;  ///< only where the query lists
+};
+
+struct BatchResult {
+  std::uint64_t batch = 0;         ///< number of the batch, from 1
+  std::size_t consumed = 0;        ///< updates taken: all, or those before the record that stopped it
+  std::uint64_t inserted = 0;      ///< edges in the net batch
+  std::uint64_t deleted = 0;       ///< edges in the net batch, expired ones among them
+  std::uint64_t expired = 0;
+  Ignored ignored;
+  std::vector<Reject> rejects;     ///< ascending by index
+  std::vector<QueryDelta> queries; ///< in order of registration
+  std::optional<Timestamp> watermark;
+  StepSeconds seconds;
+};
+
+struct StaticResult {
+  Count matches = 0;
+  MatchDigest digest;
+  bool complete = true;  ///< false: stopped by limit or time-out
+  double seconds = 0;
+};
+
+struct StaticOptions {
+  QueryOptions query;
+  std::optional<std::uint64_t> limit;                ///< list at most that many matches (requires query.list)
+  std::optional<std::chrono::nanoseconds> timeout;
+};
+
+struct GraphStatistics {
+  std::uint64_t vertices = 0;  ///< in the dictionary
+  std::uint64_t edges = 0;
+  std::uint64_t bytes = 0;             ///< adjacency and dictionary
+  std::uint64_t adjacency_bytes = 0;   ///< lists, rows and free blocks
+  std::uint64_t dictionary_bytes = 0;
+};
+
+/// Not thread-safe: one thread calls it; it uses `threads` threads inside. Every call either succeeds or throws Error or
+/// std::bad_alloc and leaves graph, queries and counters as they were before it.
+class Engine {
+ public:
+  explicit Engine(const EngineOptions& options = {});
+  ~Engine();
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Registers a standing query: from the next batch on its matches are reported. Throws Error(configuration) where the query
+  /// does not fit the graph (directed edges over undirected data) or the options exclude each other.
+  QueryId add_query(const Query& query, const QueryOptions& options = {});
+  void remove_query(QueryId query);
+
+  /// Applies updates without matching: the start graph. Records are refused as in process.
+  BatchResult load(const UpdateBatch& batch, OnReject on_reject = OnReject::stop);
+
+  /// Applies one batch and finds the matches that appeared and vanished. Matches of listing queries go to `sink` (which may be
+  /// null) once all of the batch's matching has succeeded.
+  BatchResult process(const UpdateBatch& batch, OnReject on_reject = OnReject::stop, MatchSink* sink = nullptr);
+
+  /// Matches the whole graph as it stands. Listed matches go to `sink` as `added`, sorted by id.
+  StaticResult match(const Query& query, const StaticOptions& options = {}, MatchSink* sink = nullptr);
+
+  /// The plans of a query as text, with estimates from the graph as it stands; where `query` is standing and batches have been
+  /// processed, with actual figures too.
+  [[nodiscard]] std::string explain(const Query& query, const QueryOptions& options = {});
+  [[nodiscard]] std::string explain(QueryId query);
+
+  [[nodiscard]] GraphStatistics graph() const;
+  [[nodiscard]] const EngineOptions& options() const noexcept;
+
+  /// Writes graph, dictionary, window and batch number; checksummed, written aside and renamed. Standing queries are not part
+  /// of a snapshot.
+  void save(const std::filesystem::path& path) const;
+  /// An engine with the state that `save` wrote. Direction and window come from the snapshot. Throws Error where the file is
+  /// torn, corrupt or of another version.
+  static Engine restore(const std::filesystem::path& path, unsigned threads = 0);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace deltamatch

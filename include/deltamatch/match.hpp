@@ -1,0 +1,64 @@
+// Matches, and the sinks that take them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "deltamatch/id.hpp"
+
+namespace deltamatch {
+
+/// What a match may map to the same thing. isomorphism: vertices and edges distinct; edge_distinct: edges distinct;
+/// homomorphism: no restriction.
+enum class MatchMode : std::uint8_t { isomorphism, edge_distinct, homomorphism };
+
+/// What is counted: one match per class under the query's automorphism group (isomorphism only), or every embedding.
+enum class CountMode : std::uint8_t { subgraphs, embeddings };
+
+/// 128 bits that name a match: xxh128 of the query's fingerprint and the match's vertices and edges by external ids. The same
+/// on every backend, for every thread count and after every restart.
+struct MatchId {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  friend auto operator<=>(const MatchId&, const MatchId&) = default;
+};
+
+/// 32 lower-case hexadecimal digits.
+[[nodiscard]] std::string to_string(const MatchId& id);
+
+/// A data edge as a match holds it: as the data states it, or in undirected data with the lesser id as source.
+struct MatchedEdge {
+  Id source;
+  std::string_view label;
+  Id target;
+};
+
+/// One match of a batch. All views hold until MatchSink::write returns.
+struct Match {
+  MatchId id;
+  std::string_view query;                        ///< the query's name
+  bool added = true;                             ///< false: the match vanished
+  std::uint64_t batch = 0;                       ///< number of the batch, from 1; 0 in a static match
+  std::optional<Timestamp> time;                 ///< the batch's watermark, where the stream bears times
+  std::span<const std::string> names;            ///< names of the query vertices
+  std::span<const Id> vertices;                  ///< what each query vertex is mapped to, in the query's order
+  std::span<const MatchedEdge> edges;            ///< what each query edge is mapped to, in the query's order
+  std::span<const std::uint32_t> cause;          ///< ascending indices of the edges that this batch inserted or deleted
+};
+
+/// Takes the matches of one batch after the batch's matching has succeeded: begin, write*, commit; or abort in place of
+/// commit when a write fails. Matches arrive by query in order of registration, removed before new, then by id.
+class MatchSink {
+ public:
+  virtual ~MatchSink() = default;
+  virtual void begin(std::uint64_t batch) = 0;
+  virtual void write(const Match& match) = 0;
+  virtual void commit() = 0;
+  virtual void abort() noexcept = 0;
+};
+
+}  // namespace deltamatch

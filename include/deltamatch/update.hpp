@@ -1,0 +1,78 @@
+// Updates of the data graph and the batches that hold them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "deltamatch/id.hpp"
+
+namespace deltamatch {
+
+enum class UpdateKind : std::uint8_t { insert_edge, delete_edge, insert_vertex, delete_vertex };
+
+/// One update, as a record of a stream states it. The views point into memory that outlives the use of the update; an
+/// UpdateBatch copies them. Absent labels: an edge without a label bears the empty label; a vertex label that is absent
+/// (nullopt) says nothing, and a vertex first mentioned without one bears the empty label.
+struct Update {
+  UpdateKind kind = UpdateKind::insert_edge;
+  Id source;  ///< the vertex itself in vertex updates
+  Id target;  ///< unused in vertex updates
+  std::string_view label;  ///< edge label; unused in vertex updates
+  std::optional<std::string_view> source_label;
+  std::optional<std::string_view> target_label;
+  std::optional<Timestamp> time;
+};
+
+/// Why a record was refused. Names (reject_name) are stable: they appear in counters and dead letters.
+enum class RejectReason : std::uint8_t {
+  malformed,       ///< not readable in the source's format
+  wrong_arity,     ///< too few or too many fields
+  bad_id,          ///< an id that is empty, not a number where one is needed, or beyond 64 bits
+  bad_time,        ///< a time that is not a number or beyond the range
+  bad_operation,   ///< an operation sign or word that the format does not know
+  too_long,        ///< a record beyond the length limit
+  self_loop,       ///< source equals target
+  label_conflict,  ///< a vertex mentioned with a label other than the one it bears
+  missing_time,    ///< no event time where a window needs one
+};
+inline constexpr std::size_t reject_reason_count = 9;
+
+[[nodiscard]] std::string_view reject_name(RejectReason reason) noexcept;
+
+/// A refused record: its position in the batch, and why.
+struct Reject {
+  std::size_t index;
+  RejectReason reason;
+};
+
+/// A sequence of updates that is applied as a whole, in the order they were added. Owns copies of all text. Moving keeps
+/// views valid; `clear` keeps the memory for the next batch.
+class UpdateBatch {
+ public:
+  UpdateBatch();
+  ~UpdateBatch();
+  UpdateBatch(UpdateBatch&&) noexcept;
+  UpdateBatch& operator=(UpdateBatch&&) noexcept;
+  UpdateBatch(const UpdateBatch&) = delete;
+  UpdateBatch& operator=(const UpdateBatch&) = delete;
+
+  /// Copies the update's text. Amortised O(length of the text). Strong exception guarantee.
+  void add(const Update& update);
+  void clear() noexcept;
+
+  [[nodiscard]] std::span<const Update> updates() const noexcept { return updates_; }
+  [[nodiscard]] std::size_t size() const noexcept { return updates_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return updates_.empty(); }
+
+ private:
+  class Text;
+  std::vector<Update> updates_;
+  std::unique_ptr<Text> text_;
+};
+
+}  // namespace deltamatch
