@@ -1,0 +1,163 @@
+#include "base/parallel.hpp"
+
+#include <atomic>
+#include <exception>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "deltamatch/error.hpp"
+
+#ifdef DELTAMATCH_STD_THREAD
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <vector>
+#else
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+#endif
+
+namespace deltamatch {
+namespace {
+
+/// One loop in progress. Whoever takes part draws a worker number, then chunks until none is left or one has thrown.
+class Loop {
+ public:
+  Loop(std::size_t n, std::size_t grain, LoopBody body) noexcept
+      : n_(n), grain_(grain), chunks_(n / grain + (n % grain != 0)), body_(body) {}
+
+  [[nodiscard]] std::size_t chunks() const noexcept { return chunks_; }
+
+  void take_part() noexcept {
+    const unsigned worker = next_worker_.fetch_add(1, std::memory_order_relaxed);
+    try {
+      while (!failed_.load(std::memory_order_relaxed)) {
+        const std::size_t chunk = next_chunk_.fetch_add(1, std::memory_order_relaxed);
+        if (chunk >= chunks_) return;
+        const std::size_t begin = chunk * grain_;
+        body_(worker, begin, begin + std::min(grain_, n_ - begin));
+      }
+    } catch (...) {
+      if (!failed_.exchange(true)) error_ = std::current_exception();
+    }
+  }
+
+  /// Call when all have ended.
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::size_t n_;
+  std::size_t grain_;
+  std::size_t chunks_;
+  LoopBody body_;
+  std::atomic<unsigned> next_worker_{0};
+  std::atomic<std::size_t> next_chunk_{0};
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_;
+};
+
+unsigned thread_count(unsigned threads) {
+  return threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+#ifdef DELTAMATCH_STD_THREAD
+
+/// Helpers sleep until a loop is posted; the caller waits until every helper that entered it has left.
+struct Workers::Impl {
+  explicit Impl(unsigned threads) {
+    try {
+      for (unsigned i = 1; i < threads; ++i) helpers.emplace_back([this](const std::stop_token& stop) { help(stop); });
+    } catch (const std::system_error&) {
+      throw Error("threads", "cannot start " + std::to_string(threads) + " threads", "ask for fewer threads");
+    }
+  }
+
+  void help(const std::stop_token& stop) {
+    std::unique_lock lock(mutex);
+    while (posted.wait(lock, stop, [this] { return seats > 0; })) {
+      --seats;
+      ++inside;
+      Loop* joined = loop;
+      lock.unlock();
+      joined->take_part();
+      lock.lock();
+      if (--inside == 0) left.notify_one();
+    }
+  }
+
+  void run(Loop& work) {
+    {
+      const std::lock_guard lock(mutex);
+      loop = &work;
+      seats = std::min(helpers.size(), work.chunks() - 1);
+    }
+    posted.notify_all();
+    work.take_part();
+    std::unique_lock lock(mutex);
+    seats = 0;
+    left.wait(lock, [this] { return inside == 0; });
+  }
+
+  std::mutex mutex;
+  std::condition_variable_any posted;
+  std::condition_variable left;
+  Loop* loop = nullptr;
+  std::size_t seats = 0;   ///< helpers that may still enter the loop
+  std::size_t inside = 0;  ///< helpers in the loop
+  std::vector<std::jthread> helpers;  ///< last: joined before the rest goes
+};
+
+#else
+
+struct Workers::Impl {
+  explicit Impl(unsigned threads) : arena(static_cast<int>(threads)) {
+    // oneTBB keeps to the machine's threads unless told otherwise.
+    if (static_cast<int>(threads) > tbb::info::default_concurrency()) {
+      limit.emplace(tbb::global_control::max_allowed_parallelism, threads);
+    }
+    arena.initialize();
+  }
+
+  /// Helpers are only help: where oneTBB has no memory for their tasks, the caller does the work.
+  void run(Loop& work) {
+    try {
+      arena.execute([&] {
+        tbb::task_group group;
+        const std::size_t seats = std::min<std::size_t>(static_cast<unsigned>(arena.max_concurrency()), work.chunks());
+        try {
+          for (std::size_t i = 1; i < seats; ++i) group.run([&work] { work.take_part(); });
+        } catch (const std::bad_alloc&) {
+        }
+        work.take_part();
+        group.wait();
+      });
+    } catch (const std::bad_alloc&) {
+      work.take_part();
+    }
+  }
+
+  std::optional<tbb::global_control> limit;
+  tbb::task_arena arena;
+};
+
+#endif
+
+Workers::Workers(unsigned threads) : size_(thread_count(threads)), impl_(size_ > 1 ? std::make_unique<Impl>(size_) : nullptr) {}
+Workers::~Workers() = default;
+Workers::Workers(Workers&&) noexcept = default;
+Workers& Workers::operator=(Workers&&) noexcept = default;
+
+void Workers::run(std::size_t n, std::size_t grain, LoopBody body) {
+  Loop loop(n, grain, body);
+  impl_->run(loop);
+  loop.rethrow();
+}
+
+}  // namespace deltamatch

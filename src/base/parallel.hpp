@@ -1,0 +1,71 @@
+// Parallel loops over oneTBB, or over plain threads where DELTAMATCH_STD_THREAD is defined (ThreadSanitizer builds).
+//
+// A loop hands out its chunks in ascending order from one atomic cursor, so that uneven chunks balance themselves.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+namespace deltamatch {
+
+/// A non-owning reference to a loop body `void(unsigned worker, std::size_t begin, std::size_t end)`.
+class LoopBody {
+ public:
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, LoopBody>)
+  explicit LoopBody(F& body) noexcept
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(body)))),
+        call_([](void* object, unsigned worker, std::size_t begin, std::size_t end) {
+          (*static_cast<F*>(object))(worker, begin, end);
+        }) {}
+
+  void operator()(unsigned worker, std::size_t begin, std::size_t end) const { call_(object_, worker, begin, end); }
+
+ private:
+  void* object_;
+  void (*call_)(void*, unsigned, std::size_t, std::size_t);
+};
+
+/// A fixed number of threads that run loops, the calling thread among them. One thread calls it at a time.
+class Workers {
+ public:
+  /// `threads` = 0: as many as the machine has. Throws Error where threads cannot be started.
+  explicit Workers(unsigned threads = 0);
+  ~Workers();
+  Workers(Workers&&) noexcept;
+  Workers& operator=(Workers&&) noexcept;
+
+  /// At least 1.
+  [[nodiscard]] unsigned size() const noexcept { return size_; }
+
+  /// Calls body(worker, begin, end) on disjoint chunks of at most `grain` (0 counts as 1) that together cover [0, n), and
+  /// returns when all of them are done. worker < size(), and no two chunks run at once under the same worker, so it can index
+  /// scratch memory; the calling thread takes part as worker 0. With size() == 1 or n <= grain everything runs on the
+  /// caller. After a chunk has thrown no further chunk is started; the first exception reaches the caller once those
+  /// under way have ended. Throws nothing else. Must not be called from within a body.
+  template <class F>
+  void for_each(std::size_t n, std::size_t grain, F&& body) {
+    grain = std::max<std::size_t>(grain, 1);
+    if (n <= grain) {
+      if (n > 0) body(0U, std::size_t{0}, n);
+    } else if (size_ == 1) {
+      for (std::size_t begin = 0; begin < n; begin += std::min(grain, n - begin)) {
+        body(0U, begin, begin + std::min(grain, n - begin));
+      }
+    } else {
+      run(n, grain, LoopBody(body));
+    }
+  }
+
+ private:
+  struct Impl;
+
+  void run(std::size_t n, std::size_t grain, LoopBody body);
+
+  unsigned size_;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace deltamatch

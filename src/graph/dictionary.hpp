@@ -1,0 +1,97 @@
+// The vertex dictionary: external ids (64-bit integers or strings) as dense numbers, and what a vertex bears.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/types.hpp"
+#include "deltamatch/id.hpp"
+
+namespace deltamatch::graph {
+
+/// Owns copies of string ids. A dense number that was released is given out again, the latest first. Reading (every const
+/// member) is safe from several threads while nobody writes. What is noexcept and takes a vertex requires `alive` of it.
+class Dictionary {
+ public:
+  Dictionary();
+  ~Dictionary();
+  Dictionary(Dictionary&&) noexcept;
+  Dictionary& operator=(Dictionary&&) noexcept;
+
+  /// The vertex that `id` stands for, or invalid_vertex. O(1) expected.
+  [[nodiscard]] VertexId find(Id id) const noexcept;
+
+  /// A vertex for `id`, which must not have one; undeclared. Throws Error when all 2^31 - 1 numbers are in use or a string id
+  /// is beyond 2^32 - 1 bytes. Strong exception guarantee.
+  VertexId create(Id id, LabelId label);
+
+  /// Valid until the vertex is released, and for string ids not beyond the dictionary.
+  [[nodiscard]] Id external(VertexId vertex) const noexcept;
+
+  [[nodiscard]] LabelId label(VertexId vertex) const noexcept { return labels_[vertex]; }
+  void set_label(VertexId vertex, LabelId label) noexcept { labels_[vertex] = label; }
+
+  /// Whether a vertex record named the vertex, so that it lives without edges.
+  [[nodiscard]] bool declared(VertexId vertex) const noexcept { return (flags_[vertex] & declared_flag) != 0; }
+  void set_declared(VertexId vertex, bool declared) noexcept {
+    flags_[vertex] = static_cast<std::uint8_t>(declared ? flags_[vertex] | declared_flag : flags_[vertex] & ~declared_flag);
+  }
+
+  /// Whether the number is in use, be it only by a vertex that was rebound and not yet released. Any vertex < capacity().
+  [[nodiscard]] bool alive(VertexId vertex) const noexcept { return (flags_[vertex] & alive_flag) != 0; }
+
+  /// A fresh vertex, undeclared, takes over the external id of `old`: find returns the fresh one, while `old` stays readable
+  /// until it is released. `old` must be what find returns for its id. Throws as create. Strong exception guarantee.
+  VertexId rebind(VertexId old, LabelId label);
+
+  /// Takes rebind back: `fresh` is released and find returns `old` again. `fresh` must be what find returns.
+  void undo_rebind(VertexId old, VertexId fresh) noexcept;
+
+  /// Frees the number, and the external id where find still leads to this vertex. In any order among rebound vertices.
+  void release(VertexId vertex) noexcept;
+
+  /// Makes room: up to `extra` calls of create or rebind, in any order with the others, cannot throw std::bad_alloc, if the
+  /// lengths of their string ids sum up to at most `text_bytes`. The previous reservation lapses.
+  void reserve(std::size_t extra, std::size_t text_bytes);
+
+  /// One past the largest number ever given out.
+  [[nodiscard]] VertexId capacity() const noexcept { return static_cast<VertexId>(flags_.size()); }
+
+  /// How many numbers are in use.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  /// Allocated bytes, unused room included.
+  [[nodiscard]] std::size_t bytes() const noexcept;
+
+  /// Labels by vertex; capacity() of them. Moves when a vertex is created or room is reserved.
+  [[nodiscard]] std::span<const LabelId> labels() const noexcept { return labels_; }
+
+  /// Puts a vertex at a given number, in any order of numbers, into a dictionary that has only been restored into so far;
+  /// finish_restore comes before anything else is done with it. Throws Error (without `where`'s file: the caller knows it)
+  /// where the number is out of range or in use or the external id is known already.
+  void restore(VertexId vertex, Id id, LabelId label, bool declared);
+  void finish_restore() noexcept;
+
+ private:
+  class Index;
+
+  static constexpr std::uint8_t alive_flag = 1;
+  static constexpr std::uint8_t text_flag = 2;
+  static constexpr std::uint8_t declared_flag = 4;
+
+  VertexId next_number();
+  void grow(std::size_t extra);
+
+  // By vertex. A key is the integer id, the address of the stored text, or in a free number the next free number.
+  std::vector<std::uint64_t> keys_;
+  std::vector<LabelId> labels_;
+  std::vector<std::uint8_t> flags_;
+  std::size_t size_ = 0;
+  VertexId free_ = invalid_vertex;
+  std::unique_ptr<Index> index_;
+};
+
+}  // namespace deltamatch::graph

@@ -1,0 +1,88 @@
+// Set operations on neighbour lists.
+//
+// Needs: arrays strictly ascending, values below 2^31 (no marks), any alignment. Chosen once by what the processor has (AVX-512, AVX2,
+// or portable code), per call by the skew of the sizes: block-wise merge for like sizes, galloping search of the longer for
+// unlike ones. What is trivial (an empty list, disjoint ranges) is settled inline.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace deltamatch::match {
+
+enum class Isa : std::uint8_t { portable, avx2, avx512 };
+
+/// The best that this processor runs.
+[[nodiscard]] Isa best_isa() noexcept;
+
+/// What is in use: best_isa() from the start.
+[[nodiscard]] Isa isa() noexcept;
+
+/// For tests and benchmarks, while nothing else runs. Returns false and changes nothing where the processor lacks it.
+bool set_isa(Isa isa) noexcept;
+
+/// Output arrays have that many entries more than results can fill: vector stores write whole registers.
+inline constexpr std::size_t output_slack = 16;
+
+namespace detail {
+
+/// One instruction set's kernels.
+struct Kernels {
+  std::size_t (*intersect_count)(const std::uint32_t* a, std::size_t na, const std::uint32_t* b, std::size_t nb) noexcept;
+  std::size_t (*intersect)(const std::uint32_t* a, std::size_t na, const std::uint32_t* b, std::size_t nb,
+                           std::uint32_t* out) noexcept;
+  std::size_t (*count_in_bits)(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits) noexcept;
+  std::size_t (*filter_by_bits)(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits, std::uint32_t* out) noexcept;
+};
+
+extern const Kernels* kernels;
+
+inline bool disjoint(const std::uint32_t* a, std::size_t na, const std::uint32_t* b, std::size_t nb) noexcept {
+  return na == 0 || nb == 0 || a[na - 1] < b[0] || b[nb - 1] < a[0];
+}
+
+}  // namespace detail
+
+/// Position of the first entry >= x, n where there is none. Branch-free binary search, O(log n).
+[[nodiscard]] inline std::size_t lower_bound(const std::uint32_t* a, std::size_t n, std::uint32_t x) noexcept {
+  const std::uint32_t* base = a;
+  while (n > 1) {
+    const std::size_t half = n / 2;
+    base += base[half - 1] < x ? half : 0;
+    n -= half;
+  }
+  return static_cast<std::size_t>(base - a) + (n == 1 && *base < x);
+}
+
+[[nodiscard]] inline bool contains(const std::uint32_t* a, std::size_t n, std::uint32_t x) noexcept {
+  const std::size_t position = lower_bound(a, n, x);
+  return position < n && a[position] == x;
+}
+
+/// The size of the intersection. O(na + nb), O(s log(l / s)) for a short and a long list.
+[[nodiscard]] inline std::size_t intersect_count(const std::uint32_t* a, std::size_t na, const std::uint32_t* b,
+                                                 std::size_t nb) noexcept {
+  if (detail::disjoint(a, na, b, nb)) return 0;
+  return detail::kernels->intersect_count(a, na, b, nb);
+}
+
+/// Writes the intersection to `out`, ascending, and returns its size. `out` has room for min(na, nb) + output_slack entries, and
+/// is `a` itself or overlaps neither list; in place, entries of `a` beyond the result are lost.
+inline std::size_t intersect(const std::uint32_t* a, std::size_t na, const std::uint32_t* b, std::size_t nb,
+                             std::uint32_t* out) noexcept {
+  if (detail::disjoint(a, na, b, nb)) return 0;
+  return detail::kernels->intersect(a, na, b, nb, out);
+}
+
+/// How many entries of `a` have their bit set. `bits` covers every entry of `a`.
+[[nodiscard]] inline std::size_t count_in_bits(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits) noexcept {
+  return detail::kernels->count_in_bits(a, n, bits);
+}
+
+/// Writes the entries of `a` that have their bit set to `out` and returns how many. `out` has room for n + output_slack entries,
+/// and is `a` itself or does not overlap it.
+inline std::size_t filter_by_bits(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits, std::uint32_t* out) noexcept {
+  return detail::kernels->filter_by_bits(a, n, bits, out);
+}
+
+}  // namespace deltamatch::match
