@@ -1,0 +1,26 @@
+// R-MAT graphs (Chakrabarti, Zhan, Faloutsos: recursive quadrants of the adjacency matrix), with distinct edges.
+#pragma once
+
+#include <cstdint>
+
+#include "generate/stream.hpp"
+
+namespace deltamatch::generate {
+
+struct RmatOptions {
+  unsigned scale = 16;              ///< 2^scale vertices; 1 to 30
+  double edge_factor = 16;          ///< edges per vertex, so edges = edge_factor * 2^scale rounded down, all distinct
+  double a = 0.57;                  ///< probability of the quadrant (low source, low target)
+  double b = 0.19;                  ///< (low source, high target)
+  double c = 0.19;                  ///< (high source, low target); the rest, 1 - a - b - c, is d
+  bool directed = false;            ///< false: u-v and v-u are one edge
+  bool shuffle = true;              ///< gives the vertices random numbers, so that a number says nothing about a degree
+  std::uint32_t vertex_labels = 1;  ///< labels 0 to vertex_labels - 1, uniform at random
+  std::uint64_t seed = 1;
+};
+
+/// Throws Error(usage) on bad options, and where the edges asked for do not fit: more than half of all pairs, or so skewed
+/// that distinct edges run out. O(edges * scale) time, about 25 bytes per edge of memory while it runs.
+[[nodiscard]] Graph rmat(const RmatOptions& options = {});
+
+}  // namespace deltamatch::generate
