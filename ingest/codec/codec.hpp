@@ -1,0 +1,75 @@
+// The one interface through which bytes become updates, for files, standard input and message queues alike.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "deltamatch/update.hpp"
+
+namespace deltamatch::ingest {
+
+enum class Format : std::uint8_t {
+  snap,   ///< fields separated by blanks: `u v`, `u v time`, `u v label time`; comments # and %
+  csv,    ///< RFC 4180, with a header unless `columns` gives positions; separator , ; or tab
+  tsv,    ///< fields separated by one tab each: `[+|-] source target label time`
+  tve,    ///< `t N M`, `v id label`, `e u v [label]`, and -e, -v for deletions
+  jlg,    ///< a header `V,E,u|d,name`, then `u,v`
+  jsonl,  ///< one JSON object per line
+};
+
+/// "snap", "csv", ...
+[[nodiscard]] std::string_view format_name(Format format) noexcept;
+/// Nothing where the name is unknown.
+[[nodiscard]] std::optional<Format> format_by_name(std::string_view name) noexcept;
+
+/// What ids are. automatic: the canonical spelling of a 64-bit integer ("7", "-3") is an integer, digits beyond 64 bits are
+/// refused, all else ("acct-1", "007") is a string; JSON numbers are integers and JSON strings are strings. integer: anything
+/// but a 64-bit integer is refused ("007" is 7). string: "7" stays a string.
+enum class IdKind : std::uint8_t { automatic, integer, string };
+
+enum class TimeUnit : std::uint8_t { seconds, milliseconds, microseconds };
+
+/// How records are read. What is left empty goes by the format.
+struct CodecOptions {
+  /// What the columns are: "source,target,label,time" by position, or "source=payer,target=payee" by names of a CSV header or
+  /// fields of JSON objects. Roles: source, target, label, source_label, target_label, time, op, vertex; `-` skips a column.
+  /// With `vertex` (and `label`) records state vertices. Default: by the format and the number of fields.
+  std::string columns;
+  char separator = 0;                 ///< CSV only; 0: , ; or tab, whichever the first line has
+  std::optional<bool> header;         ///< CSV only; default: there is one unless `columns` gives positions
+  std::optional<IdKind> ids;          ///< default: integer for snap, tve and jlg, else automatic
+  std::optional<TimeUnit> time_unit;  ///< of times that are numbers; default: microseconds for jsonl, else seconds
+  std::string time_format;            ///< e.g. "%m/%d/%Y-%H:%M" (%Y %m %d %H %M %S); default: a number or ISO-8601
+  bool negative_ids = false;          ///< t/v/e only: `e -(u+1) -(v+1)` deletes the edge u v
+  std::string edge_label;             ///< label of edges whose records carry none
+};
+
+/// What a record says: its updates (none: a comment, a blank line, a header), or why it is refused. All views hold until the
+/// next decode and while the record does.
+struct Decoded {
+  std::span<const Update> updates;
+  std::optional<RejectReason> refused;
+  std::string_view message;  ///< what is wrong, e.g. "source `x` is not an integer"
+};
+
+/// Reads records of one format, one after the other. It may hold state from earlier records (a header).
+class Codec {
+ public:
+  virtual ~Codec() = default;
+  /// Never throws because of what the record holds. A refused record has no effect on later ones.
+  virtual Decoded decode(std::string_view record) = 0;
+  /// The field separator where quoted fields may span lines, else 0.
+  [[nodiscard]] virtual char quoted_separator() const noexcept { return 0; }
+};
+
+/// Throws Error(usage) where options contradict each other or the format.
+[[nodiscard]] std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options);
+
+/// Recognises the format by the first bytes of a stream (whole lines, unless there is but one). Nothing where none fits.
+[[nodiscard]] std::optional<Format> detect_format(std::string_view head);
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,65 @@
+// The way in: a file or standard input as a sequence of batches.
+//
+//   auto stream = open_stream(path, options);
+//   PositionedBatch batch;
+//   while (stream->next(batch)) {
+//     auto result = engine.process(batch.updates, stream->on_reject(), sink);
+//     stream->settle(batch, result.rejects);
+//   }
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "deltamatch/engine.hpp"
+#include "ingest/batcher.hpp"
+#include "ingest/codec/codec.hpp"
+#include "ingest/refusals.hpp"
+#include "ingest/source/record_source.hpp"
+
+namespace deltamatch::ingest {
+
+inline constexpr std::size_t default_max_record = std::size_t{1} << 20;
+
+struct StreamOptions {
+  std::optional<Format> format;  ///< default: recognised by content
+  CodecOptions codec;
+  BatchLimits limits;
+  OnError on_error = OnError::fail;
+  std::string dead_letters;                     ///< path of the dead-letter file; needed with OnError::dead_letter
+  std::size_t max_record = default_max_record;  ///< bytes; a longer record is refused as too_long
+  unsigned read_ahead = 1;  ///< batches decoded ahead in another thread; 0: decoded when asked for, in the caller's
+};
+
+/// A stream of batches. One thread calls it (progress() any thread).
+class BatchSource {
+ public:
+  virtual ~BatchSource() = default;
+  /// Fills `batch` (its memory is reused). False at the end of the stream. Throws Error where the input cannot be read further;
+  /// every batch before that point has been handed over.
+  virtual bool next(PositionedBatch& batch) = 0;
+  /// To be called once per batch, after the engine took it: counts what was refused, by the codec or by the engine, and writes
+  /// dead letters. With OnError::fail it throws Error with file:line, what and remedy if anything was.
+  virtual void settle(const PositionedBatch& batch, std::span<const Reject> rejects) = 0;
+  /// What to tell the engine.
+  [[nodiscard]] virtual OnReject on_reject() const noexcept = 0;
+  [[nodiscard]] virtual const RefusalCounters& refused() const noexcept = 0;
+  [[nodiscard]] virtual Progress progress() const noexcept = 0;
+  /// The format given or recognised; nothing for an empty stream of no given format.
+  [[nodiscard]] virtual std::optional<Format> format() const noexcept = 0;
+  [[nodiscard]] virtual const std::string& name() const noexcept = 0;
+};
+
+/// Opens a file, or standard input for "-"; gz, xz and zst are recognised by content and unpacked. Throws Error where the file
+/// cannot be read, where its format is not recognised, or (usage) where options do not fit it.
+[[nodiscard]] std::unique_ptr<BatchSource> open_stream(const std::string& path, const StreamOptions& options = {});
+
+/// The same for bytes in memory, which must outlive the stream; `name` stands for the file's in messages.
+[[nodiscard]] std::unique_ptr<BatchSource> open_memory(std::string_view bytes, const std::string& name,
+                                                       const StreamOptions& options = {});
+
+}  // namespace deltamatch::ingest
