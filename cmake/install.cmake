@@ -1,4 +1,27 @@
-# find_package(deltamatch) gives deltamatch::core and deltamatch::ingest.
+# find_package(deltamatch [COMPONENTS core ingest]) gives deltamatch::core and deltamatch::ingest. Each component has an export of
+# its own, so that a user of core needs none of ingest's libraries.
 include(CMakePackageConfigHelpers)
-install(TARGETS deltamatch_core deltamatch_ingest EXPORT deltamatchTargets)
-install(DIRECTORY include/deltamatch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(deltamatch_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/deltamatch)
+set(deltamatch_components core)
+if(DELTAMATCH_INGEST)
+  list(APPEND deltamatch_components ingest)
+endif()
+
+foreach(component IN LISTS deltamatch_components)
+  install(TARGETS deltamatch_${component} EXPORT deltamatch-${component})
+  install(EXPORT deltamatch-${component} NAMESPACE deltamatch:: DESTINATION ${deltamatch_package_dir})
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/deltamatch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+if(DELTAMATCH_INGEST)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/ingest DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/deltamatch FILES_MATCHING PATTERN *.hpp)
+endif()
+if(DELTAMATCH_PROGRAM)
+  install(TARGETS deltamatch)
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/deltamatchConfig.cmake.in ${PROJECT_BINARY_DIR}/deltamatchConfig.cmake
+                              INSTALL_DESTINATION ${deltamatch_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/deltamatchConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/deltamatchConfig.cmake ${PROJECT_BINARY_DIR}/deltamatchConfigVersion.cmake
+        DESTINATION ${deltamatch_package_dir})

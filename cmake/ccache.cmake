@@ -1,0 +1,10 @@
+# A second build is cheap where ccache is installed. Not forced on a project that includes this one, nor on a user's own launcher.
+if(PROJECT_IS_TOP_LEVEL)
+  find_program(DELTAMATCH_CCACHE ccache)
+  mark_as_advanced(DELTAMATCH_CCACHE)
+  foreach(language CXX CUDA)
+    if(DELTAMATCH_CCACHE AND NOT CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${DELTAMATCH_CCACHE})
+    endif()
+  endforeach()
+endif()
