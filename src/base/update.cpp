@@ -1,0 +1,105 @@
+// Batches of updates. Text lives in chunks that never move, so that views stay valid while the batch grows or is moved.
+#include "deltamatch/update.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace deltamatch {
+
+std::string_view reject_name(RejectReason reason) noexcept {
+  static constexpr std::array<std::string_view, reject_reason_count> names = {"malformed", "wrong_arity",    "bad_id",
+                                                                              "bad_time",  "bad_operation",  "too_long",
+                                                                              "self_loop", "label_conflict", "missing_time"};
+  const auto index = static_cast<std::size_t>(reason);
+  return index < names.size() ? names[index] : std::string_view("unknown");
+}
+
+/// A bump allocator over a list of chunks. `reset` starts over in the first chunk and keeps all of them.
+class UpdateBatch::Text {
+ public:
+  /// Room for `size` bytes, valid until reset. Strong exception guarantee.
+  char* take(std::size_t size) {
+    while (static_cast<std::size_t>(end_ - next_) < size) advance(size);
+    char* place = next_;
+    next_ += size;
+    return place;
+  }
+
+  void reset() noexcept {
+    used_ = 0;
+    next_ = end_ = nullptr;
+  }
+
+ private:
+  struct Chunk {
+    std::unique_ptr<char[]> bytes;
+    std::size_t size;
+  };
+  static constexpr std::size_t chunk_size = std::size_t{1} << 16;
+
+  void advance(std::size_t size) {
+    if (used_ == chunks_.size()) {
+      const std::size_t bytes = std::max(chunk_size, size);
+      chunks_.push_back({std::unique_ptr<char[]>(new char[bytes]), bytes});
+    }
+    const Chunk& chunk = chunks_[used_++];
+    next_ = chunk.bytes.get();
+    end_ = next_ + chunk.size;
+  }
+
+  std::vector<Chunk> chunks_;
+  std::size_t used_ = 0;
+  char* next_ = nullptr;
+  char* end_ = nullptr;
+};
+
+UpdateBatch::UpdateBatch() = default;
+UpdateBatch::~UpdateBatch() = default;
+UpdateBatch::UpdateBatch(UpdateBatch&& other) noexcept = default;
+UpdateBatch& UpdateBatch::operator=(UpdateBatch&& other) noexcept = default;
+
+namespace {
+
+std::size_t text_size(const Update& update) noexcept {
+  std::size_t size = update.label.size();
+  if (update.source.is_text()) size += update.source.text().size();
+  if (update.target.is_text()) size += update.target.text().size();
+  if (update.source_label) size += update.source_label->size();
+  if (update.target_label) size += update.target_label->size();
+  return size;
+}
+
+std::string_view copy(std::string_view text, char*& place) noexcept {
+  if (text.empty()) return std::string_view("", 0);
+  std::memcpy(place, text.data(), text.size());
+  const std::string_view copied(place, text.size());
+  place += text.size();
+  return copied;
+}
+
+}  // namespace
+
+void UpdateBatch::add(const Update& update) {
+  const std::size_t size = text_size(update);
+  char* place = nullptr;
+  if (size != 0) {
+    if (!text_) text_ = std::make_unique<Text>();
+    place = text_->take(size);
+  }
+  // Where this push throws, the text taken above is lost until the next clear; nothing refers to it. From here on `update` is
+  // not read: it may have been an element of this batch.
+  Update& copied = updates_.emplace_back(update);
+  if (copied.source.is_text()) copied.source = Id(copy(copied.source.text(), place));
+  if (copied.target.is_text()) copied.target = Id(copy(copied.target.text(), place));
+  copied.label = copy(copied.label, place);
+  if (copied.source_label) copied.source_label = copy(*copied.source_label, place);
+  if (copied.target_label) copied.target_label = copy(*copied.target_label, place);
+}
+
+void UpdateBatch::clear() noexcept {
+  updates_.clear();
+  if (text_) text_->reset();
+}
+
+}  // namespace deltamatch
