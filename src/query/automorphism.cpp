@@ -1,0 +1,100 @@
+// The chain is built from its far end: when the subgroup fixing 0..b is known, the one fixing 0..b-1 needs, per orbit of vertices
+// that b may go to, one search for an automorphism. So at most n searches succeed per level, and one fails per orbit.
+#include "query/automorphism.hpp"
+
+#include <algorithm>
+
+#include "query/isomorphism.hpp"
+
+namespace deltamatch::query {
+namespace {
+
+/// The orbit of `base` under the generators, with a representative for each element.
+Level orbit_of(Vertex base, const std::vector<Permutation>& generators) {
+  Level level{base, {base}, {identity()}};
+  std::array<bool, max_query_vertices> seen{};
+  seen[base] = true;
+  for (std::size_t i = 0; i < level.orbit.size(); ++i) {
+    for (const Permutation& g : generators) {
+      const Vertex image = g[level.orbit[i]];
+      if (seen[image]) continue;
+      seen[image] = true;
+      level.orbit.push_back(image);
+      level.transversal.push_back(compose(level.transversal[i], g));
+    }
+  }
+  return level;
+}
+
+/// Orders orbit and transversal by orbit element.
+void sort_level(Level& level) {
+  std::array<Permutation, max_query_vertices> by_vertex;
+  for (std::size_t i = 0; i < level.orbit.size(); ++i) by_vertex[level.orbit[i]] = level.transversal[i];
+  std::sort(level.orbit.begin(), level.orbit.end());
+  for (std::size_t i = 0; i < level.orbit.size(); ++i) level.transversal[i] = by_vertex[level.orbit[i]];
+}
+
+}  // namespace
+
+Group::Group(const Structure& structure) : structure_(structure) {
+  const auto n = static_cast<Vertex>(structure_.size);
+  std::vector<Colouring> fixed(n);  // [b]: vertices 0..b-1 individualised, refined
+  Colouring colouring = structure_.vertex;
+  for (Vertex b = 0; b < n; ++b) {
+    Colouring same = colouring;
+    static_cast<void>(refine(structure_, colouring, same));  // a colouring never differs from itself
+    fixed[b] = colouring;
+    colouring = individualise(colouring, b);
+  }
+  for (Vertex b = n; b-- > 0;) {
+    Level level = orbit_of(b, generators_);
+    std::array<bool, max_query_vertices> impossible{};
+    for (Vertex image = b + 1; image < n; ++image) {
+      if (fixed[b][image] != fixed[b][b] || impossible[image]) continue;
+      if (std::find(level.orbit.begin(), level.orbit.end(), image) != level.orbit.end()) continue;
+      const auto found = find_automorphism(structure_, individualise(fixed[b], b), individualise(fixed[b], image));
+      if (found) {
+        generators_.push_back(*found);
+        level = orbit_of(b, generators_);
+      } else {
+        // What b cannot be mapped to, it cannot be mapped to via any element that fixes 0..b-1 either.
+        for (const Vertex v : orbit_of(image, generators_).orbit) impossible[v] = true;
+      }
+    }
+    if (level.orbit.size() == 1) continue;
+    sort_level(level);
+    chain_.push_back(std::move(level));
+  }
+  std::reverse(chain_.begin(), chain_.end());
+}
+
+Count Group::order() const noexcept {
+  Count order = 1;
+  for (const Level& level : chain_) order *= level.orbit.size();  // divides 32!, which is below 2^118
+  return order;
+}
+
+Group Group::stabiliser(std::span<const Vertex> vertices) const {
+  Structure marked = structure_;
+  auto fresh = static_cast<Colour>(max_query_vertices);  // above every colour of the structure
+  for (const Vertex v : vertices) marked.vertex[v] = fresh++;
+  return Group(marked);
+}
+
+std::vector<Vertex> Group::orbit(Vertex vertex) const {
+  std::vector<Vertex> result = orbit_of(vertex, generators_).orbit;
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::vector<OrderConstraint> order_constraints(const Group& group) {
+  std::vector<OrderConstraint> result;
+  for (const Level& level : group.chain()) {
+    for (const Vertex v : level.orbit) {
+      if (v != level.base) result.emplace_back(level.base, v);
+    }
+  }
+  return result;
+}
+
+}  // namespace deltamatch::query
