@@ -12,13 +12,15 @@ namespace deltamatch {
 
 [[nodiscard]] inline Count checked_add(Count a, Count b) {
   Count sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) [[unlikely]] throw_count_overflow();
+  if (__builtin_add_overflow(a, b, &sum)) [[unlikely]]
+    throw_count_overflow();
   return sum;
 }
 
 [[nodiscard]] inline Count checked_mul(Count a, Count b) {
   Count product = 0;
-  if (__builtin_mul_overflow(a, b, &product)) [[unlikely]] throw_count_overflow();
+  if (__builtin_mul_overflow(a, b, &product)) [[unlikely]]
+    throw_count_overflow();
   return product;
 }
 

@@ -61,9 +61,7 @@ class Loop {
   std::exception_ptr error_;
 };
 
-unsigned thread_count(unsigned threads) {
-  return threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
-}
+unsigned thread_count(unsigned threads) { return threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()); }
 
 }  // namespace
 
@@ -109,8 +107,8 @@ struct Workers::Impl {
   std::condition_variable_any posted;
   std::condition_variable left;
   Loop* loop = nullptr;
-  std::size_t seats = 0;   ///< helpers that may still enter the loop
-  std::size_t inside = 0;  ///< helpers in the loop
+  std::size_t seats = 0;              ///< helpers that may still enter the loop
+  std::size_t inside = 0;             ///< helpers in the loop
   std::vector<std::jthread> helpers;  ///< last: joined before the rest goes
 };
 

@@ -3,33 +3,36 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "base/hash_index.hpp"
+#include "base/text_arena.hpp"
 #include "base/types.hpp"
 #include "deltamatch/id.hpp"
 
 namespace deltamatch::graph {
 
 /// Owns copies of string ids. A dense number that was released is given out again, the latest first. Reading (every const
-/// member) is safe from several threads while nobody writes. What is noexcept and takes a vertex requires `alive` of it.
+/// member) is safe from several threads while nobody writes. Except for `alive`, what takes a vertex requires that it is alive.
+/// A dictionary that was moved from can only be assigned to or destroyed.
 class Dictionary {
  public:
-  Dictionary();
-  ~Dictionary();
-  Dictionary(Dictionary&&) noexcept;
-  Dictionary& operator=(Dictionary&&) noexcept;
+  /// `limit` <= max_vertices, how many numbers there are, is for tests.
+  explicit Dictionary(VertexId limit = max_vertices) noexcept;
 
   /// The vertex that `id` stands for, or invalid_vertex. O(1) expected.
   [[nodiscard]] VertexId find(Id id) const noexcept;
 
   /// A vertex for `id`, which must not have one; undeclared. Throws Error when all 2^31 - 1 numbers are in use or a string id
-  /// is beyond 2^32 - 1 bytes. Strong exception guarantee.
+  /// has 2 GiB or more. Strong exception guarantee.
   VertexId create(Id id, LabelId label);
 
   /// Valid until the vertex is released, and for string ids not beyond the dictionary.
-  [[nodiscard]] Id external(VertexId vertex) const noexcept;
+  [[nodiscard]] Id external(VertexId vertex) const noexcept {
+    return (flags_[vertex] & text_flag) != 0 ? Id(TextArena::text(block(vertex)))
+                                             : Id(static_cast<std::int64_t>(keys_[vertex]));
+  }
 
   [[nodiscard]] LabelId label(VertexId vertex) const noexcept { return labels_[vertex]; }
   void set_label(VertexId vertex, LabelId label) noexcept { labels_[vertex] = label; }
@@ -70,28 +73,36 @@ class Dictionary {
   [[nodiscard]] std::span<const LabelId> labels() const noexcept { return labels_; }
 
   /// Puts a vertex at a given number, in any order of numbers, into a dictionary that has only been restored into so far;
-  /// finish_restore comes before anything else is done with it. Throws Error (without `where`'s file: the caller knows it)
-  /// where the number is out of range or in use or the external id is known already.
+  /// finish_restore comes before anything else is done with it. Throws Error where the number is out of range or in use or the
+  /// id is known already; what was restored before stays. Memory grows with the largest number.
   void restore(VertexId vertex, Id id, LabelId label, bool declared);
   void finish_restore() noexcept;
 
  private:
-  class Index;
-
   static constexpr std::uint8_t alive_flag = 1;
   static constexpr std::uint8_t text_flag = 2;
   static constexpr std::uint8_t declared_flag = 4;
 
-  VertexId next_number();
-  void grow(std::size_t extra);
+  [[nodiscard]] const std::byte* block(VertexId vertex) const noexcept {
+    return reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(keys_[vertex]));
+  }
+  [[nodiscard]] std::uint32_t hash(Id id) const noexcept;
+  [[nodiscard]] std::uint64_t store(Id id);
+  VertexId take_number(Id id, std::uint64_t key, LabelId label) noexcept;
+  void free_number(VertexId vertex) noexcept;
+  void reserve_one();
+  void reserve_numbers(std::size_t count);
 
   // By vertex. A key is the integer id, the address of the stored text, or in a free number the next free number.
   std::vector<std::uint64_t> keys_;
   std::vector<LabelId> labels_;
   std::vector<std::uint8_t> flags_;
+  HashIndex index_;  ///< the vertices that find leads to
+  TextArena texts_;
+  std::uint64_t seed_;
   std::size_t size_ = 0;
-  VertexId free_ = invalid_vertex;
-  std::unique_ptr<Index> index_;
+  VertexId limit_;
+  VertexId free_ = invalid_vertex;  ///< head of the list of free numbers
 };
 
 }  // namespace deltamatch::graph

@@ -1,0 +1,100 @@
+// A hash table of dense numbers whose keys lie elsewhere.
+//
+// Needs: well mixed 32-bit hashes. Open addressing, linear probing, load at most 3/4. A slot is (hash, number): the hash
+// filters keys before the caller compares them, and its leading bits are the home slot, so growing is one sequential pass that
+// reads no key, and deletion shifts back instead of leaving tombstones. Hence what boost's flat tables do not give: after
+// `reserve`, insertions never allocate, however many deletions come between.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace deltamatch {
+
+class HashIndex {
+ public:
+  static constexpr std::uint32_t none = 0xffffffff;
+
+  /// The place of the number under `hash` for which `same(number)` holds, or null. Writing through it replaces the number;
+  /// valid until the next change.
+  template <class Same>
+  [[nodiscard]] std::uint32_t* locate(std::uint32_t hash, Same&& same) noexcept {
+    const std::size_t place = find_place(hash, same);
+    return place == absent ? nullptr : &slots_[place].number;
+  }
+
+  /// The number under `hash` for which `same(number)` holds, or `none`.
+  template <class Same>
+  [[nodiscard]] std::uint32_t find(std::uint32_t hash, Same&& same) const noexcept {
+    const std::size_t place = find_place(hash, same);
+    return place == absent ? none : slots_[place].number;
+  }
+
+  /// Enters a number (not `none`). Room must have been reserved.
+  void insert(std::uint32_t hash, std::uint32_t number) noexcept {
+    std::size_t place = home(hash);
+    while (slots_[place].number != none) place = (place + 1) & mask();
+    slots_[place] = {hash, number};
+    ++size_;
+  }
+
+  /// Removes the number under `hash`; false where it is not there.
+  bool erase(std::uint32_t hash, std::uint32_t number) noexcept {
+    std::size_t hole = find_place(hash, [number](std::uint32_t found) { return found == number; });
+    if (hole == absent) return false;
+    for (std::size_t next = (hole + 1) & mask(); slots_[next].number != none; next = (next + 1) & mask()) {
+      // An entry fills the hole unless its home lies behind the hole.
+      if (((next - home(slots_[next].hash)) & mask()) >= ((next - hole) & mask())) {
+        slots_[hole] = slots_[next];
+        hole = next;
+      }
+    }
+    slots_[hole].number = none;
+    --size_;
+    return true;
+  }
+
+  /// Makes room for `count` numbers (fewer than 2^32 * 3/4) in all. Strong exception guarantee.
+  void reserve(std::size_t count) {
+    unsigned bits = slots_.empty() ? 4 : 32 - shift_;
+    while ((std::size_t{3} << bits) / 4 < count) ++bits;
+    if (!slots_.empty() && bits == 32 - shift_) return;
+    std::vector<Slot> old(std::size_t{1} << bits);
+    old.swap(slots_);
+    shift_ = 32 - bits;
+    size_ = 0;
+    for (const Slot& slot : old) {
+      if (slot.number != none) insert(slot.hash, slot.number);
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return slots_.capacity() * sizeof(Slot); }
+
+ private:
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t number = none;
+  };
+
+  static constexpr std::size_t absent = ~std::size_t{0};
+
+  [[nodiscard]] std::size_t mask() const noexcept { return slots_.size() - 1; }
+  [[nodiscard]] std::size_t home(std::uint32_t hash) const noexcept { return hash >> shift_; }
+
+  template <class Same>
+  [[nodiscard]] std::size_t find_place(std::uint32_t hash, Same&& same) const noexcept {
+    if (slots_.empty()) return absent;
+    for (std::size_t place = home(hash); slots_[place].number != none; place = (place + 1) & mask()) {
+      if (slots_[place].hash == hash && same(slots_[place].number)) return place;
+    }
+    return absent;
+  }
+
+  std::vector<Slot> slots_;  ///< a power of two of them
+  unsigned shift_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace deltamatch

@@ -1,0 +1,15 @@
+#include "deltamatch/match.hpp"
+
+namespace deltamatch {
+
+std::string to_string(const MatchId& id) {
+  constexpr std::string_view hex = "0123456789abcdef";
+  std::string text(32, '0');
+  for (unsigned i = 0; i < 16; ++i) {
+    text[i] = hex[(id.high >> (60 - 4 * i)) & 15];
+    text[16 + i] = hex[(id.low >> (60 - 4 * i)) & 15];
+  }
+  return text;
+}
+
+}  // namespace deltamatch

@@ -1,0 +1,27 @@
+#include "deltamatch/engine.hpp"
+
+namespace deltamatch {
+
+Ignored& Ignored::operator+=(const Ignored& other) noexcept {
+  duplicate_insert += other.duplicate_insert;
+  absent_delete += other.absent_delete;
+  superseded += other.superseded;
+  late += other.late;
+  return *this;
+}
+
+StepSeconds& StepSeconds::operator+=(const StepSeconds& other) noexcept {
+  apply += other.apply;
+  estimate += other.estimate;
+  cache += other.cache;
+  match += other.match;
+  settle += other.settle;
+  return *this;
+}
+
+void MatchDigest::add(const MatchId& id) noexcept {
+  low += id.low;
+  high += id.high + (low < id.low ? 1 : 0);
+}
+
+}  // namespace deltamatch

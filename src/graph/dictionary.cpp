@@ -1,0 +1,158 @@
+#include "graph/dictionary.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "base/hash.hpp"
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::graph {
+namespace {
+
+/// Room for `count` entries, growing by half at least.
+template <class T>
+void reserve_amortised(std::vector<T>& entries, std::size_t count) {
+  if (count > entries.capacity()) entries.reserve(std::max(count, entries.capacity() + entries.capacity() / 2));
+}
+
+}  // namespace
+
+Dictionary::Dictionary(VertexId limit) noexcept : seed_(hash_seed()), limit_(limit) { assert(limit <= max_vertices); }
+
+VertexId Dictionary::find(Id id) const noexcept {
+  if (!id.is_text()) {
+    const auto key = static_cast<std::uint64_t>(id.number());
+    return index_.find(hash_number(key, seed_),
+                       [&](VertexId vertex) { return keys_[vertex] == key && (flags_[vertex] & text_flag) == 0; });
+  }
+  return index_.find(hash_text(id.text(), seed_), [&](VertexId vertex) {
+    return (flags_[vertex] & text_flag) != 0 && TextArena::text(block(vertex)) == id.text();
+  });
+}
+
+VertexId Dictionary::create(Id id, LabelId label) {
+  assert(find(id) == invalid_vertex);
+  reserve_one();
+  index_.reserve(index_.size() + 1);
+  const VertexId vertex = take_number(id, store(id), label);
+  index_.insert(hash(id), vertex);
+  return vertex;
+}
+
+VertexId Dictionary::rebind(VertexId old, LabelId label) {
+  const Id id = external(old);
+  assert(find(id) == old);
+  reserve_one();
+  const VertexId fresh = take_number(id, store(id), label);
+  *index_.locate(hash(id), [old](VertexId vertex) { return vertex == old; }) = fresh;
+  return fresh;
+}
+
+void Dictionary::undo_rebind(VertexId old, VertexId fresh) noexcept {
+  assert(find(external(old)) == fresh);
+  *index_.locate(hash(external(fresh)), [fresh](VertexId vertex) { return vertex == fresh; }) = old;
+  free_number(fresh);
+}
+
+void Dictionary::release(VertexId vertex) noexcept {
+  assert(alive(vertex));
+  index_.erase(hash(external(vertex)), vertex);  // does nothing where the id was rebound
+  free_number(vertex);
+}
+
+void Dictionary::reserve(std::size_t extra, std::size_t text_bytes) {
+  extra = std::min<std::size_t>(extra, limit_ - size_);
+  const std::size_t unused = capacity() - size_;
+  reserve_numbers(capacity() + (extra > unused ? extra - unused : 0));
+  index_.reserve(index_.size() + extra);
+  texts_.reserve(extra, text_bytes);
+}
+
+std::size_t Dictionary::bytes() const noexcept {
+  return keys_.capacity() * sizeof(keys_[0]) + labels_.capacity() * sizeof(labels_[0]) + flags_.capacity() * sizeof(flags_[0]) +
+         index_.bytes() + texts_.bytes();
+}
+
+void Dictionary::restore(VertexId vertex, Id id, LabelId label, bool declared) {
+  if (vertex >= limit_) throw Error("vertex dictionary", "a vertex number out of range", "restore from an intact snapshot");
+  if (vertex < capacity() && alive(vertex)) {
+    throw Error("vertex dictionary", "a vertex number given twice", "restore from an intact snapshot");
+  }
+  if (find(id) != invalid_vertex) throw Error("vertex dictionary", "an id given twice", "restore from an intact snapshot");
+  reserve_numbers(std::size_t{vertex} + 1);
+  index_.reserve(index_.size() + 1);
+  const std::uint64_t key = store(id);
+  if (vertex >= capacity()) {
+    keys_.resize(std::size_t{vertex} + 1);
+    labels_.resize(std::size_t{vertex} + 1);
+    flags_.resize(std::size_t{vertex} + 1);
+  }
+  keys_[vertex] = key;
+  labels_[vertex] = label;
+  flags_[vertex] = static_cast<std::uint8_t>(alive_flag | (id.is_text() ? text_flag : 0) | (declared ? declared_flag : 0));
+  index_.insert(hash(id), vertex);
+  ++size_;
+}
+
+/// The free numbers become the list, the least first.
+void Dictionary::finish_restore() noexcept {
+  free_ = invalid_vertex;
+  for (VertexId vertex = capacity(); vertex-- > 0;) {
+    if (alive(vertex)) continue;
+    keys_[vertex] = free_;
+    free_ = vertex;
+  }
+}
+
+std::uint32_t Dictionary::hash(Id id) const noexcept {
+  return id.is_text() ? hash_text(id.text(), seed_) : hash_number(static_cast<std::uint64_t>(id.number()), seed_);
+}
+
+/// The key of an id; keeps a copy of text.
+std::uint64_t Dictionary::store(Id id) {
+  return id.is_text() ? reinterpret_cast<std::uintptr_t>(texts_.store(id.text())) : static_cast<std::uint64_t>(id.number());
+}
+
+/// Makes sure that there is a number to take.
+void Dictionary::reserve_one() {
+  if (free_ != invalid_vertex) return;
+  if (size_ >= limit_) {
+    throw Error("vertex dictionary", "all 2^31-1 vertex numbers are in use", "use a window, or split the graph");
+  }
+  reserve_numbers(std::size_t{capacity()} + 1);
+}
+
+/// Room for numbers below `count`.
+void Dictionary::reserve_numbers(std::size_t count) {
+  reserve_amortised(keys_, count);
+  reserve_amortised(labels_, count);
+  reserve_amortised(flags_, count);
+}
+
+VertexId Dictionary::take_number(Id id, std::uint64_t key, LabelId label) noexcept {
+  VertexId vertex = free_;
+  if (vertex != invalid_vertex) {
+    free_ = static_cast<VertexId>(keys_[vertex]);
+  } else {
+    vertex = capacity();
+    keys_.emplace_back();
+    labels_.emplace_back();
+    flags_.emplace_back();
+  }
+  keys_[vertex] = key;
+  labels_[vertex] = label;
+  flags_[vertex] = static_cast<std::uint8_t>(alive_flag | (id.is_text() ? text_flag : 0));
+  ++size_;
+  return vertex;
+}
+
+void Dictionary::free_number(VertexId vertex) noexcept {
+  if ((flags_[vertex] & text_flag) != 0) texts_.release(block(vertex));
+  keys_[vertex] = free_;
+  labels_[vertex] = empty_label;
+  flags_[vertex] = 0;
+  free_ = vertex;
+  --size_;
+}
+
+}  // namespace deltamatch::graph
