@@ -1,0 +1,59 @@
+# For the scripts beside it: named steps with one line of progress each, logs in build/logs, and the log's end where one fails.
+# To be sourced in the repository's root after `set -euo pipefail`.
+
+logs=build/logs
+mkdir -p "$logs"
+jobs=$(nproc)
+keep_going=no
+deadline=    # on the shell's clock ($SECONDS): what would not be done by then is not begun; empty: none
+failed=()
+left_out=()
+closing=()   # ctest's closing lines, the newest first
+
+# step NAME SECONDS COMMAND...: runs the command with its output in build/logs/NAME.log. SECONDS is what it takes on two cores:
+# with a deadline, a step that would not make it is left out, and said to be.
+step() {
+  local name=$1 needs=$2 begin=$SECONDS status=0 summary limit=()
+  shift 2
+  if [ -n "$deadline" ]; then
+    if ((SECONDS + needs > deadline)); then
+      printf '%-18s left out: it takes %d s, %d s are left\n' "$name" "$needs" $((deadline > SECONDS ? deadline - SECONDS : 0))
+      left_out+=("$name")
+      return 0
+    fi
+    limit=(timeout --kill-after=20 $((deadline - SECONDS + 60)))
+  fi
+  if [ -t 1 ]; then printf '%-18s ...\r' "$name"; fi
+  "${limit[@]}" "$@" >"$logs/$name.log" 2>&1 </dev/null || status=$?
+  summary=$(grep -E '^[0-9]+% tests passed' "$logs/$name.log" | tail -n 1 || true)
+  if [ -n "$summary" ]; then closing=("$name: $summary" "${closing[@]}"); fi
+  printf '%-18s %4d s  %s%s\n' "$name" $((SECONDS - begin)) "$([ $status = 0 ] || echo "FAILED, exit $status  ")" "$summary"
+  skipped "$logs/$name.log"
+  if [ $status = 0 ]; then return 0; fi
+  failed+=("$name")
+  printf -- '--- the end of %s:\n' "$logs/$name.log"
+  tail -n 60 "$logs/$name.log" | sed 's/^/    /'
+  if [ $keep_going = no ]; then finish; fi
+}
+
+# The tests that a step skipped: a green line hides nothing.
+skipped() {
+  local names
+  names=$(sed -nE 's/^[[:space:]]*[0-9]+ - (.*) \(Skipped\)$/\1/p' "$1")
+  if [ -n "$names" ]; then printf '%-26s %d skipped: %s\n' '' "$(wc -l <<<"$names")" "$(xargs <<<"$names" | cut -c1-400)"; fi
+}
+
+# Ends the script with what failed, what was left out and how many tests ran; ctest's line of the first test step comes last.
+finish() {
+  if [ ${#left_out[@]} -gt 0 ]; then echo "left out: ${left_out[*]}"; fi
+  if [ ${#failed[@]} -gt 0 ]; then echo "failed: ${failed[*]} (logs in $logs)"; fi
+  printf 'done in %d s\n' "$SECONDS"
+  if [ ${#closing[@]} -eq 0 ]; then
+    echo "no tests ran"
+    exit 1
+  fi
+  closing[-1]=${closing[-1]#*: }
+  printf '%s\n' "${closing[@]}"
+  [ ${#failed[@]} -eq 0 ] || exit 1
+  exit 0
+}

@@ -1,0 +1,118 @@
+"""scripts/check-includes refuses what it is there to refuse; scripts/steps.sh never calls a failed or an empty run a success."""
+
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class CheckIncludes(unittest.TestCase):
+    """Each case plants one violation in a small copy of the house, which is clean without it."""
+
+    CLEAN = {
+        "include/deltamatch/id.hpp": "#pragma once\n",
+        "src/base/types.hpp": '#pragma once\n#include "deltamatch/id.hpp"\n',
+        "src/graph/store.hpp": '#pragma once\n#include <vector>\n#include "base/types.hpp"\n',
+        "src/graph/statistics.hpp": "#pragma once\n",
+        "src/plan/plan.cpp": '#include <fmt/format.h>\n#include "graph/statistics.hpp"\n',
+        "src/match/matcher.hpp": '#pragma once\n#include "graph/store.hpp"\n',
+        "src/cli/main.cpp": '#include <CLI/CLI.hpp>\n#include "ingest/stream.hpp"\n#include "match/matcher.hpp"\n',
+        "ingest/stream.hpp": '#pragma once\n#include "deltamatch/id.hpp"\n',
+        "tests/support/oracle.cpp": '#include "deltamatch/id.hpp"\n',
+    }
+    VIOLATIONS = [
+        ("src/graph/store.hpp", '#include "match/matcher.hpp"', "src/graph may not include src/match/matcher.hpp"),
+        ("src/graph/store.hpp", '#include "../match/matcher.hpp"', "src/graph may not include src/match/matcher.hpp"),
+        ("src/plan/plan.cpp", '#include "graph/store.hpp"', "src/plan may not include src/graph/store.hpp"),
+        ("src/match/matcher.hpp", '#include "ingest/stream.hpp"', "src/match may not include ingest/stream.hpp"),
+        ("ingest/stream.hpp", '  #  include "base/types.hpp"', "ingest may not include src/base/types.hpp"),
+        ("src/generate/payments.cpp", '#include "base/types.hpp"', "src/generate may not include src/base/types.hpp"),
+        ("include/deltamatch/id.hpp", '#include "base/types.hpp"', "include/deltamatch may not include src/base/types.hpp"),
+        ("tests/support/oracle.cpp", '#include "match/matcher.hpp"', "tests/support may not include src/match/matcher.hpp"),
+        ("src/base/types.hpp", "#include <tbb/parallel_for.h>", "neither oneTBB nor fmt"),
+        ("src/base/types.hpp", "#include <fmt/format.h>", "neither oneTBB nor fmt"),
+        ("src/engine/engine.cpp", "#include <nlohmann/json.hpp>", "core does without this library"),
+        ("src/graph/store.hpp", "#include <cuda_runtime.h>", "CUDA stays in gpu"),
+        ("src/graph/store.hpp", "#include <base/types.hpp>", "include it with quotes"),
+        ("src/graph/store.hpp", '#include "graph/gone.hpp"', 'no file of the project is "graph/gone.hpp"'),
+        ("src/extra/new.cpp", "", "lies in no folder"),
+        ("src/graph/bare.hpp", "", "without #pragma once"),
+    ]
+
+    def check(self, files):
+        with tempfile.TemporaryDirectory() as directory:
+            for name, text in files.items():
+                path = pathlib.Path(directory, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return subprocess.run([ROOT / "scripts/check-includes", directory], capture_output=True, text=True, check=False)
+
+    def test_clean_house(self):
+        done = self.check(self.CLEAN)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    def test_violations(self):
+        for name, line, message in self.VIOLATIONS:
+            with self.subTest(file=name, line=line):
+                done = self.check({**self.CLEAN, name: self.CLEAN.get(name, "") + line + "\n"})
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                self.assertIn(message, done.stdout)
+                self.assertTrue(done.stdout.startswith(name + ":"), done.stdout)
+                self.assertIn("\n1 violations in", done.stdout)
+
+    def test_no_house_at_all(self):
+        self.assertEqual(self.check({"README.md": ""}).returncode, 2)
+
+    def test_this_repository(self):
+        done = subprocess.run([ROOT / "scripts/check-includes"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+
+class Steps(unittest.TestCase):
+    PASSED = "echo '100% tests passed, 0 tests failed out of 7'"
+    FAILED = "echo '50% tests passed, 1 tests failed out of 2'; exit 8"
+
+    def run_steps(self, text):
+        with tempfile.TemporaryDirectory() as directory:
+            shutil.copy(ROOT / "scripts/steps.sh", directory)
+            return subprocess.run(["bash", "-c", "set -euo pipefail\nsource ./steps.sh\n" + text], cwd=directory,
+                                  capture_output=True, text=True, check=False)
+
+    def test_ends_with_the_count_of_the_first_tests(self):
+        done = self.run_steps(f'step test 1 bash -c "{self.PASSED}"\nstep more 1 bash -c "echo 100% tests passed, 0 of 2"\nfinish')
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.splitlines()[-2:],
+                         ["more: 100% tests passed, 0 of 2", "100% tests passed, 0 tests failed out of 7"])
+
+    def test_a_failure_ends_the_run_and_shows_the_log(self):
+        done = self.run_steps(f'step test 1 bash -c "{self.FAILED}"\nstep later 1 true\nfinish')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("FAILED, exit 8", done.stdout)
+        self.assertIn("    50% tests passed", done.stdout)
+        self.assertNotIn("later", done.stdout)
+
+    def test_keep_going_still_fails(self):
+        done = self.run_steps(f'keep_going=yes\nstep broken 1 false\nstep test 1 bash -c "{self.PASSED}"\nfinish')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("failed: broken", done.stdout)
+        self.assertIn("out of 7", done.stdout)
+
+    def test_no_tests_is_a_failure(self):
+        done = self.run_steps("step build 1 true\nfinish")
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "no tests ran"))
+
+    def test_what_does_not_fit_is_left_out_by_name(self):
+        done = self.run_steps(f'deadline=$((SECONDS + 30))\nstep test 1 bash -c "{self.PASSED}"\nstep long 900 false\nfinish')
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("left out: long", done.stdout)
+
+    def test_skipped_tests_are_named(self):
+        done = self.run_steps("""step test 1 echo $'100% tests passed, 0 tests failed out of 2\\n\\t  3 - streams.Otc (Skipped)'\nfinish""")
+        self.assertIn("1 skipped: streams.Otc", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
