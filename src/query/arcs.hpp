@@ -54,10 +54,10 @@ class EdgeAction {
 
 /// An orbit of the group on arcs. |members| * |stabiliser of the representative's ends| = |group|.
 struct ArcOrbit {
-  Arc representative;                    ///< the least member
-  std::vector<Arc> members;              ///< ascending; the first is the representative
-  /// [i] is a group element that maps the representative to members[i]; [0] is the identity. If f maps members[i] to a data edge,
-  /// then f o transversal[i] maps the representative to it; back: f = (f o transversal[i]) o inverse(transversal[i]).
+  Arc representative;        ///< the least member
+  std::vector<Arc> members;  ///< ascending; the first is the representative
+  /// [i] is a group element that maps the representative to members[i]; [0] is the identity. If f maps members[i] to a data
+  /// edge, then f o transversal[i] maps the representative to it; back: f = (f o transversal[i]) o inverse(transversal[i]).
   std::vector<Permutation> transversal;
 };
 

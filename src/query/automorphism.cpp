@@ -1,5 +1,5 @@
-// The chain is built from its far end: when the subgroup fixing 0..b is known, the one fixing 0..b-1 needs, per orbit of vertices
-// that b may go to, one search for an automorphism. So at most n searches succeed per level, and one fails per orbit.
+// The chain is built from its far end: when the subgroup fixing 0..b is known, the one fixing 0..b-1 needs, per orbit of
+// vertices that b may go to, one search for an automorphism. So at most n searches succeed per level, and one fails per orbit.
 #include "query/automorphism.hpp"
 
 #include <algorithm>

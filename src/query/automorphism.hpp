@@ -1,6 +1,6 @@
 // The automorphism group Aut(Q) of a query graph: the permutations of its vertices that keep label sets, directions, edge label
-// sets and directedness. It is held as a stabiliser chain over the base points 0, 1, 2, ...: a group of 32! elements has at most
-// 31 levels and 496 representatives, and is never enumerated.
+// sets and directedness. It is held as a stabiliser chain over the base points 0, 1, 2, ...: a group of 32! elements has at
+// most 31 levels and 496 representatives, and is never enumerated.
 #pragma once
 
 #include <cstdint>
@@ -54,12 +54,13 @@ class Group {
 /// image(first) < image(second).
 using OrderConstraint = std::pair<Vertex, Vertex>;
 
-/// Constraints that exactly one member of each class {f o g : g in group} of maps f with distinct values satisfies: the one whose
-/// sequence of values is lexicographically least. Sorted and transitively closed: a planner may drop those that others imply.
+/// Constraints that exactly one member of each class {f o g : g in group} of maps f with distinct values satisfies: the one
+/// whose sequence of values is lexicographically least. Sorted and transitively closed: a planner may drop those that others
+/// imply.
 [[nodiscard]] std::vector<OrderConstraint> order_constraints(const Group& group);
 
-/// The lexicographically least of {values o g : g in group}, written to `out` (out[v] = values[g[v]]); returns that g. The values
-/// are pairwise distinct under `less`; `out` has as many and does not overlap them. O(sum of orbit lengths + n levels).
+/// The lexicographically least of {values o g : g in group}, written to `out` (out[v] = values[g[v]]); returns that g. The
+/// values are pairwise distinct under `less`; `out` has as many and does not overlap them. O(sum of orbit lengths + n levels).
 template <typename T, typename Less = std::less<>>
 Permutation least_image(const Group& group, std::span<const T> values, std::span<T> out, Less less = {}) {
   Permutation g = identity();

@@ -40,9 +40,12 @@ std::pair<std::uint32_t, std::uint32_t> ends(const QueryEdge& edge) {
 // Numbers of the format, not of the enumerations: those may be reordered, a fingerprint must not change.
 std::uint64_t code(MatchMode mode) {
   switch (mode) {
-    case MatchMode::isomorphism: return 0;
-    case MatchMode::edge_distinct: return 1;
-    case MatchMode::homomorphism: return 2;
+    case MatchMode::isomorphism:
+      return 0;
+    case MatchMode::edge_distinct:
+      return 1;
+    case MatchMode::homomorphism:
+      return 2;
   }
   return 3;
 }
@@ -55,7 +58,8 @@ std::vector<std::uint32_t> canonical_edge_order(const Query& query) {
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const QueryEdge& x = query.edges[a];
     const QueryEdge& y = query.edges[b];
-    return std::make_tuple(ends(x), x.directed, std::cref(x.labels)) < std::make_tuple(ends(y), y.directed, std::cref(y.labels));
+    return std::make_tuple(ends(x), x.directed, std::cref(x.labels)) <
+           std::make_tuple(ends(y), y.directed, std::cref(y.labels));
   });
   return order;
 }

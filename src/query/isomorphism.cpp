@@ -1,7 +1,7 @@
-// Individualisation and refinement. Once two colourings are refined alike, cells that see each other uniformly (all pairs of one
-// colour) put no condition on each other, so the rest of the problem falls apart into independent components of cells, each of
-// which is solved by itself: no choice in one is ever revised because another failed. A single uniform cell needs no choice at
-// all. That keeps stars, cliques and bundles of twins linear where plain backtracking is factorial.
+// Individualisation and refinement. Once two colourings are refined alike, cells that see each other uniformly (all pairs of
+// one colour) put no condition on each other, so the rest of the problem falls apart into independent components of cells, each
+// of which is solved by itself: no choice in one is ever revised because another failed. A single uniform cell needs no choice
+// at all. That keeps stars, cliques and bundles of twins linear where plain backtracking is factorial.
 #include "query/isomorphism.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// A query graph as an automorphism sees it: a colour per vertex and a colour per ordered pair of vertices. Two vertices have the
-// same colour iff their label sets are equal; two pairs (u, v), (x, y) have the same colour iff the same edges run between u and v
-// as between x and y, counting direction, directedness and label sets. A permutation is an automorphism iff it keeps all colours.
+// A query graph as an automorphism sees it: a colour per vertex and a colour per ordered pair of vertices. Two vertices have
+// the same colour iff their label sets are equal; two pairs (u, v), (x, y) have the same colour iff the same edges run between
+// u and v as between x and y, counting direction, directedness and label sets. A permutation is an automorphism iff it keeps
+// all colours.
 #pragma once
 
 #include <array>

@@ -1,0 +1,34 @@
+// What makes a query impossible to match, said of the vertex or edge at fault so that a parser can point at it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deltamatch/query.hpp"
+#include "query/source_text.hpp"
+
+namespace deltamatch::query {
+
+struct Flaw {
+  enum class Subject { query, vertex, edge };
+  Subject subject = Subject::query;
+  std::size_t index = 0;  ///< into Query::vertices or Query::edges
+  std::string what;
+  std::string remedy;
+};
+
+/// The first flaw of a query: see `validate`. O(n + m log m) comparisons of label sets.
+[[nodiscard]] std::optional<Flaw> find_flaw(const Query& query);
+
+/// Where the vertices and edges of a query stand in the text it was read from: byte offsets, in the query's order.
+struct Places {
+  std::vector<std::size_t> vertices;
+  std::vector<std::size_t> edges;
+};
+
+/// Throws Error(configuration) that points at the place of the first flaw, if there is one.
+void refuse_flaws(const Query& query, const Places& places, const SourceText& source);
+
+}  // namespace deltamatch::query

@@ -1,0 +1,93 @@
+// Queries as text. Edges are written in their order, chained into paths where one begins at the end of the other; vertices are
+// listed first, as paths of their own, unless the edges mention them in their order.
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+#include "deltamatch/query.hpp"
+#include "query/lexer.hpp"
+
+namespace deltamatch {
+namespace query {
+namespace {
+
+std::string word(std::string_view text) {
+  if (is_plain_word(text)) return std::string(text);
+  std::string result = "`";
+  for (const char c : text) result.append(c == '`' ? 2 : 1, c);
+  return result + '`';
+}
+
+std::string labels_text(const LabelSet& labels) {
+  std::string result;
+  for (const std::string& label : labels) result.append(result.empty() ? ":" : "|").append(word(label));
+  return result;
+}
+
+class Writer {
+ public:
+  explicit Writer(const Query& query) : query_(query), mentioned_(query.vertices.size()) {}
+
+  std::string write() {
+    if (!edges_mention_in_order()) {
+      for (std::uint32_t v = 0; v < query_.vertices.size(); ++v) start_path(v);
+      end_.reset();
+    }
+    for (const QueryEdge& edge : query_.edges) {
+      const std::string labels = edge.labels.empty() ? "" : fmt::format("[{}]", labels_text(edge.labels));
+      if (edge.directed && end_ == edge.target) {
+        text_ += fmt::format("<-{}-", labels);
+        mention(edge.source);
+      } else {
+        if (end_ != edge.source) start_path(edge.source);
+        text_ += fmt::format("-{}-{}", labels, edge.directed ? ">" : "");
+        mention(edge.target);
+      }
+    }
+    return std::move(text_);
+  }
+
+ private:
+  [[nodiscard]] bool edges_mention_in_order() const {
+    std::uint32_t next = 0;
+    std::optional<std::uint32_t> end;
+    for (const QueryEdge& edge : query_.edges) {
+      const bool back = edge.directed && end == edge.target;
+      for (const std::uint32_t v : {back ? edge.target : edge.source, back ? edge.source : edge.target}) {
+        if (v > next) return false;
+        if (v == next) ++next;
+        end = v;
+      }
+    }
+    return true;
+  }
+
+  void start_path(std::uint32_t v) {
+    if (!text_.empty()) text_ += ", ";
+    mention(v);
+  }
+
+  /// Labels stand at the first mention.
+  void mention(std::uint32_t v) {
+    const QueryVertex& vertex = query_.vertices[v];
+    text_ += fmt::format("({}{})", word(vertex.name), mentioned_[v] ? "" : labels_text(vertex.labels));
+    mentioned_[v] = true;
+    end_ = v;
+  }
+
+  const Query& query_;
+  std::string text_;
+  std::vector<bool> mentioned_;
+  std::optional<std::uint32_t> end_;  // the vertex that the last path ends with
+};
+
+}  // namespace
+}  // namespace query
+
+std::string to_pattern(const Query& query) {
+  validate(query, "query");
+  return query::Writer(query).write();
+}
+
+}  // namespace deltamatch

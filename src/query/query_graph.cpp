@@ -1,0 +1,158 @@
+// Query graphs in the field's t/v/e format. One record per line, fields apart by blanks; empty lines and lines that begin with
+// # or % are comments. Edges come after their vertices. The `t` record comes first where there is one; two spellings are in
+// use, `t VERTICES EDGES` and `t 0 VERTICES` (0 numbers the graph), and both are held to what follows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "query/flaw.hpp"
+#include "query/source_text.hpp"
+
+namespace deltamatch {
+namespace query {
+namespace {
+
+struct Field {
+  std::string_view text;
+  std::size_t offset;
+};
+
+class QueryGraphParser {
+ public:
+  QueryGraphParser(const SourceText& source, std::string_view name, bool directed) : source_(source), directed_(directed) {
+    query_.name = name;
+  }
+
+  Query parse() {
+    const std::string_view text = source_.text();
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      record(begin, end);
+      begin = end + 1;
+    }
+    if (query_.vertices.empty()) source_.fail(text.size(), "a query graph without vertices", "list vertices as 'v ID LABEL'");
+    check_header();
+    refuse_flaws(query_, places_, source_);
+    return std::move(query_);
+  }
+
+ private:
+  void record(std::size_t begin, std::size_t end) {
+    split(begin, end);
+    if (fields_.empty() || fields_[0].text[0] == '#' || fields_[0].text[0] == '%') return;
+    if (fields_[0].text == "t") return header();
+    if (fields_[0].text == "v") return vertex();
+    if (fields_[0].text == "e") return edge();
+    source_.fail(fields_[0].offset, fmt::format("a record of unknown kind '{}'", shown(fields_[0].text)),
+                 "records are 't VERTICES EDGES', 'v ID LABEL' and 'e ID ID [LABEL]'");
+  }
+
+  void split(std::size_t begin, std::size_t end) {
+    constexpr std::string_view blanks = " \t\r\f\v";
+    const std::string_view text = source_.text().substr(0, end);
+    fields_.clear();
+    while ((begin = text.find_first_not_of(blanks, begin)) != std::string_view::npos) {
+      const std::size_t next = std::min(text.find_first_of(blanks, begin), text.size());
+      fields_.push_back({text.substr(begin, next - begin), begin});
+      begin = next;
+    }
+  }
+
+  void expect_fields(std::size_t least, std::size_t most, std::string_view form) const {
+    if (fields_.size() >= least && fields_.size() <= most) return;
+    source_.fail(fields_.size() > most ? fields_[most].offset : fields_[0].offset,
+                 fmt::format("a record of {} fields", fields_.size()), fmt::format("it is written '{}'", form));
+  }
+
+  [[nodiscard]] std::uint64_t number(const Field& field, std::string_view what) const {
+    std::uint64_t value = 0;
+    const char* end = field.text.data() + field.text.size();
+    const auto [stop, error] = std::from_chars(field.text.data(), end, value);
+    if (error == std::errc{} && stop == end) return value;
+    source_.fail(field.offset, fmt::format("the {} '{}' is not a number", what, shown(field.text)),
+                 "write an integer from 0 to 18446744073709551615");
+  }
+
+  void header() {
+    expect_fields(3, 3, "t VERTICES EDGES");
+    if (header_ || !query_.vertices.empty()) {
+      source_.fail(fields_[0].offset, "a 't' record that is not the first", "a file holds one query graph: split it");
+    }
+    header_ = Header{fields_[0].offset, number(fields_[1], "first count"), number(fields_[2], "second count")};
+  }
+
+  void check_header() const {
+    if (!header_) return;
+    const std::uint64_t vertices = query_.vertices.size();
+    const std::uint64_t edges = query_.edges.size();
+    if ((header_->first == vertices && header_->second == edges) || (header_->first == 0 && header_->second == vertices))
+      return;
+    source_.fail(header_->offset,
+                 fmt::format("'t {} {}' over {} vertices and {} edges", header_->first, header_->second, vertices, edges),
+                 "the file may be truncated; the record is written 't VERTICES EDGES'");
+  }
+
+  void vertex() {
+    expect_fields(2, 4, "v ID [LABEL [DEGREE]]");
+    const std::uint64_t id = number(fields_[1], "vertex id");
+    if (fields_.size() > 3) static_cast<void>(number(fields_[3], "degree"));
+    if (!indices_.emplace(id, static_cast<std::uint32_t>(query_.vertices.size())).second) {
+      source_.fail(fields_[1].offset, fmt::format("vertex {} is there already", id), "list each vertex once");
+    }
+    query_.vertices.push_back({fmt::format("{}", id), label(2)});
+    places_.vertices.push_back(fields_[0].offset);
+  }
+
+  void edge() {
+    expect_fields(3, 4, "e ID ID [LABEL]");
+    const std::uint32_t source = end(fields_[1]);
+    const std::uint32_t target = end(fields_[2]);
+    LabelSet labels = label(3);
+    // Where edges bear no labels, graphs of this format leave the label out or write 0, and query graphs over the former write
+    // 0.
+    if (labels == LabelSet{"0"}) labels.insert(labels.begin(), std::string());
+    query_.edges.push_back({source, target, std::move(labels), directed_});
+    places_.edges.push_back(fields_[0].offset);
+  }
+
+  [[nodiscard]] std::uint32_t end(const Field& field) const {
+    const std::uint64_t id = number(field, "vertex id");
+    const auto found = indices_.find(id);
+    if (found != indices_.end()) return found->second;
+    source_.fail(field.offset, fmt::format("an edge of vertex {}, which is not listed before it", id),
+                 "list it as 'v ID LABEL' before its edges");
+  }
+
+  [[nodiscard]] LabelSet label(std::size_t field) const {
+    if (field >= fields_.size() || fields_[field].text == "*") return {};
+    return {std::string(fields_[field].text)};
+  }
+
+  struct Header {
+    std::size_t offset;
+    std::uint64_t first;
+    std::uint64_t second;
+  };
+
+  const SourceText& source_;
+  bool directed_;
+  Query query_;
+  std::vector<Field> fields_;  // of the current record
+  std::optional<Header> header_;
+  std::unordered_map<std::uint64_t, std::uint32_t> indices_;
+  Places places_;
+};
+
+}  // namespace
+}  // namespace query
+
+Query parse_query_graph(std::string_view text, std::string_view name, bool directed, std::string_view where) {
+  const query::SourceText source(text, where);
+  return query::QueryGraphParser(source, name, directed).parse();
+}
+
+}  // namespace deltamatch

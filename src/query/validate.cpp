@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+#include "query/flaw.hpp"
+
+namespace deltamatch {
+namespace query {
+namespace {
+
+using Subject = Flaw::Subject;
+
+bool sorted_set(const LabelSet& labels) {
+  return std::adjacent_find(labels.begin(), labels.end(), std::greater_equal<>()) == labels.end();
+}
+
+std::optional<Flaw> check_vertices(const Query& query) {
+  const std::size_t count = query.vertices.size();
+  if (count < min_query_vertices) {
+    return Flaw{Subject::query, 0, fmt::format("a query of {} {}", count, count == 1 ? "vertex" : "vertices"),
+                fmt::format("a query has {} to {} vertices", min_query_vertices, max_query_vertices)};
+  }
+  if (count > max_query_vertices) {
+    return Flaw{Subject::vertex, max_query_vertices, fmt::format("a query of {} vertices", count),
+                fmt::format("a query has {} to {} vertices", min_query_vertices, max_query_vertices)};
+  }
+  std::unordered_map<std::string_view, std::size_t> names;
+  for (std::size_t v = 0; v < count; ++v) {
+    const QueryVertex& vertex = query.vertices[v];
+    if (vertex.name.empty()) return Flaw{Subject::vertex, v, fmt::format("vertex {} has no name", v), "name every vertex"};
+    if (!names.emplace(vertex.name, v).second) {
+      return Flaw{Subject::vertex, v, fmt::format("two vertices named '{}'", shown(vertex.name)),
+                  "give each vertex a name of its own"};
+    }
+    if (!sorted_set(vertex.labels)) {
+      return Flaw{Subject::vertex, v, fmt::format("the labels of vertex '{}' are not sorted and distinct", shown(vertex.name)),
+                  "sort them and leave out duplicates"};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Flaw> check_edges(const Query& query) {
+  using Key = std::tuple<std::uint32_t, std::uint32_t, bool, const LabelSet&>;
+  std::map<Key, std::size_t> seen;
+  for (std::size_t e = 0; e < query.edges.size(); ++e) {
+    const QueryEdge& edge = query.edges[e];
+    if (edge.source >= query.vertices.size() || edge.target >= query.vertices.size()) {
+      return Flaw{Subject::edge, e,
+                  fmt::format("edge {} joins vertices {} and {} of {}", e, edge.source, edge.target, query.vertices.size()),
+                  "vertices are numbered from 0"};
+    }
+    const std::string source = shown(query.vertices[edge.source].name);
+    const std::string target = shown(query.vertices[edge.target].name);
+    if (edge.source == edge.target) {
+      return Flaw{Subject::edge, e, fmt::format("a self-loop at vertex '{}'", source),
+                  "data graphs have none: leave the edge out"};
+    }
+    if (!sorted_set(edge.labels)) {
+      return Flaw{Subject::edge, e,
+                  fmt::format("the labels of the edge from '{}' to '{}' are not sorted and distinct", source, target),
+                  "sort them and leave out duplicates"};
+    }
+    const bool flip = !edge.directed && edge.source > edge.target;
+    const Key key(flip ? edge.target : edge.source, flip ? edge.source : edge.target, edge.directed, edge.labels);
+    if (!seen.emplace(key, e).second) {
+      return Flaw{
+          Subject::edge, e,
+          edge.directed
+              ? fmt::format("the edge from '{}' to '{}' is there already, with the same labels", source, target)
+              : fmt::format("the undirected edge between '{}' and '{}' is there already, with the same labels", source, target),
+          "leave one of the two out, or give them different labels"};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Flaw> check_connected(const Query& query) {
+  std::vector<std::size_t> component(query.vertices.size());
+  std::iota(component.begin(), component.end(), std::size_t{0});
+  for (const QueryEdge& edge : query.edges) {
+    const auto [low, high] = std::minmax(component[edge.source], component[edge.target]);
+    std::replace(component.begin(), component.end(), std::size_t{high}, std::size_t{low});
+  }
+  std::vector<std::string> parts;
+  std::size_t stray = 0;  // the first vertex that does not hang together with vertex 0
+  for (std::size_t root = 0; root < component.size(); ++root) {
+    if (component[root] != root) continue;
+    std::vector<std::string> names;
+    for (std::size_t v = root; v < component.size(); ++v) {
+      if (component[v] == root) names.push_back(shown(query.vertices[v].name));
+    }
+    parts.push_back(fmt::format("{{{}}}", fmt::join(names, ",")));
+    if (parts.size() == 2) stray = root;
+  }
+  if (parts.size() == 1) return std::nullopt;
+  const std::string last = std::move(parts.back());
+  parts.pop_back();
+  return Flaw{Subject::vertex, stray,
+              fmt::format("disconnected: vertices {} and {} are not joined by any edge", fmt::join(parts, ", "), last),
+              "join them by an edge, or make them queries of their own"};
+}
+
+}  // namespace
+
+std::optional<Flaw> find_flaw(const Query& query) {
+  if (auto flaw = check_vertices(query)) return flaw;
+  if (auto flaw = check_edges(query)) return flaw;
+  return check_connected(query);
+}
+
+void refuse_flaws(const Query& query, const Places& places, const SourceText& source) {
+  const auto flaw = find_flaw(query);
+  if (!flaw) return;
+  std::size_t offset = 0;
+  if (flaw->subject == Subject::vertex) offset = places.vertices[flaw->index];
+  if (flaw->subject == Subject::edge) offset = places.edges[flaw->index];
+  source.fail(offset, flaw->what, flaw->remedy);
+}
+
+}  // namespace query
+
+void validate(const Query& query, std::string_view where) {
+  if (const auto flaw = query::find_flaw(query)) throw Error(ErrorKind::configuration, where, flaw->what, flaw->remedy);
+}
+
+}  // namespace deltamatch
