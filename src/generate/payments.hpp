@@ -8,7 +8,7 @@
 // Planted patterns (the standing patterns of config/patterns bear the same names and list vertices in the same order):
 //   ring3, ring4, ring5  transfers round a directed ring of accounts
 //   scatter_gather       one account transfers to three, these to one sink, which cashes out: source, three mules, sink, atm
-//   fan_in               four accounts transfer to one collector, which cashes out: four accounts, collector, atm
+//   fan_in               four accounts transfer to one collector, which cashes out: collector, four accounts, atm
 //   chain                three transfers in a row, then cash: four accounts, atm
 //
 // The background holds none of them, by construction:
@@ -49,22 +49,22 @@ enum class PaymentsFormat : std::uint8_t {
 };
 
 struct PaymentsOptions {
-  std::uint64_t updates = 1'000'000;     ///< records in all, planted and deleting ones among them
-  std::uint32_t accounts = 50'000;       ///< planted patterns take at most half of them
+  std::uint64_t updates = 1'000'000;  ///< records in all, planted and deleting ones among them
+  std::uint32_t accounts = 50'000;    ///< planted patterns take at most half of them
   std::uint32_t merchants = 2'000;
   std::uint32_t atms = 200;
   std::array<std::uint32_t, planted_kind_count> planted = {100, 100, 100, 100, 100, 100};  ///< patterns by PlantedKind
-  double exponent = 2.5;                 ///< of the power law of activity of accounts and merchants; above 2, at most 10
-  double charge_backs = 0.01;            ///< share of background records that delete a recent payment
-  double recalled = 0.1;                 ///< share of planted patterns that lose an edge to a charge-back before they expire
-  double repeated = 0.2;                 ///< share of planted patterns in which some payments are repeated, so that they live longer
-  Timestamp start = 1'700'000'000'000'000;          ///< microseconds
-  Timestamp duration = 10LL * 86'400 * 1'000'000;   ///< microseconds from the first to about the last record
-  Timestamp window = 86'400LL * 1'000'000;          ///< the sliding window the truth is stated for; 0: edges do not expire
-  Timestamp planted_span = 7'200LL * 1'000'000;     ///< a planted pattern closes within this time; at most window / 4
+  double exponent = 2.5;       ///< of the power law of activity of accounts and merchants; above 2, at most 10
+  double charge_backs = 0.01;  ///< share of background records that delete a recent payment
+  double recalled = 0.1;       ///< share of planted patterns that lose an edge to a charge-back before they expire
+  double repeated = 0.2;       ///< share of planted patterns in which some payments are repeated, so that they live longer
+  Timestamp start = 1'700'000'000'000'000;         ///< microseconds
+  Timestamp duration = 10LL * 86'400 * 1'000'000;  ///< microseconds from the first to about the last record
+  Timestamp window = 86'400LL * 1'000'000;         ///< the sliding window the truth is stated for; 0: edges do not expire
+  Timestamp planted_span = 7'200LL * 1'000'000;    ///< a planted pattern closes within this time; at most window / 4
   IdStyle ids = IdStyle::text;
   PaymentsFormat format = PaymentsFormat::csv;
-  bool amounts = false;                  ///< a last column or member `amount`, in cents; matching ignores it
+  bool amounts = false;  ///< a last column or member `amount`, in cents; matching ignores it
   std::uint64_t seed = 1;
 };
 

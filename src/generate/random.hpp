@@ -19,7 +19,7 @@ class Random {
   std::uint64_t below(std::uint64_t bound) noexcept;
   /// True with probability `share`, which is a number in [0, 1] (to 53 bits).
   bool chance(double share) noexcept;
-  /// Exponentially distributed with the given mean (below 2^40), rounded down; at most 45 times the mean.
+  /// Exponentially distributed with the given mean (below 2^56), rounded down; less than 45 times the mean.
   std::uint64_t exponential(std::uint64_t mean) noexcept;
 
   template <typename T>

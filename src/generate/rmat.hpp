@@ -20,7 +20,7 @@ struct RmatOptions {
 };
 
 /// Throws Error(usage) on bad options, and where the edges asked for do not fit: more than half of all pairs, or so skewed
-/// that distinct edges run out. O(edges * scale) time, about 25 bytes per edge of memory while it runs.
+/// that distinct edges run out. O(edges * scale) time, at most 32 bytes of memory per edge while it runs.
 [[nodiscard]] Graph rmat(const RmatOptions& options = {});
 
 }  // namespace deltamatch::generate

@@ -18,14 +18,14 @@ using Edge = std::pair<std::uint32_t, std::uint32_t>;
 struct Graph {
   std::uint32_t vertices = 0;
   bool directed = false;              ///< false: every edge is stated once, the lesser vertex first
-  std::vector<Edge> edges;            ///< in random order
+  std::vector<Edge> edges;            ///< in the order drawn: those of heavy vertices early
   std::vector<std::uint32_t> labels;  ///< one per vertex
 };
 
 struct StreamOptions {
-  double insertions = 0.1;        ///< share of all edges held out of the start graph and inserted by the stream
-  double deletions = 0;           ///< share of the start graph's edges deleted by the stream; insertions and deletions are mixed
-  double noise = 0;               ///< duplicate inserts and absent deletes, half each, as a share of the valid updates; at most 1
+  double insertions = 0.1;  ///< share of all edges held out of the start graph and inserted by the stream
+  double deletions = 0;     ///< share of the start graph's edges deleted by the stream; insertions and deletions are mixed
+  double noise = 0;         ///< duplicate inserts and absent deletes, half each, as a share of the valid updates; at most 1
   std::uint32_t edge_labels = 1;  ///< 0: no label column; else labels 0 to edge_labels - 1, uniform, fixed per edge
   std::uint64_t seed = 1;
 };
@@ -56,7 +56,7 @@ struct Stream {
   [[nodiscard]] std::vector<StreamUpdate> updates() const;
 };
 
-/// Chooses the roles of the edges, at random by options.seed. Throws Error(usage) on bad options.
+/// Shuffles the edges by options.seed, and with it chooses their roles. Throws Error(usage) on bad options.
 [[nodiscard]] Stream make_stream(Graph graph, const StreamOptions& options = {});
 
 /// Writes the start graph: `t N M`, `v id label degree` in order of ids, `e u v [label]`. The degree is the one in the start

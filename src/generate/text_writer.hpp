@@ -1,0 +1,71 @@
+// Text to a FILE* through a buffer of its own, with to_chars: locale-free and fast. Internal to the generators.
+#pragma once
+
+#include <cerrno>
+#include <charconv>
+#include <concepts>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::generate {
+
+class TextWriter {
+ public:
+  /// `out` stays the caller's.
+  explicit TextWriter(std::FILE* out) : out_(out) { buffer_.reserve(capacity + slack); }
+
+  TextWriter& operator<<(std::string_view text) {
+    buffer_.append(text);
+    if (buffer_.size() >= capacity) drain();
+    return *this;
+  }
+  TextWriter& operator<<(char c) { return *this << std::string_view(&c, 1); }
+  template <std::integral T>
+    requires(!std::same_as<T, char> && !std::same_as<T, bool>)
+  TextWriter& operator<<(T number) {
+    char digits[24];
+    return *this << std::string_view(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+  }
+
+  /// Writes what is buffered. Whoever does not call it loses text, never an error.
+  void finish() {
+    drain();
+    if (std::fflush(out_) != 0) fail();
+  }
+
+ private:
+  static constexpr std::size_t capacity = 1 << 16;
+  static constexpr std::size_t slack = 256;
+
+  void drain() {
+    if (std::fwrite(buffer_.data(), 1, buffer_.size(), out_) != buffer_.size()) fail();
+    buffer_.clear();
+  }
+  [[noreturn]] static void fail() {
+    throw Error("generate", std::string("cannot write: ") + std::strerror(errno), "check the output and the space left");
+  }
+
+  std::FILE* out_;
+  std::string buffer_;
+};
+
+struct CloseFile {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+/// Creates or overwrites a file. Throws Error(runtime) where it cannot.
+inline File open_output(const std::filesystem::path& path) {
+  File file(std::fopen(path.c_str(), "wb"));
+  if (!file)
+    throw Error(path.string(), std::string("cannot create: ") + std::strerror(errno), "check the folder and its permissions");
+  return file;
+}
+
+}  // namespace deltamatch::generate
