@@ -1,0 +1,26 @@
+// What the program's exit code says; scripts depend on it.
+#pragma once
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::cli {
+
+inline constexpr int exit_ok = 0;
+inline constexpr int exit_runtime = 1;
+inline constexpr int exit_usage = 2;
+inline constexpr int exit_configuration = 78;
+inline constexpr int exit_interrupted = 130;
+
+[[nodiscard]] constexpr int exit_code(ErrorKind kind) noexcept {
+  switch (kind) {
+    case ErrorKind::usage:
+      return exit_usage;
+    case ErrorKind::configuration:
+      return exit_configuration;
+    case ErrorKind::runtime:
+      break;
+  }
+  return exit_runtime;
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,74 @@
+// deltamatch explain: how queries will be matched, and after a run how they were.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/option_kinds.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "cli/session.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  deltamatch explain --query 'ring=(a)-->(b)-->(c)-->(a)'
+  deltamatch explain --query config/patterns --graph start.csv
+  deltamatch explain --query config/patterns --graph start.csv --updates log.csv --analyze)";
+
+struct Explain {
+  GraphOptions graph;
+  StreamOptions stream;
+  QuerySelection queries;
+  bool analyze = false;
+};
+
+int explain(Explain options) {
+  if (!options.analyze && !options.stream.updates.empty()) {
+    throw Error(ErrorKind::usage, "--updates", "the stream is only run with --analyze", "add --analyze");
+  }
+  if (options.analyze && options.stream.updates.empty()) {  // the graph itself is the stream
+    options.stream.updates = std::exchange(options.graph.graphs, {});
+    options.stream.input = options.graph.graph_input;
+    if (options.stream.updates.empty()) {
+      throw Error(ErrorKind::usage, "--analyze", "there is nothing to run",
+                  "name a stream with --updates, or a graph with --graph");
+    }
+  }
+  Session session(options.graph, options.stream);
+  Engine& engine = session.engine();
+  const auto queries = read_queries(options.queries.sources, session.directed());
+  const QueryOptions how = options.queries.options(false);
+  Report report;
+  const auto ids = register_queries(engine, queries, how, report);
+  session.load(report);
+  if (options.analyze) session.run(report, nullptr, [](const BatchResult&, const ingest::PositionedBatch&) {});
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    print_out(fmt::format("{}{}", i == 0 ? "" : "\n",
+                          options.analyze ? engine.explain(ids[i]) : engine.explain(queries[i].query, how)));
+  }
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& program, Run& run) {
+  CLI::App& command = *program.add_subcommand("explain", "Show how queries are matched: the plans, with estimates");
+  command.footer(examples);
+  const auto options = std::make_shared<Explain>();
+  add_query_options(command, options->queries);
+  command
+      .add_flag("--analyze", options->analyze,
+                "Run --updates (without it, the edges of --graph as a stream) and show actual figures beside the estimates")
+      ->group("Queries");
+  add_stream_options(command, options->stream);
+  add_graph_options(command, options->graph, true);
+  command.callback([&run, options] { run = [options] { return explain(*options); }; });
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,10 @@
+// SIGINT as a request: the batch at hand is finished, then the run ends with its summary. A second SIGINT ends it at once.
+#pragma once
+
+namespace deltamatch::cli {
+
+/// From here on the first SIGINT is only noted.
+void watch_interrupts() noexcept;
+[[nodiscard]] bool interrupted() noexcept;
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,39 @@
+// Writes one JSON value, key by key in the order of the calls. Not nlohmann's own object model, because counts of matches have
+// up to 128 bits and every number must come out in full digits.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "deltamatch/count.hpp"
+
+namespace deltamatch::cli {
+
+class JsonWriter {
+ public:
+  JsonWriter& begin_object() { return open('{'); }
+  JsonWriter& end_object() { return close('}'); }
+  JsonWriter& begin_array() { return open('['); }
+  JsonWriter& end_array() { return close(']'); }
+
+  JsonWriter& key(std::string_view name);
+  JsonWriter& string(std::string_view text);
+  JsonWriter& number(Count value);
+  JsonWriter& boolean(bool value);
+  /// Seconds to the microsecond, without an exponent.
+  JsonWriter& seconds(double value);
+
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  JsonWriter& open(char bracket);
+  JsonWriter& close(char bracket);
+  JsonWriter& value(std::string_view raw);
+  void separate();
+
+  std::string text_;
+  bool first_ = true;  ///< nothing precedes the next value in its object or array, or its key does
+};
+
+}  // namespace deltamatch::cli

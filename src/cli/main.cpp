@@ -1,0 +1,77 @@
+// The program deltamatch: reads the command line, runs the subcommand, and turns every failure into one line on standard error
+// and an exit code.
+#include <CLI/CLI.hpp>
+
+#include <exception>
+#include <new>
+#include <sstream>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/output.hpp"
+#include "deltamatch/error.hpp"
+
+namespace {
+
+using namespace deltamatch;
+using namespace deltamatch::cli;
+
+int fail(const std::string& message, int code) {
+  print_err("deltamatch: " + message + '\n');
+  return code;
+}
+
+/// CLI11's own outcomes: help and version are answers, everything else is wrong usage.
+int parse_outcome(const CLI::App& program, const CLI::ParseError& error) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    std::ostringstream out;
+    program.exit(error, out, out);
+    print_out(out.str());
+    return exit_ok;
+  }
+  std::string command;
+  for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
+    app = app->get_subcommands().front();
+    command += ' ' + app->get_name();
+  }
+  const std::string where = command.empty() ? "command line" : command.substr(1);
+  return fail(where + ": " + error.what() + "; see deltamatch" + command + " --help", exit_usage);
+}
+
+int run_program(int argc, char** argv) {
+  CLI::App program(
+      "Continuous subgraph matching: keeps standing graph patterns over a stream of edge insertions and deletions\n"
+      "and reports, after every batch, exactly the matches that appeared and the matches that vanished.",
+      "deltamatch");
+  program.set_version_flag("--version", std::string("deltamatch ") + DELTAMATCH_VERSION);
+  program.require_subcommand(1);
+  program.get_formatter()->column_width(34);
+  Run run;
+  add_replay(program, run);
+  add_match(program, run);
+  add_explain(program, run);
+  add_validate(program, run);
+  add_generate(program, run);
+  add_snapshot(program, run);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return parse_outcome(program, error);
+  }
+  return run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_program(argc, argv);
+  } catch (const Error& error) {
+    return fail(error.what(), exit_code(error.kind()));
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory; give the machine more, or take a smaller --batch", exit_runtime);
+  } catch (const std::exception& error) {
+    return fail(error.what(), exit_runtime);
+  }
+}

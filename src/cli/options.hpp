@@ -1,0 +1,90 @@
+// Options that several subcommands share: one place for each name, its help and its check.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/progress.hpp"
+#include "deltamatch/engine.hpp"
+#include "ingest/stream.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace deltamatch::cli {
+
+/// How the files of one role (stream, start graph, vertex labels) are read.
+struct InputOptions {
+  std::optional<ingest::Format> format;
+  ingest::CodecOptions codec;
+};
+
+/// The data graph before the first batch, and what holds for every input.
+struct GraphOptions {
+  std::vector<std::string> graphs;
+  InputOptions graph_input;
+  std::vector<std::string> labels;
+  InputOptions labels_input;
+  std::string snapshot;
+  std::optional<bool> directed;  ///< nothing: by the formats of the inputs, or the snapshot's
+  std::optional<ingest::IdKind> ids;
+  std::size_t max_record = ingest::default_max_record;
+  ingest::OnError on_error = ingest::OnError::fail;
+  std::string dead_letters;
+  unsigned threads = 0;
+  ProgressMode progress = ProgressMode::automatic;
+};
+
+/// The stream of updates and how it is cut.
+struct StreamOptions {
+  std::vector<std::string> updates;
+  InputOptions input;
+  std::optional<std::uint64_t> batch;
+  Timestamp batch_span = 0;
+  Timestamp window = 0;
+};
+
+struct QuerySelection {
+  std::vector<std::string> sources;
+  MatchMode mode = MatchMode::isomorphism;
+  std::optional<CountMode> count;  ///< default: subgraphs for isomorphism, else embeddings
+
+  [[nodiscard]] QueryOptions options(bool list) const;
+};
+
+enum class Emit { none, digest, matches };
+
+struct EmitOptions {
+  Emit emit = Emit::none;
+  std::string out;  ///< empty: not given
+  std::string out_format;
+  bool json = false;
+
+  /// Throws Error(usage) where the options contradict each other.
+  void check() const;
+  [[nodiscard]] bool to_stdout() const { return emit == Emit::matches && (out.empty() || out == "-"); }
+  /// Null unless matches are written.
+  [[nodiscard]] std::unique_ptr<MatchSink> make_sink() const;
+};
+
+/// `--directed`, `--undirected`.
+void add_direction_options(CLI::App& command, std::optional<bool>& directed);
+/// Start graph, snapshot, vertex labels, direction, bad records, threads, backend and progress. In commands without a stream
+/// the graph is the input: its reading options are --format … instead of --graph-format ….
+void add_graph_options(CLI::App& command, GraphOptions& options, bool has_stream);
+void add_stream_options(CLI::App& command, StreamOptions& options);
+void add_query_options(CLI::App& command, QuerySelection& options);
+void add_emit_options(CLI::App& command, EmitOptions& options);
+void add_json_option(CLI::App& command, bool& json);
+
+/// What add_graph_options cannot see option by option. Throws Error(usage).
+void check(const GraphOptions& options);
+
+/// Stream options of ingest for one input.
+[[nodiscard]] ingest::StreamOptions stream_options(const GraphOptions& common, const InputOptions& input,
+                                                   const ingest::BatchLimits& limits);
+
+}  // namespace deltamatch::cli

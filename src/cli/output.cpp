@@ -1,0 +1,46 @@
+#include "cli/output.hpp"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+}  // namespace
+
+void print_out(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  throw Error("standard output", "cannot write: " + reason(errno), "check where it leads");
+}
+
+void print_err(std::string_view text) noexcept {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+TextFile::TextFile(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wbe")) {
+  if (file_ == nullptr) fail(errno);
+}
+
+TextFile::~TextFile() {
+  if (file_ != nullptr) std::fclose(file_);
+}
+
+void TextFile::line(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fputc('\n', file_) == EOF) fail(errno);
+}
+
+void TextFile::close() {
+  if (std::fclose(std::exchange(file_, nullptr)) != 0) fail(errno);
+}
+
+void TextFile::fail(int error) const {
+  throw Error(path_, "cannot write: " + reason(error), "check the path and the free space");
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,34 @@
+// Text to the program's own channels and files, with every failed write noticed.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace deltamatch::cli {
+
+/// Writes and flushes. Throws Error(runtime) where standard output takes no more (a full disk, say).
+void print_out(std::string_view text);
+
+/// Standard error: nothing can be done about a failure there.
+void print_err(std::string_view text) noexcept;
+
+/// A text file that is written line by line. Every member throws Error(runtime) naming the file.
+class TextFile {
+ public:
+  explicit TextFile(std::string path);
+  ~TextFile();
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
+
+  void line(std::string_view text);
+  void close();
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  std::string path_;
+  std::FILE* file_;
+};
+
+}  // namespace deltamatch::cli

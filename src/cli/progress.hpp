@@ -1,0 +1,36 @@
+// Progress of a run, for a person at a terminal: always on standard error, never mixed with results.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace deltamatch::cli {
+
+enum class ProgressMode { automatic, always, never };
+
+/// Shows at most five lines a second: what is done, the rate, and the time left where the end is known. On a terminal one line
+/// is rewritten; with `always` and no terminal each is a line of its own.
+class Progress {
+ public:
+  explicit Progress(ProgressMode mode);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// `done` counts units of `what` since `start`; `fraction` (0 to 1) says how much of the input that is, where known.
+  void show(std::string_view what, std::uint64_t done, std::optional<double> fraction);
+  /// Ends one phase: the line is taken away and the next phase's rate starts at zero.
+  void clear() noexcept;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool enabled_;
+  bool terminal_;
+  bool shown_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = start_;
+};
+
+}  // namespace deltamatch::cli

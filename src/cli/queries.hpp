@@ -1,0 +1,23 @@
+// The queries that the command line names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deltamatch/query.hpp"
+
+namespace deltamatch::cli {
+
+/// A query and the place it came from, for messages.
+struct NamedQuery {
+  Query query;
+  std::string where;
+};
+
+/// Reads what each `--query` names, in the order given: an existing file (.graph: t/v/e, any other: one pattern; the query is
+/// named by the file's stem), an existing directory (its *.pattern and *.graph files in byte order), or name=PATTERN.
+/// `directed` says how the edges of t/v/e queries are meant. Throws Error(configuration) for unreadable or bad queries, and
+/// where two queries bear one name.
+[[nodiscard]] std::vector<NamedQuery> read_queries(const std::vector<std::string>& sources, bool directed);
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,198 @@
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "cli/json_writer.hpp"
+#include "cli/output.hpp"
+#include "cli/values.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+using Counter = std::pair<std::string_view, std::uint64_t>;
+
+std::vector<Counter> counters(const Unused& unused) {
+  std::vector<Counter> all{{"duplicate_insert", unused.ignored.duplicate_insert},
+                           {"absent_delete", unused.ignored.absent_delete},
+                           {"superseded", unused.ignored.superseded},
+                           {"late", unused.ignored.late}};
+  for (std::size_t reason = 0; reason < reject_reason_count; ++reason) {
+    all.emplace_back(reject_name(static_cast<RejectReason>(reason)), unused.refused[reason]);
+  }
+  return all;
+}
+
+std::string to_text(const MatchDigest& digest) { return to_string(MatchId{digest.high, digest.low}); }
+
+void write_unused(JsonWriter& json, const Unused& unused) {
+  json.key("ignored").begin_object();
+  for (const auto& [name, count] : counters(unused)) json.key(name).number(count);
+  json.end_object();
+}
+
+void write_steps(JsonWriter& json, const StepSeconds& steps) {
+  json.key("apply").seconds(steps.apply).key("estimate").seconds(steps.estimate).key("cache").seconds(steps.cache);
+  json.key("match").seconds(steps.match).key("settle").seconds(steps.settle);
+}
+
+double sum(const StepSeconds& steps) { return steps.apply + steps.estimate + steps.cache + steps.match + steps.settle; }
+
+void write_queries(JsonWriter& json, const Report& report) {
+  json.key("queries").begin_array();
+  for (const QueryTotals& query : report.deltas) {
+    json.begin_object().key("name").string(query.name).key("new").number(query.added).key("removed").number(query.removed);
+    if (report.digests) {
+      json.key("new_digest").string(to_text(query.added_digest));
+      json.key("removed_digest").string(to_text(query.removed_digest));
+    }
+    json.end_object();
+  }
+  for (const QueryMatches& query : report.matches) {
+    json.begin_object().key("name").string(query.name).key("matches").number(query.result.matches);
+    if (report.digests) json.key("digest").string(to_text(query.result.digest));
+    if (!query.result.complete) json.key("complete").boolean(false);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+/// Rows of text, first column to the left, all others to the right; the first row is the heading.
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const auto& row : rows) {
+    for (std::size_t column = 0; column < row.size(); ++column) widths[column] = std::max(widths[column], row[column].size());
+  }
+  std::string text;
+  auto out = std::back_inserter(text);
+  for (const auto& row : rows) {
+    fmt::format_to(out, "{:<{}}", row.front(), widths.front());
+    for (std::size_t column = 1; column < row.size(); ++column) fmt::format_to(out, "  {:>{}}", row[column], widths[column]);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string query_table(const Report& report) {
+  std::vector<std::vector<std::string>> rows;
+  if (!report.deltas.empty()) {
+    rows.push_back({"query", "new", "removed"});
+    if (report.digests) rows.back().insert(rows.back().end(), {"digest of new", "digest of removed"});
+  } else {
+    rows.push_back({"query", "matches", "seconds"});
+    if (report.digests) rows.back().emplace_back("digest");
+  }
+  for (const QueryTotals& query : report.deltas) {
+    rows.push_back({query.name, grouped(query.added), grouped(query.removed)});
+    if (report.digests) rows.back().insert(rows.back().end(), {to_text(query.added_digest), to_text(query.removed_digest)});
+  }
+  for (const QueryMatches& query : report.matches) {
+    const std::string_view mark = query.result.complete ? "" : "at least ";
+    rows.push_back(
+        {query.name, fmt::format("{}{}", mark, grouped(query.result.matches)), fmt::format("{:.3f}", query.result.seconds)});
+    if (report.digests) rows.back().push_back(to_text(query.result.digest));
+  }
+  return table(rows);
+}
+
+}  // namespace
+
+void Unused::add(const BatchResult& result, const ingest::PositionedBatch& batch) {
+  ignored += result.ignored;
+  for (const Reject& reject : result.rejects) ++refused[static_cast<std::size_t>(reject.reason)];
+  for (const ingest::Refusal& refusal : batch.refusals()) ++refused[static_cast<std::size_t>(refusal.reason)];
+}
+
+void Report::add(const BatchResult& result, const ingest::PositionedBatch& batch) {
+  ++batches;
+  updates += result.consumed + batch.refusals().size();
+  unused.add(result, batch);
+  steps += result.seconds;
+  for (std::size_t query = 0; query < deltas.size(); ++query) {
+    const QueryDelta& delta = result.queries[query];
+    QueryTotals& totals = deltas[query];
+    totals.added += delta.added;
+    totals.removed += delta.removed;
+    totals.added_digest.add({delta.added_digest.high, delta.added_digest.low});
+    totals.removed_digest.add({delta.removed_digest.high, delta.removed_digest.low});
+  }
+}
+
+std::string to_json(const Report& report) {
+  JsonWriter json;
+  json.begin_object().key("v").number(1);
+  json.key("graph").begin_object();
+  json.key("vertices").number(report.graph.vertices).key("edges").number(report.graph.edges);
+  json.key("bytes").number(report.graph.bytes).end_object();
+  json.key("batches").number(report.batches).key("updates").number(report.updates);
+  write_unused(json, report.unused);
+  write_queries(json, report);
+  json.key("seconds").begin_object().key("load").seconds(report.load);
+  write_steps(json, report.steps);
+  json.key("total").seconds(report.total).end_object();
+  if (report.interrupted) json.key("complete").boolean(false);
+  json.end_object();
+  return json.text();
+}
+
+std::string to_json(const BatchResult& result, const ingest::PositionedBatch& batch, const std::vector<QueryTotals>& names) {
+  JsonWriter json;
+  json.begin_object().key("v").number(1).key("batch").number(result.batch).key("updates");
+  json.number(result.consumed + batch.refusals().size());
+  json.key("inserted").number(result.inserted).key("deleted").number(result.deleted).key("expired").number(result.expired);
+  Unused unused;
+  unused.add(result, batch);
+  write_unused(json, unused);
+  json.key("queries").begin_array();
+  for (std::size_t query = 0; query < names.size(); ++query) {
+    json.begin_object().key("name").string(names[query].name);
+    json.key("new").number(result.queries[query].added).key("removed").number(result.queries[query].removed).end_object();
+  }
+  json.end_array().key("seconds").begin_object();
+  write_steps(json, result.seconds);
+  json.key("total").seconds(sum(result.seconds)).end_object().end_object();
+  return json.text();
+}
+
+std::string to_table(const Report& report) {
+  std::string text;
+  auto out = std::back_inserter(text);
+  if (report.interrupted) text += "INTERRUPTED: what follows covers the stream up to the batch that was finished\n";
+  if (report.batches > 0) {
+    const double busy = sum(report.steps);
+    fmt::format_to(out, "stream   {} updates in {} batches, {} updates/s\n", grouped(report.updates), grouped(report.batches),
+                   grouped(busy > 0 ? static_cast<Count>(static_cast<double>(report.updates) / busy) : 0));
+  }
+  fmt::format_to(out, "graph    {} vertices, {} edges, {}\n", grouped(report.graph.vertices), grouped(report.graph.edges),
+                 human_bytes(report.graph.bytes));
+  fmt::format_to(out, "time     {} (load {}", human_seconds(report.total), human_seconds(report.load));
+  if (report.batches > 0) {
+    fmt::format_to(out, ", apply {}, estimate {}, cache {}, match {}, settle {}", human_seconds(report.steps.apply),
+                   human_seconds(report.steps.estimate), human_seconds(report.steps.cache), human_seconds(report.steps.match),
+                   human_seconds(report.steps.settle));
+  }
+  text += ")\n";
+  std::string unused;
+  for (const auto& [name, count] : counters(report.unused)) {
+    if (count > 0) unused += fmt::format("{}{} {}", unused.empty() ? "" : ", ", name, grouped(count));
+  }
+  if (!unused.empty()) fmt::format_to(out, "ignored  {}\n", unused);
+  if (!report.deltas.empty() || !report.matches.empty()) fmt::format_to(out, "\n{}", query_table(report));
+  return text;
+}
+
+void print(const Report& report, const EmitOptions& options) {
+  if (options.json) {
+    print_out(to_json(report) + '\n');
+  } else if (options.to_stdout()) {
+    print_err(to_table(report));
+  } else {
+    print_out(to_table(report));
+  }
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,69 @@
+// The outcome of a run, as one JSON object or as a table for people.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "deltamatch/engine.hpp"
+#include "deltamatch/update.hpp"
+#include "ingest/batcher.hpp"
+
+namespace deltamatch::cli {
+
+/// Records that changed nothing: by cause, and refused ones by reason (indexed by RejectReason), be it the codec or the engine
+/// that refused them.
+struct Unused {
+  Ignored ignored;
+  std::array<std::uint64_t, reject_reason_count> refused{};
+
+  void add(const BatchResult& result, const ingest::PositionedBatch& batch);
+};
+
+/// What a replay did to one query.
+struct QueryTotals {
+  std::string name;
+  Count added = 0;
+  Count removed = 0;
+  MatchDigest added_digest;
+  MatchDigest removed_digest;
+};
+
+/// What a static match found.
+struct QueryMatches {
+  std::string name;
+  StaticResult result;
+};
+
+struct Report {
+  GraphStatistics graph;
+  std::uint64_t batches = 0;
+  std::uint64_t updates = 0;          ///< records of the update stream; those of the start graph are not among them
+  Unused unused;                      ///< of the start graph and the stream
+  std::vector<QueryTotals> deltas;    ///< replay
+  std::vector<QueryMatches> matches;  ///< match
+  StepSeconds steps;
+  double load = 0;   ///< seconds from the first byte of the start graph to its last edge
+  double total = 0;  ///< seconds
+  bool digests = false;
+  bool interrupted = false;
+
+  void add(const BatchResult& result, const ingest::PositionedBatch& batch);
+};
+
+/// The `--json` object, without a line end.
+[[nodiscard]] std::string to_json(const Report& report);
+
+/// One line of `--batches`: what a batch did, without a line end.
+[[nodiscard]] std::string to_json(const BatchResult& result, const ingest::PositionedBatch& batch,
+                                  const std::vector<QueryTotals>& names);
+
+/// The summary for people, lines ended.
+[[nodiscard]] std::string to_table(const Report& report);
+
+/// The report where the options want it: as JSON or as a table, the table on standard error where matches take standard output.
+void print(const Report& report, const EmitOptions& options);
+
+}  // namespace deltamatch::cli

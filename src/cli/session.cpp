@@ -1,0 +1,152 @@
+#include "cli/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "cli/interrupt.hpp"
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+constexpr std::size_t load_batch = std::size_t{1} << 16;
+constexpr std::size_t usual_batch = 8192;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// How far the sources are, the one at `index` being read.
+std::optional<double> fraction(const std::vector<std::unique_ptr<ingest::BatchSource>>& sources, std::size_t index) {
+  const ingest::Progress progress = sources[index]->progress();
+  if (!progress.bytes_total || *progress.bytes_total == 0) return std::nullopt;
+  const double share = static_cast<double>(progress.bytes_read) / static_cast<double>(*progress.bytes_total);
+  return (static_cast<double>(index) + share) / static_cast<double>(sources.size());
+}
+
+/// How the formats of the field mean their edges, unless told otherwise.
+bool usually_directed(const ingest::BatchSource& source) {
+  return source.format() != ingest::Format::tve && source.format() != ingest::Format::jlg;
+}
+
+ingest::BatchLimits limits_of(const StreamOptions& stream, Timestamp window) {
+  const std::size_t unset = stream.batch_span > 0 ? 0 : usual_batch;
+  return ingest::BatchLimits{.max_updates = stream.batch.value_or(unset), .max_span = stream.batch_span}.within_window(window);
+}
+
+}  // namespace
+
+Session::Session(const GraphOptions& graph, const StreamOptions& stream) : progress_(graph.progress) {
+  check(graph);
+  Timestamp window = stream.window;
+  if (!graph.snapshot.empty()) {
+    engine_ = std::make_unique<Engine>(Engine::restore(graph.snapshot, graph.threads));
+    const EngineOptions& saved = engine_->options();
+    if (stream.window != 0 && stream.window != saved.window) {
+      throw Error(ErrorKind::usage, "--window", fmt::format("the snapshot {} was made with another window", graph.snapshot),
+                  "leave --window out: a snapshot brings its own");
+    }
+    if (graph.directed && *graph.directed != saved.directed) {
+      throw Error(
+          ErrorKind::usage, *graph.directed ? "--directed" : "--undirected",
+          fmt::format("the snapshot {} holds {} graph", graph.snapshot, saved.directed ? "a directed" : "an undirected"),
+          "leave the option out: a snapshot brings its own direction");
+    }
+    window = saved.window;
+  }
+  open(graph, stream, window);
+  if (!engine_) {
+    engine_ = std::make_unique<Engine>(
+        EngineOptions{.directed = decide_direction(graph), .threads = graph.threads, .window = window});
+  }
+}
+
+void Session::open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window) {
+  const auto readers = std::count(graph.graphs.begin(), graph.graphs.end(), "-") +
+                       std::count(graph.labels.begin(), graph.labels.end(), "-") +
+                       std::count(stream.updates.begin(), stream.updates.end(), "-");
+  if (readers > 1) {
+    throw Error(ErrorKind::usage, "-", "standard input is named more than once", "give the other inputs as files");
+  }
+  const ingest::BatchLimits load_limits = ingest::BatchLimits{.max_updates = load_batch}.within_window(window);
+  const auto open_all = [&](const std::vector<std::string>& paths, const InputOptions& input, const ingest::BatchLimits& limits,
+                            Sources& sources) {
+    for (const std::string& path : paths) {
+      sources.push_back(ingest::open_stream(path, stream_options(graph, input, limits)));
+    }
+  };
+  open_all(graph.labels, graph.labels_input, load_limits, labels_);
+  open_all(graph.graphs, graph.graph_input, load_limits, graphs_);
+  open_all(stream.updates, stream.input, limits_of(stream, window), updates_);
+}
+
+bool Session::decide_direction(const GraphOptions& graph) const {
+  if (graph.directed) return *graph.directed;
+  const ingest::BatchSource* first = nullptr;
+  for (const Sources* sources : {&graphs_, &updates_}) {
+    for (const auto& source : *sources) {
+      if (!source->format()) continue;  // an empty file says nothing
+      if (first == nullptr) first = source.get();
+      if (usually_directed(*source) == usually_directed(*first)) continue;
+      const auto kind = [](const ingest::BatchSource& input) {
+        return fmt::format("{} ({}) is {}", input.name(), ingest::format_name(*input.format()),
+                           usually_directed(input) ? "directed" : "undirected");
+      };
+      throw Error(ErrorKind::usage, "inputs", fmt::format("{}, but {}", kind(*first), kind(*source)),
+                  "say how all edges are meant with --directed or --undirected");
+    }
+  }
+  return first == nullptr || usually_directed(*first);
+}
+
+void Session::load(Report& report) {
+  const Clock::time_point start = Clock::now();
+  ingest::PositionedBatch batch;
+  for (const Sources* sources : {&labels_, &graphs_}) {
+    std::uint64_t done = 0;
+    for (std::size_t index = 0; index < sources->size(); ++index) {
+      ingest::BatchSource& source = *(*sources)[index];
+      while (!interrupted() && source.next(batch)) {
+        const BatchResult result = engine_->load(batch.updates, source.on_reject());
+        report.unused.add(result, batch);
+        source.settle(batch, result.rejects);
+        done += result.consumed;
+        progress_.show("records loaded", done, fraction(*sources, index));
+      }
+    }
+  }
+  progress_.clear();
+  report.load = seconds_since(start);
+}
+
+void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch) {
+  ingest::PositionedBatch batch;
+  for (std::size_t index = 0; index < updates_.size(); ++index) {
+    ingest::BatchSource& source = *updates_[index];
+    while (!interrupted() && source.next(batch)) {
+      const BatchResult result = engine_->process(batch.updates, source.on_reject(), sink);
+      report.add(result, batch);
+      on_batch(result, batch);
+      source.settle(batch, result.rejects);
+      progress_.show("updates", report.updates, fraction(updates_, index));
+    }
+  }
+  progress_.clear();
+  report.interrupted = interrupted();
+}
+
+std::vector<QueryId> register_queries(Engine& engine, const std::vector<NamedQuery>& queries, const QueryOptions& options,
+                                      Report& report) {
+  std::vector<QueryId> ids;
+  for (const NamedQuery& query : queries) {
+    ids.push_back(engine.add_query(query.query, options));
+    report.deltas.emplace_back().name = query.query.name;
+  }
+  return ids;
+}
+
+}  // namespace deltamatch::cli

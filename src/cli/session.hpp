@@ -1,0 +1,53 @@
+// What replay, match and explain do alike: open every input before any work starts, settle the direction, build the engine,
+// load the start graph, and feed the stream to it batch by batch.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+#include "cli/queries.hpp"
+#include "cli/report.hpp"
+#include "deltamatch/engine.hpp"
+#include "ingest/stream.hpp"
+
+namespace deltamatch::cli {
+
+class Session {
+ public:
+  /// Opens the inputs; the direction is known afterwards. Throws Error(usage) where the inputs contradict each other or the
+  /// options, and Error where one cannot be read.
+  Session(const GraphOptions& graph, const StreamOptions& stream);
+
+  [[nodiscard]] Engine& engine() noexcept { return *engine_; }
+  [[nodiscard]] bool directed() const noexcept { return engine_->options().directed; }
+
+  /// Vertex labels first, then the start graph. Records that change nothing are counted in `report`, as is the time.
+  void load(Report& report);
+
+  using OnBatch = std::function<void(const BatchResult& result, const ingest::PositionedBatch& batch)>;
+  /// Processes the stream to its end or to the batch in which SIGINT came (report.interrupted). Matches go to `sink`, which
+  /// may be null. Throws Error at the first bad record where the policy is to fail; what stands before it has been processed.
+  void run(Report& report, MatchSink* sink, const OnBatch& on_batch);
+
+ private:
+  using Sources = std::vector<std::unique_ptr<ingest::BatchSource>>;
+
+  void open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window);
+  [[nodiscard]] bool decide_direction(const GraphOptions& graph) const;
+
+  std::unique_ptr<Engine> engine_;
+  Sources labels_;
+  Sources graphs_;
+  Sources updates_;
+  Progress progress_;
+};
+
+/// The queries of the command line, registered as standing queries; the report has a row for each.
+std::vector<QueryId> register_queries(Engine& engine, const std::vector<NamedQuery>& queries, const QueryOptions& options,
+                                      Report& report);
+
+}  // namespace deltamatch::cli

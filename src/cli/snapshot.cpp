@@ -1,0 +1,74 @@
+// deltamatch snapshot: look at, check and unpack the files that replay --save-snapshot writes.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/json_writer.hpp"
+#include "cli/option_kinds.hpp"
+#include "cli/output.hpp"
+#include "cli/values.hpp"
+#include "deltamatch/engine.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  deltamatch replay --updates log.csv --query 'pair=(a)-->(b)-->(a)' --save-snapshot after.dms
+  deltamatch snapshot info after.dms
+  deltamatch snapshot verify after.dms && cp after.dms /backup
+  deltamatch snapshot export after.dms --out after.jsonl)";
+
+struct Snapshot {
+  std::string file;
+  std::string out = "-";
+  bool json = false;
+};
+
+int info(const Snapshot& options) {
+  const Engine engine = Engine::restore(options.file);
+  const GraphStatistics graph = engine.graph();
+  const EngineOptions& saved = engine.options();
+  if (options.json) {
+    JsonWriter json;
+    json.begin_object().key("v").number(1).key("graph").begin_object();
+    json.key("vertices").number(graph.vertices).key("edges").number(graph.edges).key("bytes").number(graph.bytes).end_object();
+    json.key("directed").boolean(saved.directed);
+    json.key("window").number(static_cast<std::uint64_t>(saved.window)).end_object();
+    print_out(json.text() + '\n');
+    return exit_ok;
+  }
+  print_out(fmt::format("graph   {}, {} vertices, {} edges, {} in memory\nwindow  {}\n",
+                        saved.directed ? "directed" : "undirected", grouped(graph.vertices), grouped(graph.edges),
+                        human_bytes(graph.bytes),
+                        saved.window == 0 ? "none" : human_seconds(static_cast<double>(saved.window) / 1e6)));
+  return exit_ok;
+}
+
+int verify(const Snapshot& options) {
+  static_cast<void>(Engine::restore(options.file));
+  print_out(options.file + ": sound\n");
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_snapshot(CLI::App& program, Run& run) {
+  CLI::App& command = *program.add_subcommand("snapshot", "Look at, check and unpack snapshots");
+  command.require_subcommand(1);
+  command.footer(examples);
+  const auto options = std::make_shared<Snapshot>();
+  const auto add = [&](const char* name, const char* help, int (*action)(const Snapshot&)) {
+    CLI::App& sub = *command.add_subcommand(name, help);
+    sub.add_option("FILE", options->file, "The snapshot")->required()->type_name("");
+    sub.callback([&run, options, action] { run = [options, action] { return action(*options); }; });
+    return &sub;
+  };
+  add("info", "What a snapshot holds", info)->add_flag("--json", options->json, "Print one JSON object instead of a table");
+  add("verify", "Read a snapshot whole and check it", verify);
+}
+
+}  // namespace deltamatch::cli
