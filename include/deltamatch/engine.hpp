@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -142,6 +143,10 @@ class Engine {
   [[nodiscard]] std::string explain(QueryId query);
 
   [[nodiscard]] GraphStatistics graph() const;
+  /// Hands out the graph as updates that build it anew: every vertex (insert_vertex with its label), then every edge
+  /// (insert_edge, with its time where there is a window), each in order of ids, so that equal graphs are told alike. The
+  /// views hold during the call. O(n log n).
+  void for_each(const std::function<void(const Update&)>& take) const;
   [[nodiscard]] const EngineOptions& options() const noexcept;
 
   /// Writes graph, dictionary, window and batch number; checksummed, written aside and renamed. Standing queries are not part
