@@ -1,0 +1,170 @@
+// The adjacency store: per vertex one block with all its neighbour lists, one list per relation.
+//
+// A block is [directory][ids][payload]: the directory holds (relation, end) pairs ascending by relation, ids are the lists one
+// behind the other, each ascending, and the payload column (0, 1 or 2 words an entry) runs parallel to the ids. A vertex with
+// one relation pays 8 bytes for its directory; relations that a vertex lacks cost nothing, however many labels there are.
+//
+// A batch never touches the blocks before it is settled. `stage` turns it into a delta: per (vertex, relation) the sorted ids it
+// adds and the sorted ids it removes, and the blocks that settling will need. So before and after are both readable (list \ removed
+// is what is stable), undoing is dropping the delta, nothing that a kernel has cached changes under it, and `settle` cannot fail.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "base/types.hpp"
+#include "graph/arena.hpp"
+
+namespace deltamatch::graph {
+
+using RelationId = std::uint32_t;
+inline constexpr RelationId no_relation = 0xffffffff;
+
+/// One end of a data edge: an entry of `vertex`'s list of `relation`. The payload is what the column holds.
+struct HalfEdge {
+  VertexId vertex;
+  RelationId relation;
+  VertexId neighbour;
+  std::uint32_t tag;      ///< orders entries with equal neighbours; 0 where there are none
+  std::uint64_t payload;
+  friend auto operator<=>(const HalfEdge&, const HalfEdge&) = default;
+};
+
+/// A neighbour list as it stood before the batch, and the batch's changes of it. All parts ascend (by id, then tag); `removed` is
+/// a part of `ids`, `added` is apart from it. Tags are null in stores without tags. Pointers hold until the next stage or settle.
+struct List {
+  const std::uint32_t* ids = nullptr;
+  const std::uint32_t* tags = nullptr;
+  const std::uint32_t* added = nullptr;
+  const std::uint32_t* added_tags = nullptr;
+  const std::uint32_t* removed = nullptr;
+  const std::uint32_t* removed_tags = nullptr;
+  std::uint32_t size = 0;
+  std::uint32_t added_size = 0;
+  std::uint32_t removed_size = 0;
+};
+
+/// Figures of a relation over all vertices, for the planner.
+struct RelationFigures {
+  std::uint64_t entries = 0;  ///< sum of list lengths
+  std::uint64_t lists = 0;    ///< lists that are not empty
+  double squares = 0;         ///< sum of squared list lengths
+};
+
+/// Payload of the entries of a store.
+enum class Column : std::uint8_t { none = 0, tag = 1, time = 2 };
+
+class Adjacency {
+ public:
+  Adjacency(Column column, SlabAllocator& slabs);
+
+  /// Rows for vertices below `count`. Strong guarantee.
+  void reserve_vertices(std::size_t count);
+
+  /// Stages a batch: both spans ascend strictly; every added entry is absent, every removed one present. `figures` is extended to
+  /// all relations that occur. O(batch x log list). Strong guarantee; nothing may be staged already.
+  void stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed);
+  /// Drops what is staged.
+  void unstage() noexcept;
+  /// Writes what is staged into the blocks. O(moved entries).
+  void settle(Workers& workers) noexcept;
+
+  [[nodiscard]] List list(VertexId vertex, RelationId relation) const noexcept;
+  /// The settled ids of a list; valid where nothing is staged, or to see the state before the batch.
+  [[nodiscard]] std::span<const std::uint32_t> ids(VertexId vertex, RelationId relation) const noexcept;
+  /// Entries of the vertex over all relations, settled.
+  [[nodiscard]] std::uint32_t degree(VertexId vertex) const noexcept;
+  /// Entries of the vertex once the staged batch is settled.
+  [[nodiscard]] std::uint32_t degree_after(VertexId vertex) const noexcept;
+  /// Calls visit(relation, ids, payload words) for every settled list of the vertex.
+  template <class Visit>
+  void for_each_list(VertexId vertex, Visit&& visit) const;
+  /// The payload words of an entry, or null where the entry is absent.
+  [[nodiscard]] const std::uint32_t* payload(VertexId vertex, RelationId relation, VertexId neighbour) const noexcept;
+  std::uint32_t* payload(VertexId vertex, RelationId relation, VertexId neighbour) noexcept;
+
+  /// Grows whenever the vertex's block changes in contents or place.
+  [[nodiscard]] std::uint32_t version(VertexId vertex) const noexcept { return rows_[vertex].version; }
+  [[nodiscard]] std::span<const RelationFigures> figures() const noexcept { return figures_; }
+  [[nodiscard]] std::size_t bytes() const noexcept;
+  [[nodiscard]] std::size_t vertices() const noexcept { return rows_.size(); }
+  [[nodiscard]] Column column() const noexcept { return column_; }
+  void prefetch(VertexId vertex) const noexcept { __builtin_prefetch(&rows_[vertex]); }
+
+ private:
+  struct Row {
+    std::uint32_t* block = nullptr;
+    std::uint32_t capacity = 0;   // entries
+    std::uint32_t version = 0;
+    std::uint32_t staged = 0;     // 1 + index into delta_rows_, 0: untouched by the batch
+    std::uint32_t slices : 27 = 0;
+    std::uint32_t directory_log : 5 = 0;  // the directory has room for 2^directory_log slices
+
+    [[nodiscard]] std::uint32_t directory_words() const noexcept { return 2u << directory_log; }
+    [[nodiscard]] std::uint32_t* ids() const noexcept { return block + directory_words(); }
+    [[nodiscard]] std::uint32_t total() const noexcept { return slices == 0 ? 0 : block[2 * slices - 1]; }
+  };
+  struct DeltaRow {
+    VertexId vertex;
+    std::uint32_t first_slice;
+    std::uint32_t* block;         // the block to move to, or null: the lists stay where they are
+    std::uint32_t capacity;
+    std::uint32_t directory_log;
+    bool empties;                 // nothing is left
+  };
+  struct DeltaSlice {
+    RelationId relation;
+    std::uint32_t added_begin;
+    std::uint32_t removed_begin;
+  };
+  struct Entries {  // columns of the delta
+    std::vector<std::uint32_t> ids;
+    std::vector<std::uint32_t> payload;
+    void assign(std::span<const HalfEdge> halves, Column column);
+  };
+
+  [[nodiscard]] unsigned column_words() const noexcept { return static_cast<unsigned>(column_); }
+  [[nodiscard]] std::size_t block_words(std::uint32_t capacity, std::uint32_t directory_log) const noexcept {
+    return (std::size_t{2} << directory_log) + std::size_t{capacity} * (1 + column_words());
+  }
+  [[nodiscard]] const DeltaSlice* delta_slice(const DeltaRow& row, RelationId relation) const noexcept;
+  void build_slices(std::span<const HalfEdge> added, std::span<const HalfEdge> removed);
+  void plan_rows();
+  void plan_row(DeltaRow& row, std::uint32_t end_slice);
+  void settle_row(const DeltaRow& delta, std::uint32_t end_slice) noexcept;
+  void open_slices(Row& row, std::uint32_t first, std::uint32_t end) noexcept;
+  void remove_entries(Row& row, std::uint32_t first, std::uint32_t end) noexcept;
+  void add_entries(Row& row, std::uint32_t first, std::uint32_t end) noexcept;
+  static void close_slices(Row& row) noexcept;
+  void move_entries(const Row& row, std::uint32_t to, std::uint32_t from, std::uint32_t count) const noexcept;
+  [[nodiscard]] std::uint32_t find_slice(const Row& row, RelationId relation) const noexcept;
+  [[nodiscard]] std::uint32_t lower_bound(const Row& row, std::uint32_t begin, std::uint32_t end, std::uint32_t id,
+                                          const std::uint32_t* payload) const noexcept;
+
+  Column column_;
+  Arena arena_;
+  std::vector<Row> rows_;
+  std::vector<RelationFigures> figures_;
+
+  std::vector<DeltaRow> delta_rows_;      // ascending by vertex
+  std::vector<DeltaSlice> delta_slices_;  // with one sentinel behind
+  Entries added_;
+  Entries removed_;
+  std::vector<RelationFigures> staged_figures_;
+};
+
+template <class Visit>
+void Adjacency::for_each_list(VertexId vertex, Visit&& visit) const {
+  const Row& row = rows_[vertex];
+  std::uint32_t begin = 0;
+  for (std::uint32_t s = 0; s < row.slices; ++s) {
+    const std::uint32_t end = row.block[2 * s + 1];
+    const std::uint32_t* ids = row.ids();
+    visit(row.block[2 * s], std::span(ids + begin, end - begin), ids + row.capacity + std::size_t{begin} * column_words());
+    begin = end;
+  }
+}
+
+}  // namespace deltamatch::graph

@@ -1,0 +1,97 @@
+#include "graph/arena.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+namespace deltamatch::graph {
+
+namespace {
+
+constexpr std::size_t slab_alignment = 64;
+constexpr std::size_t first_slab_bytes = std::size_t{1} << 16;
+constexpr std::size_t largest_slab_bytes = std::size_t{1} << 25;
+
+class HeapSlabs final : public SlabAllocator {
+ public:
+  void* allocate(std::size_t bytes) override { return ::operator new(bytes, std::align_val_t{slab_alignment}); }
+  void release(void* slab, std::size_t bytes) noexcept override {
+    ::operator delete(slab, bytes, std::align_val_t{slab_alignment});
+  }
+};
+
+// The link to the next free block lives in the block's first two words.
+std::uint32_t* next_of(const std::uint32_t* block) noexcept {
+  std::uint32_t* next;
+  std::memcpy(&next, block, sizeof next);
+  return next;
+}
+void set_next(std::uint32_t* block, std::uint32_t* next) noexcept { std::memcpy(block, &next, sizeof next); }
+
+}  // namespace
+
+SlabAllocator& heap_slabs() noexcept {
+  static HeapSlabs slabs;
+  return slabs;
+}
+
+Arena::~Arena() {
+  for (const Slab& slab : all_) slabs_->release(slab.memory, slab.bytes);
+}
+
+std::size_t Arena::class_of(std::size_t words) noexcept {
+  if (words <= 8) return 0;
+  const std::size_t power = std::bit_width(words - 1) - 1;  // 2^power < words <= 2^(power+1)
+  const std::size_t half = std::size_t{3} << (power - 1);
+  return 2 * (power - 3) + (words <= half ? 1 : 2);
+}
+
+std::size_t Arena::class_words(std::size_t index) noexcept {
+  return (index % 2 == 0 ? std::size_t{8} : std::size_t{12}) << (index / 2);
+}
+
+std::size_t Arena::block_words(std::size_t words) noexcept { return class_words(class_of(words)); }
+
+std::uint32_t* Arena::allocate(std::size_t words) {
+  const std::size_t index = class_of(words);
+  if (index >= class_count) throw std::bad_alloc();
+  if (std::uint32_t* block = free_[index]) {
+    free_[index] = next_of(block);
+    return block;
+  }
+  const std::size_t size = class_words(index);
+  if (size > left_words_) {
+    // What is left of the old slab stays unused: at most one block's worth, and slabs double.
+    const std::size_t bytes = std::max(size * sizeof(std::uint32_t),
+                                       std::clamp(std::bit_floor(bytes_ / 2), first_slab_bytes, largest_slab_bytes));
+    all_.reserve(all_.size() + 1);
+    void* memory = slabs_->allocate(bytes);
+    all_.push_back({memory, bytes});
+    bytes_ += bytes;
+    cursor_ = static_cast<std::uint32_t*>(memory);
+    left_words_ = bytes / sizeof(std::uint32_t);
+  }
+  std::uint32_t* block = cursor_;
+  cursor_ += size;
+  left_words_ -= size;
+  return block;
+}
+
+void Arena::give_back(std::uint32_t* block, std::size_t words) noexcept {
+  const std::size_t index = class_of(words);
+  set_next(block, retired_[index]);
+  if (retired_[index] == nullptr) retired_last_[index] = block;
+  retired_[index] = block;
+}
+
+void Arena::recycle() noexcept {
+  for (std::size_t index = 0; index < class_count; ++index) {
+    if (retired_[index] == nullptr) continue;
+    set_next(retired_last_[index], free_[index]);
+    free_[index] = retired_[index];
+    retired_[index] = nullptr;
+  }
+}
+
+}  // namespace deltamatch::graph

@@ -1,0 +1,313 @@
+#include "graph/batch_resolver.hpp"
+
+#include <algorithm>
+
+namespace deltamatch::graph {
+
+const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark) {
+  updates_ = batch.updates();
+  if (updates_.size() > UINT32_MAX / 2) throw Error("batch", "more than 2^31 updates", "cut the stream into smaller batches");
+  result_.net.clear();
+  result_.ignored = {};
+  result_.rejects.clear();
+  result_.expired = 0;
+  result_.consumed = updates_.size();
+  result_.watermark = watermark;
+  try {
+    entries_.reserve(updates_.size());
+    undo_.reserve(3 * updates_.size());
+    doomed_.reserve(2 * updates_.size());
+    for (std::uint32_t i = 0; i < updates_.size(); ++i) {
+      const auto reason = read(updates_[i], i);
+      if (!reason) {
+        if (updates_[i].time && (!result_.watermark || *updates_[i].time > *result_.watermark)) {
+          result_.watermark = updates_[i].time;
+        }
+        continue;
+      }
+      result_.rejects.push_back({i, *reason});
+      if (on_reject == OnReject::stop) {
+        result_.consumed = i;
+        break;
+      }
+    }
+    resolve_unknown_deletes();
+    net_edges();
+    if (window_ != nullptr) {
+      if (result_.watermark) expire();
+      list_forgettable();
+    }
+  } catch (...) {
+    undo();
+    throw;
+  }
+  return result_;
+}
+
+std::optional<RejectReason> BatchResolver::read(const Update& update, std::uint32_t index) {
+  switch (update.kind) {
+    case UpdateKind::insert_edge:
+    case UpdateKind::delete_edge:
+      return read_edge(update, index);
+    case UpdateKind::insert_vertex:
+    case UpdateKind::delete_vertex:
+      return read_vertex(update, index);
+  }
+  return RejectReason::bad_operation;
+}
+
+std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::uint32_t index) {
+  const bool insert = update.kind == UpdateKind::insert_edge;
+  if (update.source == update.target) return RejectReason::self_loop;
+  if (insert && window_ != nullptr && !update.time) return RejectReason::missing_time;
+  const Mention source = mention(update.source, update.source_label);
+  const Mention target = mention(update.target, update.target_label);
+  if (source.conflict || target.conflict) return RejectReason::label_conflict;
+  VertexId tail = source.vertex;
+  VertexId head = target.vertex;
+  if (insert) {
+    tail = settle_mention(source);
+    head = settle_mention(target);
+  } else if (tail == invalid_vertex || head == invalid_vertex || deleted_.contains(tail) || deleted_.contains(head)) {
+    unknown_deletes_.push_back(index);
+    return std::nullopt;
+  }
+  const std::optional<LabelId> label =
+      insert ? graph_->edge_labels.intern(update.label) : graph_->edge_labels.find(update.label);
+  if (!label) {
+    unknown_deletes_.push_back(index);
+    return std::nullopt;
+  }
+  entries_.push_back({graph_->ranked(tail, head, *label), index});
+  return std::nullopt;
+}
+
+std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std::uint32_t index) {
+  const Mention vertex = mention(update.source, update.source_label);
+  if (vertex.conflict) return RejectReason::label_conflict;
+  if (update.kind == UpdateKind::insert_vertex) {
+    const VertexId number = settle_mention(vertex);
+    if (!graph_->dictionary.declared(number)) {
+      undo_.push_back({Undo::Kind::declared, number, number});
+      graph_->dictionary.set_declared(number, true);
+    }
+  } else if (vertex.vertex == invalid_vertex || deleted_.contains(vertex.vertex)) {
+    ++result_.ignored.absent_delete;
+  } else {
+    delete_vertex(vertex.vertex, index);
+  }
+  return std::nullopt;
+}
+
+LabelId BatchResolver::intern_label(std::string_view text) {
+  if (text != last_label_ || last_label_id_ == empty_label) {
+    last_label_id_ = graph_->vertex_labels.intern(text);
+    last_label_ = graph_->vertex_labels.text(last_label_id_);
+  }
+  return last_label_id_;
+}
+
+BatchResolver::Mention BatchResolver::mention(const Id& id, const std::optional<std::string_view>& label) {
+  Mention mention;
+  mention.id = id;
+  mention.vertex = graph_->dictionary.find(id);
+  if (label) mention.label = intern_label(*label);
+  if (mention.vertex == invalid_vertex || (!deleted_.empty() && deleted_.contains(mention.vertex))) {
+    mention.fresh = true;
+  } else if (label && mention.label != graph_->dictionary.label(mention.vertex)) {
+    mention.conflict = has_live_edges(mention.vertex);
+    mention.fresh = true;
+  }
+  return mention;
+}
+
+VertexId BatchResolver::settle_mention(const Mention& mention) {
+  if (!mention.fresh) return mention.vertex;
+  if (mention.vertex == invalid_vertex) {
+    const VertexId created = graph_->dictionary.create(mention.id, mention.label);
+    undo_.push_back({Undo::Kind::created, created, created});
+    return created;
+  }
+  const VertexId fresh = graph_->dictionary.rebind(mention.vertex, mention.label);
+  undo_.push_back({Undo::Kind::rebound, mention.vertex, fresh});
+  if (!deleted_.contains(mention.vertex)) {  // relabelled: its old self goes when the batch is settled
+    graph_->dictionary.set_declared(fresh, graph_->dictionary.declared(mention.vertex));
+    doomed_.push_back(mention.vertex);
+  }
+  return fresh;
+}
+
+const std::vector<std::uint32_t>& BatchResolver::entries_of(VertexId vertex) {
+  for (; indexed_ < entries_.size(); ++indexed_) {
+    index_[entries_[indexed_].edge.tail].push_back(static_cast<std::uint32_t>(indexed_));
+    index_[entries_[indexed_].edge.head].push_back(static_cast<std::uint32_t>(indexed_));
+  }
+  return index_[vertex];
+}
+
+bool BatchResolver::has_live_edges(VertexId vertex) {
+  const std::uint32_t settled = graph_->degree(vertex);
+  const auto& touched = entries_of(vertex);
+  if (touched.empty()) return settled > 0;
+  // The latest update of each edge decides.
+  std::vector<Entry> states;
+  for (const std::uint32_t entry : touched) states.push_back(entries_[entry]);
+  std::stable_sort(states.begin(), states.end());
+  std::uint32_t deleted = 0;
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (i + 1 < states.size() && states[i + 1].edge == states[i].edge) continue;
+    if (inserts(states[i].index)) return true;
+    if (graph_->contains(states[i].edge)) ++deleted;
+  }
+  return settled > deleted;
+}
+
+void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
+  const std::vector<std::uint32_t> touched = entries_of(vertex);
+  for (const std::uint32_t entry : touched) entries_.push_back({entries_[entry].edge, index});
+  graph_->for_each_edge(vertex, true, [&](const Edge& edge, Timestamp) { entries_.push_back({edge, index}); });
+  deleted_.insert(vertex);
+  doomed_.push_back(vertex);
+}
+
+// A deletion whose vertices or label were unknown when it was read deletes nothing; it still is an earlier update of its edge
+// where that edge is inserted later in the batch.
+void BatchResolver::resolve_unknown_deletes() {
+  for (const std::uint32_t index : unknown_deletes_) {
+    const Update& update = updates_[index];
+    const VertexId source = graph_->dictionary.find(update.source);
+    const VertexId target = graph_->dictionary.find(update.target);
+    const auto label = graph_->edge_labels.find(update.label);
+    if (source == invalid_vertex || target == invalid_vertex || !label) {
+      ++result_.ignored.absent_delete;
+    } else {
+      entries_.push_back({graph_->ranked(source, target, *label), index});
+    }
+  }
+}
+
+void BatchResolver::net_edges() {
+  std::sort(entries_.begin(), entries_.end());
+  for (std::size_t begin = 0; begin < entries_.size();) {
+    std::size_t end = begin + 1;
+    while (end < entries_.size() && entries_[end].edge == entries_[begin].edge) ++end;
+    net_edge(begin, end);
+    begin = end;
+  }
+}
+
+void BatchResolver::net_edge(std::size_t begin, std::size_t end) {
+  const Edge& edge = entries_[begin].edge;
+  const std::uint32_t last = entries_[end - 1].index;
+  bool deleted = false;
+  bool stamped = false;
+  Timestamp time = 0;  // the largest insert time since the last deletion
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::uint32_t index = entries_[i].index;
+    if (index != last) ++result_.ignored.superseded;
+    const Update& update = updates_[index];
+    if (!inserts(index)) {
+      deleted = true;
+      stamped = false;
+    } else if (update.time && (!stamped || *update.time > time)) {
+      stamped = true;
+      time = *update.time;
+    }
+  }
+  const bool live = graph_->contains(edge);
+  if (!inserts(last)) {
+    if (live) {
+      result_.net.removed.push_back(edge);
+    } else if (updates_[last].kind == UpdateKind::delete_edge) {
+      ++result_.ignored.absent_delete;
+    }
+    return;
+  }
+  const bool timed = graph_->timed();
+  const Timestamp before = live && timed ? *graph_->time(edge) : 0;
+  Timestamp after = stamped ? time : 0;
+  if (live && timed && !deleted) after = std::max(after, before);
+  if (window_ != nullptr && result_.watermark && window_->dead(after, *result_.watermark)) {
+    ++result_.ignored.late;
+    if (live && deleted) result_.net.removed.push_back(edge);
+  } else if (live) {
+    ++result_.ignored.duplicate_insert;
+    if (timed && after != before) {
+      if (window_ != nullptr && after < before) window_->note(edge, after);
+      refreshes_.push_back({edge, after});
+    }
+  } else {
+    if (window_ != nullptr) window_->note(edge, after);
+    result_.net.inserted.push_back(edge);
+    if (timed) result_.net.inserted_times.push_back(after);
+  }
+}
+
+// Edges that the new watermark leaves behind, unless this batch refreshes or deletes them.
+void BatchResolver::expire() {
+  expired_.clear();
+  window_->collect(*graph_, *result_.watermark, expired_);
+  std::vector<Edge>& removed = result_.net.removed;
+  const std::size_t explicit_removals = removed.size();
+  for (const Edge& edge : expired_) {
+    const auto refreshed = std::lower_bound(refreshes_.begin(), refreshes_.end(), edge,
+                                            [](const Refresh& refresh, const Edge& wanted) { return refresh.edge < wanted; });
+    if (refreshed != refreshes_.end() && refreshed->edge == edge) {
+      window_->note(edge, refreshed->time);
+      continue;
+    }
+    if (std::binary_search(removed.begin(), removed.begin() + static_cast<std::ptrdiff_t>(explicit_removals), edge)) continue;
+    removed.push_back(edge);
+    ++result_.expired;
+  }
+  std::inplace_merge(removed.begin(), removed.begin() + static_cast<std::ptrdiff_t>(explicit_removals), removed.end());
+}
+
+void BatchResolver::list_forgettable() {
+  for (const Edge& edge : result_.net.removed) {
+    forgettable_.push_back(edge.tail);
+    forgettable_.push_back(edge.head);
+  }
+  for (const Undo& undo : undo_) {
+    if (undo.kind != Undo::Kind::declared) forgettable_.push_back(undo.fresh);
+  }
+  std::sort(forgettable_.begin(), forgettable_.end());
+  forgettable_.erase(std::unique(forgettable_.begin(), forgettable_.end()), forgettable_.end());
+}
+
+void BatchResolver::commit() noexcept {
+  for (const Refresh& refresh : refreshes_) graph_->set_time(refresh.edge, refresh.time);
+  for (const VertexId vertex : doomed_) graph_->dictionary.release(vertex);
+  for (const VertexId vertex : forgettable_) {
+    if (!graph_->dictionary.alive(vertex) || graph_->dictionary.declared(vertex) || graph_->degree(vertex) > 0) continue;
+    graph_->dictionary.release(vertex);
+  }
+  if (window_ != nullptr) window_->commit();
+  reset();
+}
+
+void BatchResolver::undo() noexcept {
+  for (auto at = undo_.rbegin(); at != undo_.rend(); ++at) {
+    switch (at->kind) {
+      case Undo::Kind::created: graph_->dictionary.release(at->vertex); break;
+      case Undo::Kind::rebound: graph_->dictionary.undo_rebind(at->vertex, at->fresh); break;
+      case Undo::Kind::declared: graph_->dictionary.set_declared(at->vertex, false); break;
+    }
+  }
+  if (window_ != nullptr) window_->undo();
+  reset();
+}
+
+void BatchResolver::reset() noexcept {
+  undo_.clear();
+  entries_.clear();
+  unknown_deletes_.clear();
+  refreshes_.clear();
+  doomed_.clear();
+  forgettable_.clear();
+  deleted_.clear();
+  index_.clear();
+  indexed_ = 0;
+}
+
+}  // namespace deltamatch::graph

@@ -1,0 +1,104 @@
+// Turns a batch of updates, as the stream states them, into a net batch of the data graph.
+//
+// Updates are read in order: ids become dense numbers, labels are checked, vertices come and go. Then the last state of each edge
+// counts. A vertex that is deleted, or that comes back under another label once it has lost its edges, continues under a fresh
+// dense number: so before and after the batch each dense vertex has one label. All changes (dictionary, window) can be undone
+// until `commit`.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "deltamatch/engine.hpp"
+#include "graph/data_graph.hpp"
+#include "graph/window.hpp"
+
+namespace deltamatch::graph {
+
+/// A live edge that is given another time.
+struct Refresh {
+  Edge edge;
+  Timestamp time;
+};
+
+struct ResolvedBatch {
+  NetBatch net;
+  std::size_t consumed = 0;
+  std::uint64_t expired = 0;
+  Ignored ignored;
+  std::vector<Reject> rejects;
+  std::optional<Timestamp> watermark;
+};
+
+class BatchResolver {
+ public:
+  /// Both outlive the resolver; `window` may be null.
+  BatchResolver(DataGraph& graph, Window* window) : graph_(&graph), window_(window) {}
+
+  /// Resolves against the settled graph. `watermark` is the one before the batch. Strong guarantee. Valid until the next call.
+  const ResolvedBatch& resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark);
+  /// The graph has settled the net batch: times are refreshed, vertices forgotten.
+  void commit() noexcept;
+  /// The batch does not happen.
+  void undo() noexcept;
+
+ private:
+  struct Entry {  // one update of one edge
+    Edge edge;
+    std::uint32_t index;  // of the update in the batch
+    friend auto operator<=>(const Entry&, const Entry&) = default;
+  };
+  struct Mention {  // what a record says of a vertex
+    Id id;
+    VertexId vertex = invalid_vertex;
+    LabelId label = empty_label;
+    bool fresh = false;     // needs a new dense number
+    bool conflict = false;
+  };
+  struct Undo {
+    enum class Kind : std::uint8_t { created, rebound, declared } kind;
+    VertexId vertex;
+    VertexId fresh;
+  };
+
+  std::optional<RejectReason> read(const Update& update, std::uint32_t index);
+  std::optional<RejectReason> read_edge(const Update& update, std::uint32_t index);
+  std::optional<RejectReason> read_vertex(const Update& update, std::uint32_t index);
+  Mention mention(const Id& id, const std::optional<std::string_view>& label);
+  VertexId settle_mention(const Mention& mention);
+  LabelId intern_label(std::string_view text);
+  void delete_vertex(VertexId vertex, std::uint32_t index);
+  bool has_live_edges(VertexId vertex);
+  const std::vector<std::uint32_t>& entries_of(VertexId vertex);
+  void resolve_unknown_deletes();
+  void net_edges();
+  void net_edge(std::size_t begin, std::size_t end);
+  void expire();
+  void list_forgettable();
+  void reset() noexcept;
+  [[nodiscard]] bool inserts(std::uint32_t index) const noexcept {
+    return updates_[index].kind == UpdateKind::insert_edge;
+  }
+
+  DataGraph* graph_;
+  Window* window_;
+  std::span<const Update> updates_;
+  ResolvedBatch result_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> unknown_deletes_;
+  std::vector<Refresh> refreshes_;
+  std::vector<Edge> expired_;
+  std::vector<Undo> undo_;
+  std::vector<VertexId> doomed_;       // released on commit
+  std::vector<VertexId> forgettable_;  // released on commit where they have no edges
+  boost::unordered_flat_set<VertexId> deleted_;
+  boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by vertex, built when first needed
+  std::size_t indexed_ = 0;
+  std::string_view last_label_;
+  LabelId last_label_id_ = empty_label;
+};
+
+}  // namespace deltamatch::graph

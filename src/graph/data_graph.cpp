@@ -1,0 +1,284 @@
+#include "graph/data_graph.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "graph/half_edge_sort.hpp"
+
+namespace deltamatch::graph {
+
+namespace {
+
+// Half-edges staged at once while a derived relation is built: bounds the memory beside the lists.
+constexpr std::size_t materialise_chunk = std::size_t{1} << 20;
+
+}  // namespace
+
+void NetBatch::clear() noexcept {
+  inserted.clear();
+  inserted_times.clear();
+  removed.clear();
+}
+
+DataGraph::DataGraph(bool directed, bool timed, SlabAllocator& slabs)
+    : directed_(directed), slabs_(&slabs), base_(timed ? Column::time : Column::none, slabs) {}
+
+bool DataGraph::contains(const Edge& edge) const noexcept {
+  // Either end's list tells; the shorter one costs less.
+  const bool from_tail = base_.degree(edge.tail) <= base_.degree(edge.head);
+  const VertexId vertex = from_tail ? edge.tail : edge.head;
+  const VertexId neighbour = from_tail ? edge.head : edge.tail;
+  const Direction direction = !directed_ ? Direction::both : from_tail ? Direction::out : Direction::in;
+  const RelationId relation = relations_.find(direction, edge.label, dictionary.label(neighbour));
+  if (relation == no_relation) return false;
+  const auto ids = base_.ids(vertex, relation);
+  return std::binary_search(ids.begin(), ids.end(), neighbour);
+}
+
+std::optional<Timestamp> DataGraph::time(const Edge& edge) const noexcept {
+  const RelationId relation =
+      relations_.find(directed_ ? Direction::out : Direction::both, edge.label, dictionary.label(edge.head));
+  const std::uint32_t* words = relation == no_relation ? nullptr : base_.payload(edge.tail, relation, edge.head);
+  if (words == nullptr) return std::nullopt;
+  Timestamp time = 0;
+  std::memcpy(&time, words, sizeof time);
+  return time;
+}
+
+void DataGraph::set_time(const Edge& edge, Timestamp time) noexcept {
+  const auto write = [&](VertexId vertex, Direction direction, VertexId neighbour) {
+    const RelationId relation = relations_.find(direction, edge.label, dictionary.label(neighbour));
+    std::memcpy(base_.payload(vertex, relation, neighbour), &time, sizeof time);
+  };
+  write(edge.tail, directed_ ? Direction::out : Direction::both, edge.head);
+  write(edge.head, directed_ ? Direction::in : Direction::both, edge.tail);
+}
+
+ReadingId DataGraph::add_reading(const Reading& reading) {
+  std::size_t free = readings_.size();
+  for (std::size_t i = 0; i < readings_.size(); ++i) {
+    if (readings_[i].users == 0) {
+      free = i;
+    } else if (readings_[i].reading == reading) {
+      ++readings_[i].users;
+      return static_cast<ReadingId>(i);
+    }
+  }
+  if (free == readings_.size()) readings_.emplace_back();
+  readings_[free] = {reading, 1, no_relation, {}};
+  return static_cast<ReadingId>(free);
+}
+
+void DataGraph::drop_reading(ReadingId id) {
+  RegisteredReading& reading = readings_[id];
+  if (--reading.users > 0 || reading.derived == no_relation) return;
+  const bool last = std::none_of(readings_.begin(), readings_.end(), [&](const RegisteredReading& other) {
+    return other.users > 0 && other.derived != no_relation;
+  });
+  if (last) {
+    derived_.reset();
+    derived_parallel_.clear();
+  } else {
+    // The others' lists stay where they are; this one's entries leave vertex by vertex.
+    Workers workers(1);
+    std::vector<HalfEdge> leaving;
+    const auto flush = [&] {
+      derived_->stage({}, leaving);
+      derived_->settle(workers);
+      leaving.clear();
+    };
+    for (VertexId vertex = 0; vertex < derived_->vertices(); ++vertex) {
+      derived_->for_each_list(vertex, [&](RelationId relation, std::span<const std::uint32_t> ids, const std::uint32_t* tags) {
+        if (relation != reading.derived) return;
+        for (std::size_t i = 0; i < ids.size(); ++i) leaving.push_back({vertex, relation, ids[i], tags[i], tags[i]});
+      });
+      if (leaving.size() >= materialise_chunk) flush();
+    }
+    flush();
+  }
+  reading.derived = no_relation;
+}
+
+std::uint32_t DataGraph::arity(const RegisteredReading& reading, std::span<const std::uint8_t> arriving,
+                               RelationId& only) const noexcept {
+  const auto figures = base_.figures();
+  std::uint32_t covered = 0;
+  for (RelationId relation = 0; relation < relations_.size(); ++relation) {
+    const bool live = relation < figures.size() && figures[relation].entries > 0;
+    if (!live && !(relation < arriving.size() && arriving[relation] != 0)) continue;
+    if (!reading.reading.covers(relations_[relation])) continue;
+    only = relation;
+    ++covered;
+  }
+  return covered;
+}
+
+void DataGraph::resolve_readings(std::span<const std::uint8_t> arriving) {
+  for (RegisteredReading& reading : readings_) {
+    if (reading.users == 0) continue;
+    if (reading.derived == no_relation) {
+      RelationId only = no_relation;
+      const std::uint32_t covered = arity(reading, arriving, only);
+      if (covered <= 1) {
+        reading.resolved = Resolved{};
+        if (covered == 1) {
+          const BaseRelation& base = relations_[only];
+          reading.resolved = {&base_, only, base.edge_label, base.direction == Direction::in, false, false};
+        }
+        continue;
+      }
+      materialise(reading);
+    }
+    reading.resolved = {derived_.get(), reading.derived, empty_label, false, true,
+                        derived_parallel_[reading.derived] != 0};
+  }
+}
+
+void DataGraph::resolve_all() { resolve_readings({}); }
+
+void DataGraph::materialise(RegisteredReading& reading) {
+  RelationId number = 0;
+  while (std::any_of(readings_.begin(), readings_.end(),
+                     [&](const RegisteredReading& other) { return other.users > 0 && other.derived == number; })) {
+    ++number;
+  }
+  if (!derived_) derived_ = std::make_unique<Adjacency>(Column::tag, *slabs_);
+  derived_->reserve_vertices(base_.vertices());
+  derived_parallel_.resize(std::max<std::size_t>(derived_parallel_.size(), number + 1));
+  derived_parallel_[number] = 0;
+  Workers workers(1);
+  std::vector<HalfEdge> arriving;
+  const auto flush = [&] {
+    std::sort(arriving.begin(), arriving.end());
+    for (std::size_t i = 1; i < arriving.size(); ++i) {
+      if (arriving[i].vertex == arriving[i - 1].vertex && arriving[i].neighbour == arriving[i - 1].neighbour) {
+        derived_parallel_[number] = 1;
+      }
+    }
+    derived_->stage(arriving, {});
+    derived_->settle(workers);
+    arriving.clear();
+  };
+  // Should memory run out half-way, the lists built so far must not be taken for another relation's.
+  reading.derived = number;
+  try {
+    for (VertexId vertex = 0; vertex < base_.vertices(); ++vertex) {
+      base_.for_each_list(vertex, [&](RelationId relation, std::span<const std::uint32_t> ids, const std::uint32_t*) {
+        const BaseRelation& base = relations_[relation];
+        if (!reading.reading.covers(base)) return;
+        const std::uint32_t tag = entry_tag(base.edge_label, base.direction == Direction::in);
+        for (const std::uint32_t id : ids) arriving.push_back({vertex, number, id, tag, tag});
+      });
+      if (arriving.size() >= materialise_chunk) flush();
+    }
+    flush();
+  } catch (...) {
+    derived_.reset();  // every reading is built again when it is next resolved
+    for (RegisteredReading& other : readings_) {
+      other.derived = no_relation;
+      other.resolved = Resolved{};
+    }
+    throw;
+  }
+}
+
+RelationFigures DataGraph::figures(ReadingId id) const {
+  const RegisteredReading& reading = readings_[id];
+  if (reading.derived != no_relation && reading.derived < derived_->figures().size()) {
+    return derived_->figures()[reading.derived];
+  }
+  RelationFigures sum;
+  const auto figures = base_.figures();
+  for (RelationId relation = 0; relation < figures.size(); ++relation) {
+    if (!reading.reading.covers(relations_[relation])) continue;
+    sum.entries += figures[relation].entries;
+    sum.lists += figures[relation].lists;
+    sum.squares += figures[relation].squares;
+  }
+  return sum;
+}
+
+void DataGraph::derive(const HalfEdge& half, std::vector<HalfEdge>& out) const {
+  const BaseRelation& base = relations_[half.relation];
+  for (const RegisteredReading& reading : readings_) {
+    if (reading.users == 0 || reading.derived == no_relation || !reading.reading.covers(base)) continue;
+    const std::uint32_t tag = entry_tag(base.edge_label, base.direction == Direction::in);
+    out.push_back({half.vertex, reading.derived, half.neighbour, tag, tag});
+  }
+}
+
+void DataGraph::halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, std::vector<HalfEdge>& base,
+                          std::vector<HalfEdge>& derived) {
+  base.clear();
+  derived.clear();
+  base.reserve(2 * edges.size());
+  const Direction from_tail = directed_ ? Direction::out : Direction::both;
+  const Direction from_head = directed_ ? Direction::in : Direction::both;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const Edge& edge = edges[i];
+    const std::uint64_t payload = times.empty() ? 0 : std::bit_cast<std::uint64_t>(times[i]);
+    const LabelId tail_label = dictionary.label(edge.tail);
+    const LabelId head_label = dictionary.label(edge.head);
+    base.push_back({edge.tail, relations_.intern(from_tail, edge.label, head_label), edge.head, 0, payload});
+    base.push_back({edge.head, relations_.intern(from_head, edge.label, tail_label), edge.tail, 0, payload});
+  }
+  sort_half_edges(base);
+}
+
+void DataGraph::note_parallels(std::span<const HalfEdge> added) {
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    const HalfEdge& half = added[i];
+    const bool twice = i > 0 && added[i - 1].vertex == half.vertex && added[i - 1].relation == half.relation &&
+                       added[i - 1].neighbour == half.neighbour;
+    if (twice || derived_->payload(half.vertex, half.relation, half.neighbour) != nullptr) {
+      derived_parallel_[half.relation] = 1;
+    }
+  }
+}
+
+void DataGraph::stage(const NetBatch& batch) {
+  base_.reserve_vertices(dictionary.capacity());
+  halves_of(batch.inserted, batch.inserted_times, added_, derived_added_);
+  halves_of(batch.removed, {}, removed_, derived_removed_);
+  arriving_.assign(relations_.size(), 0);
+  for (const HalfEdge& half : added_) arriving_[half.relation] = 1;
+  resolve_readings(arriving_);
+  if (derived_) {
+    derived_->reserve_vertices(dictionary.capacity());
+    for (const HalfEdge& half : added_) derive(half, derived_added_);
+    for (const HalfEdge& half : removed_) derive(half, derived_removed_);
+    std::sort(derived_added_.begin(), derived_added_.end());
+    std::sort(derived_removed_.begin(), derived_removed_.end());
+    note_parallels(derived_added_);
+    resolve_readings(arriving_);
+  }
+  base_.stage(added_, removed_);
+  if (derived_) {
+    try {
+      derived_->stage(derived_added_, derived_removed_);
+    } catch (...) {
+      base_.unstage();
+      throw;
+    }
+  }
+  staged_edges_ = edges_ + batch.inserted.size() - batch.removed.size();
+}
+
+void DataGraph::unstage() noexcept {
+  base_.unstage();
+  if (derived_) derived_->unstage();
+}
+
+void DataGraph::settle(Workers& workers) noexcept {
+  base_.settle(workers);
+  if (derived_) derived_->settle(workers);
+  edges_ = staged_edges_;
+}
+
+std::size_t DataGraph::adjacency_bytes() const noexcept {
+  const std::size_t halves = added_.capacity() + removed_.capacity() + derived_added_.capacity() + derived_removed_.capacity();
+  return base_.bytes() + (derived_ ? derived_->bytes() : 0) + halves * sizeof(HalfEdge);
+}
+
+}  // namespace deltamatch::graph

@@ -1,0 +1,152 @@
+// The dynamic data graph: vertices with labels, labelled edges, the lists that matching reads, and one batch staged on top.
+//
+// Needs net batches: sorted by rank, inserted edges absent, removed edges present. Life of a batch: stage (everything that can fail),
+// any number of reads of before and after, then settle (cannot fail) or unstage.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/labels.hpp"
+#include "base/parallel.hpp"
+#include "deltamatch/id.hpp"
+#include "graph/adjacency.hpp"
+#include "graph/dictionary.hpp"
+#include "graph/relations.hpp"
+
+namespace deltamatch::graph {
+
+/// A data edge; in undirected data tail < head. The order is the rank that makes every match found once.
+struct Edge {
+  VertexId tail;
+  VertexId head;
+  LabelId label;
+  friend auto operator<=>(const Edge&, const Edge&) = default;
+};
+
+/// The net effect of a batch. Both ascend strictly; no edge is in both.
+struct NetBatch {
+  std::vector<Edge> inserted;
+  std::vector<Timestamp> inserted_times;  ///< parallel to inserted where the graph is timed, else empty
+  std::vector<Edge> removed;
+  void clear() noexcept;
+};
+
+/// The tag of an entry in a derived relation: which data edge the entry is.
+constexpr std::uint32_t entry_tag(LabelId label, bool incoming) noexcept { return label << 1 | (incoming ? 1u : 0u); }
+
+/// Where a reading's lists are. `parallel`: a list may hold a neighbour several times, told apart by tags.
+struct Resolved {
+  const Adjacency* store = nullptr;  ///< null: no edge is covered
+  RelationId relation = no_relation;
+  LabelId edge_label = empty_label;  ///< of all entries, where the relation is a base relation
+  bool incoming = false;             ///< of all entries, where the relation is a base relation
+  bool derived = false;
+  bool parallel = false;
+};
+
+class DataGraph {
+ public:
+  /// `timed`: entries bear the time of their edge.
+  DataGraph(bool directed, bool timed, SlabAllocator& slabs = heap_slabs());
+
+  [[nodiscard]] bool directed() const noexcept { return directed_; }
+  [[nodiscard]] bool timed() const noexcept { return base_.column() == Column::time; }
+  [[nodiscard]] Edge ranked(VertexId source, VertexId target, LabelId label) const noexcept {
+    return directed_ || source < target ? Edge{source, target, label} : Edge{target, source, label};
+  }
+
+  Dictionary dictionary;
+  LabelTable vertex_labels;
+  LabelTable edge_labels;
+
+  /// Of the settled graph. O(log of the shorter list).
+  [[nodiscard]] bool contains(const Edge& edge) const noexcept;
+  /// Of an edge of the settled, timed graph; nullopt where it is absent.
+  [[nodiscard]] std::optional<Timestamp> time(const Edge& edge) const noexcept;
+  /// Of a live edge; cannot fail.
+  void set_time(const Edge& edge, Timestamp time) noexcept;
+  [[nodiscard]] std::uint64_t edges() const noexcept { return edges_; }
+  /// Entries of the vertex in the settled graph; in directed data out and in together.
+  [[nodiscard]] std::uint32_t degree(VertexId vertex) const noexcept { return base_.degree(vertex); }
+  [[nodiscard]] std::uint32_t degree_after(VertexId vertex) const noexcept { return base_.degree_after(vertex); }
+  /// Calls visit(edge, time) for every settled edge of the vertex (`all`), or only those whose tail it is.
+  template <class Visit>
+  void for_each_edge(VertexId vertex, bool all, Visit&& visit) const;
+
+  /// Registers what a query edge reads; equal readings share a number. Materialises nothing yet: stage or resolve_all does.
+  ReadingId add_reading(const Reading& reading);
+  void drop_reading(ReadingId reading);
+  /// Where the reading's lists are, as of the last stage or resolve_all.
+  [[nodiscard]] const Resolved& resolve(ReadingId reading) const noexcept { return readings_[reading].resolved; }
+  [[nodiscard]] const Reading& reading(ReadingId reading) const noexcept { return readings_[reading].reading; }
+  /// Figures of the lists of a reading in the settled graph.
+  [[nodiscard]] RelationFigures figures(ReadingId reading) const;
+  /// Resolves all readings against the settled graph.
+  void resolve_all();
+
+  /// Strong guarantee. O(batch log batch + lists' look-ups).
+  void stage(const NetBatch& batch);
+  void unstage() noexcept;
+  void settle(Workers& workers) noexcept;
+
+  [[nodiscard]] const Adjacency& base() const noexcept { return base_; }
+  [[nodiscard]] const BaseRelations& relations() const noexcept { return relations_; }
+  [[nodiscard]] std::size_t adjacency_bytes() const noexcept;
+
+ private:
+  struct RegisteredReading {
+    Reading reading;
+    std::uint32_t users = 0;
+    RelationId derived = no_relation;  // in derived_, once materialised
+    Resolved resolved;
+  };
+
+  void halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, std::vector<HalfEdge>& base,
+                 std::vector<HalfEdge>& derived);
+  void derive(const HalfEdge& half, std::vector<HalfEdge>& out) const;
+  void resolve_readings(std::span<const std::uint8_t> arriving);
+  void materialise(RegisteredReading& reading);
+  void note_parallels(std::span<const HalfEdge> added);
+  [[nodiscard]] std::uint32_t arity(const RegisteredReading& reading, std::span<const std::uint8_t> arriving,
+                                    RelationId& only) const noexcept;
+
+  bool directed_;
+  SlabAllocator* slabs_;
+  Adjacency base_;
+  std::unique_ptr<Adjacency> derived_;
+  BaseRelations relations_;
+  std::vector<RegisteredReading> readings_;
+  std::vector<std::uint8_t> derived_parallel_;  // by derived relation
+  std::uint64_t edges_ = 0;
+  std::uint64_t staged_edges_ = 0;
+
+  std::vector<HalfEdge> added_;
+  std::vector<HalfEdge> removed_;
+  std::vector<HalfEdge> derived_added_;
+  std::vector<HalfEdge> derived_removed_;
+  std::vector<std::uint8_t> arriving_;
+};
+
+template <class Visit>
+void DataGraph::for_each_edge(VertexId vertex, bool all, Visit&& visit) const {
+  if (vertex >= base_.vertices()) return;
+  base_.for_each_list(vertex, [&](RelationId relation, std::span<const std::uint32_t> ids, const std::uint32_t* payload) {
+    const BaseRelation& base = relations_[relation];
+    const bool incoming = base.direction == Direction::in;
+    if (incoming && !all) return;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (!all && !directed_ && ids[i] < vertex) continue;
+      const Edge edge = incoming ? Edge{ids[i], vertex, base.edge_label} : ranked(vertex, ids[i], base.edge_label);
+      Timestamp time = 0;
+      if (timed()) __builtin_memcpy(&time, payload + 2 * i, sizeof time);
+      visit(edge, time);
+    }
+  });
+}
+
+}  // namespace deltamatch::graph

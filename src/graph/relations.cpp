@@ -1,0 +1,45 @@
+#include "graph/relations.hpp"
+
+#include <algorithm>
+
+namespace deltamatch::graph {
+
+namespace {
+
+std::uint64_t key_of(LabelId edge_label, LabelId neighbour_label) noexcept {
+  return std::uint64_t{edge_label} << 32 | neighbour_label;
+}
+
+bool holds(const std::vector<LabelId>& labels, LabelId label) noexcept {
+  return labels.empty() || std::binary_search(labels.begin(), labels.end(), label);
+}
+
+}  // namespace
+
+bool Reading::covers(const BaseRelation& relation) const noexcept {
+  return (direction == Direction::both || direction == relation.direction) && holds(edge_labels, relation.edge_label) &&
+         holds(neighbour_labels, relation.neighbour_label);
+}
+
+RelationId BaseRelations::intern(Direction direction, LabelId edge_label, LabelId neighbour_label) {
+  auto& numbers = numbers_[static_cast<unsigned>(direction)];
+  const std::uint64_t key = key_of(edge_label, neighbour_label);
+  if (const auto at = numbers.find(key); at != numbers.end()) return at->second;
+  const auto number = static_cast<RelationId>(all_.size());
+  all_.push_back({direction, edge_label, neighbour_label});
+  try {
+    numbers.emplace(key, number);
+  } catch (...) {
+    all_.pop_back();
+    throw;
+  }
+  return number;
+}
+
+RelationId BaseRelations::find(Direction direction, LabelId edge_label, LabelId neighbour_label) const noexcept {
+  const auto& numbers = numbers_[static_cast<unsigned>(direction)];
+  const auto at = numbers.find(key_of(edge_label, neighbour_label));
+  return at == numbers.end() ? no_relation : at->second;
+}
+
+}  // namespace deltamatch::graph

@@ -1,0 +1,77 @@
+#include "graph/window.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace deltamatch::graph {
+
+namespace {
+
+constexpr Timestamp buckets_per_window = 64;
+
+}  // namespace
+
+Window::Window(Timestamp span) : span_(span), bucket_span_(std::max<Timestamp>(1, span / buckets_per_window)) {}
+
+bool Window::dead(Timestamp time, Timestamp watermark) const noexcept {
+  Timestamp edge = 0;
+  return !__builtin_sub_overflow(watermark, span_, &edge) && time <= edge;
+}
+
+Timestamp Window::bucket_of(Timestamp time) const noexcept {
+  return time >= 0 ? time / bucket_span_ : -((-(time + 1)) / bucket_span_) - 1;
+}
+
+void Window::note(const Edge& edge, Timestamp time) {
+  const Timestamp bucket = bucket_of(time);
+  if (bucket <= front_) {
+    heap_.push_back({time, edge});
+    std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
+  } else {
+    buckets_[bucket].push_back({time, edge});
+  }
+}
+
+void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Edge>& expired) {
+  Timestamp edge = 0;
+  if (__builtin_sub_overflow(watermark, span_, &edge)) return;
+  const std::size_t first = expired.size();
+  for (auto at = buckets_.begin(); at != buckets_.end() && at->first <= bucket_of(edge); at = buckets_.erase(at)) {
+    heap_.insert(heap_.end(), at->second.begin(), at->second.end());
+    front_ = at->first;
+    std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
+  }
+  front_ = std::max(front_, bucket_of(edge));
+  while (!heap_.empty() && heap_.front().time <= edge) {
+    const Entry entry = heap_.front();
+    const auto time = graph.time(entry.edge);
+    const bool dies = time && *time <= edge;
+    if (dies) {
+      expired.push_back(entry.edge);
+      taken_.push_back(entry);
+    } else if (time) {
+      note(entry.edge, *time);  // refreshed meanwhile
+    }
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
+    heap_.pop_back();
+  }
+  std::sort(expired.begin() + static_cast<std::ptrdiff_t>(first), expired.end());
+  expired.erase(std::unique(expired.begin() + static_cast<std::ptrdiff_t>(first), expired.end()), expired.end());
+}
+
+void Window::undo() noexcept {
+  // They came out of the heap, which has kept the room.
+  for (const Entry& entry : taken_) {
+    heap_.push_back(entry);
+    std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
+  }
+  taken_.clear();
+}
+
+std::size_t Window::bytes() const noexcept {
+  std::size_t entries = heap_.capacity() + taken_.capacity();
+  for (const auto& [bucket, waiting] : buckets_) entries += waiting.capacity();
+  return entries * sizeof(Entry);
+}
+
+}  // namespace deltamatch::graph
