@@ -1,8 +1,8 @@
 // Set operations on neighbour lists.
 //
-// Needs: arrays strictly ascending, values below 2^31 (no marks), any alignment. Chosen once by what the processor has (AVX-512, AVX2,
-// or portable code), per call by the skew of the sizes: block-wise merge for like sizes, galloping search of the longer for
-// unlike ones. What is trivial (an empty list, disjoint ranges) is settled inline.
+// Needs: arrays strictly ascending, values below 2^31 (no marks), any alignment. Chosen once by what the processor has
+// (AVX-512, AVX2, or portable code), per call by the skew of the sizes: block-wise merge for like sizes, galloping search of
+// the longer for unlike ones. What is trivial (an empty list, disjoint ranges) is settled inline.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,6 @@ enum class Isa : std::uint8_t { portable, avx2, avx512 };
 
 /// For tests and benchmarks, while nothing else runs. Returns false and changes nothing where the processor lacks it.
 bool set_isa(Isa isa) noexcept;
-
-/// Output arrays have that many entries more than results can fill: vector stores write whole registers.
-inline constexpr std::size_t output_slack = 16;
 
 namespace detail {
 
@@ -66,8 +63,8 @@ inline bool disjoint(const std::uint32_t* a, std::size_t na, const std::uint32_t
   return detail::kernels->intersect_count(a, na, b, nb);
 }
 
-/// Writes the intersection to `out`, ascending, and returns its size. `out` has room for min(na, nb) + output_slack entries, and
-/// is `a` itself or overlaps neither list; in place, entries of `a` beyond the result are lost.
+/// Writes the intersection to `out`, ascending, and returns its size. `out` has room for min(na, nb) entries and is `a` itself
+/// or overlaps neither list; nothing beyond the result is written.
 inline std::size_t intersect(const std::uint32_t* a, std::size_t na, const std::uint32_t* b, std::size_t nb,
                              std::uint32_t* out) noexcept {
   if (detail::disjoint(a, na, b, nb)) return 0;
@@ -79,9 +76,10 @@ inline std::size_t intersect(const std::uint32_t* a, std::size_t na, const std::
   return detail::kernels->count_in_bits(a, n, bits);
 }
 
-/// Writes the entries of `a` that have their bit set to `out` and returns how many. `out` has room for n + output_slack entries,
-/// and is `a` itself or does not overlap it.
-inline std::size_t filter_by_bits(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits, std::uint32_t* out) noexcept {
+/// Writes the entries of `a` that have their bit set to `out`, ascending, and returns how many. `out` has room for n entries
+/// and is `a` itself or does not overlap it; nothing beyond the result is written.
+inline std::size_t filter_by_bits(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits,
+                                  std::uint32_t* out) noexcept {
   return detail::kernels->filter_by_bits(a, n, bits, out);
 }
 
