@@ -1,0 +1,268 @@
+#include "property/draw.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <sstream>
+
+namespace deltamatch::property {
+namespace {
+
+using oracle::ExternalId;
+
+/// What the records of one scenario draw from.
+struct World {
+  std::vector<ExternalId> ids;
+  std::vector<std::string> vertex_labels;
+  std::vector<std::string> edge_labels;
+  std::size_t salt = 0;
+  bool timed = false;
+  Traits traits;
+
+  /// The label that a vertex mostly bears.
+  [[nodiscard]] const std::string& home(std::size_t vertex) const {
+    return vertex_labels[(vertex * 5 + vertex / 2 + salt) % vertex_labels.size()];
+  }
+};
+
+/// Numbers that a record is made from; smaller ones make simpler records.
+struct RawRecord {
+  int kind = 0;
+  int source = 0;
+  int target = 0;
+  int label = 0;
+  int source_mention = 0;
+  int target_mention = 0;
+  int time = 0;
+};
+
+rc::Gen<std::vector<RawRecord>> raw_records() {
+  using rc::gen::set;
+  return rc::gen::container<std::vector<RawRecord>>(rc::gen::build<RawRecord>(
+      set(&RawRecord::kind, below(100)), set(&RawRecord::source, below(64)), set(&RawRecord::target, below(64)),
+      set(&RawRecord::label, below(64)), set(&RawRecord::source_mention, below(100)),
+      set(&RawRecord::target_mention, below(100)), set(&RawRecord::time, below(100))));
+}
+
+std::vector<ExternalId> draw_ids() {
+  static constexpr auto least = std::numeric_limits<std::int64_t>::min();
+  static constexpr auto greatest = std::numeric_limits<std::int64_t>::max();
+  static const std::array<std::vector<ExternalId>, 3> pools = {{
+      {1, 2, 3, 4, 5, 6, 7, 8, 9},
+      {10, "b", 9, "10", -4, "a", greatest, "\xc3\xa9", least},
+      {"n3", "n10", "n2", "n", "N", "m1", "n1", "o", "\x7f"},
+  }};
+  const auto& pool = pools[static_cast<std::size_t>(*below(3))];
+  const int count = *rc::gen::weightedElement<int>({{1, 3}, {4, 4}, {4, 5}, {3, 6}, {1, 7}, {1, 8}, {1, 9}});
+  return {pool.begin(), pool.begin() + count};
+}
+
+World draw_world(const Traits& traits, bool timed) {
+  static const std::array<std::vector<std::string>, 4> vertex_pools = {{{""}, {"A"}, {"A", "B"}, {"", "A", "B"}}};
+  static const std::array<std::vector<std::string>, 4> edge_pools = {{{""}, {"x"}, {"x", "y"}, {"", "x", "y"}}};
+  World world;
+  world.ids = draw_ids();
+  world.vertex_labels = vertex_pools[static_cast<std::size_t>(*below(4))];
+  world.edge_labels = edge_pools[static_cast<std::size_t>(*below(4))];
+  world.salt = static_cast<std::size_t>(*below(3));
+  world.timed = timed;
+  world.traits = traits;
+  world.traits.untidy = traits.untidy && *below(2) == 1;  // bad records leave less room for matches
+  return world;
+}
+
+std::optional<std::string> mention(const World& world, std::size_t vertex, int raw) {
+  if (!world.traits.untidy || raw < 70) return world.home(vertex);
+  if (raw < 88) return std::nullopt;
+  return world.vertex_labels[static_cast<std::size_t>(raw) % world.vertex_labels.size()];
+}
+
+std::optional<Timestamp> time_of(const World& world, std::size_t position, int raw) {
+  if (!world.timed || (world.traits.untidy && raw >= 97)) return std::nullopt;
+  const auto now = static_cast<Timestamp>(position);
+  if (raw >= 94) return now + 9;        // a leap ahead
+  if (raw >= 80) return now - raw / 8;  // out of order, perhaps too late
+  return now;
+}
+
+/// Raw kinds: below 56 an insertion, below 80 a deletion, below 86 the opposite of the record before, below 88 a self-loop,
+/// below 94 the insertion and below 100 the deletion of a vertex.
+Record make_record(const World& world, const RawRecord& raw, std::size_t position, const Record* previous) {
+  const std::size_t n = world.ids.size();
+  const std::size_t source = static_cast<std::size_t>(raw.source) % n;
+  const std::size_t target = (source + 1 + static_cast<std::size_t>(raw.target) % (n - 1)) % n;
+  Record record;
+  record.time = time_of(world, position, raw.time);
+  if (raw.kind >= 80 && raw.kind < 86 && previous != nullptr) {
+    const auto time = record.time;
+    record = *previous;
+    record.time = time;
+    const bool insert = record.kind == UpdateKind::insert_edge || record.kind == UpdateKind::insert_vertex;
+    const bool of_edge = record.kind == UpdateKind::insert_edge || record.kind == UpdateKind::delete_edge;
+    record.kind = of_edge ? (insert ? UpdateKind::delete_edge : UpdateKind::insert_edge)
+                          : (insert ? UpdateKind::delete_vertex : UpdateKind::insert_vertex);
+    return record;
+  }
+  record.source = world.ids[source];
+  record.source_label = mention(world, source, raw.source_mention);
+  if (raw.kind >= 88 && world.traits.vertex_records) {
+    record.kind = raw.kind < 94 ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
+    if (raw.kind >= 94 && raw.source_mention % 2 == 0) record.source_label.reset();
+    return record;
+  }
+  record.kind = raw.kind >= 56 && raw.kind < 80 ? UpdateKind::delete_edge : UpdateKind::insert_edge;
+  record.label = world.edge_labels[static_cast<std::size_t>(raw.label) % world.edge_labels.size()];
+  record.target = world.ids[target];
+  record.target_label = mention(world, target, raw.target_mention);
+  if (raw.kind >= 86 && raw.kind < 88 && world.traits.untidy) record.target = record.source;
+  return record;
+}
+
+std::vector<Record> make_records(const World& world, const std::vector<RawRecord>& raw, std::size_t first) {
+  std::vector<Record> records;
+  for (const RawRecord& one : raw) {
+    records.push_back(make_record(world, one, first + records.size(), records.empty() ? nullptr : &records.back()));
+  }
+  return records;
+}
+
+struct Shape {
+  std::size_t vertices;
+  std::vector<std::array<std::uint32_t, 2>> edges;
+};
+
+/// Queries with symmetries, which random ones seldom have.
+const std::vector<Shape>& catalogue() {
+  static const std::vector<Shape> shapes = {
+      {2, {{0, 1}}},                                          // one edge
+      {2, {{0, 1}, {1, 0}}},                                  // there and back
+      {3, {{0, 1}, {1, 2}, {2, 0}}},                          // directed triangle
+      {3, {{0, 1}, {1, 2}, {0, 2}}},                          // transitive triangle
+      {3, {{0, 1}, {1, 2}}},                                  // path
+      {3, {{1, 0}, {1, 2}}},                                  // fork
+      {4, {{0, 1}, {0, 2}, {0, 3}}},                          // star
+      {4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}}},                  // 4-cycle
+      {4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}},                  // diamond of a flow
+      {4, {{0, 1}, {1, 2}, {2, 0}, {2, 3}}},                  // tailed triangle
+      {4, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}},  // clique
+      {5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}, {3, 4}, {4, 2}}},  // two joined triangles
+      {5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}}},                  // 5-path
+      {6, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}}},  // 6-cycle
+  };
+  return shapes;
+}
+
+Shape draw_shape() {
+  if (*below(2) == 0) return catalogue()[static_cast<std::size_t>(*below(static_cast<int>(catalogue().size())))];
+  Shape shape;
+  shape.vertices = *rc::gen::weightedElement<std::size_t>({{3, 2}, {5, 3}, {4, 4}, {2, 5}, {1, 6}});
+  const auto count = static_cast<int>(shape.vertices);
+  for (int i = 1; i < count; ++i) {
+    const int other = *below(i);
+    const bool outward = *below(2) == 0;
+    shape.edges.push_back({static_cast<std::uint32_t>(outward ? other : i), static_cast<std::uint32_t>(outward ? i : other)});
+  }
+  for (int extra = *below(4); extra > 0; --extra) {
+    const int source = *below(count);
+    const int target = (source + 1 + *below(count - 1)) % count;
+    shape.edges.push_back({static_cast<std::uint32_t>(source), static_cast<std::uint32_t>(target)});
+  }
+  return shape;
+}
+
+LabelSet draw_labels(const std::vector<std::string>& pool) {
+  const auto pick = [&] { return pool[static_cast<std::size_t>(*below(static_cast<int>(pool.size())))]; };
+  const int kind = *below(100);
+  if (kind < 40) return {};
+  if (kind < 80) return {pick()};
+  if (kind >= 97) return {"Z"};  // a label that no datum bears
+  LabelSet both = {pick(), kind < 90 ? pick() : "Z"};
+  std::sort(both.begin(), both.end());
+  both.erase(std::unique(both.begin(), both.end()), both.end());
+  return both;
+}
+
+/// How the labels (or the directions) of one query are drawn: alike throughout, which keeps symmetries, or each for itself.
+enum class Style { wildcard, uniform, mixed };
+
+Style draw_style() { return *rc::gen::element(Style::wildcard, Style::uniform, Style::mixed); }
+
+std::vector<LabelSet> draw_label_sets(std::size_t count, const std::vector<std::string>& pool) {
+  const Style style = draw_style();
+  std::vector<LabelSet> sets(count);
+  if (style == Style::wildcard) return sets;
+  if (style == Style::uniform) std::fill(sets.begin(), sets.end(), draw_labels(pool));
+  if (style == Style::mixed) std::generate(sets.begin(), sets.end(), [&] { return draw_labels(pool); });
+  return sets;
+}
+
+bool same(const QueryEdge& a, const QueryEdge& b) {
+  const bool ends = a.source == b.source && a.target == b.target;
+  const bool crossed = !a.directed && a.source == b.target && a.target == b.source;
+  return (ends || crossed) && a.directed == b.directed && a.labels == b.labels;
+}
+
+Query draw_query(const World& world, bool directed) {
+  const Shape shape = draw_shape();
+  const std::vector<LabelSet> edge_labels = draw_label_sets(shape.edges.size(), world.edge_labels);
+  const int undirected_of_4 = directed ? *rc::gen::weightedElement<int>({{5, 0}, {2, 1}, {1, 4}}) : 4;
+  std::vector<QueryEdge> edges;
+  for (std::size_t i = 0; i < shape.edges.size(); ++i) {
+    const auto [source, target] = shape.edges[i];
+    const QueryEdge edge{source, target, edge_labels[i], *below(4) >= undirected_of_4};
+    if (std::none_of(edges.begin(), edges.end(), [&](const QueryEdge& other) { return same(edge, other); }))
+      edges.push_back(edge);
+  }
+  return make_query(draw_label_sets(shape.vertices, world.vertex_labels), edges);
+}
+
+Standing draw_standing(const World& world, bool directed, std::size_t number) {
+  Standing standing;
+  standing.query = draw_query(world, directed);
+  standing.query.name += std::to_string(number);
+  standing.options.mode = *rc::gen::weightedElement<MatchMode>(
+      {{5, MatchMode::isomorphism}, {2, MatchMode::edge_distinct}, {3, MatchMode::homomorphism}});
+  const bool embeddings = standing.options.mode != MatchMode::isomorphism || *below(3) == 2;
+  standing.options.count = embeddings ? CountMode::embeddings : CountMode::subgraphs;
+  standing.options.list = *below(3) != 2;
+  return standing;
+}
+
+}  // namespace
+
+rc::Gen<int> below(int n) { return rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, n)); }
+
+rc::Gen<Scenario> scenarios(const Traits& traits) {
+  return rc::gen::exec([traits] {
+    Scenario scenario;
+    scenario.directed = *below(3) != 2;
+    if (traits.windows) scenario.window = *rc::gen::weightedElement<Timestamp>({{4, 0}, {1, 4}, {2, 12}, {2, 30}});
+    const World world = draw_world(traits, scenario.window != 0 || *below(3) == 0);
+    if (world.traits.untidy && *below(3) == 0) scenario.on_reject = OnReject::stop;
+    const int queries = 1 + *below(3);
+    for (int i = 0; i < queries; ++i) {
+      scenario.queries.push_back(draw_standing(world, scenario.directed, static_cast<std::size_t>(i)));
+    }
+    scenario.start = make_records(world, *raw_records(), 0);
+    scenario.stream = make_records(world, *raw_records(), scenario.start.size());
+    scenario.batch_size = *rc::gen::elementOf(std::vector<std::size_t>{1, 2, 3, 5, 8, 16, 1000});
+    return scenario;
+  });
+}
+
+void hold(int cases, const std::function<void()>& property) {
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  rc::detail::TestMetadata metadata;
+  metadata.id = std::string(test->test_suite_name()) + "/" + test->name();
+  metadata.description = metadata.id;
+  rc::detail::TestParams params = rc::detail::configuration().testParams;
+  const char* wanted = std::getenv("DELTAMATCH_PROPERTY_CASES");
+  params.maxSuccess = wanted != nullptr ? std::max(1, std::atoi(wanted)) : cases;
+  const auto result = rc::detail::checkTestable(property, metadata, params);
+  std::ostringstream message;
+  rc::detail::printResultMessage(result, message);
+  ASSERT_TRUE(result.template is<rc::detail::SuccessResult>()) << message.str();
+}
+
+}  // namespace deltamatch::property

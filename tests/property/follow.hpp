@@ -1,0 +1,112 @@
+// The engine on trial and the judge beside it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "property/scenario.hpp"
+
+namespace deltamatch::property {
+
+/// A match as a sink received it.
+struct Listed {
+  std::string query;
+  bool added = true;
+  MatchId id;
+  std::optional<Timestamp> time;
+  oracle::Embedding embedding;
+  std::vector<std::uint32_t> cause;
+  friend bool operator==(const Listed&, const Listed&) = default;
+};
+
+/// Everything that a batch gave.
+struct Output {
+  BatchResult result;
+  std::vector<Listed> matches;  ///< in order of arrival
+};
+
+/// The engine with a scenario's queries standing in it.
+class Subject {
+ public:
+  Subject(const Scenario& scenario, unsigned threads);
+  /// Continues with an engine that bears no queries yet.
+  Subject(const Scenario& scenario, Engine engine);
+
+  BatchResult load(std::span<const Record> records);
+  Output process(std::span<const Record> records);
+  [[nodiscard]] Engine& engine() noexcept { return engine_; }
+
+ private:
+  const Scenario* scenario_;
+  Engine engine_;
+};
+
+/// The oracle's side: what must come of each batch. Fails the running property (by an exception that tells why) where the
+/// engine's answer differs.
+class Judge {
+ public:
+  explicit Judge(const Scenario& scenario);
+
+  /// False where an answer is too large to enumerate: the case ends there.
+  [[nodiscard]] bool take(std::span<const Record> records);
+
+  /// What every call that applies updates must give, with or without matching.
+  void check_result(const BatchResult& result) const;
+  void check_batch(const Output& output);
+  void check_graph(const GraphStatistics& graph) const;
+  /// Static matching, counted and listed, of every query on the graph as it stands.
+  void check_static(Engine& engine);
+
+  [[nodiscard]] const oracle::Outcome& outcome() const noexcept { return outcome_; }
+  [[nodiscard]] const oracle::Model& model() const noexcept { return model_; }
+  [[nodiscard]] const std::vector<oracle::Answer>& answers() const noexcept { return after_; }
+
+ private:
+  void check_query(std::size_t query, const Output& output, std::span<const Listed> listed);
+  void check_cause(const Listed& match) const;
+  void check_id(std::size_t query, const Listed& match);
+
+  const Scenario& scenario_;
+  oracle::Model model_;
+  std::vector<oracle::Matcher> matchers_;
+  std::vector<oracle::Answer> before_;
+  std::vector<oracle::Answer> after_;
+  oracle::Outcome outcome_;
+  std::uint64_t processed_ = 0;
+  std::vector<std::map<oracle::Embedding, MatchId>> ids_;                 ///< of all matches ever seen, per query
+  std::map<MatchId, std::pair<std::size_t, oracle::Embedding>> matches_;  ///< the other way
+};
+
+/// Loads the start and processes `batches`, each call held to the judge. Nothing where an answer is too large to enumerate.
+[[nodiscard]] std::optional<std::vector<Output>> judged_run(const Scenario& scenario, Subject& subject,
+                                                            const std::vector<std::span<const Record>>& batches);
+
+/// Collects what one engine call writes and holds it to the sink's protocol.
+class Recorder : public MatchSink {
+ public:
+  void begin(std::uint64_t batch) override;
+  void write(const Match& match) override;
+  void commit() override;
+  void abort() noexcept override;
+
+  /// Fails the running property unless the call kept the protocol: nothing at all, or begin, write*, commit.
+  [[nodiscard]] std::vector<Listed> finish(std::uint64_t batch) const;
+
+ private:
+  enum class State { idle, open, committed, aborted };
+  State state_ = State::idle;
+  std::uint64_t batch_ = 0;
+  std::vector<Listed> listed_;
+  std::string broken_;  ///< what broke the protocol first
+};
+
+/// Fails the running property.
+[[noreturn]] void fail(const std::string& why);
+
+/// The sum of ids modulo 2^128, by the words of MatchDigest.
+[[nodiscard]] MatchDigest plus(const MatchDigest& a, const MatchDigest& b);
+[[nodiscard]] MatchDigest minus(const MatchDigest& a, const MatchDigest& b);
+
+}  // namespace deltamatch::property

@@ -1,0 +1,209 @@
+// What results must not depend on: threads, the order within a batch, dense ids, how a stream is cut, a restart.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <numeric>
+
+#include "property/draw.hpp"
+#include "property/follow.hpp"
+
+namespace deltamatch::property {
+namespace {
+
+constexpr Traits tidy = {.vertex_records = true, .windows = true, .untidy = false};
+constexpr Traits edges_only = {.vertex_records = false, .windows = true, .untidy = false};
+
+/// The same counts, digests and listings, in the same order.
+void same_bytes(const std::vector<Output>& a, const std::vector<Output>& b) {
+  RC_ASSERT(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].matches != b[i].matches) fail("batch " + std::to_string(i + 1) + ": the listings differ");
+    RC_ASSERT(a[i].result.queries.size() == b[i].result.queries.size());
+    for (std::size_t q = 0; q < a[i].result.queries.size(); ++q) {
+      const QueryDelta& x = a[i].result.queries[q];
+      const QueryDelta& y = b[i].result.queries[q];
+      RC_ASSERT(x.added == y.added);
+      RC_ASSERT(x.removed == y.removed);
+      RC_ASSERT(x.added_digest == y.added_digest);
+      RC_ASSERT(x.removed_digest == y.removed_digest);
+    }
+  }
+}
+
+/// A permutation of 0..n-1; shrinks towards the identity.
+std::vector<std::size_t> draw_permutation(std::size_t n) {
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = 0; i + 1 < n; ++i)
+    std::swap(order[i], order[i + static_cast<std::size_t>(*below(static_cast<int>(n - i)))]);
+  return order;
+}
+
+/// The batch in another order in which the records of each edge keep theirs.
+std::vector<Record> draw_reordered(std::span<const Record> batch, bool directed) {
+  oracle::DataGraph names;
+  names.directed = directed;
+  const auto edge = [&](const Record& record) { return names.edge(record.source, record.label, record.target); };
+  std::map<oracle::DataEdge, std::vector<std::size_t>> left;  // positions of each edge's records, the first one last
+  for (std::size_t i = batch.size(); i-- > 0;) left[edge(batch[i])].push_back(i);
+  std::vector<Record> result;
+  for (const std::size_t at : draw_permutation(batch.size())) {
+    auto& positions = left[edge(batch[at])];
+    result.push_back(batch[positions.back()]);
+    positions.pop_back();
+  }
+  return result;
+}
+
+TEST(Independence, OfThreads) {
+  hold(200, [] {
+    const Scenario scenario = *scenarios();
+    Subject one(scenario, 1);
+    Subject four(scenario, 4);
+    const auto a = judged_run(scenario, one, scenario.batches());
+    if (!a) return;
+    const auto b = judged_run(scenario, four, scenario.batches());
+    same_bytes(*a, *b);
+  });
+}
+
+TEST(Independence, OfTheOrderWithinABatch) {
+  hold(300, [] {
+    const Scenario scenario = *scenarios(edges_only);
+    Scenario reordered = scenario;
+    reordered.start = draw_reordered(scenario.start, scenario.directed);
+    reordered.stream.clear();
+    for (const auto batch : scenario.batches()) {
+      const auto shuffled = draw_reordered(batch, scenario.directed);
+      reordered.stream.insert(reordered.stream.end(), shuffled.begin(), shuffled.end());
+    }
+    Subject one(scenario, 1);
+    Subject other(reordered, 1);
+    const auto a = judged_run(scenario, one, scenario.batches());
+    if (!a) return;
+    const auto b = judged_run(reordered, other, reordered.batches());
+    RC_ASSERT(b.has_value());
+    same_bytes(*a, *b);
+  });
+}
+
+TEST(Independence, OfDenseIds) {
+  hold(300, [] {
+    const Scenario scenario = *scenarios(tidy);
+    Subject plain(scenario, 1);
+    const auto a = judged_run(scenario, plain, scenario.batches());
+    if (!a) return;
+
+    // Every vertex comes and goes again, in two other orders: what it leaves behind is a shuffled list of free numbers.
+    std::map<oracle::ExternalId, std::string> mentioned;
+    for (const auto* records : {&scenario.start, &scenario.stream}) {
+      for (const Record& record : *records) {
+        mentioned[record.source];
+        mentioned[record.target];
+      }
+    }
+    std::vector<Record> prelude;
+    for (const UpdateKind kind : {UpdateKind::insert_vertex, UpdateKind::delete_vertex}) {
+      for (const std::size_t at : draw_permutation(mentioned.size())) {
+        Record& record = prelude.emplace_back();
+        record.kind = kind;
+        record.source = std::next(mentioned.begin(), static_cast<std::ptrdiff_t>(at))->first;
+      }
+    }
+    Subject shuffled(scenario, 1);
+    for (const Record& record : prelude) shuffled.load({&record, 1});
+    RC_ASSERT(shuffled.engine().graph().vertices == 0U);
+    const auto b = judged_run(scenario, shuffled, scenario.batches());
+    same_bytes(*a, *b);
+  });
+}
+
+TEST(Independence, OfTheCutIntoBatches) {
+  hold(300, [] {
+    const Scenario scenario = *scenarios(tidy);
+    const auto other_size = *rc::gen::elementOf(std::vector<std::size_t>{1, 2, 4, 7, 1000});
+    Subject one(scenario, 1);
+    Subject other(scenario, 1);
+    const auto a = judged_run(scenario, one, scenario.batches());
+    if (!a) return;
+    const auto b = judged_run(scenario, other, scenario.batches(other_size));
+    if (!b) return;
+    for (std::size_t query = 0; query < scenario.queries.size(); ++query) {
+      const auto net = [&](const std::vector<Output>& outputs) {
+        Count count = 0;  // modulo 2^128
+        MatchDigest digest;
+        for (const Output& output : outputs) {
+          const QueryDelta& delta = output.result.queries[query];
+          count += delta.added - delta.removed;
+          digest = plus(digest, minus(delta.added_digest, delta.removed_digest));
+        }
+        return std::pair(count, digest);
+      };
+      RC_ASSERT(net(*a).first == net(*b).first);
+      RC_ASSERT(net(*a).second == net(*b).second);
+    }
+  });
+}
+
+/// A path of this process's own, removed at the end.
+class TemporaryFile {
+ public:
+  TemporaryFile()
+      : path_(std::filesystem::temp_directory_path() / ("deltamatch_property_" + std::to_string(::getpid()) + ".snapshot")) {}
+  ~TemporaryFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+TEST(Independence, OfARestart) {
+  const TemporaryFile file;
+  hold(250, [&] {
+    const Scenario scenario = *scenarios();
+    const auto batches = scenario.batches();
+    const auto restart = static_cast<std::size_t>(*below(static_cast<int>(batches.size())));
+    Subject plain(scenario, 1);
+    const auto a = judged_run(scenario, plain, batches);
+    if (!a) return;
+
+    Subject before(scenario, 1);
+    before.load(scenario.start);
+    std::vector<Output> b;
+    for (std::size_t i = 0; i < restart; ++i) b.push_back(before.process(batches[i]));
+    before.engine().save(file.path());
+    Subject after(scenario, Engine::restore(file.path(), 2));
+    RC_ASSERT(after.engine().options().directed == scenario.directed);
+    RC_ASSERT(after.engine().options().window == scenario.window);
+    RC_ASSERT(after.engine().graph().edges == before.engine().graph().edges);
+    RC_ASSERT(after.engine().graph().vertices == before.engine().graph().vertices);
+    for (std::size_t i = restart; i < batches.size(); ++i) {
+      b.push_back(after.process(batches[i]));
+      const BatchResult& x = (*a)[i].result;
+      const BatchResult& y = b.back().result;
+      RC_ASSERT(x.batch == y.batch);
+      RC_ASSERT(x.watermark == y.watermark);
+      RC_ASSERT(x.rejects.size() == y.rejects.size());
+      RC_ASSERT(x.inserted == y.inserted);
+      RC_ASSERT(x.deleted == y.deleted);
+      RC_ASSERT(x.expired == y.expired);
+      RC_ASSERT(x.ignored.duplicate_insert == y.ignored.duplicate_insert);
+      RC_ASSERT(x.ignored.absent_delete == y.ignored.absent_delete);
+      RC_ASSERT(x.ignored.late == y.ignored.late);
+    }
+    RC_ASSERT(plain.engine().graph().edges == after.engine().graph().edges);
+    RC_ASSERT(plain.engine().graph().vertices == after.engine().graph().vertices);
+    same_bytes(*a, b);
+  });
+}
+
+}  // namespace
+}  // namespace deltamatch::property

@@ -1,0 +1,61 @@
+// A scenario: a graph to start from, standing queries, and a stream cut into batches. What the property tests draw, run and
+// print.
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deltamatch/engine.hpp"
+#include "support/oracle.hpp"
+
+namespace deltamatch::property {
+
+/// An update that owns its text.
+struct Record {
+  UpdateKind kind = UpdateKind::insert_edge;
+  oracle::ExternalId source;
+  oracle::ExternalId target;
+  std::string label;
+  std::optional<std::string> source_label;
+  std::optional<std::string> target_label;
+  std::optional<Timestamp> time;
+
+  /// Holds while the record does.
+  [[nodiscard]] Update view() const;
+};
+
+struct Standing {
+  Query query;
+  QueryOptions options;
+};
+
+struct Scenario {
+  bool directed = true;
+  Timestamp window = 0;
+  OnReject on_reject = OnReject::skip;
+  std::vector<Standing> queries;
+  std::vector<Record> start;   ///< loaded in one call
+  std::vector<Record> stream;  ///< processed in batches
+  std::size_t batch_size = 1;
+
+  /// The stream in batches of `size`; one empty batch where the stream is empty.
+  [[nodiscard]] std::vector<std::span<const Record>> batches(std::size_t size) const;
+  [[nodiscard]] std::vector<std::span<const Record>> batches() const { return batches(batch_size); }
+};
+
+[[nodiscard]] std::vector<Update> views(std::span<const Record> records);
+[[nodiscard]] UpdateBatch batch_of(std::span<const Record> records);
+
+/// A query without names to think of: vertex i is called "v<i>" and bears labels[i].
+[[nodiscard]] Query make_query(const std::vector<LabelSet>& labels, const std::vector<QueryEdge>& edges);
+
+/// What a reader needs to replay a failure by hand. Found by rapidcheck and by GoogleTest.
+void showValue(const Scenario& scenario, std::ostream& out);
+void show(const Query& query, std::ostream& out);
+void show(std::span<const Record> batch, std::ostream& out);
+
+}  // namespace deltamatch::property

@@ -1,0 +1,175 @@
+// The model of a batch: its records are taken one after the other onto the graph as it stands, and only then is the result
+// compared with the graph before. Nothing here is clever; the cost of a batch is that of the whole graph, several times over.
+#include <algorithm>
+#include <utility>
+
+#include "support/oracle.hpp"
+
+namespace deltamatch::oracle {
+
+Model::Model(bool directed, Timestamp window) : window_(window) { graph_.directed = directed; }
+
+bool Model::has_edges(const ExternalId& vertex) const {
+  return std::any_of(graph_.edges.begin(), graph_.edges.end(),
+                     [&](const DataEdge& edge) { return edge.source == vertex || edge.target == vertex; });
+}
+
+/// Reading: a label conflict is judged at the record's place in the batch, against the edges that live there: those of the
+/// graph and of earlier inserts, less earlier deletions. Expiry comes only at the end of the batch, so an edge that will expire
+/// with this batch, or that is dead on arrival, still holds its vertices' labels until then.
+bool Model::conflicts(const ExternalId& vertex, const std::optional<std::string_view>& label) const {
+  const auto known = graph_.vertices.find(vertex);
+  return label && known != graph_.vertices.end() && known->second != *label && has_edges(vertex);
+}
+
+/// Reading: where several reasons hold, what the record alone shows comes first: self_loop, missing_time, label_conflict.
+/// Deletions are held to labels too. Only insertions of edges need a time: a vertex record has nothing that expires.
+std::optional<RejectReason> Model::refuse(const Update& update) const {
+  const bool of_edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
+  if (of_edge && update.source == update.target) return RejectReason::self_loop;
+  if (update.kind == UpdateKind::insert_edge && window_ != 0 && !update.time) return RejectReason::missing_time;
+  if (conflicts(own(update.source), update.source_label)) return RejectReason::label_conflict;
+  if (of_edge && conflicts(own(update.target), update.target_label)) return RejectReason::label_conflict;
+  return std::nullopt;
+}
+
+/// An edge lives iff (largest insert time since its last deletion) + window > watermark.
+bool Model::dead(Timestamp time) const {
+  __extension__ using Wide = __int128;
+  return window_ != 0 && watermark_ && Wide{time} + window_ <= Wide{*watermark_};
+}
+
+/// An unknown vertex bears the label given, or the empty one. A known vertex takes a label given; a label that is absent says
+/// nothing about it.
+void Model::mention(const ExternalId& vertex, const std::optional<std::string_view>& label) {
+  std::string& known = graph_.vertices[vertex];
+  if (label) known = *label;
+}
+
+void Model::remove(const DataEdge& edge) {
+  graph_.edges.erase(edge);
+  time_.erase(edge);
+}
+
+void Model::take(const Update& update, Touched& touched, Outcome& outcome) {
+  // Reading: every record that is not refused moves the watermark, deletions and vertex records among them; a refused one says
+  // nothing at all.
+  if (update.time) watermark_ = std::max(watermark_.value_or(*update.time), *update.time);
+  const ExternalId source = own(update.source);
+  const ExternalId target = own(update.target);
+  switch (update.kind) {
+    case UpdateKind::insert_vertex:
+      mention(source, update.source_label);
+      declared_.insert(source);
+      return;
+    case UpdateKind::delete_vertex: {
+      if (graph_.vertices.erase(source) == 0) ++outcome.ignored.absent_delete;
+      declared_.erase(source);
+      const std::set<DataEdge> live = graph_.edges;
+      for (const DataEdge& edge : live) {
+        if (edge.source != source && edge.target != source) continue;
+        remove(edge);
+        touched[edge].undone = true;
+        touched[edge].was_deleted = true;
+      }
+      return;
+    }
+    case UpdateKind::insert_edge: {
+      // Reading: an insertion mentions its vertices even where its edge is a duplicate, superseded or dead on arrival.
+      mention(source, update.source_label);
+      mention(target, update.target_label);
+      const DataEdge edge = graph_.edge(source, std::string(update.label), target);
+      const Timestamp time = update.time.value_or(0);
+      const auto [at, fresh] = time_.emplace(edge, time);
+      if (!fresh) at->second = std::max(at->second, time);
+      graph_.edges.insert(edge);
+      touched[edge] = {touched[edge].updates + 1, true, false, touched[edge].was_deleted};
+      return;
+    }
+    case UpdateKind::delete_edge: {
+      // A deletion mentions nobody: it neither relabels a vertex nor makes one known.
+      const DataEdge edge = graph_.edge(source, std::string(update.label), target);
+      remove(edge);
+      touched[edge] = {touched[edge].updates + 1, false, false, true};
+      return;
+    }
+  }
+}
+
+/// Reading: the counters count records of edges. Of the records that name one edge, each but the last is superseded, and the
+/// last one too if it is an insertion that the deletion of a vertex undid. What remains is compared with the graphs before and
+/// after: an insertion of an edge that does not live after is late, one of an edge that is not in I either a duplicate; a
+/// deletion of an edge that did not live before is absent. Edges that go with their vertex are no records: they never count.
+void Model::count(const Touched& touched, const DataGraph& before, Outcome& outcome) const {
+  Ignored& ignored = outcome.ignored;
+  for (const auto& [edge, touch] : touched) {
+    if (touch.updates == 0) continue;
+    ignored.superseded += touch.updates - 1;
+    if (!touch.insert) {
+      if (!before.edges.contains(edge)) ++ignored.absent_delete;
+    } else if (touch.undone) {
+      ++ignored.superseded;
+    } else if (!graph_.edges.contains(edge)) {
+      ++ignored.late;
+    } else if (!outcome.inserted.contains(edge)) {
+      ++ignored.duplicate_insert;
+    }
+  }
+}
+
+/// Reading: an edge is expired if it lived before the batch and nothing but the watermark took it. One that the batch deleted
+/// and brought back too late was deleted.
+void Model::expire(const Touched& touched, const DataGraph& before, Outcome& outcome) {
+  const std::map<DataEdge, Timestamp> live = time_;
+  for (const auto& [edge, time] : live) {
+    if (!dead(time)) continue;
+    remove(edge);
+    const auto touch = touched.find(edge);
+    const bool was_deleted = touch != touched.end() && touch->second.was_deleted;
+    if (before.edges.contains(edge) && !was_deleted) ++outcome.expired;
+  }
+}
+
+/// Reading: under a window no vertex is remembered for edges that it no longer has (or never had, its only insertions being
+/// dead on arrival or undone within their batch), unless a vertex record declared it.
+void Model::forget() {
+  if (window_ == 0) return;
+  std::erase_if(graph_.vertices,
+                [&](const auto& vertex) { return !declared_.contains(vertex.first) && !has_edges(vertex.first); });
+}
+
+Outcome Model::apply(std::span<const Update> batch, OnReject on_reject) {
+  const DataGraph before = graph_;
+  Outcome outcome;
+  Touched touched;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (const auto reason = refuse(batch[i])) {
+      outcome.rejects.push_back({i, *reason});
+      if (on_reject == OnReject::stop) break;
+    } else {
+      take(batch[i], touched, outcome);
+    }
+    outcome.consumed = i + 1;
+  }
+  expire(touched, before, outcome);
+  forget();
+  outcome.watermark = watermark_;
+
+  // Reading: an edge that the batch took away and brought back with another label at one of its ends is deleted and inserted: a
+  // match that asks for the old label vanishes, one that asks for the new label appears, one that asks for neither stays and is
+  // not reported. One that it brought back under the same labels (its vertex deleted and named again, say) is in neither set.
+  const auto label = [](const DataGraph& graph, const ExternalId& vertex) { return graph.vertices.at(vertex); };
+  const auto restated = [&](const DataEdge& edge) {
+    return label(before, edge.source) != label(graph_, edge.source) || label(before, edge.target) != label(graph_, edge.target);
+  };
+  for (const DataEdge& edge : before.edges) {
+    if (!graph_.edges.contains(edge) || restated(edge)) outcome.deleted.insert(edge);
+  }
+  for (const DataEdge& edge : graph_.edges) {
+    if (!before.edges.contains(edge) || restated(edge)) outcome.inserted.insert(edge);
+  }
+  count(touched, before, outcome);
+  return outcome;
+}
+
+}  // namespace deltamatch::oracle

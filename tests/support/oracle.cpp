@@ -1,0 +1,216 @@
+// The matcher enumerates assignments of query edges to data edges, one query edge after the other, and keeps those that agree
+// on the vertices. Needs nothing of the graph but its sets.
+#include "support/oracle.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace deltamatch::oracle {
+
+ExternalId own(const Id& id) {
+  if (id.is_text()) return std::string(id.text());
+  return id.number();
+}
+
+Id view(const ExternalId& id) {
+  if (const auto* text = std::get_if<std::string>(&id)) return Id(std::string_view(*text));
+  return Id(std::get<std::int64_t>(id));
+}
+
+DataEdge DataGraph::edge(const ExternalId& source, const std::string& label, const ExternalId& target) const {
+  if (!directed && target < source) return {target, label, source};
+  return {source, label, target};
+}
+
+namespace {
+
+bool admits(const LabelSet& labels, const std::string& label) {
+  return labels.empty() || std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+/// The position of the query edge that joins `source` to `target` as `like` joins its own ends, if there is one.
+std::optional<std::size_t> find_like(const Query& query, const QueryEdge& like, std::size_t source, std::size_t target) {
+  for (std::size_t i = 0; i < query.edges.size(); ++i) {
+    const QueryEdge& edge = query.edges[i];
+    if (edge.directed != like.directed || edge.labels != like.labels) continue;
+    if (edge.source == source && edge.target == target) return i;
+    if (!edge.directed && edge.source == target && edge.target == source) return i;
+  }
+  return std::nullopt;
+}
+
+/// The query's edges in an order in which each but the first touches an earlier one. Only speed depends on it.
+std::vector<std::size_t> connected_order(const Query& query) {
+  std::vector<std::size_t> order;
+  std::set<std::size_t> vertices;
+  std::set<std::size_t> left;
+  for (std::size_t i = 0; i < query.edges.size(); ++i) left.insert(i);
+  while (!left.empty()) {
+    auto next = std::find_if(left.begin(), left.end(), [&](std::size_t i) {
+      return vertices.contains(query.edges[i].source) || vertices.contains(query.edges[i].target);
+    });
+    if (next == left.end()) next = left.begin();
+    vertices.insert(query.edges[*next].source);
+    vertices.insert(query.edges[*next].target);
+    order.push_back(*next);
+    left.erase(next);
+  }
+  return order;
+}
+
+class Search {
+ public:
+  Search(const DataGraph& graph, const Query& query, MatchMode mode, std::size_t limit)
+      : query_(query),
+        mode_(mode),
+        limit_(limit),
+        order_(connected_order(query)),
+        image_(query.vertices.size(), nullptr),
+        choice_(query.edges.size(), nullptr),
+        graph_(graph) {}
+
+  std::vector<Embedding> run() {
+    assign(0);
+    return std::move(found_);
+  }
+
+ private:
+  using Vertex = std::map<ExternalId, std::string>::value_type;
+
+  /// Tries every data edge for the query edge at `step`.
+  void assign(std::size_t step) {
+    if (step == order_.size()) return emit();
+    const std::size_t at = order_[step];
+    const QueryEdge& edge = query_.edges[at];
+    for (const DataEdge& data : graph_.edges) {
+      if (!admits(edge.labels, data.label)) continue;
+      const bool used = std::find(choice_.begin(), choice_.end(), &data) != choice_.end();
+      if (used && mode_ != MatchMode::homomorphism) continue;
+      choice_[at] = &data;
+      bind(edge.source, data.source, [&] { bind(edge.target, data.target, [&] { assign(step + 1); }); });
+      if (!edge.directed) bind(edge.source, data.target, [&] { bind(edge.target, data.source, [&] { assign(step + 1); }); });
+      choice_[at] = nullptr;
+    }
+  }
+
+  /// Maps a query vertex to a vertex where nothing forbids it, goes on with `then`, and takes the mapping back.
+  template <typename Then>
+  void bind(std::size_t at, const ExternalId& id, const Then& then) {
+    if (image_[at] != nullptr) {
+      if (image_[at]->first == id) then();
+      return;
+    }
+    const Vertex& vertex = *graph_.vertices.find(id);
+    if (!admits(query_.vertices[at].labels, vertex.second)) return;
+    const bool used = std::find(image_.begin(), image_.end(), &vertex) != image_.end();
+    if (used && mode_ == MatchMode::isomorphism) return;
+    image_[at] = &vertex;
+    then();
+    image_[at] = nullptr;
+  }
+
+  void emit() {
+    if (found_.size() == limit_) throw TooMany();
+    Embedding& embedding = found_.emplace_back();
+    for (const Vertex* vertex : image_) embedding.vertices.push_back(vertex->first);
+    for (const DataEdge* edge : choice_) embedding.edges.push_back(*edge);
+  }
+
+  const Query& query_;
+  MatchMode mode_;
+  std::size_t limit_;
+  std::vector<std::size_t> order_;
+  std::vector<const Vertex*> image_;     ///< of each query vertex
+  std::vector<const DataEdge*> choice_;  ///< for each query edge
+  const DataGraph& graph_;
+  std::vector<Embedding> found_;
+};
+
+/// The embedding seen through an automorphism: the query vertex v takes the place of its image.
+Embedding permuted(const Embedding& embedding, const Automorphism& symmetry) {
+  Embedding result;
+  for (const std::size_t vertex : symmetry.vertices) result.vertices.push_back(embedding.vertices[vertex]);
+  for (const std::size_t edge : symmetry.edges) result.edges.push_back(embedding.edges[edge]);
+  return result;
+}
+
+}  // namespace
+
+std::vector<Automorphism> automorphisms(const Query& query) {
+  if (query.vertices.size() > 7) throw std::invalid_argument("the oracle tries every permutation: at most 7 query vertices");
+  std::vector<Automorphism> result;
+  std::vector<std::size_t> image(query.vertices.size());
+  std::iota(image.begin(), image.end(), std::size_t{0});
+  do {
+    Automorphism candidate{image, {}};
+    bool sound = true;
+    for (std::size_t v = 0; sound && v < image.size(); ++v) {
+      sound = query.vertices[v].labels == query.vertices[image[v]].labels;
+    }
+    for (std::size_t e = 0; sound && e < query.edges.size(); ++e) {
+      const QueryEdge& edge = query.edges[e];
+      const auto to = find_like(query, edge, image[edge.source], image[edge.target]);
+      sound = to.has_value();
+      if (sound) candidate.edges.push_back(*to);
+    }
+    if (sound) result.push_back(std::move(candidate));
+  } while (std::next_permutation(image.begin(), image.end()));
+  return result;
+}
+
+Matcher::Matcher(Query query, MatchMode mode, CountMode count) : query_(std::move(query)), mode_(mode), count_(count) {
+  if (count == CountMode::embeddings) return;
+  if (mode != MatchMode::isomorphism) throw std::invalid_argument("subgraphs are counted in isomorphism mode only");
+  symmetries_ = automorphisms(query_);
+}
+
+Answer Matcher::match(const DataGraph& graph, std::size_t limit) const {
+  for (const QueryEdge& edge : query_.edges) {
+    if (edge.directed && !graph.directed) throw std::invalid_argument("a directed query edge over undirected data");
+  }
+  std::vector<Embedding> all = Search(graph, query_, mode_, limit).run();
+  if (count_ == CountMode::embeddings) return {std::make_move_iterator(all.begin()), std::make_move_iterator(all.end())};
+  Answer classes;
+  for (const Embedding& embedding : all) {
+    Embedding least = embedding;
+    for (const Automorphism& symmetry : symmetries_) least = std::min(least, permuted(embedding, symmetry));
+    classes.insert(std::move(least));
+  }
+  return classes;
+}
+
+std::string to_string(const ExternalId& id) {
+  if (const auto* text = std::get_if<std::string>(&id)) return '"' + *text + '"';
+  return std::to_string(std::get<std::int64_t>(id));
+}
+
+std::string to_string(const DataEdge& edge) {
+  return to_string(edge.source) + " -[" + edge.label + "]- " + to_string(edge.target);
+}
+
+std::string to_string(const Embedding& embedding) {
+  std::string text;
+  for (const ExternalId& vertex : embedding.vertices) text += (text.empty() ? "(" : ", ") + to_string(vertex);
+  text += ") by";
+  for (const DataEdge& edge : embedding.edges) text += " {" + to_string(edge) + "}";
+  return text;
+}
+
+std::string to_string(const Update& update) {
+  const auto vertex = [](const Id& id, const std::optional<std::string_view>& label) {
+    return to_string(own(id)) + (label ? ":'" + std::string(*label) + "'" : "");
+  };
+  const bool insert = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::insert_vertex;
+  std::string text = insert ? "+ " : "- ";
+  text += vertex(update.source, update.source_label);
+  if (update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge) {
+    text += " -[" + std::string(update.label) + "]- " + vertex(update.target, update.target_label);
+  } else {
+    text = "vertex " + text;
+  }
+  if (update.time) text += " @" + std::to_string(*update.time);
+  return text;
+}
+
+}  // namespace deltamatch::oracle

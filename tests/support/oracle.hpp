@@ -1,0 +1,145 @@
+// The judge of the whole system: a brute-force matcher and a brute-force model of what a batch does to a graph.
+//
+// It is written from the semantics alone, apart from the store, the plans and the automorphisms of the library, and it is meant
+// to be read in one sitting: sets, maps and nested loops. Use it on small graphs (tens of edges) and small queries (up to 7
+// vertices): it is exponential in both.
+//
+// Where the semantics leave a choice, the reading that the oracle takes is marked "Reading:" beside the code that takes it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "deltamatch/engine.hpp"
+
+namespace deltamatch::oracle {
+
+/// An owning external id. Ordered as Id is: integers before strings, integers by value, strings by bytes.
+using ExternalId = std::variant<std::int64_t, std::string>;
+
+[[nodiscard]] ExternalId own(const Id& id);
+[[nodiscard]] Id view(const ExternalId& id);
+
+/// An edge as the data states it; in undirected data the lesser id is the source.
+struct DataEdge {
+  ExternalId source;
+  std::string label;
+  ExternalId target;
+  friend auto operator<=>(const DataEdge&, const DataEdge&) = default;
+};
+
+struct DataGraph {
+  bool directed = true;
+  std::map<ExternalId, std::string> vertices;  ///< with their labels
+  std::set<DataEdge> edges;
+
+  /// The edge under the name that it bears in this graph.
+  [[nodiscard]] DataEdge edge(const ExternalId& source, const std::string& label, const ExternalId& target) const;
+};
+
+/// What each query vertex and each query edge is mapped to, in the query's order. Compares by vertices, then by edges.
+struct Embedding {
+  std::vector<ExternalId> vertices;
+  std::vector<DataEdge> edges;
+  friend auto operator<=>(const Embedding&, const Embedding&) = default;
+};
+
+using Answer = std::set<Embedding>;
+
+/// A label-keeping permutation of the query's vertices, and the permutation of its edges that goes with it.
+struct Automorphism {
+  std::vector<std::size_t> vertices;
+  std::vector<std::size_t> edges;
+};
+
+/// All of Aut(Q), by trying every permutation. At most 7 vertices.
+[[nodiscard]] std::vector<Automorphism> automorphisms(const Query& query);
+
+/// More embeddings than the caller wants to see.
+struct TooMany : std::runtime_error {
+  TooMany() : std::runtime_error("more embeddings than the oracle was asked to enumerate") {}
+};
+
+/// One query, ready to be matched against any number of graphs.
+class Matcher {
+ public:
+  /// Throws std::invalid_argument where subgraphs are asked of a mode other than isomorphism.
+  Matcher(Query query, MatchMode mode, CountMode count);
+
+  /// Every match in the graph: all embeddings, or the least embedding of each class under Aut(Q). Throws TooMany beyond `limit`
+  /// embeddings and std::invalid_argument for a directed query edge over undirected data.
+  [[nodiscard]] Answer match(const DataGraph& graph, std::size_t limit = std::numeric_limits<std::size_t>::max()) const;
+
+  [[nodiscard]] const Query& query() const noexcept { return query_; }
+
+ private:
+  Query query_;
+  MatchMode mode_;
+  CountMode count_;
+  std::vector<Automorphism> symmetries_;  ///< the identity alone where embeddings are counted
+};
+
+/// What a batch did to the graph.
+struct Outcome {
+  std::size_t consumed = 0;
+  std::vector<Reject> rejects;
+  Ignored ignored;
+  std::uint64_t expired = 0;
+  std::optional<Timestamp> watermark;
+  std::set<DataEdge> deleted;   ///< D, expired edges among them
+  std::set<DataEdge> inserted;  ///< I
+};
+
+/// The graph under a stream of batches: labels, net effect, event time.
+class Model {
+ public:
+  explicit Model(bool directed, Timestamp window = 0);
+
+  /// Applies a batch as a whole.
+  Outcome apply(std::span<const Update> batch, OnReject on_reject);
+
+  [[nodiscard]] const DataGraph& graph() const noexcept { return graph_; }
+
+ private:
+  /// What the batch did so far to an edge that it names.
+  struct Touch {
+    std::uint64_t updates = 0;  ///< records that name the edge
+    bool insert = false;        ///< the last of them inserts
+    bool undone = false;        ///< ... and the deletion of a vertex took the edge away again
+    bool was_deleted = false;   ///< at some point of the batch the edge was deleted
+  };
+  using Touched = std::map<DataEdge, Touch>;
+
+  [[nodiscard]] bool has_edges(const ExternalId& vertex) const;
+  [[nodiscard]] bool conflicts(const ExternalId& vertex, const std::optional<std::string_view>& label) const;
+  [[nodiscard]] std::optional<RejectReason> refuse(const Update& update) const;
+  [[nodiscard]] bool dead(Timestamp time) const;
+  void mention(const ExternalId& vertex, const std::optional<std::string_view>& label);
+  void remove(const DataEdge& edge);
+  void take(const Update& update, Touched& touched, Outcome& outcome);
+  void count(const Touched& touched, const DataGraph& before, Outcome& outcome) const;
+  void expire(const Touched& touched, const DataGraph& before, Outcome& outcome);
+  void forget();
+
+  Timestamp window_;
+  DataGraph graph_;
+  std::map<DataEdge, Timestamp> time_;  ///< largest insert time since the last deletion; 0 where no time was given
+  std::set<ExternalId> declared_;       ///< by a vertex record
+  std::optional<Timestamp> watermark_;
+};
+
+[[nodiscard]] std::string to_string(const ExternalId& id);
+[[nodiscard]] std::string to_string(const DataEdge& edge);
+[[nodiscard]] std::string to_string(const Embedding& embedding);
+[[nodiscard]] std::string to_string(const Update& update);
+
+}  // namespace deltamatch::oracle
