@@ -1,10 +1,13 @@
 // Cuts a stream of records into batches, by count and by event time.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <exception>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "deltamatch/update.hpp"
@@ -24,12 +27,13 @@ struct BatchLimits {
   [[nodiscard]] BatchLimits within_window(Timestamp window) const noexcept;
 };
 
-/// A refused record.
+/// A record that no codec could read.
 struct Refusal {
+  std::size_t index = 0;  ///< how many updates of its batch stand before it
   Position position;
   RejectReason reason{};
   std::string message;
-  std::string bytes;         ///< the record, where the batch keeps records
+  std::string bytes;         ///< the record, or the first of it where it is too long
   std::uint64_t length = 0;  ///< its length in the source
 };
 
@@ -38,47 +42,58 @@ class PositionedBatch {
  public:
   UpdateBatch updates;
 
+  /// Keeps the memory.
   void clear() noexcept;
   /// Where update `index` stands in the stream.
   [[nodiscard]] Position position(std::size_t index) const { return positions_.at(index); }
   /// The bytes of update `index`'s record; empty unless the batch keeps records.
   [[nodiscard]] std::string_view record(std::size_t index) const;
-  /// Records that could not be read, in order; they are not among the updates. With `fail` at most one: it ended the batch.
+  /// Records that could not be read, in order, where they are listed. They are not among the updates.
   [[nodiscard]] const std::vector<Refusal>& refusals() const noexcept { return refusals_; }
+  /// The number of such records by reason, listed or not.
+  [[nodiscard]] const std::array<std::uint64_t, reject_reason_count>& refused() const noexcept { return refused_; }
 
  private:
   friend class Batcher;
   std::vector<Position> positions_;
   std::vector<Refusal> refusals_;
+  std::array<std::uint64_t, reject_reason_count> refused_{};
   std::string records_;                   // the kept records, one after the other
   std::vector<std::size_t> record_ends_;  // per update; empty unless records are kept
 };
 
+/// What a batcher does with records that cannot be read. stop: list it, end the batch and the stream. count: count it. list:
+/// count and list it, and keep the bytes of every record. So that no flood of such records fills the memory, a batch that lists
+/// them also closes at max_listed of them.
+enum class OnUnreadable : std::uint8_t { stop, count, list };
+inline constexpr std::size_t max_listed = std::size_t{1} << 16;
+
 /// Fills batches from a source through a codec. Both must outlive it.
 class Batcher {
  public:
-  struct Options {
-    BatchLimits limits;
-    bool stop_at_refusal = false;  ///< a refused record ends its batch, and the stream
-    bool keep_records = false;     ///< batches hold the records' bytes
-  };
-  Batcher(RecordSource& source, Codec& codec, const Options& options) : source_(source), codec_(codec), options_(options) {}
+  Batcher(RecordSource& source, Codec& codec, BatchLimits limits, OnUnreadable on_unreadable)
+      : source_(source), codec_(codec), limits_(limits), on_unreadable_(on_unreadable) {}
 
-  /// Clears `batch` and fills it. False at the end of the stream, when there is nothing left to hand over.
+  /// Clears `batch` and fills it; false at the end of the stream, when there is nothing left to hand over. Where the source
+  /// fails what was read before is handed over first; the next call throws.
   bool fill(PositionedBatch& batch);
 
  private:
-  struct Span;
-  bool take(PositionedBatch& batch, Span& span);
-  void refuse(PositionedBatch& batch, RejectReason reason, std::string_view message) const;
+  class Span;
+  bool read(PositionedBatch& batch);
+  bool fits(const PositionedBatch& batch, Span& span) const;
+  void add(PositionedBatch& batch);
+  void refuse(PositionedBatch& batch, RejectReason reason, std::string_view message);
+  void fill_open(PositionedBatch& batch);
 
   RecordSource& source_;
   Codec& codec_;
-  Options options_;
+  BatchLimits limits_;
+  OnUnreadable on_unreadable_;
   Record record_;
-  Decoded held_;  // read, but it belongs to the next batch
-  bool has_held_ = false;
+  std::span<const Update> held_;  // of record_: read, not yet in a batch
   bool ended_ = false;
+  std::exception_ptr failure_;
 };
 
 }  // namespace deltamatch::ingest

@@ -1,6 +1,7 @@
 // The one interface through which bytes become updates, for files, standard input and message queues alike.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -69,7 +70,8 @@ class Codec {
 /// Throws Error(usage) where options contradict each other or the format.
 [[nodiscard]] std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options);
 
-/// Recognises the format by the first bytes of a stream (whole lines, unless there is but one). Nothing where none fits.
-[[nodiscard]] std::optional<Format> detect_format(std::string_view head);
+/// Recognises the format by the first bytes of a stream (whole lines, unless there is but one). `columns`: how many columns are
+/// known to be there (0: not known); files of as many fields between single tabs are tsv. Nothing where no format fits.
+[[nodiscard]] std::optional<Format> detect_format(std::string_view head, std::size_t columns = 0);
 
 }  // namespace deltamatch::ingest

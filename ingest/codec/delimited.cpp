@@ -1,0 +1,285 @@
+// Two codecs. PlainCodec (snap, tsv) takes the meaning of its columns from their number, which the first record fixes; CsvCodec
+// (csv, jlg) takes it from a header. With positions given both are the same but for the splitting.
+#include "ingest/codec/delimited.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+#include "ingest/codec/columns.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+UpdateMaker maker(Format format, const CodecOptions& options) {
+  const bool numeric = format == Format::snap || format == Format::jlg;
+  return {options.ids.value_or(numeric ? IdKind::integer : IdKind::automatic),
+          TimeReader(options.time_unit.value_or(TimeUnit::seconds), options.time_format), options.edge_label};
+}
+
+std::string arity_text(std::size_t found, std::size_t expected) {
+  return fmt::format("{} fields where there are {}", found, expected);
+}
+
+/// snap (runs of blanks, comments) and tsv (single tabs, no comments). A leading + or - field states the operation.
+class PlainCodec final : public Codec {
+ public:
+  PlainCodec(Format format, const CodecOptions& options) : tabs_(format == Format::tsv), maker_(maker(format, options)) {
+    const ColumnSpec spec = parse_columns(options.columns);
+    if (!options.columns.empty() && spec.named()) {
+      throw Error(ErrorKind::usage, "columns", fmt::format("{} files have no names for columns", format_name(format)),
+                  "give positions, e.g. source,target,label,time");
+    }
+    if (!spec.named()) set_layout(spec.positions);
+  }
+
+  Decoded decode(std::string_view record) override {
+    split(record);
+    if (fields_.empty()) return {};
+    std::optional<bool> sign;
+    if (!layout_.has(Role::op) && fields_[0].size() == 1 && (arity_ == 0 || fields_.size() == arity_ + 1)) {
+      sign = parse_operation(fields_[0]);
+      if (sign) fields_.erase(fields_.begin());
+    }
+    if (arity_ != 0) {
+      if (fields_.size() != arity_) return wrong_arity();
+      return maker_.make(layout_, fields_, sign);
+    }
+    if (!guess_layout()) return refuse_first();
+    const std::size_t arity = std::exchange(arity_, 0);
+    Decoded decoded = maker_.make(layout_, fields_, sign);
+    if (!decoded.refused) arity_ = arity;  // only a record that can be read fixes the columns
+    return decoded;
+  }
+
+ private:
+  using Roles = std::vector<std::optional<Role>>;
+
+  void set_layout(const Roles& roles) {
+    layout_ = Layout(roles);
+    arity_ = roles.size();
+  }
+
+  bool guess_layout() {
+    layout_ = Layout();
+    if (fields_.size() == 2) set_layout({Role::source, Role::target});
+    if (fields_.size() == 3 && !tabs_) set_layout({Role::source, Role::target, Role::time});
+    if (fields_.size() == 4) set_layout({Role::source, Role::target, Role::label, Role::time});
+    return arity_ != 0;
+  }
+
+  Decoded refuse_first() {
+    return maker_.refuse(RejectReason::wrong_arity,
+                         fmt::format("{} fields; {} unless columns are named", fields_.size(),
+                                     tabs_ ? "[+|-] source target, or [+|-] source target label time"
+                                           : "source target, source target time, or source target label time"));
+  }
+
+  Decoded wrong_arity() {
+    // A sign that is neither + nor - is worth its own reason.
+    if (fields_.size() == arity_ + 1 && tabs_ && fields_[0].size() <= 1) {
+      return maker_.refuse(RejectReason::bad_operation, fmt::format("op {} is neither + nor -", in_ticks(fields_[0])));
+    }
+    return maker_.refuse(RejectReason::wrong_arity, arity_text(fields_.size(), arity_));
+  }
+
+  void split(std::string_view record) {
+    fields_.clear();
+    const char* at = record.data();
+    const char* const end = at + record.size();
+    if (tabs_) {
+      if (record.find_first_not_of(" \t") == std::string_view::npos) return;
+      for (;;) {
+        const void* found = std::memchr(at, '\t', static_cast<std::size_t>(end - at));
+        const char* const stop = found == nullptr ? end : static_cast<const char*>(found);
+        fields_.emplace_back(at, static_cast<std::size_t>(stop - at));
+        if (stop == end) return;
+        at = stop + 1;
+      }
+    }
+    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+    for (;;) {
+      while (at != end && blank(*at)) ++at;
+      if (at == end || (fields_.empty() && (*at == '#' || *at == '%'))) return;
+      const char* const start = at;
+      while (at != end && !blank(*at)) ++at;
+      fields_.emplace_back(start, static_cast<std::size_t>(at - start));
+    }
+  }
+
+  bool tabs_;
+  UpdateMaker maker_;
+  Layout layout_;
+  std::size_t arity_ = 0;  // 0: not known yet
+  std::vector<std::string_view> fields_;
+};
+
+/// Splits a CSV record. Quoted fields with doubled quotes are copied to `scratch`. False: a quote where none may be, or none at
+/// the end.
+bool split_csv(std::string_view record, char separator, std::vector<std::string_view>& fields, std::string& scratch) {
+  fields.clear();
+  scratch.clear();
+  scratch.reserve(record.size());  // it must not move once views point into it
+  std::size_t at = 0;
+  for (;;) {
+    if (at < record.size() && record[at] == '"') {
+      const std::size_t start = ++at;
+      const std::size_t copied = scratch.size();
+      bool doubled = false;
+      std::size_t from = start;
+      for (;;) {
+        at = record.find('"', at);
+        if (at == std::string_view::npos) return false;
+        if (at + 1 == record.size() || record[at + 1] != '"') break;
+        scratch.append(record, from, at + 1 - from);
+        doubled = true;
+        from = at += 2;
+      }
+      if (doubled) scratch.append(record, from, at - from);
+      fields.push_back(doubled ? std::string_view(scratch).substr(copied) : record.substr(start, at - start));
+      ++at;
+      if (at < record.size() && record[at] != separator) return false;
+    } else {
+      const std::size_t end = std::min(record.find(separator, at), record.size());
+      const std::string_view field = record.substr(at, end - at);
+      if (field.find('"') != std::string_view::npos) return false;
+      fields.push_back(field);
+      at = end;
+    }
+    if (at >= record.size()) return true;
+    ++at;
+  }
+}
+
+class CsvCodec final : public Codec {
+ public:
+  explicit CsvCodec(const CodecOptions& options) : spec_(parse_columns(options.columns)), maker_(maker(Format::csv, options)) {
+    separator_ = options.separator;
+    if (separator_ != 0 && separator_ != ',' && separator_ != ';' && separator_ != '\t') {
+      throw Error(ErrorKind::usage, "separator", in_ticks({&separator_, 1}) + " separates no CSV fields", "use , ; or a tab");
+    }
+    if (!spec_.named()) {
+      layout_ = Layout(spec_.positions);
+      arity_ = spec_.positions.size();
+    }
+    awaits_header_ = options.header.value_or(spec_.named());
+    if (!awaits_header_ && spec_.named()) {
+      throw Error(ErrorKind::usage, "columns", "a CSV file without a header needs its columns",
+                  "give e.g. source,target,label,time");
+    }
+  }
+
+  [[nodiscard]] char quoted_separator() const noexcept override { return separator_ != 0 ? separator_ : ','; }
+
+  Decoded decode(std::string_view record) override {
+    if (record.find_first_not_of(" \t") == std::string_view::npos) return {};
+    if (separator_ == 0) separator_ = csv_separator(record);
+    const bool whole = split_csv(record, separator_, fields_, scratch_);
+    if (awaits_header_) {
+      awaits_header_ = false;
+      if (spec_.named()) read_header(record, whole);
+      return {};
+    }
+    if (!whole) return maker_.refuse(RejectReason::malformed, "a quote is misplaced or missing");
+    if (fields_.size() != arity_) return maker_.refuse(RejectReason::wrong_arity, arity_text(fields_.size(), arity_));
+    return maker_.make(layout_, fields_);
+  }
+
+ private:
+  void read_header(std::string_view record, bool whole) {
+    arity_ = fields_.size();
+    std::array<bool, role_count> twice{};
+    for (std::size_t column = 0; whole && column < fields_.size(); ++column) {
+      for (std::size_t r = 0; r < role_count; ++r) {
+        const auto role = static_cast<Role>(r);
+        const auto& name = spec_.names[r];
+        if (name ? name->empty() || *name != fields_[column] : role_by_usual_name(fields_[column]) != role) continue;
+        twice[r] = layout_.has(role);
+        layout_.set(role, column);
+      }
+    }
+    // A column named `id` says nothing about vertices where there are edges.
+    if (layout_.has(Role::source) && layout_.has(Role::target) && !spec_.names[static_cast<std::size_t>(Role::vertex)]) {
+      layout_.unset(Role::vertex);
+    }
+    for (std::size_t r = 0; r < role_count; ++r) {
+      const auto role = static_cast<Role>(r);
+      if (twice[r] && layout_.has(role)) bad_header(record, fmt::format("has two columns for {}", role_name(role)));
+      if (spec_.names[r] && !spec_.names[r]->empty() && !layout_.has(role)) {
+        bad_header(record, fmt::format("has no column {} for {}", in_ticks(*spec_.names[r]), role_name(role)));
+      }
+    }
+    if (!layout_.complete()) bad_header(record, "does not name source and target, nor a vertex");
+  }
+
+  [[noreturn]] static void bad_header(std::string_view record, std::string_view what) {
+    throw Error(
+        "CSV header", fmt::format("{} {}", in_ticks(record), what),
+        "name the columns, e.g. columns source=NAME,target=NAME, or by position where there is no header: source,target");
+  }
+
+  ColumnSpec spec_;
+  UpdateMaker maker_;
+  Layout layout_;
+  char separator_ = 0;
+  bool awaits_header_ = false;
+  std::size_t arity_ = 0;
+  std::vector<std::string_view> fields_;
+  std::string scratch_;
+};
+
+/// A header `V,E,u|d,name`, then `u,v`.
+class JlgCodec final : public Codec {
+ public:
+  explicit JlgCodec(const CodecOptions& options) : maker_(maker(Format::jlg, options)) {
+    if (!options.columns.empty())
+      throw Error(ErrorKind::usage, "columns", "jlg files have fixed columns", "leave the option out");
+  }
+
+  Decoded decode(std::string_view record) override {
+    if (record.find_first_not_of(" \t") == std::string_view::npos) return {};
+    fields_.clear();
+    for (std::size_t at = 0; at <= record.size();) {
+      const std::size_t end = std::min(record.find(',', at), record.size());
+      fields_.push_back(record.substr(at, end - at));
+      at = end + 1;
+    }
+    if (std::exchange(awaits_header_, false) && fields_.size() >= 3) {
+      std::int64_t number = 0;
+      if (parse_integer(fields_[0], number) == NumberFault::none && parse_integer(fields_[1], number) == NumberFault::none &&
+          (fields_[2] == "u" || fields_[2] == "d")) {
+        return {};
+      }
+    }
+    if (fields_.size() != 2) return maker_.refuse(RejectReason::wrong_arity, arity_text(fields_.size(), 2));
+    return maker_.make(layout_, fields_);
+  }
+
+ private:
+  UpdateMaker maker_;
+  Layout layout_{{Role::source, Role::target}};
+  bool awaits_header_ = true;
+  std::vector<std::string_view> fields_;
+};
+
+}  // namespace
+
+char csv_separator(std::string_view record) noexcept {
+  char best = ',';
+  for (const char c : {';', '\t'}) {
+    if (std::count(record.begin(), record.end(), c) > std::count(record.begin(), record.end(), best)) best = c;
+  }
+  return best;
+}
+
+std::unique_ptr<Codec> make_delimited_codec(Format format, const CodecOptions& options) {
+  if (format == Format::csv) return std::make_unique<CsvCodec>(options);
+  if (format == Format::jlg) return std::make_unique<JlgCodec>(options);
+  return std::make_unique<PlainCodec>(format, options);
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,50 @@
+// Ids and times out of text fields.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "deltamatch/id.hpp"
+#include "ingest/codec/codec.hpp"
+
+namespace deltamatch::ingest {
+
+enum class NumberFault : std::uint8_t { none, not_a_number, out_of_range };
+
+/// Optional sign and decimal digits, nothing else.
+NumberFault parse_integer(std::string_view text, std::int64_t& value) noexcept;
+
+enum class IdFault : std::uint8_t { none, empty, not_an_integer, out_of_range, control_character };
+
+/// What is wrong, to follow the field's text.
+[[nodiscard]] std::string_view fault_text(IdFault fault) noexcept;
+
+/// Reads an id as IdKind says; a string id is a view of `text`.
+IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept;
+
+/// Reads times: by `format`, or without one numbers in `unit` (with a fraction, of which what is finer than a microsecond is
+/// dropped) and ISO-8601: a date, or date and time joined by T or a blank, with Z, an offset or no zone (UTC).
+class TimeReader {
+ public:
+  /// Throws Error(usage) where the format has an unknown field.
+  TimeReader(TimeUnit unit, std::string format);
+  /// Nothing where the text is no time or its time is beyond 64 bits.
+  [[nodiscard]] std::optional<Timestamp> read(std::string_view text) const noexcept;
+
+ private:
+  Timestamp unit_;  // in microseconds
+  std::string format_;
+};
+
+/// The text in backticks, cut to a readable length, bytes that are not printable ASCII as \xHH.
+[[nodiscard]] std::string in_ticks(std::string_view text);
+
+/// Whether two ASCII texts are equal but for case.
+[[nodiscard]] bool same_letters(std::string_view a, std::string_view b) noexcept;
+
+/// "+", "-", "insert", "delete".
+[[nodiscard]] std::optional<bool> parse_operation(std::string_view text) noexcept;
+
+}  // namespace deltamatch::ingest

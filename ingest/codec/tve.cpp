@@ -1,0 +1,123 @@
+// t/v/e graphs and update streams:
+//   t N M                     optional, says nothing about the updates
+//   v ID LABEL [DEGREE]       -v ID
+//   e U V [LABEL]             -e U V [LABEL]
+// With the option negative_ids, `e -(U+1) -(V+1)` deletes the edge U V. Without it negative ids are refused, lest such
+// deletions be taken for insertions. `+v` and `+e` are read as v and e; lines that start with # or % are comments.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+#include "ingest/codec/delimited.hpp"
+#include "ingest/codec/fields.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+constexpr std::size_t most_fields = 5;
+
+/// Fields between blanks; returns how many there are, one more than most_fields at most.
+std::size_t split(std::string_view record, std::array<std::string_view, most_fields + 1>& fields) noexcept {
+  std::size_t count = 0;
+  for (std::size_t at = record.find_first_not_of(" \t"); at < record.size() && count < fields.size(); ++count) {
+    const std::size_t end = std::min(record.find_first_of(" \t", at), record.size());
+    fields[count] = record.substr(at, end - at);
+    at = record.find_first_not_of(" \t", end);
+  }
+  return count;
+}
+
+class TveCodec final : public Codec {
+ public:
+  explicit TveCodec(const CodecOptions& options)
+      : ids_(options.ids.value_or(IdKind::integer)), negative_deletes_(options.negative_ids), edge_label_(options.edge_label) {
+    if (!options.columns.empty())
+      throw Error(ErrorKind::usage, "columns", "t/v/e files have fixed columns", "leave the option out");
+    if (negative_deletes_ && ids_ != IdKind::integer) {
+      throw Error(ErrorKind::usage, "negative ids", "deletions by negative ids need integer ids",
+                  "leave one of the options out");
+    }
+  }
+
+  Decoded decode(std::string_view record) override {
+    std::array<std::string_view, most_fields + 1> fields;
+    const std::size_t count = split(record, fields);
+    if (count == 0 || fields[0][0] == '#' || fields[0][0] == '%') return {};
+    std::string_view verb = fields[0];
+    bool inserts = true;
+    if (verb.size() == 2 && (verb[0] == '-' || verb[0] == '+')) {
+      inserts = verb[0] == '+';
+      verb.remove_prefix(1);
+    }
+    if (verb == "e") return edge(fields, count, inserts);
+    if (verb == "v") return vertex(fields, count, inserts);
+    if (fields[0] == "t") return {};
+    return refuse(RejectReason::malformed, fmt::format("{} is none of t, v, e, -v and -e", in_ticks(fields[0])));
+  }
+
+ private:
+  using Fields = std::array<std::string_view, most_fields + 1>;
+
+  Decoded edge(const Fields& fields, std::size_t count, bool inserts) {
+    if (count < 3 || count > 4)
+      return refuse(RejectReason::wrong_arity, fmt::format("{} fields where an edge has 3 or 4", count));
+    if (!take_id("source", fields[1], update_.source) || !take_id("target", fields[2], update_.target)) {
+      return {{}, RejectReason::bad_id, message_};
+    }
+    if (!update_.source.is_text() && (update_.source.number() < 0 || update_.target.number() < 0)) {
+      if (!negative_deletes_)
+        return refuse(RejectReason::bad_id, "an id is negative (negative_ids reads `e -(u+1) -(v+1)` as a deletion)");
+      if (!inserts || update_.source.number() >= 0 || update_.target.number() >= 0) {
+        return refuse(RejectReason::bad_id, "only one id is negative, or the edge is deleted in two ways");
+      }
+      inserts = false;
+      update_.source = Id(-(update_.source.number() + 1));
+      update_.target = Id(-(update_.target.number() + 1));
+    }
+    update_.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
+    update_.label = count == 4 ? fields[3] : std::string_view(edge_label_);
+    update_.source_label.reset();
+    return {{&update_, 1}, std::nullopt, {}};
+  }
+
+  Decoded vertex(const Fields& fields, std::size_t count, bool inserts) {
+    if (count < 2 || count > 4)
+      return refuse(RejectReason::wrong_arity, fmt::format("{} fields where a vertex has 2 to 4", count));
+    if (!take_id("vertex", fields[1], update_.source)) return {{}, RejectReason::bad_id, message_};
+    if (!update_.source.is_text() && update_.source.number() < 0)
+      return refuse(RejectReason::bad_id, "the vertex id is negative");
+    update_.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
+    update_.label = {};
+    update_.source_label = count > 2 ? std::optional(fields[2]) : std::nullopt;
+    return {{&update_, 1}, std::nullopt, {}};
+  }
+
+  bool take_id(std::string_view what, std::string_view field, Id& id) {
+    const IdFault fault = parse_id(field, ids_, id);
+    if (fault == IdFault::none) [[likely]]
+      return true;
+    message_ = fmt::format("{} {} {}", what, in_ticks(field), fault_text(fault));
+    return false;
+  }
+
+  Decoded refuse(RejectReason reason, std::string message) {
+    message_ = std::move(message);
+    return {{}, reason, message_};
+  }
+
+  IdKind ids_;
+  bool negative_deletes_;
+  std::string edge_label_;
+  Update update_;
+  std::string message_;
+};
+
+}  // namespace
+
+std::unique_ptr<Codec> make_tve_codec(const CodecOptions& options) { return std::make_unique<TveCodec>(options); }
+
+}  // namespace deltamatch::ingest

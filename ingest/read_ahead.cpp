@@ -1,0 +1,63 @@
+#include "ingest/read_ahead.hpp"
+
+#include <utility>
+
+namespace deltamatch::ingest {
+
+ReadAhead::ReadAhead(Batcher& batcher, RecordSource& source, unsigned depth)
+    : batcher_(batcher), source_(source), depth_(depth), thread_([this] { run(); }) {}
+
+ReadAhead::~ReadAhead() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  source_.cancel();
+  changed_.notify_all();
+  thread_.join();
+}
+
+void ReadAhead::run() {
+  try {
+    for (;;) {
+      PositionedBatch batch;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return stopped_ || ready_.size() < depth_; });
+        if (stopped_) return;
+        if (!free_.empty()) {
+          batch = std::move(free_.back());
+          free_.pop_back();
+        }
+      }
+      const bool filled = batcher_.fill(batch);
+      const std::lock_guard lock(mutex_);
+      if (filled) ready_.push_back(std::move(batch));
+      ended_ = !filled;
+      changed_.notify_all();
+      if (ended_) return;
+    }
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    failure_ = std::current_exception();
+    ended_ = true;
+    changed_.notify_all();
+  }
+}
+
+bool ReadAhead::next(PositionedBatch& batch) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return ended_ || !ready_.empty(); });
+  if (ready_.empty()) {
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    batch.clear();
+    return false;
+  }
+  std::swap(batch, ready_.front());
+  free_.push_back(std::move(ready_.front()));
+  ready_.pop_front();
+  changed_.notify_all();
+  return true;
+}
+
+}  // namespace deltamatch::ingest

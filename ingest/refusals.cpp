@@ -1,0 +1,62 @@
+#include "ingest/refusals.hpp"
+
+#include <numeric>
+
+#include "ingest/sink/json_text.hpp"
+#include "ingest/sink/output_file.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+class DeadLetterFile final : public DeadLetterSink {
+ public:
+  explicit DeadLetterFile(const std::string& path) : file_(path) {}
+
+  void write(const DeadLetter& letter) override {
+    std::string& out = file_.text();
+    out += R"({"v":1,"reason":)";
+    append_json_string(out, reject_name(letter.reason));
+    out += R"(,"source":)";
+    append_json_string(out, letter.source);
+    out += R"(,"part":)";
+    append_number(out, std::uint64_t{letter.position.part});
+    out += R"(,"position":)";
+    append_number(out, letter.position.number);
+    out += R"(,"message":)";
+    append_json_string(out, letter.message);
+    out += R"(,"record":)";
+    append_json_string(out, letter.record);
+    out += R"(,"length":)";
+    append_number(out, letter.length);
+    out += "}\n";
+    file_.spill_if_large();
+  }
+  void commit() override { file_.commit(); }
+
+ private:
+  OutputFile file_;
+};
+
+}  // namespace
+
+std::string_view on_error_name(OnError policy) noexcept {
+  switch (policy) {
+    case OnError::fail:
+      return "fail";
+    case OnError::skip:
+      return "skip";
+    case OnError::dead_letter:
+      return "dead-letter";
+  }
+  return "unknown";
+}
+
+std::uint64_t RefusalCounters::total() const noexcept {
+  return std::accumulate(by_reason.begin(), by_reason.end(), std::uint64_t{0});
+}
+
+std::unique_ptr<DeadLetterSink> make_dead_letter_file(const std::string& path) {
+  return std::make_unique<DeadLetterFile>(path);
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,147 @@
+#include "ingest/stream.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+#include "ingest/codec/columns.hpp"
+#include "ingest/codec/delimited.hpp"
+#include "ingest/read_ahead.hpp"
+#include "ingest/source/line_source.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+constexpr std::string_view all_formats = "snap, csv, tsv, tve, jlg or jsonl";
+
+/// What the engine means by refusing an update that could be read.
+std::string engine_message(const Update& update, RejectReason reason) {
+  const auto text = [](const Id& id) { return in_ticks(id.is_text() ? std::string(id.text()) : std::to_string(id.number())); };
+  const bool vertex = update.kind == UpdateKind::insert_vertex || update.kind == UpdateKind::delete_vertex;
+  const std::string subject =
+      vertex ? "vertex " + text(update.source) : "edge from " + text(update.source) + " to " + text(update.target);
+  switch (reason) {
+    case RejectReason::self_loop:
+      return subject + " joins a vertex to itself";
+    case RejectReason::label_conflict:
+      return subject + " states a label other than the one that the vertex bears";
+    case RejectReason::missing_time:
+      return subject + " has no time, which a window needs";
+    default:
+      return subject + " was refused";
+  }
+}
+
+OnUnreadable on_unreadable(OnError policy) noexcept {
+  if (policy == OnError::fail) return OnUnreadable::stop;
+  return policy == OnError::skip ? OnUnreadable::count : OnUnreadable::list;
+}
+
+/// The first line that is not empty.
+std::string_view first_line(std::string_view head) noexcept {
+  const std::size_t start = std::min(head.find_first_not_of("\r\n"), head.size());
+  return head.substr(start, head.find('\n', start) - start);
+}
+
+class Stream final : public BatchSource {
+ public:
+  Stream(std::unique_ptr<ByteSource> bytes, const StreamOptions& options)
+      : options_(options), lines_(unpacked(std::move(bytes)), options.max_record), name_(lines_.name()) {
+    if (options.on_error == OnError::dead_letter) {
+      if (options.dead_letters.empty())
+        throw Error(ErrorKind::usage, name_, "dead letters need a file", "name one with dead-letters");
+      letters_ = make_dead_letter_file(options.dead_letters);
+    }
+    const std::string_view head = lines_.head();
+    format_ = options.format;
+    if (!format_ && !head.empty()) format_ = recognise(head);
+    codec_ = make_codec(format_.value_or(Format::snap), codec_options(head));
+    lines_.set_quoted_separator(codec_->quoted_separator());
+    batcher_.emplace(lines_, *codec_, options.limits, on_unreadable(options.on_error));
+    if (options.read_ahead != 0) reader_.emplace(*batcher_, lines_, options.read_ahead);
+  }
+
+  bool next(PositionedBatch& batch) override {
+    while (reader_ ? reader_->next(batch) : batcher_->fill(batch)) {
+      if (!batch.updates.empty()) return true;
+      settle(batch, {});  // nothing for the engine in it
+    }
+    return false;
+  }
+
+  void settle(const PositionedBatch& batch, std::span<const Reject> rejects) override {
+    for (std::size_t r = 0; r < reject_reason_count; ++r) counters_.by_reason[r] += batch.refused()[r];
+    for (const Reject& reject : rejects) ++counters_.by_reason[static_cast<std::size_t>(reject.reason)];
+    if (options_.on_error == OnError::skip) return;
+    auto reject = rejects.begin();
+    for (const Refusal& refusal : batch.refusals()) {
+      for (; reject != rejects.end() && reject->index < refusal.index; ++reject) report(batch, *reject);
+      report({name_, refusal.position, refusal.reason, refusal.message, refusal.bytes, refusal.length});
+    }
+    for (; reject != rejects.end(); ++reject) report(batch, *reject);
+    if (letters_) letters_->commit();
+  }
+
+  [[nodiscard]] OnReject on_reject() const noexcept override {
+    return options_.on_error == OnError::fail ? OnReject::stop : OnReject::skip;
+  }
+  [[nodiscard]] const RefusalCounters& refused() const noexcept override { return counters_; }
+  [[nodiscard]] Progress progress() const noexcept override { return lines_.progress(); }
+  [[nodiscard]] std::optional<Format> format() const noexcept override { return format_; }
+  [[nodiscard]] const std::string& name() const noexcept override { return name_; }
+
+ private:
+  Format recognise(std::string_view head) const {
+    // Columns by position fit a file of single tabs only where they are as many: then empty fields count.
+    const std::size_t columns = parse_columns(options_.codec.columns).positions.size();
+    const std::optional<Format> format = detect_format(head, columns);
+    if (format) return *format;
+    throw Error(name_ + ":1", fmt::format("the format is not recognised; the data starts with {}", in_ticks(head)),
+                fmt::format("set format to {}", all_formats));
+  }
+
+  /// The options, with the separator of the first line where it is CSV and none is set.
+  CodecOptions codec_options(std::string_view head) const {
+    CodecOptions codec = options_.codec;
+    if (format_ == Format::csv && codec.separator == 0) codec.separator = csv_separator(first_line(head));
+    return codec;
+  }
+
+  void report(const PositionedBatch& batch, const Reject& reject) {
+    const std::string message = engine_message(batch.updates.updates()[reject.index], reject.reason);
+    const std::string_view record = batch.record(reject.index);
+    report({name_, batch.position(reject.index), reject.reason, message, record, record.size()});
+  }
+
+  void report(const DeadLetter& letter) {
+    if (options_.on_error == OnError::fail) {
+      throw Error(lines_.where(letter.position), fmt::format("{}: {}", reject_name(letter.reason), letter.message),
+                  "correct the record, or set on-error to skip or dead-letter");
+    }
+    letters_->write(letter);
+  }
+
+  StreamOptions options_;
+  LineSource lines_;
+  std::string name_;
+  std::unique_ptr<DeadLetterSink> letters_;
+  std::optional<Format> format_;
+  std::unique_ptr<Codec> codec_;
+  std::optional<Batcher> batcher_;
+  RefusalCounters counters_;
+  std::optional<ReadAhead> reader_;  // last: its thread uses all above
+};
+
+}  // namespace
+
+std::unique_ptr<BatchSource> open_stream(const std::string& path, const StreamOptions& options) {
+  return std::make_unique<Stream>(open_file(path), options);
+}
+
+std::unique_ptr<BatchSource> open_memory(std::string_view bytes, const std::string& name, const StreamOptions& options) {
+  return std::make_unique<Stream>(memory_bytes(bytes, name), options);
+}
+
+}  // namespace deltamatch::ingest
