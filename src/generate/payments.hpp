@@ -44,8 +44,8 @@ enum class IdStyle : std::uint8_t {
   number,  ///< accounts from 0, merchants after them, cash machines last
 };
 enum class PaymentsFormat : std::uint8_t {
-  csv,   ///< header op,source,target,label,source_label,target_label,time[,amount]
-  jsonl  ///< one object per line, the same names
+  csv,   ///< header op,source,target,label,source_label,target_label,time[,amount]; time in seconds with six decimals
+  jsonl  ///< one object per line, the same names; time in microseconds
 };
 
 struct PaymentsOptions {
@@ -108,7 +108,7 @@ PaymentsSummary generate_payments(const PaymentsOptions& options, const std::fun
 
 /// Writes the stream in options.format, and the truth unless `truth` is null: CSV with header
 /// `kind,vertices,closes,vanishes,end`, one row per planted pattern in order of closing, vertices separated by blanks,
-/// `vanishes` empty where it ends alive. Throws Error(runtime) where a write fails.
+/// times in microseconds, `vanishes` empty where it ends alive. Throws Error(runtime) where a write fails.
 PaymentsSummary write_payments(const PaymentsOptions& options, std::FILE* stream, std::FILE* truth = nullptr);
 /// The same, to files that are created or overwritten; an empty `truth` writes none.
 PaymentsSummary write_payments(const PaymentsOptions& options, const std::filesystem::path& stream,

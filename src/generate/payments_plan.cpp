@@ -226,7 +226,7 @@ void validate(const PaymentsOptions& options) {
   require(is_share(options.charge_backs), "share of charge-backs is out of range", "give a share from 0 to 1");
   require(is_share(options.recalled) && is_share(options.repeated) && options.recalled + options.repeated <= 1,
           "shares of recalled and repeated patterns are out of range", "give shares from 0 to 1, at most 1 together");
-  require(options.start >= -most && options.start <= most, "start is out of range", "give microseconds since 1970");
+  require(options.start >= 0 && options.start <= most, "start is out of range", "give microseconds since 1970, at most 2^60");
   require(options.duration >= 1'000 && options.duration <= most / 1024, "duration is out of range", "give 1 ms to 35 years");
   require(options.updates <= static_cast<std::uint64_t>(options.duration), "more updates than microseconds of duration",
           "lengthen the duration");

@@ -1,3 +1,6 @@
+#include <array>
+#include <charconv>
+
 #include "generate/payments.hpp"
 #include "generate/text_writer.hpp"
 
@@ -21,13 +24,21 @@ struct Csv {
       out << id.number();
     }
   }
+  // Seconds, as is usual in CSV, with all six decimals.
+  void time(Timestamp time) const {
+    constexpr Timestamp second = 1'000'000;
+    char digits[8];
+    std::to_chars(digits, digits + sizeof digits, second + time % second);  // a leading 1 keeps the zeros
+    out << time / second << '.' << std::string_view(digits + 1, 6);
+  }
   void record(const PaymentRecord& record) const {
     const Update& update = record.update;
     out << (update.kind == UpdateKind::insert_edge ? "+," : "-,");
     id(update.source);
     out << ',';
     id(update.target);
-    out << ',' << update.label << ',' << *update.source_label << ',' << *update.target_label << ',' << *update.time;
+    out << ',' << update.label << ',' << *update.source_label << ',' << *update.target_label << ',';
+    time(*update.time);
     if (amounts) out << ',' << record.amount;
     out << '\n';
   }

@@ -1,0 +1,186 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "deltamatch/error.hpp"
+#include "generate/payments.hpp"
+#include "support.hpp"
+
+namespace deltamatch::generate {
+namespace {
+
+using test::split;
+using test::written;
+
+PaymentsOptions small() {
+  PaymentsOptions options;
+  options.updates = 2'000;
+  options.accounts = 200;
+  options.merchants = 20;
+  options.atms = 5;
+  options.planted = {3, 3, 3, 3, 3, 3};
+  options.charge_backs = 0.05;
+  options.start = 1'700'000'000'000'007;
+  return options;
+}
+
+struct Texts {
+  std::vector<std::string> rows;
+  std::vector<std::string> truth;
+};
+
+Texts texts(const PaymentsOptions& options) {
+  Texts result;
+  std::string truth;
+  result.rows =
+      split(written([&](std::FILE* stream) { truth = written([&](std::FILE* out) { write_payments(options, stream, out); }); }),
+            '\n');
+  result.truth = split(truth, '\n');
+  return result;
+}
+
+TEST(PaymentsText, CsvStatesEveryRecord) {
+  PaymentsOptions options = small();
+  options.amounts = true;
+  const auto rows = texts(options).rows;
+  ASSERT_EQ(rows.size(), 2'001U);
+  EXPECT_EQ(rows[0], "op,source,target,label,source_label,target_label,time,amount");
+  std::size_t i = 0;
+  generate_payments(options, [&](const PaymentRecord& record) {
+    const auto fields = split(rows.at(++i), ',');
+    ASSERT_EQ(fields.size(), 8U);
+    const Update& u = record.update;
+    EXPECT_EQ(fields[0], u.kind == UpdateKind::insert_edge ? "+" : "-");
+    EXPECT_EQ(fields[1], u.source.text());
+    EXPECT_EQ(fields[2], u.target.text());
+    EXPECT_EQ(fields[3], u.label);
+    EXPECT_EQ(fields[4], *u.source_label);
+    EXPECT_EQ(fields[5], *u.target_label);
+    ASSERT_THAT(fields[6], testing::MatchesRegex("[0-9]{10}\\.[0-9]{6}"));
+    EXPECT_EQ(std::stoll(fields[6].substr(0, 10)) * 1'000'000 + std::stoll(fields[6].substr(11)), *u.time);
+    EXPECT_EQ(fields[7], std::to_string(record.amount));
+  });
+}
+
+TEST(PaymentsText, JsonlStatesEveryRecord) {
+  PaymentsOptions options = small();
+  options.format = PaymentsFormat::jsonl;
+  for (const bool numbers : {false, true}) {
+    options.ids = numbers ? IdStyle::number : IdStyle::text;
+    options.amounts = numbers;
+    const auto rows = texts(options).rows;
+    ASSERT_EQ(rows.size(), 2'000U);
+    std::size_t i = 0;
+    generate_payments(options, [&](const PaymentRecord& record) {
+      const Update& u = record.update;
+      const auto id = [&](const Id& x) { return x.is_text() ? '"' + std::string(x.text()) + '"' : std::to_string(x.number()); };
+      std::string expected = std::string(R"({"op":")") + (u.kind == UpdateKind::insert_edge ? "+" : "-") + R"(","source":)" +
+                             id(u.source) + R"(,"target":)" + id(u.target) + R"(,"label":")" + std::string(u.label) +
+                             R"(","source_label":")" + std::string(*u.source_label) + R"(","target_label":")" +
+                             std::string(*u.target_label) + R"(","time":)" + std::to_string(*u.time);
+      if (numbers) expected += R"(,"amount":)" + std::to_string(record.amount);
+      EXPECT_EQ(rows.at(i++), expected + "}");
+    });
+  }
+}
+
+TEST(PaymentsText, NumbersAsIdsDoNotOverlap) {
+  PaymentsOptions options = small();
+  options.ids = IdStyle::number;
+  generate_payments(options, [&](const PaymentRecord& record) {
+    const auto check = [](std::int64_t id, std::string_view label) {
+      EXPECT_EQ(label, id < 200 ? "Account" : id < 220 ? "Merchant" : "Atm") << id;
+      EXPECT_LT(id, 225);
+    };
+    check(record.update.source.number(), *record.update.source_label);
+    check(record.update.target.number(), *record.update.target_label);
+  });
+}
+
+TEST(PaymentsText, TruthStatesEveryPlantedPattern) {
+  const PaymentsOptions options = small();
+  const auto truth = texts(options).truth;
+  const auto planted = generate_payments(options, [](const PaymentRecord&) {}).planted;
+  ASSERT_EQ(truth.size(), planted.size() + 1);
+  EXPECT_EQ(truth[0], "kind,vertices,closes,vanishes,end");
+  for (std::size_t i = 0; i < planted.size(); ++i) {
+    const auto fields = split(truth[i + 1], ',');
+    ASSERT_EQ(fields.size(), 5U);
+    EXPECT_EQ(fields[0], planted_name(planted[i].kind));
+    EXPECT_EQ(split(fields[1], ' '), planted[i].vertices);
+    EXPECT_EQ(fields[2], std::to_string(planted[i].closes));
+    EXPECT_EQ(fields[3], planted[i].end == PlantedEnd::alive ? "" : std::to_string(planted[i].vanishes));
+    constexpr std::array<std::string_view, 3> ends = {"expired", "recalled", "alive"};
+    EXPECT_EQ(fields[4], ends[static_cast<std::size_t>(planted[i].end)]);
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(planted, {}, &PlantedPattern::closes));
+}
+
+TEST(PaymentsText, FilesHoldTheSameAsHandles) {
+  const auto folder = std::filesystem::path(testing::TempDir());
+  const auto stream = folder / "deltamatch-payments-test.csv";
+  const auto truth = folder / "deltamatch-payments-test-truth.csv";
+  write_payments(small(), stream, truth);
+  const Texts expected = texts(small());
+  EXPECT_EQ(split(test::read_text(stream), '\n'), expected.rows);
+  EXPECT_EQ(split(test::read_text(truth), '\n'), expected.truth);
+  std::filesystem::remove(stream);
+  std::filesystem::remove(truth);
+}
+
+TEST(PaymentsText, AFullDiskIsAnError) {
+  if (std::FILE* full = std::fopen("/dev/full", "wb"); full != nullptr) {
+    EXPECT_THROW(write_payments(small(), full), Error);
+    std::fclose(full);
+  }
+}
+
+TEST(PaymentsText, BadOptionsAreRefusedBeforeAFileIsTouched) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "deltamatch-payments-untouched.csv";
+  std::filesystem::remove(path);
+  PaymentsOptions options = small();
+  options.accounts = 3;
+  EXPECT_THROW(write_payments(options, path), Error);
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(PaymentsText, EveryBoundIsRefusedByName) {
+  const auto refusal = [](auto change) {
+    PaymentsOptions options = small();
+    change(options);
+    try {
+      generate_payments(options, [](const PaymentRecord&) {});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  using testing::HasSubstr;
+  using Options = PaymentsOptions;
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(refusal([](Options& o) { o.updates = ~std::uint64_t{0}; }), HasSubstr("too many updates; give at most 2^40"));
+  EXPECT_THAT(refusal([](Options& o) { o.accounts = 15; }), HasSubstr("accounts are out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.merchants = 0; }), HasSubstr("merchants are out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.atms = 0; }), HasSubstr("cash machines are out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.planted.fill(~0U); }), HasSubstr("more than half of the accounts"));
+  EXPECT_THAT(refusal([](Options& o) { o.updates = 100; }), HasSubstr("more than half of the updates"));
+  EXPECT_THAT(refusal([](Options& o) { o.exponent = 2; }), HasSubstr("exponent"));
+  EXPECT_THAT(refusal([](Options& o) { o.exponent = nan; }), HasSubstr("exponent"));
+  EXPECT_THAT(refusal([](Options& o) { o.charge_backs = 1.5; }), HasSubstr("charge-backs"));
+  EXPECT_THAT(refusal([](Options& o) { o.recalled = 0.6, o.repeated = 0.6; }), HasSubstr("recalled and repeated"));
+  EXPECT_THAT(refusal([](Options& o) { o.recalled = nan; }), HasSubstr("recalled and repeated"));
+  EXPECT_THAT(refusal([](Options& o) { o.start = -1; }), HasSubstr("start is out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.duration = 0; }), HasSubstr("duration is out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.duration = 1'500, o.window = 0, o.planted_span = 16; }),
+              HasSubstr("more updates than"));
+  EXPECT_THAT(refusal([](Options& o) { o.window = -1; }), HasSubstr("window is out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.planted_span = 0; }), HasSubstr("span of planted patterns is out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.planted_span = o.window / 4 + 1; }), HasSubstr("above a quarter of the window"));
+  EXPECT_EQ(refusal([](Options& o) { o.planted.fill(0), o.updates = 0; }), "accepted");
+  EXPECT_EQ(refusal([](Options& o) { o.charge_backs = 1; }), "accepted");
+}
+
+}  // namespace
+}  // namespace deltamatch::generate
