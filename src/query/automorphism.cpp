@@ -76,8 +76,8 @@ Count Group::order() const noexcept {
 
 Group Group::stabiliser(std::span<const Vertex> vertices) const {
   Structure marked = structure_;
-  auto fresh = static_cast<Colour>(max_query_vertices);  // above every colour of the structure
-  for (const Vertex v : vertices) marked.vertex[v] = fresh++;
+  Colour last = *std::max_element(marked.vertex.begin(), marked.vertex.end());
+  for (const Vertex v : vertices) marked.vertex[v] = ++last;
   return Group(marked);
 }
 

@@ -32,11 +32,11 @@ class Writer {
   std::string write() {
     if (!edges_mention_in_order()) {
       for (std::uint32_t v = 0; v < query_.vertices.size(); ++v) start_path(v);
-      end_.reset();
     }
     for (const QueryEdge& edge : query_.edges) {
       const std::string labels = edge.labels.empty() ? "" : fmt::format("[{}]", labels_text(edge.labels));
-      if (edge.directed && end_ == edge.target) {
+      if (leftwards(edge, end_)) {
+        if (end_ != edge.target) start_path(edge.target);
         text_ += fmt::format("<-{}-", labels);
         mention(edge.source);
       } else {
@@ -49,11 +49,16 @@ class Writer {
   }
 
  private:
+  /// Whether an edge is written right to left after a path that ends with `end`.
+  static bool leftwards(const QueryEdge& edge, std::optional<std::uint32_t> end) {
+    return edge.directed && end != edge.source && (end == edge.target || edge.target < edge.source);
+  }
+
   [[nodiscard]] bool edges_mention_in_order() const {
     std::uint32_t next = 0;
     std::optional<std::uint32_t> end;
     for (const QueryEdge& edge : query_.edges) {
-      const bool back = edge.directed && end == edge.target;
+      const bool back = leftwards(edge, end);
       for (const std::uint32_t v : {back ? edge.target : edge.source, back ? edge.source : edge.target}) {
         if (v > next) return false;
         if (v == next) ++next;

@@ -25,7 +25,8 @@ bool sorted_set(const LabelSet& labels) {
 std::optional<Flaw> check_vertices(const Query& query) {
   const std::size_t count = query.vertices.size();
   if (count < min_query_vertices) {
-    return Flaw{Subject::query, 0, fmt::format("a query of {} {}", count, count == 1 ? "vertex" : "vertices"),
+    return Flaw{count == 0 ? Subject::query : Subject::vertex, 0,
+                fmt::format("a query of {} {}", count, count == 1 ? "vertex" : "vertices"),
                 fmt::format("a query has {} to {} vertices", min_query_vertices, max_query_vertices)};
   }
   if (count > max_query_vertices) {

@@ -1,0 +1,97 @@
+#include <gmock/gmock.h>
+
+#include "deltamatch/error.hpp"
+#include "deltamatch/query.hpp"
+
+namespace deltamatch {
+namespace {
+
+using testing::StartsWith;
+
+std::string refusal(const Query& query) {
+  try {
+    validate(query, "the query");
+    return "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::configuration);
+    return error.what();
+  }
+}
+
+/// A directed path of n vertices.
+Query path(std::uint32_t n) {
+  Query query;
+  for (std::uint32_t v = 0; v < n; ++v) query.vertices.push_back({"v" + std::to_string(v), {}});
+  for (std::uint32_t v = 1; v < n; ++v) query.edges.push_back({v - 1, v, {}, true});
+  return query;
+}
+
+TEST(Validate, TakesTwoTo32Vertices) {
+  EXPECT_EQ(refusal(path(2)), "accepted");
+  EXPECT_EQ(refusal(path(31)), "accepted");
+  EXPECT_EQ(refusal(path(32)), "accepted");
+  EXPECT_EQ(refusal({}), "the query: a query of 0 vertices; a query has 2 to 32 vertices");
+  EXPECT_EQ(refusal(path(1)), "the query: a query of 1 vertex; a query has 2 to 32 vertices");
+  EXPECT_EQ(refusal(path(33)), "the query: a query of 33 vertices; a query has 2 to 32 vertices");
+}
+
+TEST(Validate, WantsDistinctNames) {
+  Query query = path(3);
+  query.vertices[2].name = "v0";
+  EXPECT_EQ(refusal(query), "the query: two vertices named 'v0'; give each vertex a name of its own");
+  query.vertices[2].name = "";
+  EXPECT_EQ(refusal(query), "the query: vertex 2 has no name; name every vertex");
+}
+
+TEST(Validate, WantsSortedDistinctLabels) {
+  Query query = path(3);
+  query.vertices[1].labels = {"", "A", "B"};
+  query.edges[1].labels = {"", "A", "B"};
+  EXPECT_EQ(refusal(query), "accepted");
+  query.vertices[1].labels = {"B", "A"};
+  EXPECT_THAT(refusal(query), StartsWith("the query: the labels of vertex 'v1' are not sorted and distinct; sort them"));
+  query.vertices[1].labels = {"A", "A"};
+  EXPECT_THAT(refusal(query), StartsWith("the query: the labels of vertex 'v1' are not sorted and distinct; sort them"));
+  query.vertices[1].labels = {};
+  query.edges[1].labels = {"A", "A"};
+  EXPECT_THAT(refusal(query),
+              StartsWith("the query: the labels of the edge from 'v1' to 'v2' are not sorted and distinct; sort"));
+}
+
+TEST(Validate, WantsEndsInRange) {
+  Query query = path(3);
+  query.edges[1].target = 3;
+  EXPECT_EQ(refusal(query), "the query: edge 1 joins vertices 1 and 3 of 3; vertices are numbered from 0");
+  query.edges[1].target = 0xffffffff;
+  EXPECT_EQ(refusal(query), "the query: edge 1 joins vertices 1 and 4294967295 of 3; vertices are numbered from 0");
+}
+
+TEST(Validate, RefusesSelfLoops) {
+  Query query = path(3);
+  query.edges.push_back({1, 1, {}, false});
+  EXPECT_THAT(refusal(query), StartsWith("the query: a self-loop at vertex 'v1'; "));
+}
+
+TEST(Validate, RefusesTheSameEdgeTwice) {
+  Query query = path(3);
+  query.edges.push_back({0, 1, {}, true});
+  EXPECT_THAT(refusal(query), StartsWith("the query: the edge from 'v0' to 'v1' is there already"));
+  for (const QueryEdge& other : {QueryEdge{1, 0, {}, true}, QueryEdge{0, 1, {"A"}, true}, QueryEdge{0, 1, {}, false}}) {
+    query.edges.back() = other;
+    EXPECT_EQ(refusal(query), "accepted");
+  }
+  query.edges.push_back({1, 0, {}, false});  // the reverse of the undirected one
+  EXPECT_THAT(refusal(query), StartsWith("the query: the undirected edge between 'v1' and 'v0' is there already"));
+}
+
+TEST(Validate, RefusesDisconnectedQueries) {
+  Query query = path(5);
+  query.edges.erase(query.edges.begin() + 2);
+  EXPECT_THAT(refusal(query),
+              StartsWith("the query: disconnected: vertices {v0,v1,v2} and {v3,v4} are not joined by any edge"));
+  query.edges.push_back({4, 0, {}, true});
+  EXPECT_EQ(refusal(query), "accepted");
+}
+
+}  // namespace
+}  // namespace deltamatch
