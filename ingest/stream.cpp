@@ -45,18 +45,25 @@ std::string_view first_line(std::string_view head) noexcept {
   return head.substr(start, head.find('\n', start) - start);
 }
 
+/// By the third field of the header `V,E,u|d,name`.
+bool jlg_is_undirected(std::string_view header) noexcept {
+  for (int comma = 0; comma < 2; ++comma) header.remove_prefix(std::min(header.find(','), header.size() - 1) + 1);
+  return header.starts_with("u,") || header == "u" || header == "u\r";
+}
+
 class Stream final : public BatchSource {
  public:
   Stream(std::unique_ptr<ByteSource> bytes, const StreamOptions& options)
       : options_(options), lines_(unpacked(std::move(bytes)), options.max_record), name_(lines_.name()) {
     if (options.on_error == OnError::dead_letter) {
-      if (options.dead_letters.empty())
+      if (!options.letters && options.dead_letters.empty())
         throw Error(ErrorKind::usage, name_, "dead letters need a file", "name one with dead-letters");
-      letters_ = make_dead_letter_file(options.dead_letters);
+      letters_ = options.letters ? options.letters : make_dead_letter_file(options.dead_letters);
     }
     const std::string_view head = lines_.head();
     format_ = options.format;
     if (!format_ && !head.empty()) format_ = recognise(head);
+    directed_ = format_ != Format::tve && !(format_ == Format::jlg && jlg_is_undirected(first_line(head)));
     codec_ = make_codec(format_.value_or(Format::snap), codec_options(head));
     lines_.set_quoted_separator(codec_->quoted_separator());
     batcher_.emplace(lines_, *codec_, options.limits, on_unreadable(options.on_error));
@@ -90,6 +97,7 @@ class Stream final : public BatchSource {
   [[nodiscard]] const RefusalCounters& refused() const noexcept override { return counters_; }
   [[nodiscard]] Progress progress() const noexcept override { return lines_.progress(); }
   [[nodiscard]] std::optional<Format> format() const noexcept override { return format_; }
+  [[nodiscard]] bool directed() const noexcept override { return directed_; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
 
  private:
@@ -126,8 +134,9 @@ class Stream final : public BatchSource {
   StreamOptions options_;
   LineSource lines_;
   std::string name_;
-  std::unique_ptr<DeadLetterSink> letters_;
+  std::shared_ptr<DeadLetterSink> letters_;
   std::optional<Format> format_;
+  bool directed_ = true;
   std::unique_ptr<Codec> codec_;
   std::optional<Batcher> batcher_;
   RefusalCounters counters_;

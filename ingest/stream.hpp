@@ -31,6 +31,7 @@ struct StreamOptions {
   BatchLimits limits;
   OnError on_error = OnError::fail;
   std::string dead_letters;                     ///< path of the dead-letter file; needed with OnError::dead_letter
+  std::shared_ptr<DeadLetterSink> letters;      ///< in place of dead_letters: one sink that several streams share
   std::size_t max_record = default_max_record;  ///< bytes; a longer record is refused as too_long
   unsigned read_ahead = 1;  ///< batches decoded ahead in another thread; 0: decoded when asked for, in the caller's
 };
@@ -51,6 +52,8 @@ class BatchSource {
   [[nodiscard]] virtual Progress progress() const noexcept = 0;
   /// The format given or recognised; nothing for an empty stream of no given format.
   [[nodiscard]] virtual std::optional<Format> format() const noexcept = 0;
+  /// Whether the format means its edges as directed: t/v/e never, jlg as its header says, all others always.
+  [[nodiscard]] virtual bool directed() const noexcept = 0;
   [[nodiscard]] virtual const std::string& name() const noexcept = 0;
 };
 
