@@ -192,14 +192,15 @@ void check(const GraphOptions& options) {
   }
 }
 
-ingest::StreamOptions stream_options(const GraphOptions& common, const InputOptions& input, const ingest::BatchLimits& limits) {
+ingest::StreamOptions stream_options(const GraphOptions& common, const InputOptions& input, const ingest::BatchLimits& limits,
+                                     std::shared_ptr<ingest::DeadLetterSink> letters) {
   ingest::StreamOptions options;
   options.format = input.format;
   options.codec = input.codec;
   options.codec.ids = common.ids;
   options.limits = limits;
   options.on_error = common.on_error;
-  options.dead_letters = common.dead_letters;
+  options.letters = std::move(letters);
   options.max_record = common.max_record;
   return options;
 }

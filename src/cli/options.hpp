@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,8 +84,9 @@ void add_json_option(CLI::App& command, bool& json);
 /// What add_graph_options cannot see option by option. Throws Error(usage).
 void check(const GraphOptions& options);
 
-/// Stream options of ingest for one input.
+/// Stream options of ingest for one input; `letters` is null unless refused records are kept.
 [[nodiscard]] ingest::StreamOptions stream_options(const GraphOptions& common, const InputOptions& input,
-                                                   const ingest::BatchLimits& limits);
+                                                   const ingest::BatchLimits& limits,
+                                                   std::shared_ptr<ingest::DeadLetterSink> letters);
 
 }  // namespace deltamatch::cli

@@ -22,7 +22,7 @@ std::vector<Counter> counters(const Unused& unused) {
                            {"superseded", unused.ignored.superseded},
                            {"late", unused.ignored.late}};
   for (std::size_t reason = 0; reason < reject_reason_count; ++reason) {
-    all.emplace_back(reject_name(static_cast<RejectReason>(reason)), unused.refused[reason]);
+    all.emplace_back(reject_name(static_cast<RejectReason>(reason)), unused.refused.by_reason[reason]);
   }
   return all;
 }
@@ -101,16 +101,14 @@ std::string query_table(const Report& report) {
 
 }  // namespace
 
-void Unused::add(const BatchResult& result, const ingest::PositionedBatch& batch) {
-  ignored += result.ignored;
-  for (const Reject& reject : result.rejects) ++refused[static_cast<std::size_t>(reject.reason)];
-  for (const ingest::Refusal& refusal : batch.refusals()) ++refused[static_cast<std::size_t>(refusal.reason)];
+void Unused::add(const ingest::RefusalCounters& counters) noexcept {
+  for (std::size_t reason = 0; reason < reject_reason_count; ++reason) refused.by_reason[reason] += counters.by_reason[reason];
 }
 
-void Report::add(const BatchResult& result, const ingest::PositionedBatch& batch) {
+void Report::add(const BatchResult& result) {
   ++batches;
-  updates += result.consumed + batch.refusals().size();
-  unused.add(result, batch);
+  updates += result.consumed;
+  unused.ignored += result.ignored;
   steps += result.seconds;
   for (std::size_t query = 0; query < deltas.size(); ++query) {
     const QueryDelta& delta = result.queries[query];
@@ -140,12 +138,12 @@ std::string to_json(const Report& report) {
 }
 
 std::string to_json(const BatchResult& result, const ingest::PositionedBatch& batch, const std::vector<QueryTotals>& names) {
+  Unused unused{result.ignored, {batch.refused()}};
+  const std::uint64_t updates = result.consumed + unused.refused.total();
+  for (const Reject& reject : result.rejects) ++unused.refused.by_reason[static_cast<std::size_t>(reject.reason)];
   JsonWriter json;
-  json.begin_object().key("v").number(1).key("batch").number(result.batch).key("updates");
-  json.number(result.consumed + batch.refusals().size());
+  json.begin_object().key("v").number(1).key("batch").number(result.batch).key("updates").number(updates);
   json.key("inserted").number(result.inserted).key("deleted").number(result.deleted).key("expired").number(result.expired);
-  Unused unused;
-  unused.add(result, batch);
   write_unused(json, unused);
   json.key("queries").begin_array();
   for (std::size_t query = 0; query < names.size(); ++query) {

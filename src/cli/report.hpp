@@ -1,7 +1,6 @@
 // The outcome of a run, as one JSON object or as a table for people.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,16 +9,16 @@
 #include "deltamatch/engine.hpp"
 #include "deltamatch/update.hpp"
 #include "ingest/batcher.hpp"
+#include "ingest/refusals.hpp"
 
 namespace deltamatch::cli {
 
-/// Records that changed nothing: by cause, and refused ones by reason (indexed by RejectReason), be it the codec or the engine
-/// that refused them.
+/// Records that changed nothing: by cause, and refused ones by reason, be it the codec or the engine that refused them.
 struct Unused {
   Ignored ignored;
-  std::array<std::uint64_t, reject_reason_count> refused{};
+  ingest::RefusalCounters refused;
 
-  void add(const BatchResult& result, const ingest::PositionedBatch& batch);
+  void add(const ingest::RefusalCounters& counters) noexcept;
 };
 
 /// What a replay did to one query.
@@ -50,7 +49,8 @@ struct Report {
   bool digests = false;
   bool interrupted = false;
 
-  void add(const BatchResult& result, const ingest::PositionedBatch& batch);
+  /// All but refused records, which the stream counts.
+  void add(const BatchResult& result);
 };
 
 /// The `--json` object, without a line end.

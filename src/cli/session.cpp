@@ -28,11 +28,6 @@ std::optional<double> fraction(const std::vector<std::unique_ptr<ingest::BatchSo
   return (static_cast<double>(index) + share) / static_cast<double>(sources.size());
 }
 
-/// How the formats of the field mean their edges, unless told otherwise.
-bool usually_directed(const ingest::BatchSource& source) {
-  return source.format() != ingest::Format::tve && source.format() != ingest::Format::jlg;
-}
-
 ingest::BatchLimits limits_of(const StreamOptions& stream, Timestamp window) {
   const std::size_t unset = stream.batch_span > 0 ? 0 : usual_batch;
   return ingest::BatchLimits{.max_updates = stream.batch.value_or(unset), .max_span = stream.batch_span}.within_window(window);
@@ -73,10 +68,12 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
     throw Error(ErrorKind::usage, "-", "standard input is named more than once", "give the other inputs as files");
   }
   const ingest::BatchLimits load_limits = ingest::BatchLimits{.max_updates = load_batch}.within_window(window);
+  const std::shared_ptr<ingest::DeadLetterSink> letters =
+      graph.on_error == ingest::OnError::dead_letter ? ingest::make_dead_letter_file(graph.dead_letters) : nullptr;
   const auto open_all = [&](const std::vector<std::string>& paths, const InputOptions& input, const ingest::BatchLimits& limits,
                             Sources& sources) {
     for (const std::string& path : paths) {
-      sources.push_back(ingest::open_stream(path, stream_options(graph, input, limits)));
+      sources.push_back(ingest::open_stream(path, stream_options(graph, input, limits, letters)));
     }
   };
   open_all(graph.labels, graph.labels_input, load_limits, labels_);
@@ -91,16 +88,16 @@ bool Session::decide_direction(const GraphOptions& graph) const {
     for (const auto& source : *sources) {
       if (!source->format()) continue;  // an empty file says nothing
       if (first == nullptr) first = source.get();
-      if (usually_directed(*source) == usually_directed(*first)) continue;
+      if (source->directed() == first->directed()) continue;
       const auto kind = [](const ingest::BatchSource& input) {
         return fmt::format("{} ({}) is {}", input.name(), ingest::format_name(*input.format()),
-                           usually_directed(input) ? "directed" : "undirected");
+                           input.directed() ? "directed" : "undirected");
       };
       throw Error(ErrorKind::usage, "inputs", fmt::format("{}, but {}", kind(*first), kind(*source)),
                   "say how all edges are meant with --directed or --undirected");
     }
   }
-  return first == nullptr || usually_directed(*first);
+  return first == nullptr || first->directed();
 }
 
 void Session::load(Report& report) {
@@ -112,11 +109,12 @@ void Session::load(Report& report) {
       ingest::BatchSource& source = *(*sources)[index];
       while (!interrupted() && source.next(batch)) {
         const BatchResult result = engine_->load(batch.updates, source.on_reject());
-        report.unused.add(result, batch);
+        report.unused.ignored += result.ignored;
         source.settle(batch, result.rejects);
         done += result.consumed;
         progress_.show("records loaded", done, fraction(*sources, index));
       }
+      report.unused.add(source.refused());
     }
   }
   progress_.clear();
@@ -127,13 +125,17 @@ void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch) {
   ingest::PositionedBatch batch;
   for (std::size_t index = 0; index < updates_.size(); ++index) {
     ingest::BatchSource& source = *updates_[index];
+    std::uint64_t refused_by_engine = 0;  // these are among the updates that it took
     while (!interrupted() && source.next(batch)) {
       const BatchResult result = engine_->process(batch.updates, source.on_reject(), sink);
-      report.add(result, batch);
+      report.add(result);
       on_batch(result, batch);
       source.settle(batch, result.rejects);
+      refused_by_engine += result.rejects.size();
       progress_.show("updates", report.updates, fraction(updates_, index));
     }
+    report.unused.add(source.refused());
+    report.updates += source.refused().total() - refused_by_engine;
   }
   progress_.clear();
   report.interrupted = interrupted();

@@ -12,6 +12,8 @@
 #include "cli/output.hpp"
 #include "cli/values.hpp"
 #include "deltamatch/engine.hpp"
+#include "ingest/sink/json_text.hpp"
+#include "ingest/sink/output_file.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -20,7 +22,8 @@ constexpr const char* examples = R"(Examples:
   deltamatch replay --updates log.csv --query 'pair=(a)-->(b)-->(a)' --save-snapshot after.dms
   deltamatch snapshot info after.dms
   deltamatch snapshot verify after.dms && cp after.dms /backup
-  deltamatch snapshot export after.dms --out after.jsonl)";
+  deltamatch snapshot export after.dms --out after.jsonl
+  deltamatch match --graph after.jsonl --query 'pair=(a)-->(b)-->(a)')";
 
 struct Snapshot {
   std::string file;
@@ -48,6 +51,42 @@ int info(const Snapshot& options) {
   return exit_ok;
 }
 
+/// One record of a JSONL stream.
+void append_record(std::string& out, const Update& update) {
+  const auto field = [&out](std::string_view name, std::string_view label) {
+    if (label.empty()) return;
+    out.append(",\"").append(name).append("\":");
+    ingest::append_json_string(out, label);
+  };
+  if (update.kind == UpdateKind::insert_vertex) {
+    out += R"({"vertex":)";
+    ingest::append_json_id(out, update.source);
+    field("label", update.source_label.value_or(std::string_view()));
+  } else {
+    out += R"({"source":)";
+    ingest::append_json_id(out, update.source);
+    out += R"(,"target":)";
+    ingest::append_json_id(out, update.target);
+    field("label", update.label);
+    if (update.time) {
+      out += R"(,"time":)";
+      ingest::append_number(out, *update.time);
+    }
+  }
+  out += "}\n";
+}
+
+int export_graph(const Snapshot& options) {
+  const Engine engine = Engine::restore(options.file);
+  ingest::OutputFile out(options.out);
+  engine.for_each([&out](const Update& update) {
+    append_record(out.text(), update);
+    out.spill_if_large();
+  });
+  out.commit();
+  return exit_ok;
+}
+
 int verify(const Snapshot& options) {
   static_cast<void>(Engine::restore(options.file));
   print_out(options.file + ": sound\n");
@@ -68,6 +107,8 @@ void add_snapshot(CLI::App& program, Run& run) {
     return &sub;
   };
   add("info", "What a snapshot holds", info)->add_flag("--json", options->json, "Print one JSON object instead of a table");
+  CLI::App& exporting = *add("export", "Write the graph as JSONL: its vertices, then its edges", export_graph);
+  add_text(exporting, "--out", options->out, "Where it goes, - for standard output (default)", "FILE");
   add("verify", "Read a snapshot whole and check it", verify);
 }
 
