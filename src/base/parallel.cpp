@@ -2,7 +2,7 @@
 
 #include <atomic>
 #include <exception>
-#include <optional>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -10,12 +10,9 @@
 
 #ifdef DELTAMATCH_STD_THREAD
 #include <condition_variable>
-#include <mutex>
-#include <system_error>
 #include <vector>
 #else
 #include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 #endif
@@ -61,7 +58,13 @@ class Loop {
   std::exception_ptr error_;
 };
 
-unsigned thread_count(unsigned threads) { return threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()); }
+unsigned thread_count(unsigned threads) {
+  if (threads > Workers::max_threads) {
+    throw Error(ErrorKind::configuration, "threads", std::to_string(threads) + " threads asked for",
+                "ask for at most " + std::to_string(Workers::max_threads) + ", or 0 for as many as the machine has");
+  }
+  return threads != 0 ? threads : std::clamp(std::thread::hardware_concurrency(), 1U, Workers::max_threads);
+}
 
 }  // namespace
 
@@ -70,11 +73,7 @@ unsigned thread_count(unsigned threads) { return threads != 0 ? threads : std::m
 /// Helpers sleep until a loop is posted; the caller waits until every helper that entered it has left.
 struct Workers::Impl {
   explicit Impl(unsigned threads) {
-    try {
-      for (unsigned i = 1; i < threads; ++i) helpers.emplace_back([this](const std::stop_token& stop) { help(stop); });
-    } catch (const std::system_error&) {
-      throw Error("threads", "cannot start " + std::to_string(threads) + " threads", "ask for fewer threads");
-    }
+    for (unsigned i = 1; i < threads; ++i) helpers.emplace_back([this](const std::stop_token& stop) { help(stop); });
   }
 
   void help(const std::stop_token& stop) {
@@ -114,12 +113,25 @@ struct Workers::Impl {
 
 #else
 
+namespace {
+
+/// oneTBB keeps to as many threads as the machine has unless told otherwise; the least of several orders counts, and it prints
+/// a warning where an arena asks for more. So the process has one, that of the largest Workers so far.
+void allow_threads(unsigned threads) {
+  using Limit = tbb::global_control;
+  static std::mutex mutex;
+  static std::unique_ptr<Limit> limit;
+  const std::lock_guard lock(mutex);
+  if (Limit::active_value(Limit::max_allowed_parallelism) >= threads) return;
+  limit.reset();
+  limit = std::make_unique<Limit>(Limit::max_allowed_parallelism, threads);
+}
+
+}  // namespace
+
 struct Workers::Impl {
   explicit Impl(unsigned threads) : arena(static_cast<int>(threads)) {
-    // oneTBB keeps to the machine's threads unless told otherwise.
-    if (static_cast<int>(threads) > tbb::info::default_concurrency()) {
-      limit.emplace(tbb::global_control::max_allowed_parallelism, threads);
-    }
+    allow_threads(threads);
     arena.initialize();
   }
 
@@ -141,7 +153,6 @@ struct Workers::Impl {
     }
   }
 
-  std::optional<tbb::global_control> limit;
   tbb::task_arena arena;
 };
 

@@ -31,7 +31,9 @@ class LoopBody {
 /// A fixed number of threads that run loops, the calling thread among them. One thread calls it at a time.
 class Workers {
  public:
-  /// `threads` = 0: as many as the machine has. Throws Error where threads cannot be started.
+  static constexpr unsigned max_threads = 1024;
+
+  /// `threads` = 0: as many as the machine has. Throws Error(configuration) beyond max_threads.
   explicit Workers(unsigned threads = 0);
   ~Workers();
   Workers(Workers&&) noexcept;
