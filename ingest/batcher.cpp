@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "deltamatch/error.hpp"
+
 namespace deltamatch::ingest {
 
 BatchLimits BatchLimits::within_window(Timestamp window) const noexcept {
@@ -90,6 +92,7 @@ bool Batcher::read(PositionedBatch& batch) {
     refuse(batch, RejectReason::malformed, "a quoted field does not end");
   } else {
     const Decoded decoded = codec_.decode(record_.bytes);
+    if (!decoded.remedy.empty()) throw Error(source_.where(record_.position), decoded.message, decoded.remedy);
     if (decoded.refused)
       refuse(batch, *decoded.refused, decoded.message);
     else

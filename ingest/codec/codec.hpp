@@ -55,6 +55,8 @@ struct Decoded {
   std::span<const Update> updates;
   std::optional<RejectReason> refused;
   std::string_view message;  ///< what is wrong, e.g. "source `x` is not an integer"
+  std::string_view
+      remedy;  ///< not empty: no later record can be read either (a header that lacks a column); what to do about it
 };
 
 /// Reads records of one format, one after the other. It may hold state from earlier records (a header).

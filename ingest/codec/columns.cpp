@@ -109,10 +109,10 @@ UpdateMaker::UpdateMaker(IdKind ids, TimeReader times, std::string edge_label)
 
 Decoded UpdateMaker::refuse(RejectReason reason, std::string message) {
   message_ = std::move(message);
-  return {{}, reason, message_};
+  return {{}, reason, message_, {}};
 }
 
-bool UpdateMaker::take_id(const Layout& layout, const std::vector<std::string_view>& fields, Role role, Id& id) {
+bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view> fields, Role role, Id& id) {
   const std::string_view field = fields[static_cast<std::size_t>(layout.column(role))];
   const IdFault fault = parse_id(field, ids_, id);
   if (fault == IdFault::none) [[likely]]
@@ -122,7 +122,7 @@ bool UpdateMaker::take_id(const Layout& layout, const std::vector<std::string_vi
   return false;
 }
 
-Decoded UpdateMaker::make(const Layout& layout, const std::vector<std::string_view>& fields, std::optional<bool> sign) {
+Decoded UpdateMaker::make(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign) {
   const auto field = [&](Role role) { return fields[static_cast<std::size_t>(layout.column(role))]; };
   if (!sign && layout.has(Role::op)) {
     sign = parse_operation(field(Role::op));
@@ -132,7 +132,7 @@ Decoded UpdateMaker::make(const Layout& layout, const std::vector<std::string_vi
   const bool vertex = layout.has(Role::vertex);
   if (!take_id(layout, fields, vertex ? Role::vertex : Role::source, update_.source) ||
       (!vertex && !take_id(layout, fields, Role::target, update_.target))) {
-    return {{}, RejectReason::bad_id, message_};
+    return {{}, RejectReason::bad_id, message_, {}};
   }
   update_.time.reset();
   if (layout.has(Role::time) && !field(Role::time).empty()) {
@@ -154,7 +154,7 @@ Decoded UpdateMaker::make(const Layout& layout, const std::vector<std::string_vi
     update_.source_label = label(Role::source_label);
     update_.target_label = label(Role::target_label);
   }
-  return {{&update_, 1}, std::nullopt, {}};
+  return {{&update_, 1}, std::nullopt, {}, {}};
 }
 
 }  // namespace deltamatch::ingest

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,11 +59,11 @@ class UpdateMaker {
 
   /// The update that `fields` state; fields.size() covers every column of the layout. `sign` precedes an op column. Views hold
   /// until the next call.
-  Decoded make(const Layout& layout, const std::vector<std::string_view>& fields, std::optional<bool> sign = std::nullopt);
+  Decoded make(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign = std::nullopt);
   Decoded refuse(RejectReason reason, std::string message);
 
  private:
-  bool take_id(const Layout& layout, const std::vector<std::string_view>& fields, Role role, Id& id);
+  bool take_id(const Layout& layout, std::span<const std::string_view> fields, Role role, Id& id);
 
   IdKind ids_;
   TimeReader times_;

@@ -115,7 +115,7 @@ class JsonlCodec final : public Codec {
     scalars_ = {};
     message_.clear();
     if (const auto error = read(record)) return refuse(RejectReason::malformed, simdjson::error_message(error));
-    if (!message_.empty()) return {{}, RejectReason::malformed, message_};
+    if (!message_.empty()) return {{}, RejectReason::malformed, message_, {}};
     return make();
   }
 
@@ -178,7 +178,7 @@ class JsonlCodec final : public Codec {
 
   Decoded refuse(RejectReason reason, std::string message) {
     message_ = std::move(message);
-    return {{}, reason, message_};
+    return {{}, reason, message_, {}};
   }
 
   bool take_id(Role role, Id& id) {
@@ -222,13 +222,13 @@ class JsonlCodec final : public Codec {
       return refuse(RejectReason::wrong_arity,
                     fmt::format("{} stands beside {} or {}", name(Role::vertex), name(Role::source), name(Role::target)));
     }
-    if (!take_id(Role::vertex, update_.source)) return {{}, RejectReason::bad_id, message_};
+    if (!take_id(Role::vertex, update_.source)) return {{}, RejectReason::bad_id, message_, {}};
     update_.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
     update_.source_label = label(Role::label);
     update_.target_label.reset();
     update_.target = Id();
     update_.label = {};
-    return {{&update_, 1}, std::nullopt, {}};
+    return {{&update_, 1}, std::nullopt, {}, {}};
   }
 
   Decoded edge(bool inserts) {
@@ -236,12 +236,12 @@ class JsonlCodec final : public Codec {
       if (!has(role)) return refuse(RejectReason::wrong_arity, fmt::format("there is no {}", name(role)));
     }
     if (!take_id(Role::source, update_.source) || !take_id(Role::target, update_.target))
-      return {{}, RejectReason::bad_id, message_};
+      return {{}, RejectReason::bad_id, message_, {}};
     update_.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
     update_.label = label(Role::label).value_or(std::string_view(edge_label_));
     update_.source_label = label(Role::source_label);
     update_.target_label = label(Role::target_label);
-    return {{&update_, 1}, std::nullopt, {}};
+    return {{&update_, 1}, std::nullopt, {}, {}};
   }
 
   struct Slot {

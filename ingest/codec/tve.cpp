@@ -66,7 +66,7 @@ class TveCodec final : public Codec {
     if (count < 3 || count > 4)
       return refuse(RejectReason::wrong_arity, fmt::format("{} fields where an edge has 3 or 4", count));
     if (!take_id("source", fields[1], update_.source) || !take_id("target", fields[2], update_.target)) {
-      return {{}, RejectReason::bad_id, message_};
+      return {{}, RejectReason::bad_id, message_, {}};
     }
     if (!update_.source.is_text() && (update_.source.number() < 0 || update_.target.number() < 0)) {
       if (!negative_deletes_)
@@ -81,19 +81,19 @@ class TveCodec final : public Codec {
     update_.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
     update_.label = count == 4 ? fields[3] : std::string_view(edge_label_);
     update_.source_label.reset();
-    return {{&update_, 1}, std::nullopt, {}};
+    return {{&update_, 1}, std::nullopt, {}, {}};
   }
 
   Decoded vertex(const Fields& fields, std::size_t count, bool inserts) {
     if (count < 2 || count > 4)
       return refuse(RejectReason::wrong_arity, fmt::format("{} fields where a vertex has 2 to 4", count));
-    if (!take_id("vertex", fields[1], update_.source)) return {{}, RejectReason::bad_id, message_};
+    if (!take_id("vertex", fields[1], update_.source)) return {{}, RejectReason::bad_id, message_, {}};
     if (!update_.source.is_text() && update_.source.number() < 0)
       return refuse(RejectReason::bad_id, "the vertex id is negative");
     update_.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
     update_.label = {};
     update_.source_label = count > 2 ? std::optional(fields[2]) : std::nullopt;
-    return {{&update_, 1}, std::nullopt, {}};
+    return {{&update_, 1}, std::nullopt, {}, {}};
   }
 
   bool take_id(std::string_view what, std::string_view field, Id& id) {
@@ -106,7 +106,7 @@ class TveCodec final : public Codec {
 
   Decoded refuse(RejectReason reason, std::string message) {
     message_ = std::move(message);
-    return {{}, reason, message_};
+    return {{}, reason, message_, {}};
   }
 
   IdKind ids_;
