@@ -70,34 +70,50 @@ ReadingId DataGraph::add_reading(const Reading& reading) {
   return static_cast<ReadingId>(free);
 }
 
-void DataGraph::drop_reading(ReadingId id) {
+void DataGraph::drop_reading(ReadingId id) noexcept {
   RegisteredReading& reading = readings_[id];
   if (--reading.users > 0 || reading.derived == no_relation) return;
+  try {
+    drop_derived(reading.derived);
+    reading.derived = no_relation;
+  } catch (...) {  // no memory to take its entries out one by one: the others are built again when they are next resolved
+    forget_derived();
+  }
+}
+
+void DataGraph::forget_derived() noexcept {
+  derived_.reset();
+  derived_parallel_.clear();
+  for (RegisteredReading& reading : readings_) {
+    reading.derived = no_relation;
+    reading.resolved = Resolved{};
+  }
+}
+
+void DataGraph::drop_derived(RelationId dropped) {
   const bool last = std::none_of(readings_.begin(), readings_.end(), [&](const RegisteredReading& other) {
     return other.users > 0 && other.derived != no_relation;
   });
   if (last) {
-    derived_.reset();
-    derived_parallel_.clear();
-  } else {
-    // The others' lists stay where they are; this one's entries leave vertex by vertex.
-    Workers workers(1);
-    std::vector<HalfEdge> leaving;
-    const auto flush = [&] {
-      derived_->stage({}, leaving);
-      derived_->settle(workers);
-      leaving.clear();
-    };
-    for (VertexId vertex = 0; vertex < derived_->vertices(); ++vertex) {
-      derived_->for_each_list(vertex, [&](RelationId relation, std::span<const std::uint32_t> ids, const std::uint32_t* tags) {
-        if (relation != reading.derived) return;
-        for (std::size_t i = 0; i < ids.size(); ++i) leaving.push_back({vertex, relation, ids[i], tags[i], tags[i]});
-      });
-      if (leaving.size() >= materialise_chunk) flush();
-    }
-    flush();
+    forget_derived();
+    return;
   }
-  reading.derived = no_relation;
+  // The others' lists stay where they are; this one's entries leave vertex by vertex.
+  Workers workers(1);
+  std::vector<HalfEdge> leaving;
+  const auto flush = [&] {
+    derived_->stage({}, leaving);
+    derived_->settle(workers);
+    leaving.clear();
+  };
+  for (VertexId vertex = 0; vertex < derived_->vertices(); ++vertex) {
+    derived_->for_each_list(vertex, [&](RelationId relation, std::span<const std::uint32_t> ids, const std::uint32_t* tags) {
+      if (relation != dropped) return;
+      for (std::size_t i = 0; i < ids.size(); ++i) leaving.push_back({vertex, relation, ids[i], tags[i], tags[i]});
+    });
+    if (leaving.size() >= materialise_chunk) flush();
+  }
+  flush();
 }
 
 std::uint32_t DataGraph::arity(const RegisteredReading& reading, std::span<const std::uint8_t> arriving,
@@ -133,6 +149,12 @@ void DataGraph::resolve_readings(std::span<const std::uint8_t> arriving) {
     reading.resolved = {derived_.get(), reading.derived, empty_label, false, true,
                         derived_parallel_[reading.derived] != 0};
   }
+}
+
+std::vector<Resolved> DataGraph::resolved() const {
+  std::vector<Resolved> all;
+  for (const RegisteredReading& reading : readings_) all.push_back(reading.resolved);
+  return all;
 }
 
 void DataGraph::resolve_all() { resolve_readings({}); }
@@ -174,11 +196,7 @@ void DataGraph::materialise(RegisteredReading& reading) {
     }
     flush();
   } catch (...) {
-    derived_.reset();  // every reading is built again when it is next resolved
-    for (RegisteredReading& other : readings_) {
-      other.derived = no_relation;
-      other.resolved = Resolved{};
-    }
+    forget_derived();
     throw;
   }
 }

@@ -80,10 +80,12 @@ class DataGraph {
 
   /// Registers what a query edge reads; equal readings share a number. Materialises nothing yet: stage or resolve_all does.
   ReadingId add_reading(const Reading& reading);
-  void drop_reading(ReadingId reading);
+  void drop_reading(ReadingId reading) noexcept;
   /// Where the reading's lists are, as of the last stage or resolve_all.
   [[nodiscard]] const Resolved& resolve(ReadingId reading) const noexcept { return readings_[reading].resolved; }
   [[nodiscard]] const Reading& reading(ReadingId reading) const noexcept { return readings_[reading].reading; }
+  /// By reading.
+  [[nodiscard]] std::vector<Resolved> resolved() const;
   /// Figures of the lists of a reading in the settled graph.
   [[nodiscard]] RelationFigures figures(ReadingId reading) const;
   /// Resolves all readings against the settled graph.
@@ -111,6 +113,8 @@ class DataGraph {
   void derive(const HalfEdge& half, std::vector<HalfEdge>& out) const;
   void resolve_readings(std::span<const std::uint8_t> arriving);
   void materialise(RegisteredReading& reading);
+  void drop_derived(RelationId dropped);
+  void forget_derived() noexcept;
   void note_parallels(std::span<const HalfEdge> added);
   [[nodiscard]] std::uint32_t arity(const RegisteredReading& reading, std::span<const std::uint8_t> arriving,
                                     RelationId& only) const noexcept;

@@ -1,0 +1,380 @@
+// The batch life cycle: apply (resolve, net, stage) > estimate > cache > match > deliver > settle. Everything that can fail comes before
+// the first change that cannot be undone; settling cannot fail.
+#include "deltamatch/engine.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "base/checked.hpp"
+#include "engine/delivery.hpp"
+#include "engine/snapshot.hpp"
+#include "graph/batch_resolver.hpp"
+#include "match/matcher.hpp"
+
+namespace deltamatch {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Edges whose matches are looked for at once in a static match.
+constexpr std::size_t static_chunk = std::size_t{1} << 16;
+// Plans are made anew when the graph has grown or shrunk by this factor since, and by that many edges.
+constexpr std::uint64_t drift_factor = 2;
+constexpr std::uint64_t drift_edges = 1000;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+struct Standing {
+  Standing(const Query& query, const QueryOptions& wanted, graph::DataGraph& graph)
+      : options(wanted), bound(query, wanted.mode, wanted.count, graph), delivery(bound) {}
+
+  QueryOptions options;
+  plan::BoundQuery bound;
+  engine::Delivery delivery;
+  plan::QueryPlans plans;
+  std::vector<plan::PlanActuals> actuals;
+  bool planned = false;
+
+  void refresh_plans(std::uint64_t edges) {
+    const std::uint64_t before = plans.planned_edges;
+    if (planned && edges <= drift_factor * before + drift_edges && before <= drift_factor * edges + drift_edges) return;
+    plan::QueryPlans fresh = plan::make_delta_plans(bound);
+    std::vector<plan::PlanActuals> zero(fresh.plans.size());
+    plans = std::move(fresh);
+    actuals = std::move(zero);
+    planned = true;
+  }
+};
+
+struct Matched {  // what one query found in both passes
+  std::vector<match::PlanResult> plans;
+  Count count = 0;
+  engine::Delivery::Batch matches;
+};
+
+// Sets a flag at a point in time, unless it is destroyed before.
+class Deadline {
+ public:
+  Deadline(std::optional<std::chrono::nanoseconds> timeout, match::StopFlag& flag) {
+    if (!timeout) return;
+    watcher_ = std::jthread([this, until = Clock::now() + *timeout, &flag](const std::stop_token& stop) {
+      std::unique_lock lock(mutex_);
+      if (!wake_.wait_until(lock, stop, until, [&] { return stop.stop_requested(); })) flag.store(true);
+    });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread watcher_;
+};
+
+}  // namespace
+
+struct Engine::Impl {
+  explicit Impl(const EngineOptions& wanted)
+      : options(wanted),
+        workers(wanted.threads),
+        graph(wanted.directed, wanted.window > 0),
+        window(wanted.window > 0 ? std::make_unique<graph::Window>(wanted.window) : nullptr),
+        resolver(graph, window.get()),
+        matcher(match::make_cpu_matcher(workers)) {
+    if (wanted.window < 0) throw Error(ErrorKind::configuration, "window", "negative", "give a positive span, or 0 for none");
+  }
+
+  BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, bool matching);
+  void match_all(const graph::ResolvedBatch& resolved, BatchResult& result, std::vector<Matched>& removed,
+                 std::vector<Matched>& added);
+  std::vector<Matched> match_pass(match::Pass pass, std::span<const graph::Edge> anchors);
+  void deliver(const graph::ResolvedBatch& resolved, const std::vector<Matched>& removed, const std::vector<Matched>& added,
+               MatchSink& sink);
+  Standing& find(QueryId query);
+
+  EngineOptions options;
+  Workers workers;
+  graph::DataGraph graph;
+  std::unique_ptr<graph::Window> window;
+  graph::BatchResolver resolver;
+  std::unique_ptr<match::Matcher> matcher;
+  std::vector<std::pair<QueryId, std::unique_ptr<Standing>>> standing;
+  std::uint32_t next_query = 0;
+  std::uint64_t batches = 0;
+  std::optional<Timestamp> watermark;
+};
+
+std::vector<Matched> Engine::Impl::match_pass(match::Pass pass, std::span<const graph::Edge> anchors) {
+  std::vector<match::QueryTask> tasks;
+  std::vector<match::QueryResult> results;
+  for (const auto& [id, query] : standing) {
+    tasks.push_back({&query->bound, &query->plans, query->options.list});
+    results.emplace_back();
+    results.back().plans.resize(query->plans.plans.size());
+  }
+  if (!anchors.empty()) matcher->match(graph, pass, anchors, tasks, results, nullptr);
+  std::vector<Matched> matched(tasks.size());
+  for (std::size_t q = 0; q < tasks.size(); ++q) {
+    matched[q].count = match::total(tasks[q], results[q].plans);
+    if (tasks[q].list) matched[q].matches = standing[q].second->delivery.translate(graph, tasks[q], results[q].records);
+    matched[q].plans = std::move(results[q].plans);
+  }
+  return matched;
+}
+
+void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& result, std::vector<Matched>& removed,
+                             std::vector<Matched>& added) {
+  for (const auto& [id, query] : standing) query->refresh_plans(graph.edges());
+  removed = match_pass(match::Pass::removed, resolved.net.removed);
+  added = match_pass(match::Pass::added, resolved.net.inserted);
+  for (std::size_t q = 0; q < standing.size(); ++q) {
+    QueryDelta delta;
+    delta.query = standing[q].first;
+    delta.added = added[q].count;
+    delta.removed = removed[q].count;
+    delta.added_digest = added[q].matches.digest;
+    delta.removed_digest = removed[q].matches.digest;
+    result.queries.push_back(delta);
+  }
+}
+
+void Engine::Impl::deliver(const graph::ResolvedBatch& resolved, const std::vector<Matched>& removed,
+                           const std::vector<Matched>& added, MatchSink& sink) {
+  const std::uint64_t number = batches + 1;
+  try {
+    sink.begin(number);
+    for (std::size_t q = 0; q < standing.size(); ++q) {
+      const engine::Delivery& delivery = standing[q].second->delivery;
+      delivery.write(graph, removed[q].matches, false, number, resolved.watermark, resolved.net.removed, sink);
+      delivery.write(graph, added[q].matches, true, number, resolved.watermark, resolved.net.inserted, sink);
+    }
+    sink.commit();
+  } catch (...) {
+    sink.abort();
+    throw;
+  }
+}
+
+BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, bool matching) {
+  BatchResult result;
+  const auto start = Clock::now();
+  const graph::ResolvedBatch& resolved = resolver.resolve(batch, on_reject, watermark);
+  std::vector<Matched> removed;
+  std::vector<Matched> added;
+  try {
+    result.consumed = resolved.consumed;
+    result.inserted = resolved.net.inserted.size();
+    result.deleted = resolved.net.removed.size();
+    result.expired = resolved.expired;
+    result.ignored = resolved.ignored;
+    result.rejects = resolved.rejects;
+    result.watermark = resolved.watermark;
+    graph.stage(resolved.net);
+  } catch (...) {
+    resolver.undo();
+    throw;
+  }
+  const auto staged = Clock::now();
+  try {
+    if (matching) {
+      match_all(resolved, result, removed, added);
+      if (sink != nullptr) deliver(resolved, removed, added, *sink);
+    }
+  } catch (...) {
+    graph.unstage();
+    resolver.undo();
+    throw;
+  }
+  const auto matched = Clock::now();
+  graph.settle(workers);
+  resolver.commit();
+  watermark = result.watermark;
+  if (matching) {
+    result.batch = ++batches;
+    for (std::size_t q = 0; q < standing.size(); ++q) {
+      for (std::size_t p = 0; p < standing[q].second->actuals.size(); ++p) {
+        plan::PlanActuals& actuals = standing[q].second->actuals[p];
+        for (const auto* pass : {&removed[q].plans[p], &added[q].plans[p]}) {
+          actuals.anchors += pass->anchors;
+          actuals.matches += static_cast<Count>(pass->sum) / standing[q].second->plans.plans[p].count.divisor + pass->found;
+        }
+      }
+    }
+  }
+  result.seconds.apply = std::chrono::duration<double>(staged - start).count();
+  result.seconds.match = std::chrono::duration<double>(matched - staged).count();
+  result.seconds.settle = seconds_since(matched);
+  return result;
+}
+
+Standing& Engine::Impl::find(QueryId query) {
+  for (const auto& [id, standing_query] : standing) {
+    if (id == query) return *standing_query;
+  }
+  throw Error("query", "no such standing query");
+}
+
+Engine::Engine(const EngineOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Engine::~Engine() = default;
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+
+QueryId Engine::add_query(const Query& query, const QueryOptions& options) {
+  auto standing = std::make_unique<Standing>(query, options, impl_->graph);
+  const QueryId id{impl_->next_query};
+  impl_->standing.emplace_back(id, std::move(standing));
+  ++impl_->next_query;
+  return id;
+}
+
+void Engine::remove_query(QueryId query) {
+  impl_->find(query);
+  std::erase_if(impl_->standing, [&](const auto& entry) { return entry.first == query; });
+}
+
+BatchResult Engine::load(const UpdateBatch& batch, OnReject on_reject) { return impl_->run(batch, on_reject, nullptr, false); }
+
+BatchResult Engine::process(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink) {
+  return impl_->run(batch, on_reject, sink, true);
+}
+
+StaticResult Engine::match(const Query& query, const StaticOptions& options, MatchSink* sink) {
+  if (options.limit && !options.query.list) {
+    throw Error(ErrorKind::configuration, "query " + query.name, "a limit applies to listed matches only", "list, or drop the limit");
+  }
+  const auto start = Clock::now();
+  match::StopFlag stop{false};
+  const Deadline deadline(options.timeout, stop);
+  graph::DataGraph& graph = impl_->graph;
+  const plan::BoundQuery bound(query, options.query.mode, options.query.count, graph);
+  graph.resolve_all();
+  const plan::QueryPlans plans = plan::make_static_plans(bound);
+  const match::QueryTask task{&bound, &plans, options.query.list};
+  std::vector<match::QueryResult> results(1);
+  results[0].plans.resize(plans.plans.size());
+  std::vector<graph::Edge> anchors;
+  const auto flush = [&] {
+    if (anchors.empty()) return;
+    impl_->matcher->match(graph, match::Pass::whole, anchors, {&task, 1}, results, &stop);
+    anchors.clear();
+    if (options.limit && results[0].records.plans.size() > *options.limit) stop.store(true);
+  };
+  for (VertexId v = 0; v < graph.dictionary.capacity() && !stop.load(); ++v) {
+    graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) {
+      anchors.push_back(edge);
+      if (anchors.size() >= static_chunk) flush();
+    });
+  }
+  flush();
+  StaticResult result;
+  result.complete = !stop.load();
+  if (options.query.list) {
+    match::Records& records = results[0].records;
+    if (options.limit && records.plans.size() > *options.limit) {
+      records.plans.resize(*options.limit);
+      result.matches = *options.limit;
+    } else {
+      result.matches = match::total(task, results[0].plans);
+    }
+    const engine::Delivery delivery(bound);
+    const engine::Delivery::Batch matches = delivery.translate(graph, task, records);
+    result.digest = matches.digest;
+    if (sink != nullptr) {
+      try {
+        sink->begin(0);
+        delivery.write(graph, matches, true, 0, impl_->watermark, {}, *sink);
+        sink->commit();
+      } catch (...) {
+        sink->abort();
+        throw;
+      }
+    }
+  } else {
+    result.matches = match::total(task, results[0].plans);
+  }
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+std::string Engine::explain(const Query& query, const QueryOptions& options) {
+  const plan::BoundQuery bound(query, options.mode, options.count, impl_->graph);
+  impl_->graph.resolve_all();
+  return plan::to_text(bound, plan::make_delta_plans(bound), {});
+}
+
+std::string Engine::explain(QueryId query) {
+  Standing& standing = impl_->find(query);
+  if (!standing.planned) impl_->graph.resolve_all();
+  standing.refresh_plans(impl_->graph.edges());
+  return plan::to_text(standing.bound, standing.plans, standing.actuals);
+}
+
+GraphStatistics Engine::graph() const {
+  GraphStatistics statistics;
+  statistics.vertices = impl_->graph.dictionary.size();
+  statistics.edges = impl_->graph.edges();
+  statistics.adjacency_bytes = impl_->graph.adjacency_bytes();
+  statistics.dictionary_bytes = impl_->graph.dictionary.bytes();
+  statistics.bytes = statistics.adjacency_bytes + statistics.dictionary_bytes + (impl_->window ? impl_->window->bytes() : 0);
+  return statistics;
+}
+
+void Engine::for_each(const std::function<void(const Update&)>& take) const {
+  const graph::DataGraph& graph = impl_->graph;
+  std::vector<VertexId> vertices;
+  for (VertexId v = 0; v < graph.dictionary.capacity(); ++v) {
+    if (graph.dictionary.alive(v)) vertices.push_back(v);
+  }
+  std::sort(vertices.begin(), vertices.end(), [&](VertexId a, VertexId b) {
+    return graph.dictionary.external(a) < graph.dictionary.external(b);
+  });
+  for (const VertexId v : vertices) {
+    Update update;
+    update.kind = UpdateKind::insert_vertex;
+    update.source = graph.dictionary.external(v);
+    update.source_label = graph.vertex_labels.text(graph.dictionary.label(v));
+    take(update);
+  }
+  for (const VertexId v : vertices) {
+    std::vector<std::pair<MatchedEdge, Timestamp>> edges;
+    graph.for_each_edge(v, !graph.directed(), [&](const graph::Edge& edge, Timestamp time) {
+      const MatchedEdge external = engine::external_edge(graph, edge);
+      if (external.source == graph.dictionary.external(v)) edges.emplace_back(external, time);
+    });
+    std::sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) {
+      return a.first.target != b.first.target ? a.first.target < b.first.target : a.first.label < b.first.label;
+    });
+    for (const auto& [edge, time] : edges) {
+      Update update;
+      update.source = edge.source;
+      update.target = edge.target;
+      update.label = edge.label;
+      if (graph.timed()) update.time = time;
+      take(update);
+    }
+  }
+}
+
+const EngineOptions& Engine::options() const noexcept { return impl_->options; }
+
+void Engine::save(const std::filesystem::path& path) const {
+  engine::write_snapshot(path, {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark}, impl_->graph);
+}
+
+Engine Engine::restore(const std::filesystem::path& path, unsigned threads) {
+  const engine::SnapshotHeader header = engine::read_snapshot_header(path);
+  Engine engine({header.directed, threads, header.window});
+  Impl& impl = *engine.impl_;
+  engine::read_snapshot(path, impl.graph, impl.workers);
+  impl.batches = header.batch;
+  impl.watermark = header.watermark;
+  if (impl.window) {
+    for (VertexId v = 0; v < impl.graph.dictionary.capacity(); ++v) {
+      impl.graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp time) { impl.window->note(edge, time); });
+    }
+  }
+  return engine;
+}
+
+}  // namespace deltamatch

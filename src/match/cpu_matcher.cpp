@@ -1,0 +1,230 @@
+// The CPU matcher: anchors are shared out to threads, a heavy one in several shares.
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "match/matcher.hpp"
+#include "match/summation.hpp"
+
+namespace deltamatch::match {
+
+namespace {
+
+// Pieces of work that a thread takes at a time.
+constexpr std::size_t grain = 16;
+// An anchor whose ends have more neighbours than this is split, one share for so many.
+constexpr std::uint32_t share_degree = 2048;
+constexpr std::uint32_t max_shares = 64;
+
+struct PlanRef {
+  std::uint32_t task;
+  std::uint32_t plan;
+  bool walk;  // count by enumeration
+};
+
+struct Piece {
+  std::uint32_t anchor;
+  PlanRef plan;
+  Share share;
+};
+
+class Recorder final : public FoundSink {
+ public:
+  void open(Records& records, std::uint32_t plan) noexcept {
+    records_ = &records;
+    plan_ = plan;
+  }
+  void found(const Found& match) override {
+    records_->plans.push_back(plan_);
+    records_->words.insert(records_->words.end(), match.vertices.begin(), match.vertices.end());
+    records_->words.insert(records_->words.end(), match.tags.begin(), match.tags.end());
+  }
+
+ private:
+  Records* records_ = nullptr;
+  std::uint32_t plan_ = 0;
+};
+
+struct Worker {
+  Scratch scratch;
+  TablePool<std::uint64_t> narrow;
+  TablePool<Count> wide;
+  std::vector<QueryResult> results;
+  Recorder recorder;
+};
+
+bool powers_meet_parallels(const plan::Factor& factor, std::span<const graph::Resolved> resolved) {
+  const auto bad = [&](std::uint8_t power, graph::ReadingId reading) { return power > 1 && resolved[reading].parallel; };
+  return std::any_of(factor.vertices.begin(), factor.vertices.end(),
+                     [&](const plan::Candidates& wanted) {
+                       return std::any_of(wanted.probes.begin(), wanted.probes.end(),
+                                          [&](const plan::Probe& probe) { return bad(probe.power, probe.reading); });
+                     }) ||
+         std::any_of(factor.edges.begin(), factor.edges.end(),
+                     [&](const plan::TreeEdge& edge) { return bad(edge.power, edge.a_to_b); }) ||
+         std::any_of(factor.inner.begin(), factor.inner.end(),
+                     [&](const plan::Factor& inner) { return powers_meet_parallels(inner, resolved); });
+}
+
+// Sums know vertices, not which of several parallel edges two merged query edges take: then the matches are walked.
+bool must_walk(const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
+  if (plan.count.terms.empty()) return true;
+  for (const plan::Term& term : plan.count.terms) {
+    for (const plan::Factor& factor : term.factors) {
+      if (powers_meet_parallels(factor, resolved)) return true;
+    }
+  }
+  return false;
+}
+
+class CpuMatcher final : public Matcher {
+ public:
+  explicit CpuMatcher(Workers& workers) : workers_(&workers), state_(workers.size()) {}
+
+  void match(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors, std::span<const QueryTask> tasks,
+             std::span<QueryResult> results, const StopFlag* stop) override {
+    const std::vector<graph::Resolved> resolved = graph.resolved();
+    plan_pieces(graph, anchors, tasks, resolved);
+    for (Worker& worker : state_) {
+      worker.narrow.resize(graph.base().vertices());
+      worker.wide.resize(graph.base().vertices());
+      worker.results.resize(tasks.size());
+      for (std::size_t t = 0; t < tasks.size(); ++t) {
+        worker.results[t].plans.assign(tasks[t].plans->plans.size(), {});
+        worker.results[t].records.words.clear();
+        worker.results[t].records.plans.clear();
+      }
+    }
+    workers_->for_each(pieces_.size(), grain, [&](unsigned index, std::size_t begin, std::size_t end) {
+      Worker& worker = state_[index];
+      Partial partial(Lists(resolved, graph.directed(), pass), worker.scratch);
+      Summation summation(partial, worker.narrow, worker.wide);
+      for (std::size_t i = begin; i < end; ++i) {
+        if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
+        run(pieces_[i], anchors[pieces_[i].anchor], tasks, worker, partial, summation, stop);
+      }
+    });
+    for (const Worker& worker : state_) {
+      for (std::size_t t = 0; t < tasks.size(); ++t) merge(worker.results[t], results[t]);
+    }
+  }
+
+  [[nodiscard]] std::size_t bytes() const noexcept override {
+    std::size_t sum = pieces_.capacity() * sizeof(Piece);
+    for (const Worker& worker : state_) {
+      sum += worker.scratch.bytes() + worker.narrow.bytes() + worker.wide.bytes();
+      for (const QueryResult& result : worker.results) {
+        sum += (result.records.words.capacity() + result.records.plans.capacity()) * sizeof(std::uint32_t);
+      }
+    }
+    return sum;
+  }
+
+ private:
+  static void run(const Piece& piece, const graph::Edge& anchor, std::span<const QueryTask> tasks, Worker& worker,
+                  Partial& partial, Summation& summation, const StopFlag* stop) {
+    const QueryTask& task = tasks[piece.plan.task];
+    QueryResult& into = worker.results[piece.plan.task];
+    PlanResult& result = into.plans[piece.plan.plan];
+    if (piece.share.index == 0) ++result.anchors;
+    partial.begin(task.plans->plans[piece.plan.plan], anchor);
+    if (!task.list && !piece.plan.walk) {
+      if (__builtin_add_overflow(result.sum, summation.run(piece.share, stop), &result.sum)) throw_count_overflow();
+      return;
+    }
+    Enumerator enumerator(partial, *task.query, ordered(task), stop);
+    worker.recorder.open(into.records, piece.plan.plan);
+    result.found = checked_add(result.found, enumerator.run(piece.share, task.list ? &worker.recorder : nullptr));
+  }
+
+  // Which plans each anchor concerns is looked up by its three labels, so that an update that cannot matter costs O(1).
+  void plan_pieces(const graph::DataGraph& graph, std::span<const graph::Edge> anchors, std::span<const QueryTask> tasks,
+                   std::span<const graph::Resolved> resolved) {
+    pieces_.clear();
+    boost::unordered_flat_map<std::uint64_t, std::vector<PlanRef>> concerned;
+    const auto from_tail = graph.directed() ? graph::Direction::out : graph::Direction::both;
+    const auto from_head = graph.directed() ? graph::Direction::in : graph::Direction::both;
+    std::uint64_t last_key = ~std::uint64_t{0};
+    const std::vector<PlanRef>* plans = nullptr;
+    for (std::uint32_t i = 0; i < anchors.size(); ++i) {
+      const graph::Edge& anchor = anchors[i];
+      const LabelId tail = graph.dictionary.label(anchor.tail);
+      const LabelId head = graph.dictionary.label(anchor.head);
+      const std::uint64_t key = std::uint64_t{graph.relations().find(from_tail, anchor.label, head)} << 32 |
+                                graph.relations().find(from_head, anchor.label, tail);
+      if (key != last_key) {
+        auto at = concerned.find(key);
+        if (at == concerned.end()) at = concerned.emplace(key, find_plans(tasks, anchor.label, tail, head, resolved)).first;
+        plans = &at->second;
+        last_key = key;
+      }
+      if (plans->empty()) continue;
+      std::uint32_t shares = 1;
+      if (workers_->size() > 1) {
+        const std::uint32_t degree = std::max(graph.degree(anchor.tail), graph.degree(anchor.head));
+        shares = std::clamp(degree / share_degree, 1u, max_shares);
+      }
+      for (const PlanRef& plan : *plans) {
+        for (std::uint32_t s = 0; s < shares; ++s) pieces_.push_back({i, plan, {s, shares}});
+      }
+    }
+  }
+
+  static std::vector<PlanRef> find_plans(std::span<const QueryTask> tasks, LabelId label, LabelId tail, LabelId head,
+                                         std::span<const graph::Resolved> resolved) {
+    std::vector<PlanRef> found;
+    for (std::uint32_t t = 0; t < tasks.size(); ++t) {
+      const plan::BoundQuery& query = *tasks[t].query;
+      for (std::uint32_t p = 0; p < tasks[t].plans->plans.size(); ++p) {
+        const plan::Plan& plan = tasks[t].plans->plans[p];
+        if (!plan::admits(query.edges[plan.anchor.edge].labels, label) || !plan::admits(query.labels[plan.tail], tail) ||
+            !plan::admits(query.labels[plan.head], head)) {
+          continue;
+        }
+        found.push_back({t, p, must_walk(plan, resolved)});
+      }
+    }
+    return found;
+  }
+
+  static void merge(const QueryResult& from, QueryResult& into) {
+    for (std::size_t p = 0; p < from.plans.size(); ++p) {
+      if (__builtin_add_overflow(into.plans[p].sum, from.plans[p].sum, &into.plans[p].sum)) throw_count_overflow();
+      into.plans[p].found = checked_add(into.plans[p].found, from.plans[p].found);
+      into.plans[p].anchors += from.plans[p].anchors;
+    }
+    into.records.words.insert(into.records.words.end(), from.records.words.begin(), from.records.words.end());
+    into.records.plans.insert(into.records.plans.end(), from.records.plans.begin(), from.records.plans.end());
+  }
+
+  Workers* workers_;
+  std::vector<Worker> state_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace
+
+std::unique_ptr<Matcher> make_cpu_matcher(Workers& workers) { return std::make_unique<CpuMatcher>(workers); }
+
+Count total(const QueryTask& task, std::span<const PlanResult> results) {
+  // Plans that are divided alike are added up first: static plans are exact only together.
+  const auto& plans = task.plans->plans;
+  const bool classes = ordered(task);
+  Count sum = 0;
+  for (std::size_t p = 0; p < results.size(); ++p) {
+    __extension__ __int128 raw = 0;
+    bool first = true;
+    for (std::size_t q = 0; q < results.size(); ++q) {
+      if (plans[q].count.divisor != plans[p].count.divisor) continue;
+      first = first && q >= p;
+      if (__builtin_add_overflow(raw, results[q].sum, &raw)) throw_count_overflow();
+    }
+    if (first) sum = checked_add(sum, static_cast<Count>(raw) / plans[p].count.divisor);
+    sum = checked_add(sum, classes ? results[p].found : checked_mul(results[p].found, plans[p].orbit));
+  }
+  if (classes && task.query->count == CountMode::embeddings) sum = checked_mul(sum, task.query->group.order());
+  return sum;
+}
+
+}  // namespace deltamatch::match

@@ -1,0 +1,122 @@
+// What a match anchored at a changed edge may read of a neighbour list.
+//
+// A match is found from its least-ranked changed edge only: all its other edges are stable, or changed edges of higher rank. Vanished
+// matches live in S and D, new ones in S and I. Within one list the changed neighbours of higher rank are a suffix, because the rank
+// compares the ends first; so the admitted list is (ids \ removed) + added with both parts cut at one threshold:
+//   vanished: ids without the removed neighbours below the threshold;   new: ids without all removed, with the added from it on.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/data_graph.hpp"
+#include "match/intersect.hpp"
+#include "match/scratch.hpp"
+
+namespace deltamatch::match {
+
+/// Which matches are looked for.
+enum class Pass : std::uint8_t { removed, added, whole };
+
+/// An admitted list: (ids \ minus) + plus. All parts ascend; minus is a part of ids, plus is apart from it. Where `parallel`, an id
+/// may occur several times, told apart by tags (then all tag pointers are set); `tagged` says that tags are there at all.
+struct ListView {
+  const std::uint32_t* ids = nullptr;
+  const std::uint32_t* minus = nullptr;
+  const std::uint32_t* plus = nullptr;
+  const std::uint32_t* tags = nullptr;
+  const std::uint32_t* minus_tags = nullptr;
+  const std::uint32_t* plus_tags = nullptr;
+  std::uint32_t count = 0;
+  std::uint32_t minus_count = 0;
+  std::uint32_t plus_count = 0;
+  bool parallel = false;
+
+  [[nodiscard]] bool clean() const noexcept { return (minus_count | plus_count) == 0; }
+  /// Entries, parallel ones counted apart.
+  [[nodiscard]] std::uint32_t size() const noexcept { return count - minus_count + plus_count; }
+};
+
+/// Reads lists for one anchor. Trivially cheap to make.
+class Lists {
+ public:
+  Lists(std::span<const graph::Resolved> resolved, bool directed, Pass pass) noexcept
+      : resolved_(resolved), directed_(directed), pass_(pass) {}
+
+  void anchor(const graph::Edge& edge) noexcept { anchor_ = edge; }
+  [[nodiscard]] const graph::Edge& anchor() const noexcept { return anchor_; }
+
+  /// The admitted list of `vertex` under a reading. `inclusive` admits the anchor's own edge. Filtered parts of derived relations
+  /// live in `scratch` until its mark is released.
+  [[nodiscard]] ListView view(graph::ReadingId reading, VertexId vertex, bool inclusive, Scratch& scratch) const {
+    const graph::Resolved& where = resolved_[reading];
+    if (where.store == nullptr) return {};
+    const graph::List list = where.store->list(vertex, where.relation);
+    ListView view;
+    view.ids = list.ids;
+    view.count = list.size;
+    view.tags = list.tags;
+    view.parallel = where.parallel;
+    if ((list.added_size | list.removed_size) != 0) [[unlikely]] restrict(view, list, where, vertex, inclusive, scratch);
+    return view;
+  }
+
+  [[nodiscard]] const graph::Resolved& resolved(graph::ReadingId reading) const noexcept { return resolved_[reading]; }
+  [[nodiscard]] bool parallel(graph::ReadingId reading) const noexcept { return resolved_[reading].parallel; }
+
+  /// Whether the changed data edge between `vertex` and `neighbour` may be read.
+  [[nodiscard]] bool admits(VertexId vertex, VertexId neighbour, LabelId label, bool incoming, bool inclusive) const noexcept {
+    const graph::Edge edge = edge_of(vertex, neighbour, label, incoming);
+    return inclusive ? edge >= anchor_ : edge > anchor_;
+  }
+  [[nodiscard]] graph::Edge edge_of(VertexId vertex, VertexId neighbour, LabelId label, bool incoming) const noexcept {
+    if (!directed_) return vertex < neighbour ? graph::Edge{vertex, neighbour, label} : graph::Edge{neighbour, vertex, label};
+    return incoming ? graph::Edge{neighbour, vertex, label} : graph::Edge{vertex, neighbour, label};
+  }
+
+ private:
+  void restrict(ListView& view, const graph::List& list, const graph::Resolved& where, VertexId vertex, bool inclusive,
+                Scratch& scratch) const;
+  [[nodiscard]] VertexId threshold(VertexId vertex, LabelId label, bool incoming, bool inclusive) const noexcept;
+
+  std::span<const graph::Resolved> resolved_;
+  bool directed_;
+  Pass pass_;
+  graph::Edge anchor_{};
+};
+
+/// Writes the view's distinct ids, ascending, to scratch. O(size).
+[[nodiscard]] std::span<std::uint32_t> materialise(const ListView& view, Scratch& scratch);
+
+/// Keeps the members of `set` that are in the view: ascending, in place. Returns how many.
+std::size_t keep_members(std::uint32_t* set, std::size_t size, const ListView& view, Scratch& scratch);
+
+/// How many members of `set` the view holds. The view has no parallel entries.
+[[nodiscard]] std::size_t count_members(std::span<const std::uint32_t> set, const ListView& view);
+
+/// How many entries of the view lead to `id`.
+[[nodiscard]] std::uint32_t multiplicity(const ListView& view, std::uint32_t id) noexcept;
+
+/// Appends the tags of the view's entries that lead to `id`; `single` where the relation bears no tags.
+void collect_tags(const ListView& view, std::uint32_t id, std::uint32_t single, std::vector<std::uint32_t>& tags);
+
+/// Calls visit(id) for every entry, parallel ones each, in no order.
+template <class Visit>
+void for_each_entry(const ListView& view, Visit&& visit) {
+  if (view.minus_count == 0) [[likely]] {
+    for (std::uint32_t i = 0; i < view.count; ++i) visit(view.ids[i]);
+  } else {
+    std::uint32_t m = 0;
+    for (std::uint32_t i = 0; i < view.count; ++i) {
+      if (m < view.minus_count && view.minus[m] == view.ids[i] && (!view.parallel || view.minus_tags[m] == view.tags[i])) {
+        ++m;
+      } else {
+        visit(view.ids[i]);
+      }
+    }
+  }
+  for (std::uint32_t i = 0; i < view.plus_count; ++i) visit(view.plus[i]);
+}
+
+}  // namespace deltamatch::match

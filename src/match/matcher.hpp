@@ -1,0 +1,68 @@
+// What every backend does: find the matches of a set of anchors, for several standing queries in one pass.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "graph/data_graph.hpp"
+#include "match/enumerator.hpp"
+#include "match/partial.hpp"
+#include "plan/plan.hpp"
+
+namespace deltamatch::match {
+
+/// One query to match. Both pointers outlive the call.
+struct QueryTask {
+  const plan::BoundQuery* query;
+  const plan::QueryPlans* plans;
+  bool list;  ///< record the matches; otherwise they are only counted
+};
+
+/// What one plan found.
+struct PlanResult {
+  __extension__ __int128 sum = 0;  ///< CountPlan::divisor times a number of matches
+  Count found = 0;                 ///< matches that were enumerated: one of each class where order constraints were kept
+  std::uint64_t anchors = 0;       ///< anchors that the plan was tried on
+};
+
+/// Recorded matches of one query, in no order: per match one vertex per query vertex and one tag per query edge (see Found).
+struct Records {
+  std::vector<std::uint32_t> words;
+  std::vector<std::uint32_t> plans;  ///< by match: index of the plan that found it
+};
+
+struct QueryResult {
+  std::vector<PlanResult> plans;
+  Records records;
+};
+
+class Matcher {
+ public:
+  virtual ~Matcher() = default;
+
+  /// Adds to `results` (one per task, sized by the caller to the plans) what the anchors lead to. The graph has a batch staged
+  /// whose inserted edges are the anchors of Pass::added and whose removed ones those of Pass::removed; with Pass::whole the
+  /// anchors are any settled edges and nothing is staged. Independent of the number of threads, up to the order of records.
+  /// Throws Error where a count exceeds 128 bits, std::bad_alloc; results are then of no use.
+  virtual void match(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
+                     std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop) = 0;
+
+  [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
+};
+
+/// The matcher that runs on CPU cores. `workers` outlives it.
+[[nodiscard]] std::unique_ptr<Matcher> make_cpu_matcher(Workers& workers);
+
+/// Whether a task keeps order constraints where it enumerates, so that it finds one match of each class; else each record stands
+/// for one embedding per arc of the plan's orbit.
+[[nodiscard]] inline bool ordered(const QueryTask& task) noexcept {
+  return task.query->mode == MatchMode::isomorphism && (!task.list || task.query->count == CountMode::subgraphs);
+}
+
+/// Adds up what the plans of a task found: in the query's count mode, checked.
+[[nodiscard]] Count total(const QueryTask& task, std::span<const PlanResult> results);
+
+}  // namespace deltamatch::match

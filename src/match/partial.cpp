@@ -1,0 +1,66 @@
+#include "match/partial.hpp"
+
+#include <algorithm>
+
+namespace deltamatch::match {
+
+std::span<const std::uint32_t> Partial::intersect_probes(std::span<const plan::Probe> probes) {
+  std::array<ListView, 2 * max_query_vertices> views;
+  std::size_t count = 0;
+  for (const plan::Probe& probe : probes) {
+    ListView next = view(probe);
+    if (next.size() == 0) return {};
+    // By size: the shortest list decides what is looked at.
+    std::size_t at = count++;
+    for (; at > 0 && views[at - 1].size() > next.size(); --at) views[at] = views[at - 1];
+    views[at] = next;
+  }
+  const ListView& first = views[0];
+  if (count == 1 && first.clean() && !first.parallel) return {first.ids, first.count};
+  const ListView& second = views[1];
+  std::size_t done = 1;
+  std::uint32_t* set = nullptr;
+  std::size_t size = 0;
+  if (count > 1 && first.clean() && !first.parallel && second.clean() && !second.parallel) {
+    set = scratch_->words(first.count);
+    size = intersect(first.ids, first.count, second.ids, second.count, set);
+    done = 2;
+  } else {
+    const auto all = materialise(first, *scratch_);
+    set = all.data();
+    size = all.size();
+  }
+  for (; done < count && size > 0; ++done) size = keep_members(set, size, views[done], *scratch_);
+  return {set, size};
+}
+
+std::span<const std::uint32_t> Partial::extend(std::size_t level) {
+  const plan::Level& next = plan_->levels[level];
+  if (next.reuse < 0) return sets_[level] = intersect_probes(next.candidates.probes);
+  const auto base = sets_[static_cast<std::size_t>(next.reuse)];
+  if (next.rest.empty()) return sets_[level] = base;
+  const ListView first = view(next.rest[0]);
+  std::uint32_t* set = scratch_->words(base.size());
+  std::size_t size = 0;
+  if (first.clean() && !first.parallel) {
+    size = intersect(base.data(), base.size(), first.ids, first.count, set);
+  } else {
+    std::copy(base.begin(), base.end(), set);
+    size = keep_members(set, base.size(), first, *scratch_);
+  }
+  for (std::size_t i = 1; i < next.rest.size() && size > 0; ++i) size = keep_members(set, size, view(next.rest[i]), *scratch_);
+  return sets_[level] = {set, size};
+}
+
+std::span<const std::uint32_t> Partial::between(std::span<const std::uint32_t> set,
+                                                const plan::Candidates& candidates) const noexcept {
+  for (const plan::Position position : candidates.above) {
+    set = set.subspan(lower_bound(set.data(), set.size(), vertices_[position] + 1));
+  }
+  for (const plan::Position position : candidates.below) {
+    set = set.first(lower_bound(set.data(), set.size(), vertices_[position]));
+  }
+  return set;
+}
+
+}  // namespace deltamatch::match

@@ -1,0 +1,71 @@
+// A partial match that is extended level by level: what enumeration and summation share.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "match/list_view.hpp"
+#include "plan/plan.hpp"
+
+namespace deltamatch::match {
+
+/// Positions of a plan: the query's vertices, or fewer where a term merges some.
+inline constexpr std::size_t max_positions = max_query_vertices;
+
+/// One share of the work on an anchor: of the candidates of the first vertex that is iterated, every `of`-th from `index` on.
+struct Share {
+  std::uint32_t index = 0;
+  std::uint32_t of = 1;
+};
+
+/// Set where a run is to end early; checked now and then.
+using StopFlag = std::atomic<bool>;
+
+/// What one worker needs to match: lists for the present anchor, what is matched so far, scratch memory.
+class Partial {
+ public:
+  Partial(const Lists& lists, Scratch& scratch) noexcept : lists_(lists), scratch_(&scratch) {}
+
+  [[nodiscard]] Lists& lists() noexcept { return lists_; }
+  [[nodiscard]] Scratch& scratch() noexcept { return *scratch_; }
+
+  void begin(const plan::Plan& plan, const graph::Edge& anchor) noexcept {
+    plan_ = &plan;
+    lists_.anchor(anchor);
+    vertices_[0] = anchor.tail;
+    vertices_[1] = anchor.head;
+  }
+  [[nodiscard]] const plan::Plan& plan() const noexcept { return *plan_; }
+  [[nodiscard]] VertexId at(plan::Position position) const noexcept { return vertices_[position]; }
+  void put(plan::Position position, VertexId vertex) noexcept { vertices_[position] = vertex; }
+
+  [[nodiscard]] ListView view(const plan::Probe& probe) {
+    return lists_.view(probe.reading, vertices_[probe.position], probe.inclusive, *scratch_);
+  }
+
+  /// The vertices that satisfy the probes of a level, ascending; kept for deeper levels until the caller's scratch scope ends.
+  std::span<const std::uint32_t> extend(std::size_t level);
+  /// The vertices that satisfy all probes, ascending; in scratch, or in the graph's own memory.
+  std::span<const std::uint32_t> intersect_probes(std::span<const plan::Probe> probes);
+  /// The part of an ascending set that order constraints leave.
+  [[nodiscard]] std::span<const std::uint32_t> between(std::span<const std::uint32_t> set,
+                                                       const plan::Candidates& candidates) const noexcept;
+  [[nodiscard]] bool differs(VertexId vertex, const std::vector<plan::Position>& positions) const noexcept {
+    for (const plan::Position position : positions) {
+      if (vertices_[position] == vertex) return false;
+    }
+    return true;
+  }
+
+ private:
+  Lists lists_;
+  Scratch* scratch_;
+  const plan::Plan* plan_ = nullptr;
+  std::array<VertexId, max_positions> vertices_{};
+  std::array<std::span<const std::uint32_t>, max_positions> sets_;  // by level, before injectivity and order
+};
+
+}  // namespace deltamatch::match

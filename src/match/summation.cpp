@@ -1,0 +1,120 @@
+#include "match/summation.hpp"
+
+#include "base/checked.hpp"
+
+namespace deltamatch::match {
+
+Summation::Signed Summation::run(Share share, const StopFlag* stop) {
+  const plan::Plan& plan = partial_->plan();
+  const VertexId tail = partial_->at(0);
+  const VertexId head = partial_->at(1);
+  if (plan.count.ordered && ((plan.anchor_above && head < tail) || (plan.anchor_below && head > tail))) return 0;
+  closing_ = 1;
+  for (const plan::Probe& probe : plan.closing) {
+    const ScratchScope scope(partial_->scratch());
+    closing_ *= multiplicity(partial_->view(probe), head);
+    if (closing_ == 0) return 0;
+  }
+  Signed result = 0;
+  if (run_with(*narrow_, share, stop, result)) return result;
+  result = 0;
+  if (!run_with(*wide_, share, stop, result)) throw_count_overflow();
+  return result;
+}
+
+template <class Weight>
+bool Summation::run_with(TablePool<Weight>& tables, Share share, const StopFlag* stop, Signed& result) {
+  const ScratchScope scope(partial_->scratch());
+  return descend(tables, 0, share, stop, result) &&
+         !__builtin_mul_overflow(result, static_cast<Signed>(closing_), &result);
+}
+
+template <class Weight>
+bool Summation::descend(TablePool<Weight>& tables, std::size_t level, Share share, const StopFlag* stop, Signed& result) {
+  const plan::Plan& plan = partial_->plan();
+  if (level < plan.count.prefix) {
+    const plan::Level& next = plan.levels[level];
+    const ScratchScope scope(partial_->scratch());
+    auto candidates = partial_->extend(level);
+    if (plan.count.ordered) candidates = partial_->between(candidates, next.candidates);
+    if (stop != nullptr && stop->load(std::memory_order_relaxed)) return true;
+    for (std::size_t i = share.index; i < candidates.size(); i += share.of) {
+      if (!partial_->differs(candidates[i], next.candidates.distinct)) continue;
+      partial_->put(static_cast<plan::Position>(level + 2), candidates[i]);
+      Signed value = 0;
+      if (!descend(tables, level + 1, {}, stop, value)) return false;
+      if (value == 0) continue;
+      const std::uint64_t ways = parallel_ways(next.candidates.probes, candidates[i]);
+      if (__builtin_mul_overflow(value, static_cast<Signed>(ways), &value)) return false;
+      if (__builtin_add_overflow(result, value, &result)) return false;
+    }
+    return true;
+  }
+  for (const plan::Term& term : plan.count.terms) {
+    if (term.factors.empty()) {
+      if (share.index == 0) result += term.coefficient;
+      continue;
+    }
+    bool overflow = false;
+    const Weight value = product(tables, term.factors, share, overflow);
+    // Signed holds one bit less than Count.
+    Signed signed_value = 0;
+    overflow = overflow || __builtin_mul_overflow(value, Weight{1}, &signed_value);
+    overflow = overflow || __builtin_mul_overflow(signed_value, static_cast<Signed>(term.coefficient), &signed_value);
+    if (overflow || __builtin_add_overflow(result, signed_value, &result)) return false;
+  }
+  return true;
+}
+
+// In how many ways the probes' query edges can be mapped to parallel edges.
+std::uint64_t Summation::parallel_ways(const std::vector<plan::Probe>& probes, VertexId vertex) {
+  std::uint64_t ways = 1;
+  for (const plan::Probe& probe : probes) {
+    if (!partial_->lists().parallel(probe.reading)) [[likely]] continue;
+    const ScratchScope scope(partial_->scratch());
+    ways *= multiplicity(partial_->view(probe), vertex);
+  }
+  return ways;
+}
+
+// The share applies to the first factor alone: the product is linear in it.
+template <class Weight>
+Weight Summation::product(TablePool<Weight>& tables, const std::vector<plan::Factor>& factors, Share share, bool& overflow) {
+  Weight result = 1;
+  for (const plan::Factor& factor : factors) {
+    Weight value = 0;
+    if (factor.kind == plan::Factor::Kind::bind) {
+      value = sum(tables, factor, share, overflow);
+    } else if (factor.choose > 1 && share.of > 1) {
+      // Sets of candidates do not split: the first share takes them all.
+      if (share.index == 0) value = TreeSum<Weight>(*partial_, tables).count(factor, {}, overflow);
+    } else {
+      value = TreeSum<Weight>(*partial_, tables).count(factor, share, overflow);
+    }
+    share = {};
+    if (value == 0) return 0;
+    overflow = __builtin_mul_overflow(result, value, &result) || overflow;
+  }
+  return result;
+}
+
+template <class Weight>
+Weight Summation::sum(TablePool<Weight>& tables, const plan::Factor& bind, Share share, bool& overflow) {
+  const ScratchScope scope(partial_->scratch());
+  const plan::Candidates& wanted = bind.vertices[0];
+  const auto candidates = partial_->intersect_probes(wanted.probes);
+  Weight total = 0;
+  for (std::size_t i = share.index; i < candidates.size(); i += share.of) {
+    const VertexId vertex = candidates[i];
+    if (!partial_->differs(vertex, wanted.distinct)) continue;
+    partial_->put(bind.position, vertex);
+    Weight value = product(tables, bind.inner, {}, overflow);
+    if (value == 0) continue;
+    const auto ways = static_cast<Weight>(parallel_ways(wanted.probes, vertex));
+    overflow = __builtin_mul_overflow(value, ways, &value) || overflow;
+    overflow = __builtin_add_overflow(total, value, &total) || overflow;
+  }
+  return total;
+}
+
+}  // namespace deltamatch::match

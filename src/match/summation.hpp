@@ -1,0 +1,39 @@
+// Counts the matches of an anchor by a plan's CountPlan: the prefix is enumerated, what hangs below it is summed.
+#pragma once
+
+#include "match/partial.hpp"
+#include "match/tables.hpp"
+#include "match/tree_sum.hpp"
+
+namespace deltamatch::match {
+
+/// Weights in 64 bits first; where a sum exceeds them, the anchor is counted again in 128 bits, and beyond those it is an Error.
+class Summation {
+ public:
+  Summation(Partial& partial, TablePool<std::uint64_t>& narrow, TablePool<Count>& wide) noexcept
+      : partial_(&partial), narrow_(&narrow), wide_(&wide) {}
+
+  /// How often the anchor's share of the plan counts: CountPlan::divisor times its matches, once all shares are added up.
+  /// Requires terms. Single shares may be negative.
+  __extension__ using Signed = __int128;
+  Signed run(Share share, const StopFlag* stop);
+
+ private:
+  template <class Weight>
+  bool run_with(TablePool<Weight>& tables, Share share, const StopFlag* stop, Signed& result);
+  template <class Weight>
+  bool descend(TablePool<Weight>& tables, std::size_t level, Share share, const StopFlag* stop, Signed& result);
+  template <class Weight>
+  Weight product(TablePool<Weight>& tables, const std::vector<plan::Factor>& factors, Share share, bool& overflow);
+  template <class Weight>
+  Weight sum(TablePool<Weight>& tables, const plan::Factor& bind, Share share, bool& overflow);
+
+  [[nodiscard]] std::uint64_t parallel_ways(const std::vector<plan::Probe>& probes, VertexId vertex);
+
+  Partial* partial_;
+  TablePool<std::uint64_t>* narrow_;
+  TablePool<Count>* wide_;
+  std::uint64_t closing_ = 1;
+};
+
+}  // namespace deltamatch::match

@@ -1,0 +1,89 @@
+// Dense tables over the vertices: membership bits and weights, reset by what was touched.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace deltamatch::match {
+
+/// A weight for each vertex, 0 unless set. Resetting costs what was touched.
+template <class Weight>
+class Table {
+ public:
+  void reserve(std::size_t vertices) {
+    if (vertices <= weights_.size()) return;
+    bits_.resize((vertices + 63) / 64);
+    weights_.resize(vertices);
+  }
+  [[nodiscard]] bool holds(VertexId v) const noexcept { return (bits_[v >> 6] >> (v & 63u) & 1u) != 0; }
+  [[nodiscard]] Weight weight(VertexId v) const noexcept { return weights_[v]; }
+  [[nodiscard]] const std::uint64_t* bits() const noexcept { return bits_.data(); }
+  [[nodiscard]] const std::vector<VertexId>& touched() const noexcept { return touched_; }
+
+  void set(VertexId v, Weight weight) {
+    touched_.push_back(v);
+    bits_[v >> 6] |= std::uint64_t{1} << (v & 63u);
+    weights_[v] = weight;
+  }
+  /// Returns whether the sum overflowed.
+  bool add(VertexId v, Weight weight) {
+    if (!holds(v)) {
+      set(v, weight);
+      return false;
+    }
+    return __builtin_add_overflow(weights_[v], weight, &weights_[v]);
+  }
+  void clear() noexcept {
+    for (const VertexId v : touched_) {
+      bits_[v >> 6] = 0;
+      weights_[v] = 0;
+    }
+    touched_.clear();
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return bits_.capacity() * sizeof(std::uint64_t) + weights_.capacity() * sizeof(Weight) + touched_.capacity() * sizeof(VertexId);
+  }
+
+ private:
+  std::vector<std::uint64_t> bits_;
+  std::vector<Weight> weights_;
+  std::vector<VertexId> touched_;
+};
+
+/// Tables that are lent out and come back clean.
+template <class Weight>
+class TablePool {
+ public:
+  /// Tables hold vertices below `vertices` from the next lend on.
+  void resize(std::size_t vertices) noexcept { vertices_ = vertices; }
+  Table<Weight>* lend() {
+    if (free_.empty()) {
+      all_.push_back(std::make_unique<Table<Weight>>());
+      free_.reserve(all_.size());
+      free_.push_back(all_.back().get());
+    }
+    Table<Weight>* table = free_.back();
+    table->reserve(vertices_);
+    free_.pop_back();
+    return table;
+  }
+  void give_back(Table<Weight>* table) noexcept {
+    table->clear();
+    free_.push_back(table);
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    std::size_t sum = 0;
+    for (const auto& table : all_) sum += table->bytes();
+    return sum;
+  }
+
+ private:
+  std::size_t vertices_ = 0;
+  std::vector<std::unique_ptr<Table<Weight>>> all_;
+  std::vector<Table<Weight>*> free_;
+};
+
+}  // namespace deltamatch::match

@@ -1,0 +1,308 @@
+#include "match/tree_sum.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/checked.hpp"
+
+namespace deltamatch::match {
+
+namespace {
+
+// Looking a list up costs about as much as reading this many entries.
+constexpr double look_up_cost = 8;
+// Rows this far ahead are fetched in loops over candidates, blocks half as far.
+constexpr std::size_t prefetch_distance = 8;
+
+}  // namespace
+
+template <class Weight>
+Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overflow) {
+  overflow_ = false;
+  const ScratchScope scope(partial_->scratch());
+  Weight total = 0;
+  node_count_ = tree.vertices.size();
+  if (node_count_ == 1) {
+    total = single(tree, share);
+    overflow = overflow || overflow_;
+    return total;
+  }
+  bool shared = share.of == 1;
+  for (std::size_t v = 0; v < node_count_; ++v) {
+    nodes_[v] = Node{};
+    nodes_[v].bare = tree.vertices[v].probes.empty();
+    if (nodes_[v].bare) continue;
+    if (!fill(tree.vertices[v], nodes_[v])) return 0;
+    if (!shared) take_share(nodes_[v], share);
+    shared = true;
+    if (nodes_[v].size == 0) return 0;
+  }
+  open_ = 0;
+  for (std::size_t e = 0; e < tree.edges.size(); ++e) {
+    open_ |= 1u << e;
+    ++nodes_[tree.edges[e].a].open_edges;
+    ++nodes_[tree.edges[e].b].open_edges;
+  }
+  while (open_ != 0) {
+    const Step step = cheapest_step(tree);
+    const plan::TreeEdge& edge = tree.edges[step.edge];
+    const std::size_t into = step.into_a ? edge.a : edge.b;
+    const std::size_t leaf = step.into_a ? edge.b : edge.a;
+    open_ &= ~(1u << step.edge);
+    --nodes_[into].open_edges;
+    --nodes_[leaf].open_edges;
+    if (step.push) {
+      push(edge, step.into_a, tree.vertices[into]);
+    } else {
+      pull(edge, step.into_a, tree.vertices[leaf], open_ == 0 ? &total : nullptr);
+    }
+    if (nodes_[into].size == 0) {
+      total = 0;
+      break;
+    }
+  }
+  release();
+  overflow = overflow || overflow_;
+  return total;
+}
+
+template <class Weight>
+void TreeSum<Weight>::release() noexcept {
+  for (std::size_t v = 0; v < node_count_; ++v) {
+    if (nodes_[v].table != nullptr) tables_->give_back(nodes_[v].table);
+    nodes_[v].table = nullptr;
+  }
+}
+
+// One free vertex: the size of an intersection.
+template <class Weight>
+Weight TreeSum<Weight>::single(const plan::Factor& tree, Share share) {
+  const plan::Candidates& wanted = tree.vertices[0];
+  const bool plain = share.of == 1 && wanted.above.empty() && wanted.below.empty() && wanted.probes.size() <= 2;
+  if (plain) {
+    ListView a = partial_->view(wanted.probes[0]);
+    ListView b = wanted.probes.size() == 2 ? partial_->view(wanted.probes[1]) : ListView{};
+    if (!a.clean() && wanted.probes.size() == 2) std::swap(a, b);
+    if (!a.parallel && !b.parallel && a.clean()) {
+      if (a.size() == 0) return 0;
+      std::size_t size = wanted.probes.size() == 2 ? count_members({a.ids, a.count}, b) : a.count;
+      if (size == 0) return 0;
+      for (const plan::Position position : wanted.distinct) {
+        const VertexId vertex = partial_->at(position);
+        if (contains(a.ids, a.count, vertex) && (wanted.probes.size() == 1 || multiplicity(b, vertex) > 0)) --size;
+      }
+      return choose(tree, size, nullptr);
+    }
+  }
+  nodes_[0] = Node{};
+  if (!fill(wanted, nodes_[0])) return 0;
+  take_share(nodes_[0], share);
+  return choose(tree, nodes_[0].size, nodes_[0].weights);
+}
+
+// How many sets of `choose` candidates there are, weighted: a binomial coefficient, or with weights the elementary symmetric
+// polynomial.
+template <class Weight>
+Weight TreeSum<Weight>::choose(const plan::Factor& tree, std::size_t size, const Weight* weights) {
+  const std::size_t k = tree.choose;
+  if (k == 1 && weights == nullptr) return static_cast<Weight>(size);
+  if (size < k) return 0;
+  if (weights == nullptr) {
+    Weight result = 1;
+    const std::size_t shorter = std::min(k, size - k);
+    for (std::size_t i = 0; i < shorter; ++i) {
+      // result * (size - i) is divisible by i + 1; reduce first, so that only the result itself can overflow.
+      Weight factor = size - i;
+      Weight divisor = i + 1;
+      Weight a = result;
+      Weight b = divisor;
+      while (b != 0) {
+        const Weight rest = a % b;
+        a = b;
+        b = rest;
+      }
+      result /= a;
+      divisor /= a;
+      result = multiply(result, factor / divisor);
+    }
+    return result;
+  }
+  std::vector<Weight> sums(k + 1);
+  sums[0] = 1;
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = std::min(k, i + 1); j > 0; --j) sums[j] = add(sums[j], multiply(sums[j - 1], weights[i]));
+  }
+  return sums[k];
+}
+
+// The candidates of a vertex and, where lists hold parallel edges, how often each counts. False where there are none.
+template <class Weight>
+bool TreeSum<Weight>::fill(const plan::Candidates& wanted, Node& node) {
+  auto set = partial_->between(partial_->intersect_probes(wanted.probes), wanted);
+  std::size_t excluded = 0;
+  for (const plan::Position position : wanted.distinct) excluded += contains(set.data(), set.size(), partial_->at(position));
+  if (excluded > 0) {
+    std::uint32_t* kept = partial_->scratch().words(set.size());
+    const auto end = std::copy_if(set.begin(), set.end(), kept,
+                                  [&](VertexId vertex) { return partial_->differs(vertex, wanted.distinct); });
+    set = {kept, static_cast<std::size_t>(end - kept)};
+  }
+  node.ids = set.data();
+  node.size = set.size();
+  weigh(wanted, node);
+  return node.size > 0;
+}
+
+template <class Weight>
+void TreeSum<Weight>::weigh(const plan::Candidates& wanted, Node& node) {
+  const bool parallel = std::any_of(wanted.probes.begin(), wanted.probes.end(), [&](const plan::Probe& probe) {
+    return partial_->lists().parallel(probe.reading);
+  });
+  if (!parallel) return;
+  node.weights = partial_->scratch().array<Weight>(node.size);
+  std::fill_n(node.weights, node.size, Weight{1});
+  for (const plan::Probe& probe : wanted.probes) {
+    if (!partial_->lists().parallel(probe.reading)) continue;
+    const ListView list = partial_->view(probe);
+    for (std::size_t i = 0; i < node.size; ++i) node.weights[i] = multiply(node.weights[i], multiplicity(list, node.ids[i]));
+  }
+}
+
+template <class Weight>
+void TreeSum<Weight>::take_share(Node& node, Share share) {
+  if (share.of == 1) return;
+  std::uint32_t* ids = partial_->scratch().words(node.size);
+  Weight* weights = node.weights == nullptr ? nullptr : partial_->scratch().array<Weight>(node.size);
+  std::size_t size = 0;
+  for (std::size_t i = share.index; i < node.size; i += share.of) {
+    if (weights != nullptr) weights[size] = node.weights[i];
+    ids[size++] = node.ids[i];
+  }
+  node.ids = ids;
+  node.weights = weights;
+  node.size = size;
+}
+
+template <class Weight>
+typename TreeSum<Weight>::Step TreeSum<Weight>::cheapest_step(const plan::Factor& tree) const {
+  Step best{0, true, false, -1};
+  const bool last = std::has_single_bit(open_);
+  const auto consider = [&](std::size_t edge, bool into_a, bool push_step, double cost) {
+    if (best.cost < 0 || cost < best.cost) best = {edge, into_a, push_step, cost};
+  };
+  for (std::uint32_t rest = open_; rest != 0; rest &= rest - 1) {
+    const auto e = static_cast<std::size_t>(std::countr_zero(rest));
+    const plan::TreeEdge& edge = tree.edges[e];
+    for (const bool into_a : {true, false}) {
+      const Node& into = nodes_[into_a ? edge.a : edge.b];
+      const Node& leaf = nodes_[into_a ? edge.b : edge.a];
+      if (leaf.open_edges != 1) continue;
+      const double out = into_a ? edge.b_degree : edge.a_degree;   // list of a leaf candidate
+      const double back = into_a ? edge.a_degree : edge.b_degree;  // list of a neighbour's candidate
+      if (!into.bare) {
+        consider(e, into_a, false, static_cast<double>(into.size) * (look_up_cost + (leaf.bare ? 0 : back)));
+      } else if (!leaf.bare && !last) {
+        consider(e, into_a, true, static_cast<double>(leaf.size) * (look_up_cost + 2 * out));
+      }
+    }
+  }
+  return best;
+}
+
+template <class Weight>
+void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted) {
+  Node& into = nodes_[into_a ? edge.a : edge.b];
+  const Node& leaf = nodes_[into_a ? edge.b : edge.a];
+  const graph::ReadingId reading = into_a ? edge.b_to_a : edge.a_to_b;
+  into.table = tables_->lend();
+  Table<Weight>& table = *into.table;
+  const graph::Adjacency* store = partial_->lists().resolved(reading).store;
+  for (std::size_t i = 0; i < leaf.size; ++i) {
+    if (i + prefetch_distance < leaf.size && store != nullptr) store->prefetch(leaf.ids[i + prefetch_distance]);
+    const Weight weight = leaf.weights == nullptr ? Weight{1} : leaf.weights[i];
+    const ScratchScope scope(partial_->scratch());
+    const ListView list = partial_->lists().view(reading, leaf.ids[i], edge.inclusive, partial_->scratch());
+    for_each_entry(list, [&](VertexId v) { overflow_ = table.add(v, weight) || overflow_; });
+  }
+  const auto& touched = table.touched();
+  std::uint32_t* ids = partial_->scratch().words(touched.size());
+  Weight* weights = partial_->scratch().template array<Weight>(touched.size());
+  std::size_t size = 0;
+  for (const VertexId v : touched) {
+    if (!partial_->differs(v, into_wanted.distinct)) continue;
+    ids[size] = v;
+    weights[size++] = table.weight(v);
+  }
+  into.ids = ids;
+  into.weights = weights;
+  into.size = size;
+  into.bare = false;
+  // Excluded vertices must not be found by look-ups, and later factors change the weights: the table is rebuilt when it is needed.
+  tables_->give_back(into.table);
+  into.table = nullptr;
+}
+
+template <class Weight>
+void TreeSum<Weight>::tabulate(Node& node) {
+  node.table = tables_->lend();
+  for (std::size_t i = 0; i < node.size; ++i) node.table->set(node.ids[i], node.weights == nullptr ? Weight{1} : node.weights[i]);
+}
+
+template <class Weight>
+void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& leaf_wanted, Weight* total) {
+  Node& into = nodes_[into_a ? edge.a : edge.b];
+  Node& leaf = nodes_[into_a ? edge.b : edge.a];
+  const graph::ReadingId reading = into_a ? edge.a_to_b : edge.b_to_a;
+  const double list_length = into_a ? edge.a_degree : edge.b_degree;
+  const graph::Resolved& where = partial_->lists().resolved(reading);
+  // Weights and parallel edges need look-ups; for plain sets a table pays where many lists are read and the set is not small.
+  if (!leaf.bare && (leaf.weights != nullptr || where.parallel ||
+                     (into.size > 4 && static_cast<double>(leaf.size) > 4 * list_length))) {
+    tabulate(leaf);
+  }
+  std::uint32_t* ids = total != nullptr ? nullptr : partial_->scratch().words(into.size);
+  Weight* weights = total != nullptr ? nullptr : partial_->scratch().template array<Weight>(into.size);
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < into.size; ++i) {
+    if (i + prefetch_distance < into.size && where.store != nullptr) where.store->prefetch(into.ids[i + prefetch_distance]);
+    const ScratchScope scope(partial_->scratch());
+    const ListView list = partial_->lists().view(reading, into.ids[i], edge.inclusive, partial_->scratch());
+    const Weight hanging = below(list, leaf, leaf_wanted);
+    if (hanging == 0) continue;
+    const Weight weight = into.weights == nullptr ? hanging : multiply(into.weights[i], hanging);
+    if (total != nullptr) {
+      *total = add(*total, weight);
+    } else {
+      ids[size] = into.ids[i];
+      weights[size++] = weight;
+    }
+  }
+  if (total != nullptr) return;
+  into.ids = ids;
+  into.weights = weights;
+  into.size = size;
+}
+
+// The weight of the leaf's candidates in one list.
+template <class Weight>
+Weight TreeSum<Weight>::below(const ListView& list, Node& leaf, const plan::Candidates& leaf_wanted) {
+  if (list.size() == 0) return 0;
+  if (leaf.bare) {
+    std::uint32_t size = list.size();
+    for (const plan::Position position : leaf_wanted.distinct) size -= multiplicity(list, partial_->at(position));
+    return size;
+  }
+  if (leaf.table == nullptr) return static_cast<Weight>(count_members({leaf.ids, leaf.size}, list));
+  const Table<Weight>& table = *leaf.table;
+  if (leaf.weights == nullptr && list.clean()) return static_cast<Weight>(count_in_bits(list.ids, list.count, table.bits()));
+  Weight sum = 0;
+  for_each_entry(list, [&](VertexId v) {
+    if (table.holds(v)) sum = add(sum, table.weight(v));
+  });
+  return sum;
+}
+
+template class TreeSum<std::uint64_t>;
+template class TreeSum<Count>;
+
+}  // namespace deltamatch::match

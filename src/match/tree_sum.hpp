@@ -1,0 +1,78 @@
+// Counts the assignments of a tree of free query vertices without enumerating them.
+//
+// Some of the tree's vertices have candidate sets, those next to matched vertices; the others are bare. Leaves are eliminated one by
+// one, each into its neighbour, whose weights then count what hangs below: by pushing from the leaf's candidates along their
+// lists, or by pulling over the lists of the neighbour's candidates. Which leaf is next, and which way, is decided by the sizes
+// met, so that a ring is worked from both ends and meets where it is cheapest (Yannakakis' reduction with sums for joins).
+#pragma once
+
+#include <cstdint>
+
+#include "match/partial.hpp"
+#include "match/tables.hpp"
+#include "plan/plan.hpp"
+
+namespace deltamatch::match {
+
+template <class Weight>
+class TreeSum {
+ public:
+  TreeSum(Partial& partial, TablePool<Weight>& tables) noexcept : partial_(&partial), tables_(&tables) {}
+  ~TreeSum() { release(); }
+  TreeSum(const TreeSum&) = delete;
+  TreeSum& operator=(const TreeSum&) = delete;
+
+  /// Sum over all assignments of the product of parallel edges. Sets `overflow` where it exceeds Weight. The share applies to the
+  /// candidates of the first vertex that has any.
+  Weight count(const plan::Factor& tree, Share share, bool& overflow);
+
+ private:
+  struct Node {
+    const std::uint32_t* ids = nullptr;  // candidates; ascending until the table takes over
+    Weight* weights = nullptr;           // parallel to ids; null: all 1
+    std::size_t size = 0;
+    Table<Weight>* table = nullptr;      // the same, for look-ups
+    bool bare = false;
+    std::uint8_t open_edges = 0;
+  };
+  struct Step {
+    std::size_t edge;
+    bool into_a;  // the leaf is b, its neighbour a
+    bool push;
+    double cost;
+  };
+
+  Weight single(const plan::Factor& tree, Share share);
+  Weight choose(const plan::Factor& tree, std::size_t size, const Weight* weights);
+  bool fill(const plan::Candidates& wanted, Node& node);
+  void take_share(Node& node, Share share);
+  void weigh(const plan::Candidates& wanted, Node& node);
+  [[nodiscard]] Step cheapest_step(const plan::Factor& tree) const;
+  void push(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted);
+  /// Multiplies the neighbour's weights; where `total` is given adds them up there instead.
+  void pull(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& leaf_wanted, Weight* total);
+  Weight below(const ListView& list, Node& leaf, const plan::Candidates& leaf_wanted);
+  void tabulate(Node& node);
+  void release() noexcept;
+
+  Weight add(Weight a, Weight b) noexcept {
+    overflow_ = __builtin_add_overflow(a, b, &a) || overflow_;
+    return a;
+  }
+  Weight multiply(Weight a, Weight b) noexcept {
+    overflow_ = __builtin_mul_overflow(a, b, &a) || overflow_;
+    return a;
+  }
+
+  Partial* partial_;
+  TablePool<Weight>* tables_;
+  std::array<Node, max_query_vertices> nodes_{};
+  std::size_t node_count_ = 0;
+  std::uint32_t open_ = 0;  // bit set of the edges that are left
+  bool overflow_ = false;
+};
+
+extern template class TreeSum<std::uint64_t>;
+extern template class TreeSum<Count>;
+
+}  // namespace deltamatch::match

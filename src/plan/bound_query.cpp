@@ -1,0 +1,106 @@
+#include "plan/bound_query.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::plan {
+
+namespace {
+
+bool intersects(const LabelIds& a, const LabelIds& b) {
+  if (a.empty() || b.empty()) return true;
+  LabelIds common;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
+  return !common.empty();
+}
+
+LabelIds intern(const LabelSet& labels, LabelTable& table) {
+  LabelIds ids;
+  for (const std::string& label : labels) ids.push_back(table.intern(label));
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+graph::Direction direction(const graph::DataGraph& graph, const QueryEdge& edge, bool from_source) {
+  if (!graph.directed() || !edge.directed) return graph::Direction::both;
+  return from_source ? graph::Direction::out : graph::Direction::in;
+}
+
+void check(const Query& query, MatchMode mode, CountMode count, const graph::DataGraph& graph) {
+  if (mode != MatchMode::isomorphism && count == CountMode::subgraphs) {
+    throw Error(ErrorKind::configuration, "query " + query.name, "subgraphs can be counted only under isomorphism",
+                "count embeddings, or match with isomorphism");
+  }
+  if (graph.directed()) return;
+  for (const QueryEdge& edge : query.edges) {
+    if (!edge.directed) continue;
+    throw Error(ErrorKind::configuration, "query " + query.name,
+                "the edge from '" + query.vertices[edge.source].name + "' to '" + query.vertices[edge.target].name +
+                    "' is directed, but the data graph is undirected",
+                "write the edge as --, or load the graph as directed");
+  }
+}
+
+}  // namespace
+
+bool admits(const LabelIds& labels, LabelId label) noexcept {
+  return labels.empty() || std::binary_search(labels.begin(), labels.end(), label);
+}
+
+BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mode, graph::DataGraph& graph)
+    : query((validate(q, "query " + q.name), check(q, match_mode, count_mode, graph), q)),
+      mode(match_mode),
+      count(count_mode),
+      group(query),
+      graph_(&graph),
+      neighbours_(query.vertices.size()) {
+  for (const QueryVertex& vertex : query.vertices) labels.push_back(intern(vertex.labels, graph.vertex_labels));
+  edges.reserve(query.edges.size());
+  try {
+    for (const QueryEdge& edge : query.edges) {
+      BoundEdge bound{edge.source, edge.target, edge.directed && graph.directed(), intern(edge.labels, graph.edge_labels), {}};
+      bound.reading[0] = graph.add_reading({direction(graph, edge, true), bound.labels, labels[edge.target]});
+      bound.reading[1] = graph.add_reading({direction(graph, edge, false), bound.labels, labels[edge.source]});
+      edges.push_back(std::move(bound));
+      neighbours_[edge.source] |= 1u << edge.target;
+      neighbours_[edge.target] |= 1u << edge.source;
+    }
+  } catch (...) {
+    for (const BoundEdge& edge : edges) {
+      for (const graph::ReadingId reading : edge.reading) graph.drop_reading(reading);
+    }
+    throw;
+  }
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const BoundEdge& a = edges[i];
+      const BoundEdge& b = edges[j];
+      const bool same = a.source == b.source && a.target == b.target;
+      const bool crossed = a.source == b.target && a.target == b.source;
+      if (!same && !crossed) continue;
+      const bool opposed = a.directed && b.directed && crossed;
+      if (!opposed && intersects(a.labels, b.labels)) edges_may_coincide_ = true;
+    }
+  }
+}
+
+BoundQuery::~BoundQuery() {
+  for (const BoundEdge& edge : edges) {
+    for (const graph::ReadingId reading : edge.reading) graph_->drop_reading(reading);
+  }
+}
+
+bool BoundQuery::compatible(std::uint32_t u, std::uint32_t v) const noexcept {
+  const LabelIds& a = labels[u];
+  const LabelIds& b = labels[v];
+  if (a.empty() || b.empty()) return true;
+  for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
+    if (*i == *j) return true;
+    *i < *j ? ++i : ++j;
+  }
+  return false;
+}
+
+}  // namespace deltamatch::plan

@@ -1,0 +1,63 @@
+// A query bound to a data graph: labels as numbers, and for both ends of each query edge the reading that leads to the other end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "deltamatch/match.hpp"
+#include "deltamatch/query.hpp"
+#include "graph/data_graph.hpp"
+#include "query/arcs.hpp"
+#include "query/automorphism.hpp"
+
+namespace deltamatch::plan {
+
+using LabelIds = std::vector<LabelId>;  ///< ascending; empty = any
+
+/// Whether a label satisfies a set.
+[[nodiscard]] bool admits(const LabelIds& labels, LabelId label) noexcept;
+
+struct BoundEdge {
+  std::uint32_t source;
+  std::uint32_t target;
+  bool directed;                           ///< both orientations of a data edge count where false
+  LabelIds labels;
+  std::array<graph::ReadingId, 2> reading; ///< [0] from source to target, [1] from target to source
+};
+
+/// Registers its readings with the graph, which must outlive it, and drops them when it goes.
+class BoundQuery {
+ public:
+  /// Requires a valid query. Throws Error(configuration) where directed edges meet undirected data, or where subgraphs are to
+  /// be counted in another mode than isomorphism.
+  BoundQuery(const Query& query, MatchMode mode, CountMode count, graph::DataGraph& graph);
+  ~BoundQuery();
+  BoundQuery(const BoundQuery&) = delete;
+  BoundQuery& operator=(const BoundQuery&) = delete;
+
+  const Query query;
+  const MatchMode mode;
+  const CountMode count;
+  std::vector<LabelIds> labels;  ///< by query vertex
+  std::vector<BoundEdge> edges;
+  query::Group group;
+
+  [[nodiscard]] std::uint32_t vertices() const noexcept { return static_cast<std::uint32_t>(labels.size()); }
+  [[nodiscard]] const graph::DataGraph& graph() const noexcept { return *graph_; }
+  /// Whether two query vertices may be mapped to one vertex as far as labels go.
+  [[nodiscard]] bool compatible(std::uint32_t u, std::uint32_t v) const noexcept;
+  [[nodiscard]] bool adjacent(std::uint32_t u, std::uint32_t v) const noexcept { return (neighbours_[u] >> v & 1u) != 0; }
+  /// Bit set of the query vertices that share an edge with `u`.
+  [[nodiscard]] std::uint32_t neighbours(std::uint32_t u) const noexcept { return neighbours_[u]; }
+  /// Whether two query edges between the same two vertices may be mapped to one data edge, so that keeping edges distinct
+  /// takes more than distinct vertices.
+  [[nodiscard]] bool edges_may_coincide() const noexcept { return edges_may_coincide_; }
+
+ private:
+  graph::DataGraph* graph_;
+  std::vector<std::uint32_t> neighbours_;
+  bool edges_may_coincide_ = false;
+};
+
+}  // namespace deltamatch::plan

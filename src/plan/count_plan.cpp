@@ -1,0 +1,320 @@
+// How a plan counts: which levels to enumerate, and what to sum below them.
+//
+// Needs the levels of the plan in matching order. For every length of the enumerated prefix, what is left is a set of free query
+// vertices. Free vertices that may coincide although they must not are corrected by inclusion and exclusion over the partitions of
+// the free vertices into blocks that could be one data vertex, with the Moebius function of the partition lattice (Rota) as
+// coefficient: every term is a count without distinctness, which splits into the components of the free vertices. A component that
+// is a tree is summed by elimination of its leaves; one with a cycle enumerates a vertex and splits again. The cheapest wins.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "base/checked.hpp"
+#include "plan/estimates.hpp"
+
+namespace deltamatch::plan {
+
+namespace {
+
+// Terms of one inclusion and exclusion: all partitions of five vertices.
+constexpr std::size_t max_terms = 52;
+// Components up to this size try every vertex as the next one to enumerate, larger ones the most promising.
+constexpr std::size_t searched_component = 5;
+// A look-up costs about as much as reading this many list entries.
+constexpr double list_overhead = 8;
+
+using Mask = std::uint32_t;
+
+class Builder {
+ public:
+  Builder(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor)
+      : query_(query), estimates_(estimates), anchor_(anchor) {}
+
+  std::vector<Factor> factors(std::vector<Mask> blocks, const std::vector<Mask>& positions) const {
+    std::vector<Factor> result;
+    while (!blocks.empty()) {
+      std::vector<Mask> component{blocks.back()};
+      blocks.pop_back();
+      for (std::size_t i = 0; i < component.size(); ++i) {
+        for (std::size_t j = blocks.size(); j-- > 0;) {
+          if (!joined(component[i], blocks[j])) continue;
+          component.push_back(blocks[j]);
+          blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(j));
+        }
+      }
+      std::sort(component.begin(), component.end());
+      result.push_back(component_factor(component, positions));
+    }
+    // Cheap factors first: a zero ends the product.
+    std::stable_sort(result.begin(), result.end(), [](const Factor& a, const Factor& b) { return a.cost < b.cost; });
+    return result;
+  }
+
+  double product_cost(const std::vector<Factor>& factors) const {
+    double cost = 0;
+    for (const Factor& factor : factors) cost += factor.cost;
+    return cost;
+  }
+
+  [[nodiscard]] bool joined(Mask a, Mask b) const { return (neighbours(a) & b) != 0; }
+
+  [[nodiscard]] Mask neighbours(Mask block) const {
+    Mask all = 0;
+    for (Mask rest = block; rest != 0; rest &= rest - 1) {
+      all |= query_.neighbours(static_cast<std::uint32_t>(std::countr_zero(rest)));
+    }
+    return all;
+  }
+
+ private:
+  // The query edge between two blocks, or nullopt where more than one reading joins them.
+  [[nodiscard]] std::optional<TreeEdge> tree_edge(const std::vector<Mask>& blocks, std::size_t a, std::size_t b) const {
+    const Candidates from_a = candidates_for(query_, blocks[b], {blocks[a]}, anchor_);
+    const Candidates from_b = candidates_for(query_, blocks[a], {blocks[b]}, anchor_);
+    if (from_a.probes.size() != 1 || from_b.probes.size() != 1) return std::nullopt;
+    const Probe& forth = from_a.probes[0];
+    const Probe& back = from_b.probes[0];
+    return TreeEdge{static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(b), forth.inclusive, forth.power, forth.reading,
+                    back.reading, static_cast<float>(estimates_.degree(forth.edge, estimates_.end(forth))),
+                    static_cast<float>(estimates_.degree(back.edge, estimates_.end(back)))};
+  }
+
+  [[nodiscard]] std::optional<Factor> tree(const std::vector<Mask>& component, const std::vector<Mask>& positions) const {
+    Factor factor;
+    for (std::size_t a = 0; a < component.size(); ++a) {
+      for (std::size_t b = a + 1; b < component.size(); ++b) {
+        if (!joined(component[a], component[b])) continue;
+        const auto edge = tree_edge(component, a, b);
+        if (!edge || factor.edges.size() + 1 >= component.size()) return std::nullopt;
+        factor.edges.push_back(*edge);
+      }
+    }
+    std::vector<double> sizes;
+    for (const Mask block : component) {
+      factor.members.push_back(members(block));
+      factor.vertices.push_back(candidates_for(query_, block, positions, anchor_));
+      const auto& probes = factor.vertices.back().probes;
+      sizes.push_back(probes.empty() ? -1 : estimates_.size(probes));
+      for (const Probe& probe : probes) factor.cost += estimates_.degree(probe.edge, estimates_.end(probe)) / 4 + list_overhead;
+    }
+    // Far vertices hold what their neighbours reach.
+    for (std::size_t round = 0; round < component.size(); ++round) {
+      for (const TreeEdge& edge : factor.edges) {
+        if (sizes[edge.a] >= 0 && sizes[edge.b] < 0) sizes[edge.b] = sizes[edge.a] * edge.a_degree;
+        if (sizes[edge.b] >= 0 && sizes[edge.a] < 0) sizes[edge.a] = sizes[edge.b] * edge.b_degree;
+      }
+    }
+    for (const TreeEdge& edge : factor.edges) {
+      factor.cost += std::min(sizes[edge.a] * (list_overhead + edge.a_degree), sizes[edge.b] * (list_overhead + edge.b_degree));
+    }
+    return factor;
+  }
+
+  [[nodiscard]] Factor component_factor(const std::vector<Mask>& component, const std::vector<Mask>& positions) const {
+    if (auto whole = tree(component, positions)) return *whole;
+    Factor best;
+    best.cost = std::numeric_limits<double>::infinity();
+    for (const std::size_t i : enumerable(component, positions)) {
+      Factor factor;
+      factor.kind = Factor::Kind::bind;
+      factor.position = static_cast<Position>(positions.size());
+      factor.members.push_back(members(component[i]));
+      factor.vertices.push_back(candidates_for(query_, component[i], positions, anchor_));
+      std::vector<Mask> rest = component;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+      std::vector<Mask> inner_positions = positions;
+      inner_positions.push_back(component[i]);
+      factor.inner = factors(std::move(rest), inner_positions);
+      const double size = estimates_.size(factor.vertices[0].probes);
+      factor.cost = list_overhead + size * (1 + product_cost(factor.inner));
+      if (factor.cost < best.cost) best = std::move(factor);
+    }
+    return best;
+  }
+
+  // Which vertices of a component to try: those that matched vertices lead to.
+  [[nodiscard]] std::vector<std::size_t> enumerable(const std::vector<Mask>& component, const std::vector<Mask>& positions) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < component.size(); ++i) {
+      if (std::any_of(positions.begin(), positions.end(), [&](Mask held) { return joined(held, component[i]); })) {
+        found.push_back(i);
+      }
+    }
+    if (component.size() <= searched_component) return found;
+    const auto inner_degree = [&](std::size_t i) {
+      int degree = 0;
+      for (const Mask block : component) degree += joined(component[i], block) ? 1 : 0;
+      return degree;
+    };
+    const auto most = *std::max_element(found.begin(), found.end(), [&](std::size_t a, std::size_t b) {
+      return inner_degree(a) < inner_degree(b);
+    });
+    return {most};
+  }
+
+  static std::vector<std::uint32_t> members(Mask block) {
+    std::vector<std::uint32_t> list;
+    for (Mask rest = block; rest != 0; rest &= rest - 1) list.push_back(static_cast<std::uint32_t>(std::countr_zero(rest)));
+    return list;
+  }
+
+  const BoundQuery& query_;
+  const Estimates& estimates_;
+  std::uint32_t anchor_;
+};
+
+// The partitions of the free vertices into blocks that may be one data vertex; nullopt where there are too many, or where
+// labels overlap without being equal (a merged vertex would need the labels of both).
+class Partitions {
+ public:
+  explicit Partitions(const BoundQuery& query) : query_(query) {}
+
+  std::optional<std::vector<std::vector<Mask>>> of(const std::vector<std::uint32_t>& free) {
+    result_.clear();
+    std::vector<Mask> blocks;
+    if (!extend(free, 0, blocks)) return std::nullopt;
+    return result_;
+  }
+
+ private:
+  bool extend(const std::vector<std::uint32_t>& free, std::size_t next, std::vector<Mask>& blocks) {
+    if (next == free.size()) {
+      if (result_.size() == max_terms) return false;
+      result_.push_back(blocks);
+      return true;
+    }
+    const std::uint32_t v = free[next];
+    blocks.push_back(Mask{1} << v);
+    if (!extend(free, next + 1, blocks)) return false;
+    blocks.pop_back();
+    if (query_.mode != MatchMode::isomorphism) return true;
+    for (Mask& block : blocks) {
+      if ((block & query_.neighbours(v)) != 0) continue;
+      const auto first = static_cast<std::uint32_t>(std::countr_zero(block));
+      if (!query_.compatible(first, v)) continue;
+      if (query_.labels[first] != query_.labels[v]) return false;
+      block |= Mask{1} << v;
+      const bool fits = extend(free, next + 1, blocks);
+      block &= ~(Mask{1} << v);
+      if (!fits) return false;
+    }
+    return true;
+  }
+
+  const BoundQuery& query_;
+  std::vector<std::vector<Mask>> result_;
+};
+
+std::int64_t moebius(const std::vector<Mask>& blocks) {
+  std::int64_t coefficient = 1;
+  for (const Mask block : blocks) {
+    for (int i = 1; i < std::popcount(block); ++i) coefficient *= -i;
+  }
+  return coefficient;
+}
+
+// Free vertices that are alike and join matched vertices only: chosen as sets, they need no inclusion and exclusion among
+// themselves. Returns the groups of at least two that no other free vertex may coincide with, and takes them out of `free`.
+std::vector<std::vector<std::uint32_t>> take_twins(const BoundQuery& query, std::uint32_t anchor, const std::vector<Mask>& positions,
+                                                   std::vector<std::uint32_t>& free) {
+  std::vector<std::vector<std::uint32_t>> groups;
+  if (query.mode != MatchMode::isomorphism) return groups;
+  Mask held = 0;
+  for (const Mask position : positions) held |= position;
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    const std::uint32_t v = free[i];
+    if ((query.neighbours(v) & ~held) != 0) continue;
+    const Candidates own = candidates_for(query, Mask{1} << v, positions, anchor);
+    std::vector<std::uint32_t> twins;
+    bool apart = true;
+    for (const std::uint32_t u : free) {
+      const bool alike = query.labels[u] == query.labels[v] && (query.neighbours(u) & ~held) == 0 && [&] {
+        const Candidates other = candidates_for(query, Mask{1} << u, positions, anchor);
+        return std::equal(own.probes.begin(), own.probes.end(), other.probes.begin(), other.probes.end(),
+                          [](const Probe& a, const Probe& b) { return a.position == b.position && a.reading == b.reading; });
+      }();
+      if (alike) {
+        twins.push_back(u);
+      } else {
+        apart = apart && !(query.compatible(u, v) && !query.adjacent(u, v));
+      }
+    }
+    if (twins.size() < 2 || !apart) continue;
+    std::erase_if(free, [&](std::uint32_t u) { return std::find(twins.begin(), twins.end(), u) != twins.end(); });
+    groups.push_back(std::move(twins));
+    i = static_cast<std::size_t>(-1);
+  }
+  return groups;
+}
+
+}  // namespace
+
+CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, const Plan& plan, Count symmetry,
+                          std::uint32_t anchor, bool allow_ordered) {
+  CountPlan best;
+  best.divisor = symmetry;
+  if (query.mode == MatchMode::edge_distinct ||
+      (query.mode == MatchMode::isomorphism && query.edges_may_coincide())) {
+    // Which data edges are taken matters beyond the vertices: walk.
+    best.ordered = query.mode == MatchMode::isomorphism;
+    best.prefix = plan.levels.size();
+    best.divisor = 1;
+    return best;
+  }
+  best.cost = std::numeric_limits<double>::infinity();
+  const Builder builder(query, estimates, anchor);
+  std::vector<Mask> positions{Mask{1} << plan.tail, Mask{1} << plan.head};
+  double partials = 1;
+  double prefix_cost = 0;
+  for (std::size_t prefix = 0; prefix == 0 || prefix < plan.levels.size(); ++prefix) {
+    if (prefix > 0) {
+      const Level& level = plan.levels[prefix - 1];
+      positions.push_back(Mask{1} << level.vertex);
+      prefix_cost += partials * (list_overhead * static_cast<double>(level.candidates.probes.size()) + level.estimate);
+      partials *= level.estimate;
+    }
+    CountPlan candidate;
+    candidate.prefix = prefix;
+    candidate.divisor = symmetry;
+    std::vector<std::uint32_t> free;
+    for (std::size_t i = prefix; i < plan.levels.size(); ++i) free.push_back(plan.levels[i].vertex);
+    const bool last = free.size() <= 1;
+    std::vector<Factor> alike;
+    for (const auto& twins : take_twins(query, anchor, positions, free)) {
+      alike.push_back(builder.factors({Mask{1} << twins[0]}, positions)[0]);
+      alike.back().members[0] = twins;
+      alike.back().choose = static_cast<std::uint32_t>(twins.size());
+      candidate.divisor /= checked_factorial(twins.size());
+    }
+    const auto partitions = Partitions(query).of(free);
+    if (!partitions) continue;
+    double cost = prefix_cost;
+    for (const auto& blocks : *partitions) {
+      Term term;
+      term.coefficient = moebius(blocks);
+      term.factors = alike;
+      auto factors = builder.factors(blocks, positions);
+      std::move(factors.begin(), factors.end(), std::back_inserter(term.factors));
+      cost += partials * builder.product_cost(term.factors);
+      candidate.terms.push_back(std::move(term));
+    }
+    candidate.cost = cost;
+    if (cost < best.cost) best = candidate;
+    if (!last || !allow_ordered || symmetry <= 1 || !alike.empty()) continue;
+    // All but the last vertex enumerated, under the order constraints: each match once.
+    candidate.cost = cost / std::min(1e6, static_cast<double>(symmetry));
+    candidate.ordered = true;
+    candidate.divisor = 1;
+    if (!plan.levels.empty()) {
+      Candidates& leaf = candidate.terms[0].factors[0].vertices[0];
+      leaf.above = plan.levels.back().candidates.above;
+      leaf.below = plan.levels.back().candidates.below;
+    }
+    if (candidate.cost < best.cost) best = candidate;
+  }
+  return best;
+}
+
+}  // namespace deltamatch::plan

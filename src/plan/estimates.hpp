@@ -1,0 +1,51 @@
+// What the planner knows of the data: list lengths as a walk along edges meets them.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace deltamatch::plan {
+
+class Estimates {
+ public:
+  explicit Estimates(const BoundQuery& query);
+
+  /// Expected length of the list of `edge` at its end `from` (0: source, 1: target), at a vertex that was itself reached along
+  /// edges: long lists are met in proportion to their length, so this is the mean of squares over the mean.
+  [[nodiscard]] double degree(std::uint32_t edge, unsigned from) const noexcept { return degree_[edge][from]; }
+  /// How many vertices such lists lead to in all.
+  [[nodiscard]] double targets(std::uint32_t edge, unsigned from) const noexcept { return lists_[edge][1 - from]; }
+  /// Entries of the edge's lists: data edges that it can be mapped to.
+  [[nodiscard]] double entries(std::uint32_t edge) const noexcept { return entries_[edge]; }
+  /// Expected size of the intersection that the probes describe: the shortest list, thinned by each other one.
+  [[nodiscard]] double size(const std::vector<Probe>& probes) const noexcept;
+  /// Which end of its edge a probe reads from.
+  [[nodiscard]] unsigned end(const Probe& probe) const noexcept {
+    return query_->edges[probe.edge].reading[0] == probe.reading ? 0 : 1;
+  }
+
+ private:
+  const BoundQuery* query_;
+  std::vector<std::array<double, 2>> degree_;
+  std::vector<std::array<double, 2>> lists_;
+  std::vector<double> entries_;
+};
+
+/// Builds the probes and checks for mapping the query vertices of `block` (more than one where they are merged), given what the
+/// positions so far hold (bit sets of query vertices). `anchor` is the anchor's query edge, or ~0 in static plans.
+[[nodiscard]] Candidates candidates_for(const BoundQuery& query, std::uint32_t block, const std::vector<std::uint32_t>& positions,
+                                        std::uint32_t anchor);
+
+/// Whether a list read for `edge` may contain the anchor's data edge.
+[[nodiscard]] inline bool is_inclusive(const BoundQuery& query, std::uint32_t edge, std::uint32_t anchor) noexcept {
+  return query.mode == MatchMode::homomorphism && edge > anchor;
+}
+
+/// Chooses how to count below the given levels. `constraints`: order constraints that make each match found once, or empty;
+/// `symmetry`: how often each is found without them.
+[[nodiscard]] CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, const Plan& plan, Count symmetry,
+                                        std::uint32_t anchor, bool allow_ordered);
+
+}  // namespace deltamatch::plan

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <limits>
+
+#include "plan/estimates.hpp"
+
+namespace deltamatch::plan {
+
+namespace {
+
+constexpr std::uint32_t no_anchor = 0xffffffff;
+
+// The next vertex: the one with the fewest expected candidates, closing as many query edges as it can.
+std::uint32_t choose_next(const BoundQuery& query, const Estimates& estimates, const std::vector<std::uint32_t>& positions,
+                          std::uint32_t anchor, double& estimate) {
+  std::uint32_t held = 0;
+  for (const std::uint32_t position : positions) held |= position;
+  std::uint32_t best = 0;
+  std::size_t best_probes = 0;
+  estimate = std::numeric_limits<double>::infinity();
+  for (std::uint32_t v = 0; v < query.vertices(); ++v) {
+    if ((held >> v & 1u) != 0 || (query.neighbours(v) & held) == 0) continue;
+    const Candidates candidates = candidates_for(query, 1u << v, positions, anchor);
+    const double size = estimates.size(candidates.probes);
+    if (size > estimate || (size == estimate && candidates.probes.size() <= best_probes)) continue;
+    best = v;
+    best_probes = candidates.probes.size();
+    estimate = size;
+  }
+  return best;
+}
+
+// The earlier level whose probes make up most of this one's.
+void find_reuse(std::vector<Level>& levels) {
+  Level& level = levels.back();
+  level.rest = level.candidates.probes;
+  std::size_t covered = 1;  // reusing a single list saves nothing
+  for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
+    const auto& earlier = levels[i].candidates.probes;
+    const bool part = std::all_of(earlier.begin(), earlier.end(), [&](const Probe& probe) {
+      return std::find_if(level.candidates.probes.begin(), level.candidates.probes.end(), [&](const Probe& own) {
+               return own.position == probe.position && own.reading == probe.reading && own.inclusive == probe.inclusive;
+             }) != level.candidates.probes.end();
+    });
+    if (!part || earlier.size() <= covered) continue;
+    covered = earlier.size();
+    level.reuse = static_cast<int>(i);
+    level.rest.clear();
+    for (const Probe& own : level.candidates.probes) {
+      const bool done = std::any_of(earlier.begin(), earlier.end(), [&](const Probe& probe) {
+        return own.position == probe.position && own.reading == probe.reading;
+      });
+      if (!done) level.rest.push_back(own);
+    }
+  }
+}
+
+void add_constraints(Level& level, Position position, const std::vector<std::uint32_t>& positions,
+                     const std::vector<query::OrderConstraint>& constraints) {
+  for (Position p = 0; p < position; ++p) {
+    for (const auto& [low, high] : constraints) {
+      if (high == level.vertex && (positions[p] >> low & 1u) != 0) level.candidates.above.push_back(p);
+      if (low == level.vertex && (positions[p] >> high & 1u) != 0) level.candidates.below.push_back(p);
+    }
+  }
+}
+
+Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc arc, bool fixed_anchor,
+               const std::vector<query::OrderConstraint>& constraints) {
+  Plan plan;
+  plan.anchor = arc;
+  plan.tail = query::tail(query.query, arc);
+  plan.head = query::head(query.query, arc);
+  const std::uint32_t anchor = fixed_anchor ? arc.edge : no_anchor;
+  std::vector<std::uint32_t> positions{1u << plan.tail};
+  for (const Probe& probe : candidates_for(query, 1u << plan.head, positions, anchor).probes) {
+    if (probe.edge != arc.edge) plan.closing.push_back(probe);
+  }
+  for (const auto& [low, high] : constraints) {
+    plan.anchor_above = plan.anchor_above || (low == plan.tail && high == plan.head);
+    plan.anchor_below = plan.anchor_below || (low == plan.head && high == plan.tail);
+  }
+  positions.push_back(1u << plan.head);
+  double partials = 1;
+  while (positions.size() < query.vertices()) {
+    Level level;
+    level.vertex = choose_next(query, estimates, positions, anchor, level.estimate);
+    level.candidates = candidates_for(query, 1u << level.vertex, positions, anchor);
+    add_constraints(level, static_cast<Position>(positions.size()), positions, constraints);
+    partials *= level.estimate;
+    plan.cost += partials;
+    positions.push_back(1u << level.vertex);
+    plan.levels.push_back(std::move(level));
+    find_reuse(plan.levels);
+  }
+  return plan;
+}
+
+}  // namespace
+
+QueryPlans make_delta_plans(const BoundQuery& query) {
+  QueryPlans result;
+  result.planned_edges = query.graph().edges();
+  const Estimates estimates(query);
+  if (query.mode == MatchMode::homomorphism) {
+    for (const query::Arc arc : query::arcs(query.query)) {
+      result.plans.push_back(make_plan(query, estimates, arc, true, {}));
+    }
+  } else {
+    for (const query::ArcOrbit& orbit : query::arc_orbits(query.query, query.group)) {
+      const query::Arc arc = orbit.representative;
+      const std::vector<query::Vertex> ends{static_cast<query::Vertex>(query::tail(query.query, arc)),
+                                            static_cast<query::Vertex>(query::head(query.query, arc))};
+      const query::Group stabiliser = query.group.stabiliser(ends);
+      const bool ordered = query.mode == MatchMode::isomorphism;
+      result.plans.push_back(make_plan(query, estimates, arc, true,
+                                       ordered ? query::order_constraints(stabiliser) : std::vector<query::OrderConstraint>{}));
+      result.plans.back().orbit = static_cast<std::uint32_t>(orbit.members.size());
+      result.plans.back().stabiliser = stabiliser.order();
+    }
+  }
+  for (Plan& plan : result.plans) {
+    const Count symmetry = query.mode == MatchMode::isomorphism ? plan.stabiliser : 1;
+    plan.count = make_count_plan(query, estimates, plan, symmetry, plan.anchor.edge, true);
+  }
+  return result;
+}
+
+QueryPlans make_static_plans(const BoundQuery& query) {
+  QueryPlans result;
+  result.planned_edges = query.graph().edges();
+  const Estimates estimates(query);
+  std::uint32_t rarest = 0;
+  for (std::uint32_t e = 1; e < query.edges.size(); ++e) {
+    if (estimates.entries(e) < estimates.entries(rarest)) rarest = e;
+  }
+  const bool ordered = query.mode == MatchMode::isomorphism;
+  const Count symmetry = ordered ? query.group.order() : 1;
+  for (const query::Arc arc : query::arcs(query.query)) {
+    if (arc.edge != rarest) continue;
+    result.plans.push_back(make_plan(query, estimates, arc, false,
+                                     ordered ? query::order_constraints(query.group) : std::vector<query::OrderConstraint>{}));
+    result.plans.back().stabiliser = symmetry;
+  }
+  // The plans' sums are divided together, so they must be sums of the same thing.
+  const auto count_plans = [&](bool allow_ordered) {
+    for (Plan& plan : result.plans) plan.count = make_count_plan(query, estimates, plan, symmetry, no_anchor, allow_ordered);
+  };
+  count_plans(true);
+  const auto alike = [&](const Plan& plan) { return plan.count.divisor == result.plans[0].count.divisor; };
+  if (!std::all_of(result.plans.begin(), result.plans.end(), alike)) count_plans(false);
+  return result;
+}
+
+}  // namespace deltamatch::plan
