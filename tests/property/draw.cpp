@@ -37,10 +37,10 @@ struct RawRecord {
   int time = 0;
 };
 
-rc::Gen<std::vector<RawRecord>> raw_records() {
+rc::Gen<std::vector<RawRecord>> raw_records(int kinds) {
   using rc::gen::set;
   return rc::gen::container<std::vector<RawRecord>>(rc::gen::build<RawRecord>(
-      set(&RawRecord::kind, below(100)), set(&RawRecord::source, below(64)), set(&RawRecord::target, below(64)),
+      set(&RawRecord::kind, below(kinds)), set(&RawRecord::source, below(64)), set(&RawRecord::target, below(64)),
       set(&RawRecord::label, below(64)), set(&RawRecord::source_mention, below(100)),
       set(&RawRecord::target_mention, below(100)), set(&RawRecord::time, below(100))));
 }
@@ -54,7 +54,7 @@ std::vector<ExternalId> draw_ids() {
       {"n3", "n10", "n2", "n", "N", "m1", "n1", "o", "\x7f"},
   }};
   const auto& pool = pools[static_cast<std::size_t>(*below(3))];
-  const int count = *rc::gen::weightedElement<int>({{1, 3}, {4, 4}, {4, 5}, {3, 6}, {1, 7}, {1, 8}, {1, 9}});
+  const int count = *rc::gen::weightedElement<int>({{3, 3}, {5, 4}, {4, 5}, {2, 6}, {1, 7}, {1, 8}, {1, 9}});
   return {pool.begin(), pool.begin() + count};
 }
 
@@ -86,43 +86,57 @@ std::optional<Timestamp> time_of(const World& world, std::size_t position, int r
   return now;
 }
 
-/// Raw kinds: below 56 an insertion, below 80 a deletion, below 86 the opposite of the record before, below 88 a self-loop,
+/// Takes back what the record before did, or does it again: under another label, perhaps.
+Record make_opposite(const World& world, const RawRecord& raw, const Record& previous) {
+  Record record = previous;
+  switch (previous.kind) {
+    case UpdateKind::insert_edge:
+      record.kind = UpdateKind::delete_edge;
+      break;
+    case UpdateKind::delete_edge:
+      record.kind = UpdateKind::insert_edge;
+      break;
+    case UpdateKind::insert_vertex:
+      record.kind = UpdateKind::delete_vertex;
+      break;
+    case UpdateKind::delete_vertex:
+      record.kind = UpdateKind::insert_vertex;
+      break;
+  }
+  const auto vertex = std::find(world.ids.begin(), world.ids.end(), previous.source) - world.ids.begin();
+  record.source_label = mention(world, static_cast<std::size_t>(vertex), raw.source_mention);
+  return record;
+}
+
+/// Raw kinds: below 58 an insertion, below 78 a deletion, below 86 the opposite of the record before, below 88 a self-loop,
 /// below 94 the insertion and below 100 the deletion of a vertex.
-Record make_record(const World& world, const RawRecord& raw, std::size_t position, const Record* previous) {
+Record make_record(const World& world, const RawRecord& raw, const Record* previous) {
+  if (raw.kind >= 80 && raw.kind < 88 && previous != nullptr) return make_opposite(world, raw, *previous);
   const std::size_t n = world.ids.size();
   const std::size_t source = static_cast<std::size_t>(raw.source) % n;
   const std::size_t target = (source + 1 + static_cast<std::size_t>(raw.target) % (n - 1)) % n;
   Record record;
-  record.time = time_of(world, position, raw.time);
-  if (raw.kind >= 80 && raw.kind < 86 && previous != nullptr) {
-    const auto time = record.time;
-    record = *previous;
-    record.time = time;
-    const bool insert = record.kind == UpdateKind::insert_edge || record.kind == UpdateKind::insert_vertex;
-    const bool of_edge = record.kind == UpdateKind::insert_edge || record.kind == UpdateKind::delete_edge;
-    record.kind = of_edge ? (insert ? UpdateKind::delete_edge : UpdateKind::insert_edge)
-                          : (insert ? UpdateKind::delete_vertex : UpdateKind::insert_vertex);
-    return record;
-  }
   record.source = world.ids[source];
   record.source_label = mention(world, source, raw.source_mention);
-  if (raw.kind >= 88 && world.traits.vertex_records) {
-    record.kind = raw.kind < 94 ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
-    if (raw.kind >= 94 && raw.source_mention % 2 == 0) record.source_label.reset();
+  if (raw.kind >= 90 && world.traits.vertex_records) {
+    record.kind = raw.kind < 95 ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
+    if (raw.kind >= 95 && raw.source_mention % 2 == 0) record.source_label.reset();
     return record;
   }
-  record.kind = raw.kind >= 56 && raw.kind < 80 ? UpdateKind::delete_edge : UpdateKind::insert_edge;
+  record.kind = raw.kind >= 58 && raw.kind < 80 ? UpdateKind::delete_edge : UpdateKind::insert_edge;
   record.label = world.edge_labels[static_cast<std::size_t>(raw.label) % world.edge_labels.size()];
   record.target = world.ids[target];
   record.target_label = mention(world, target, raw.target_mention);
-  if (raw.kind >= 86 && raw.kind < 88 && world.traits.untidy) record.target = record.source;
+  if (raw.kind >= 88 && raw.kind < 90 && world.traits.untidy) record.target = record.source;
   return record;
 }
 
 std::vector<Record> make_records(const World& world, const std::vector<RawRecord>& raw, std::size_t first) {
   std::vector<Record> records;
   for (const RawRecord& one : raw) {
-    records.push_back(make_record(world, one, first + records.size(), records.empty() ? nullptr : &records.back()));
+    Record record = make_record(world, one, records.empty() ? nullptr : &records.back());
+    record.time = time_of(world, first + records.size(), one.time);
+    records.push_back(std::move(record));
   }
   return records;
 }
@@ -237,15 +251,16 @@ rc::Gen<Scenario> scenarios(const Traits& traits) {
   return rc::gen::exec([traits] {
     Scenario scenario;
     scenario.directed = *below(3) != 2;
-    if (traits.windows) scenario.window = *rc::gen::weightedElement<Timestamp>({{4, 0}, {1, 4}, {2, 12}, {2, 30}});
+    if (traits.windows) scenario.window = *rc::gen::weightedElement<Timestamp>({{4, 0}, {1, 5}, {2, 15}, {2, 40}});
     const World world = draw_world(traits, scenario.window != 0 || *below(3) == 0);
     if (world.traits.untidy && *below(3) == 0) scenario.on_reject = OnReject::stop;
     const int queries = 1 + *below(3);
     for (int i = 0; i < queries; ++i) {
       scenario.queries.push_back(draw_standing(world, scenario.directed, static_cast<std::size_t>(i)));
     }
-    scenario.start = make_records(world, *raw_records(), 0);
-    scenario.stream = make_records(world, *raw_records(), scenario.start.size());
+    // A start of insertions, nearly: a graph with matches in it for the stream to take apart.
+    scenario.start = make_records(world, *rc::gen::scale(1.5, raw_records(64)), 0);
+    scenario.stream = make_records(world, *raw_records(100), scenario.start.size());
     scenario.batch_size = *rc::gen::elementOf(std::vector<std::size_t>{1, 2, 3, 5, 8, 16, 1000});
     return scenario;
   });

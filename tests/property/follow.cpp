@@ -16,9 +16,6 @@ using oracle::Embedding;
 
 __extension__ using Wide = unsigned __int128;
 
-/// Embeddings that the oracle enumerates at most: beyond, a case costs more than it can show.
-constexpr std::size_t enumerable = 1500;
-
 std::string text(Count count) { return deltamatch::to_string(count); }
 std::string text(std::uint64_t number) { return std::to_string(number); }
 std::string text(const std::optional<Timestamp>& time) { return time ? std::to_string(*time) : "none"; }

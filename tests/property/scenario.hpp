@@ -14,6 +14,9 @@
 
 namespace deltamatch::property {
 
+/// Embeddings that the oracle enumerates at most: beyond, a case costs more than it can show, and ends.
+inline constexpr std::size_t enumerable = 1500;
+
 /// An update that owns its text.
 struct Record {
   UpdateKind kind = UpdateKind::insert_edge;
