@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+#include <tuple>
 
 #include "deltamatch/error.hpp"
 
@@ -246,8 +247,10 @@ PaymentsPlan plan_payments(const PaymentsOptions& options, Random& random) {
   for (std::size_t kind = 0; kind < planted_kind_count; ++kind) {
     for (std::uint32_t i = 0; i < options.planted[kind]; ++i) planter.plant(static_cast<PlantedKind>(kind));
   }
-  std::ranges::stable_sort(plan.records, {}, &PlantedRecord::time);
-  std::ranges::stable_sort(plan.patterns, {}, &PlantedPattern::closes);
+  // The keys are total: an unstable sort's way with ties would differ between libraries.
+  std::ranges::sort(plan.records, {},
+                    [](const PlantedRecord& r) { return std::tuple(r.time, r.source.number, r.target.number); });
+  std::ranges::sort(plan.patterns, {}, [](const PlantedPattern& p) { return std::tie(p.closes, p.vertices); });
   if (options.updates < 2 * plan.records.size())
     throw Error(ErrorKind::usage, "generate payments", "planted patterns take more than half of the updates",
                 "plant fewer or raise the updates");

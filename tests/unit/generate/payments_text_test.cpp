@@ -5,6 +5,7 @@
 
 #include "deltamatch/error.hpp"
 #include "generate/payments.hpp"
+#include "ingest/codec/codec.hpp"
 #include "support.hpp"
 
 namespace deltamatch::generate {
@@ -82,6 +83,39 @@ TEST(PaymentsText, JsonlStatesEveryRecord) {
       if (numbers) expected += R"(,"amount":)" + std::to_string(record.amount);
       EXPECT_EQ(rows.at(i++), expected + "}");
     });
+  }
+}
+
+// What replay makes of the text, with no option set.
+TEST(PaymentsText, CodecsReadWhatIsWritten) {
+  PaymentsOptions options = small();
+  for (const bool csv : {true, false}) {
+    for (const IdStyle ids : {IdStyle::text, IdStyle::number}) {
+      options.format = csv ? PaymentsFormat::csv : PaymentsFormat::jsonl;
+      options.ids = ids;
+      options.amounts = ids == IdStyle::number;
+      auto rows = texts(options).rows;
+      const auto format = ingest::detect_format(rows[0] + '\n' + rows[1] + '\n');
+      ASSERT_EQ(format, csv ? ingest::Format::csv : ingest::Format::jsonl);
+      const auto codec = ingest::make_codec(*format, {});
+      auto row = rows.begin();
+      if (csv) {
+        EXPECT_TRUE(codec->decode(*row++).updates.empty());
+      }
+      generate_payments(options, [&](const PaymentRecord& record) {
+        const ingest::Decoded decoded = codec->decode(*row++);
+        ASSERT_EQ(decoded.updates.size(), 1U) << decoded.message;
+        const Update& read = decoded.updates.front();
+        EXPECT_EQ(read.kind, record.update.kind);
+        EXPECT_EQ(read.source, record.update.source);
+        EXPECT_EQ(read.target, record.update.target);
+        EXPECT_EQ(read.label, record.update.label);
+        EXPECT_EQ(read.source_label, record.update.source_label);
+        EXPECT_EQ(read.target_label, record.update.target_label);
+        EXPECT_EQ(read.time, record.update.time);
+      });
+      EXPECT_EQ(row, rows.end());
+    }
   }
 }
 
