@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 namespace deltamatch::property {
@@ -161,9 +162,47 @@ void Judge::check_result(const BatchResult& result) const {
   same("watermark", outcome_.watermark, result.watermark);
 }
 
-void Judge::check_graph(const GraphStatistics& graph) const {
-  same("edges in the graph", model_.graph().edges.size(), graph.edges);
-  same("vertices in the dictionary", model_.graph().vertices.size(), graph.vertices);
+std::vector<std::string> tell(const Engine& engine) {
+  std::vector<std::string> told;
+  engine.for_each([&](const Update& update) { told.push_back(oracle::to_string(update)); });
+  return told;
+}
+
+std::vector<std::string> Judge::tell() const {
+  std::vector<std::string> told;
+  for (const auto& [id, label] : model_.graph().vertices) {
+    Update update;
+    update.kind = UpdateKind::insert_vertex;
+    update.source = oracle::view(id);
+    update.source_label = label;
+    told.push_back(oracle::to_string(update));
+  }
+  std::vector<const DataEdge*> edges;
+  for (const DataEdge& edge : model_.graph().edges) edges.push_back(&edge);
+  std::sort(edges.begin(), edges.end(), [](const DataEdge* a, const DataEdge* b) {
+    return std::tie(a->source, a->target, a->label) < std::tie(b->source, b->target, b->label);
+  });
+  for (const DataEdge* edge : edges) {
+    Update update;
+    update.source = oracle::view(edge->source);
+    update.target = oracle::view(edge->target);
+    update.label = edge->label;
+    if (scenario_.window != 0) update.time = model_.time(*edge);
+    told.push_back(oracle::to_string(update));
+  }
+  return told;
+}
+
+void Judge::check_graph(const Engine& engine) const {
+  const GraphStatistics statistics = engine.graph();
+  same("edges in the graph", model_.graph().edges.size(), statistics.edges);
+  same("vertices in the dictionary", model_.graph().vertices.size(), statistics.vertices);
+  const std::vector<std::string> expected = tell();
+  const std::vector<std::string> told = property::tell(engine);
+  const auto [wanted, got] = std::mismatch(expected.begin(), expected.end(), told.begin(), told.end());
+  if (wanted == expected.end() && got == told.end()) return;
+  const auto line = [](auto at, const auto& all) { return at == all.end() ? std::string("nothing more") : "'" + *at + "'"; };
+  fail("the graph tells " + line(got, told) + " where there should be " + line(wanted, expected));
 }
 
 void Judge::check_batch(const Output& output) {
@@ -270,12 +309,13 @@ std::optional<std::vector<Output>> judged_run(const Scenario& scenario, Subject&
   Judge judge(scenario);
   if (!judge.take(scenario.start)) return std::nullopt;
   judge.check_result(subject.load(scenario.start));
+  judge.check_graph(subject.engine());
   std::vector<Output> outputs;
   for (const auto batch : batches) {
     if (!judge.take(batch)) return std::nullopt;
     outputs.push_back(subject.process(batch));
     judge.check_batch(outputs.back());
-    judge.check_graph(subject.engine().graph());
+    judge.check_graph(subject.engine());
   }
   return outputs;
 }

@@ -55,7 +55,8 @@ class Judge {
   /// What every call that applies updates must give, with or without matching.
   void check_result(const BatchResult& result) const;
   void check_batch(const Output& output);
-  void check_graph(const GraphStatistics& graph) const;
+  /// The graph itself: every vertex with its label, every edge with its time, each in order of ids.
+  void check_graph(const Engine& engine) const;
   /// Static matching, counted and listed, of every query on the graph as it stands.
   void check_static(Engine& engine);
 
@@ -64,6 +65,7 @@ class Judge {
   [[nodiscard]] const std::vector<oracle::Answer>& answers() const noexcept { return after_; }
 
  private:
+  [[nodiscard]] std::vector<std::string> tell() const;
   void check_query(std::size_t query, const Output& output, std::span<const Listed> listed);
   void check_cause(const Listed& match) const;
   void check_id(std::size_t query, const Listed& match);
@@ -78,6 +80,9 @@ class Judge {
   std::vector<std::map<oracle::Embedding, MatchId>> ids_;                 ///< of all matches ever seen, per query
   std::map<MatchId, std::pair<std::size_t, oracle::Embedding>> matches_;  ///< the other way
 };
+
+/// The graph in an engine, one line for each vertex and edge.
+[[nodiscard]] std::vector<std::string> tell(const Engine& engine);
 
 /// Loads the start and processes `batches`, each call held to the judge. Nothing where an answer is too large to enumerate.
 [[nodiscard]] std::optional<std::vector<Output>> judged_run(const Scenario& scenario, Subject& subject,

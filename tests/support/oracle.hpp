@@ -108,6 +108,8 @@ class Model {
   Outcome apply(std::span<const Update> batch, OnReject on_reject);
 
   [[nodiscard]] const DataGraph& graph() const noexcept { return graph_; }
+  /// The largest insert time of a live edge since its last deletion; 0 where no time was given.
+  [[nodiscard]] Timestamp time(const DataEdge& edge) const { return time_.at(edge); }
 
  private:
   /// What the batch did so far to an edge that it names.
@@ -132,8 +134,8 @@ class Model {
 
   Timestamp window_;
   DataGraph graph_;
-  std::map<DataEdge, Timestamp> time_;  ///< largest insert time since the last deletion; 0 where no time was given
-  std::set<ExternalId> declared_;       ///< by a vertex record
+  std::map<DataEdge, Timestamp> time_;
+  std::set<ExternalId> declared_;  ///< by a vertex record
   std::optional<Timestamp> watermark_;
 };
 
