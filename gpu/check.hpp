@@ -1,0 +1,21 @@
+// Every CUDA call goes through here. Internal to gpu.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <string_view>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::gpu {
+
+/// Throws Error that names the call and CUDA's reason. Clears CUDA's own record of the last error.
+inline void check(cudaError_t status, std::string_view call) {
+  if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());
+  throw Error(call, std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status),
+              "see nvidia-smi for the state of driver and devices");
+}
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,71 @@
+#include "gpu/devices.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "gpu/check.hpp"
+
+namespace deltamatch::gpu {
+namespace {
+
+constexpr int probe_blocks = 4;
+constexpr int probe_threads = 96;  // three warps: the shuffle below crosses none
+
+/// Each warp adds its threads' numbers by shuffles; lane 0 adds the sum to the total.
+__global__ void sum_of_thread_numbers(unsigned long long* total) {
+  unsigned sum = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffU, sum, offset);
+  if (threadIdx.x % 32 == 0) atomicAdd(total, sum);
+}
+
+struct Free {
+  void operator()(void* memory) const noexcept { cudaFree(memory); }
+};
+struct DestroyStream {
+  void operator()(cudaStream_t stream) const noexcept { cudaStreamDestroy(stream); }
+};
+
+}  // namespace
+
+std::vector<Device> devices() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) {
+    static_cast<void>(cudaGetLastError());
+    return {};
+  }
+  check(status, "cudaGetDeviceCount");
+  std::vector<Device> found;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
+    found.push_back({ordinal, properties.name, properties.major, properties.minor, properties.totalGlobalMem});
+  }
+  return found;
+}
+
+void probe(int ordinal) {
+  check(cudaSetDevice(ordinal), "cudaSetDevice");
+  cudaStream_t created = nullptr;
+  check(cudaStreamCreateWithFlags(&created, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  const std::unique_ptr<CUstream_st, DestroyStream> stream(created);
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, sizeof(unsigned long long)), "cudaMalloc");
+  const std::unique_ptr<void, Free> total(memory);
+
+  check(cudaMemsetAsync(total.get(), 0, sizeof(unsigned long long), stream.get()), "cudaMemsetAsync");
+  sum_of_thread_numbers<<<probe_blocks, probe_threads, 0, stream.get()>>>(static_cast<unsigned long long*>(total.get()));
+  check(cudaGetLastError(), "probe kernel");
+  unsigned long long sum = 0;
+  check(cudaMemcpyAsync(&sum, total.get(), sizeof sum, cudaMemcpyDeviceToHost, stream.get()), "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
+
+  constexpr unsigned long long threads = probe_blocks * probe_threads;
+  if (sum != threads * (threads - 1) / 2) {
+    throw Error("CUDA device " + std::to_string(ordinal), "computes wrong sums", "do not use it");
+  }
+}
+
+}  // namespace deltamatch::gpu

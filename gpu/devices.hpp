@@ -1,0 +1,26 @@
+// CUDA devices: which there are, and whether this build's code runs on one.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace deltamatch::gpu {
+
+struct Device {
+  int ordinal = 0;  ///< as CUDA counts them in this process
+  std::string name;
+  int major = 0;  ///< compute capability
+  int minor = 0;
+  std::size_t bytes = 0;  ///< of device memory
+};
+
+/// The devices of this process in order of their ordinals; none where there is no driver or no device. Throws Error where CUDA
+/// fails in any other way.
+[[nodiscard]] std::vector<Device> devices();
+
+/// Runs a small kernel on a device and checks what it wrote. Throws Error where the device does not exist, where this build
+/// holds no code for it, or where its answer is wrong. Creates the device's context: up to seconds for the first call.
+void probe(int ordinal);
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,31 @@
+#include "gpu/devices.hpp"
+
+#include <gtest/gtest.h>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::gpu {
+namespace {
+
+TEST(Devices, EachRunsTheKernelOfThisBuild) {
+  const std::vector<Device> found = devices();
+  if (found.empty()) GTEST_SKIP() << "no CUDA device";
+  for (const Device& device : found) {
+    EXPECT_FALSE(device.name.empty());
+    EXPECT_GE(device.major, 9);
+    EXPECT_GT(device.bytes, std::size_t{1} << 30);
+    probe(device.ordinal);
+  }
+}
+
+TEST(Devices, OneThatDoesNotExistIsAnErrorThatNamesTheCall) {
+  try {
+    probe(static_cast<int>(devices().size()));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string_view(error.what()).find("cudaSetDevice: cudaError"), std::string_view::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch::gpu
