@@ -1,0 +1,120 @@
+"""The base of the tests on real streams: a replay is held to the reference at several points of the stream, the graph that it
+leaves is matched as a whole, and both must tell the same."""
+
+import itertools
+import json
+import sys
+import unittest
+
+import harness
+from reference import Graph, Index, embeddings, subgraphs
+
+INSERT, DELETE = "+", "-"
+UNREADABLE = ("?",)  # a record that is refused as it stands
+SKIPPED = 77  # what ctest is told to take for a skipped test
+
+
+class StreamTest(harness.CliTest):
+    maxDiff = None
+
+    def program(self, *args, stdin=b""):
+        """The --json object of a command that must succeed."""
+        outcome = self.run_program(*args, "--json", stdin=stdin, timeout=580)
+        self.assertEqual((outcome.code, outcome.err), (0, ""), outcome)
+        return json.loads(outcome.out)
+
+    def replay(self, args, patterns, **options):
+        return self.program("replay", *args, *queries(patterns), **options)
+
+    def check_replay(self, args, records, patterns, graph, *, checkpoints=4, count="subgraphs", stdin=b""):
+        """Replays what `args` name, which are `records` upon `graph` (that the reference has at the start), and compares counts
+        after the last batch and some others. Gives the --json object."""
+        start = counts(graph, patterns, count)
+        told = self.replay([*args, "--count", count, "--batches", "batches.jsonl", "--save-snapshot", "end.dms"], patterns,
+                           stdin=stdin)
+        batches = self.lines("batches.jsonl")
+        self.assertEqual(told["batches"], len(batches))
+        self.assertEqual(told["updates"], sum(b["updates"] for b in batches))
+        points = {len(batches) * (i + 1) // checkpoints for i in range(checkpoints)}
+        net = dict(start)
+        records = iter(records)
+        loops = refused = 0
+        for number, batch in enumerate(batches, 1):
+            for query in batch["queries"]:
+                net[query["name"]] += query["new"] - query["removed"]
+            these = list(itertools.islice(records, batch["updates"]))
+            refused += these.count(UNREADABLE)
+            loops += apply(graph, these)
+            if number in points:
+                expected = counts(graph, patterns, count)
+                self.assertEqual(net, expected, f"after batch {number} of {len(batches)}")
+        self.assertIsNone(next(records, None), "records that the program did not see")
+        self.assertEqual(told["graph"]["edges"], len(graph.edges()))
+        rejects = {name: told["ignored"][name] for name in harness.REJECTS if told["ignored"][name]}
+        self.assertEqual((rejects.pop("self_loop", 0), sum(rejects.values())), (loops, refused), rejects)
+        self.assertEqual({q["name"]: start[q["name"]] + q["new"] - q["removed"] for q in told["queries"]}, net)
+        static = self.program("match", "--snapshot", "end.dms", "--count", count, *queries(patterns))
+        self.assertEqual({q["name"]: q["matches"] for q in static["queries"]}, net, "the graph matched as a whole")
+        return told
+
+    def check_digests(self, args, patterns, variants, stdin=b""):
+        """From an empty graph: the matches themselves (their digests), not only their number, are those of the final graph, for
+        every variant of the arguments."""
+        for number, variant in enumerate(variants):
+            told = self.replay([*args, *variant, "--emit", "digest", "--save-snapshot", "end.dms"], patterns, stdin=stdin)
+            net = {q["name"]: (q["new"] - q["removed"], digest(q["new_digest"]) - digest(q["removed_digest"]))
+                   for q in told["queries"]}
+            static = self.program("match", "--snapshot", "end.dms", "--emit", "digest", *queries(patterns))
+            for query in static["queries"]:
+                matches, difference = net[query["name"]]
+                self.assertEqual((matches, difference % 2**128), (query["matches"], digest(query["digest"])),
+                                 f"{query['name']} with {variant}")
+            if number == 0:
+                first = static["queries"]
+            self.assertEqual([q["digest"] for q in static["queries"]], [q["digest"] for q in first], f"with {variant}")
+
+    def check_triangles(self, args, expected, stdin=b""):
+        """A stream of insertions read as an undirected graph without labels has so many triangles."""
+        told = self.program("replay", *args, "--undirected", "--on-error", "skip", "--query", "triangle=(a)--(b)--(c)--(a)",
+                            stdin=stdin)
+        (query,) = told["queries"]
+        self.assertEqual((query["new"], query["removed"]), (expected, 0))
+
+
+def queries(patterns):
+    return [argument for pattern in patterns for argument in ("--query", pattern.text())]
+
+
+def counts(graph, patterns, count="subgraphs"):
+    index = Index(graph)
+    return {p.name: (embeddings if count == "embeddings" else subgraphs)(index, p) for p in patterns}
+
+
+def apply(graph, records):
+    """Applies records (sign, source, target, label, time) and gives the number of self-loops among them."""
+    loops = 0
+    for sign, *edge in records:
+        if sign == UNREADABLE[0]:
+            continue
+        loops += not (graph.insert(*edge) if sign == INSERT else graph.delete(*edge))
+    return loops
+
+
+def digest(text):
+    return int(text, 16)
+
+
+def microseconds(text):
+    """Seconds with a fraction, exactly."""
+    whole, _, fraction = text.partition(".")
+    return int(whole) * 1_000_000 + int((fraction + "000000")[:6])
+
+
+def main():
+    result = unittest.main(exit=False, verbosity=2).result
+    if result.testsRun and result.testsRun == len(result.skipped):
+        sys.exit(SKIPPED)
+    sys.exit(not result.wasSuccessful())
+
+
+__all__ = ["DELETE", "INSERT", "Graph", "StreamTest", "UNREADABLE", "apply", "counts", "digest", "main", "microseconds", "queries"]
