@@ -79,7 +79,8 @@ bool is_tsv(std::string_view line) noexcept {
   return is_signed ? fields == 3 || fields == 5 : fields == 4;
 }
 
-/// Whether a line is a list of names that a header could be: with the usual ones for source and target, or for a vertex.
+/// Whether a line is a list of names that a header could be: with the usual ones for source and target, or for a vertex and its
+/// label.
 bool is_header(std::string_view line) {
   const char separator = csv_separator(line);
   Layout layout;
@@ -90,7 +91,7 @@ bool is_header(std::string_view line) {
     if (const auto role = role_by_usual_name(field)) layout.set(*role, column);
     at = end + 1;
   }
-  return (layout.has(Role::source) && layout.has(Role::target)) || layout.has(Role::vertex);
+  return (layout.has(Role::source) && layout.has(Role::target)) || (layout.has(Role::vertex) && layout.has(Role::label));
 }
 
 /// Whether a line has ids alone where an edge list has them.

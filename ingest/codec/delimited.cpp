@@ -203,10 +203,10 @@ class CsvCodec final : public Codec {
         layout_.set(role, column);
       }
     }
-    // A column named `id` says nothing about vertices where there are edges.
-    if (layout_.has(Role::source) && layout_.has(Role::target) && !spec_.names[static_cast<std::size_t>(Role::vertex)]) {
+    // A column that happens to be called `id` says something about vertices only beside a label, and not where there are edges.
+    const bool edges = layout_.has(Role::source) && layout_.has(Role::target);
+    if ((edges || !layout_.has(Role::label)) && !spec_.names[static_cast<std::size_t>(Role::vertex)])
       layout_.unset(Role::vertex);
-    }
     for (std::size_t r = 0; r < role_count; ++r) {
       const auto role = static_cast<Role>(r);
       if (twice[r] && layout_.has(role)) return fmt::format("has two columns for {}", role_name(role));
@@ -214,7 +214,7 @@ class CsvCodec final : public Codec {
         return fmt::format("has no column {} for {}", in_ticks(*spec_.names[r]), role_name(role));
       }
     }
-    return layout_.complete() ? "" : "does not name source and target, nor a vertex";
+    return layout_.complete() ? "" : "names neither source and target nor a vertex and its label";
   }
 
   Decoded bad_header(std::string_view record, std::string_view fault) {

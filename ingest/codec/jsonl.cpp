@@ -57,8 +57,12 @@ bool is_number(std::string_view text) noexcept {
   return text.empty();
 }
 
+/// How deep ignored values may nest; the stack pays for each level.
+constexpr int deepest = 256;
+
 /// Reads a value to its end, so that what is ignored is valid all the same.
-simdjson::error_code pass(ondemand::value value) {
+simdjson::error_code pass(ondemand::value value, int depth = 0) {
+  if (depth > deepest) return simdjson::DEPTH_ERROR;
   ondemand::json_type type{};
   if (const auto error = value.type().get(type)) return error;
   switch (type) {
@@ -68,7 +72,7 @@ simdjson::error_code pass(ondemand::value value) {
       for (auto item : array) {
         ondemand::value inner;
         if (const auto error = item.get(inner)) return error;
-        if (const auto error = pass(inner)) return error;
+        if (const auto error = pass(inner, depth + 1)) return error;
       }
       return simdjson::SUCCESS;
     }
@@ -79,7 +83,7 @@ simdjson::error_code pass(ondemand::value value) {
         ondemand::field field;
         if (const auto error = std::move(item).get(field)) return error;
         if (const auto error = field.unescaped_key().error()) return error;
-        if (const auto error = pass(field.value())) return error;
+        if (const auto error = pass(field.value(), depth + 1)) return error;
       }
       return simdjson::SUCCESS;
     }

@@ -1,0 +1,72 @@
+// Bytes through detection, every codec and the batcher. The first four bytes choose the options, the rest is the stream.
+// Whatever comes, the stream ends or an Error ends it; and reading ahead or another cut into batches changes nothing.
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+#include "ingest/stream.hpp"
+
+namespace {
+
+using namespace deltamatch;
+using namespace deltamatch::ingest;
+
+struct Outcome {
+  std::vector<std::uint64_t> lines;
+  std::vector<Timestamp> times;
+  std::uint64_t refused = 0;
+  std::string error;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+Outcome read(std::string_view bytes, const StreamOptions& options) {
+  Outcome outcome;
+  try {
+    const auto stream = open_memory(bytes, "fuzz", options);
+    PositionedBatch batch;
+    while (stream->next(batch)) {
+      if (batch.updates.empty()) std::abort();
+      for (std::size_t i = 0; i < batch.updates.size(); ++i) {
+        const Update& update = batch.updates.updates()[i];
+        outcome.lines.push_back(batch.position(i).number);
+        outcome.times.push_back(update.time.value_or(0));
+        if (update.source.is_text() && update.source.text().empty()) std::abort();
+        if (update.source.is_text() && options.codec.ids == IdKind::integer) std::abort();
+      }
+      stream->settle(batch, {});
+    }
+    outcome.refused = stream->refused().total();
+  } catch (const Error& error) {
+    outcome.error = error.what();
+  }
+  return outcome;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 4) return 0;
+  StreamOptions options;
+  options.read_ahead = 0;
+  options.on_error = OnError::skip;
+  options.max_record = 256;
+  if (data[0] % 7 != 6) options.format = static_cast<Format>(data[0] % 7);
+  options.codec.ids = static_cast<IdKind>(data[1] % 3);
+  options.codec.negative_ids = data[1] % 2 == 1 && options.codec.ids == IdKind::integer;
+  const char* const columns[] = {"", "source,target,label,time", "source=a,target=b", "vertex,label",
+                                 "op,source,target,-,time"};
+  options.codec.columns = columns[data[2] % 5];
+  if (data[2] >= 128) options.codec.time_format = "%Y%m%d %H%M%S";
+  options.limits.max_updates = data[3] % 8;
+  options.limits.max_span = data[3] / 8;
+  const std::string_view bytes(reinterpret_cast<const char*>(data) + 4, size - 4);
+
+  const Outcome outcome = read(bytes, options);
+  options.limits = {};
+  if (read(bytes, options) != outcome) std::abort();
+  return 0;
+}

@@ -1,0 +1,91 @@
+#include "support.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::error_of;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::read_all;
+
+std::string detected(std::string_view head, std::size_t columns = 0) {
+  const auto format = detect_format(head, columns);
+  return format ? std::string(format_name(*format)) : "none";
+}
+
+TEST(Detect, EveryFormatByItsContent) {
+  EXPECT_EQ(detected("1 2\n3 4\n"), "snap");
+  EXPECT_EQ(detected("# comment\n% comment\n582 364 0\n"), "snap");
+  EXPECT_EQ(detected("1\t2\n"), "snap");
+  EXPECT_EQ(detected("1\t2\t1082040961\n"), "snap");
+  EXPECT_EQ(detected("- 1 2\n"), "snap");
+  EXPECT_EQ(detected("# only comments\n"), "snap");
+  EXPECT_EQ(detected("+\t126483\t2\t5\t1312242084\n-\t1\t2\t6\t1\n"), "tsv");
+  EXPECT_EQ(detected("1\t0\t0\t1312242084\n"), "tsv");
+  EXPECT_EQ(detected("a b\tc d\tL\t5\n"), "tsv");
+  EXPECT_EQ(detected("0\t1\tx y\n1\t0\t\n", 3), "tsv");
+  EXPECT_EQ(detected("t 3112 12519\nv 0 0 1\n"), "tve");
+  EXPECT_EQ(detected("v 0 0\n"), "tve");
+  EXPECT_EQ(detected("e -2 -15786\ne 0 1745\n"), "tve");
+  EXPECT_EQ(detected("-e 0 1\n"), "tve");
+  EXPECT_EQ(detected("4039,88234,u,graph\n1,2\n"), "jlg");
+  EXPECT_EQ(detected("from,to,feature,time\n6,2,4,1289241911.7\n"), "csv");
+  EXPECT_EQ(detected("source;target\n"), "csv");
+  EXPECT_EQ(detected("\"source\"\t\"target\"\n"), "csv");
+  EXPECT_EQ(detected("id_1,id_2\n0,23977\n"), "csv");
+  EXPECT_EQ(detected("172.016.112.020,192.168.001.010,06/01/1998-07:55,-\n"), "csv");
+  EXPECT_EQ(detected("{\"source\":1,\"target\":2}\n"), "jsonl");
+  EXPECT_EQ(detected("\n\n  {\"source\":1"), "jsonl");
+}
+
+TEST(Detect, NothingWhereNothingFits) {
+  EXPECT_EQ(detected(""), "none");
+  EXPECT_EQ(detected("hello world this is prose\n"), "none");
+  EXPECT_EQ(detected("hello\n"), "none");
+  EXPECT_EQ(detected(std::string_view("1 2\n\0\0", 6)), "none");
+  EXPECT_EQ(detected("\x7f"
+                     "ELF\x02\x01\x01\x03"),
+            "none");
+}
+
+TEST(Detect, NamesGoBothWays) {
+  for (const Format format : {Format::snap, Format::csv, Format::tsv, Format::tve, Format::jlg, Format::jsonl}) {
+    EXPECT_EQ(format_by_name(format_name(format)), format);
+  }
+  EXPECT_FALSE(format_by_name("xml"));
+}
+
+TEST(Detect, StreamsSayWhatTheySawAndWhatToDo) {
+  EXPECT_EQ(error_of([] { read_all("hello world\n"); }),
+            "test:1: the format is not recognised; the data starts with `hello world\\x0a`; set format to snap, csv, tsv, tve, "
+            "jlg or jsonl");
+  StreamOptions options;
+  options.format = Format::snap;
+  options.codec.ids = IdKind::string;
+  EXPECT_THAT(read_all("hello world\n", options), ElementsAre("+ 'hello' -> 'world'"));
+}
+
+TEST(Detect, AnEmptyStreamIsAnEmptyStream) {
+  EXPECT_THAT(read_all(""), IsEmpty());
+  EXPECT_THAT(read_all("\xef\xbb\xbf"), IsEmpty());
+  EXPECT_FALSE(open_memory("", "test")->format());
+  EXPECT_EQ(open_memory("1 2\n", "test")->format(), Format::snap);
+}
+
+TEST(Detect, BinaryJunkIsRefusedRecordByRecordWhereTheFormatIsForced) {
+  std::string junk;
+  for (unsigned i = 0, x = 12345; i < 20000; ++i) junk += static_cast<char>((x = x * 1103515245 + 12345) >> 16);
+  EXPECT_THAT(error_of([&] { read_all(junk); }), HasSubstr("is not recognised"));
+  for (const Format format : {Format::snap, Format::tsv, Format::tve, Format::jlg, Format::jsonl}) {
+    StreamOptions options;
+    options.format = format;
+    options.on_error = OnError::skip;
+    const auto stream = open_memory(junk, "test", options);
+    EXPECT_THAT(read_all(*stream), IsEmpty()) << format_name(format);
+    EXPECT_GT(stream->refused().total(), 0u) << format_name(format);
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest

@@ -1,0 +1,110 @@
+#include "support.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using testing::decode;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Jsonl, EdgesAndVertices) {
+  EXPECT_THAT(
+      decode(
+          Format::jsonl,
+          {R"({"op":"+","source":"acct-1","target":7,"label":"PAYS","source_label":"A","target_label":"B","time":1700000000000000})",
+           R"( {"target":2, "source":1, "op":"delete"} )", R"({"op":"+","vertex":"a","label":"Account"})",
+           R"({"op":"-","vertex":-5})", "", R"({"source":1,"target":2,"time":"2023-11-14T22:13:20Z","label":5})"}),
+      ElementsAre("+ 'acct-1' -> 7 [PAYS] (A -> B) @1700000000000000", "- 1 -> 2", "+ 'a' (Account)", "- -5",
+                  "+ 1 -> 2 [5] @1700000000000000"));
+}
+
+TEST(Jsonl, StringsAreStringsAndNumbersNumbersUnlessToldOtherwise) {
+  const std::vector<std::string> record = {R"({"source":"7","target":7})"};
+  EXPECT_THAT(decode(Format::jsonl, record), ElementsAre("+ '7' -> 7"));
+  CodecOptions options;
+  options.ids = IdKind::integer;
+  EXPECT_THAT(decode(Format::jsonl, record, options), ElementsAre("+ 7 -> 7"));
+  options.ids = IdKind::string;
+  EXPECT_THAT(decode(Format::jsonl, record, options), ElementsAre("+ '7' -> '7'"));
+}
+
+TEST(Jsonl, EscapesAndIgnoredFields) {
+  EXPECT_THAT(
+      decode(
+          Format::jsonl,
+          {R"({"s\u006furce":"a\"\u00e9\n","target":"b","memo":{"x":[1,2.5e300,null,true,{"y":""}]},"n":12345678901234567890123})"}),
+      ElementsAre("+ 'a\"\xc3\xa9\n' -> 'b'"));
+}
+
+TEST(Jsonl, NullIsAbsent) {
+  EXPECT_THAT(decode(Format::jsonl, {R"({"source":1,"target":2,"label":null,"time":null,"source_label":null,"op":null})",
+                                     R"({"source":null,"target":2})"}),
+              ElementsAre("+ 1 -> 2", "! wrong_arity: there is no source"));
+}
+
+TEST(Jsonl, FieldNamesOfTheUsersOwn) {
+  CodecOptions options;
+  options.columns = "source=payer,target=payee,time=";
+  EXPECT_THAT(decode(Format::jsonl, {R"({"payer":1,"payee":2,"source":"bank","time":"never","label":"x"})"}, options),
+              ElementsAre("+ 1 -> 2 [x]"));
+}
+
+TEST(Jsonl, RefusesEachByItsReason) {
+  const auto refusal = [](const char* record) {
+    const auto out = decode(Format::jsonl, {record});
+    return out.size() == 1 ? out[0].substr(0, out[0].find(':')) : "not one";
+  };
+  EXPECT_EQ(refusal(R"({"source":1})"), "! wrong_arity");
+  EXPECT_EQ(refusal(R"({})"), "! wrong_arity");
+  EXPECT_EQ(refusal(R"({"vertex":1,"source":2,"target":3})"), "! wrong_arity");
+  EXPECT_EQ(refusal(R"({"source":1.5,"target":2})"), "! bad_id");
+  EXPECT_EQ(refusal(R"({"source":"","target":2})"), "! bad_id");
+  EXPECT_EQ(refusal(R"({"source":9223372036854775808,"target":2})"), "! bad_id");
+  EXPECT_EQ(refusal(R"({"source":99999999999999999999999,"target":2})"), "! bad_id");
+  EXPECT_EQ(refusal(R"({"source":1e3,"target":2})"), "! bad_id");
+  EXPECT_EQ(refusal(R"({"source":1,"target":2,"time":"x"})"), "! bad_time");
+  EXPECT_EQ(refusal(R"({"source":1,"target":2,"time":99999999999999999999})"), "! bad_time");
+  EXPECT_EQ(refusal(R"({"source":1,"target":2,"op":"*"})"), "! bad_operation");
+  EXPECT_EQ(refusal(R"({"source":1,"target":2,"op":1})"), "! bad_operation");
+}
+
+TEST(Jsonl, BrokenJsonIsMalformedWhereverItBreaks) {
+  for (const char* record : {"{",
+                             "}",
+                             "[]",
+                             "1",
+                             "null",
+                             "\"x\"",
+                             "nonsense",
+                             R"({"source":1,"target":2)",
+                             R"({"source":1,"target":2} x)",
+                             R"({"source":1,"target":2}{"source":1,"target":2})",
+                             R"({"source":NaN,"target":2})",
+                             R"({"source":1 "target":2})",
+                             R"({"source":1,,"target":2})",
+                             R"({"source":1,"target":2,})",
+                             R"({"source":01,"target":2})",
+                             R"({"source":1,"target":2,"x":tru})",
+                             R"({"source":1,"target":2,"x":[1,]})",
+                             R"({"source":1,"target":2,"x":1.})",
+                             R"({"source":1,"target":2,"x":"\q"})",
+                             R"({"source":1,"source":3,"target":2})",
+                             R"({"source":[1],"target":2})",
+                             R"({"source":true,"target":2})",
+                             R"({"source":{"a":1},"target":2})",
+                             "{\"source\":\"\xff\",\"target\":2}",
+                             R"({"source":"a,"target":2})",
+                             R"({"source":1,"target":2,"x":{"y"}})",
+                             R"({source:1,"target":2})",
+                             R"({"source":12abc,"target":2})"}) {
+    EXPECT_THAT(decode(Format::jsonl, {record, R"({"source":1,"target":2})"}),
+                ElementsAre(HasSubstr("! malformed"), "+ 1 -> 2"))
+        << record;
+  }
+  EXPECT_THAT(decode(Format::jsonl, {std::string(100000, '[')}), ElementsAre(HasSubstr("! malformed")));
+  EXPECT_THAT(decode(Format::jsonl, {R"({"source":1,"target":2,"x":)" + std::string(5000, '[') + std::string(5000, ']') + "}"}),
+              ElementsAre(HasSubstr("! malformed")));
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest

@@ -1,0 +1,116 @@
+// What the tests of ingest share.
+#pragma once
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+#include "ingest/stream.hpp"
+
+namespace deltamatch::ingest::testing {
+
+inline std::string text_of(const Id& id) {
+  return id.is_text() ? fmt::format("'{}'", id.text()) : fmt::format("{}", id.number());
+}
+
+/// "+ 1 -> 'b' [L] (A -> B) @5": times and labels where there are some.
+inline std::string text_of(const Update& update) {
+  const bool inserts = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::insert_vertex;
+  const bool vertex = update.kind == UpdateKind::insert_vertex || update.kind == UpdateKind::delete_vertex;
+  std::string text = inserts ? "+ " : "- ";
+  text += text_of(update.source);
+  if (vertex) {
+    if (update.source_label) text += fmt::format(" ({})", *update.source_label);
+  } else {
+    text += " -> " + text_of(update.target);
+    if (!update.label.empty()) text += fmt::format(" [{}]", update.label);
+    if (update.source_label || update.target_label) {
+      text += fmt::format(" ({} -> {})", update.source_label.value_or("?"), update.target_label.value_or("?"));
+    }
+  }
+  if (update.time) text += " @" + std::to_string(*update.time);
+  return text;
+}
+
+/// The updates and refusals of records, refusals as "! reason: message".
+inline std::vector<std::string> decode(Codec& codec, const std::vector<std::string>& records) {
+  std::vector<std::string> out;
+  for (const std::string& record : records) {
+    const Decoded decoded = codec.decode(record);
+    for (const Update& update : decoded.updates) out.push_back(text_of(update));
+    if (decoded.refused) out.push_back(fmt::format("! {}: {}", reject_name(*decoded.refused), decoded.message));
+  }
+  return out;
+}
+
+inline std::vector<std::string> decode(Format format, const std::vector<std::string>& records,
+                                       const CodecOptions& options = {}) {
+  return decode(*make_codec(format, options), records);
+}
+
+/// What `call` throws, as text; empty where it throws nothing.
+template <class Call>
+std::string error_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+/// All updates of a stream in memory, a line of dashes between batches. Reads to the end.
+inline std::vector<std::string> read_all(BatchSource& stream) {
+  std::vector<std::string> out;
+  PositionedBatch batch;
+  while (stream.next(batch)) {
+    if (!out.empty()) out.push_back("--");
+    for (const Update& update : batch.updates.updates()) out.push_back(text_of(update));
+    stream.settle(batch, {});
+  }
+  return out;
+}
+
+inline std::vector<std::string> read_all(std::string_view bytes, const StreamOptions& options = {}) {
+  return read_all(*open_memory(bytes, "test", options));
+}
+
+/// A folder that goes with the test.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "deltamatch-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw Error(pattern, "cannot be created");
+    path_ = pattern;
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] std::string file(std::string_view name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+inline void write_file(const std::string& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace deltamatch::ingest::testing
