@@ -58,7 +58,7 @@ class Recent {
   }
 
  private:
-  static constexpr std::size_t capacity = 1024;
+  static constexpr std::size_t capacity = 8192;
   std::vector<Entry> entries_;
 };
 
