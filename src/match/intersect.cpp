@@ -10,8 +10,11 @@ namespace deltamatch::match {
 namespace detail {
 namespace {
 
-/// From that skew on, searching the long list beats merging.
-constexpr std::size_t search_skew = 16;
+/// From that skew on, searching the long list beats merging (measured by bench/micro/intersect_bench.cpp).
+constexpr std::size_t search_skew = 2;
+
+/// A search looks that many times the mean distance ahead before it takes in the whole rest of the list.
+constexpr std::size_t search_span = 4;
 
 /// Merges without branches on the data. In place, `out` stays behind the entries of `a` still to be read.
 template <bool write>
@@ -32,56 +35,57 @@ std::size_t merge(const std::uint32_t* a, std::size_t na, const std::uint32_t* b
   return found;
 }
 
-/// Searches every needle behind the place of the one before: doubling steps, then bisection.
-template <bool write>
+/// Bisects for `lanes` needles at a time. In place, results written lie before the entries that are read later.
+template <bool write, std::size_t lanes>
 std::size_t search(const std::uint32_t* needles, std::size_t n, const std::uint32_t* list, std::size_t size,
                    std::uint32_t* out) noexcept {
+  const std::size_t span = search_span * lanes * (size / n + 1);
   std::size_t found = 0;
-  for (std::size_t i = 0; i < n && size > 0; ++i) {
-    const std::uint32_t x = needles[i];
-    std::size_t step = 1;
-    while (step < size && list[step - 1] < x) step *= 2;
-    const std::size_t position = lower_bound(list, std::min(step, size), x);
-    list += position;
-    size -= position;
-    if (size == 0 || *list != x) continue;
-    if constexpr (write) out[found] = x;
-    ++found;
+  std::size_t first = 0;  // needles to come are not before
+  for (std::size_t i = 0; i < n; i += lanes) {
+    std::uint32_t x[lanes];
+    std::size_t base[lanes];
+    for (std::size_t k = 0; k < lanes; ++k) {
+      x[k] = needles[std::min(i + k, n - 1)];
+      base[k] = first;
+    }
+    std::size_t rest = size - first;
+    if (span < rest && list[first + span - 1] >= x[lanes - 1]) rest = span;
+    bisect<1>(list, rest, x, base);
+    first = base[lanes - 1];
+    bool hit[lanes];
+    for (std::size_t k = 0; k < lanes; ++k) hit[k] = list[base[k]] == x[k] && i + k < n;
+    for (std::size_t k = 0; k < lanes; ++k) {
+      if constexpr (write) {
+        if (hit[k]) out[found] = x[k];
+      }
+      found += hit[k];
+    }
   }
   return found;
 }
 
 template <bool write>
+std::size_t unlike(const std::uint32_t* needles, std::size_t n, const std::uint32_t* list, std::size_t size,
+                   std::uint32_t* out) noexcept {
+  return n < 4 ? search<write, 1>(needles, n, list, size, out) : search<write, 4>(needles, n, list, size, out);
+}
+
+template <bool write>
 std::size_t intersect(const std::uint32_t* a, std::size_t na, const std::uint32_t* b, std::size_t nb,
                       std::uint32_t* out) noexcept {
-  if (na > nb) {
-    return na / search_skew >= nb ? search<write>(b, nb, a, na, out) : merge<write>(a, na, b, nb, out);
-  }
-  return nb / search_skew >= na ? search<write>(a, na, b, nb, out) : merge<write>(a, na, b, nb, out);
+  if (na / search_skew >= nb) return unlike<write>(b, nb, a, na, out);
+  if (nb / search_skew >= na) return unlike<write>(a, na, b, nb, out);
+  return merge<write>(a, na, b, nb, out);
 }
 
 std::size_t count(const std::uint32_t* a, std::size_t na, const std::uint32_t* b, std::size_t nb) noexcept {
   return intersect<false>(a, na, b, nb, nullptr);
 }
 
-std::size_t count_bits(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits) noexcept {
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < n; ++i) found += bits[a[i] >> 6] >> (a[i] & 63) & 1;
-  return found;
-}
-
-std::size_t filter_bits(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits, std::uint32_t* out) noexcept {
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t x = a[i];
-    if ((bits[x >> 6] >> (x & 63) & 1) != 0) out[found++] = x;
-  }
-  return found;
-}
-
 }  // namespace
 
-const Kernels portable_kernels = {count, intersect<true>, count_bits, filter_bits};
+const Kernels portable_kernels = {count, intersect<true>};
 
 // Usable from the first instruction of the program on; the processor's best follows among the dynamic initialisers.
 constinit const Kernels* kernels = &portable_kernels;

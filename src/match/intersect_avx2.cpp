@@ -23,11 +23,8 @@ constexpr std::size_t width = 8;
 constexpr std::size_t small_blocks = 4;
 constexpr std::size_t small_needles = 16;
 
-/// From that skew on, searching the long list beats merging.
-#ifndef SKEW2
-#define SKEW2 12
-#endif
-constexpr std::size_t search_skew = SKEW2;
+/// From that skew on, searching the long list beats merging (measured by bench/micro/intersect_bench.cpp).
+constexpr std::size_t search_skew = 12;
 
 /// A search looks that many times the mean distance ahead before it takes in the whole rest of the list.
 constexpr std::size_t search_span = 4;
@@ -93,32 +90,38 @@ DELTAMATCH_TARGET std::size_t all_pairs(const std::uint32_t* needles, std::size_
   return found;
 }
 
-/// Bisects the list for `width` needles at once by gathers.
-template <bool write>
+DELTAMATCH_TARGET inline bool holds(const std::uint32_t* block, std::uint32_t x) noexcept {
+  return _mm256_movemask_epi8(_mm256_cmpeq_epi32(load(block), broadcast(x))) != 0;
+}
+
+/// Finds the block that may hold a needle by bisection over the blocks' last entries, without branches on the data, `lanes`
+/// needles side by side; then compares the whole block. The list has `width` entries at least.
+template <bool write, std::size_t lanes>
 DELTAMATCH_TARGET std::size_t search(const std::uint32_t* needles, std::size_t n, const std::uint32_t* list, std::size_t size,
                                      std::uint32_t* out) noexcept {
-  const std::size_t span = search_span * width * (size / n + 1);
+  const std::size_t blocks = (size + width - 1) / width;
+  const std::size_t span = search_span * lanes * (blocks / n + 1);
   std::size_t found = 0;
-  for (std::size_t i = 0; i < n; i += width) {
-    const std::size_t lanes = std::min(width, n - i);
-    const std::uint32_t last = needles[i + lanes - 1];
-    const __m256i valid = first_lanes(lanes);
-    const __m256i x = _mm256_blendv_epi8(broadcast(last), load(needles + i, valid), valid);
-    // If a needle is in the list, it is among the `rest` entries from its `base` on.
-    __m256i base = _mm256_setzero_si256();
-    std::size_t rest = span < size && list[span - 1] >= last ? span : size;
-    while (rest > 1) {
-      const std::size_t half = rest / 2;
-      const __m256i probe = _mm256_i32gather_epi32(reinterpret_cast<const int*>(list + half - 1), base, 4);
-      const __m256i step = broadcast(static_cast<std::uint32_t>(half));
-      base = _mm256_add_epi32(base, _mm256_and_si256(_mm256_cmpgt_epi32(x, probe), step));
-      rest -= half;
+  std::size_t first = 0;  // needles to come are not in the blocks before
+  for (std::size_t i = 0; i < n; i += lanes) {
+    std::uint32_t x[lanes];
+    std::size_t base[lanes];
+    for (std::size_t k = 0; k < lanes; ++k) {
+      x[k] = needles[std::min(i + k, n - 1)];
+      base[k] = first * width;
     }
-    const __m256i equal = _mm256_cmpeq_epi32(_mm256_i32gather_epi32(reinterpret_cast<const int*>(list), base, 4), x);
-    found += emit<write>(x, _mm256_and_si256(equal, valid), out + found);
-    const auto skip = static_cast<std::uint32_t>(_mm256_extract_epi32(base, 7));
-    list += skip;
-    size -= skip;
+    std::size_t rest = blocks - first;
+    if (span < rest && list[(first + span) * width - 1] >= x[lanes - 1]) rest = span;
+    bisect<width>(list, rest, x, base);
+    first = base[lanes - 1] / width;
+    unsigned hits = 0;
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const bool hit = holds(list + std::min(base[k], size - width), x[k]);
+      hits |= static_cast<unsigned>(hit && i + k < n) << k;
+    }
+    for (; hits != 0; hits &= hits - 1, ++found) {
+      if constexpr (write) out[found] = x[_tzcnt_u32(hits)];
+    }
   }
   return found;
 }
@@ -139,14 +142,8 @@ DELTAMATCH_TARGET std::size_t unlike(const std::uint32_t* needles, std::size_t n
         return all_pairs<write, 4>(needles, n, list, size, out);
     }
   }
-  if (n == 1) {
-    const bool hit = contains(list, size, *needles);
-    if constexpr (write) {
-      if (hit) *out = *needles;
-    }
-    return hit ? 1 : 0;
-  }
-  return search<write>(needles, n, list, size, out);
+  if (n == 1) return search<write, 1>(needles, n, list, size, out);
+  return n <= 4 ? search<write, 4>(needles, n, list, size, out) : search<write, 8>(needles, n, list, size, out);
 }
 
 /// Compares block with block, and moves on in the list whose block ends first; no branch depends on which.
@@ -170,7 +167,7 @@ DELTAMATCH_TARGET std::size_t merge(const std::uint32_t* a, std::size_t na, cons
     i += a_last <= b_last ? width : 0;
     j += b_last <= a_last ? width : 0;
   }
-  // In place, results may have overwritten entries of the block at i that are done with.
+  // In place, results may lie on entries of the block at i that are done with: skipped, so that what is left ascends.
   i = std::max(i, found);
   na -= i;
   nb -= j;
@@ -191,30 +188,9 @@ DELTAMATCH_TARGET std::size_t count(const std::uint32_t* a, std::size_t na, cons
   return intersect<false>(a, na, b, nb, nullptr);
 }
 
-template <bool write>
-DELTAMATCH_TARGET std::size_t filter(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits,
-                                     std::uint32_t* out) noexcept {
-  // Bits are read as 32-bit words: x86 is little-endian.
-  const auto* words = reinterpret_cast<const int*>(bits);
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < n; i += width) {
-    const __m256i valid = first_lanes(n - i);
-    const __m256i values = load(a + i, valid);
-    const __m256i word = _mm256_mask_i32gather_epi32(_mm256_setzero_si256(), words, _mm256_srli_epi32(values, 5), valid, 4);
-    const __m256i probe = _mm256_sllv_epi32(broadcast(1), _mm256_and_si256(values, broadcast(31)));
-    const __m256i hits = _mm256_cmpeq_epi32(_mm256_and_si256(word, probe), probe);
-    found += emit<write>(values, hits, out + found);
-  }
-  return found;
-}
-
-DELTAMATCH_TARGET std::size_t count_bits(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits) noexcept {
-  return filter<false>(a, n, bits, nullptr);
-}
-
 }  // namespace
 
-const Kernels avx2_kernels = {count, intersect<true>, count_bits, filter<true>};
+const Kernels avx2_kernels = {count, intersect<true>};
 
 }  // namespace deltamatch::match::detail
 

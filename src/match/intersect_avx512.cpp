@@ -25,11 +25,8 @@ constexpr std::size_t width = 16;
 /// In registers: a list of at most that many blocks against at most `width` needles.
 constexpr std::size_t small_blocks = 4;
 
-/// From that skew on, searching the long list beats merging.
-#ifndef SKEW512
-#define SKEW512 12
-#endif
-constexpr std::size_t search_skew = SKEW512;
+/// From that skew on, searching the long list beats merging (measured by bench/micro/intersect_bench.cpp).
+constexpr std::size_t search_skew = 12;
 
 /// A search looks that many times the mean distance ahead before it takes in the whole rest of the list.
 constexpr std::size_t search_span = 4;
@@ -53,59 +50,57 @@ DELTAMATCH_TARGET inline std::size_t emit(__m512i values, __mmask16 hits, std::u
 template <bool write, std::size_t blocks>
 DELTAMATCH_TARGET std::size_t all_pairs(const std::uint32_t* needles, std::size_t n, const std::uint32_t* list,
                                         std::size_t size, std::uint32_t* out) noexcept {
+  const __mmask16 valid = first_lanes(size - (blocks - 1) * width);
   __m512i block[blocks];
-  __mmask16 valid[blocks];
-  __mmask16 even[blocks] = {};
-  __mmask16 odd[blocks] = {};
+  __mmask16 missing[blocks];
   for (std::size_t k = 0; k < blocks; ++k) {
-    valid[k] = k + 1 < blocks ? __mmask16{0xffff} : first_lanes(size - k * width);
-    block[k] = _mm512_maskz_loadu_epi32(valid[k], list + k * width);
+    missing[k] = k + 1 < blocks ? __mmask16{0xffff} : valid;
+    block[k] = _mm512_maskz_loadu_epi32(missing[k], list + k * width);
   }
-  std::size_t i = 0;
-  for (; i + 2 <= n; i += 2) {
+  for (std::size_t i = 0; i < n; ++i) {
     const __m512i x = broadcast(needles[i]);
-    const __m512i y = broadcast(needles[i + 1]);
-    for (std::size_t k = 0; k < blocks; ++k) {
-      even[k] = static_cast<__mmask16>(even[k] | _mm512_cmpeq_epi32_mask(block[k], x));
-      odd[k] = static_cast<__mmask16>(odd[k] | _mm512_cmpeq_epi32_mask(block[k], y));
-    }
-  }
-  if (i < n) {
-    const __m512i x = broadcast(needles[i]);
-    for (std::size_t k = 0; k < blocks; ++k) even[k] = static_cast<__mmask16>(even[k] | _mm512_cmpeq_epi32_mask(block[k], x));
+    for (std::size_t k = 0; k < blocks; ++k) missing[k] = _mm512_mask_cmpneq_epi32_mask(missing[k], block[k], x);
   }
   std::size_t found = 0;
   for (std::size_t k = 0; k < blocks; ++k) {
-    found += emit<write>(block[k], static_cast<__mmask16>((even[k] | odd[k]) & valid[k]), out + found);
+    const __mmask16 all = k + 1 < blocks ? __mmask16{0xffff} : valid;
+    found += emit<write>(block[k], static_cast<__mmask16>(all & ~missing[k]), out + found);
   }
   return found;
 }
 
-/// Bisects the list for `width` needles at once by gathers.
-template <bool write>
+DELTAMATCH_TARGET inline bool holds(const std::uint32_t* block, std::uint32_t x) noexcept {
+  return _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(block), broadcast(x)) != 0;
+}
+
+/// Finds the block that may hold a needle by bisection over the blocks' last entries, without branches on the data, `lanes`
+/// needles side by side; then compares the whole block. The list has `width` entries at least.
+template <bool write, std::size_t lanes>
 DELTAMATCH_TARGET std::size_t search(const std::uint32_t* needles, std::size_t n, const std::uint32_t* list, std::size_t size,
                                      std::uint32_t* out) noexcept {
-  const std::size_t span = search_span * width * (size / n + 1);
+  const std::size_t blocks = (size + width - 1) / width;
+  const std::size_t span = search_span * lanes * (blocks / n + 1);
   std::size_t found = 0;
-  for (std::size_t i = 0; i < n; i += width) {
-    const std::size_t lanes = std::min(width, n - i);
-    const std::uint32_t last = needles[i + lanes - 1];
-    const __mmask16 valid = first_lanes(lanes);
-    const __m512i x = _mm512_mask_loadu_epi32(broadcast(last), valid, needles + i);
-    // If a needle is in the list, it is among the `rest` entries from its `base` on.
-    __m512i base = _mm512_setzero_si512();
-    std::size_t rest = span < size && list[span - 1] >= last ? span : size;
-    while (rest > 1) {
-      const std::size_t half = rest / 2;
-      const __m512i probe = _mm512_i32gather_epi32(base, list + half - 1, 4);
-      base = _mm512_mask_add_epi32(base, _mm512_cmplt_epi32_mask(probe, x), base, broadcast(static_cast<std::uint32_t>(half)));
-      rest -= half;
+  std::size_t first = 0;  // needles to come are not in the blocks before
+  for (std::size_t i = 0; i < n; i += lanes) {
+    std::uint32_t x[lanes];
+    std::size_t base[lanes];
+    for (std::size_t k = 0; k < lanes; ++k) {
+      x[k] = needles[std::min(i + k, n - 1)];
+      base[k] = first * width;
     }
-    const __mmask16 hits = _mm512_mask_cmpeq_epi32_mask(valid, _mm512_i32gather_epi32(base, list, 4), x);
-    found += emit<write>(x, hits, out + found);
-    const auto skip = static_cast<std::uint32_t>(_mm512_cvtsi512_si32(_mm512_alignr_epi32(base, base, 15)));
-    list += skip;
-    size -= skip;
+    std::size_t rest = blocks - first;
+    if (span < rest && list[(first + span) * width - 1] >= x[lanes - 1]) rest = span;
+    bisect<width>(list, rest, x, base);
+    first = base[lanes - 1] / width;
+    unsigned hits = 0;
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const bool hit = holds(list + std::min(base[k], size - width), x[k]);
+      hits |= static_cast<unsigned>(hit && i + k < n) << k;
+    }
+    for (; hits != 0; hits &= hits - 1, ++found) {
+      if constexpr (write) out[found] = x[_tzcnt_u32(hits)];
+    }
   }
   return found;
 }
@@ -126,14 +121,8 @@ DELTAMATCH_TARGET std::size_t unlike(const std::uint32_t* needles, std::size_t n
         return all_pairs<write, 4>(needles, n, list, size, out);
     }
   }
-  if (n == 1) {
-    const bool hit = contains(list, size, *needles);
-    if constexpr (write) {
-      if (hit) *out = *needles;
-    }
-    return hit ? 1 : 0;
-  }
-  return search<write>(needles, n, list, size, out);
+  if (n == 1) return search<write, 1>(needles, n, list, size, out);
+  return n <= 4 ? search<write, 4>(needles, n, list, size, out) : search<write, 8>(needles, n, list, size, out);
 }
 
 /// Compares block with block, and moves on in the list whose block ends first; no branch depends on which.
@@ -147,15 +136,18 @@ DELTAMATCH_TARGET std::size_t merge(const std::uint32_t* a, std::size_t na, cons
     const __m512i block = _mm512_loadu_si512(a + i);
     const std::uint32_t a_last = a[i + width - 1];
     const std::uint32_t b_last = b[j + width - 1];
-    unsigned hits[4] = {};
+    __mmask16 missing[4] = {0xffff, 0xffff, 0xffff, 0xffff};
     for (std::size_t k = 0; k < width; k += 4) {
-      for (std::size_t l = 0; l < 4; ++l) hits[l] |= _mm512_cmpeq_epi32_mask(block, broadcast(b[j + k + l]));
+      for (std::size_t l = 0; l < 4; ++l) {
+        missing[l] = _mm512_mask_cmpneq_epi32_mask(missing[l], block, broadcast(b[j + k + l]));
+      }
     }
-    found += emit<write>(block, static_cast<__mmask16>((hits[0] | hits[1]) | (hits[2] | hits[3])), out + found);
+    const auto hits = static_cast<__mmask16>(~((missing[0] & missing[1]) & (missing[2] & missing[3])));
+    found += emit<write>(block, hits, out + found);
     i += a_last <= b_last ? width : 0;
     j += b_last <= a_last ? width : 0;
   }
-  // In place, results may have overwritten entries of the block at i that are done with.
+  // In place, results may lie on entries of the block at i that are done with: skipped, so that what is left ascends.
   i = std::max(i, found);
   na -= i;
   nb -= j;
@@ -176,32 +168,9 @@ DELTAMATCH_TARGET std::size_t count(const std::uint32_t* a, std::size_t na, cons
   return intersect<false>(a, na, b, nb, nullptr);
 }
 
-/// The entries of a block whose bit is set. Bits are read as 32-bit words: x86 is little-endian.
-DELTAMATCH_TARGET inline __mmask16 test_bits(__mmask16 valid, __m512i values, const std::uint64_t* bits) noexcept {
-  const __m512i words = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), valid, _mm512_srli_epi32(values, 5), bits, 4);
-  const __m512i probe = _mm512_sllv_epi32(broadcast(1), _mm512_and_si512(values, broadcast(31)));
-  return _mm512_test_epi32_mask(words, probe);
-}
-
-template <bool write>
-DELTAMATCH_TARGET std::size_t filter(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits,
-                                     std::uint32_t* out) noexcept {
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < n; i += width) {
-    const __mmask16 valid = first_lanes(n - i);
-    const __m512i values = _mm512_maskz_loadu_epi32(valid, a + i);
-    found += emit<write>(values, test_bits(valid, values, bits), out + found);
-  }
-  return found;
-}
-
-DELTAMATCH_TARGET std::size_t count_bits(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits) noexcept {
-  return filter<false>(a, n, bits, nullptr);
-}
-
 }  // namespace
 
-const Kernels avx512_kernels = {count, intersect<true>, count_bits, filter<true>};
+const Kernels avx512_kernels = {count, intersect<true>};
 
 }  // namespace deltamatch::match::detail
 
