@@ -27,6 +27,7 @@ using deltamatch::generate::Edge;
 using Edges = std::span<const Edge>;
 
 constexpr std::size_t batch_size = 8192;
+constexpr std::size_t load_size = std::size_t{1} << 16;  // updates at a time while the start graph is loaded
 
 /// The graph, and the edges that are inserted and deleted again.
 struct Input {
@@ -89,7 +90,9 @@ class Store {
     for (std::uint32_t v = 0; v < from.stream.graph.vertices; ++v) {
       graph_.dictionary.create(static_cast<std::int64_t>(v), deltamatch::empty_label);
     }
-    apply(net(from.start(), true));
+    for (std::size_t i = 0; i < from.start().size(); i += load_size) {
+      apply(net(from.start().subspan(i, std::min(load_size, from.start().size() - i)), true));
+    }
   }
 
   [[nodiscard]] static deltamatch::graph::NetBatch net(Edges edges, bool insert) {
@@ -123,19 +126,20 @@ class Store {
 
 deltamatch::UpdateBatch updates(Edges edges, bool insert) {
   deltamatch::UpdateBatch batch;
+  deltamatch::Update update;
+  update.kind = insert ? deltamatch::UpdateKind::insert_edge : deltamatch::UpdateKind::delete_edge;
   for (const auto& [a, b] : edges) {
-    batch.add({.kind = insert ? deltamatch::UpdateKind::insert_edge : deltamatch::UpdateKind::delete_edge,
-               .source = static_cast<std::int64_t>(a),
-               .target = static_cast<std::int64_t>(b)});
+    update.source = static_cast<std::int64_t>(a);
+    update.target = static_cast<std::int64_t>(b);
+    batch.add(update);
   }
   return batch;
 }
 
 deltamatch::Engine loaded_engine(const Input& from, unsigned threads) {
   deltamatch::Engine engine({.directed = false, .threads = threads});
-  constexpr std::size_t step = std::size_t{1} << 16;
-  for (std::size_t i = 0; i < from.start().size(); i += step) {
-    engine.load(updates(from.start().subspan(i, std::min(step, from.start().size() - i)), true));
+  for (std::size_t i = 0; i < from.start().size(); i += load_size) {
+    engine.load(updates(from.start().subspan(i, std::min(load_size, from.start().size() - i)), true));
   }
   return engine;
 }

@@ -65,7 +65,7 @@ class CaligCsm(StreamTest):
 
     def check(self, name):
         args, patterns, graph, rows = self.prepare(name)
-        told = self.check_replay([*args, "--batch", 1000], rows, patterns, graph, checkpoints=2)
+        told = self.check_replay([*args, "--batch", 1000], rows, patterns, graph, checkpoints=1)
         self.assertGreater(told["ignored"]["duplicate_insert"], 0)
         self.assertGreater(sum(q["new"] for q in told["queries"]), 0)
         self.assertGreater(sum(q["removed"] for q in told["queries"]), 0)

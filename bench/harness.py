@@ -1,0 +1,153 @@
+"""What the benchmark scripts share: running programs with their time and memory, and the results file. Standard library only."""
+
+import argparse
+import datetime
+import json
+import math
+import os
+import pathlib
+import platform
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+QUERIES = ROOT / "bench" / "queries"
+
+
+class Refused(Exception):
+    """A result that must not be reported: a program failed, or counts differ."""
+
+
+class Run:
+    """A finished program: what it wrote, the seconds it took and its largest resident set in MiB."""
+
+    def __init__(self, command):
+        self.command = [str(part) for part in command]
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            begin = time.monotonic()
+            with subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=err) as process:
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            self.wall = time.monotonic() - begin
+            self.peak_mib = usage.ru_maxrss / 1024
+            out.seek(0)
+            err.seek(0)
+            self.out, errors = out.read(), err.read()
+        if process.returncode != 0:
+            raise Refused(f"{shlex.join(self.command)}\nexit {process.returncode}: {errors.strip() or self.out.strip()[-500:]}")
+
+    def json(self):
+        return json.loads(self.out)
+
+
+def parser(description):
+    result = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    result.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build directory with bin/deltamatch")
+    result.add_argument("--results", type=pathlib.Path, help="write everything measured to this JSON file")
+    return result
+
+
+def program(options):
+    return _tool(options, "deltamatch")
+
+
+def counter(options):
+    return _tool(options, "bench_count")
+
+
+def _tool(options, name):
+    path = options.build / "bin" / name
+    if not os.access(path, os.X_OK):
+        raise Refused(f"{path} is missing; build it with: cmake --preset release && cmake --build --preset release")
+    return path
+
+
+def replay(options, graph, updates, queries, *, batch=8192, threads=1):
+    """One replay that counts embeddings. Gives the --json object and the run."""
+    run = Run([program(options), "replay", "--graph", graph, "--updates", updates, "--query", queries, "--batch", batch, "--threads",
+               threads, "--count", "embeddings", "--json"])
+    return run.json(), run
+
+
+def independent_counts(options, graph, updates, queries):
+    """{query name: (embeddings before, embeddings after)} by bench/count.cpp."""
+    counts = {}
+    for line in Run([counter(options), graph, updates, *queries]).out.splitlines():
+        path, before, after = line.rsplit(" ", 2)
+        counts[pathlib.Path(path).stem] = int(before), int(after)
+    return counts
+
+
+def check(told, expected):
+    """Refuses a replay whose changes do not lead from the counts before to the counts after."""
+    for query in told["queries"]:
+        before, after = expected[query["name"]]
+        if before + query["new"] - query["removed"] != after:
+            raise Refused(f"{query['name']}: {before} + {query['new']} - {query['removed']} is not {after}, "
+                          "the number of embeddings by bench_count")
+
+
+def geometric_mean(values):
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def table(rows):
+    """Prints rows of text, the first column to the left, the others to the right; the first row is the heading."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]).rstrip())
+
+
+def write_results(options, measured):
+    """One JSON file per run, with what is needed to read it later: machine, compiler, commit, command."""
+    if options.results is None:
+        return
+    told = {"command": sys.argv, "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            "machine": machine(), "compiler": compiler(options), "commit": commit(), "measured": measured}
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    options.results.write_text(json.dumps(told, indent=1) + "\n")
+
+
+def machine():
+    model = ""
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        for line in info:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return {"processor": model, "threads": os.cpu_count(), "memory_gib": round(memory / 2**30, 1), "system": platform.platform(),
+            "load": os.getloadavg()[0]}
+
+
+def compiler(options):
+    """What the build directory was configured with."""
+    values = {}
+    cache = options.build / "CMakeCache.txt"
+    if cache.exists():
+        for line in cache.read_text().splitlines():
+            name, _, value = line.partition("=")
+            values[name.partition(":")[0]] = value
+    path = values.get("CMAKE_CXX_COMPILER", "")
+    version = subprocess.run([path, "-dumpfullversion"], capture_output=True, text=True, check=False).stdout.strip() if path else ""
+    return {"path": path, "version": version, "build_type": values.get("CMAKE_BUILD_TYPE", ""),
+            "flags": values.get("CMAKE_CXX_FLAGS", "")}
+
+
+def commit():
+    def git(*args):
+        return subprocess.run(["git", "-C", ROOT, *args], capture_output=True, text=True, check=False).stdout.strip()
+
+    return {"id": git("rev-parse", "HEAD"), "changed": bool(git("status", "--porcelain"))}
+
+
+def main(body):
+    """Runs a script's body; a refusal is its message and exit code 1."""
+    try:
+        body()
+    except Refused as refusal:
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {refusal}")
