@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace deltamatch::query {
 namespace {
@@ -32,8 +33,9 @@ EdgeAction::EdgeAction(const Query& query) : by_pair_(query.edges.size()) {
   }
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
   std::iota(by_pair_.begin(), by_pair_.end(), 0U);
-  std::stable_sort(by_pair_.begin(), by_pair_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return pair_index(edges_[a].source, edges_[a].target) < pair_index(edges_[b].source, edges_[b].target);
+  std::sort(by_pair_.begin(), by_pair_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(pair_index(edges_[a].source, edges_[a].target), a) <
+           std::pair(pair_index(edges_[b].source, edges_[b].target), b);
   });
 }
 

@@ -44,6 +44,11 @@ Group::Group(const Structure& structure) : structure_(structure) {
     Colouring same = colouring;
     static_cast<void>(refine(structure_, colouring, same));  // a colouring never differs from itself
     fixed[b] = colouring;
+    const bool discrete = *std::max_element(colouring.begin(), colouring.begin() + n) + 1U == n;  // colours are ranks
+    if (discrete) {
+      std::fill(fixed.begin() + b, fixed.end(), colouring);
+      break;
+    }
     colouring = individualise(colouring, b);
   }
   for (Vertex b = n; b-- > 0;) {

@@ -163,7 +163,7 @@ bool refine(const Structure& structure, Colouring& left, Colouring& right) {
       if (2 * std::count_if(begin, next, [](const Entry* e) { return e->is_right; }) != next - begin) return false;
       for (; begin != next; ++begin) ((*begin)->is_right ? right : left)[(*begin)->vertex] = rank;
     }
-    if (rank == cells) return true;
+    if (rank == cells || rank == n) return true;
     cells = rank;
   }
 }

@@ -101,7 +101,7 @@ TEST(PatternText, ChainsEdgesIntoPaths) {
   same("(a)-->(b)<--(c)--(d)-[:A|B]-(a)");
   same("(a:`x``y`|z)-->(`b c`), (a)-->(d:``)");
   same("(a), (b), (c)-->(b)-->(a)");
-  EXPECT_EQ(to_pattern(parse_pattern("()<-[:`T`]-( :`A` )", "q")), "(_1:A)<-[:T]-(_2)");
+  EXPECT_EQ(to_pattern(parse_pattern("()<-[:`T`]-( :`A` )", "q")), "(_1)<-[:T]-(_2:A)");
 }
 
 TEST(PatternText, OfAnInvalidQueryIsRefused) {

@@ -1,0 +1,23 @@
+// Any bytes are a valid query or an Error(configuration), directed or not; a query's pattern parses back to it.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "deltamatch/error.hpp"
+#include "deltamatch/query.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace deltamatch;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const bool directed : {false, true}) {
+    try {
+      const Query query = parse_query_graph(text, "fuzz", directed);
+      validate(query, "fuzz");
+      if (parse_pattern(to_pattern(query), "fuzz") != query) std::abort();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::configuration) std::abort();
+    }
+  }
+  return 0;
+}
