@@ -129,6 +129,7 @@ Judge::Judge(const Scenario& scenario) : scenario_(scenario), model_(scenario.di
   for (const auto& [query, options] : scenario.queries) matchers_.emplace_back(query, options.mode, options.count);
   after_.resize(matchers_.size());
   ids_.resize(matchers_.size());
+  matches_.resize(matchers_.size());
 }
 
 bool Judge::take(std::span<const Record> records) {
@@ -265,13 +266,20 @@ void Judge::check_cause(const Listed& match) const {
   }
 }
 
-/// A match bears one id for ever, and no other match of any query bears it.
+/// A match bears one id for ever, and no other match bears it; queries that differ in the order of their edges alone share ids.
 void Judge::check_id(std::size_t query, const Listed& match) {
   const auto [id, fresh] = ids_[query].emplace(match.embedding, match.id);
   if (!fresh && id->second != match.id) fail("the id of " + oracle::to_string(match.embedding) + " changed");
-  const auto [owner, unique] = matches_.emplace(match.id, std::pair(query, match.embedding));
-  if (!unique && owner->second.second != match.embedding) {
-    fail("one id for " + oracle::to_string(match.embedding) + " and " + oracle::to_string(owner->second.second));
+  const auto unordered = [](oracle::Embedding embedding) {
+    std::sort(embedding.edges.begin(), embedding.edges.end());
+    return embedding;
+  };
+  for (std::size_t other = 0; other < matches_.size(); ++other) {
+    const auto owner =
+        other == query ? matches_[other].emplace(match.id, match.embedding).first : matches_[other].find(match.id);
+    if (owner == matches_[other].end() || owner->second == match.embedding) continue;
+    if (other != query && unordered(owner->second) == unordered(match.embedding)) continue;
+    fail("one id for " + oracle::to_string(match.embedding) + " and " + oracle::to_string(owner->second));
   }
 }
 

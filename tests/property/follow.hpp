@@ -77,8 +77,8 @@ class Judge {
   std::vector<oracle::Answer> after_;
   oracle::Outcome outcome_;
   std::uint64_t processed_ = 0;
-  std::vector<std::map<oracle::Embedding, MatchId>> ids_;                 ///< of all matches ever seen, per query
-  std::map<MatchId, std::pair<std::size_t, oracle::Embedding>> matches_;  ///< the other way
+  std::vector<std::map<oracle::Embedding, MatchId>> ids_;      ///< of all matches ever seen, by query
+  std::vector<std::map<MatchId, oracle::Embedding>> matches_;  ///< the other way
 };
 
 /// The graph in an engine, one line for each vertex and edge.
