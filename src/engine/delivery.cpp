@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace deltamatch::engine {
@@ -113,6 +114,23 @@ Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::
             [&](std::uint32_t a, std::uint32_t b) { return batch.ids[a] < batch.ids[b]; });
   std::sort(batch.ids.begin(), batch.ids.end());
   return batch;
+}
+
+void Delivery::Batch::drop_common(Batch& other) {
+  std::vector<MatchId> common;
+  std::set_intersection(ids.begin(), ids.end(), other.ids.begin(), other.ids.end(), std::back_inserter(common));
+  for (Batch* batch : {this, &other}) {
+    std::size_t kept = 0;
+    batch->digest = {};
+    for (std::size_t i = 0; i < batch->ids.size(); ++i) {
+      if (std::binary_search(common.begin(), common.end(), batch->ids[i])) continue;
+      batch->digest.add(batch->ids[i]);
+      batch->order[kept] = batch->order[i];
+      batch->ids[kept++] = batch->ids[i];
+    }
+    batch->ids.resize(kept);
+    batch->order.resize(kept);
+  }
 }
 
 void Delivery::write(const graph::DataGraph& graph, const Batch& batch, bool added, std::uint64_t number,

@@ -26,6 +26,9 @@ class Delivery {
     std::vector<VertexId> vertices;
     std::vector<graph::Edge> edges;
     MatchDigest digest;
+
+    /// Takes out the matches whose ids are also in the other.
+    void drop_common(Batch& other);
   };
 
   /// Translates records. `task.list` is set; embeddings are multiplied over the orbits of their plans.

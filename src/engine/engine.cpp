@@ -88,7 +88,7 @@ struct Engine::Impl {
   BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, bool matching);
   void match_all(const graph::ResolvedBatch& resolved, BatchResult& result, std::vector<Matched>& removed,
                  std::vector<Matched>& added);
-  std::vector<Matched> match_pass(match::Pass pass, std::span<const graph::Edge> anchors);
+  std::vector<Matched> match_pass(match::Pass pass, std::span<const graph::Edge> anchors, bool list_all);
   void deliver(const graph::ResolvedBatch& resolved, const std::vector<Matched>& removed, const std::vector<Matched>& added,
                MatchSink& sink);
   Standing& find(QueryId query);
@@ -105,11 +105,11 @@ struct Engine::Impl {
   std::optional<Timestamp> watermark;
 };
 
-std::vector<Matched> Engine::Impl::match_pass(match::Pass pass, std::span<const graph::Edge> anchors) {
+std::vector<Matched> Engine::Impl::match_pass(match::Pass pass, std::span<const graph::Edge> anchors, bool list_all) {
   std::vector<match::QueryTask> tasks;
   std::vector<match::QueryResult> results;
   for (const auto& [id, query] : standing) {
-    tasks.push_back({&query->bound, &query->plans, query->options.list});
+    tasks.push_back({&query->bound, &query->plans, query->options.list || list_all});
     results.emplace_back();
     results.back().plans.resize(query->plans.plans.size());
   }
@@ -126,9 +126,15 @@ std::vector<Matched> Engine::Impl::match_pass(match::Pass pass, std::span<const 
 void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& result, std::vector<Matched>& removed,
                              std::vector<Matched>& added) {
   for (const auto& [id, query] : standing) query->refresh_plans(graph.edges());
-  removed = match_pass(match::Pass::removed, resolved.net.removed);
-  added = match_pass(match::Pass::added, resolved.net.inserted);
+  removed = match_pass(match::Pass::removed, resolved.net.removed, resolved.rebound);
+  added = match_pass(match::Pass::added, resolved.net.inserted, resolved.rebound);
   for (std::size_t q = 0; q < standing.size(); ++q) {
+    if (resolved.rebound) {
+      removed[q].matches.drop_common(added[q].matches);
+      removed[q].count = removed[q].matches.ids.size();
+      added[q].count = added[q].matches.ids.size();
+      if (!standing[q].second->options.list) removed[q].matches = added[q].matches = {};
+    }
     QueryDelta delta;
     delta.query = standing[q].first;
     delta.added = added[q].count;

@@ -11,11 +11,12 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   result_.ignored = {};
   result_.rejects.clear();
   result_.expired = 0;
+  result_.rebound = false;
   result_.consumed = updates_.size();
   result_.watermark = watermark;
   try {
     entries_.reserve(updates_.size());
-    undo_.reserve(3 * updates_.size());
+    undo_.reserve(4 * updates_.size());  // what is done must be undoable
     doomed_.reserve(2 * updates_.size());
     for (std::uint32_t i = 0; i < updates_.size(); ++i) {
       const auto reason = read(updates_[i], i);
@@ -86,17 +87,19 @@ std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std
   const Mention vertex = mention(update.source, update.source_label);
   if (vertex.conflict) return RejectReason::label_conflict;
   if (update.kind == UpdateKind::insert_vertex) {
-    const VertexId number = settle_mention(vertex);
-    if (!graph_->dictionary.declared(number)) {
-      undo_.push_back({Undo::Kind::declared, number, number});
-      graph_->dictionary.set_declared(number, true);
-    }
+    set_declared(settle_mention(vertex), true);
   } else if (vertex.vertex == invalid_vertex || deleted_.contains(vertex.vertex)) {
     ++result_.ignored.absent_delete;
   } else {
     delete_vertex(vertex.vertex, index);
   }
   return std::nullopt;
+}
+
+void BatchResolver::set_declared(VertexId vertex, bool declared) {
+  if (graph_->dictionary.declared(vertex) == declared) return;
+  undo_.push_back({declared ? Undo::Kind::declared : Undo::Kind::undeclared, vertex, vertex});
+  graph_->dictionary.set_declared(vertex, declared);
 }
 
 LabelId BatchResolver::intern_label(std::string_view text) {
@@ -128,9 +131,26 @@ VertexId BatchResolver::settle_mention(const Mention& mention) {
     undo_.push_back({Undo::Kind::created, created, created});
     return created;
   }
+  const bool deleted = deleted_.contains(mention.vertex);
+  const LabelId before = graph_->dictionary.label(mention.vertex);
+  if (mention.label == before || graph_->degree(mention.vertex) == 0) {
+    // No settled edge has seen another label: the vertex stays the same. If it was deleted, it is back.
+    if (mention.label != before) {
+      undo_.push_back({Undo::Kind::labelled, mention.vertex, before});
+      graph_->dictionary.set_label(mention.vertex, mention.label);
+    }
+    if (deleted) {
+      deleted_.erase(mention.vertex);
+      std::erase(doomed_, mention.vertex);
+      set_declared(mention.vertex, false);
+      if (window_ != nullptr) forgettable_.push_back(mention.vertex);
+    }
+    return mention.vertex;
+  }
   const VertexId fresh = graph_->dictionary.rebind(mention.vertex, mention.label);
   undo_.push_back({Undo::Kind::rebound, mention.vertex, fresh});
-  if (!deleted_.contains(mention.vertex)) {  // relabelled: its old self goes when the batch is settled
+  result_.rebound = true;
+  if (!deleted) {  // relabelled: its old self goes when the batch is settled
     graph_->dictionary.set_declared(fresh, graph_->dictionary.declared(mention.vertex));
     doomed_.push_back(mention.vertex);
   }
@@ -145,27 +165,39 @@ const std::vector<std::uint32_t>& BatchResolver::entries_of(VertexId vertex) {
   return index_[vertex];
 }
 
-bool BatchResolver::has_live_edges(VertexId vertex) {
-  const std::uint32_t settled = graph_->degree(vertex);
-  const auto& touched = entries_of(vertex);
-  if (touched.empty()) return settled > 0;
-  // The latest update of each edge decides.
+// The vertex's edges that this batch has touched so far, each with its latest update.
+std::vector<BatchResolver::Entry> BatchResolver::states_of(VertexId vertex) {
   std::vector<Entry> states;
-  for (const std::uint32_t entry : touched) states.push_back(entries_[entry]);
-  std::stable_sort(states.begin(), states.end());
-  std::uint32_t deleted = 0;
+  for (const std::uint32_t entry : entries_of(vertex)) states.push_back(entries_[entry]);
+  std::sort(states.begin(), states.end());
+  std::size_t kept = 0;
   for (std::size_t i = 0; i < states.size(); ++i) {
-    if (i + 1 < states.size() && states[i + 1].edge == states[i].edge) continue;
-    if (inserts(states[i].index)) return true;
-    if (graph_->contains(states[i].edge)) ++deleted;
+    if (i + 1 == states.size() || states[i + 1].edge != states[i].edge) states[kept++] = states[i];
   }
-  return settled > deleted;
+  states.resize(kept);
+  return states;
 }
 
+bool BatchResolver::has_live_edges(VertexId vertex) {
+  std::uint32_t deleted = 0;
+  for (const Entry& state : states_of(vertex)) {
+    if (inserts(state.index)) return true;
+    if (graph_->contains(state.edge)) ++deleted;
+  }
+  return graph_->degree(vertex) > deleted;
+}
+
+// Deletes the edges that live at this point of the batch.
 void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
-  const std::vector<std::uint32_t> touched = entries_of(vertex);
-  for (const std::uint32_t entry : touched) entries_.push_back({entries_[entry].edge, index});
-  graph_->for_each_edge(vertex, true, [&](const Edge& edge, Timestamp) { entries_.push_back({edge, index}); });
+  const std::vector<Entry> states = states_of(vertex);
+  for (const Entry& state : states) {
+    if (inserts(state.index)) entries_.push_back({state.edge, index});
+  }
+  graph_->for_each_edge(vertex, true, [&](const Edge& edge, Timestamp) {
+    const auto touched = std::lower_bound(states.begin(), states.end(), edge,
+                                          [](const Entry& state, const Edge& wanted) { return state.edge < wanted; });
+    if (touched == states.end() || touched->edge != edge) entries_.push_back({edge, index});
+  });
   deleted_.insert(vertex);
   doomed_.push_back(vertex);
 }
@@ -173,21 +205,28 @@ void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
 // A deletion whose vertices or label were unknown when it was read deletes nothing; it still is an earlier update of its edge
 // where that edge is inserted later in the batch.
 void BatchResolver::resolve_unknown_deletes() {
+  std::vector<UnknownEdge> unknown;
   for (const std::uint32_t index : unknown_deletes_) {
     const Update& update = updates_[index];
     const VertexId source = graph_->dictionary.find(update.source);
     const VertexId target = graph_->dictionary.find(update.target);
     const auto label = graph_->edge_labels.find(update.label);
-    if (source == invalid_vertex || target == invalid_vertex || !label) {
-      ++result_.ignored.absent_delete;
-    } else {
+    if (source != invalid_vertex && target != invalid_vertex && label) {
       entries_.push_back({graph_->ranked(source, target, *label), index});
+    } else {
+      const bool swap = !graph_->directed() && update.target < update.source;
+      unknown.push_back({swap ? update.target : update.source, swap ? update.source : update.target, update.label});
     }
   }
+  std::sort(unknown.begin(), unknown.end());
+  const auto edges = static_cast<std::uint64_t>(std::unique(unknown.begin(), unknown.end()) - unknown.begin());
+  result_.ignored.absent_delete += edges;
+  result_.ignored.superseded += unknown.size() - edges;
 }
 
 void BatchResolver::net_edges() {
   std::sort(entries_.begin(), entries_.end());
+  if (result_.rebound) find_last_updates();
   for (std::size_t begin = 0; begin < entries_.size();) {
     std::size_t end = begin + 1;
     while (end < entries_.size() && entries_[end].edge == entries_[begin].edge) ++end;
@@ -196,16 +235,36 @@ void BatchResolver::net_edges() {
   }
 }
 
+// The edge as the stream knows it: by the number that its ends had when the batch began.
+Edge BatchResolver::original(const Edge& edge) const {
+  const auto first = [&](VertexId vertex) {
+    for (auto at = origin_.find(vertex); at != origin_.end(); at = origin_.find(vertex)) vertex = at->second;
+    return vertex;
+  };
+  return graph_->ranked(first(edge.tail), first(edge.head), edge.label);
+}
+
+void BatchResolver::find_last_updates() {
+  for (const Undo& undo : undo_) {
+    if (undo.kind == Undo::Kind::rebound) origin_.emplace(undo.other, undo.vertex);
+  }
+  for (const Entry& entry : entries_) {
+    auto& last = last_update_[original(entry.edge)];
+    last = std::max(last, entry.index);
+  }
+}
+
 void BatchResolver::net_edge(std::size_t begin, std::size_t end) {
   const Edge& edge = entries_[begin].edge;
   const std::uint32_t last = entries_[end - 1].index;
+  const std::uint32_t stream_last = result_.rebound ? last_update_[original(edge)] : last;
   bool deleted = false;
   bool stamped = false;
   Timestamp time = 0;  // the largest insert time since the last deletion
   for (std::size_t i = begin; i < end; ++i) {
     const std::uint32_t index = entries_[i].index;
-    if (index != last) ++result_.ignored.superseded;
     const Update& update = updates_[index];
+    if (index != stream_last && update.kind != UpdateKind::delete_vertex) ++result_.ignored.superseded;
     if (!inserts(index)) {
       deleted = true;
       stamped = false;
@@ -218,7 +277,7 @@ void BatchResolver::net_edge(std::size_t begin, std::size_t end) {
   if (!inserts(last)) {
     if (live) {
       result_.net.removed.push_back(edge);
-    } else if (updates_[last].kind == UpdateKind::delete_edge) {
+    } else if (updates_[last].kind == UpdateKind::delete_edge && last == stream_last) {
       ++result_.ignored.absent_delete;
     }
     return;
@@ -269,7 +328,7 @@ void BatchResolver::list_forgettable() {
     forgettable_.push_back(edge.head);
   }
   for (const Undo& undo : undo_) {
-    if (undo.kind != Undo::Kind::declared) forgettable_.push_back(undo.fresh);
+    if (undo.kind == Undo::Kind::created || undo.kind == Undo::Kind::rebound) forgettable_.push_back(undo.other);
   }
   std::sort(forgettable_.begin(), forgettable_.end());
   forgettable_.erase(std::unique(forgettable_.begin(), forgettable_.end()), forgettable_.end());
@@ -290,8 +349,10 @@ void BatchResolver::undo() noexcept {
   for (auto at = undo_.rbegin(); at != undo_.rend(); ++at) {
     switch (at->kind) {
       case Undo::Kind::created: graph_->dictionary.release(at->vertex); break;
-      case Undo::Kind::rebound: graph_->dictionary.undo_rebind(at->vertex, at->fresh); break;
+      case Undo::Kind::rebound: graph_->dictionary.undo_rebind(at->vertex, at->other); break;
+      case Undo::Kind::labelled: graph_->dictionary.set_label(at->vertex, at->other); break;
       case Undo::Kind::declared: graph_->dictionary.set_declared(at->vertex, false); break;
+      case Undo::Kind::undeclared: graph_->dictionary.set_declared(at->vertex, true); break;
     }
   }
   if (window_ != nullptr) window_->undo();
@@ -308,6 +369,8 @@ void BatchResolver::reset() noexcept {
   deleted_.clear();
   index_.clear();
   indexed_ = 0;
+  last_update_.clear();
+  origin_.clear();
 }
 
 }  // namespace deltamatch::graph

@@ -9,6 +9,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct ResolvedBatch {
   Ignored ignored;
   std::vector<Reject> rejects;
   std::optional<Timestamp> watermark;
+  /// A vertex goes on under a fresh number, so that an edge of it may be in both halves of the net batch: a match that no label
+  /// forbids then seems to vanish and to appear.
+  bool rebound = false;
 };
 
 class BatchResolver {
@@ -51,6 +55,12 @@ class BatchResolver {
     std::uint32_t index;  // of the update in the batch
     friend auto operator<=>(const Entry&, const Entry&) = default;
   };
+  struct UnknownEdge {  // that a deletion names and the graph has never seen
+    Id source;
+    Id target;
+    std::string_view label;
+    friend auto operator<=>(const UnknownEdge&, const UnknownEdge&) = default;
+  };
   struct Mention {  // what a record says of a vertex
     Id id;
     VertexId vertex = invalid_vertex;
@@ -59,9 +69,9 @@ class BatchResolver {
     bool conflict = false;
   };
   struct Undo {
-    enum class Kind : std::uint8_t { created, rebound, declared } kind;
+    enum class Kind : std::uint8_t { created, rebound, labelled, declared, undeclared } kind;
     VertexId vertex;
-    VertexId fresh;
+    std::uint32_t other;  // the fresh vertex, or the label before
   };
 
   std::optional<RejectReason> read(const Update& update, std::uint32_t index);
@@ -69,12 +79,16 @@ class BatchResolver {
   std::optional<RejectReason> read_vertex(const Update& update, std::uint32_t index);
   Mention mention(const Id& id, const std::optional<std::string_view>& label);
   VertexId settle_mention(const Mention& mention);
+  void set_declared(VertexId vertex, bool declared);
   LabelId intern_label(std::string_view text);
   void delete_vertex(VertexId vertex, std::uint32_t index);
   bool has_live_edges(VertexId vertex);
+  std::vector<Entry> states_of(VertexId vertex);
   const std::vector<std::uint32_t>& entries_of(VertexId vertex);
   void resolve_unknown_deletes();
   void net_edges();
+  [[nodiscard]] Edge original(const Edge& edge) const;
+  void find_last_updates();
   void net_edge(std::size_t begin, std::size_t end);
   void expire();
   void list_forgettable();
@@ -97,6 +111,8 @@ class BatchResolver {
   boost::unordered_flat_set<VertexId> deleted_;
   boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by vertex, built when first needed
   std::size_t indexed_ = 0;
+  std::map<Edge, std::uint32_t> last_update_;  // by original edge, where a vertex is rebound
+  boost::unordered_flat_map<VertexId, VertexId> origin_;  // of rebound vertices: the number before
   std::string_view last_label_;
   LabelId last_label_id_ = empty_label;
 };
