@@ -18,6 +18,8 @@ struct Traits {
   /// Self-loops, missing times, vertices mentioned under other labels or none. Without: every mention of a vertex bears the
   /// same label, and no record is bad.
   bool untidy = true;
+  /// Counted queries of many vertices and edges and few labels: where counting without enumerating has most to subtract.
+  bool counting = false;
 };
 
 [[nodiscard]] rc::Gen<Scenario> scenarios(const Traits& traits = {});
@@ -25,9 +27,9 @@ struct Traits {
 /// 0 to n - 1, each as likely as the others whatever the size; shrinks towards 0.
 [[nodiscard]] rc::Gen<int> below(int n);
 
-/// Checks a property on `DELTAMATCH_PROPERTY_CASES` cases (default `cases`) and fails the running test where it does not hold,
-/// with the least case found and what RC_PARAMS reproduces it. Seeds are random unless RC_PARAMS says `seed=…`; rapidcheck
-/// prints them.
+/// Checks a property on `DELTAMATCH_PROPERTY_CASES` cases (default `cases`; a single case stays single) and fails the running
+/// test where it does not hold, with the least case found and what RC_PARAMS reproduces it. Seeds are random unless RC_PARAMS
+/// says `seed=…`; rapidcheck prints them.
 void hold(int cases, const std::function<void()>& property);
 
 }  // namespace deltamatch::property

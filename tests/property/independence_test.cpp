@@ -59,7 +59,7 @@ std::vector<Record> draw_reordered(std::span<const Record> batch, bool directed)
 }
 
 TEST(Independence, OfThreads) {
-  hold(200, [] {
+  hold(150, [] {
     const Scenario scenario = *scenarios();
     Subject one(scenario, 1);
     Subject four(scenario, 4);
@@ -71,7 +71,7 @@ TEST(Independence, OfThreads) {
 }
 
 TEST(Independence, OfTheOrderWithinABatch) {
-  hold(300, [] {
+  hold(150, [] {
     const Scenario scenario = *scenarios(edges_only);
     Scenario reordered = scenario;
     reordered.start = draw_reordered(scenario.start, scenario.directed);
@@ -91,7 +91,7 @@ TEST(Independence, OfTheOrderWithinABatch) {
 }
 
 TEST(Independence, OfDenseIds) {
-  hold(300, [] {
+  hold(150, [] {
     const Scenario scenario = *scenarios(tidy);
     Subject plain(scenario, 1);
     const auto a = judged_run(scenario, plain, scenario.batches());
@@ -122,7 +122,7 @@ TEST(Independence, OfDenseIds) {
 }
 
 TEST(Independence, OfTheCutIntoBatches) {
-  hold(300, [] {
+  hold(150, [] {
     const Scenario scenario = *scenarios(tidy);
     const auto other_size = *rc::gen::elementOf(std::vector<std::size_t>{1, 2, 4, 7, 1000});
     Subject one(scenario, 1);
@@ -167,7 +167,7 @@ class TemporaryFile {
 
 TEST(Independence, OfARestart) {
   const TemporaryFile file;
-  hold(250, [&] {
+  hold(150, [&] {
     const Scenario scenario = *scenarios();
     const auto batches = scenario.batches();
     const auto restart = static_cast<std::size_t>(*below(static_cast<int>(batches.size())));

@@ -8,7 +8,7 @@ namespace deltamatch::property {
 namespace {
 
 TEST(Stream, EveryBatchGivesTheDifferenceOfTheAnswers) {
-  hold(1200, [] {
+  hold(800, [] {
     const Scenario scenario = *scenarios();
     Subject subject(scenario, 1);
     (void)judged_run(scenario, subject, scenario.batches());
@@ -16,15 +16,23 @@ TEST(Stream, EveryBatchGivesTheDifferenceOfTheAnswers) {
 }
 
 TEST(Stream, EveryBatchGivesTheDifferenceOfTheAnswersOnTidyData) {
-  hold(800, [] {
+  hold(500, [] {
     const Scenario scenario = *scenarios({.vertex_records = false, .windows = false, .untidy = false});
     Subject subject(scenario, 1);
     (void)judged_run(scenario, subject, scenario.batches());
   });
 }
 
+TEST(Stream, CountsOfLargerQueriesAreTheDifferenceOfTheAnswers) {
+  hold(800, [] {
+    const Scenario scenario = *scenarios({.vertex_records = false, .windows = false, .untidy = false, .counting = true});
+    Subject subject(scenario, 1);
+    (void)judged_run(scenario, subject, scenario.batches());
+  });
+}
+
 TEST(Stream, StaticMatchingGivesTheAnswer) {
-  hold(500, [] {
+  hold(300, [] {
     const Scenario scenario = *scenarios();
     Subject subject(scenario, 1);
     Judge judge(scenario);
@@ -40,7 +48,7 @@ TEST(Stream, StaticMatchingGivesTheAnswer) {
 }
 
 TEST(Stream, AStaticLimitListsSoManyAndSaysWhetherThatIsAll) {
-  hold(300, [] {
+  hold(200, [] {
     const Scenario scenario = *scenarios();
     const int spare = *below(5);
     Subject subject(scenario, 1);
@@ -71,7 +79,7 @@ TEST(Stream, AStaticLimitListsSoManyAndSaysWhetherThatIsAll) {
 }
 
 TEST(Stream, ABadRecordStopsTheBatchAfterExactlyItsPrefix) {
-  hold(400, [] {
+  hold(300, [] {
     Scenario scenario = *scenarios();
     scenario.on_reject = OnReject::stop;
     Subject subject(scenario, 1);
