@@ -1,7 +1,7 @@
 # Builds core where none of the libraries exist that only ingest, the program and the tests need, and a consumer of it.
 #   cmake -DSOURCE=<repository> -DWORK=<empty folder to be> -DCOMPILER=<c++> [-DFLAGS=<flags>] -P core_only.cmake
 set(absent)
-foreach(package simdjson CLI11 nlohmann_json GTest rapidcheck benchmark Python3 boost_iostreams CUDAToolkit)
+foreach(package simdjson CLI11 nlohmann_json GTest rapidcheck benchmark Python3 CUDAToolkit)
   list(APPEND absent -DCMAKE_DISABLE_FIND_PACKAGE_${package}=ON)
 endforeach()
 file(REMOVE_RECURSE ${WORK})

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 // rapidcheck's gtest.h needs gtest first
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>

@@ -1,15 +1,12 @@
 // The query graphs that the field's papers use, read from their archives where they are at hand.
 #include <gmock/gmock.h>
 
-#include <boost/iostreams/copy.hpp>
-#include <boost/iostreams/filter/lzma.hpp>
-#include <boost/iostreams/filtering_stream.hpp>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "deltamatch/error.hpp"
+#include "ingest/source/bytes.hpp"
 #include "query/automorphism.hpp"
 #include "unit/query/graphs.hpp"
 
@@ -22,13 +19,11 @@ std::filesystem::path data_folder() {
 }
 
 std::string unpacked(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  boost::iostreams::filtering_istream in;
-  in.push(boost::iostreams::lzma_decompressor());
-  in.push(file);
-  std::ostringstream text;
-  boost::iostreams::copy(in, text);
-  return text.str();
+  const auto source = ingest::unpacked(ingest::open_file(path.string()));
+  std::string text;
+  std::array<char, 1 << 16> buffer;
+  while (const std::size_t length = source->read(buffer)) text.append(buffer.data(), length);
+  return text;
 }
 
 /// Calls visit(name, content) for every regular file of a tar archive: blocks of 512 bytes, a header before each file.
