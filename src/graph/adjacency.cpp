@@ -10,8 +10,6 @@ namespace deltamatch::graph {
 
 namespace {
 
-// Directories up to this many slices are scanned, longer ones searched.
-constexpr std::uint32_t scanned_slices = 16;
 // How far ahead loops over the batch's vertices fetch rows and blocks.
 constexpr std::size_t prefetch_distance = 8;
 // Vertices a thread settles at a time.
@@ -284,14 +282,8 @@ void Adjacency::close_slices(Row& row) noexcept {
   row.slices = kept;
 }
 
-std::uint32_t Adjacency::find_slice(const Row& row, RelationId relation) const noexcept {
+std::uint32_t Adjacency::search_slice(const Row& row, RelationId relation) noexcept {
   const std::uint32_t* directory = row.block;
-  if (row.slices <= scanned_slices) {
-    for (std::uint32_t s = 0; s < row.slices; ++s) {
-      if (directory[2 * s] == relation) return s;
-    }
-    return no_relation;
-  }
   std::uint32_t low = 0;
   std::uint32_t high = row.slices;
   while (low < high) {

@@ -9,6 +9,7 @@
 // is what is stable), undoing is dropping the delta, nothing that a kernel has cached changes under it, and `settle` cannot fail.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -72,6 +73,22 @@ class Adjacency {
   void settle(Workers& workers) noexcept;
 
   [[nodiscard]] List list(VertexId vertex, RelationId relation) const noexcept;
+  /// The fast part of `list`: the settled ids (and tags, in stores that have them). Returns whether the vertex is touched by the
+  /// staged batch, so that `list` may say more.
+  bool find(VertexId vertex, RelationId relation, const std::uint32_t*& ids, const std::uint32_t*& tags,
+            std::uint32_t& size) const noexcept {
+    const Row& row = rows_[vertex];
+    const std::uint32_t s = find_slice(row, relation);
+    if (s != no_relation) {
+      const std::uint32_t begin = s == 0 ? 0 : row.block[2 * s - 1];
+      ids = row.ids() + begin;
+      tags = ids + row.capacity;
+      size = row.block[2 * s + 1] - begin;
+    } else {
+      size = 0;
+    }
+    return row.staged != 0;
+  }
   /// The settled ids of a list; valid where nothing is staged, or to see the state before the batch.
   [[nodiscard]] std::span<const std::uint32_t> ids(VertexId vertex, RelationId relation) const noexcept;
   /// Entries of the vertex over all relations, settled.
@@ -92,6 +109,22 @@ class Adjacency {
   [[nodiscard]] std::size_t vertices() const noexcept { return rows_.size(); }
   [[nodiscard]] Column column() const noexcept { return column_; }
   void prefetch(VertexId vertex) const noexcept { __builtin_prefetch(&rows_[vertex]); }
+  void prefetch_block(VertexId vertex) const noexcept {
+    const std::uint32_t* block = rows_[vertex].block;
+    __builtin_prefetch(block);
+    __builtin_prefetch(block + 16);
+  }
+  /// In a loop over vertices[0, count) whose lists are read, at position `at`: fetches what comes next into the caches.
+  void prefetch_ahead(const VertexId* vertices, std::size_t at, std::size_t count) const noexcept {
+    constexpr std::size_t rows = 8;
+    constexpr std::size_t blocks = 4;
+    if (at == 0) {
+      for (std::size_t i = 0; i < std::min(rows, count); ++i) prefetch(vertices[i]);
+      for (std::size_t i = 0; i < std::min(blocks, count); ++i) prefetch_block(vertices[i]);
+    }
+    if (at + rows < count) prefetch(vertices[at + rows]);
+    if (at + blocks < count) prefetch_block(vertices[at + blocks]);
+  }
 
  private:
   struct Row {
@@ -125,6 +158,9 @@ class Adjacency {
     void assign(std::span<const HalfEdge> halves, Column column);
   };
 
+  // Directories up to this many slices are scanned, longer ones searched.
+  static constexpr std::uint32_t scanned_slices = 16;
+
   [[nodiscard]] unsigned column_words() const noexcept { return static_cast<unsigned>(column_); }
   [[nodiscard]] std::size_t block_words(std::uint32_t capacity, std::uint32_t directory_log) const noexcept {
     return (std::size_t{2} << directory_log) + std::size_t{capacity} * (1 + column_words());
@@ -139,7 +175,15 @@ class Adjacency {
   void add_entries(Row& row, std::uint32_t first, std::uint32_t end) noexcept;
   static void close_slices(Row& row) noexcept;
   void move_entries(const Row& row, std::uint32_t to, std::uint32_t from, std::uint32_t count) const noexcept;
-  [[nodiscard]] std::uint32_t find_slice(const Row& row, RelationId relation) const noexcept;
+  [[nodiscard]] static std::uint32_t find_slice(const Row& row, RelationId relation) noexcept {
+    const std::uint32_t* directory = row.block;
+    if (row.slices > scanned_slices) return search_slice(row, relation);
+    for (std::uint32_t s = 0; s < row.slices; ++s) {
+      if (directory[2 * s] == relation) return s;
+    }
+    return no_relation;
+  }
+  [[nodiscard]] static std::uint32_t search_slice(const Row& row, RelationId relation) noexcept;
   [[nodiscard]] std::uint32_t lower_bound(const Row& row, std::uint32_t begin, std::uint32_t end, std::uint32_t id,
                                           const std::uint32_t* payload) const noexcept;
 

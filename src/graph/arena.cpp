@@ -1,5 +1,9 @@
 #include "graph/arena.hpp"
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -10,14 +14,25 @@ namespace deltamatch::graph {
 namespace {
 
 constexpr std::size_t slab_alignment = 64;
+constexpr std::size_t huge_page = std::size_t{1} << 21;
 constexpr std::size_t first_slab_bytes = std::size_t{1} << 16;
 constexpr std::size_t largest_slab_bytes = std::size_t{1} << 25;
 
+// Large slabs lie on huge pages where the system has them: lists are met in random order, and each miss would cost a page walk too.
 class HeapSlabs final : public SlabAllocator {
  public:
-  void* allocate(std::size_t bytes) override { return ::operator new(bytes, std::align_val_t{slab_alignment}); }
-  void release(void* slab, std::size_t bytes) noexcept override {
-    ::operator delete(slab, bytes, std::align_val_t{slab_alignment});
+  void* allocate(std::size_t bytes) override {
+    void* slab = ::operator new(bytes, alignment(bytes));
+#ifdef __linux__
+    if (bytes >= huge_page) madvise(slab, bytes, MADV_HUGEPAGE);
+#endif
+    return slab;
+  }
+  void release(void* slab, std::size_t bytes) noexcept override { ::operator delete(slab, bytes, alignment(bytes)); }
+
+ private:
+  static std::align_val_t alignment(std::size_t bytes) noexcept {
+    return std::align_val_t{bytes >= huge_page ? huge_page : slab_alignment};
   }
 };
 

@@ -9,6 +9,10 @@
 namespace deltamatch::graph {
 namespace {
 
+// Hashes of integers are even, those of strings odd: the same hash means the same kind of key, and a look-up need not ask.
+std::uint32_t hash_of(std::uint64_t number, std::uint64_t seed) noexcept { return hash_number(number, seed) & ~1U; }
+std::uint32_t hash_of(std::string_view text, std::uint64_t seed) noexcept { return hash_text(text, seed) | 1U; }
+
 /// Room for `count` entries, growing by half at least.
 template <class T>
 void reserve_amortised(std::vector<T>& entries, std::size_t count) {
@@ -19,18 +23,16 @@ void reserve_amortised(std::vector<T>& entries, std::size_t count) {
 
 Dictionary::Dictionary(VertexId limit) noexcept : seed_(hash_seed()), limit_(limit) { assert(limit <= max_vertices); }
 
-VertexId Dictionary::find(Id id) const noexcept {
-  if (!id.is_text()) {
-    const auto key = static_cast<std::uint64_t>(id.number());
-    return index_.find(hash_number(key, seed_),
-                       [&](VertexId vertex) { return keys_[vertex] == key && (flags_[vertex] & text_flag) == 0; });
-  }
-  return index_.find(hash_text(id.text(), seed_), [&](VertexId vertex) {
-    return (flags_[vertex] & text_flag) != 0 && TextArena::text(block(vertex)) == id.text();
-  });
+VertexId Dictionary::find_number(std::int64_t number) const noexcept {
+  const auto key = static_cast<std::uint64_t>(number);
+  return index_.find(hash_of(key, seed_), [&](VertexId vertex) { return keys_[vertex] == key; });
 }
 
-VertexId Dictionary::create(Id id, LabelId label) {
+VertexId Dictionary::find_text(std::string_view text) const noexcept {
+  return index_.find(hash_of(text, seed_), [&](VertexId vertex) { return TextArena::text(block(vertex)) == text; });
+}
+
+VertexId Dictionary::create(const Id& id, LabelId label) {
   assert(find(id) == invalid_vertex);
   reserve_one();
   index_.reserve(index_.size() + 1);
@@ -73,7 +75,7 @@ std::size_t Dictionary::bytes() const noexcept {
          index_.bytes() + texts_.bytes();
 }
 
-void Dictionary::restore(VertexId vertex, Id id, LabelId label, bool declared) {
+void Dictionary::restore(VertexId vertex, const Id& id, LabelId label, bool declared) {
   if (vertex >= limit_) throw Error("vertex dictionary", "a vertex number out of range", "restore from an intact snapshot");
   if (vertex < capacity() && alive(vertex)) {
     throw Error("vertex dictionary", "a vertex number given twice", "restore from an intact snapshot");
@@ -104,12 +106,12 @@ void Dictionary::finish_restore() noexcept {
   }
 }
 
-std::uint32_t Dictionary::hash(Id id) const noexcept {
-  return id.is_text() ? hash_text(id.text(), seed_) : hash_number(static_cast<std::uint64_t>(id.number()), seed_);
+std::uint32_t Dictionary::hash(const Id& id) const noexcept {
+  return id.is_text() ? hash_of(id.text(), seed_) : hash_of(static_cast<std::uint64_t>(id.number()), seed_);
 }
 
 /// The key of an id; keeps a copy of text.
-std::uint64_t Dictionary::store(Id id) {
+std::uint64_t Dictionary::store(const Id& id) {
   return id.is_text() ? reinterpret_cast<std::uintptr_t>(texts_.store(id.text())) : static_cast<std::uint64_t>(id.number());
 }
 
@@ -129,7 +131,7 @@ void Dictionary::reserve_numbers(std::size_t count) {
   reserve_amortised(flags_, count);
 }
 
-VertexId Dictionary::take_number(Id id, std::uint64_t key, LabelId label) noexcept {
+VertexId Dictionary::take_number(const Id& id, std::uint64_t key, LabelId label) noexcept {
   VertexId vertex = free_;
   if (vertex != invalid_vertex) {
     free_ = static_cast<VertexId>(keys_[vertex]);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/hash_index.hpp"
@@ -22,11 +23,13 @@ class Dictionary {
   explicit Dictionary(VertexId limit = max_vertices) noexcept;
 
   /// The vertex that `id` stands for, or invalid_vertex. O(1) expected.
-  [[nodiscard]] VertexId find(Id id) const noexcept;
+  [[nodiscard]] VertexId find(const Id& id) const noexcept {
+    return id.is_text() ? find_text(id.text()) : find_number(id.number());
+  }
 
   /// A vertex for `id`, which must not have one; undeclared. Throws Error when all 2^31 - 1 numbers are in use or a string id
   /// has 2 GiB or more. Strong exception guarantee.
-  VertexId create(Id id, LabelId label);
+  VertexId create(const Id& id, LabelId label);
 
   /// Valid until the vertex is released, and for string ids not beyond the dictionary.
   [[nodiscard]] Id external(VertexId vertex) const noexcept {
@@ -75,7 +78,7 @@ class Dictionary {
   /// Puts a vertex at a given number, in any order of numbers, into a dictionary that has only been restored into so far;
   /// finish_restore comes before anything else is done with it. Throws Error where the number is out of range or in use or the
   /// id is known already; what was restored before stays. Memory grows with the largest number.
-  void restore(VertexId vertex, Id id, LabelId label, bool declared);
+  void restore(VertexId vertex, const Id& id, LabelId label, bool declared);
   void finish_restore() noexcept;
 
  private:
@@ -86,9 +89,12 @@ class Dictionary {
   [[nodiscard]] const std::byte* block(VertexId vertex) const noexcept {
     return reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(keys_[vertex]));
   }
-  [[nodiscard]] std::uint32_t hash(Id id) const noexcept;
-  [[nodiscard]] std::uint64_t store(Id id);
-  VertexId take_number(Id id, std::uint64_t key, LabelId label) noexcept;
+  // Ids go by reference: a copy made right after the original was written stalls until all loads before it are done.
+  [[nodiscard]] VertexId find_number(std::int64_t number) const noexcept;
+  [[nodiscard]] VertexId find_text(std::string_view text) const noexcept;
+  [[nodiscard]] std::uint32_t hash(const Id& id) const noexcept;
+  [[nodiscard]] std::uint64_t store(const Id& id);
+  VertexId take_number(const Id& id, std::uint64_t key, LabelId label) noexcept;
   void free_number(VertexId vertex) noexcept;
   void reserve_one();
   void reserve_numbers(std::size_t count);

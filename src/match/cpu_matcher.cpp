@@ -98,10 +98,11 @@ class CpuMatcher final : public Matcher {
     }
     workers_->for_each(pieces_.size(), grain, [&](unsigned index, std::size_t begin, std::size_t end) {
       Worker& worker = state_[index];
-      Partial partial(Lists(resolved, graph.directed(), pass), worker.scratch);
+      Partial partial(Lists(graph.base(), resolved, graph.directed(), pass), worker.scratch);
       Summation summation(partial, worker.narrow, worker.wide);
       for (std::size_t i = begin; i < end; ++i) {
         if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
+        prefetch_anchors(graph.base(), anchors, i);
         run(pieces_[i], anchors[pieces_[i].anchor], tasks, worker, partial, summation, stop);
       }
     });
@@ -122,6 +123,19 @@ class CpuMatcher final : public Matcher {
   }
 
  private:
+  void prefetch_anchors(const graph::Adjacency& base, std::span<const graph::Edge> anchors, std::size_t at) const noexcept {
+    constexpr std::size_t rows = 8;
+    constexpr std::size_t blocks = 4;
+    if (at + rows < pieces_.size()) {
+      base.prefetch(anchors[pieces_[at + rows].anchor].tail);
+      base.prefetch(anchors[pieces_[at + rows].anchor].head);
+    }
+    if (at + blocks < pieces_.size()) {
+      base.prefetch_block(anchors[pieces_[at + blocks].anchor].tail);
+      base.prefetch_block(anchors[pieces_[at + blocks].anchor].head);
+    }
+  }
+
   static void run(const Piece& piece, const graph::Edge& anchor, std::span<const QueryTask> tasks, Worker& worker,
                   Partial& partial, Summation& summation, const StopFlag* stop) {
     const QueryTask& task = tasks[piece.plan.task];

@@ -49,6 +49,7 @@ void Enumerator::descend(std::size_t level, Share share) {
   if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) return;
   for (std::size_t i = share.index; i < candidates.size(); i += share.of) {
     const VertexId vertex = candidates[i];
+    if (!last) partial_->lists().prefetch_ahead(candidates, i);
     if (!partial_->differs(vertex, next.candidates.distinct)) continue;
     partial_->put(position, vertex);
     vertices_[next.vertex] = vertex;

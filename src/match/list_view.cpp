@@ -31,9 +31,9 @@ VertexId Lists::threshold(VertexId vertex, LabelId label, bool incoming, bool in
   return at_tail ? anchor_.tail : anchor_.tail + 1;
 }
 
-void Lists::restrict(ListView& view, const graph::List& list, const graph::Resolved& where, VertexId vertex, bool inclusive,
-                     Scratch& scratch) const {
+void Lists::restrict(ListView& view, const graph::Resolved& where, VertexId vertex, bool inclusive, Scratch& scratch) const {
   if (pass_ == Pass::whole) return;
+  const graph::List list = where.store->list(vertex, where.relation);
   const bool added = pass_ == Pass::added;
   if (!where.derived) {
     const VertexId from = threshold(vertex, where.edge_label, where.incoming, inclusive);
@@ -139,7 +139,7 @@ std::size_t count_members(std::span<const std::uint32_t> set, const ListView& vi
 }
 
 void collect_tags(const ListView& view, std::uint32_t id, std::uint32_t single, std::vector<std::uint32_t>& tags) {
-  if (view.tags == nullptr && view.plus_tags == nullptr) {
+  if (!view.tagged) {
     if (multiplicity(view, id) > 0) tags.push_back(single);
     return;
   }

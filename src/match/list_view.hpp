@@ -20,18 +20,20 @@ namespace deltamatch::match {
 enum class Pass : std::uint8_t { removed, added, whole };
 
 /// An admitted list: (ids \ minus) + plus. All parts ascend; minus is a part of ids, plus is apart from it. Where `parallel`, an id
-/// may occur several times, told apart by tags (then all tag pointers are set); `tagged` says that tags are there at all.
+/// may occur several times, told apart by tags; `tagged` says that tags are there.
+/// Pointers are set where their counts are not 0; views are made for every look-up, so nothing is set in vain.
 struct ListView {
-  const std::uint32_t* ids = nullptr;
-  const std::uint32_t* minus = nullptr;
-  const std::uint32_t* plus = nullptr;
-  const std::uint32_t* tags = nullptr;
-  const std::uint32_t* minus_tags = nullptr;
-  const std::uint32_t* plus_tags = nullptr;
-  std::uint32_t count = 0;
-  std::uint32_t minus_count = 0;
-  std::uint32_t plus_count = 0;
-  bool parallel = false;
+  const std::uint32_t* ids;
+  const std::uint32_t* minus;
+  const std::uint32_t* plus;
+  const std::uint32_t* tags;
+  const std::uint32_t* minus_tags;
+  const std::uint32_t* plus_tags;
+  std::uint32_t count;
+  std::uint32_t minus_count;
+  std::uint32_t plus_count;
+  bool tagged;
+  bool parallel;
 
   [[nodiscard]] bool clean() const noexcept { return (minus_count | plus_count) == 0; }
   /// Entries, parallel ones counted apart.
@@ -41,8 +43,8 @@ struct ListView {
 /// Reads lists for one anchor. Trivially cheap to make.
 class Lists {
  public:
-  Lists(std::span<const graph::Resolved> resolved, bool directed, Pass pass) noexcept
-      : resolved_(resolved), directed_(directed), pass_(pass) {}
+  Lists(const graph::Adjacency& base, std::span<const graph::Resolved> resolved, bool directed, Pass pass) noexcept
+      : base_(&base), resolved_(resolved), directed_(directed), pass_(pass) {}
 
   void anchor(const graph::Edge& edge) noexcept { anchor_ = edge; }
   [[nodiscard]] const graph::Edge& anchor() const noexcept { return anchor_; }
@@ -51,15 +53,21 @@ class Lists {
   /// live in `scratch` until its mark is released.
   [[nodiscard]] ListView view(graph::ReadingId reading, VertexId vertex, bool inclusive, Scratch& scratch) const {
     const graph::Resolved& where = resolved_[reading];
-    if (where.store == nullptr) return {};
-    const graph::List list = where.store->list(vertex, where.relation);
     ListView view;
-    view.ids = list.ids;
-    view.count = list.size;
-    view.tags = list.tags;
+    view.minus_count = 0;
+    view.plus_count = 0;
+    view.tagged = where.derived;
     view.parallel = where.parallel;
-    if ((list.added_size | list.removed_size) != 0) [[unlikely]] restrict(view, list, where, vertex, inclusive, scratch);
+    view.count = 0;
+    if (where.store == nullptr) return view;
+    const bool changed = where.store->find(vertex, where.relation, view.ids, view.tags, view.count);
+    if (changed) [[unlikely]] restrict(view, where, vertex, inclusive, scratch);
     return view;
+  }
+
+  /// In a loop over candidates whose lists are read next.
+  void prefetch_ahead(std::span<const std::uint32_t> candidates, std::size_t at) const noexcept {
+    base_->prefetch_ahead(candidates.data(), at, candidates.size());
   }
 
   [[nodiscard]] const graph::Resolved& resolved(graph::ReadingId reading) const noexcept { return resolved_[reading]; }
@@ -76,10 +84,10 @@ class Lists {
   }
 
  private:
-  void restrict(ListView& view, const graph::List& list, const graph::Resolved& where, VertexId vertex, bool inclusive,
-                Scratch& scratch) const;
+  void restrict(ListView& view, const graph::Resolved& where, VertexId vertex, bool inclusive, Scratch& scratch) const;
   [[nodiscard]] VertexId threshold(VertexId vertex, LabelId label, bool incoming, bool inclusive) const noexcept;
 
+  const graph::Adjacency* base_;
   std::span<const graph::Resolved> resolved_;
   bool directed_;
   Pass pass_;

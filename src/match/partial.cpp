@@ -5,7 +5,7 @@
 namespace deltamatch::match {
 
 std::span<const std::uint32_t> Partial::intersect_probes(std::span<const plan::Probe> probes) {
-  std::array<ListView, 2 * max_query_vertices> views;
+  ListView* views = scratch_->array<ListView>(probes.size());
   std::size_t count = 0;
   for (const plan::Probe& probe : probes) {
     ListView next = view(probe);
@@ -17,7 +17,7 @@ std::span<const std::uint32_t> Partial::intersect_probes(std::span<const plan::P
   }
   const ListView& first = views[0];
   if (count == 1 && first.clean() && !first.parallel) return {first.ids, first.count};
-  const ListView& second = views[1];
+  const ListView& second = views[count > 1 ? 1 : 0];
   std::size_t done = 1;
   std::uint32_t* set = nullptr;
   std::size_t size = 0;

@@ -39,6 +39,7 @@ bool Summation::descend(TablePool<Weight>& tables, std::size_t level, Share shar
     if (plan.count.ordered) candidates = partial_->between(candidates, next.candidates);
     if (stop != nullptr && stop->load(std::memory_order_relaxed)) return true;
     for (std::size_t i = share.index; i < candidates.size(); i += share.of) {
+      partial_->lists().prefetch_ahead(candidates, i);
       if (!partial_->differs(candidates[i], next.candidates.distinct)) continue;
       partial_->put(static_cast<plan::Position>(level + 2), candidates[i]);
       Signed value = 0;
@@ -106,6 +107,7 @@ Weight Summation::sum(TablePool<Weight>& tables, const plan::Factor& bind, Share
   Weight total = 0;
   for (std::size_t i = share.index; i < candidates.size(); i += share.of) {
     const VertexId vertex = candidates[i];
+    partial_->lists().prefetch_ahead(candidates, i);
     if (!partial_->differs(vertex, wanted.distinct)) continue;
     partial_->put(bind.position, vertex);
     Weight value = product(tables, bind.inner, {}, overflow);

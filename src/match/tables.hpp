@@ -36,6 +36,11 @@ class Table {
     }
     return __builtin_add_overflow(weights_[v], weight, &weights_[v]);
   }
+  /// As if it had not been set.
+  void erase(VertexId v) noexcept {
+    bits_[v >> 6] &= ~(std::uint64_t{1} << (v & 63u));
+    weights_[v] = 0;
+  }
   void clear() noexcept {
     for (const VertexId v : touched_) {
       bits_[v >> 6] = 0;

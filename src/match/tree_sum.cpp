@@ -11,8 +11,8 @@ namespace {
 
 // Looking a list up costs about as much as reading this many entries.
 constexpr double look_up_cost = 8;
-// Rows this far ahead are fetched in loops over candidates, blocks half as far.
-constexpr std::size_t prefetch_distance = 8;
+// Lists from this length on are filtered with vector instructions before weights are looked up.
+constexpr std::uint32_t filtered_list = 8;
 
 }  // namespace
 
@@ -22,6 +22,8 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
   const ScratchScope scope(partial_->scratch());
   Weight total = 0;
   node_count_ = tree.vertices.size();
+  nodes_ = partial_->scratch().template array<Node>(node_count_);
+  for (std::size_t v = 0; v < node_count_; ++v) nodes_[v] = Node{};
   if (node_count_ == 1) {
     total = single(tree, share);
     overflow = overflow || overflow_;
@@ -29,7 +31,6 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
   }
   bool shared = share.of == 1;
   for (std::size_t v = 0; v < node_count_; ++v) {
-    nodes_[v] = Node{};
     nodes_[v].bare = tree.vertices[v].probes.empty();
     if (nodes_[v].bare) continue;
     if (!fill(tree.vertices[v], nodes_[v])) return 0;
@@ -81,7 +82,7 @@ Weight TreeSum<Weight>::single(const plan::Factor& tree, Share share) {
   const bool plain = share.of == 1 && wanted.above.empty() && wanted.below.empty() && wanted.probes.size() <= 2;
   if (plain) {
     ListView a = partial_->view(wanted.probes[0]);
-    ListView b = wanted.probes.size() == 2 ? partial_->view(wanted.probes[1]) : ListView{};
+    ListView b = wanted.probes.size() == 2 ? partial_->view(wanted.probes[1]) : a;
     if (!a.clean() && wanted.probes.size() == 2) std::swap(a, b);
     if (!a.parallel && !b.parallel && a.clean()) {
       if (a.size() == 0) return 0;
@@ -94,7 +95,6 @@ Weight TreeSum<Weight>::single(const plan::Factor& tree, Share share) {
       return choose(tree, size, nullptr);
     }
   }
-  nodes_[0] = Node{};
   if (!fill(wanted, nodes_[0])) return 0;
   take_share(nodes_[0], share);
   return choose(tree, nodes_[0].size, nodes_[0].weights);
@@ -218,28 +218,26 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
   Table<Weight>& table = *into.table;
   const graph::Adjacency* store = partial_->lists().resolved(reading).store;
   for (std::size_t i = 0; i < leaf.size; ++i) {
-    if (i + prefetch_distance < leaf.size && store != nullptr) store->prefetch(leaf.ids[i + prefetch_distance]);
+    if (store != nullptr) store->prefetch_ahead(leaf.ids, i, leaf.size);
     const Weight weight = leaf.weights == nullptr ? Weight{1} : leaf.weights[i];
     const ScratchScope scope(partial_->scratch());
     const ListView list = partial_->lists().view(reading, leaf.ids[i], edge.inclusive, partial_->scratch());
     for_each_entry(list, [&](VertexId v) { overflow_ = table.add(v, weight) || overflow_; });
   }
+  for (const plan::Position position : into_wanted.distinct) table.erase(partial_->at(position));
   const auto& touched = table.touched();
   std::uint32_t* ids = partial_->scratch().words(touched.size());
   Weight* weights = partial_->scratch().template array<Weight>(touched.size());
   std::size_t size = 0;
   for (const VertexId v : touched) {
-    if (!partial_->differs(v, into_wanted.distinct)) continue;
     ids[size] = v;
-    weights[size++] = table.weight(v);
+    weights[size] = table.weight(v);
+    size += weights[size] != 0 ? 1 : 0;
   }
   into.ids = ids;
   into.weights = weights;
   into.size = size;
   into.bare = false;
-  // Excluded vertices must not be found by look-ups, and later factors change the weights: the table is rebuilt when it is needed.
-  tables_->give_back(into.table);
-  into.table = nullptr;
 }
 
 template <class Weight>
@@ -256,7 +254,7 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
   const double list_length = into_a ? edge.a_degree : edge.b_degree;
   const graph::Resolved& where = partial_->lists().resolved(reading);
   // Weights and parallel edges need look-ups; for plain sets a table pays where many lists are read and the set is not small.
-  if (!leaf.bare && (leaf.weights != nullptr || where.parallel ||
+  if (!leaf.bare && leaf.table == nullptr && (leaf.weights != nullptr || where.parallel ||
                      (into.size > 4 && static_cast<double>(leaf.size) > 4 * list_length))) {
     tabulate(leaf);
   }
@@ -264,7 +262,7 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
   Weight* weights = total != nullptr ? nullptr : partial_->scratch().template array<Weight>(into.size);
   std::size_t size = 0;
   for (std::size_t i = 0; i < into.size; ++i) {
-    if (i + prefetch_distance < into.size && where.store != nullptr) where.store->prefetch(into.ids[i + prefetch_distance]);
+    if (where.store != nullptr) where.store->prefetch_ahead(into.ids, i, into.size);
     const ScratchScope scope(partial_->scratch());
     const ListView list = partial_->lists().view(reading, into.ids[i], edge.inclusive, partial_->scratch());
     const Weight hanging = below(list, leaf, leaf_wanted);
@@ -278,6 +276,10 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
     }
   }
   if (total != nullptr) return;
+  if (into.table != nullptr) {  // it tells the weights of before
+    tables_->give_back(into.table);
+    into.table = nullptr;
+  }
   into.ids = ids;
   into.weights = weights;
   into.size = size;
@@ -296,6 +298,12 @@ Weight TreeSum<Weight>::below(const ListView& list, Node& leaf, const plan::Cand
   const Table<Weight>& table = *leaf.table;
   if (leaf.weights == nullptr && list.clean()) return static_cast<Weight>(count_in_bits(list.ids, list.count, table.bits()));
   Weight sum = 0;
+  if (list.clean() && list.count >= filtered_list) {
+    std::uint32_t* held = partial_->scratch().words(list.count);
+    const std::size_t count = filter_by_bits(list.ids, list.count, table.bits(), held);
+    for (std::size_t i = 0; i < count; ++i) sum = add(sum, table.weight(held[i]));
+    return sum;
+  }
   for_each_entry(list, [&](VertexId v) {
     if (table.holds(v)) sum = add(sum, table.weight(v));
   });

@@ -66,7 +66,7 @@ class TreeSum {
 
   Partial* partial_;
   TablePool<Weight>* tables_;
-  std::array<Node, max_query_vertices> nodes_{};
+  Node* nodes_ = nullptr;  // by vertex of the tree, in scratch
   std::size_t node_count_ = 0;
   std::uint32_t open_ = 0;  // bit set of the edges that are left
   bool overflow_ = false;

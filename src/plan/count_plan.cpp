@@ -24,6 +24,9 @@ constexpr std::size_t max_terms = 52;
 constexpr std::size_t searched_component = 5;
 // A look-up costs about as much as reading this many list entries.
 constexpr double list_overhead = 8;
+// A tree is worked from whichever side turns out smaller, and stops where a side is empty: degrees are so skewed that this leaves
+// about a quarter of what averages promise.
+constexpr double adaptive = 0.25;
 
 using Mask = std::uint32_t;
 
@@ -97,7 +100,10 @@ class Builder {
       factor.vertices.push_back(candidates_for(query_, block, positions, anchor_));
       const auto& probes = factor.vertices.back().probes;
       sizes.push_back(probes.empty() ? -1 : estimates_.size(probes));
-      for (const Probe& probe : probes) factor.cost += estimates_.degree(probe.edge, estimates_.end(probe)) / 4 + list_overhead;
+      // A single list is taken as it stands, several are intersected.
+      for (const Probe& probe : probes) {
+        factor.cost += list_overhead + (probes.size() == 1 ? 0 : estimates_.degree(probe.edge, estimates_.end(probe)) / 4);
+      }
     }
     // Far vertices hold what their neighbours reach.
     for (std::size_t round = 0; round < component.size(); ++round) {
@@ -107,7 +113,8 @@ class Builder {
       }
     }
     for (const TreeEdge& edge : factor.edges) {
-      factor.cost += std::min(sizes[edge.a] * (list_overhead + edge.a_degree), sizes[edge.b] * (list_overhead + edge.b_degree));
+      factor.cost += adaptive * std::min(sizes[edge.a] * (list_overhead + edge.a_degree),
+                                         sizes[edge.b] * (list_overhead + edge.b_degree));
     }
     return factor;
   }
@@ -302,6 +309,8 @@ CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, c
     }
     candidate.cost = cost;
     if (cost < best.cost) best = candidate;
+    // Nothing to correct: sums decide at run time what a prefix would fix beforehand.
+    if (candidate.terms.size() == 1 && symmetry <= 1) break;
     if (!last || !allow_ordered || symmetry <= 1 || !alike.empty()) continue;
     // All but the last vertex enumerated, under the order constraints: each match once.
     candidate.cost = cost / std::min(1e6, static_cast<double>(symmetry));
