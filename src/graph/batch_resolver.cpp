@@ -96,6 +96,37 @@ std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std
   return std::nullopt;
 }
 
+// A vertex that was relabelled in this batch and now takes its first label again: its settled self goes on, as if it had never
+// been another. Returns invalid_vertex where that is not so.
+VertexId BatchResolver::earlier_self(const Mention& mention) {
+  const VertexId fresh = mention.vertex;
+  const auto rebound = std::find_if(undo_.begin(), undo_.end(), [&](const Undo& undo) {
+    return undo.kind == Undo::Kind::rebound && undo.other == fresh;
+  });
+  if (rebound == undo_.end() || graph_->dictionary.label(rebound->vertex) != mention.label) return invalid_vertex;
+  const VertexId old = rebound->vertex;
+  const bool declared = !deleted_.contains(fresh) && graph_->dictionary.declared(fresh);
+  for (Entry& entry : entries_) {
+    if (entry.edge.tail != fresh && entry.edge.head != fresh) continue;
+    entry.edge = graph_->ranked(entry.edge.tail == fresh ? old : entry.edge.tail, entry.edge.head == fresh ? old : entry.edge.head,
+                                entry.edge.label);
+  }
+  index_.clear();
+  indexed_ = 0;
+  std::erase_if(undo_, [&](const Undo& undo) {
+    return undo.vertex == fresh || (undo.kind == Undo::Kind::rebound && undo.other == fresh);
+  });
+  graph_->dictionary.undo_rebind(old, fresh);
+  for (const VertexId vertex : {old, fresh}) {
+    deleted_.erase(vertex);
+    std::erase(doomed_, vertex);
+    std::erase(forgettable_, vertex);
+  }
+  set_declared(old, declared);
+  if (window_ != nullptr) forgettable_.push_back(old);
+  return old;
+}
+
 void BatchResolver::set_declared(VertexId vertex, bool declared) {
   if (graph_->dictionary.declared(vertex) == declared) return;
   undo_.push_back({declared ? Undo::Kind::declared : Undo::Kind::undeclared, vertex, vertex});
@@ -131,6 +162,7 @@ VertexId BatchResolver::settle_mention(const Mention& mention) {
     undo_.push_back({Undo::Kind::created, created, created});
     return created;
   }
+  if (const VertexId back = earlier_self(mention); back != invalid_vertex) return back;
   const bool deleted = deleted_.contains(mention.vertex);
   const LabelId before = graph_->dictionary.label(mention.vertex);
   if (mention.label == before || graph_->degree(mention.vertex) == 0) {
@@ -277,7 +309,8 @@ void BatchResolver::net_edge(std::size_t begin, std::size_t end) {
   if (!inserts(last)) {
     if (live) {
       result_.net.removed.push_back(edge);
-    } else if (updates_[last].kind == UpdateKind::delete_edge && last == stream_last) {
+    } else if (updates_[last].kind == UpdateKind::delete_edge && last == stream_last &&
+               !(result_.rebound && graph_->contains(original(edge)))) {
       ++result_.ignored.absent_delete;
     }
     return;

@@ -79,6 +79,7 @@ class BatchResolver {
   std::optional<RejectReason> read_vertex(const Update& update, std::uint32_t index);
   Mention mention(const Id& id, const std::optional<std::string_view>& label);
   VertexId settle_mention(const Mention& mention);
+  VertexId earlier_self(const Mention& mention);
   void set_declared(VertexId vertex, bool declared);
   LabelId intern_label(std::string_view text);
   void delete_vertex(VertexId vertex, std::uint32_t index);

@@ -32,8 +32,8 @@ using Mask = std::uint32_t;
 
 class Builder {
  public:
-  Builder(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor)
-      : query_(query), estimates_(estimates), anchor_(anchor) {}
+  Builder(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, std::size_t enumerated)
+      : query_(query), estimates_(estimates), anchor_(anchor), enumerated_(enumerated) {}
 
   std::vector<Factor> factors(std::vector<Mask> blocks, const std::vector<Mask>& positions) const {
     std::vector<Factor> result;
@@ -74,8 +74,8 @@ class Builder {
  private:
   // The query edge between two blocks, or nullopt where more than one reading joins them.
   [[nodiscard]] std::optional<TreeEdge> tree_edge(const std::vector<Mask>& blocks, std::size_t a, std::size_t b) const {
-    const Candidates from_a = candidates_for(query_, blocks[b], {blocks[a]}, anchor_);
-    const Candidates from_b = candidates_for(query_, blocks[a], {blocks[b]}, anchor_);
+    const Candidates from_a = candidates_for(query_, blocks[b], {blocks[a]}, anchor_, 0);
+    const Candidates from_b = candidates_for(query_, blocks[a], {blocks[b]}, anchor_, 0);
     if (from_a.probes.size() != 1 || from_b.probes.size() != 1) return std::nullopt;
     const Probe& forth = from_a.probes[0];
     const Probe& back = from_b.probes[0];
@@ -97,7 +97,7 @@ class Builder {
     std::vector<double> sizes;
     for (const Mask block : component) {
       factor.members.push_back(members(block));
-      factor.vertices.push_back(candidates_for(query_, block, positions, anchor_));
+      factor.vertices.push_back(candidates_for(query_, block, positions, anchor_, enumerated_));
       const auto& probes = factor.vertices.back().probes;
       sizes.push_back(probes.empty() ? -1 : estimates_.size(probes));
       // A single list is taken as it stands, several are intersected.
@@ -128,7 +128,7 @@ class Builder {
       factor.kind = Factor::Kind::bind;
       factor.position = static_cast<Position>(positions.size());
       factor.members.push_back(members(component[i]));
-      factor.vertices.push_back(candidates_for(query_, component[i], positions, anchor_));
+      factor.vertices.push_back(candidates_for(query_, component[i], positions, anchor_, enumerated_));
       std::vector<Mask> rest = component;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
       std::vector<Mask> inner_positions = positions;
@@ -170,6 +170,7 @@ class Builder {
   const BoundQuery& query_;
   const Estimates& estimates_;
   std::uint32_t anchor_;
+  std::size_t enumerated_;  // positions of the anchor and the prefix
 };
 
 // The partitions of the free vertices into blocks that may be one data vertex; nullopt where there are too many, or where
@@ -233,12 +234,12 @@ std::vector<std::vector<std::uint32_t>> take_twins(const BoundQuery& query, std:
   for (std::size_t i = 0; i < free.size(); ++i) {
     const std::uint32_t v = free[i];
     if ((query.neighbours(v) & ~held) != 0) continue;
-    const Candidates own = candidates_for(query, Mask{1} << v, positions, anchor);
+    const Candidates own = candidates_for(query, Mask{1} << v, positions, anchor, positions.size());
     std::vector<std::uint32_t> twins;
     bool apart = true;
     for (const std::uint32_t u : free) {
       const bool alike = query.labels[u] == query.labels[v] && (query.neighbours(u) & ~held) == 0 && [&] {
-        const Candidates other = candidates_for(query, Mask{1} << u, positions, anchor);
+        const Candidates other = candidates_for(query, Mask{1} << u, positions, anchor, positions.size());
         return std::equal(own.probes.begin(), own.probes.end(), other.probes.begin(), other.probes.end(),
                           [](const Probe& a, const Probe& b) { return a.position == b.position && a.reading == b.reading; });
       }();
@@ -271,7 +272,6 @@ CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, c
     return best;
   }
   best.cost = std::numeric_limits<double>::infinity();
-  const Builder builder(query, estimates, anchor);
   std::vector<Mask> positions{Mask{1} << plan.tail, Mask{1} << plan.head};
   double partials = 1;
   double prefix_cost = 0;
@@ -282,6 +282,7 @@ CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, c
       prefix_cost += partials * (list_overhead * static_cast<double>(level.candidates.probes.size()) + level.estimate);
       partials *= level.estimate;
     }
+    const Builder builder(query, estimates, anchor, positions.size());
     CountPlan candidate;
     candidate.prefix = prefix;
     candidate.divisor = symmetry;

@@ -48,7 +48,7 @@ double Estimates::size(const std::vector<Probe>& probes) const noexcept {
 }
 
 Candidates candidates_for(const BoundQuery& query, std::uint32_t block, const std::vector<std::uint32_t>& positions,
-                          std::uint32_t anchor) {
+                          std::uint32_t anchor, std::size_t kept_apart) {
   Candidates result;
   for (std::size_t p = 0; p < positions.size(); ++p) {
     const auto position = static_cast<Position>(p);
@@ -71,7 +71,7 @@ Candidates candidates_for(const BoundQuery& query, std::uint32_t block, const st
         }
       }
     }
-    if (joined || query.mode != MatchMode::isomorphism) continue;
+    if (joined || p >= kept_apart || query.mode != MatchMode::isomorphism) continue;
     bool meets = false;
     for (std::uint32_t u = 0; u < query.vertices(); ++u) {
       for (std::uint32_t v = 0; v < query.vertices(); ++v) {

@@ -19,7 +19,7 @@ std::uint32_t choose_next(const BoundQuery& query, const Estimates& estimates, c
   estimate = std::numeric_limits<double>::infinity();
   for (std::uint32_t v = 0; v < query.vertices(); ++v) {
     if ((held >> v & 1u) != 0 || (query.neighbours(v) & held) == 0) continue;
-    const Candidates candidates = candidates_for(query, 1u << v, positions, anchor);
+    const Candidates candidates = candidates_for(query, 1u << v, positions, anchor, positions.size());
     const double size = estimates.size(candidates.probes);
     if (size > estimate || (size == estimate && candidates.probes.size() <= best_probes)) continue;
     best = v;
@@ -72,7 +72,7 @@ Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc a
   plan.head = query::head(query.query, arc);
   const std::uint32_t anchor = fixed_anchor ? arc.edge : no_anchor;
   std::vector<std::uint32_t> positions{1u << plan.tail};
-  for (const Probe& probe : candidates_for(query, 1u << plan.head, positions, anchor).probes) {
+  for (const Probe& probe : candidates_for(query, 1u << plan.head, positions, anchor, 1).probes) {
     if (probe.edge != arc.edge) plan.closing.push_back(probe);
   }
   for (const auto& [low, high] : constraints) {
@@ -84,7 +84,7 @@ Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc a
   while (positions.size() < query.vertices()) {
     Level level;
     level.vertex = choose_next(query, estimates, positions, anchor, level.estimate);
-    level.candidates = candidates_for(query, 1u << level.vertex, positions, anchor);
+    level.candidates = candidates_for(query, 1u << level.vertex, positions, anchor, positions.size());
     add_constraints(level, static_cast<Position>(positions.size()), positions, constraints);
     partials *= level.estimate;
     plan.cost += partials;
