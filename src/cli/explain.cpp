@@ -49,8 +49,8 @@ int explain(Explain options) {
   session.load(report);
   if (options.analyze) session.run(report, nullptr, [](const BatchResult&, const ingest::PositionedBatch&) {});
   for (std::size_t i = 0; i < queries.size(); ++i) {
-    print_out(fmt::format("{}{}", i == 0 ? "" : "\n",
-                          options.analyze ? engine.explain(ids[i]) : engine.explain(queries[i].query, how)));
+    const std::string plans = options.analyze ? engine.explain(ids[i]) : engine.explain(queries[i].query, how);
+    print_out(fmt::format("{}{}:\n{}", i == 0 ? "" : "\n", queries[i].query.name, plans));
   }
   return exit_ok;
 }

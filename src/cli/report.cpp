@@ -83,7 +83,7 @@ std::string query_table(const Report& report) {
     rows.push_back({"query", "new", "removed"});
     if (report.digests) rows.back().insert(rows.back().end(), {"digest of new", "digest of removed"});
   } else {
-    rows.push_back({"query", "matches", "seconds"});
+    rows.push_back({"query", "matches", "time"});
     if (report.digests) rows.back().emplace_back("digest");
   }
   for (const QueryTotals& query : report.deltas) {
@@ -92,8 +92,7 @@ std::string query_table(const Report& report) {
   }
   for (const QueryMatches& query : report.matches) {
     const std::string_view mark = query.result.complete ? "" : "at least ";
-    rows.push_back(
-        {query.name, fmt::format("{}{}", mark, grouped(query.result.matches)), fmt::format("{:.3f}", query.result.seconds)});
+    rows.push_back({query.name, fmt::format("{}{}", mark, grouped(query.result.matches)), human_seconds(query.result.seconds)});
     if (report.digests) rows.back().push_back(to_text(query.result.digest));
   }
   return table(rows);
@@ -162,7 +161,8 @@ std::string to_table(const Report& report) {
   if (report.interrupted) text += "INTERRUPTED: what follows covers the stream up to the batch that was finished\n";
   if (report.batches > 0) {
     const double busy = sum(report.steps);
-    fmt::format_to(out, "stream   {} updates in {} batches, {} updates/s\n", grouped(report.updates), grouped(report.batches),
+    fmt::format_to(out, "stream   {} updates in {} {}, {} updates/s\n", grouped(report.updates), grouped(report.batches),
+                   report.batches == 1 ? "batch" : "batches",
                    grouped(busy > 0 ? static_cast<Count>(static_cast<double>(report.updates) / busy) : 0));
   }
   fmt::format_to(out, "graph    {} vertices, {} edges, {}\n", grouped(report.graph.vertices), grouped(report.graph.edges),

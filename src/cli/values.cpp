@@ -70,7 +70,8 @@ std::string human_bytes(std::uint64_t bytes) {
 }
 
 std::string human_seconds(double seconds) {
-  if (seconds < 9.995) return fmt::format("{:.3f} s", seconds);
+  if (seconds < 0.99995) return fmt::format("{:.1f} ms", seconds * 1e3);
+  if (seconds < 9.995) return fmt::format("{:.2f} s", seconds);
   if (seconds < 119.5) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<std::uint64_t>(std::llround(std::min(seconds, 1e15)));
   if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);

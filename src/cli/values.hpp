@@ -26,7 +26,7 @@ namespace deltamatch::cli {
 /// Bytes in the binary unit that leaves one to four digits before the point: "640 B", "12.3 MiB".
 [[nodiscard]] std::string human_bytes(std::uint64_t bytes);
 
-/// Seconds to the digits that mean something: "0.004 s", "12.3 s", "2:05 min", "1:02:05 h".
+/// Seconds to the digits that mean something: "4.2 ms", "1.25 s", "12.3 s", "2:05 min", "1:02:05 h".
 [[nodiscard]] std::string human_seconds(double seconds);
 
 }  // namespace deltamatch::cli

@@ -1,0 +1,144 @@
+"""Every kind of broken input: refused with file:line, what and remedy, or counted and kept aside."""
+
+import gzip
+import json
+
+import harness
+from harness import TRIANGLE
+
+REMEDY = "set on-error to skip or dead-letter"
+GOOD = "+\t1\t2\n"
+
+
+class BadInput(harness.CliTest):
+    def refuses(self, stream, where, reason, *args, name="s.tsv"):
+        """`fail` names the line and the reason, `skip` counts it and reads on."""
+        self.write(name, stream)
+        base = ["replay", "--updates", name, "--query", "e=(a)-->(b)", *args]
+        self.fails(1, *base, says=[f"deltamatch: {name}:{where}: {reason}: ", REMEDY])
+        result = self.json(*base, "--on-error", "skip")
+        self.assertEqual({k: v for k, v in result["ignored"].items() if v}, {reason: 1}, stream)
+        return result
+
+    def test_each_kind_of_bad_record(self):
+        for line, reason in [
+            ("garbage", "wrong_arity"),
+            ("+\t1", "wrong_arity"),
+            ("+\t1\t2\t3\t4\t5\t6", "wrong_arity"),
+            ("+\t1\t99999999999999999999", "bad_id"),
+            ("+\t1\t", "bad_id"),
+            ("+\t7\t7", "self_loop"),
+        ]:
+            with self.subTest(line):
+                result = self.refuses(f"{GOOD}{line}\n+\t5\t6\n", 2, reason)
+                self.assertEqual((result["updates"], result["queries"][0]["new"]), (3, 2))
+
+    def test_bad_times(self):
+        for time in ["soon", "nan", "inf", "1e400", "99999999999999999999"]:
+            with self.subTest(time):
+                self.refuses(f"+\t1\t2\tx\t5\n+\t3\t4\tx\t{time}\n", 2, "bad_time")
+
+    def test_window_needs_times(self):
+        self.write("s.tsv", GOOD)
+        self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, "--window", "24h", says="s.tsv:1: missing_time")
+
+    def test_bad_ids_of_integer_formats(self):
+        for ident in ["nan", "1.5", "0x10", "9223372036854775808", "abc"]:
+            with self.subTest(ident):
+                self.refuses(f"1 2\n3 {ident}\n", 2, "bad_id", name="s.txt")
+
+    def test_bad_operation(self):
+        self.refuses('{"source":1,"target":2}\n{"op":"upsert","source":1,"target":3}\n', 2, "bad_operation", name="s.jsonl")
+
+    def test_malformed_json(self):
+        self.refuses('{"source":1,"target":2}\n{"source":1,"target"\n', 2, "malformed", name="s.jsonl")
+
+    def test_label_conflict(self):
+        stream = "op,source,target,source_label\n+,1,2,A\n+,1,3,B\n"
+        self.refuses(stream, 3, "label_conflict", name="s.csv")
+
+    def test_endless_line(self):
+        self.refuses(GOOD + "+\t1\t" + "9" * 5000 + "\n", 2, "too_long", "--max-record", 1000)
+
+    def test_what_stands_before_a_bad_record_is_applied(self):
+        self.write("s.tsv", "+\t1\t2\n+\t2\t3\n+\t3\t1\ngarbage\n")
+        self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, "--emit", "matches", "--out", "m.jsonl",
+                   says="s.tsv:4: wrong_arity")
+        self.assertEqual([row["query"] for row in self.lines("m.jsonl")], ["triangle"])
+
+    def test_dead_letters(self):
+        self.write("g.tsv", "+\t1\t2\n+\t5\t6\nbad graph\n")
+        self.write("s.tsv", "+\t2\t3\nbad\tline\tof\tmany\tmore\tfields\n+\t3\t1\n+\t9\t9\n")
+        result = self.json("replay", "--graph", "g.tsv", "--updates", "s.tsv", "--query", TRIANGLE, "--on-error", "dead-letter",
+                           "--dead-letters", "d.jsonl")
+        self.assertEqual(result["queries"][0]["new"], 1)
+        letters = self.lines("d.jsonl")
+        self.assertEqual(list(letters[0]), ["v", "reason", "source", "part", "position", "message", "record", "length"])
+        self.assertEqual([(row["source"], row["position"], row["reason"]) for row in letters],
+                         [("g.tsv", 3, "wrong_arity"), ("s.tsv", 2, "wrong_arity"), ("s.tsv", 4, "self_loop")])
+        self.assertEqual(letters[1]["record"], "bad\tline\tof\tmany\tmore\tfields")
+
+    def test_bad_record_of_the_start_graph(self):
+        self.write("g.txt", "1 2\n2 3\n3 4\nx y\n")
+        self.write("s.tsv", GOOD)
+        self.fails(1, "replay", "--graph", "g.txt", "--updates", "s.tsv", "--query", TRIANGLE, says="g.txt:4: bad_id")
+
+    def test_missing_files(self):
+        self.write("s.tsv", GOOD)
+        for args in [["--updates", "gone.tsv"], ["--updates", "s.tsv", "--graph", "gone.tsv"],
+                     ["--updates", "s.tsv", "--labels", "gone.tsv"], ["--updates", "s.tsv", "--snapshot", "gone.tsv"]]:
+            with self.subTest(args=args):
+                self.fails(1, "replay", *args, "--query", TRIANGLE, says="deltamatch: gone.tsv: ")
+
+    def test_truncated_gz(self):
+        packed = gzip.compress("".join(f"+\t{i}\t{i * 7919 % 100003}\n" for i in range(20000)).encode())
+        self.write("s.gz", packed[: len(packed) // 2])
+        self.fails(1, "replay", "--updates", "s.gz", "--query", TRIANGLE, "--on-error", "skip", says="s.gz")
+
+    def test_binary_junk(self):
+        junk = bytes(range(256)) * 64
+        self.write("s.bin", junk)
+        self.fails(1, "replay", "--updates", "s.bin", "--query", TRIANGLE, says="s.bin")
+        self.fails(1, "replay", "--updates", "s.bin", "--query", TRIANGLE, "--format", "tsv", says="s.bin:1: ")
+        result = self.json("replay", "--updates", "s.bin", "--query", TRIANGLE, "--format", "tsv", "--on-error", "skip")
+        self.assertEqual(result["graph"]["edges"], 0)
+        self.assertEqual(result["updates"], sum(result["ignored"].values()))
+
+    def test_binary_junk_as_a_query(self):
+        self.write("q.pattern", bytes(range(256)))
+        self.write("q.graph", bytes(range(256)))
+        for query in ["q.pattern", "q.graph"]:
+            self.fails(78, "validate", "--query", query, says=query)
+
+    def test_empty_file(self):
+        for content in [b"", gzip.compress(b"")]:
+            counts, result = self.replay(content)
+            self.assertEqual((counts, result["updates"], result["batches"]), ({"triangle": (0, 0)}, 0, 0))
+        self.write("q.pattern", "")
+        self.fails(78, "validate", "--query", "q.pattern", says="q.pattern")
+
+    def test_crlf_and_byte_order_mark(self):
+        ring = "+\t1\t2\r\n+\t2\t3\r\n+\t3\t1\r\n"
+        self.assertEqual(self.replay(ring)[0], {"triangle": (1, 0)})
+        self.assertEqual(self.replay(b"\xef\xbb\xbf" + ring.encode())[0], {"triangle": (1, 0)})
+
+    def test_unwritable_outputs(self):
+        self.write("s.tsv", GOOD)
+        for option in [["--emit", "matches", "--out"], ["--batches"], ["--save-snapshot"],
+                       ["--on-error", "dead-letter", "--dead-letters"]]:
+            with self.subTest(option=option):
+                self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, *option, "no/such/dir/file",
+                           says="no/such/dir/file")
+
+    def test_query_names_are_escaped(self):
+        name = 'a"b\\c\n\x01é'
+        self.write("s.tsv", GOOD)
+        result = self.json("replay", "--updates", "s.tsv", "--query", f"{name}=(x)-->(y)")
+        self.assertEqual(result["queries"], [{"name": name, "new": 1, "removed": 0}])
+        self.write("q/\udcff.pattern".encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape"), "(x)-->(y)")
+        out = self.ok("replay", "--updates", "s.tsv", "--query", "q", "--json").out
+        self.assertEqual(json.loads(out)["queries"][0]["name"], "\ufffd")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,94 @@
+"""Runs the built program and reads what it says. Standard library only.
+
+The program's path comes from DELTAMATCH_PROGRAM (ctest sets it)."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ.get("DELTAMATCH_PROGRAM", "")
+TRIANGLE = "triangle=(a)-->(b)-->(c)-->(a)"
+REJECTS = ["malformed", "wrong_arity", "bad_id", "bad_time", "bad_operation", "too_long", "self_loop", "label_conflict",
+           "missing_time"]
+IGNORED = ["duplicate_insert", "absent_delete", "superseded", "late"] + REJECTS
+
+
+class Outcome:
+    def __init__(self, args, code, out, err):
+        self.args, self.code, self.out_bytes, self.err = args, code, out, err
+
+    @property
+    def out(self):
+        return self.out_bytes.decode()
+
+    def __str__(self):
+        return f"{self.args}\nexit {self.code}\n--- out\n{self.out_bytes!r}\n--- err\n{self.err}"
+
+
+class CliTest(unittest.TestCase):
+    """A test with a directory of its own, in which the program runs."""
+
+    def setUp(self):
+        self.assertTrue(os.access(PROGRAM, os.X_OK), "DELTAMATCH_PROGRAM does not name the built program")
+        directory = tempfile.TemporaryDirectory(prefix="deltamatch-cli-")
+        self.addCleanup(directory.cleanup)
+        self.dir = pathlib.Path(directory.name)
+
+    def write(self, name, content):
+        path = self.dir / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return name
+
+    def read(self, name):
+        return (self.dir / name).read_text()
+
+    def run_program(self, *args, stdin=b"", timeout=60):
+        data = stdin if isinstance(stdin, bytes) else stdin.encode()
+        done = subprocess.run([PROGRAM, *map(str, args)], input=data, capture_output=True, cwd=self.dir, timeout=timeout,
+                              check=False)
+        outcome = Outcome(args, done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+        self.assertGreaterEqual(done.returncode, 0, f"killed by signal {-done.returncode}: {outcome}")
+        self.assertNotIn("Sanitizer", outcome.err)
+        return outcome
+
+    def ok(self, *args, stdin=b""):
+        """Runs a command that must succeed and say nothing on standard error."""
+        outcome = self.run_program(*args, stdin=stdin)
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual(outcome.err, "", outcome)
+        return outcome
+
+    def json(self, *args, stdin=b""):
+        """Runs a command with --json: exactly one object on standard output, its keys in the file's order."""
+        outcome = self.ok(*args, "--json", stdin=stdin)
+        self.assertEqual(outcome.out.count("\n"), 1, outcome)
+        return json.loads(outcome.out)
+
+    def fails(self, code, *args, stdin=b"", says=()):
+        """Runs a command that must fail with `code`, one line of message and nothing on standard output."""
+        outcome = self.run_program(*args, stdin=stdin)
+        self.assertEqual(outcome.code, code, outcome)
+        self.assertTrue(outcome.err.startswith("deltamatch: "), outcome)
+        self.assertEqual(outcome.out_bytes, b"", outcome)
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, outcome.err, outcome)
+        return outcome
+
+    def replay(self, stream, *args, query=TRIANGLE, name="stream.tsv"):
+        """Replays `stream` and gives {query: (new, removed)} with the whole object beside it."""
+        self.write(name, stream)
+        result = self.json("replay", "--updates", name, "--query", query, *args)
+        return {q["name"]: (q["new"], q["removed"]) for q in result["queries"]}, result
+
+    def lines(self, name):
+        return [json.loads(line) for line in self.read(name).splitlines()]
+
+
+def main():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    unittest.main(verbosity=1)

@@ -1,0 +1,104 @@
+"""match: a whole graph, once; partial answers say so."""
+
+import math
+
+import harness
+from harness import IGNORED, TRIANGLE
+
+WEDGE = "wedge=(a)-->(b)-->(c)"
+
+
+class Match(harness.CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("g.txt", "1 2\n2 3\n3 1\n3 4\n")
+        # Cliques of 5 in a complete graph of 60 vertices: enough work for any machine to need more than a microsecond.
+        self.write("big.txt", "".join(f"{i} {j}\n" for i in range(60) for j in range(i)))
+        self.clique = "c=" + ",".join(f"(v{i})--(v{j})" for i in range(5) for j in range(i))
+
+    def test_json_has_exactly_these_keys_in_this_order(self):
+        result = self.json("match", "--graph", "g.txt", "--query", TRIANGLE, "--query", WEDGE)
+        self.assertEqual(list(result), ["v", "graph", "batches", "updates", "ignored", "queries", "seconds"])
+        self.assertEqual(list(result["ignored"]), IGNORED)
+        self.assertEqual(list(result["seconds"]), ["load", "apply", "estimate", "cache", "match", "settle", "total"])
+        self.assertEqual(result["queries"], [{"name": "triangle", "matches": 1}, {"name": "wedge", "matches": 4}])
+        self.assertEqual((result["batches"], result["updates"]), (0, 0))
+
+    def test_counts_come_in_full_digits(self):
+        self.write("hub.txt", "".join(f"0 {i}\n" for i in range(1, 41)))
+
+        def star(leaves):
+            return "star=" + ",".join(f"(hub)-->(v{i})" for i in range(leaves))
+
+        args = ["match", "--graph", "hub.txt", "--json", "--query"]
+        self.assertIn(f'"matches":{math.comb(40, 31)}}}', self.ok(*args, star(31)).out)
+        many = math.perm(40, 20)
+        self.assertTrue(2**64 < many < 2**128)
+        self.assertIn(f'"matches":{many}}}', self.ok(*args, star(20), "--count", "embeddings").out)
+        self.assertGreater(math.perm(40, 31), 2**128)
+        self.fails(1, *args, star(31), "--count", "embeddings", says="2^128")
+
+    def test_table(self):
+        out = self.ok("match", "--graph", "g.txt", "--query", TRIANGLE).out
+        self.assertRegex(out, r"(?m)^graph    4 vertices, 4 edges, ")
+        self.assertRegex(out, r"(?m)^query     matches +time\ntriangle        1 +\d+\.\d m?s$")
+
+    def test_match_agrees_with_a_replay_from_nothing(self):
+        for args in [[], ["--mode", "homomorphism"], ["--count", "embeddings"], ["--mode", "edge-distinct"]]:
+            static = self.json("match", "--graph", "g.txt", "--query", TRIANGLE, "--query", WEDGE, *args)
+            replay = self.json("replay", "--updates", "g.txt", "--query", TRIANGLE, "--query", WEDGE, "--batch", 2, *args)
+            self.assertEqual([q["matches"] for q in static["queries"]],
+                             [q["new"] - q["removed"] for q in replay["queries"]], args)
+
+    def test_duplicates_and_bad_lines_of_the_graph_are_counted(self):
+        self.write("d.txt", "1 2\n1 2\n2 2\nx y\n")
+        result = self.json("match", "--graph", "d.txt", "--query", TRIANGLE, "--on-error", "skip")
+        self.assertEqual({k: v for k, v in result["ignored"].items() if v},
+                         {"superseded": 1, "self_loop": 1, "bad_id": 1})
+
+    def test_matches_to_a_file_and_to_standard_output(self):
+        args = ["match", "--graph", "g.txt", "--query", TRIANGLE, "--emit", "matches"]
+        self.ok(*args, "--out", "m.jsonl")
+        row = self.lines("m.jsonl")[0]
+        self.assertEqual((row["batch"], row["time"], row["sign"], row["cause"]), (0, None, "+", []))
+        self.assertEqual(self.run_program(*args).out, self.read("m.jsonl"))
+
+    def test_limit_marks_a_partial_answer(self):
+        args = ["match", "--graph", "g.txt", "--query", WEDGE, "--query", TRIANGLE, "--limit", 2]
+        partial = self.run_program(*args, "--json")
+        self.assertEqual(partial.code, 1, partial)
+        self.assertIn('{"name":"wedge","matches":2,"complete":false},{"name":"triangle","matches":1}', partial.out)
+        self.assertIn("deltamatch: query wedge: stopped by --limit after 2 matches, so the answer is partial", partial.err)
+        self.assertRegex(self.run_program(*args).out, r"(?m)^wedge +at least 2 ")
+        listed = self.run_program(*args, "--emit", "matches", "--out", "m.jsonl")
+        self.assertEqual(listed.code, 1)
+        self.assertEqual(sorted(row["query"] for row in self.lines("m.jsonl")), ["triangle", "wedge", "wedge"])
+
+    def test_limit_that_is_not_reached_changes_nothing(self):
+        self.assertEqual(self.json("match", "--graph", "g.txt", "--query", WEDGE, "--limit", 5)["queries"],
+                         [{"name": "wedge", "matches": 4}])
+
+    def test_timeout_does_not_look_like_success(self):
+        partial = self.run_program("match", "--graph", "big.txt", "--undirected", "--query", self.clique, "--timeout", "1us",
+                                   "--json")
+        self.assertEqual(partial.code, 1, partial)
+        self.assertIn('"complete":false', partial.out)
+        self.assertIn("stopped by --timeout", partial.err)
+        self.json("match", "--graph", "g.txt", "--query", TRIANGLE, "--timeout", "1h")
+
+    def test_unknown_labels_are_a_correct_zero(self):
+        self.assertEqual(self.json("match", "--graph", "g.txt", "--query", "q=(a:Nowhere)-[:NEVER]->(b)")["queries"],
+                         [{"name": "q", "matches": 0}])
+
+    def test_graph_from_standard_input(self):
+        self.assertEqual(self.json("match", "--graph", "-", "--query", TRIANGLE, stdin="1 2\n2 3\n3 1\n")["queries"],
+                         [{"name": "triangle", "matches": 1}])
+
+    def test_reading_options_are_those_of_the_graph(self):
+        self.write("g.csv", "who,whom\na,b\nb,c\nc,a\n")
+        self.assertEqual(self.json("match", "--graph", "g.csv", "--columns", "source=who,target=whom", "--query", TRIANGLE)
+                         ["queries"][0]["matches"], 1)
+
+
+if __name__ == "__main__":
+    harness.main()

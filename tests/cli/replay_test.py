@@ -1,0 +1,227 @@
+"""What replay reports, in every form, from every kind of input."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import harness
+from harness import IGNORED, PROGRAM, TRIANGLE
+
+RING = "+\t1\t2\n+\t2\t3\n+\t3\t1\n"
+
+
+class Replay(harness.CliTest):
+    def test_json_has_exactly_these_keys_in_this_order(self):
+        _, result = self.replay(RING)
+        self.assertEqual(list(result), ["v", "graph", "batches", "updates", "ignored", "queries", "seconds"])
+        self.assertEqual(result["v"], 1)
+        self.assertEqual(list(result["graph"]), ["vertices", "edges", "bytes"])
+        self.assertEqual(list(result["ignored"]), IGNORED)
+        self.assertEqual([list(q) for q in result["queries"]], [["name", "new", "removed"]])
+        self.assertEqual(list(result["seconds"]), ["load", "apply", "estimate", "cache", "match", "settle", "total"])
+        self.assertEqual((result["graph"]["vertices"], result["graph"]["edges"]), (3, 3))
+        self.assertEqual((result["batches"], result["updates"]), (1, 3))
+        self.assertEqual(result["queries"], [{"name": "triangle", "new": 1, "removed": 0}])
+        self.assertGreater(result["graph"]["bytes"], 0)
+
+    def test_table(self):
+        self.write("s.tsv", RING + "+\t3\t1\n")
+        out = self.ok("replay", "--updates", "s.tsv", "--query", TRIANGLE, "--batch", 3).out
+        self.assertRegex(out, r"(?m)^stream   4 updates in 2 batches, [\d,]+ updates/s$")
+        self.assertRegex(out, r"(?m)^graph    3 vertices, 3 edges, ")
+        self.assertRegex(out, r"(?m)^time     .*load .*apply .*estimate .*cache .*match .*settle ")
+        self.assertRegex(out, r"(?m)^ignored  duplicate_insert 1$")
+        self.assertRegex(out, r"(?m)^query     new  removed\ntriangle    1        0$")
+
+    def test_start_graph_is_not_reported_as_new(self):
+        self.write("g.txt", "1 2\n2 3\n3 1\n")
+        counts, result = self.replay("-\t1\t2\n", "--graph", "g.txt")
+        self.assertEqual(counts, {"triangle": (0, 1)})
+        self.assertEqual((result["updates"], result["graph"]["edges"]), (1, 2))
+
+    def test_several_graphs_streams_and_queries(self):
+        self.write("g1.txt", "1 2\n")
+        self.write("g2.txt", "2 3\n")
+        self.write("a.tsv", "+\t3\t1\n")
+        self.write("b.tsv", "-\t1\t2\n")
+        self.write("q/edge.pattern", "(a)-->(b)")
+        result = self.json("replay", "--graph", "g1.txt", "--graph", "g2.txt", "--updates", "a.tsv", "--updates", "b.tsv",
+                           "--query", TRIANGLE, "--query", "q")
+        self.assertEqual(result["queries"],
+                         [{"name": "triangle", "new": 1, "removed": 1}, {"name": "edge", "new": 1, "removed": 1}])
+        self.assertEqual((result["updates"], result["batches"]), (2, 2))
+
+    def test_vertex_labels_come_from_a_file(self):
+        self.write("labels.txt", "1 Account\n2 Shop\n3 Shop\n")
+        counts, _ = self.replay("1\t2\n1\t3\n", "--labels", "labels.txt", query="p=(a:Account)-->(b:Shop)")
+        self.assertEqual(counts, {"p": (2, 0)})
+
+    def test_standard_input(self):
+        result = self.json("replay", "--updates", "-", "--query", TRIANGLE, stdin=RING)
+        self.assertEqual(result["queries"][0]["new"], 1)
+
+    def test_packed_input(self):
+        for name, packed in [("s.gz", gzip.compress(RING.encode())), ("s.xz", lzma.compress(RING.encode()))]:
+            self.assertEqual(self.replay(packed, name=name)[0], {"triangle": (1, 0)})
+        self.assertEqual(self.json("replay", "--updates", "-", "--query", TRIANGLE,
+                                   stdin=gzip.compress(RING.encode()))["queries"][0]["new"], 1)
+        self.write("s.bz2", bz2.compress(RING.encode()))
+        self.fails(1, "replay", "--updates", "s.bz2", "--query", TRIANGLE, says="s.bz2: is a bzip2 archive")
+
+    def test_formats(self):
+        for name, text in {
+            "snap": "# comment\n1 2\n2 3\n3 1\n",
+            "csv": "payer,payee\n1,2\n2,3\n3,1\n",
+            "jsonl": '{"source":1,"target":2}\n{"source":2,"target":3}\n{"source":3,"target":1}\n',
+        }.items():
+            with self.subTest(name):
+                columns = ["--columns", "source=payer,target=payee"] if name == "csv" else []
+                self.assertEqual(self.replay(text, *columns)[0], {"triangle": (1, 0)})
+                self.assertEqual(self.replay(text, "--format", name, *columns)[0], {"triangle": (1, 0)})
+
+    def test_direction_by_format(self):
+        undirected = "tri=(a)--(b)--(c)--(a)"
+        tve = "t 3 3\nv 1 0\nv 2 0\nv 3 0\ne 1 2\ne 2 3\ne 1 3\n"
+        self.assertEqual(self.replay(tve, query=undirected)[0], {"tri": (1, 0)})
+        self.assertEqual(self.replay("3,3,u,name\n1,2\n2,3\n1,3\n", query=undirected)[0], {"tri": (1, 0)})
+        self.write("s.txt", tve)
+        self.fails(78, "replay", "--updates", "s.txt", "--query", TRIANGLE, says="undirected")
+        self.assertEqual(self.replay(tve, "--directed", query="p=(a)-->(b)-->(c)")[0], {"p": (1, 0)})
+        self.assertEqual(self.replay("3,3,d,name\n1,2\n2,3\n1,3\n", query="p=(a)-->(b)-->(c)")[0], {"p": (1, 0)})
+
+    def test_inputs_of_contrary_direction(self):
+        self.write("g.graph", "t 2 1\nv 1 0\nv 2 0\ne 1 2\n")
+        self.write("s.tsv", RING)
+        args = ["replay", "--graph", "g.graph", "--updates", "s.tsv", "--query", "e=(a)--(b)"]
+        self.fails(2, *args, says=["g.graph (tve) is undirected, but s.tsv (tsv) is directed", "--directed or --undirected"])
+        self.assertEqual(self.json(*args, "--undirected")["queries"][0]["new"], 2)
+
+    def test_tve_stream_and_query(self):
+        self.write("g.graph", "t 3 2\nv 0 0\nv 1 0\nv 2 1\ne 0 1\ne 1 2\n")
+        self.write("q.graph", "t 3 3\nv 0 0\nv 1 0\nv 2 1\ne 0 1\ne 1 2\ne 0 2\n")
+        args = ["replay", "--graph", "g.graph", "--query", "q.graph", "--updates", "s.txt", "--batch", 1]
+        self.write("s.txt", "e 0 2\n-e 1 2\ne 2 1\n")
+        self.assertEqual(self.json(*args)["queries"], [{"name": "q", "new": 2, "removed": 1}])
+        self.write("s.txt", "e 0 2\ne -2 -3\n")
+        self.assertEqual(self.json(*args, "--negative-ids")["queries"], [{"name": "q", "new": 1, "removed": 1}])
+
+    def test_batches_by_count(self):
+        self.assertEqual(self.replay(RING, "--batch", 2)[1]["batches"], 2)
+        self.assertEqual(self.replay(RING, "--batch", 1)[1]["batches"], 3)
+
+    def test_batches_by_time_and_window(self):
+        stream = "1 2 0\n2 3 1800\n3 1 3599\n4 5 7200\n4 6 90000\n"
+        self.assertEqual(self.replay(stream, "--batch-span", "1h")[1]["batches"], 3)
+        counts, result = self.replay(stream, "--window", "24h", "--batch", 1)
+        self.assertEqual(counts, {"triangle": (1, 1)})
+        self.assertEqual(result["graph"]["edges"], 2)
+
+    def test_batches_file(self):
+        counts, result = self.replay(RING + "-\t1\t2\n+\t7\t7\n", "--batch", 3, "--batches", "b.jsonl", "--on-error", "skip")
+        rows = self.lines("b.jsonl")
+        self.assertEqual(list(rows[0]),
+                         ["v", "batch", "updates", "inserted", "deleted", "expired", "ignored", "queries", "seconds"])
+        self.assertEqual([(r["batch"], r["updates"], r["inserted"], r["deleted"]) for r in rows], [(1, 3, 3, 0), (2, 2, 0, 1)])
+        self.assertEqual([r["ignored"]["self_loop"] for r in rows], [0, 1])
+        self.assertEqual([(q["new"], q["removed"]) for r in rows for q in r["queries"]], [(1, 0), (0, 1)])
+        self.assertEqual(list(rows[0]["seconds"]), ["apply", "estimate", "cache", "match", "settle", "total"])
+        self.assertEqual((sum(r["updates"] for r in rows), counts), (result["updates"], {"triangle": (1, 1)}))
+
+    def test_matches_to_a_file(self):
+        self.replay(RING + "-\t1\t2\n", "--batch", 3, "--emit", "matches", "--out", "m.jsonl")
+        appeared, vanished = self.lines("m.jsonl")
+        self.assertEqual(list(appeared), ["v", "id", "query", "sign", "batch", "time", "bindings", "edges", "cause"])
+        self.assertEqual((appeared["sign"], vanished["sign"]), ("+", "-"))
+        self.assertEqual((appeared["batch"], vanished["batch"]), (1, 2))
+        self.assertEqual(appeared["id"], vanished["id"])
+        self.assertEqual(appeared["bindings"], {"a": 1, "b": 2, "c": 3})
+        self.assertEqual(appeared["edges"], [[1, "", 2], [2, "", 3], [3, "", 1]])
+
+    def test_matches_as_csv(self):
+        self.replay(RING, "--emit", "matches", "--out", "m.csv")
+        by_name = self.read("m.csv")
+        self.replay(RING, "--emit", "matches", "--out", "m.txt", "--out-format", "csv")
+        self.assertEqual(self.read("m.txt"), by_name)
+        rows = list(csv.DictReader(io.StringIO(by_name)))
+        self.assertEqual([row["query"] for row in rows], ["triangle"])
+        self.assertEqual(json.loads(rows[0]["bindings"]), {"a": 1, "b": 2, "c": 3})
+
+    def test_matches_and_summary_never_mix(self):
+        self.write("s.tsv", RING)
+        outcome = self.run_program("replay", "--updates", "s.tsv", "--query", TRIANGLE, "--emit", "matches")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual([json.loads(line)["query"] for line in outcome.out.splitlines()], ["triangle"])
+        self.assertIn("stream   3 updates", outcome.err)
+
+    def test_digest_does_not_depend_on_threads_or_order(self):
+        digests = set()
+        for stream in [RING, "".join(reversed(RING.splitlines(True)))]:
+            for threads in [1, 3]:
+                _, result = self.replay(stream, "--emit", "digest", "--threads", threads)
+                query = result["queries"][0]
+                self.assertEqual(list(query), ["name", "new", "removed", "new_digest", "removed_digest"])
+                self.assertEqual(query["removed_digest"], "0" * 32)
+                digests.add(query["new_digest"])
+        self.assertEqual(len(digests), 1)
+        self.assertRegex(digests.pop(), r"\A[0-9a-f]{32}\Z")
+
+    def test_modes(self):
+        for mode, expected in [("isomorphism", 0), ("edge-distinct", 2), ("homomorphism", 2)]:
+            counts, _ = self.replay("1\t2\n2\t1\n", "--mode", mode, query="p=(a)-->(b)-->(c)")
+            self.assertEqual(counts, {"p": (expected, 0)}, mode)
+        self.assertEqual(self.replay(RING, "--count", "embeddings")[0], {"triangle": (3, 0)})
+
+    def test_progress_only_on_a_terminal(self):
+        self.write("s.tsv", RING)
+        args = [PROGRAM, "replay", "--updates", "s.tsv", "--query", TRIANGLE]
+        self.ok(*args[1:])  # nothing on a standard error that is no terminal
+        main, side = pty.openpty()
+        done = subprocess.run(args + ["--progress", "never"], stdout=subprocess.PIPE, stderr=side, cwd=self.dir, check=False)
+        os.close(side)
+        try:
+            shown = os.read(main, 4096)
+        except OSError:  # nothing was written
+            shown = b""
+        os.close(main)
+        self.assertEqual((done.returncode, shown), (0, b""))
+
+    def test_progress_shows_rate(self):
+        with subprocess.Popen([PROGRAM, "replay", "--updates", "-", "--query", TRIANGLE, "--progress", "always", "--batch", "1"],
+                              stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            for _ in range(3):
+                process.stdin.write(RING.encode())
+                process.stdin.flush()
+                time.sleep(0.25)  # progress is shown at most every 0.2 s
+            _, seen = process.communicate(timeout=60)
+        self.assertRegex(seen.decode(), r"[\d,]+ updates, [\d,]+/s\n")
+
+    def test_interrupt_finishes_the_batch_and_reports(self):
+        with subprocess.Popen([PROGRAM, "replay", "--updates", "-", "--query", TRIANGLE, "--batch", "1", "--json", "--batches",
+                               "b.jsonl", "--progress", "always"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, cwd=self.dir) as process:
+            process.stdin.write(RING.encode() * 20000)
+            process.stdin.flush()
+            process.stderr.readline()  # progress is shown: batches are being processed
+            process.send_signal(signal.SIGINT)
+            try:
+                process.stdin.write(RING.encode() * 2)
+            except BrokenPipeError:
+                pass
+            out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        result = json.loads(out)
+        self.assertIs(result["complete"], False)
+        self.assertLess(result["updates"], 60006)
+        self.assertEqual(result["queries"][0]["new"], 1)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,138 @@
+"""Help, version, exit codes and the messages of wrong usage."""
+
+import os
+import re
+import subprocess
+
+import harness
+from harness import PROGRAM, TRIANGLE
+
+COMMANDS = [["replay"], ["match"], ["explain"], ["validate"], ["generate"], ["generate", "payments"], ["generate", "rmat"],
+            ["generate", "chung-lu"], ["snapshot"], ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "export"]]
+
+
+class Usage(harness.CliTest):
+    def test_help_of_every_command(self):
+        listed = self.ok("--help").out
+        for command in COMMANDS:
+            text = self.ok(*command, "--help").out
+            self.assertIn("Usage: deltamatch " + " ".join(command), text)
+            self.assertIn(command[0], listed)
+            if command != ["generate"]:
+                self.assertRegex(text, r"Examples?:\n  deltamatch")
+
+    def test_help_names_only_what_there_is(self):
+        commands = re.findall(r"^  ([a-z-]+) ", self.ok("--help").out.split("Subcommands:")[1], re.M)
+        self.assertEqual(commands, ["replay", "match", "explain", "validate", "generate", "snapshot"])
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version").out, r"\Adeltamatch \d+\.\d+\.\d+\n\Z")
+
+    def test_wrong_usage_is_exit_2(self):
+        self.write("s.tsv", "1\t2\n")
+        base = ["replay", "--updates", "s.tsv", "--query", TRIANGLE]
+        for args, text in [
+            ([], "subcommand is required"),
+            (["replay"], "--query is required"),
+            (["replay", "--query", TRIANGLE], "--updates is required"),
+            (["match", "--query", TRIANGLE], "there is no graph"),
+            (base + ["--nonsense"], "--nonsense"),
+            (base + ["--batch", "0"], "--batch: '0'"),
+            (base + ["--batch", "-1"], "--batch: '-1'"),
+            (base + ["--batch", "1e3"], "--batch: '1e3'"),
+            (base + ["--batch", "99999999999999999999"], "--batch: '99999999999999999999'"),
+            (base + ["--window", "24"], "--window: '24' is no duration; write a whole number above 0 and its unit"),
+            (base + ["--window", "0h"], "--window: '0h'"),
+            (base + ["--window", "999999999999d"], "--window"),
+            (base + ["--threads", "0"], "--threads: '0'"),
+            (base + ["--mode", "monomorphism"], "choose one of isomorphism|edge-distinct|homomorphism"),
+            (base + ["--backend", "gpu"], "built without GPU support"),
+            (base + ["--backend", "tpu"], "choose one of auto|cpu"),
+            (base + ["--directed", "--undirected"], "excludes"),
+            (base + ["--out", "m.jsonl"], "add --emit matches"),
+            (base + ["--emit", "matches", "--json"], "both want standard output"),
+            (base + ["--on-error", "dead-letter"], "--dead-letters"),
+            (base + ["--dead-letters", "d.jsonl"], "--on-error dead-letter"),
+            (base + ["--snapshot", "s", "--graph", "g"], "excludes"),
+            (["replay", "--updates", "-", "--graph", "-", "--query", TRIANGLE], "standard input is named more than once"),
+            (["explain", "--updates", "s.tsv", "--query", TRIANGLE], "add --analyze"),
+            (["explain", "--analyze", "--query", TRIANGLE], "there is nothing to run"),
+            (["snapshot", "info"], "FILE is required"),
+            (["generate", "rmat"], "--graph is required"),
+        ]:
+            with self.subTest(args=args):
+                self.assertEqual(self.fails(2, *args, says=text).err.count("\n"), 1)
+
+    def test_backend_cpu_is_offered(self):
+        self.write("s.tsv", "1\t2\n")
+        for backend in ["auto", "cpu"]:
+            self.json("replay", "--updates", "s.tsv", "--query", TRIANGLE, "--backend", backend)
+
+    def test_full_disk_under_standard_output(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([PROGRAM, "validate", "--query", TRIANGLE], stdout=full, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"deltamatch: standard output: cannot write: No space left on device", done.stderr)
+
+    def test_closed_pipe_ends_quietly(self):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([PROGRAM, "--help"], stdout=write, stderr=subprocess.PIPE, check=False)
+        os.close(write)
+        self.assertEqual((done.returncode, done.stderr), (-13, b""))  # SIGPIPE, as for any other tool in a pipe
+
+    def test_validate(self):
+        self.write("q/ring.pattern", "(a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(a)")
+        self.write("q/tri.graph", "t 3 3\nv 0 0\nv 1 0\nv 2 1\ne 0 1\ne 1 2\ne 0 2\n")
+        self.write("q/notes.txt", "not a query")
+        lines = self.ok("validate", "--query", "q", "--query", TRIANGLE).out.splitlines()
+        self.assertEqual([line.split(": ")[:2] for line in lines],
+                         [["ring", "2 vertices, 2 edges"], ["tri", "3 vertices, 3 edges"], ["triangle", "3 vertices, 3 edges"]])
+
+    def test_bad_queries_are_exit_78(self):
+        self.write("bad.pattern", "(a)-->(b)\n-[:>(c)")
+        self.write("empty/x.txt", "")
+        star33 = "big=" + ",".join(f"(a)-->(v{i})" for i in range(32))
+        for query, text in [
+            ("no-such-file", "no such file; name a pattern file"),
+            ("one=(a)", "2 to 32 vertices"),
+            (star33, "2 to 32 vertices"),
+            ("apart=(a)-->(b), (c)-->(d)", "connected"),
+            ("twice=(a)-->(b), (a)-->(b)", "twice"),
+            ("loop=(a)-->(b), (a)-->(a)", "self-loop"),
+            ("broken=(a)-->(b", "--query broken:1:"),
+            ("bad.pattern", "bad.pattern:2:"),
+            ("empty", "no *.pattern or *.graph file"),
+            ("=(a)-->(b)", "the name is empty"),
+        ]:
+            with self.subTest(query=query[:40]):
+                self.fails(78, "validate", "--query", query, says=text)
+
+    def test_two_queries_of_one_name(self):
+        self.fails(78, "validate", "--query", "a=(a)-->(b)", "--query", "a=(a)-->(b)-->(c)", says="a second query named 'a'")
+
+    def test_star_of_31_leaves_is_legal(self):
+        star = "star=" + ",".join(f"(hub)-->(v{i})" for i in range(31))
+        self.assertIn("32 vertices, 31 edges", self.ok("validate", "--query", star).out)
+
+    def test_directed_query_over_undirected_data(self):
+        self.fails(78, "validate", "--undirected", "--query", "a=(a)-->(b)", says="undirected")
+        self.ok("validate", "--undirected", "--query", "a=(a)--(b)")
+
+    def test_subgraphs_are_only_for_isomorphism(self):
+        self.fails(78, "validate", "--mode", "homomorphism", "--count", "subgraphs", "--query", TRIANGLE)
+        self.ok("validate", "--mode", "homomorphism", "--query", TRIANGLE)
+
+    def test_explain(self):
+        self.write("g.txt", "1 2\n2 3\n3 1\n")
+        self.assertIn("triangle", self.ok("explain", "--query", TRIANGLE).out)
+        self.ok("explain", "--query", TRIANGLE, "--graph", "g.txt")
+        planned = self.ok("explain", "--query", TRIANGLE, "--graph", "g.txt").out
+        analyzed = self.ok("explain", "--query", TRIANGLE, "--graph", "g.txt", "--analyze").out
+        self.assertNotEqual(planned, analyzed)
+        self.write("s.tsv", "-\t1\t2\n")
+        self.ok("explain", "--query", TRIANGLE, "--graph", "g.txt", "--updates", "s.tsv", "--analyze")
+
+
+if __name__ == "__main__":
+    harness.main()
