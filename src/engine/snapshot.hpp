@@ -1,4 +1,5 @@
-// Binary snapshots of a data graph: what `Engine::save` writes and `Engine::restore` reads. docs/design.md has the layout.
+// Binary snapshots of a data graph: what `Engine::save` writes and `Engine::restore` reads. snapshot.cpp has the sections,
+// section_file.hpp the container.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +23,13 @@ struct SnapshotHeader {
 /// Error that names the file.
 void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph);
 
-/// The header of a sound snapshot. Throws Error where the file is torn, corrupt, of another version or no snapshot.
+/// The header. Throws Error where the file is torn, of another version or no snapshot, or where its header is damaged; what comes
+/// behind the header is for read_snapshot to verify. O(1).
 [[nodiscard]] SnapshotHeader read_snapshot_header(const std::filesystem::path& path);
 
 /// Restores dense ids, labels, vertices and edges (with times, where there is a window) into an empty graph that was made as the
-/// header says. Every checksum is verified before anything of a section is used. Throws Error; the graph is then of no use.
+/// header says. Bytes are used only after their checksum was verified. Throws Error where anything is damaged; the graph is then
+/// of no use.
 void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, Workers& workers);
 
 }  // namespace deltamatch::engine

@@ -1,0 +1,66 @@
+// Snapshots, broken and forged: they load, or an Error says why not; and what loads is written and read back alike. An input whose
+// first byte is odd is the file; of another one the rest becomes the sections, cut at byte 0xfe, under checksums that are right.
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "deltamatch/error.hpp"
+#include "engine/section_file.hpp"
+#include "engine/snapshot.hpp"
+
+namespace {
+
+using namespace deltamatch;
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void forge(const std::filesystem::path& path, std::string_view bytes) {
+  engine::SectionWriter out(path);
+  for (std::uint32_t section = 1; section <= static_cast<std::uint32_t>(engine::Section::edges); ++section) {
+    const auto kind = static_cast<engine::Section>(section);
+    out.begin(kind, kind != engine::Section::numbers);
+    const std::string_view contents = bytes.substr(0, bytes.find('\xfe'));
+    out.raw(contents);
+    bytes.remove_prefix(contents.size() == bytes.size() ? bytes.size() : contents.size() + 1);
+  }
+  out.commit();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("deltamatch-fuzz-" + std::to_string(::getpid()) + ".dms");
+  static Workers workers(1);
+  if (size == 0) return 0;
+  const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if ((data[0] & 1) != 0) {
+    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  } else {
+    forge(path, bytes);
+  }
+  try {
+    const engine::SnapshotHeader header = engine::read_snapshot_header(path);
+    graph::DataGraph graph(header.directed, header.window > 0);
+    engine::read_snapshot(path, graph, workers);
+    engine::write_snapshot(path, header, graph);
+    const std::string once = read(path);
+    graph::DataGraph again(header.directed, header.window > 0);
+    engine::read_snapshot(path, again, workers);
+    engine::write_snapshot(path, header, again);
+    if (read(path) != once) std::abort();
+  } catch (const Error&) {
+    // Not a sound snapshot.
+  }
+  std::filesystem::remove(path);
+  return 0;
+}
