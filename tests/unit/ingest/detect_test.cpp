@@ -73,6 +73,20 @@ TEST(Detect, AnEmptyStreamIsAnEmptyStream) {
   EXPECT_EQ(open_memory("1 2\n", "test")->format(), Format::snap);
 }
 
+TEST(Detect, DirectionGoesByTheFormat) {
+  const auto directed = [](std::string_view bytes) { return open_memory(bytes, "test")->directed(); };
+  EXPECT_TRUE(directed("1 2\n"));
+  EXPECT_TRUE(directed(""));
+  EXPECT_FALSE(directed("t 2 1\nv 0 0\ne 0 1\n"));
+  EXPECT_FALSE(directed("2,1,u,name\n1,2\n"));
+  EXPECT_FALSE(directed("2,1,u\r\n1,2\r\n"));
+  EXPECT_TRUE(directed("2,1,d,name\n1,2\n"));
+  StreamOptions jlg;
+  jlg.format = Format::jlg;
+  EXPECT_TRUE(open_memory("", "test", jlg)->directed());
+  EXPECT_TRUE(open_memory("1", "test", jlg)->directed());
+}
+
 TEST(Detect, BinaryJunkIsRefusedRecordByRecordWhereTheFormatIsForced) {
   std::string junk;
   for (unsigned i = 0, x = 12345; i < 20000; ++i) junk += static_cast<char>((x = x * 1103515245 + 12345) >> 16);

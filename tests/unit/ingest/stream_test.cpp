@@ -106,6 +106,18 @@ TEST(Policy, DeadLettersKeepReasonPositionAndBytesInOrder) {
   EXPECT_EQ(stream->refused().total(), 4u);
 }
 
+TEST(Policy, StreamsMayShareTheirDeadLetters) {
+  Folder folder;
+  const std::string path = folder.file("dead.jsonl");
+  StreamOptions options = with_policy(OnError::dead_letter);
+  options.letters = make_dead_letter_file(path);
+  options.format = Format::snap;
+  for (const char* name : {"first.txt", "second.txt"}) read_all(*open_memory("1 2\nx 1\n", name, options));
+  const std::string letters = read_file(path);
+  EXPECT_THAT(letters, HasSubstr(R"("source":"first.txt","part":0,"position":2)"));
+  EXPECT_THAT(letters, HasSubstr(R"("source":"second.txt","part":0,"position":2)"));
+}
+
 TEST(Policy, DeadLettersNeedAFileThatCanBeWritten) {
   EXPECT_THAT(error_of([] { (void)open_memory("1 2\n", "x", with_policy(OnError::dead_letter)); }),
               HasSubstr("dead letters need a file"));
