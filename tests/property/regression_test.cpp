@@ -112,5 +112,14 @@ TEST(Regression, ADeletionOfAnUnknownEdgeThatIsInsertedLaterIsSuperseded) {
   judge(scenario);
 }
 
+TEST(Regression, ADeletionOfAnEdgeThatItsVertexTookAlongIsNotAbsent) {
+  Scenario scenario;
+  scenario.queries = {any_edge};
+  scenario.start = {insert(6, 2)};
+  scenario.stream = {drop(2), insert(1, 2, "A", "A"), erase(6, 2)};
+  scenario.batch_size = 3;
+  judge(scenario);
+}
+
 }  // namespace
 }  // namespace deltamatch::property
