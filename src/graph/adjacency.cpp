@@ -12,6 +12,8 @@ namespace {
 
 // How far ahead loops over the batch's vertices fetch rows and blocks.
 constexpr std::size_t prefetch_distance = 8;
+// Free blocks that are not worth compacting for.
+constexpr std::size_t wasted_bytes = std::size_t{1} << 22;
 // Vertices a thread settles at a time.
 constexpr std::size_t settle_grain = 64;
 
@@ -19,7 +21,8 @@ std::uint32_t log_ceil(std::uint32_t n) noexcept { return n <= 1 ? 0 : static_ca
 
 }  // namespace
 
-Adjacency::Adjacency(Column column, SlabAllocator& slabs) : column_(column), arena_(slabs) {}
+Adjacency::Adjacency(Column column, SlabAllocator& slabs)
+    : column_(column), arena_(std::make_unique<Arena>(slabs)), slabs_(&slabs) {}
 
 void Adjacency::reserve_vertices(std::size_t count) {
   if (count > rows_.size()) rows_.resize(count);
@@ -110,7 +113,7 @@ void Adjacency::plan_row(DeltaRow& delta, std::uint32_t end_slice) {
   if (delta.empties || (fits && !wasteful)) return;
   delta.directory_log = log_ceil(slices);
   const std::size_t words = block_words(total, delta.directory_log);
-  delta.block = arena_.allocate(words);
+  delta.block = arena_->allocate(words);
   const std::size_t room = Arena::block_words(words) - (std::size_t{2} << delta.directory_log);
   delta.capacity = static_cast<std::uint32_t>(room / (1 + column_words()));
 }
@@ -118,9 +121,9 @@ void Adjacency::plan_row(DeltaRow& delta, std::uint32_t end_slice) {
 void Adjacency::unstage() noexcept {
   for (const DeltaRow& delta : delta_rows_) {
     rows_[delta.vertex].staged = 0;
-    if (delta.block != nullptr) arena_.give_back(delta.block, block_words(delta.capacity, delta.directory_log));
+    if (delta.block != nullptr) arena_->give_back(delta.block, block_words(delta.capacity, delta.directory_log));
   }
-  arena_.recycle();
+  arena_->recycle();
   delta_rows_.clear();
   delta_slices_.clear();
 }
@@ -130,7 +133,8 @@ void Adjacency::settle(Workers& workers) noexcept {
   workers.for_each(delta_rows_.size(), settle_grain, [this](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (i + 2 * prefetch_distance < end) prefetch(delta_rows_[i + 2 * prefetch_distance].vertex);
-      if (i + prefetch_distance < end) __builtin_prefetch(rows_[delta_rows_[i + prefetch_distance].vertex].block);
+      if (i + prefetch_distance < end) prefetch_block(delta_rows_[i + prefetch_distance].vertex);
+      if (i + prefetch_distance / 2 < end) prefetch_search(delta_rows_[i + prefetch_distance / 2].vertex);
       const std::uint32_t end_slice = i + 1 < delta_rows_.size() ? delta_rows_[i + 1].first_slice
                                                                  : static_cast<std::uint32_t>(delta_slices_.size() - 1);
       settle_row(delta_rows_[i], end_slice);
@@ -139,20 +143,53 @@ void Adjacency::settle(Workers& workers) noexcept {
   for (const DeltaRow& delta : delta_rows_) {
     Row& row = rows_[delta.vertex];
     if (delta.empties && row.block != nullptr) {
-      arena_.give_back(row.block, block_words(row.capacity, row.directory_log));
+      arena_->give_back(row.block, block_words(row.capacity, row.directory_log));
       const std::uint32_t version = row.version;
       row = Row{};
       row.version = version;
     }
     if (delta.block != nullptr && delta.capacity != 0) {
-      arena_.give_back(delta.block, block_words(delta.capacity, delta.directory_log));
+      arena_->give_back(delta.block, block_words(delta.capacity, delta.directory_log));
     }
     row.staged = 0;
   }
-  arena_.recycle();
+  arena_->recycle();
   delta_rows_.clear();
   delta_slices_.clear();
   figures_.swap(staged_figures_);
+  if (arena_->free_bytes() > wasted_bytes && 3 * arena_->free_bytes() > arena_->bytes()) compact();
+}
+
+// Copies all blocks into a fresh arena, each into the smallest class that holds it. While a graph grows its lists leave small
+// blocks behind that nothing fits into any more; this bounds them by a third, at O(1) amortised per entry that moved.
+void Adjacency::compact() noexcept {
+  try {
+    auto fresh = std::make_unique<Arena>(*slabs_);
+    std::vector<Row> rows = rows_;
+    for (Row& row : rows) {
+      if (row.block == nullptr) continue;
+      Row moved = row;
+      const std::uint32_t total = row.total();
+      moved.directory_log = log_ceil(row.slices);
+      const std::size_t words = block_words(total, moved.directory_log);
+      moved.block = fresh->allocate(words);
+      moved.capacity =
+          static_cast<std::uint32_t>((Arena::block_words(words) - moved.directory_words()) / (1 + column_words()));
+      copy_lists(row, moved);
+      ++moved.version;
+      row = moved;
+    }
+    rows_.swap(rows);
+    arena_ = std::move(fresh);
+  } catch (const std::bad_alloc&) {  // then the waste stays
+  }
+}
+
+void Adjacency::copy_lists(const Row& from, const Row& to) const noexcept {
+  const std::uint32_t total = from.total();
+  std::memcpy(to.block, from.block, 2 * std::size_t{from.slices} * sizeof(std::uint32_t));
+  std::memcpy(to.ids(), from.ids(), total * sizeof(std::uint32_t));
+  std::memcpy(to.ids() + to.capacity, from.ids() + from.capacity, std::size_t{total} * column_words() * sizeof(std::uint32_t));
 }
 
 void Adjacency::settle_row(const DeltaRow& delta, std::uint32_t end_slice) noexcept {
@@ -168,11 +205,7 @@ void Adjacency::settle_row(const DeltaRow& delta, std::uint32_t end_slice) noexc
     if (row.block != nullptr) {
       // The old block may be the larger one: then entries are removed before they move.
       remove_entries(row, delta.first_slice, end_slice);
-      const std::uint32_t total = row.total();
-      std::memcpy(moved.block, row.block, 2 * std::size_t{row.slices} * sizeof(std::uint32_t));
-      std::memcpy(moved.ids(), row.ids(), total * sizeof(std::uint32_t));
-      std::memcpy(moved.ids() + moved.capacity, row.ids() + row.capacity,
-                  std::size_t{total} * column_words() * sizeof(std::uint32_t));
+      copy_lists(row, moved);
     }
     old.block = row.block;
     old.capacity = row.capacity;
@@ -392,7 +425,7 @@ std::uint32_t* Adjacency::payload(VertexId vertex, RelationId relation, VertexId
 }
 
 std::size_t Adjacency::bytes() const noexcept {
-  return arena_.bytes() + rows_.capacity() * sizeof(Row) + delta_rows_.capacity() * sizeof(DeltaRow) +
+  return arena_->bytes() + rows_.capacity() * sizeof(Row) + delta_rows_.capacity() * sizeof(DeltaRow) +
          delta_slices_.capacity() * sizeof(DeltaSlice) +
          (added_.ids.capacity() + added_.payload.capacity() + removed_.ids.capacity() + removed_.payload.capacity()) *
              sizeof(std::uint32_t);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -114,6 +115,17 @@ class Adjacency {
     __builtin_prefetch(block);
     __builtin_prefetch(block + 16);
   }
+  /// Where a search in the vertex's lists will look first; its block must be near already.
+  void prefetch_search(VertexId vertex) const noexcept {
+    const Row& row = rows_[vertex];
+    if (row.block == nullptr) return;
+    const std::uint32_t total = row.total();
+    if (total < 32) return;
+    const std::uint32_t* ids = row.ids();
+    __builtin_prefetch(ids + total / 2);
+    __builtin_prefetch(ids + total / 4);
+    __builtin_prefetch(ids + total / 4 * 3);
+  }
   /// In a loop over vertices[0, count) whose lists are read, at position `at`: fetches what comes next into the caches.
   void prefetch_ahead(const VertexId* vertices, std::size_t at, std::size_t count) const noexcept {
     constexpr std::size_t rows = 8;
@@ -170,6 +182,8 @@ class Adjacency {
   void plan_rows();
   void plan_row(DeltaRow& row, std::uint32_t end_slice);
   void settle_row(const DeltaRow& delta, std::uint32_t end_slice) noexcept;
+  void compact() noexcept;
+  void copy_lists(const Row& from, const Row& to) const noexcept;
   void open_slices(Row& row, std::uint32_t first, std::uint32_t end) noexcept;
   void remove_entries(Row& row, std::uint32_t first, std::uint32_t end) noexcept;
   void add_entries(Row& row, std::uint32_t first, std::uint32_t end) noexcept;
@@ -188,7 +202,8 @@ class Adjacency {
                                           const std::uint32_t* payload) const noexcept;
 
   Column column_;
-  Arena arena_;
+  std::unique_ptr<Arena> arena_;
+  SlabAllocator* slabs_;
   std::vector<Row> rows_;
   std::vector<RelationFigures> figures_;
 

@@ -73,6 +73,7 @@ std::uint32_t* Arena::allocate(std::size_t words) {
   if (index >= class_count) throw std::bad_alloc();
   if (std::uint32_t* block = free_[index]) {
     free_[index] = next_of(block);
+    free_bytes_ -= class_words(index) * sizeof(std::uint32_t);
     return block;
   }
   const std::size_t size = class_words(index);
@@ -98,6 +99,7 @@ void Arena::give_back(std::uint32_t* block, std::size_t words) noexcept {
   set_next(block, retired_[index]);
   if (retired_[index] == nullptr) retired_last_[index] = block;
   retired_[index] = block;
+  free_bytes_ += class_words(index) * sizeof(std::uint32_t);
 }
 
 void Arena::recycle() noexcept {

@@ -42,6 +42,8 @@ class Arena {
   void recycle() noexcept;
 
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  /// Of blocks that were given back and not handed out again.
+  [[nodiscard]] std::size_t free_bytes() const noexcept { return free_bytes_; }
 
  private:
   // Classes hold 8, 12, 16, 24, 32, 48, ... words: a list that outgrows its block moves to one at least a third larger, which
@@ -59,6 +61,7 @@ class Arena {
   std::uint32_t* cursor_ = nullptr;
   std::size_t left_words_ = 0;
   std::size_t bytes_ = 0;
+  std::size_t free_bytes_ = 0;
   std::array<std::uint32_t*, class_count> free_{};      // reusable now
   std::array<std::uint32_t*, class_count> retired_{};   // reusable after recycle
   std::array<std::uint32_t*, class_count> retired_last_{};

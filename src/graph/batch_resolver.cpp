@@ -1,5 +1,7 @@
 #include "graph/batch_resolver.hpp"
 
+#include <boost/sort/pdqsort/pdqsort.hpp>
+
 #include <algorithm>
 
 namespace deltamatch::graph {
@@ -257,11 +259,18 @@ void BatchResolver::resolve_unknown_deletes() {
 }
 
 void BatchResolver::net_edges() {
-  std::sort(entries_.begin(), entries_.end());
+  __extension__ using Key = unsigned __int128;
+  const auto key = [](const Entry& entry) {
+    const std::uint64_t ends = std::uint64_t{entry.edge.tail} << 32 | entry.edge.head;
+    return static_cast<Key>(ends) << 64 | (std::uint64_t{entry.edge.label} << 32 | entry.index);
+  };
+  boost::sort::pdqsort_branchless(entries_.begin(), entries_.end(),
+                                  [&](const Entry& a, const Entry& b) { return key(a) < key(b); });
   if (result_.rebound) find_last_updates();
   for (std::size_t begin = 0; begin < entries_.size();) {
     std::size_t end = begin + 1;
     while (end < entries_.size() && entries_[end].edge == entries_[begin].edge) ++end;
+    graph_->prefetch_ahead([&](std::size_t i) { return i < entries_.size() ? &entries_[i].edge : nullptr; }, begin);
     net_edge(begin, end);
     begin = end;
   }

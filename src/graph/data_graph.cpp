@@ -172,7 +172,7 @@ void DataGraph::materialise(RegisteredReading& reading) {
   Workers workers(1);
   std::vector<HalfEdge> arriving;
   const auto flush = [&] {
-    std::sort(arriving.begin(), arriving.end());
+    sort_half_edges(arriving);
     for (std::size_t i = 1; i < arriving.size(); ++i) {
       if (arriving[i].vertex == arriving[i - 1].vertex && arriving[i].neighbour == arriving[i - 1].neighbour) {
         derived_parallel_[number] = 1;
@@ -266,8 +266,8 @@ void DataGraph::stage(const NetBatch& batch) {
     derived_->reserve_vertices(dictionary.capacity());
     for (const HalfEdge& half : added_) derive(half, derived_added_);
     for (const HalfEdge& half : removed_) derive(half, derived_removed_);
-    std::sort(derived_added_.begin(), derived_added_.end());
-    std::sort(derived_removed_.begin(), derived_removed_.end());
+    sort_half_edges(derived_added_);
+    sort_half_edges(derived_removed_);
     note_parallels(derived_added_);
     resolve_readings(arriving_);
   }

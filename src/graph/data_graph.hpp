@@ -4,6 +4,7 @@
 // any number of reads of before and after, then settle (cannot fail) or unstage.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -66,6 +67,19 @@ class DataGraph {
 
   /// Of the settled graph. O(log of the shorter list).
   [[nodiscard]] bool contains(const Edge& edge) const noexcept;
+  /// In a loop that asks for one edge after the other, at position `at`: fetches what comes next. next(i) is the i-th edge or null.
+  template <class Next>
+  void prefetch_ahead(Next&& next, std::size_t at) const noexcept {
+    const auto known = [&](const Edge* edge) { return edge != nullptr && std::max(edge->tail, edge->head) < base_.vertices(); };
+    if (const Edge* edge = next(at + 12); known(edge)) {
+      base_.prefetch(edge->tail);
+      base_.prefetch(edge->head);
+    }
+    if (const Edge* edge = next(at + 8); known(edge)) {
+      base_.prefetch_block(shorter_end(*edge));
+    }
+    if (const Edge* edge = next(at + 4); known(edge)) base_.prefetch_search(shorter_end(*edge));
+  }
   /// Of an edge of the settled, timed graph; nullopt where it is absent.
   [[nodiscard]] std::optional<Timestamp> time(const Edge& edge) const noexcept;
   /// Of a live edge; cannot fail.
@@ -108,6 +122,9 @@ class DataGraph {
     Resolved resolved;
   };
 
+  [[nodiscard]] VertexId shorter_end(const Edge& edge) const noexcept {
+    return base_.degree(edge.tail) <= base_.degree(edge.head) ? edge.tail : edge.head;
+  }
   void halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, std::vector<HalfEdge>& base,
                  std::vector<HalfEdge>& derived);
   void derive(const HalfEdge& half, std::vector<HalfEdge>& out) const;

@@ -257,6 +257,11 @@ std::vector<std::vector<std::uint32_t>> take_twins(const BoundQuery& query, std:
   return groups;
 }
 
+bool only_trees(const Term& term) {
+  return std::all_of(term.factors.begin(), term.factors.end(),
+                     [](const Factor& factor) { return factor.kind == Factor::Kind::tree; });
+}
+
 }  // namespace
 
 CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, const Plan& plan, Count symmetry,
@@ -310,8 +315,12 @@ CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, c
     }
     candidate.cost = cost;
     if (cost < best.cost) best = candidate;
-    // Nothing to correct: sums decide at run time what a prefix would fix beforehand.
-    if (candidate.terms.size() == 1 && symmetry <= 1) break;
+    // Nothing to correct: sums decide at run time what a prefix would fix beforehand. Where only trees are left they never take
+    // longer than the lists they read, whatever the estimates say; where vertices are enumerated, order constraints may still win.
+    if (candidate.terms.size() == 1 && (symmetry <= 1 || only_trees(candidate.terms[0]))) {
+      best = candidate;
+      break;
+    }
     if (!last || !allow_ordered || symmetry <= 1 || !alike.empty()) continue;
     // All but the last vertex enumerated, under the order constraints: each match once.
     candidate.cost = cost / std::min(1e6, static_cast<double>(symmetry));

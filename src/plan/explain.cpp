@@ -1,15 +1,213 @@
+// Plans as text. Nothing in it depends on addresses or hashes, and estimates are rounded, so that texts can be compared.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "plan/plan.hpp"
+#include "query/lexer.hpp"
 
 namespace deltamatch::plan {
 
-std::string to_text(const BoundQuery& query, const QueryPlans& plans, const std::vector<PlanActuals>&) {
-  std::string text = "query " + to_pattern(query.query) + "\n";
-  for (const Plan& plan : plans.plans) {
-    text += "anchor edge " + std::to_string(plan.anchor.edge) + " orbit " + std::to_string(plan.orbit) + " divisor " +
-            to_string(plan.count.divisor) + " prefix " + std::to_string(plan.count.prefix) + " terms " +
-            std::to_string(plan.count.terms.size()) + (plan.count.ordered ? " ordered" : "") + "\n";
+namespace {
+
+std::string figure(double value) {
+  if (!(value < 1e15)) return "beyond 10^15";
+  if (value < 9.95) return fmt::format("{:.1f}", value);
+  // Two digits: what is an estimate should not look like a count.
+  double unit = 1;
+  while (value / unit >= 99.5) unit *= 10;
+  return fmt::format("{:.0f}", static_cast<double>(static_cast<std::int64_t>(value / unit + 0.5)) * unit);
+}
+
+std::string word(std::string_view text) {
+  if (query::is_plain_word(text)) return std::string(text);
+  std::string quoted = "`";
+  for (const char c : text) quoted.append(c == '`' ? 2 : 1, c);
+  return quoted + '`';
+}
+
+std::string plural(Count count, std::string_view thing) {
+  return fmt::format("{} {}{}", to_string(count), thing, count == 1 ? "" : "s");
+}
+
+class Writer {
+ public:
+  Writer(const BoundQuery& query, const QueryPlans& plans) : query_(query), plans_(plans) {}
+
+  std::string write(const std::vector<PlanActuals>& actuals) {
+    line(0, "query {}: {}", word(query_.query.name), to_pattern(query_.query));
+    line(0, "{}, {}; {}, {} in {}", mode(), query_.count == CountMode::subgraphs ? "subgraphs" : "embeddings",
+         plural(query_.group.order(), "automorphism"), plural(query::arcs(query_.query).size(), "arc"),
+         plural(query::arc_orbits(query_.query, query_.group).size(), "orbit"));
+    line(0, "planned on a graph of {}", plural(plans_.planned_edges, "edge"));
+    for (std::size_t i = 0; i < plans_.plans.size(); ++i) {
+      plan(plans_.plans[i], i);
+      if (i < actuals.size()) {
+        line(1, "so far: {} tried, {} found", plural(actuals[i].anchors, "anchor"), to_string(actuals[i].matches));
+      }
+    }
+    return std::move(text_);
   }
-  return text;
+
+ private:
+  template <class... Args>
+  void line(std::size_t depth, fmt::format_string<Args...> format, Args&&... args) {
+    text_.append(2 * depth, ' ').append(fmt::format(format, std::forward<Args>(args)...)).push_back('\n');
+  }
+
+  [[nodiscard]] std::string_view mode() const {
+    switch (query_.mode) {
+      case MatchMode::isomorphism: return "isomorphism";
+      case MatchMode::edge_distinct: return "edge-distinct";
+      case MatchMode::homomorphism: return "homomorphism";
+    }
+    return "";
+  }
+
+  [[nodiscard]] std::string vertex(std::uint32_t v) const { return word(query_.query.vertices[v].name); }
+
+  /// Query vertices that a term merges are one: "c=e".
+  [[nodiscard]] std::string merged(const std::vector<std::uint32_t>& members) const {
+    std::vector<std::string> names;
+    for (const std::uint32_t v : members) names.push_back(vertex(v));
+    return fmt::format("{}", fmt::join(names, "="));
+  }
+
+  static std::string labels(const LabelIds& ids, const LabelTable& table) {
+    std::vector<std::string> words;
+    for (const LabelId id : ids) words.push_back(word(table.text(id)));
+    std::sort(words.begin(), words.end());  // numbers depend on what else the process has seen
+    return words.empty() ? "*" : fmt::format("{}", fmt::join(words, "|"));
+  }
+
+  /// The list that a reading gives at a vertex: direction(vertex, edge labels, labels of the neighbours).
+  [[nodiscard]] std::string list(graph::ReadingId id, std::string_view at, bool inclusive, unsigned power) const {
+    const graph::Reading& reading = query_.graph().reading(id);
+    const char* direction = reading.direction == graph::Direction::out  ? "out"
+                            : reading.direction == graph::Direction::in ? "in"
+                                                                        : "both";
+    return fmt::format("{}({}, {}, {}){}{}", direction, at, labels(reading.edge_labels, query_.graph().edge_labels),
+                       labels(reading.neighbour_labels, query_.graph().vertex_labels), inclusive ? "+anchor" : "",
+                       power == 1 ? "" : fmt::format("^{}", power));
+  }
+
+  [[nodiscard]] std::string lists(const std::vector<Probe>& probes) const {
+    std::vector<std::string> all;
+    for (const Probe& probe : probes) all.push_back(list(probe.reading, held_[probe.position], probe.inclusive, probe.power));
+    return fmt::format("{}", fmt::join(all, " & "));
+  }
+
+  /// What `name` is taken from, and what is checked then.
+  [[nodiscard]] std::string candidates(std::string_view name, const Candidates& from) const {
+    std::string text = from.probes.empty() ? std::string(name) : fmt::format("{} in {}", name, lists(from.probes));
+    const auto check = [&](const char* sign, const std::vector<Position>& positions) {
+      std::vector<std::string> names;
+      for (const Position position : positions) names.push_back(held_[position]);
+      if (!names.empty()) text += fmt::format(", {} {}", sign, fmt::join(names, " "));
+    };
+    check("!=", from.distinct);
+    check(">", from.above);
+    check("<", from.below);
+    return text;
+  }
+
+  void plan(const Plan& plan, std::size_t index) {
+    held_ = {vertex(plan.tail), vertex(plan.head)};
+    const BoundEdge& edge = query_.edges[plan.anchor.edge];
+    const auto end = [&](std::uint32_t v) {
+      return query_.labels[v].empty() ? vertex(v) : vertex(v) + ":" + labels(query_.labels[v], query_.graph().vertex_labels);
+    };
+    const std::string label = edge.labels.empty() ? "" : fmt::format("[:{}]", labels(edge.labels, query_.graph().edge_labels));
+    line(0, "plan {}: anchor ({})-{}-{}({}), edge {}{}", index + 1, end(plan.tail), label, edge.directed ? ">" : "",
+         end(plan.head), plan.anchor.edge, plan.anchor.reversed ? " reversed" : "");
+    line(1, "stands for {}, stabiliser of order {}", plural(plan.orbit, "arc"), to_string(plan.stabiliser));
+    if (!plan.closing.empty()) line(1, "closing: {} in {}", held_[1], lists(plan.closing));
+    if (plan.anchor_above) line(1, "only where {} > {}", held_[1], held_[0]);
+    if (plan.anchor_below) line(1, "only where {} < {}", held_[1], held_[0]);
+    for (std::size_t i = 0; i < plan.levels.size(); ++i) level(plan, i);
+    held_.resize(2 + std::min(plan.count.prefix, plan.levels.size()));
+    count(plan);
+  }
+
+  void level(const Plan& plan, std::size_t i) {
+    const Level& level = plan.levels[i];
+    const std::string name = vertex(level.vertex);
+    std::string reuse;
+    if (level.reuse >= 0) {
+      reuse = fmt::format(" = what level {} read{}{}", level.reuse + 1, level.rest.empty() ? "" : " & ", lists(level.rest));
+    }
+    line(1, "level {}: {}, about {}{}", i + 1, candidates(name, level.candidates), figure(level.estimate), reuse);
+    held_.push_back(name);
+  }
+
+  void count(const Plan& plan) {
+    const CountPlan& count = plan.count;
+    if (count.terms.empty()) {
+      line(1, "count: walk all levels{}{}", count.ordered ? " under the order constraints" : "", divided(count.divisor));
+      return;
+    }
+    const std::vector<std::string> prefix(held_.begin() + 2, held_.end());
+    line(1, "count: {}{}, sum {}{}, cost about {}",
+         prefix.empty() ? "enumerate nothing" : fmt::format("enumerate {}", fmt::join(prefix, " ")),
+         count.ordered ? " under the order constraints" : "", plural(count.terms.size(), "term"), divided(count.divisor),
+         figure(count.cost));
+    for (const Term& term : count.terms) {
+      line(2, "{:+} times{}", term.coefficient, term.factors.empty() ? " 1" : "");
+      factors(term.factors, 3);
+    }
+  }
+
+  static std::string divided(Count divisor) { return divisor == 1 ? "" : ", divide by " + to_string(divisor); }
+
+  void factors(const std::vector<Factor>& factors, std::size_t depth) {
+    for (const Factor& factor : factors) {
+      if (factor.kind == Factor::Kind::tree) {
+        tree(factor, depth);
+        continue;
+      }
+      const std::string name = merged(factor.members[0]);
+      line(depth, "each {}", candidates(name, factor.vertices[0]));
+      const std::vector<std::string> outer = held_;
+      held_.resize(std::size_t{factor.position} + 1);
+      held_.back() = name;
+      this->factors(factor.inner, depth + 1);
+      held_ = outer;
+    }
+  }
+
+  void tree(const Factor& factor, std::size_t depth) {
+    if (factor.choose > 1) {
+      std::vector<std::string> names;
+      for (const std::uint32_t v : factor.members[0]) names.push_back(vertex(v));
+      const std::string name = names[0];
+      line(depth, "choose {} for {}: {}", factor.choose, fmt::join(names, " "), candidates(name, factor.vertices[0]));
+      return;
+    }
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < factor.vertices.size(); ++i) {
+      const bool far = factor.vertices[i].probes.empty() && factor.vertices[i].distinct.empty();
+      if (!far) parts.push_back(candidates(merged(factor.members[i]), factor.vertices[i]));
+    }
+    for (const TreeEdge& edge : factor.edges) {
+      parts.push_back(fmt::format("{} in {}", merged(factor.members[edge.b]),
+                                  list(edge.a_to_b, merged(factor.members[edge.a]), edge.inclusive, edge.power)));
+    }
+    line(depth, "tree {}", fmt::join(parts, "; "));
+  }
+
+  const BoundQuery& query_;
+  const QueryPlans& plans_;
+  std::vector<std::string> held_;  ///< names by position
+  std::string text_;
+};
+
+}  // namespace
+
+std::string to_text(const BoundQuery& query, const QueryPlans& plans, const std::vector<PlanActuals>& actuals) {
+  return Writer(query, plans).write(actuals);
 }
 
 }  // namespace deltamatch::plan
