@@ -47,7 +47,9 @@ class PlainCodec final : public Codec {
       if (sign) fields = fields.subspan(1);
     }
     if (arity_ != 0) {
-      if (fields.size() != arity_) return wrong_arity(fields);
+      // A lone sign is no id: the record was cut short.
+      const bool cut_short = !layout_.has(Role::op) && !sign && !fields.empty() && (fields[0] == "+" || fields[0] == "-");
+      if (fields.size() != arity_ || cut_short) return wrong_arity(fields);
       return maker_.make(layout_, fields, sign);
     }
     if (!guess_layout(fields.size())) return refuse_first(fields.size());
@@ -85,6 +87,7 @@ class PlainCodec final : public Codec {
     if (fields.size() == arity_ + 1 && tabs_ && fields[0].size() <= 1) {
       return maker_.refuse(RejectReason::bad_operation, fmt::format("op {} is neither + nor -", in_ticks(fields[0])));
     }
+    if (fields.size() == arity_) return maker_.refuse(RejectReason::wrong_arity, "a sign where the first id belongs");
     return maker_.refuse(RejectReason::wrong_arity, arity_text(fields.size(), arity_));
   }
 
