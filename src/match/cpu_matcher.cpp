@@ -143,9 +143,16 @@ class CpuMatcher final : public Matcher {
     PlanResult& result = into.plans[piece.plan.plan];
     if (piece.share.index == 0) ++result.anchors;
     partial.begin(task.plans->plans[piece.plan.plan], anchor);
-    if (!task.list && !piece.plan.walk) {
-      if (__builtin_add_overflow(result.sum, summation.run(piece.share, stop), &result.sum)) throw_count_overflow();
-      return;
+    // Sums, worked from both sides of the anchor, cost less than walking into dead ends: where they tell that an anchor leads to
+    // no match, nothing is listed. (Signed shares of an inclusion and exclusion tell nothing one by one.)
+    if (!piece.plan.walk && (!task.list || piece.share.of == 1)) {
+      const Summation::Signed sum = summation.run(piece.share, stop);
+      if (task.list) {
+        if (sum == 0) return;
+      } else {
+        if (__builtin_add_overflow(result.sum, sum, &result.sum)) throw_count_overflow();
+        return;
+      }
     }
     Enumerator enumerator(partial, *task.query, ordered(task), stop);
     worker.recorder.open(into.records, piece.plan.plan);
