@@ -18,7 +18,10 @@ namespace deltamatch::engine {
 namespace {
 
 // The first byte is no text, the last ones are changed by what converts line ends.
-constexpr std::string_view magic("\x8f" "DMSNP\r\n", 8);
+constexpr std::string_view magic(
+    "\x8f"
+    "DMSNP\r\n",
+    8);
 constexpr std::size_t preamble_size = 12;
 constexpr std::size_t fields_size = 12;
 constexpr std::size_t checksum_size = 16;
@@ -59,7 +62,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 }
 
 /// Renaming would put a snapshot in the place of a device, too.
-const std::filesystem::path& replaceable(const std::filesystem::path& path) {
+std::filesystem::path replaceable(const std::filesystem::path& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw Error(path.string(), "is no regular file, so no snapshot can take its place", "name another file");
@@ -91,7 +94,8 @@ int Descriptor::release() noexcept {
   return descriptor;
 }
 
-SectionWriter::SectionWriter(const std::filesystem::path& path) : path_(replaceable(path)), file_(create_beside(path, temporary_)) {
+SectionWriter::SectionWriter(const std::filesystem::path& path)
+    : path_(replaceable(path)), file_(create_beside(path, temporary_)) {
   if (file_.get() < 0) fail("the snapshot cannot be created", errno);
 }
 
@@ -124,8 +128,10 @@ void SectionWriter::flush_chunk() {
   std::string_view stored = chunk_;
   if (packed_) {
     packed_bytes_.resize(ZSTD_compressBound(chunk_.size()));
-    const std::size_t size = ZSTD_compress(packed_bytes_.data(), packed_bytes_.size(), chunk_.data(), chunk_.size(), zstd_level);
-    if (ZSTD_isError(size) != 0) throw Error(path_.string(), std::string("zstd: ") + ZSTD_getErrorName(size), "free some memory");
+    const std::size_t size =
+        ZSTD_compress(packed_bytes_.data(), packed_bytes_.size(), chunk_.data(), chunk_.size(), zstd_level);
+    if (ZSTD_isError(size) != 0)
+      throw Error(path_.string(), std::string("zstd: ") + ZSTD_getErrorName(size), "free some memory");
     if (size < chunk_.size()) stored = std::string_view(packed_bytes_).substr(0, size);
   }
   if (written_ == 0) {
@@ -237,7 +243,8 @@ std::uint64_t SectionReader::read_chunk(std::uint64_t offset, std::uint64_t end,
   read_at(offset, head.data(), head.size());
   const std::uint64_t size = get(head.data() + 4, 4);
   const std::uint64_t stored_size = get(head.data() + 8, 4);
-  if (size > max_chunk || stored_size > size || stored_size > end - offset - chunk_head_size) refuse("a length is out of range");
+  if (size > max_chunk || stored_size > size || stored_size > end - offset - chunk_head_size)
+    refuse("a length is out of range");
   stored_.resize(stored_size);
   read_at(offset + chunk_head_size, stored_.data(), stored_size);
   const auto sum = checksum({head.data(), fields_size}, stored_, offset);

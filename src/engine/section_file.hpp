@@ -4,10 +4,10 @@
 //   chunk   = section (u32), size (u32), stored size (u32), checksum (xxh3, 128 bits), stored bytes
 //   trailer = a chunk of section `end` whose 8 bytes are the length of the file
 //
-// Integers are little-endian. A section is the bytes of consecutive chunks, each of at most a mebibyte; stored bytes are zstd where
-// that is shorter, else the bytes themselves. A checksum covers the chunk's first 12 bytes, its stored bytes and, as the seed, its
-// place in the file, so that chunks can be neither changed, nor left out, nor moved. Reading trusts nothing: what it allocates is
-// bounded by what it has really decoded.
+// Integers are little-endian. A section is the bytes of consecutive chunks, each of at most a mebibyte; stored bytes are zstd
+// where that is shorter, else the bytes themselves. A checksum covers the chunk's first 12 bytes, its stored bytes and, as the
+// seed, its place in the file, so that chunks can be neither changed, nor left out, nor moved. Reading trusts nothing: what it
+// allocates is bounded by what it has really decoded.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,15 @@
 namespace deltamatch::engine {
 
 /// Numbers of the format: never reused.
-enum class Section : std::uint32_t { end = 0, header = 1, vertex_labels = 2, edge_labels = 3, numbers = 4, vertices = 5, edges = 6 };
+enum class Section : std::uint32_t {
+  end = 0,
+  header = 1,
+  vertex_labels = 2,
+  edge_labels = 3,
+  numbers = 4,
+  vertices = 5,
+  edges = 6
+};
 
 inline constexpr std::uint32_t snapshot_version = 1;
 
@@ -114,10 +122,10 @@ class SectionReader {
   std::filesystem::path path_;
   Descriptor file_;
   std::uint64_t size_ = 0;
-  std::uint64_t offset_ = 0;   // of the next chunk
+  std::uint64_t offset_ = 0;  // of the next chunk
   Section section_ = Section::end;
   std::string chunk_;
-  std::size_t used_ = 0;       // of the chunk
+  std::size_t used_ = 0;  // of the chunk
   std::string stored_;
 };
 

@@ -39,7 +39,7 @@ std::int64_t advance(std::int64_t a, std::int64_t by) {
 struct Sizes {
   std::uint64_t vertex_labels;  ///< the empty one among them, as below
   std::uint64_t edge_labels;
-  std::uint64_t numbers;        ///< one past the largest in use
+  std::uint64_t numbers;  ///< one past the largest in use
   std::uint64_t vertices;
   std::uint64_t edges;
 };

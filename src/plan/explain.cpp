@@ -60,9 +60,12 @@ class Writer {
 
   [[nodiscard]] std::string_view mode() const {
     switch (query_.mode) {
-      case MatchMode::isomorphism: return "isomorphism";
-      case MatchMode::edge_distinct: return "edge-distinct";
-      case MatchMode::homomorphism: return "homomorphism";
+      case MatchMode::isomorphism:
+        return "isomorphism";
+      case MatchMode::edge_distinct:
+        return "edge-distinct";
+      case MatchMode::homomorphism:
+        return "homomorphism";
     }
     return "";
   }

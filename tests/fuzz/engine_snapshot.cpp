@@ -1,5 +1,6 @@
-// Snapshots, broken and forged: they load, or an Error says why not; and what loads is written and read back alike. An input whose
-// first byte is odd is the file; of another one the rest becomes the sections, cut at byte 0xfe, under checksums that are right.
+// Snapshots, broken and forged: they load, or an Error says why not; and what loads is written and read back alike. An input
+// whose first byte is odd is the file; of another one the rest becomes the sections, cut at byte 0xfe, under checksums that are
+// right.
 #include <unistd.h>
 
 #include <cstdint>

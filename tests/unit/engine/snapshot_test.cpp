@@ -389,17 +389,29 @@ TEST_F(Forged, ContentsThatCannotBeAreRefused) {
   expect("a vertex out of range", [](Contents& c) { c.numbers = {0b1000'0011}; });
   expect("out of range", [](Contents& c) { c.vertices[0][0] = 4; });
   expect("out of range", [](Contents& c) { c.vertices[1][1] = 2; });
-  expect("an id twice", [](Contents& c) { c.vertices[1] = {0, 0, 1}; c.vertices[2] = {0, 0, 0}; });
+  expect("an id twice", [](Contents& c) {
+    c.vertices[1] = {0, 0, 1};
+    c.vertices[2] = {0, 0, 0};
+  });
   expect("longer", [](Contents& c) { c.vertices.push_back({0, 0, 3}); });
   expect("no vertex", [](Contents& c) { c.edges = {0, 3, 0}; });
   expect("no vertex", [](Contents& c) { c.edges = {2147483646, 1, 0}; });
   expect("out of range", [](Contents& c) { c.edges = {UINT64_MAX, 1, 0}; });
   expect("an edge that cannot be", [](Contents& c) { c.edges = {0, 0, 0}; });
-  expect("an edge that cannot be", [](Contents& c) { c.directed = 0; c.edges = {1, 0, 0}; });
+  expect("an edge that cannot be", [](Contents& c) {
+    c.directed = 0;
+    c.edges = {1, 0, 0};
+  });
   expect("out of range", [](Contents& c) { c.edges = {0, 1, 1}; });
-  expect("out of order", [](Contents& c) { c.sizes[4] = 2; c.edges = {0, 1, 0, 0, 0, 0}; });
+  expect("out of order", [](Contents& c) {
+    c.sizes[4] = 2;
+    c.edges = {0, 1, 0, 0, 0, 0};
+  });
   expect("more than there should be", [](Contents& c) { c.edges = {0, 1, 0, 0}; });
-  expect("out of range", [](Contents& c) { c.edges = {0}; c.more = std::string(9, '\xff') + '\2'; });
+  expect("out of range", [](Contents& c) {
+    c.edges = {0};
+    c.more = std::string(9, '\xff') + '\2';
+  });
 }
 
 // A text that claims to be longer than any memory.

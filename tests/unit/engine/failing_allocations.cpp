@@ -1,0 +1,65 @@
+// Replaces operator new and delete by malloc and free, which sanitizers watch as well, with a countdown in front.
+#include "failing_allocations.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace deltamatch::test {
+namespace {
+
+thread_local std::int64_t left = -1;  // allocations until one fails; negative: none will
+thread_local bool has_failed = false;
+
+bool fails() noexcept {
+  if (left < 0 || left-- > 0) return false;
+  has_failed = true;
+  return true;
+}
+
+void* allocate(std::size_t size) {
+  void* memory = fails() ? nullptr : std::malloc(std::max<std::size_t>(size, 1));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void* allocate(std::size_t size, std::align_val_t alignment) {
+  const std::size_t step = std::max(static_cast<std::size_t>(alignment), sizeof(void*));
+  void* memory = nullptr;
+  if (fails() || posix_memalign(&memory, step, std::max<std::size_t>(size, 1)) != 0) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+FailAllocation::FailAllocation(std::int64_t at) noexcept {
+  left = at;
+  has_failed = false;
+}
+FailAllocation::~FailAllocation() { left = -1; }
+bool FailAllocation::failed() const noexcept { return has_failed; }
+
+}  // namespace deltamatch::test
+
+void* operator new(std::size_t size) { return deltamatch::test::allocate(size); }
+void* operator new[](std::size_t size) { return deltamatch::test::allocate(size); }
+void* operator new(std::size_t size, std::align_val_t alignment) { return deltamatch::test::allocate(size, alignment); }
+void* operator new[](std::size_t size, std::align_val_t alignment) { return deltamatch::test::allocate(size, alignment); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return deltamatch::test::allocate(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void* operator new[](std::size_t size, const std::nothrow_t& nothrow) noexcept { return operator new(size, nothrow); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }

@@ -1,0 +1,472 @@
+// A call either happens wholly or not at all: whichever allocation fails, and wherever a sink throws.
+//
+// Every case is tried with each allocation failing in turn, each time on an engine made anew. After the failure the engine must
+// be where it was, and what is done next must give what an engine gives that never failed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "deltamatch/engine.hpp"
+#include "failing_allocations.hpp"
+
+namespace deltamatch {
+namespace {
+
+using test::FailAllocation;
+
+constexpr std::int64_t many_allocations = 100'000;  // no case here makes as many
+
+Update edge(UpdateKind kind, Id source, Id target, std::string_view label = "", std::optional<Timestamp> time = {}) {
+  Update update;
+  update.kind = kind;
+  update.source = source;
+  update.target = target;
+  update.label = label;
+  update.time = time;
+  return update;
+}
+Update insert(Id source, Id target, std::string_view label = "", std::optional<Timestamp> time = {}) {
+  return edge(UpdateKind::insert_edge, source, target, label, time);
+}
+Update erase(Id source, Id target, std::string_view label = "") { return edge(UpdateKind::delete_edge, source, target, label); }
+Update vertex(Id id, std::optional<std::string_view> label = {}) {
+  Update update;
+  update.kind = UpdateKind::insert_vertex;
+  update.source = id;
+  update.source_label = label;
+  return update;
+}
+Update erase_vertex(Id id) {
+  Update update;
+  update.kind = UpdateKind::delete_vertex;
+  update.source = id;
+  return update;
+}
+
+using Updates = std::vector<Update>;
+
+UpdateBatch batch_of(const Updates& updates) {
+  UpdateBatch batch;
+  for (const Update& update : updates) batch.add(update);
+  return batch;
+}
+
+std::string text(const Id& id) { return id.is_text() ? "'" + std::string(id.text()) + "'" : std::to_string(id.number()); }
+
+/// Keeps the matches of batches that were committed; throws at a chosen call.
+class RecordingSink : public MatchSink {
+ public:
+  struct Thrown : std::runtime_error {
+    Thrown() : std::runtime_error("the sink throws") {}
+  };
+  static constexpr int never = -1;
+  static constexpr int at_begin = 0;  // k > 0: at the k-th write
+  static constexpr int at_commit = 1'000'000;
+
+  explicit RecordingSink(int throw_at = never) : throw_at_(throw_at) {}
+  void begin(std::uint64_t batch) override {
+    if (throw_at_ == at_begin) throw Thrown();
+    pending_.push_back("batch " + std::to_string(batch));
+  }
+  void write(const Match& match) override {
+    if (++writes == throw_at_) throw Thrown();
+    std::string line = (match.added ? "+" : "-") + to_string(match.id) + " " + std::string(match.query);
+    for (const Id& id : match.vertices) line += " " + text(id);
+    for (const MatchedEdge& e : match.edges) line += " " + text(e.source) + std::string(e.label) + text(e.target);
+    for (const std::uint32_t cause : match.cause) line += " #" + std::to_string(cause);
+    if (match.time) line += " at " + std::to_string(*match.time);
+    pending_.push_back(line);
+  }
+  void commit() override {
+    if (throw_at_ == at_commit) throw Thrown();
+    committed.swap(pending_);
+  }
+  void abort() noexcept override {
+    pending_.clear();
+    ++aborts;
+  }
+
+  std::vector<std::string> committed;
+  int writes = 0;
+  int aborts = 0;
+
+ private:
+  int throw_at_;
+  std::vector<std::string> pending_;
+};
+
+std::vector<std::string> state_of(const Engine& engine) {
+  std::vector<std::string> state;
+  engine.for_each([&](const Update& update) {
+    std::string line = update.kind == UpdateKind::insert_vertex ? "v " : "e ";
+    line += text(update.source) + " " + std::string(update.source_label.value_or("")) + " " + text(update.target) + " " +
+            std::string(update.label);
+    if (update.time) line += " " + std::to_string(*update.time);
+    state.push_back(line);
+  });
+  const GraphStatistics statistics = engine.graph();
+  state.push_back(std::to_string(statistics.vertices) + " vertices, " + std::to_string(statistics.edges) + " edges");
+  return state;
+}
+
+std::vector<std::string> describe(const BatchResult& result) {
+  std::vector<std::string> lines;
+  const auto number = [&](const char* name, auto value) { lines.push_back(name + std::to_string(value)); };
+  number("batch ", result.batch);
+  number("consumed ", result.consumed);
+  number("inserted ", result.inserted);
+  number("deleted ", result.deleted);
+  number("expired ", result.expired);
+  number("duplicates ", result.ignored.duplicate_insert);
+  number("absent ", result.ignored.absent_delete);
+  number("superseded ", result.ignored.superseded);
+  number("late ", result.ignored.late);
+  for (const Reject& reject : result.rejects) number(std::string(reject_name(reject.reason)).c_str(), reject.index);
+  for (const QueryDelta& query : result.queries) {
+    number("query ", static_cast<std::uint32_t>(query.query));
+    lines.push_back("+" + to_string(query.added) + " -" + to_string(query.removed));
+    lines.push_back(to_string(MatchId{query.added_digest.high, query.added_digest.low}));
+    lines.push_back(to_string(MatchId{query.removed_digest.high, query.removed_digest.low}));
+  }
+  if (result.watermark) number("watermark ", *result.watermark);
+  return lines;
+}
+
+/// What the engine says and holds after a batch.
+std::vector<std::string> process(Engine& engine, const UpdateBatch& batch) {
+  RecordingSink sink;
+  std::vector<std::string> all = describe(engine.process(batch, OnReject::skip, &sink));
+  all.insert(all.end(), sink.committed.begin(), sink.committed.end());
+  for (const std::string& line : state_of(engine)) all.push_back(line);
+  return all;
+}
+
+struct StandingQuery {
+  const char* pattern;
+  QueryOptions options;
+};
+
+struct Scenario {
+  const char* name;
+  EngineOptions options;
+  std::vector<StandingQuery> queries;
+  Updates start;              // loaded
+  std::vector<Updates> before;
+  Updates batch;              // the one that fails
+  Updates after;              // shows what the graph keeps to itself, such as the window's entries
+
+  [[nodiscard]] Engine engine() const {
+    Engine engine(options);
+    for (const StandingQuery& query : queries) engine.add_query(parse_pattern(query.pattern, "q"), query.options);
+    engine.load(batch_of(start));
+    for (const Updates& updates : before) engine.process(batch_of(updates));
+    return engine;
+  }
+};
+
+constexpr QueryOptions counting{};
+constexpr QueryOptions listing{MatchMode::isomorphism, CountMode::subgraphs, true};
+constexpr QueryOptions homomorphisms{MatchMode::homomorphism, CountMode::embeddings, false};
+constexpr const char* triangle = "(a)-->(b)-->(c)-->(a)";
+constexpr const char* undirected_triangle = "(a)--(b)--(c)--(a)";
+
+EngineOptions options_of(bool directed, Timestamp window = 0) {
+  EngineOptions options;
+  options.directed = directed;
+  options.threads = 1;
+  options.window = window;
+  return options;
+}
+
+Scenario directed_scenario() {
+  return {"directed",
+          options_of(true),
+          {{triangle, listing}, {triangle, counting}, {"(a)-->(b)-->(c)-->(d)", homomorphisms}},
+          {insert(1, 2), insert(2, 3), insert(3, 1), insert(3, 4), insert("x", 4)},
+          {{insert(4, 1), insert(4, "x")}},
+          {erase(1, 2), insert(2, 4), insert(1, 3), insert("y", "a rather long id that no short string holds"),
+           insert("y", "x"), insert(7, 7), erase(8, 9), insert(4, 2), insert(2, 1), insert(1, 4)},
+          {insert(1, 2), erase(2, 4), insert("y", 1)}};
+}
+
+Scenario undirected_scenario() {
+  return {"undirected",
+          options_of(false),
+          {{undirected_triangle, listing},
+           {"(a)--(b), (a)--(c), (a)--(d), (b)--(e)", counting},
+           {"(a)--(b)--(c)--(d)--(a)", {MatchMode::edge_distinct, CountMode::embeddings, true}}},
+          {insert(1, 2), insert(3, 2), insert(3, 4), insert(4, 1)},
+          {},
+          {insert(1, 3), erase(2, 1), insert(2, 4), insert(2, 4), insert(1, 5), insert(5, 2), insert(5, 3)},
+          {insert(1, 2), erase(1, 3), erase(4, 3)}};
+}
+
+// Edges expire, are refreshed, die and come back under one watermark; several lie in the bucket that the watermark cuts.
+Scenario window_scenario() {
+  Updates start;
+  for (std::int64_t i = 0; i < 24; ++i) start.push_back(insert(i, (i + 1) % 24, "", 1000 + i));
+  Updates batch = {insert(0, 1, "", 1100), insert(1, 2, "", 1030), insert(2, 3, "", 1031), erase(7, 8),
+                   insert(30, 31, "", 1002), insert(0, 2, "", 7432), insert(31, 30, "", 1033), insert(40, 41, "", 1034)};
+  for (std::int64_t i = 50; i < 90; ++i) batch.push_back(insert(i, i + 1, "", 1032 + i % 4));
+  for (std::int64_t i = 12; i < 20; ++i) batch.push_back(insert(i, i + 1, "", 1036));
+  return {"window",
+          options_of(true, 6400),
+          {{"(a)-->(b)-->(c)", listing}, {"(a)-->(b)-->(c)-->(d)", counting}},
+          start,
+          {{insert(2, 0, "", 1050)}, {insert(3, 4, "", 1001)}},
+          batch,
+          {insert(90, 91, "", 7437), insert(1, 2, "", 7438)}};
+}
+
+Scenario wildcard_scenario() {
+  return {"wildcards over derived relations",
+          options_of(true),
+          {{"(a)-[]->(b)-[]->(c)-[]->(a)", listing},
+           {"(a)-[:A|B]-(b)-[:B]->(c)", counting},
+           {"(a:L)-[]-(b)", homomorphisms}},
+          {vertex(1, "L"), vertex(2, "M"), insert(1, 2, "A"), insert(2, 3, "B"), insert(3, 1, "A"), insert(3, 1, "B")},
+          {{insert(2, 1, "B")}},
+          {insert(1, 2, "B"), erase(3, 1, "A"), insert(3, 2, "A"), insert(2, 1, "A"), insert(1, 4, "C"), insert(4, 3, "B")},
+          {erase(1, 2, "A"), insert(3, 1, "A"), erase(1, 4, "C")}};
+}
+
+Scenario new_label_scenario() {
+  return {"a second label starts a derived relation",
+          options_of(false),
+          {{"(a)-[]-(b)-[]-(c)-[]-(a)", listing}, {"(a)-[]-(b)-[]-(c)", counting}},
+          {insert(1, 2, "A"), insert(2, 3, "A"), insert(3, 1, "A"), insert(3, 4, "A")},
+          {{insert(4, 5, "A")}},
+          {insert(4, 2, "B"), insert(1, 2, "B"), erase(3, 1, "A")},
+          {erase(4, 2, "B"), insert(3, 1, "B")}};
+}
+
+Scenario relabel_scenario() {
+  Update back = insert(2, 5);
+  back.source_label = "new";
+  return {"a vertex is relabelled within a batch",
+          options_of(true),
+          {{"(a:old)-->(b)", listing}, {"(a:new)-->(b)", listing}, {"(a)-->(b)-->(c)", counting}},
+          {vertex(1, "old"), vertex(2, "old"), insert(1, 2), insert(2, 3), insert(3, 4), insert("t", 2)},
+          {},
+          {erase(1, 2), vertex(1, "new"), insert(1, 2), erase(2, 3), erase(1, 2), erase("t", 2), back, insert(1, 3),
+           vertex(1, "refused"), vertex(9, "old"), vertex(9, "new")},
+          {vertex(2, "new"), insert(2, 1), erase(1, 3), insert(9, 1)}};
+}
+
+Scenario vertex_deletion_scenario() {
+  return {"vertices are deleted and come back",
+          options_of(false),
+          {{undirected_triangle, listing}, {"(a)--(b)--(c)", counting}},
+          {vertex("hub", "H"), insert("hub", 1), insert("hub", 2), insert("hub", 3), insert(1, 2), insert(2, 3), insert(1, 3)},
+          {},
+          {erase_vertex("hub"), erase_vertex(17), insert("hub", 1), insert("hub", 3), erase_vertex(2), erase_vertex(3),
+           vertex(3, "new"), insert(3, 1), insert(3, "hub")},
+          {insert(2, 1), insert("hub", 2), erase_vertex("hub")}};
+}
+
+class FailureTest : public testing::TestWithParam<Scenario> {};
+
+/// Calls `attempt` with allocation 0, 1, 2, ... failing, until it gets by without that one. An allocation whose failure is made up
+/// for lets the attempt succeed, too; then it must have succeeded wholly, which `attempt` checks where it is told so.
+void fail_each(const std::function<bool(std::int64_t)>& attempt) {
+  std::int64_t at = 0;
+  while (attempt(at)) {
+    if (testing::Test::HasFailure()) {
+      ADD_FAILURE() << "with allocation " << at << " failing";
+      return;
+    }
+    ASSERT_LT(++at, many_allocations);
+  }
+  EXPECT_GT(at, 0) << "nothing was allocated";
+}
+
+/// Runs `call` with that allocation failing. Returns whether the allocation was asked for; sets `thrown`.
+bool run_failing(std::int64_t at, bool& thrown, const std::function<void()>& call) {
+  thrown = false;
+  const FailAllocation failing(at);
+  try {
+    call();
+  } catch (const std::bad_alloc&) {
+    thrown = true;
+  } catch (const Error&) {
+    thrown = true;
+  }
+  return failing.failed();
+}
+
+TEST_P(FailureTest, ProcessLeavesTheEngineAsItWas) {
+  const Scenario& scenario = GetParam();
+  const UpdateBatch batch = batch_of(scenario.batch);
+  const UpdateBatch next = batch_of(scenario.after);
+  Engine never_failed = scenario.engine();
+  const auto before = state_of(never_failed);
+  const auto expected = process(never_failed, batch);
+  const auto expected_next = process(never_failed, next);
+  ASSERT_NE(before, state_of(never_failed));
+  fail_each([&](std::int64_t at) {
+    Engine engine = scenario.engine();
+    RecordingSink sink;
+    bool thrown = false;
+    const bool failed = run_failing(at, thrown, [&] { engine.process(batch, OnReject::skip, &sink); });
+    if (thrown) {
+      EXPECT_TRUE(sink.committed.empty());
+      EXPECT_EQ(state_of(engine), before);
+      EXPECT_EQ(process(engine, batch), expected);
+    }
+    EXPECT_EQ(process(engine, next), expected_next);
+    return failed;
+  });
+}
+
+// One engine fails over and over: nothing piles up, and memory that was made room for by then is used rightly.
+TEST_P(FailureTest, ProcessMayFailAnyNumberOfTimes) {
+  const Scenario& scenario = GetParam();
+  const UpdateBatch batch = batch_of(scenario.batch);
+  const UpdateBatch next = batch_of(scenario.after);
+  Engine never_failed = scenario.engine();
+  const auto before = state_of(never_failed);
+  process(never_failed, batch);
+  const auto expected_after = state_of(never_failed);
+  const auto expected_next = process(never_failed, next);
+  Engine engine = scenario.engine();
+  bool thrown = true;
+  for (std::int64_t at = 0; thrown; ++at) {
+    ASSERT_LT(at, many_allocations);
+    run_failing(at, thrown, [&] { engine.process(batch, OnReject::skip); });
+    ASSERT_EQ(state_of(engine), thrown ? before : expected_after) << "at allocation " << at;
+  }
+  EXPECT_EQ(process(engine, next), expected_next);
+}
+
+TEST_P(FailureTest, LoadLeavesTheEngineAsItWas) {
+  const Scenario& scenario = GetParam();
+  const UpdateBatch batch = batch_of(scenario.batch);
+  const UpdateBatch next = batch_of(scenario.after);
+  Engine never_failed = scenario.engine();
+  const auto before = state_of(never_failed);
+  const auto expected = describe(never_failed.load(batch, OnReject::skip));
+  const auto expected_next = process(never_failed, next);
+  fail_each([&](std::int64_t at) {
+    Engine engine = scenario.engine();
+    bool thrown = false;
+    const bool failed = run_failing(at, thrown, [&] { engine.load(batch, OnReject::skip); });
+    if (thrown) {
+      EXPECT_EQ(state_of(engine), before);
+      EXPECT_EQ(describe(engine.load(batch, OnReject::skip)), expected);
+    }
+    EXPECT_EQ(process(engine, next), expected_next);
+    return failed;
+  });
+}
+
+TEST_P(FailureTest, ASinkThatThrowsUndoesTheBatch) {
+  const Scenario& scenario = GetParam();
+  const UpdateBatch batch = batch_of(scenario.batch);
+  const UpdateBatch next = batch_of(scenario.after);
+  Engine never_failed = scenario.engine();
+  const auto before = state_of(never_failed);
+  RecordingSink counter;
+  never_failed.process(batch, OnReject::skip, &counter);
+  const auto expected_next = process(never_failed, next);
+  ASSERT_GT(counter.writes, 0);
+  EXPECT_EQ(counter.aborts, 0);
+  std::vector<int> points = {RecordingSink::at_begin, RecordingSink::at_commit};
+  for (int k = 1; k <= counter.writes; ++k) points.push_back(k);
+  for (const int point : points) {
+    SCOPED_TRACE(point);
+    Engine engine = scenario.engine();
+    RecordingSink sink(point);
+    EXPECT_THROW(engine.process(batch, OnReject::skip, &sink), RecordingSink::Thrown);
+    EXPECT_EQ(sink.aborts, 1);
+    EXPECT_TRUE(sink.committed.empty());
+    EXPECT_EQ(state_of(engine), before);
+    RecordingSink again;
+    engine.process(batch, OnReject::skip, &again);
+    EXPECT_EQ(again.committed, counter.committed);
+    EXPECT_EQ(process(engine, next), expected_next);
+  }
+}
+
+TEST_P(FailureTest, AQueryThatCannotBeAddedLeavesNothing) {
+  const Scenario& scenario = GetParam();
+  const Query query = parse_pattern("(a)-[]-(b:L|M)-[:A|B]-(c), (c)-[:Z]-(d)", "added");
+  const UpdateBatch batch = batch_of(scenario.batch);
+  Engine without = scenario.engine();
+  const auto expected_without = process(without, batch);
+  const std::size_t bytes_without = without.graph().adjacency_bytes;
+  Engine with = scenario.engine();
+  const QueryId expected_id = with.add_query(query, listing);
+  const auto expected_with = process(with, batch);
+  fail_each([&](std::int64_t at) {
+    Engine engine = scenario.engine();
+    QueryId id{};
+    bool thrown = false;
+    const bool failed = run_failing(at, thrown, [&] { id = engine.add_query(query, listing); });
+    if (!thrown) {
+      EXPECT_EQ(process(engine, batch), expected_with);
+      return failed;
+    }
+    EXPECT_EQ(process(engine, batch), expected_without);
+    // No reading of the query stays behind to be maintained.
+    EXPECT_EQ(engine.graph().adjacency_bytes, bytes_without);
+    EXPECT_EQ(engine.add_query(query, listing), expected_id);
+    return failed;
+  });
+}
+
+TEST_P(FailureTest, RemovingAQuerySucceedsOrLeavesIt) {
+  const Scenario& scenario = GetParam();
+  const UpdateBatch batch = batch_of(scenario.batch);
+  const UpdateBatch next = batch_of(scenario.after);
+  Engine never_failed = scenario.engine();
+  never_failed.process(batch, OnReject::skip);
+  Engine without = scenario.engine();
+  without.process(batch, OnReject::skip);
+  without.remove_query(QueryId{0});
+  const auto expected_with = process(never_failed, next);
+  const auto expected_without = process(without, next);
+  std::int64_t at = 0;  // removing may do without memory altogether
+  for (bool failed = true; failed; ++at) {
+    ASSERT_LT(at, many_allocations);
+    Engine engine = scenario.engine();
+    engine.process(batch, OnReject::skip);
+    bool thrown = false;
+    failed = run_failing(at, thrown, [&] { engine.remove_query(QueryId{0}); });
+    ASSERT_EQ(process(engine, next), thrown ? expected_with : expected_without) << "at allocation " << at;
+  }
+}
+
+TEST(Failure, AnUnknownQueryIsAnErrorThatChangesNothing) {
+  const Scenario scenario = directed_scenario();
+  Engine engine = scenario.engine();
+  const auto before = state_of(engine);
+  EXPECT_THROW(engine.remove_query(QueryId{99}), Error);
+  engine.remove_query(QueryId{1});
+  EXPECT_THROW(engine.remove_query(QueryId{1}), Error);
+  EXPECT_EQ(state_of(engine), before);
+}
+
+TEST(Failure, ADirectedQueryOverUndirectedDataIsRefusedAndLeavesTheOthers) {
+  const Scenario scenario = undirected_scenario();
+  Engine never_failed = scenario.engine();
+  Engine engine = scenario.engine();
+  EXPECT_THROW(engine.add_query(parse_pattern(triangle, "bad")), Error);
+  EXPECT_EQ(process(engine, batch_of(scenario.batch)), process(never_failed, batch_of(scenario.batch)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, FailureTest,
+                         testing::Values(directed_scenario(), undirected_scenario(), window_scenario(), wildcard_scenario(),
+                                         new_label_scenario(), relabel_scenario(), vertex_deletion_scenario()),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           for (char& c : name) c = c == ' ' ? '_' : c;
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace deltamatch
