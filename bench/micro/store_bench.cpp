@@ -44,8 +44,8 @@ struct Input {
 const Input& input() {
   static const Input made = [] {
     const char* const scale = std::getenv("DELTAMATCH_BENCH_SCALE");
-    const deltamatch::generate::RmatOptions options{
-        .scale = scale == nullptr ? 20U : static_cast<unsigned>(std::stoul(scale)), .edge_factor = 10};
+    const deltamatch::generate::RmatOptions options{.scale = scale == nullptr ? 20U : static_cast<unsigned>(std::stoul(scale)),
+                                                    .edge_factor = 10};
     return Input{deltamatch::generate::make_stream(deltamatch::generate::rmat(options), {.insertions = 0.1})};
   }();
   return made;
@@ -211,7 +211,9 @@ void engine(benchmark::State& state) {
   for (std::size_t b = from.half(); b < from.batches(); ++b) graph.process(batches[b]);
   deltamatch::StepSeconds steps;
   measure(state, batches, [&](const auto& batch) { steps += graph.process(batch).seconds; });
-  const auto per_update = [&](double seconds) { return 1e9 * seconds / static_cast<double>(state.iterations() * static_cast<std::int64_t>(batch_size)); };
+  const auto per_update = [&](double seconds) {
+    return 1e9 * seconds / static_cast<double>(state.iterations() * static_cast<std::int64_t>(batch_size));
+  };
   state.counters["apply_ns"] = per_update(steps.apply);
   state.counters["settle_ns"] = per_update(steps.settle);
   const deltamatch::GraphStatistics figures = graph.graph();

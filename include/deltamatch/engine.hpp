@@ -78,14 +78,14 @@ struct QueryDelta {
 };
 
 struct BatchResult {
-  std::uint64_t batch = 0;         ///< number of the batch, from 1
-  std::size_t consumed = 0;        ///< updates taken: all, or those before the record that stopped it
-  std::uint64_t inserted = 0;      ///< edges in the net batch
-  std::uint64_t deleted = 0;       ///< edges in the net batch, expired ones among them
+  std::uint64_t batch = 0;     ///< number of the batch, from 1
+  std::size_t consumed = 0;    ///< updates taken: all, or those before the record that stopped it
+  std::uint64_t inserted = 0;  ///< edges in the net batch
+  std::uint64_t deleted = 0;   ///< edges in the net batch, expired ones among them
   std::uint64_t expired = 0;
   Ignored ignored;
-  std::vector<Reject> rejects;     ///< ascending by index
-  std::vector<QueryDelta> queries; ///< in order of registration
+  std::vector<Reject> rejects;      ///< ascending by index
+  std::vector<QueryDelta> queries;  ///< in order of registration
   std::optional<Timestamp> watermark;
   StepSeconds seconds;
 };
@@ -99,15 +99,15 @@ struct StaticResult {
 
 struct StaticOptions {
   QueryOptions query;
-  std::optional<std::uint64_t> limit;                ///< list at most that many matches (requires query.list)
+  std::optional<std::uint64_t> limit;  ///< list at most that many matches (requires query.list)
   std::optional<std::chrono::nanoseconds> timeout;
 };
 
 struct GraphStatistics {
   std::uint64_t vertices = 0;  ///< in the dictionary
   std::uint64_t edges = 0;
-  std::uint64_t bytes = 0;             ///< adjacency and dictionary
-  std::uint64_t adjacency_bytes = 0;   ///< lists, rows and free blocks
+  std::uint64_t bytes = 0;            ///< adjacency and dictionary
+  std::uint64_t adjacency_bytes = 0;  ///< lists, rows and free blocks
   std::uint64_t dictionary_bytes = 0;
 };
 

@@ -40,14 +40,14 @@ struct MatchedEdge {
 /// One match of a batch. All views hold until MatchSink::write returns.
 struct Match {
   MatchId id;
-  std::string_view query;                        ///< the query's name
-  bool added = true;                             ///< false: the match vanished
-  std::uint64_t batch = 0;                       ///< number of the batch, from 1; 0 in a static match
-  std::optional<Timestamp> time;                 ///< the batch's watermark, where the stream bears times
-  std::span<const std::string> names;            ///< names of the query vertices
-  std::span<const Id> vertices;                  ///< what each query vertex is mapped to, in the query's order
-  std::span<const MatchedEdge> edges;            ///< what each query edge is mapped to, in the query's order
-  std::span<const std::uint32_t> cause;          ///< ascending indices of the edges that this batch inserted or deleted
+  std::string_view query;                ///< the query's name
+  bool added = true;                     ///< false: the match vanished
+  std::uint64_t batch = 0;               ///< number of the batch, from 1; 0 in a static match
+  std::optional<Timestamp> time;         ///< the batch's watermark, where the stream bears times
+  std::span<const std::string> names;    ///< names of the query vertices
+  std::span<const Id> vertices;          ///< what each query vertex is mapped to, in the query's order
+  std::span<const MatchedEdge> edges;    ///< what each query edge is mapped to, in the query's order
+  std::span<const std::uint32_t> cause;  ///< ascending indices of the edges that this batch inserted or deleted
 };
 
 /// Takes the matches of one batch after the batch's matching has succeeded: begin, write*, commit; or abort in place of

@@ -20,8 +20,8 @@ enum class UpdateKind : std::uint8_t { insert_edge, delete_edge, insert_vertex, 
 /// (nullopt) says nothing, and a vertex first mentioned without one bears the empty label.
 struct Update {
   UpdateKind kind = UpdateKind::insert_edge;
-  Id source;  ///< the vertex itself in vertex updates
-  Id target;  ///< unused in vertex updates
+  Id source;               ///< the vertex itself in vertex updates
+  Id target;               ///< unused in vertex updates
   std::string_view label;  ///< edge label; unused in vertex updates
   std::optional<std::string_view> source_label;
   std::optional<std::string_view> target_label;

@@ -21,8 +21,8 @@ class Delivery {
 
   /// Matches by external ids: `vertices` and `edges` hold one run per match, in the query's order.
   struct Batch {
-    std::vector<MatchId> ids;                 ///< ascending
-    std::vector<std::uint32_t> order;         ///< [i]: which run the i-th id belongs to
+    std::vector<MatchId> ids;          ///< ascending
+    std::vector<std::uint32_t> order;  ///< [i]: which run the i-th id belongs to
     std::vector<VertexId> vertices;
     std::vector<graph::Edge> edges;
     MatchDigest digest;
@@ -32,7 +32,8 @@ class Delivery {
   };
 
   /// Translates records. `task.list` is set; embeddings are multiplied over the orbits of their plans.
-  [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::QueryTask& task, const match::Records& records) const;
+  [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::QueryTask& task,
+                                const match::Records& records) const;
 
   /// Gives the matches to the sink, by id. `changed` is the ascending set of edges that `cause` refers to.
   void write(const graph::DataGraph& graph, const Batch& batch, bool added, std::uint64_t number, std::optional<Timestamp> time,

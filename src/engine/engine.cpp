@@ -1,5 +1,5 @@
-// The batch life cycle: apply (resolve, net, stage) > estimate > cache > match > deliver > settle. Everything that can fail comes before
-// the first change that cannot be undone; settling cannot fail.
+// The batch life cycle: apply (resolve, net, stage) > estimate > cache > match > deliver > settle. Everything that can fail
+// comes before the first change that cannot be undone; settling cannot fail.
 #include "deltamatch/engine.hpp"
 
 #include <algorithm>
@@ -247,7 +247,8 @@ BatchResult Engine::process(const UpdateBatch& batch, OnReject on_reject, MatchS
 
 StaticResult Engine::match(const Query& query, const StaticOptions& options, MatchSink* sink) {
   if (options.limit && !options.query.list) {
-    throw Error(ErrorKind::configuration, "query " + query.name, "a limit applies to listed matches only", "list, or drop the limit");
+    throw Error(ErrorKind::configuration, "query " + query.name, "a limit applies to listed matches only",
+                "list, or drop the limit");
   }
   const auto start = Clock::now();
   match::StopFlag stop{false};
@@ -332,9 +333,8 @@ void Engine::for_each(const std::function<void(const Update&)>& take) const {
   for (VertexId v = 0; v < graph.dictionary.capacity(); ++v) {
     if (graph.dictionary.alive(v)) vertices.push_back(v);
   }
-  std::sort(vertices.begin(), vertices.end(), [&](VertexId a, VertexId b) {
-    return graph.dictionary.external(a) < graph.dictionary.external(b);
-  });
+  std::sort(vertices.begin(), vertices.end(),
+            [&](VertexId a, VertexId b) { return graph.dictionary.external(a) < graph.dictionary.external(b); });
   for (const VertexId v : vertices) {
     Update update;
     update.kind = UpdateKind::insert_vertex;
@@ -365,7 +365,8 @@ void Engine::for_each(const std::function<void(const Update&)>& take) const {
 const EngineOptions& Engine::options() const noexcept { return impl_->options; }
 
 void Engine::save(const std::filesystem::path& path) const {
-  engine::write_snapshot(path, {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark}, impl_->graph);
+  engine::write_snapshot(path, {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark},
+                         impl_->graph);
 }
 
 Engine Engine::restore(const std::filesystem::path& path, unsigned threads) {

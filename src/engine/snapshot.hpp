@@ -19,17 +19,17 @@ struct SnapshotHeader {
   std::optional<Timestamp> watermark;
 };
 
-/// Writes aside, syncs and renames, so that the path holds either the old file or the whole new one. The graph is settled. Throws
-/// Error that names the file.
+/// Writes aside, syncs and renames, so that the path holds either the old file or the whole new one. The graph is settled.
+/// Throws Error that names the file.
 void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph);
 
-/// The header. Throws Error where the file is torn, of another version or no snapshot, or where its header is damaged; what comes
-/// behind the header is for read_snapshot to verify. O(1).
+/// The header. Throws Error where the file is torn, of another version or no snapshot, or where its header is damaged; what
+/// comes behind the header is for read_snapshot to verify. O(1).
 [[nodiscard]] SnapshotHeader read_snapshot_header(const std::filesystem::path& path);
 
-/// Restores dense ids, labels, vertices and edges (with times, where there is a window) into an empty graph that was made as the
-/// header says. Bytes are used only after their checksum was verified. Throws Error where anything is damaged; the graph is then
-/// of no use.
+/// Restores dense ids, labels, vertices and edges (with times, where there is a window) into an empty graph that was made as
+/// the header says. Bytes are used only after their checksum was verified. Throws Error where anything is damaged; the graph is
+/// then of no use.
 void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, Workers& workers);
 
 }  // namespace deltamatch::engine

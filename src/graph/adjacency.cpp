@@ -63,7 +63,7 @@ void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge>
     added_.assign(added, column_);
     removed_.assign(removed, column_);
     build_slices(added, removed);
-    RelationId relations = static_cast<RelationId>(figures_.size());
+    auto relations = static_cast<RelationId>(figures_.size());
     for (const DeltaSlice& slice : delta_slices_) {
       if (slice.relation != no_relation) relations = std::max(relations, slice.relation + 1);
     }
@@ -82,8 +82,8 @@ void Adjacency::plan_rows() {
     if (i + prefetch_distance < delta_rows_.size()) {
       __builtin_prefetch(rows_[delta_rows_[i + prefetch_distance].vertex].block);
     }
-    const std::uint32_t end = i + 1 < delta_rows_.size() ? delta_rows_[i + 1].first_slice
-                                                         : static_cast<std::uint32_t>(delta_slices_.size() - 1);
+    const std::uint32_t end =
+        i + 1 < delta_rows_.size() ? delta_rows_[i + 1].first_slice : static_cast<std::uint32_t>(delta_slices_.size() - 1);
     plan_row(delta_rows_[i], end);
     rows_[delta_rows_[i].vertex].staged = static_cast<std::uint32_t>(i + 1);
   }
@@ -135,8 +135,8 @@ void Adjacency::settle(Workers& workers) noexcept {
       if (i + 2 * prefetch_distance < end) prefetch(delta_rows_[i + 2 * prefetch_distance].vertex);
       if (i + prefetch_distance < end) prefetch_block(delta_rows_[i + prefetch_distance].vertex);
       if (i + prefetch_distance / 2 < end) prefetch_search(delta_rows_[i + prefetch_distance / 2].vertex);
-      const std::uint32_t end_slice = i + 1 < delta_rows_.size() ? delta_rows_[i + 1].first_slice
-                                                                 : static_cast<std::uint32_t>(delta_slices_.size() - 1);
+      const std::uint32_t end_slice =
+          i + 1 < delta_rows_.size() ? delta_rows_[i + 1].first_slice : static_cast<std::uint32_t>(delta_slices_.size() - 1);
       settle_row(delta_rows_[i], end_slice);
     }
   });
@@ -173,15 +173,14 @@ void Adjacency::compact() noexcept {
       moved.directory_log = log_ceil(row.slices);
       const std::size_t words = block_words(total, moved.directory_log);
       moved.block = fresh->allocate(words);
-      moved.capacity =
-          static_cast<std::uint32_t>((Arena::block_words(words) - moved.directory_words()) / (1 + column_words()));
+      moved.capacity = static_cast<std::uint32_t>((Arena::block_words(words) - moved.directory_words()) / (1 + column_words()));
       copy_lists(row, moved);
       ++moved.version;
       row = moved;
     }
     rows_.swap(rows);
     arena_ = std::move(fresh);
-  } catch (const std::bad_alloc&) {  // then the waste stays
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): then the waste stays
   }
 }
 
@@ -331,7 +330,7 @@ std::uint32_t Adjacency::search_slice(const Row& row, RelationId relation) noexc
 }
 
 std::uint32_t Adjacency::lower_bound(const Row& row, std::uint32_t begin, std::uint32_t end, std::uint32_t id,
-                                     const std::uint32_t* payload) const noexcept {
+                                     const std::uint32_t* payload) noexcept {
   const std::uint32_t* ids = row.ids();
   const std::uint32_t* tags = ids + row.capacity;
   while (begin < end) {
@@ -346,14 +345,13 @@ std::uint32_t Adjacency::lower_bound(const Row& row, std::uint32_t begin, std::u
 }
 
 const Adjacency::DeltaSlice* Adjacency::delta_slice(const DeltaRow& row, RelationId relation) const noexcept {
-  const std::uint32_t end =
-      &row + 1 < delta_rows_.data() + delta_rows_.size() ? (&row + 1)->first_slice
-                                                         : static_cast<std::uint32_t>(delta_slices_.size() - 1);
+  const std::uint32_t end = &row + 1 < delta_rows_.data() + delta_rows_.size()
+                                ? (&row + 1)->first_slice
+                                : static_cast<std::uint32_t>(delta_slices_.size() - 1);
   const auto first = delta_slices_.begin() + row.first_slice;
   const auto last = delta_slices_.begin() + end;
-  const auto at = std::lower_bound(first, last, relation, [](const DeltaSlice& slice, RelationId wanted) {
-    return slice.relation < wanted;
-  });
+  const auto at = std::lower_bound(first, last, relation,
+                                   [](const DeltaSlice& slice, RelationId wanted) { return slice.relation < wanted; });
   return at != last && at->relation == relation ? &*at : nullptr;
 }
 
@@ -391,9 +389,7 @@ std::span<const std::uint32_t> Adjacency::ids(VertexId vertex, RelationId relati
   return {row.ids() + begin, row.block[2 * s + 1] - begin};
 }
 
-std::uint32_t Adjacency::degree(VertexId vertex) const noexcept {
-  return vertex < rows_.size() ? rows_[vertex].total() : 0;
-}
+std::uint32_t Adjacency::degree(VertexId vertex) const noexcept { return vertex < rows_.size() ? rows_[vertex].total() : 0; }
 
 std::uint32_t Adjacency::degree_after(VertexId vertex) const noexcept {
   if (vertex >= rows_.size()) return 0;

@@ -4,9 +4,10 @@
 // behind the other, each ascending, and the payload column (0, 1 or 2 words an entry) runs parallel to the ids. A vertex with
 // one relation pays 8 bytes for its directory; relations that a vertex lacks cost nothing, however many labels there are.
 //
-// A batch never touches the blocks before it is settled. `stage` turns it into a delta: per (vertex, relation) the sorted ids it
-// adds and the sorted ids it removes, and the blocks that settling will need. So before and after are both readable (list \ removed
-// is what is stable), undoing is dropping the delta, nothing that a kernel has cached changes under it, and `settle` cannot fail.
+// A batch never touches the blocks before it is settled. `stage` turns it into a delta: per (vertex, relation) the sorted ids
+// it adds and the sorted ids it removes, and the blocks that settling will need. So before and after are both readable (list
+// \ removed is what is stable), undoing is dropping the delta, nothing that a kernel has cached changes under it, and `settle`
+// cannot fail.
 #pragma once
 
 #include <algorithm>
@@ -29,13 +30,14 @@ struct HalfEdge {
   VertexId vertex;
   RelationId relation;
   VertexId neighbour;
-  std::uint32_t tag;      ///< orders entries with equal neighbours; 0 where there are none
+  std::uint32_t tag;  ///< orders entries with equal neighbours; 0 where there are none
   std::uint64_t payload;
   friend auto operator<=>(const HalfEdge&, const HalfEdge&) = default;
 };
 
-/// A neighbour list as it stood before the batch, and the batch's changes of it. All parts ascend (by id, then tag); `removed` is
-/// a part of `ids`, `added` is apart from it. Tags are null in stores without tags. Pointers hold until the next stage or settle.
+/// A neighbour list as it stood before the batch, and the batch's changes of it. All parts ascend (by id, then tag); `removed`
+/// is a part of `ids`, `added` is apart from it. Tags are null in stores without tags. Pointers hold until the next stage or
+/// settle.
 struct List {
   const std::uint32_t* ids = nullptr;
   const std::uint32_t* tags = nullptr;
@@ -65,8 +67,8 @@ class Adjacency {
   /// Rows for vertices below `count`. Strong guarantee.
   void reserve_vertices(std::size_t count);
 
-  /// Stages a batch: both spans ascend strictly; every added entry is absent, every removed one present. `figures` is extended to
-  /// all relations that occur. O(batch x log list). Strong guarantee; nothing may be staged already.
+  /// Stages a batch: both spans ascend strictly; every added entry is absent, every removed one present. `figures` is extended
+  /// to all relations that occur. O(batch x log list). Strong guarantee; nothing may be staged already.
   void stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed);
   /// Drops what is staged.
   void unstage() noexcept;
@@ -74,8 +76,8 @@ class Adjacency {
   void settle(Workers& workers) noexcept;
 
   [[nodiscard]] List list(VertexId vertex, RelationId relation) const noexcept;
-  /// The fast part of `list`: the settled ids (and tags, in stores that have them). Returns whether the vertex is touched by the
-  /// staged batch, so that `list` may say more.
+  /// The fast part of `list`: the settled ids (and tags, in stores that have them). Returns whether the vertex is touched by
+  /// the staged batch, so that `list` may say more.
   bool find(VertexId vertex, RelationId relation, const std::uint32_t*& ids, const std::uint32_t*& tags,
             std::uint32_t& size) const noexcept {
     const Row& row = rows_[vertex];
@@ -141,9 +143,9 @@ class Adjacency {
  private:
   struct Row {
     std::uint32_t* block = nullptr;
-    std::uint32_t capacity = 0;   // entries
+    std::uint32_t capacity = 0;  // entries
     std::uint32_t version = 0;
-    std::uint32_t staged = 0;     // 1 + index into delta_rows_, 0: untouched by the batch
+    std::uint32_t staged = 0;  // 1 + index into delta_rows_, 0: untouched by the batch
     std::uint32_t slices : 27 = 0;
     std::uint32_t directory_log : 5 = 0;  // the directory has room for 2^directory_log slices
 
@@ -154,10 +156,10 @@ class Adjacency {
   struct DeltaRow {
     VertexId vertex;
     std::uint32_t first_slice;
-    std::uint32_t* block;         // the block to move to, or null: the lists stay where they are
+    std::uint32_t* block;  // the block to move to, or null: the lists stay where they are
     std::uint32_t capacity;
     std::uint32_t directory_log;
-    bool empties;                 // nothing is left
+    bool empties;  // nothing is left
   };
   struct DeltaSlice {
     RelationId relation;
@@ -198,8 +200,8 @@ class Adjacency {
     return no_relation;
   }
   [[nodiscard]] static std::uint32_t search_slice(const Row& row, RelationId relation) noexcept;
-  [[nodiscard]] std::uint32_t lower_bound(const Row& row, std::uint32_t begin, std::uint32_t end, std::uint32_t id,
-                                          const std::uint32_t* payload) const noexcept;
+  [[nodiscard]] static std::uint32_t lower_bound(const Row& row, std::uint32_t begin, std::uint32_t end, std::uint32_t id,
+                                                 const std::uint32_t* payload) noexcept;
 
   Column column_;
   std::unique_ptr<Arena> arena_;

@@ -18,7 +18,8 @@ constexpr std::size_t huge_page = std::size_t{1} << 21;
 constexpr std::size_t first_slab_bytes = std::size_t{1} << 16;
 constexpr std::size_t largest_slab_bytes = std::size_t{1} << 25;
 
-// Large slabs lie on huge pages where the system has them: lists are met in random order, and each miss would cost a page walk too.
+// Large slabs lie on huge pages where the system has them: lists are met in random order, and each miss would cost a page walk
+// too.
 class HeapSlabs final : public SlabAllocator {
  public:
   void* allocate(std::size_t bytes) override {
@@ -79,8 +80,8 @@ std::uint32_t* Arena::allocate(std::size_t words) {
   const std::size_t size = class_words(index);
   if (size > left_words_) {
     // What is left of the old slab stays unused: at most one block's worth, and slabs double.
-    const std::size_t bytes = std::max(size * sizeof(std::uint32_t),
-                                       std::clamp(std::bit_floor(bytes_ / 2), first_slab_bytes, largest_slab_bytes));
+    const std::size_t bytes =
+        std::max(size * sizeof(std::uint32_t), std::clamp(std::bit_floor(bytes_ / 2), first_slab_bytes, largest_slab_bytes));
     all_.reserve(all_.size() + 1);
     void* memory = slabs_->allocate(bytes);
     all_.push_back({memory, bytes});

@@ -102,16 +102,15 @@ std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std
 // been another. Returns invalid_vertex where that is not so.
 VertexId BatchResolver::earlier_self(const Mention& mention) {
   const VertexId fresh = mention.vertex;
-  const auto rebound = std::find_if(undo_.begin(), undo_.end(), [&](const Undo& undo) {
-    return undo.kind == Undo::Kind::rebound && undo.other == fresh;
-  });
+  const auto rebound = std::find_if(undo_.begin(), undo_.end(),
+                                    [&](const Undo& undo) { return undo.kind == Undo::Kind::rebound && undo.other == fresh; });
   if (rebound == undo_.end() || graph_->dictionary.label(rebound->vertex) != mention.label) return invalid_vertex;
   const VertexId old = rebound->vertex;
   const bool declared = !deleted_.contains(fresh) && graph_->dictionary.declared(fresh);
   for (Entry& entry : entries_) {
     if (entry.edge.tail != fresh && entry.edge.head != fresh) continue;
-    entry.edge = graph_->ranked(entry.edge.tail == fresh ? old : entry.edge.tail, entry.edge.head == fresh ? old : entry.edge.head,
-                                entry.edge.label);
+    entry.edge = graph_->ranked(entry.edge.tail == fresh ? old : entry.edge.tail,
+                                entry.edge.head == fresh ? old : entry.edge.head, entry.edge.label);
   }
   index_.clear();
   indexed_ = 0;
@@ -388,13 +387,24 @@ void BatchResolver::commit() noexcept {
 }
 
 void BatchResolver::undo() noexcept {
-  for (auto at = undo_.rbegin(); at != undo_.rend(); ++at) {
-    switch (at->kind) {
-      case Undo::Kind::created: graph_->dictionary.release(at->vertex); break;
-      case Undo::Kind::rebound: graph_->dictionary.undo_rebind(at->vertex, at->other); break;
-      case Undo::Kind::labelled: graph_->dictionary.set_label(at->vertex, at->other); break;
-      case Undo::Kind::declared: graph_->dictionary.set_declared(at->vertex, false); break;
-      case Undo::Kind::undeclared: graph_->dictionary.set_declared(at->vertex, true); break;
+  std::reverse(undo_.begin(), undo_.end());  // the latest first
+  for (const Undo& done : undo_) {
+    switch (done.kind) {
+      case Undo::Kind::created:
+        graph_->dictionary.release(done.vertex);
+        break;
+      case Undo::Kind::rebound:
+        graph_->dictionary.undo_rebind(done.vertex, done.other);
+        break;
+      case Undo::Kind::labelled:
+        graph_->dictionary.set_label(done.vertex, done.other);
+        break;
+      case Undo::Kind::declared:
+        graph_->dictionary.set_declared(done.vertex, false);
+        break;
+      case Undo::Kind::undeclared:
+        graph_->dictionary.set_declared(done.vertex, true);
+        break;
     }
   }
   if (window_ != nullptr) window_->undo();

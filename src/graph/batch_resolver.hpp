@@ -1,9 +1,9 @@
 // Turns a batch of updates, as the stream states them, into a net batch of the data graph.
 //
-// Updates are read in order: ids become dense numbers, labels are checked, vertices come and go. Then the last state of each edge
-// counts. A vertex that is deleted, or that comes back under another label once it has lost its edges, continues under a fresh
-// dense number: so before and after the batch each dense vertex has one label. All changes (dictionary, window) can be undone
-// until `commit`.
+// Updates are read in order: ids become dense numbers, labels are checked, vertices come and go. Then the last state of each
+// edge counts. A vertex that is deleted, or that comes back under another label once it has lost its edges, continues under a
+// fresh dense number: so before and after the batch each dense vertex has one label. All changes (dictionary, window) can be
+// undone until `commit`.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -65,7 +65,7 @@ class BatchResolver {
     Id id;
     VertexId vertex = invalid_vertex;
     LabelId label = empty_label;
-    bool fresh = false;     // needs a new dense number
+    bool fresh = false;  // needs a new dense number
     bool conflict = false;
   };
   struct Undo {
@@ -94,9 +94,7 @@ class BatchResolver {
   void expire();
   void list_forgettable();
   void reset() noexcept;
-  [[nodiscard]] bool inserts(std::uint32_t index) const noexcept {
-    return updates_[index].kind == UpdateKind::insert_edge;
-  }
+  [[nodiscard]] bool inserts(std::uint32_t index) const noexcept { return updates_[index].kind == UpdateKind::insert_edge; }
 
   DataGraph* graph_;
   Window* window_;
@@ -112,7 +110,7 @@ class BatchResolver {
   boost::unordered_flat_set<VertexId> deleted_;
   boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by vertex, built when first needed
   std::size_t indexed_ = 0;
-  std::map<Edge, std::uint32_t> last_update_;  // by original edge, where a vertex is rebound
+  std::map<Edge, std::uint32_t> last_update_;             // by original edge, where a vertex is rebound
   boost::unordered_flat_map<VertexId, VertexId> origin_;  // of rebound vertices: the number before
   std::string_view last_label_;
   LabelId last_label_id_ = empty_label;

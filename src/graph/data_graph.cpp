@@ -146,13 +146,13 @@ void DataGraph::resolve_readings(std::span<const std::uint8_t> arriving) {
       }
       materialise(reading);
     }
-    reading.resolved = {derived_.get(), reading.derived, empty_label, false, true,
-                        derived_parallel_[reading.derived] != 0};
+    reading.resolved = {derived_.get(), reading.derived, empty_label, false, true, derived_parallel_[reading.derived] != 0};
   }
 }
 
 std::vector<Resolved> DataGraph::resolved() const {
   std::vector<Resolved> all;
+  all.reserve(readings_.size());
   for (const RegisteredReading& reading : readings_) all.push_back(reading.resolved);
   return all;
 }

@@ -1,7 +1,7 @@
 // The dynamic data graph: vertices with labels, labelled edges, the lists that matching reads, and one batch staged on top.
 //
-// Needs net batches: sorted by rank, inserted edges absent, removed edges present. Life of a batch: stage (everything that can fail),
-// any number of reads of before and after, then settle (cannot fail) or unstage.
+// Needs net batches: sorted by rank, inserted edges absent, removed edges present. Life of a batch: stage (everything that can
+// fail), any number of reads of before and after, then settle (cannot fail) or unstage.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +67,8 @@ class DataGraph {
 
   /// Of the settled graph. O(log of the shorter list).
   [[nodiscard]] bool contains(const Edge& edge) const noexcept;
-  /// In a loop that asks for one edge after the other, at position `at`: fetches what comes next. next(i) is the i-th edge or null.
+  /// In a loop that asks for one edge after the other, at position `at`: fetches what comes next. next(i) is the i-th edge or
+  /// null.
   template <class Next>
   void prefetch_ahead(Next&& next, std::size_t at) const noexcept {
     const auto known = [&](const Edge* edge) { return edge != nullptr && std::max(edge->tail, edge->head) < base_.vertices(); };

@@ -87,7 +87,7 @@ class Dictionary {
   static constexpr std::uint8_t declared_flag = 4;
 
   [[nodiscard]] const std::byte* block(VertexId vertex) const noexcept {
-    return reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(keys_[vertex]));
+    return reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(keys_[vertex]));  // NOLINT(performance-no-int-to-ptr)
   }
   // Ids go by reference: a copy made right after the original was written stalls until all loads before it are done.
   [[nodiscard]] VertexId find_number(std::int64_t number) const noexcept;

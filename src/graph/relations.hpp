@@ -1,7 +1,7 @@
 // Relations: (direction, edge label, neighbour's vertex label). Every entry of the adjacency store belongs to exactly one base
-// relation. A query edge with wildcards or label alternatives reads a union of base relations: it is a Reading, which resolves to
-// the one base relation it covers where there is only one (an unlabelled graph never pays for wildcards), and else to a derived
-// relation that the graph materialises.
+// relation. A query edge with wildcards or label alternatives reads a union of base relations: it is a Reading, which resolves
+// to the one base relation it covers where there is only one (an unlabelled graph never pays for wildcards), and else to a
+// derived relation that the graph materialises.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -13,8 +13,8 @@
 
 namespace deltamatch::graph {
 
-/// Where the neighbour stands: the edge goes out to it, or comes in from it; `both` is the only direction of undirected data and
-/// in directed data the union of the two.
+/// Where the neighbour stands: the edge goes out to it, or comes in from it; `both` is the only direction of undirected data
+/// and in directed data the union of the two.
 enum class Direction : std::uint8_t { out, in, both };
 
 constexpr Direction reverse(Direction direction) noexcept {

@@ -1,9 +1,9 @@
 // Sliding window by event time: which live edges have outlived it.
 //
-// Needs a timed graph: the time an edge bears is the truth, entries here only say when to look. An entry is made for each edge that
-// comes to live; entries of edges that were deleted or refreshed meanwhile are found stale and dropped or put off, so neither
-// deletion nor refresh nor roll-back has to find anything here. Entries wait unsorted in buckets of a 64th of the window; the
-// bucket under the watermark's edge is a heap. O(1) per insert, O(log bucket) per expiry.
+// Needs a timed graph: the time an edge bears is the truth, entries here only say when to look. An entry is made for each edge
+// that comes to live; entries of edges that were deleted or refreshed meanwhile are found stale and dropped or put off, so
+// neither deletion nor refresh nor roll-back has to find anything here. Entries wait unsorted in buckets of a 64th of the
+// window; the bucket under the watermark's edge is a heap. O(1) per insert, O(log bucket) per expiry.
 #pragma once
 
 #include <cstdint>
@@ -45,9 +45,9 @@ class Window {
 
   Timestamp span_;
   Timestamp bucket_span_;
-  Timestamp front_ = INT64_MIN;   // buckets up to this one are in the heap
-  std::vector<Entry> heap_;       // least time on top
-  std::vector<Entry> taken_;      // by collect, since the last commit
+  Timestamp front_ = INT64_MIN;  // buckets up to this one are in the heap
+  std::vector<Entry> heap_;      // least time on top
+  std::vector<Entry> taken_;     // by collect, since the last commit
   std::map<Timestamp, std::vector<Entry>> buckets_;
 };
 

@@ -143,8 +143,8 @@ class CpuMatcher final : public Matcher {
     PlanResult& result = into.plans[piece.plan.plan];
     if (piece.share.index == 0) ++result.anchors;
     partial.begin(task.plans->plans[piece.plan.plan], anchor);
-    // Sums, worked from both sides of the anchor, cost less than walking into dead ends: where they tell that an anchor leads to
-    // no match, nothing is listed. (Signed shares of an inclusion and exclusion tell nothing one by one.)
+    // Sums, worked from both sides of the anchor, cost less than walking into dead ends: where they tell that an anchor leads
+    // to no match, nothing is listed. (Signed shares of an inclusion and exclusion tell nothing one by one.)
     if (!piece.plan.walk && (!task.list || piece.share.of == 1)) {
       const Summation::Signed sum = summation.run(piece.share, stop);
       if (task.list) {
@@ -166,7 +166,7 @@ class CpuMatcher final : public Matcher {
     boost::unordered_flat_map<std::uint64_t, std::vector<PlanRef>> concerned;
     const auto from_tail = graph.directed() ? graph::Direction::out : graph::Direction::both;
     const auto from_head = graph.directed() ? graph::Direction::in : graph::Direction::both;
-    std::uint64_t last_key = ~std::uint64_t{0};
+    std::uint64_t last_key = 0;
     const std::vector<PlanRef>* plans = nullptr;
     for (std::uint32_t i = 0; i < anchors.size(); ++i) {
       const graph::Edge& anchor = anchors[i];
@@ -174,7 +174,7 @@ class CpuMatcher final : public Matcher {
       const LabelId head = graph.dictionary.label(anchor.head);
       const std::uint64_t key = std::uint64_t{graph.relations().find(from_tail, anchor.label, head)} << 32 |
                                 graph.relations().find(from_head, anchor.label, tail);
-      if (key != last_key) {
+      if (plans == nullptr || key != last_key) {
         auto at = concerned.find(key);
         if (at == concerned.end()) at = concerned.emplace(key, find_plans(tasks, anchor.label, tail, head, resolved)).first;
         plans = &at->second;

@@ -79,7 +79,8 @@ bool Enumerator::taken(const graph::Edge& edge, std::uint32_t before) const noex
   return false;
 }
 
-// Maps the query edges from `edge` on to data edges between their ends, in all ways that keep edges distinct where they must be.
+// Maps the query edges from `edge` on to data edges between their ends, in all ways that keep edges distinct where they must
+// be.
 void Enumerator::choose_edge(std::uint32_t edge) {
   if (edge == query_->edges.size()) {
     ++count_;

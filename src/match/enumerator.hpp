@@ -9,8 +9,8 @@
 
 namespace deltamatch::match {
 
-/// A found match: `vertices` by query vertex, `tags` by query edge: label << 1 | 1 where the data edge leads from the image of the
-/// query edge's target to that of its source.
+/// A found match: `vertices` by query vertex, `tags` by query edge: label << 1 | 1 where the data edge leads from the image of
+/// the query edge's target to that of its source.
 struct Found {
   std::span<const VertexId> vertices;
   std::span<const std::uint32_t> tags;
@@ -28,8 +28,8 @@ class Enumerator {
   Enumerator(Partial& partial, const plan::BoundQuery& query, bool ordered, const StopFlag* stop) noexcept
       : partial_(&partial), query_(&query), ordered_(ordered), stop_(stop) {}
 
-  /// Finds the matches of the anchor that the partial match was begun with; gives them to `sink` where it is not null. Returns how
-  /// many.
+  /// Finds the matches of the anchor that the partial match was begun with; gives them to `sink` where it is not null. Returns
+  /// how many.
   std::uint64_t run(Share share, FoundSink* sink);
 
  private:
@@ -44,10 +44,10 @@ class Enumerator {
   const StopFlag* stop_;
   FoundSink* sink_ = nullptr;
   std::uint64_t count_ = 0;
-  bool plain_ = false;  // every query edge has exactly one data edge, known from the vertices
-  std::vector<std::uint32_t> tags_;           // by query edge
-  std::vector<graph::Edge> edges_;            // by query edge
-  std::vector<VertexId> vertices_;            // by query vertex
+  bool plain_ = false;                               // every query edge has exactly one data edge, known from the vertices
+  std::vector<std::uint32_t> tags_;                  // by query edge
+  std::vector<graph::Edge> edges_;                   // by query edge
+  std::vector<VertexId> vertices_;                   // by query vertex
   std::vector<std::vector<std::uint32_t>> options_;  // by query edge
 };
 

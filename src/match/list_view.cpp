@@ -103,7 +103,8 @@ std::uint32_t multiplicity(const ListView& view, std::uint32_t id) noexcept {
 }
 
 std::size_t keep_members(std::uint32_t* set, std::size_t size, const ListView& view, Scratch& scratch) {
-  if (view.clean() && !view.parallel) [[likely]] return intersect(set, size, view.ids, view.count, set);
+  if (view.clean() && !view.parallel) [[likely]]
+    return intersect(set, size, view.ids, view.count, set);
   if (view.parallel || size < 8) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < size; ++i) {
@@ -116,7 +117,8 @@ std::size_t keep_members(std::uint32_t* set, std::size_t size, const ListView& v
   std::size_t from_ids = intersect(set, size, view.ids, view.count, old);
   if (view.minus_count != 0) {
     from_ids = static_cast<std::size_t>(
-        std::remove_if(old, old + from_ids, [&](std::uint32_t id) { return contains(view.minus, view.minus_count, id); }) - old);
+        std::remove_if(old, old + from_ids, [&](std::uint32_t id) { return contains(view.minus, view.minus_count, id); }) -
+        old);
   }
   const std::size_t from_plus = intersect(set, size, view.plus, view.plus_count, set);
   // Both parts ascend and are apart: merge them from the back, since `set` holds the second.

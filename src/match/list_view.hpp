@@ -1,9 +1,11 @@
 // What a match anchored at a changed edge may read of a neighbour list.
 //
-// A match is found from its least-ranked changed edge only: all its other edges are stable, or changed edges of higher rank. Vanished
-// matches live in S and D, new ones in S and I. Within one list the changed neighbours of higher rank are a suffix, because the rank
-// compares the ends first; so the admitted list is (ids \ removed) + added with both parts cut at one threshold:
-//   vanished: ids without the removed neighbours below the threshold;   new: ids without all removed, with the added from it on.
+// A match is found from its least-ranked changed edge only: all its other edges are stable, or changed edges of higher rank.
+// Vanished matches live in S and D, new ones in S and I. Within one list the changed neighbours of higher rank are a suffix,
+// because the rank compares the ends first; so the admitted list is (ids \ removed) + added with both parts cut at one
+// threshold:
+//   vanished: ids without the removed neighbours below the threshold;   new: ids without all removed, with the added from it
+//   on.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +21,9 @@ namespace deltamatch::match {
 /// Which matches are looked for.
 enum class Pass : std::uint8_t { removed, added, whole };
 
-/// An admitted list: (ids \ minus) + plus. All parts ascend; minus is a part of ids, plus is apart from it. Where `parallel`, an id
-/// may occur several times, told apart by tags; `tagged` says that tags are there.
-/// Pointers are set where their counts are not 0; views are made for every look-up, so nothing is set in vain.
+/// An admitted list: (ids \ minus) + plus. All parts ascend; minus is a part of ids, plus is apart from it. Where `parallel`,
+/// an id may occur several times, told apart by tags; `tagged` says that tags are there. Pointers are set where their counts
+/// are not 0; views are made for every look-up, so nothing is set in vain.
 struct ListView {
   const std::uint32_t* ids;
   const std::uint32_t* minus;
@@ -49,8 +51,8 @@ class Lists {
   void anchor(const graph::Edge& edge) noexcept { anchor_ = edge; }
   [[nodiscard]] const graph::Edge& anchor() const noexcept { return anchor_; }
 
-  /// The admitted list of `vertex` under a reading. `inclusive` admits the anchor's own edge. Filtered parts of derived relations
-  /// live in `scratch` until its mark is released.
+  /// The admitted list of `vertex` under a reading. `inclusive` admits the anchor's own edge. Filtered parts of derived
+  /// relations live in `scratch` until its mark is released.
   [[nodiscard]] ListView view(graph::ReadingId reading, VertexId vertex, bool inclusive, Scratch& scratch) const {
     const graph::Resolved& where = resolved_[reading];
     ListView view;
@@ -61,7 +63,8 @@ class Lists {
     view.count = 0;
     if (where.store == nullptr) return view;
     const bool changed = where.store->find(vertex, where.relation, view.ids, view.tags, view.count);
-    if (changed) [[unlikely]] restrict(view, where, vertex, inclusive, scratch);
+    if (changed) [[unlikely]]
+      restrict(view, where, vertex, inclusive, scratch);
     return view;
   }
 

@@ -56,8 +56,8 @@ class Matcher {
 /// The matcher that runs on CPU cores. `workers` outlives it.
 [[nodiscard]] std::unique_ptr<Matcher> make_cpu_matcher(Workers& workers);
 
-/// Whether a task keeps order constraints where it enumerates, so that it finds one match of each class; else each record stands
-/// for one embedding per arc of the plan's orbit.
+/// Whether a task keeps order constraints where it enumerates, so that it finds one match of each class; else each record
+/// stands for one embedding per arc of the plan's orbit.
 [[nodiscard]] inline bool ordered(const QueryTask& task) noexcept {
   return task.query->mode == MatchMode::isomorphism && (!task.list || task.query->count == CountMode::subgraphs);
 }

@@ -5,7 +5,7 @@
 namespace deltamatch::match {
 
 std::span<const std::uint32_t> Partial::intersect_probes(std::span<const plan::Probe> probes) {
-  ListView* views = scratch_->array<ListView>(probes.size());
+  auto* views = scratch_->array<ListView>(probes.size());
   std::size_t count = 0;
   for (const plan::Probe& probe : probes) {
     ListView next = view(probe);

@@ -25,8 +25,7 @@ Summation::Signed Summation::run(Share share, const StopFlag* stop) {
 template <class Weight>
 bool Summation::run_with(TablePool<Weight>& tables, Share share, const StopFlag* stop, Signed& result) {
   const ScratchScope scope(partial_->scratch());
-  return descend(tables, 0, share, stop, result) &&
-         !__builtin_mul_overflow(result, static_cast<Signed>(closing_), &result);
+  return descend(tables, 0, share, stop, result) && !__builtin_mul_overflow(result, static_cast<Signed>(closing_), &result);
 }
 
 template <class Weight>
@@ -71,7 +70,8 @@ bool Summation::descend(TablePool<Weight>& tables, std::size_t level, Share shar
 std::uint64_t Summation::parallel_ways(const std::vector<plan::Probe>& probes, VertexId vertex) {
   std::uint64_t ways = 1;
   for (const plan::Probe& probe : probes) {
-    if (!partial_->lists().parallel(probe.reading)) [[likely]] continue;
+    if (!partial_->lists().parallel(probe.reading)) [[likely]]
+      continue;
     const ScratchScope scope(partial_->scratch());
     ways *= multiplicity(partial_->view(probe), vertex);
   }

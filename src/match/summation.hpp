@@ -7,7 +7,8 @@
 
 namespace deltamatch::match {
 
-/// Weights in 64 bits first; where a sum exceeds them, the anchor is counted again in 128 bits, and beyond those it is an Error.
+/// Weights in 64 bits first; where a sum exceeds them, the anchor is counted again in 128 bits, and beyond those it is an
+/// Error.
 class Summation {
  public:
   Summation(Partial& partial, TablePool<std::uint64_t>& narrow, TablePool<Count>& wide) noexcept

@@ -49,7 +49,8 @@ class Table {
     touched_.clear();
   }
   [[nodiscard]] std::size_t bytes() const noexcept {
-    return bits_.capacity() * sizeof(std::uint64_t) + weights_.capacity() * sizeof(Weight) + touched_.capacity() * sizeof(VertexId);
+    return bits_.capacity() * sizeof(std::uint64_t) + weights_.capacity() * sizeof(Weight) +
+           touched_.capacity() * sizeof(VertexId);
   }
 
  private:

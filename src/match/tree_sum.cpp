@@ -143,8 +143,8 @@ bool TreeSum<Weight>::fill(const plan::Candidates& wanted, Node& node) {
   for (const plan::Position position : wanted.distinct) excluded += contains(set.data(), set.size(), partial_->at(position));
   if (excluded > 0) {
     std::uint32_t* kept = partial_->scratch().words(set.size());
-    const auto end = std::copy_if(set.begin(), set.end(), kept,
-                                  [&](VertexId vertex) { return partial_->differs(vertex, wanted.distinct); });
+    const auto end =
+        std::copy_if(set.begin(), set.end(), kept, [&](VertexId vertex) { return partial_->differs(vertex, wanted.distinct); });
     set = {kept, static_cast<std::size_t>(end - kept)};
   }
   node.ids = set.data();
@@ -155,9 +155,8 @@ bool TreeSum<Weight>::fill(const plan::Candidates& wanted, Node& node) {
 
 template <class Weight>
 void TreeSum<Weight>::weigh(const plan::Candidates& wanted, Node& node) {
-  const bool parallel = std::any_of(wanted.probes.begin(), wanted.probes.end(), [&](const plan::Probe& probe) {
-    return partial_->lists().parallel(probe.reading);
-  });
+  const bool parallel = std::any_of(wanted.probes.begin(), wanted.probes.end(),
+                                    [&](const plan::Probe& probe) { return partial_->lists().parallel(probe.reading); });
   if (!parallel) return;
   node.weights = partial_->scratch().array<Weight>(node.size);
   std::fill_n(node.weights, node.size, Weight{1});
@@ -227,7 +226,7 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
   for (const plan::Position position : into_wanted.distinct) table.erase(partial_->at(position));
   const auto& touched = table.touched();
   std::uint32_t* ids = partial_->scratch().words(touched.size());
-  Weight* weights = partial_->scratch().template array<Weight>(touched.size());
+  auto* weights = partial_->scratch().template array<Weight>(touched.size());
   std::size_t size = 0;
   for (const VertexId v : touched) {
     ids[size] = v;
@@ -243,7 +242,8 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
 template <class Weight>
 void TreeSum<Weight>::tabulate(Node& node) {
   node.table = tables_->lend();
-  for (std::size_t i = 0; i < node.size; ++i) node.table->set(node.ids[i], node.weights == nullptr ? Weight{1} : node.weights[i]);
+  for (std::size_t i = 0; i < node.size; ++i)
+    node.table->set(node.ids[i], node.weights == nullptr ? Weight{1} : node.weights[i]);
 }
 
 template <class Weight>
@@ -254,8 +254,8 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
   const double list_length = into_a ? edge.a_degree : edge.b_degree;
   const graph::Resolved& where = partial_->lists().resolved(reading);
   // Weights and parallel edges need look-ups; for plain sets a table pays where many lists are read and the set is not small.
-  if (!leaf.bare && leaf.table == nullptr && (leaf.weights != nullptr || where.parallel ||
-                     (into.size > 4 && static_cast<double>(leaf.size) > 4 * list_length))) {
+  if (!leaf.bare && leaf.table == nullptr &&
+      (leaf.weights != nullptr || where.parallel || (into.size > 4 && static_cast<double>(leaf.size) > 4 * list_length))) {
     tabulate(leaf);
   }
   std::uint32_t* ids = total != nullptr ? nullptr : partial_->scratch().words(into.size);

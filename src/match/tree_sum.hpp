@@ -1,9 +1,10 @@
 // Counts the assignments of a tree of free query vertices without enumerating them.
 //
-// Some of the tree's vertices have candidate sets, those next to matched vertices; the others are bare. Leaves are eliminated one by
-// one, each into its neighbour, whose weights then count what hangs below: by pushing from the leaf's candidates along their
-// lists, or by pulling over the lists of the neighbour's candidates. Which leaf is next, and which way, is decided by the sizes
-// met, so that a ring is worked from both ends and meets where it is cheapest (Yannakakis' reduction with sums for joins).
+// Some of the tree's vertices have candidate sets, those next to matched vertices; the others are bare. Leaves are eliminated
+// one by one, each into its neighbour, whose weights then count what hangs below: by pushing from the leaf's candidates along
+// their lists, or by pulling over the lists of the neighbour's candidates. Which leaf is next, and which way, is decided by the
+// sizes met, so that a ring is worked from both ends and meets where it is cheapest (Yannakakis' reduction with sums for
+// joins).
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ class TreeSum {
   TreeSum(const TreeSum&) = delete;
   TreeSum& operator=(const TreeSum&) = delete;
 
-  /// Sum over all assignments of the product of parallel edges. Sets `overflow` where it exceeds Weight. The share applies to the
-  /// candidates of the first vertex that has any.
+  /// Sum over all assignments of the product of parallel edges. Sets `overflow` where it exceeds Weight. The share applies to
+  /// the candidates of the first vertex that has any.
   Weight count(const plan::Factor& tree, Share share, bool& overflow);
 
  private:
@@ -31,7 +32,7 @@ class TreeSum {
     const std::uint32_t* ids = nullptr;  // candidates; ascending until the table takes over
     Weight* weights = nullptr;           // parallel to ids; null: all 1
     std::size_t size = 0;
-    Table<Weight>* table = nullptr;      // the same, for look-ups
+    Table<Weight>* table = nullptr;  // the same, for look-ups
     bool bare = false;
     std::uint8_t open_edges = 0;
   };

@@ -1,4 +1,5 @@
-// A query bound to a data graph: labels as numbers, and for both ends of each query edge the reading that leads to the other end.
+// A query bound to a data graph: labels as numbers, and for both ends of each query edge the reading that leads to the other
+// end.
 #pragma once
 
 #include <array>
@@ -21,9 +22,9 @@ using LabelIds = std::vector<LabelId>;  ///< ascending; empty = any
 struct BoundEdge {
   std::uint32_t source;
   std::uint32_t target;
-  bool directed;                           ///< both orientations of a data edge count where false
+  bool directed;  ///< both orientations of a data edge count where false
   LabelIds labels;
-  std::array<graph::ReadingId, 2> reading; ///< [0] from source to target, [1] from target to source
+  std::array<graph::ReadingId, 2> reading;  ///< [0] from source to target, [1] from target to source
 };
 
 /// Registers its readings with the graph, which must outlive it, and drops them when it goes.

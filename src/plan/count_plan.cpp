@@ -1,10 +1,11 @@
 // How a plan counts: which levels to enumerate, and what to sum below them.
 //
-// Needs the levels of the plan in matching order. For every length of the enumerated prefix, what is left is a set of free query
-// vertices. Free vertices that may coincide although they must not are corrected by inclusion and exclusion over the partitions of
-// the free vertices into blocks that could be one data vertex, with the Moebius function of the partition lattice (Rota) as
-// coefficient: every term is a count without distinctness, which splits into the components of the free vertices. A component that
-// is a tree is summed by elimination of its leaves; one with a cycle enumerates a vertex and splits again. The cheapest wins.
+// Needs the levels of the plan in matching order. For every length of the enumerated prefix, what is left is a set of free
+// query vertices. Free vertices that may coincide although they must not are corrected by inclusion and exclusion over the
+// partitions of the free vertices into blocks that could be one data vertex, with the Moebius function of the partition lattice
+// (Rota) as coefficient: every term is a count without distinctness, which splits into the components of the free vertices. A
+// component that is a tree is summed by elimination of its leaves; one with a cycle enumerates a vertex and splits again. The
+// cheapest wins.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -24,8 +25,8 @@ constexpr std::size_t max_terms = 52;
 constexpr std::size_t searched_component = 5;
 // A look-up costs about as much as reading this many list entries.
 constexpr double list_overhead = 8;
-// A tree is worked from whichever side turns out smaller, and stops where a side is empty: degrees are so skewed that this leaves
-// about a quarter of what averages promise.
+// A tree is worked from whichever side turns out smaller, and stops where a side is empty: degrees are so skewed that this
+// leaves about a quarter of what averages promise.
 constexpr double adaptive = 0.25;
 
 using Mask = std::uint32_t;
@@ -35,7 +36,7 @@ class Builder {
   Builder(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, std::size_t enumerated)
       : query_(query), estimates_(estimates), anchor_(anchor), enumerated_(enumerated) {}
 
-  std::vector<Factor> factors(std::vector<Mask> blocks, const std::vector<Mask>& positions) const {
+  [[nodiscard]] std::vector<Factor> factors(std::vector<Mask> blocks, const std::vector<Mask>& positions) const {
     std::vector<Factor> result;
     while (!blocks.empty()) {
       std::vector<Mask> component{blocks.back()};
@@ -55,7 +56,7 @@ class Builder {
     return result;
   }
 
-  double product_cost(const std::vector<Factor>& factors) const {
+  [[nodiscard]] static double product_cost(const std::vector<Factor>& factors) {
     double cost = 0;
     for (const Factor& factor : factors) cost += factor.cost;
     return cost;
@@ -79,8 +80,13 @@ class Builder {
     if (from_a.probes.size() != 1 || from_b.probes.size() != 1) return std::nullopt;
     const Probe& forth = from_a.probes[0];
     const Probe& back = from_b.probes[0];
-    return TreeEdge{static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(b), forth.inclusive, forth.power, forth.reading,
-                    back.reading, static_cast<float>(estimates_.degree(forth.edge, estimates_.end(forth))),
+    return TreeEdge{static_cast<std::uint8_t>(a),
+                    static_cast<std::uint8_t>(b),
+                    forth.inclusive,
+                    forth.power,
+                    forth.reading,
+                    back.reading,
+                    static_cast<float>(estimates_.degree(forth.edge, estimates_.end(forth))),
                     static_cast<float>(estimates_.degree(back.edge, estimates_.end(back)))};
   }
 
@@ -113,8 +119,8 @@ class Builder {
       }
     }
     for (const TreeEdge& edge : factor.edges) {
-      factor.cost += adaptive * std::min(sizes[edge.a] * (list_overhead + edge.a_degree),
-                                         sizes[edge.b] * (list_overhead + edge.b_degree));
+      factor.cost +=
+          adaptive * std::min(sizes[edge.a] * (list_overhead + edge.a_degree), sizes[edge.b] * (list_overhead + edge.b_degree));
     }
     return factor;
   }
@@ -142,7 +148,8 @@ class Builder {
   }
 
   // Which vertices of a component to try: those that matched vertices lead to.
-  [[nodiscard]] std::vector<std::size_t> enumerable(const std::vector<Mask>& component, const std::vector<Mask>& positions) const {
+  [[nodiscard]] std::vector<std::size_t> enumerable(const std::vector<Mask>& component,
+                                                    const std::vector<Mask>& positions) const {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < component.size(); ++i) {
       if (std::any_of(positions.begin(), positions.end(), [&](Mask held) { return joined(held, component[i]); })) {
@@ -155,9 +162,8 @@ class Builder {
       for (const Mask block : component) degree += joined(component[i], block) ? 1 : 0;
       return degree;
     };
-    const auto most = *std::max_element(found.begin(), found.end(), [&](std::size_t a, std::size_t b) {
-      return inner_degree(a) < inner_degree(b);
-    });
+    const auto most = *std::max_element(found.begin(), found.end(),
+                                        [&](std::size_t a, std::size_t b) { return inner_degree(a) < inner_degree(b); });
     return {most};
   }
 
@@ -225,8 +231,8 @@ std::int64_t moebius(const std::vector<Mask>& blocks) {
 
 // Free vertices that are alike and join matched vertices only: chosen as sets, they need no inclusion and exclusion among
 // themselves. Returns the groups of at least two that no other free vertex may coincide with, and takes them out of `free`.
-std::vector<std::vector<std::uint32_t>> take_twins(const BoundQuery& query, std::uint32_t anchor, const std::vector<Mask>& positions,
-                                                   std::vector<std::uint32_t>& free) {
+std::vector<std::vector<std::uint32_t>> take_twins(const BoundQuery& query, std::uint32_t anchor,
+                                                   const std::vector<Mask>& positions, std::vector<std::uint32_t>& free) {
   std::vector<std::vector<std::uint32_t>> groups;
   if (query.mode != MatchMode::isomorphism) return groups;
   Mask held = 0;
@@ -268,8 +274,7 @@ CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, c
                           std::uint32_t anchor, bool allow_ordered) {
   CountPlan best;
   best.divisor = symmetry;
-  if (query.mode == MatchMode::edge_distinct ||
-      (query.mode == MatchMode::isomorphism && query.edges_may_coincide())) {
+  if (query.mode == MatchMode::edge_distinct || (query.mode == MatchMode::isomorphism && query.edges_may_coincide())) {
     // Which data edges are taken matters beyond the vertices: walk.
     best.ordered = query.mode == MatchMode::isomorphism;
     best.prefix = plan.levels.size();
@@ -310,13 +315,14 @@ CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, c
       term.factors = alike;
       auto factors = builder.factors(blocks, positions);
       std::move(factors.begin(), factors.end(), std::back_inserter(term.factors));
-      cost += partials * builder.product_cost(term.factors);
+      cost += partials * Builder::product_cost(term.factors);
       candidate.terms.push_back(std::move(term));
     }
     candidate.cost = cost;
     if (cost < best.cost) best = candidate;
     // Nothing to correct: sums decide at run time what a prefix would fix beforehand. Where only trees are left they never take
-    // longer than the lists they read, whatever the estimates say; where vertices are enumerated, order constraints may still win.
+    // longer than the lists they read, whatever the estimates say; where vertices are enumerated, order constraints may still
+    // win.
     if (candidate.terms.size() == 1 && (symmetry <= 1 || only_trees(candidate.terms[0]))) {
       best = candidate;
       break;

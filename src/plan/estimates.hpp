@@ -34,10 +34,11 @@ class Estimates {
 };
 
 /// Builds the probes and checks for mapping the query vertices of `block` (more than one where they are merged), given what the
-/// positions so far hold (bit sets of query vertices). `anchor` is the anchor's query edge, or ~0 in static plans. Differing from
-/// the first `kept_apart` positions is checked; from later ones inclusion and exclusion takes care of it.
-[[nodiscard]] Candidates candidates_for(const BoundQuery& query, std::uint32_t block, const std::vector<std::uint32_t>& positions,
-                                        std::uint32_t anchor, std::size_t kept_apart);
+/// positions so far hold (bit sets of query vertices). `anchor` is the anchor's query edge, or ~0 in static plans. Differing
+/// from the first `kept_apart` positions is checked; from later ones inclusion and exclusion takes care of it.
+[[nodiscard]] Candidates candidates_for(const BoundQuery& query, std::uint32_t block,
+                                        const std::vector<std::uint32_t>& positions, std::uint32_t anchor,
+                                        std::size_t kept_apart);
 
 /// Whether a list read for `edge` may contain the anchor's data edge.
 [[nodiscard]] inline bool is_inclusive(const BoundQuery& query, std::uint32_t edge, std::uint32_t anchor) noexcept {

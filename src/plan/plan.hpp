@@ -1,12 +1,14 @@
-// Delta plans: how the matches that use a given data edge are found. Plain data, the same for every backend, printed by explain.
+// Delta plans: how the matches that use a given data edge are found. Plain data, the same for every backend, printed by
+// explain.
 //
-// A plan starts from an anchor: a query arc mapped to a data edge, tail to tail and head to head. Positions number the matched query
-// vertices: 0 the tail, 1 the head, then one per level. A match is found only from its least-ranked changed edge, so every list
-// is read with the anchor's rank as a bound (see match/list_view.hpp).
+// A plan starts from an anchor: a query arc mapped to a data edge, tail to tail and head to head. Positions number the matched
+// query vertices: 0 the tail, 1 the head, then one per level. A match is found only from its least-ranked changed edge, so
+// every list is read with the anchor's rank as a bound (see match/list_view.hpp).
 //
-// Listing walks the levels. Counting has a plan of its own: a prefix of levels is enumerated, and what hangs below is summed, as
-// factors that multiply because nothing joins them (variable elimination on what is left of the query). Query vertices that the
-// sums leave free to coincide, although they must not, are corrected by inclusion and exclusion: each term merges some of them.
+// Listing walks the levels. Counting has a plan of its own: a prefix of levels is enumerated, and what hangs below is summed,
+// as factors that multiply because nothing joins them (variable elimination on what is left of the query). Query vertices that
+// the sums leave free to coincide, although they must not, are corrected by inclusion and exclusion: each term merges some of
+// them.
 #pragma once
 
 #include <cstdint>
@@ -23,52 +25,52 @@ using Position = std::uint8_t;
 /// The candidate stands in the list that `reading` gives at the vertex matched at `position`.
 struct Probe {
   Position position;
-  bool inclusive;             ///< homomorphism: the edge may be the anchor's own data edge
-  std::uint8_t power = 1;     ///< how many query edges read the same list: parallel edges count to that power
-  std::uint32_t edge;         ///< the query edge, or one of them
+  bool inclusive;          ///< homomorphism: the edge may be the anchor's own data edge
+  std::uint8_t power = 1;  ///< how many query edges read the same list: parallel edges count to that power
+  std::uint32_t edge;      ///< the query edge, or one of them
   graph::ReadingId reading;
   friend bool operator==(const Probe&, const Probe&) = default;
 };
 
 /// What a candidate for a query vertex must satisfy.
 struct Candidates {
-  std::vector<Probe> probes;        ///< all of them; a far vertex of a tree has none
-  std::vector<Position> distinct;   ///< differs from these; adjacent ones differ anyway
-  std::vector<Position> above;      ///< greater than these
-  std::vector<Position> below;      ///< less than these
+  std::vector<Probe> probes;       ///< all of them; a far vertex of a tree has none
+  std::vector<Position> distinct;  ///< differs from these; adjacent ones differ anyway
+  std::vector<Position> above;     ///< greater than these
+  std::vector<Position> below;     ///< less than these
 };
 
 struct Level {
-  std::uint32_t vertex;             ///< query vertex
+  std::uint32_t vertex;  ///< query vertex
   Candidates candidates;
-  int reuse = -1;                   ///< index of an earlier level whose probes are part of this one's, or -1
-  std::vector<Probe> rest;          ///< the probes beyond the reused ones
-  double estimate = 0;              ///< expected candidates per partial match
+  int reuse = -1;           ///< index of an earlier level whose probes are part of this one's, or -1
+  std::vector<Probe> rest;  ///< the probes beyond the reused ones
+  double estimate = 0;      ///< expected candidates per partial match
 };
 
 /// Two free vertices of a tree that are joined by a query edge.
 struct TreeEdge {
-  std::uint8_t a;                   ///< index into Factor::vertices
+  std::uint8_t a;  ///< index into Factor::vertices
   std::uint8_t b;
   bool inclusive;
   std::uint8_t power;
   graph::ReadingId a_to_b;
   graph::ReadingId b_to_a;
-  float a_degree;                   ///< expected length of a vertex's a_to_b list
+  float a_degree;  ///< expected length of a vertex's a_to_b list
   float b_degree;
 };
 
-/// One factor of a sum of products: either a tree of free vertices whose assignments are counted without enumerating them, or one
-/// vertex that is enumerated, with the factors that depend on it.
+/// One factor of a sum of products: either a tree of free vertices whose assignments are counted without enumerating them, or
+/// one vertex that is enumerated, with the factors that depend on it.
 struct Factor {
   enum class Kind : std::uint8_t { tree, bind };
   Kind kind = Kind::tree;
-  std::vector<Candidates> vertices;            ///< of a tree; one for bind
+  std::vector<Candidates> vertices;                 ///< of a tree; one for bind
   std::vector<std::vector<std::uint32_t>> members;  ///< query vertices by tree vertex; several where a term merges them
   std::vector<TreeEdge> edges;
-  std::uint32_t choose = 1;                    ///< tree of one vertex: that many alike are chosen, as a set
-  Position position = 0;                       ///< bind: where the vertex is put
-  std::vector<Factor> inner;                   ///< bind
+  std::uint32_t choose = 1;   ///< tree of one vertex: that many alike are chosen, as a set
+  Position position = 0;      ///< bind: where the vertex is put
+  std::vector<Factor> inner;  ///< bind
   double cost = 0;
 };
 
@@ -79,21 +81,21 @@ struct Term {
 };
 
 struct CountPlan {
-  std::size_t prefix = 0;       ///< levels that are enumerated first
-  bool ordered = false;         ///< order constraints are checked, so nothing is counted twice
-  std::vector<Term> terms;      ///< empty: walk all levels and count what is found
-  Count divisor = 1;            ///< what is counted per anchor sums up to this times the result
+  std::size_t prefix = 0;   ///< levels that are enumerated first
+  bool ordered = false;     ///< order constraints are checked, so nothing is counted twice
+  std::vector<Term> terms;  ///< empty: walk all levels and count what is found
+  Count divisor = 1;        ///< what is counted per anchor sums up to this times the result
   double cost = 0;
 };
 
-struct Plan {
+struct Plan {  // NOLINT(clang-analyzer-optin.performance.Padding): read in this order
   query::Arc anchor;
-  std::uint32_t tail;                 ///< query vertex at position 0
-  std::uint32_t head;                 ///< query vertex at position 1
-  std::uint32_t orbit = 1;            ///< arcs that the plan stands for
-  Count stabiliser = 1;               ///< automorphisms that fix the anchor
-  std::vector<Probe> closing;         ///< other query edges between tail and head, read at position 0
-  bool anchor_above = false;          ///< static plans: the head is greater than the tail
+  std::uint32_t tail;          ///< query vertex at position 0
+  std::uint32_t head;          ///< query vertex at position 1
+  std::uint32_t orbit = 1;     ///< arcs that the plan stands for
+  Count stabiliser = 1;        ///< automorphisms that fix the anchor
+  std::vector<Probe> closing;  ///< other query edges between tail and head, read at position 0
+  bool anchor_above = false;   ///< static plans: the head is greater than the tail
   bool anchor_below = false;
   std::vector<Level> levels;
   CountPlan count;
@@ -103,14 +105,14 @@ struct Plan {
 /// All plans of a query. Homomorphism: one for every query arc; else one for every arc orbit.
 struct QueryPlans {
   std::vector<Plan> plans;
-  std::uint64_t planned_edges = 0;    ///< size of the graph that the statistics were taken from
+  std::uint64_t planned_edges = 0;  ///< size of the graph that the statistics were taken from
 };
 
 /// Plans for batches. O(orbits x n^3) and a bounded search for the count plans.
 [[nodiscard]] QueryPlans make_delta_plans(const BoundQuery& query);
 
-/// One plan that finds all matches of the graph with every edge as anchor; the anchor is the rarest arc, tried in both orientations
-/// where its query edge is undirected.
+/// One plan that finds all matches of the graph with every edge as anchor; the anchor is the rarest arc, tried in both
+/// orientations where its query edge is undirected.
 [[nodiscard]] QueryPlans make_static_plans(const BoundQuery& query);
 
 /// Actual figures of a plan over the batches so far, beside the estimates.
