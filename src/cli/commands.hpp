@@ -2,21 +2,15 @@
 // be done; running it gives the exit code.
 #pragma once
 
-#include <functional>
-
-namespace CLI {
-class App;
-}
+#include "cli/command.hpp"
 
 namespace deltamatch::cli {
 
-using Run = std::function<int()>;
-
-void add_replay(CLI::App& program, Run& run);
-void add_match(CLI::App& program, Run& run);
-void add_explain(CLI::App& program, Run& run);
-void add_validate(CLI::App& program, Run& run);
-void add_generate(CLI::App& program, Run& run);
-void add_snapshot(CLI::App& program, Run& run);
+void add_replay(const Command& program, Run& run);
+void add_match(const Command& program, Run& run);
+void add_explain(const Command& program, Run& run);
+void add_validate(const Command& program, Run& run);
+void add_generate(const Command& program, Run& run);
+void add_snapshot(const Command& program, Run& run);
 
 }  // namespace deltamatch::cli

@@ -1,7 +1,5 @@
 // deltamatch explain: how queries will be matched, and after a run how they were.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <memory>
 #include <string>
 #include <utility>
@@ -57,18 +55,17 @@ int explain(Explain options) {
 
 }  // namespace
 
-void add_explain(CLI::App& program, Run& run) {
-  CLI::App& command = *program.add_subcommand("explain", "Show how queries are matched: the plans, with estimates");
-  command.footer(examples);
+void add_explain(const Command& program, Run& run) {
+  const Command command = program.add_command("explain", "Show how queries are matched: the plans, with estimates", examples);
   const auto options = std::make_shared<Explain>();
   add_query_options(command, options->queries);
   command
       .add_flag("--analyze", options->analyze,
                 "Run --updates (without it, the edges of --graph as a stream) and show actual figures beside the estimates")
-      ->group("Queries");
+      .group("Queries");
   add_stream_options(command, options->stream);
   add_graph_options(command, options->graph, true);
-  command.callback([&run, options] { run = [options] { return explain(*options); }; });
+  command.runs(run, [options] { return explain(*options); });
 }
 
 }  // namespace deltamatch::cli

@@ -1,6 +1,5 @@
 // deltamatch generate: synthetic graphs and streams; equal options give equal bytes on every machine.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <iterator>
@@ -93,131 +92,126 @@ int write_stream(gen::Graph graph, const gen::StreamOptions& options, const Grap
   return exit_ok;
 }
 
-void add_seed(CLI::App& command, std::uint64_t& seed) {
-  add_number(command, "--seed", seed, "Equal seeds give equal output (default: 1)", 0)->group(output_group);
+void add_seed(const Command& command, std::uint64_t& seed) {
+  add_number(command, "--seed", seed, "Equal seeds give equal output (default: 1)", 0).group(output_group);
 }
 
-void add_stream(CLI::App& command, gen::StreamOptions& options, GraphFiles& files) {
+void add_stream(const Command& command, gen::StreamOptions& options, GraphFiles& files) {
   add_fraction(command, "--insertions", options.insertions, "Share of the edges that the stream inserts (default: 0.1)", 0, 1)
-      ->group(stream_group);
+      .group(stream_group);
   add_fraction(command, "--deletions", options.deletions, "Share of the start graph that the stream deletes (default: 0)", 0, 1)
-      ->group(stream_group);
+      .group(stream_group);
   add_fraction(command, "--noise", options.noise,
                "Duplicate inserts and absent deletes, as a share of the valid updates (default: 0)", 0, 1)
-      ->group(stream_group);
+      .group(stream_group);
   add_number(command, "--edge-labels", options.edge_labels, "Number of edge labels; 0: no label column (default: 1)", 0,
              most_32)
-      ->group(stream_group);
-  add_text(command, "--graph", files.graph, "Where the start graph goes (t/v/e)", "FILE")->required()->group(output_group);
-  add_text(command, "--updates", files.updates, "Where the stream goes (t/v/e; -e deletes)", "FILE")->group(output_group);
+      .group(stream_group);
+  command.add_text("--graph", files.graph, "Where the start graph goes (t/v/e)", "FILE").required().group(output_group);
+  command.add_text("--updates", files.updates, "Where the stream goes (t/v/e; -e deletes)", "FILE").group(output_group);
 }
 
-void add_payments(CLI::App& generate, Run& run) {
-  CLI::App& command = *generate.add_subcommand("payments", "Payments with planted laundering patterns, and where they are");
-  command.footer(payments_examples);
+void add_payments(const Command& generate, Run& run) {
+  const Command command =
+      generate.add_command("payments", "Payments with planted laundering patterns, and where they are", payments_examples);
   const auto options = std::make_shared<Payments>();
   gen::PaymentsOptions& o = options->options;
-  add_text(command, "--updates", options->updates, "Where the stream goes, - for standard output", "FILE")
-      ->required()
-      ->group(output_group);
-  add_text(command, "--truth", options->truth, "Where the planted patterns are listed (CSV)", "FILE")->group(output_group);
+  command.add_text("--updates", options->updates, "Where the stream goes, - for standard output", "FILE")
+      .required()
+      .group(output_group);
+  command.add_text("--truth", options->truth, "Where the planted patterns are listed (CSV)", "FILE").group(output_group);
   add_choice(command, "--format", o.format, "Format of the stream (default: csv)",
              std::vector<std::pair<std::string, gen::PaymentsFormat>>{{"csv", gen::PaymentsFormat::csv},
                                                                       {"jsonl", gen::PaymentsFormat::jsonl}})
-      ->group(output_group);
+      .group(output_group);
   add_choice(command, "--ids", o.ids, "Vertex ids: acct-17, or numbers (default: text)",
              std::vector<std::pair<std::string, gen::IdStyle>>{{"text", gen::IdStyle::text}, {"number", gen::IdStyle::number}})
-      ->group(output_group);
-  command.add_flag("--amounts", o.amounts, "Add the amount in cents")->group(output_group);
+      .group(output_group);
+  command.add_flag("--amounts", o.amounts, "Add the amount in cents").group(output_group);
   add_seed(command, o.seed);
 
-  add_number(command, "--records", o.updates, "Records in all (default: 1000000)", 0)->group(stream_group);
+  add_number(command, "--records", o.updates, "Records in all (default: 1000000)", 0).group(stream_group);
   add_number(command, "--planted", options->planted, "Planted patterns of each kind (default: 100)", 0, most_32)
-      ->group(stream_group);
-  add_number(command, "--accounts", o.accounts, "Accounts (default: 50000)", 0, most_32)->group(stream_group);
-  add_number(command, "--merchants", o.merchants, "Merchants (default: 2000)", 0, most_32)->group(stream_group);
-  add_number(command, "--atms", o.atms, "Cash machines (default: 200)", 0, most_32)->group(stream_group);
-  add_fraction(command, "--exponent", o.exponent, "Power law of activity (default: 2.5)", 2, 10)->group(stream_group);
+      .group(stream_group);
+  add_number(command, "--accounts", o.accounts, "Accounts (default: 50000)", 0, most_32).group(stream_group);
+  add_number(command, "--merchants", o.merchants, "Merchants (default: 2000)", 0, most_32).group(stream_group);
+  add_number(command, "--atms", o.atms, "Cash machines (default: 200)", 0, most_32).group(stream_group);
+  add_fraction(command, "--exponent", o.exponent, "Power law of activity (default: 2.5)", 2, 10).group(stream_group);
   add_fraction(command, "--charge-backs", o.charge_backs, "Share of records that delete a recent payment (default: 0.01)", 0, 1)
-      ->group(stream_group);
+      .group(stream_group);
   add_fraction(command, "--recalled", o.recalled, "Share of planted patterns that lose an edge to a charge-back (default: 0.1)",
                0, 1)
-      ->group(stream_group);
+      .group(stream_group);
   add_fraction(command, "--repeated", o.repeated, "Share of planted patterns with repeated payments (default: 0.2)", 0, 1)
-      ->group(stream_group);
-  add_duration(command, "--duration", o.duration, "Event time of the whole stream (default: 10d)")->group(stream_group);
+      .group(stream_group);
+  add_duration(command, "--duration", o.duration, "Event time of the whole stream (default: 10d)").group(stream_group);
   add_duration(command, "--window", o.window, "The sliding window that the truth is stated for (default: 24h)")
-      ->group(stream_group);
+      .group(stream_group);
   add_duration(command, "--planted-span", o.planted_span, "A planted pattern closes within this time (default: 2h)")
-      ->group(stream_group);
-  command.callback([&run, options] { run = [options] { return payments(*options); }; });
+      .group(stream_group);
+  command.runs(run, [options] { return payments(*options); });
 }
 
-void add_rmat(CLI::App& generate, Run& run) {
+void add_rmat(const Command& generate, Run& run) {
   struct Rmat {
     gen::RmatOptions graph;
     gen::StreamOptions stream;
     GraphFiles files;
   };
-  CLI::App& command = *generate.add_subcommand("rmat", "An R-MAT graph with distinct edges, and a stream over it");
-  command.footer(rmat_examples);
+  const Command command =
+      generate.add_command("rmat", "An R-MAT graph with distinct edges, and a stream over it", rmat_examples);
   const auto options = std::make_shared<Rmat>();
   gen::RmatOptions& o = options->graph;
-  add_number(command, "--scale", o.scale, "2^N vertices (default: 16)", 1, 30)->group(graph_group);
-  add_fraction(command, "--edge-factor", o.edge_factor, "Edges per vertex (default: 16)", 0, 1e9)->group(graph_group);
-  add_fraction(command, "--a", o.a, "Probability of the first quadrant (default: 0.57)", 0, 1)->group(graph_group);
-  add_fraction(command, "--b", o.b, "Probability of the second quadrant (default: 0.19)", 0, 1)->group(graph_group);
-  add_fraction(command, "--c", o.c, "Probability of the third quadrant (default: 0.19)", 0, 1)->group(graph_group);
-  command.add_flag("--directed", o.directed, "Edges have a direction")->group(graph_group);
-  command
-      .add_flag_callback(
-          "--no-shuffle", [&o] { o.shuffle = false; }, "Keep the numbers of the vertices, low ones being the heaviest")
-      ->group(graph_group);
+  add_number(command, "--scale", o.scale, "2^N vertices (default: 16)", 1, 30).group(graph_group);
+  add_fraction(command, "--edge-factor", o.edge_factor, "Edges per vertex (default: 16)", 0, 1e9).group(graph_group);
+  add_fraction(command, "--a", o.a, "Probability of the first quadrant (default: 0.57)", 0, 1).group(graph_group);
+  add_fraction(command, "--b", o.b, "Probability of the second quadrant (default: 0.19)", 0, 1).group(graph_group);
+  add_fraction(command, "--c", o.c, "Probability of the third quadrant (default: 0.19)", 0, 1).group(graph_group);
+  command.add_flag("--directed", o.directed, "Edges have a direction").group(graph_group);
+  command.add_flag(
+             "--no-shuffle", [&o] { o.shuffle = false; }, "Keep the numbers of the vertices, low ones being the heaviest")
+      .group(graph_group);
   add_number(command, "--vertex-labels", o.vertex_labels, "Number of vertex labels (default: 1)", 1, most_32)
-      ->group(graph_group);
+      .group(graph_group);
   add_stream(command, options->stream, options->files);
   add_seed(command, o.seed);
-  command.callback([&run, options] {
-    run = [options] {
-      options->stream.seed = options->graph.seed;
-      return write_stream(gen::rmat(options->graph), options->stream, options->files);
-    };
+  command.runs(run, [options] {
+    options->stream.seed = options->graph.seed;
+    return write_stream(gen::rmat(options->graph), options->stream, options->files);
   });
 }
 
-void add_chung_lu(CLI::App& generate, Run& run) {
+void add_chung_lu(const Command& generate, Run& run) {
   struct ChungLu {
     gen::ChungLuOptions graph;
     gen::StreamOptions stream;
     GraphFiles files;
   };
-  CLI::App& command = *generate.add_subcommand("chung-lu", "An undirected graph with power-law degrees, and a stream over it");
-  command.footer(chung_lu_examples);
+  const Command command =
+      generate.add_command("chung-lu", "An undirected graph with power-law degrees, and a stream over it", chung_lu_examples);
   const auto options = std::make_shared<ChungLu>();
   gen::ChungLuOptions& o = options->graph;
-  add_number(command, "--vertices", o.vertices, "Vertices (default: 100000)", 2, most_32)->group(graph_group);
-  add_number(command, "--edges", o.edges, "Edges (default: 1000000)", 0)->group(graph_group);
+  add_number(command, "--vertices", o.vertices, "Vertices (default: 100000)", 2, most_32).group(graph_group);
+  add_number(command, "--edges", o.edges, "Edges (default: 1000000)", 0).group(graph_group);
   add_fraction(command, "--exponent", o.exponent, "Exponent of the degree distribution (default: 2.5)", 2, 10)
-      ->group(graph_group);
+      .group(graph_group);
   add_number(command, "--max-degree", o.max_degree, "Expected degree of the heaviest vertex (default: 1000)", 1, most_32)
-      ->group(graph_group);
+      .group(graph_group);
   add_number(command, "--vertex-labels", o.vertex_labels, "Number of vertex labels (default: 6)", 1, most_32)
-      ->group(graph_group);
+      .group(graph_group);
   add_stream(command, options->stream, options->files);
   add_seed(command, o.seed);
-  command.callback([&run, options] {
-    run = [options] {
-      options->stream.seed = options->graph.seed;
-      return write_stream(gen::chung_lu(options->graph), options->stream, options->files);
-    };
+  command.runs(run, [options] {
+    options->stream.seed = options->graph.seed;
+    return write_stream(gen::chung_lu(options->graph), options->stream, options->files);
   });
 }
 
 }  // namespace
 
-void add_generate(CLI::App& program, Run& run) {
-  CLI::App& command = *program.add_subcommand("generate", "Make synthetic graphs and streams");
-  command.require_subcommand(1);
+void add_generate(const Command& program, Run& run) {
+  const Command command = program.add_command("generate", "Make synthetic graphs and streams");
+  command.require_command();
   add_payments(command, run);
   add_rmat(command, run);
   add_chung_lu(command, run);

@@ -47,13 +47,14 @@ int run_program(int argc, char** argv) {
   program.set_version_flag("--version", std::string("deltamatch ") + DELTAMATCH_VERSION);
   program.require_subcommand(1);
   program.get_formatter()->column_width(34);
+  const Command command(program);
   Run run;
-  add_replay(program, run);
-  add_match(program, run);
-  add_explain(program, run);
-  add_validate(program, run);
-  add_generate(program, run);
-  add_snapshot(program, run);
+  add_replay(command, run);
+  add_match(command, run);
+  add_explain(command, run);
+  add_validate(command, run);
+  add_generate(command, run);
+  add_snapshot(command, run);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,7 +1,5 @@
 // deltamatch match: a whole graph, once.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -79,16 +77,15 @@ int match(const Match& options) {
 
 }  // namespace
 
-void add_match(CLI::App& program, Run& run) {
-  CLI::App& command = *program.add_subcommand("match", "Match queries against a whole graph, once");
-  command.footer(examples);
+void add_match(const Command& program, Run& run) {
+  const Command command = program.add_command("match", "Match queries against a whole graph, once", examples);
   const auto options = std::make_shared<Match>();
   add_query_options(command, options->queries);
-  add_number(command, "--limit", options->limit, "Stop after so many matches of a query", 1)->group("Queries");
-  add_duration(command, "--timeout", options->timeout, "Stop after so long on a query, e.g. 10s")->group("Queries");
+  add_number(command, "--limit", options->limit, "Stop after so many matches of a query", 1).group("Queries");
+  add_duration(command, "--timeout", options->timeout, "Stop after so long on a query, e.g. 10s").group("Queries");
   add_emit_options(command, options->emit);
   add_graph_options(command, options->graph, false);
-  command.callback([&run, options] { run = [options] { return match(*options); }; });
+  command.runs(run, [options] { return match(*options); });
 }
 
 }  // namespace deltamatch::cli

@@ -17,34 +17,36 @@ using ingest::OnError;
 using ingest::TimeUnit;
 
 /// `prefix` is "", "graph-" or "labels-"; `what` completes "… of the records of". Vertex labels bear no times.
-void add_input_options(CLI::App& command, InputOptions& input, const std::string& prefix, const std::string& what, bool times) {
+void add_input_options(const Command& command, InputOptions& input, const std::string& prefix, const std::string& what,
+                       bool times) {
   const std::string group = "Reading " + what;
   const auto name = [&](const char* option) { return "--" + prefix + option; };
   std::vector<std::pair<std::string, Format>> formats;
   for (const Format format : {Format::snap, Format::csv, Format::tsv, Format::tve, Format::jlg, Format::jsonl}) {
     formats.emplace_back(ingest::format_name(format), format);
   }
-  add_choice(command, name("format"), input.format, "Format (default: recognised by content)", formats)->group(group);
-  add_text(command, name("columns"), input.codec.columns,
-           "Roles of the columns by position (source,target,label,time; - skips one) or by name (source=payer,target=payee)",
-           "LIST")
-      ->group(group);
+  add_choice(command, name("format"), input.format, "Format (default: recognised by content)", formats).group(group);
+  command
+      .add_text(
+          name("columns"), input.codec.columns,
+          "Roles of the columns by position (source,target,label,time; - skips one) or by name (source=payer,target=payee)",
+          "LIST")
+      .group(group);
   add_choice(command, name("separator"), input.codec.separator, "Separator of CSV fields (default: recognised)",
              std::vector<std::pair<std::string, char>>{{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}})
-      ->group(group);
+      .group(group);
   add_choice(command, name("header"), input.codec.header,
              "Whether CSV has a header line (default: unless --columns gives positions)",
              std::vector<std::pair<std::string, bool>>{{"yes", true}, {"no", false}})
-      ->group(group);
+      .group(group);
   if (!times) return;
   add_choice(command, name("time-unit"), input.codec.time_unit, "Unit of times that are numbers (default: s; us for jsonl)",
              std::vector<std::pair<std::string, TimeUnit>>{
                  {"s", TimeUnit::seconds}, {"ms", TimeUnit::milliseconds}, {"us", TimeUnit::microseconds}})
-      ->group(group);
-  add_text(command, name("time-format"), input.codec.time_format, "Written form of times, e.g. %m/%d/%Y-%H:%M (UTC)", "FORMAT")
-      ->group(group);
-  add_text(command, name("edge-label"), input.codec.edge_label, "Label of edges whose records carry none", "LABEL")
-      ->group(group);
+      .group(group);
+  command.add_text(name("time-format"), input.codec.time_format, "Written form of times, e.g. %m/%d/%Y-%H:%M (UTC)", "FORMAT")
+      .group(group);
+  command.add_text(name("edge-label"), input.codec.edge_label, "Label of edges whose records carry none", "LABEL").group(group);
 }
 
 }  // namespace
@@ -71,47 +73,45 @@ std::unique_ptr<MatchSink> EmitOptions::make_sink() const {
   return csv ? ingest::make_csv_sink(path) : ingest::make_jsonl_sink(path);
 }
 
-void add_direction_options(CLI::App& command, std::optional<bool>& directed) {
-  CLI::Option* const yes = command.add_flag_callback(
+void add_direction_options(const Command& command, std::optional<bool>& directed) {
+  const Option yes = command.add_flag(
       "--directed", [&directed] { directed = true; },
       "Edges have a direction (default, except for t/v/e and undirected jlg files)");
-  CLI::Option* const no =
-      command.add_flag_callback("--undirected", [&directed] { directed = false; }, "Edges have no direction");
-  yes->group("Data graph")->excludes(no);
-  no->group("Data graph");
+  const Option no = command.add_flag("--undirected", [&directed] { directed = false; }, "Edges have no direction");
+  yes.group("Data graph").excludes(no);
+  no.group("Data graph");
 }
 
-void add_graph_options(CLI::App& command, GraphOptions& options, bool has_stream) {
+void add_graph_options(const Command& command, GraphOptions& options, bool has_stream) {
   const std::string group = "Data graph";
-  CLI::Option* const graph =
-      add_list(command, "--graph", options.graphs, "Start graph, or - for standard input; may be given several times", "FILE");
-  CLI::Option* const labels =
-      add_list(command, "--labels", options.labels,
-               "Vertex labels (by default the columns are vertex,label); may be given several times", "FILE");
-  CLI::Option* const snapshot = add_text(command, "--snapshot", options.snapshot, "Start from a snapshot", "FILE");
-  graph->group(group);
-  labels->group(group);
-  snapshot->group(group)->excludes(graph);
+  const Option graph =
+      command.add_list("--graph", options.graphs, "Start graph, or - for standard input; may be given several times", "FILE");
+  const Option labels =
+      command.add_list("--labels", options.labels,
+                       "Vertex labels (by default the columns are vertex,label); may be given several times", "FILE");
+  const Option snapshot = command.add_text("--snapshot", options.snapshot, "Start from a snapshot", "FILE");
+  graph.group(group);
+  labels.group(group);
+  snapshot.group(group).excludes(graph);
   add_direction_options(command, options.directed);
   add_choice(command, "--ids", options.ids, "What vertex ids are (default: by the format)",
              std::vector<std::pair<std::string, IdKind>>{
                  {"automatic", IdKind::automatic}, {"integer", IdKind::integer}, {"string", IdKind::string}})
-      ->group(group);
+      .group(group);
 
   const std::string bad = "Bad records";
   add_choice(command, "--on-error", options.on_error, "What to do about a record that is refused (default: fail)",
              std::vector<std::pair<std::string, OnError>>{
                  {"fail", OnError::fail}, {"skip", OnError::skip}, {"dead-letter", OnError::dead_letter}})
-      ->group(bad);
-  add_text(command, "--dead-letters", options.dead_letters, "Where --on-error dead-letter keeps them (JSONL)", "FILE")
-      ->group(bad);
-  add_number(command, "--max-record", options.max_record, "Longest record in bytes (default: 1048576)", 1, 1U << 30)
-      ->group(bad);
+      .group(bad);
+  command.add_text("--dead-letters", options.dead_letters, "Where --on-error dead-letter keeps them (JSONL)", "FILE")
+      .group(bad);
+  add_number(command, "--max-record", options.max_record, "Longest record in bytes (default: 1048576)", 1, 1U << 30).group(bad);
 
   const std::string running = "Running";
-  add_number(command, "--threads", options.threads, "Threads (default: as many as the machine has)", 1, 1024)->group(running);
+  add_number(command, "--threads", options.threads, "Threads (default: as many as the machine has)", 1, 1024).group(running);
   command
-      .add_option_function<std::string>(
+      .add_value(
           "--backend",
           [](const std::string& backend) {
             if (backend == "auto" || backend == "cpu") return;
@@ -120,68 +120,71 @@ void add_graph_options(CLI::App& command, GraphOptions& options, bool has_stream
             }
             throw Error(ErrorKind::usage, "--backend", "'" + backend + "' is not offered", "choose one of auto|cpu");
           },
-          "Where matching runs (default: auto)")
-      ->type_name("auto|cpu")
-      ->group(running);
+          "Where matching runs (default: auto)", "auto|cpu")
+      .group(running);
   add_choice(command, "--progress", options.progress, "Progress on standard error (default: auto, on a terminal only)",
              std::vector<std::pair<std::string, ProgressMode>>{
                  {"auto", ProgressMode::automatic}, {"always", ProgressMode::always}, {"never", ProgressMode::never}})
-      ->group(running);
+      .group(running);
   add_input_options(command, options.graph_input, has_stream ? "graph-" : "", "the start graph", true);
   add_input_options(command, options.labels_input, "labels-", "vertex labels", false);
   options.labels_input.codec.columns = "vertex,label";
 }
 
-void add_stream_options(CLI::App& command, StreamOptions& options) {
+Option add_stream_options(const Command& command, StreamOptions& options) {
   const std::string group = "Stream";
-  add_list(command, "--updates", options.updates,
-           "Stream of updates, or - for standard input; several are read one after the other", "FILE")
-      ->group(group);
+  const Option updates =
+      command
+          .add_list("--updates", options.updates,
+                    "Stream of updates, or - for standard input; several are read one after the other", "FILE")
+          .group(group);
   add_number(command, "--batch", options.batch, "Most updates in a batch (default: 8192, without limit with --batch-span)", 1)
-      ->group(group);
-  add_duration(command, "--batch-span", options.batch_span, "Longest event time of a batch, e.g. 1h")->group(group);
+      .group(group);
+  add_duration(command, "--batch-span", options.batch_span, "Longest event time of a batch, e.g. 1h").group(group);
   add_duration(
       command, "--window", options.window,
       "An edge lives so long after its last insertion, in event time, e.g. 24h (a batch then spans at most a sixteenth)")
-      ->group(group);
+      .group(group);
   add_input_options(command, options.input, "", "the stream", true);
-  command
-      .add_flag("--negative-ids", options.input.codec.negative_ids, "In t/v/e streams, e -(u+1) -(v+1) deletes the edge u v")
-      ->group("Reading the stream");
+  command.add_flag("--negative-ids", options.input.codec.negative_ids, "In t/v/e streams, e -(u+1) -(v+1) deletes the edge u v")
+      .group("Reading the stream");
+  return updates;
 }
 
-void add_query_options(CLI::App& command, QuerySelection& options) {
+void add_query_options(const Command& command, QuerySelection& options) {
   const std::string group = "Queries";
-  add_list(command, "--query", options.sources,
-           "A query: a pattern file, a .graph file (t/v/e), a directory of both, or name=PATTERN; may be given several times",
-           "QUERY")
-      ->group(group)
-      ->required();
+  command
+      .add_list(
+          "--query", options.sources,
+          "A query: a pattern file, a .graph file (t/v/e), a directory of both, or name=PATTERN; may be given several times",
+          "QUERY")
+      .group(group)
+      .required();
   add_choice(command, "--mode", options.mode, "What a match must keep apart (default: isomorphism)",
              std::vector<std::pair<std::string, MatchMode>>{{"isomorphism", MatchMode::isomorphism},
                                                             {"edge-distinct", MatchMode::edge_distinct},
                                                             {"homomorphism", MatchMode::homomorphism}})
-      ->group(group);
+      .group(group);
   add_choice(command, "--count", options.count, "What counts as one match (default: subgraphs; embeddings in the other modes)",
              std::vector<std::pair<std::string, CountMode>>{{"subgraphs", CountMode::subgraphs},
                                                             {"embeddings", CountMode::embeddings}})
-      ->group(group);
+      .group(group);
 }
 
-void add_json_option(CLI::App& command, bool& json) {
-  command.add_flag("--json", json, "Print one JSON object instead of a table")->group("Output");
+void add_json_option(const Command& command, bool& json) {
+  command.add_flag("--json", json, "Print one JSON object instead of a table").group("Output");
 }
 
-void add_emit_options(CLI::App& command, EmitOptions& options) {
+void add_emit_options(const Command& command, EmitOptions& options) {
   const std::string group = "Output";
   add_choice(
       command, "--emit", options.emit, "Counts only, also a digest of the matches, or the matches themselves (default: none)",
       std::vector<std::pair<std::string, Emit>>{{"none", Emit::none}, {"digest", Emit::digest}, {"matches", Emit::matches}})
-      ->group(group);
-  add_text(command, "--out", options.out, "Where --emit matches writes, - for standard output (default)", "FILE")->group(group);
+      .group(group);
+  command.add_text("--out", options.out, "Where --emit matches writes, - for standard output (default)", "FILE").group(group);
   add_choice(command, "--out-format", options.out_format, "Format of the matches (default: by the file's name, else jsonl)",
              std::vector<std::pair<std::string, std::string>>{{"jsonl", "jsonl"}, {"csv", "csv"}})
-      ->group(group);
+      .group(group);
   add_json_option(command, options.json);
 }
 

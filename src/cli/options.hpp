@@ -7,13 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "deltamatch/engine.hpp"
 #include "ingest/stream.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace deltamatch::cli {
 
@@ -72,14 +69,15 @@ struct EmitOptions {
 };
 
 /// `--directed`, `--undirected`.
-void add_direction_options(CLI::App& command, std::optional<bool>& directed);
+void add_direction_options(const Command& command, std::optional<bool>& directed);
 /// Start graph, snapshot, vertex labels, direction, bad records, threads, backend and progress. In commands without a stream
 /// the graph is the input: its reading options are --format … instead of --graph-format ….
-void add_graph_options(CLI::App& command, GraphOptions& options, bool has_stream);
-void add_stream_options(CLI::App& command, StreamOptions& options);
-void add_query_options(CLI::App& command, QuerySelection& options);
-void add_emit_options(CLI::App& command, EmitOptions& options);
-void add_json_option(CLI::App& command, bool& json);
+void add_graph_options(const Command& command, GraphOptions& options, bool has_stream);
+/// Gives --updates.
+Option add_stream_options(const Command& command, StreamOptions& options);
+void add_query_options(const Command& command, QuerySelection& options);
+void add_emit_options(const Command& command, EmitOptions& options);
+void add_json_option(const Command& command, bool& json);
 
 /// What add_graph_options cannot see option by option. Throws Error(usage).
 void check(const GraphOptions& options);

@@ -1,6 +1,4 @@
 // deltamatch replay: a start graph, a stream of updates, standing queries.
-#include <CLI/CLI.hpp>
-
 #include <chrono>
 #include <memory>
 #include <string>
@@ -59,21 +57,20 @@ int replay(const Replay& options) {
 
 }  // namespace
 
-void add_replay(CLI::App& program, Run& run) {
-  CLI::App& command = *program.add_subcommand("replay", "Feed a stream of updates to standing queries, batch by batch");
-  command.footer(examples);
+void add_replay(const Command& program, Run& run) {
+  const Command command =
+      program.add_command("replay", "Feed a stream of updates to standing queries, batch by batch", examples);
   const auto options = std::make_shared<Replay>();
   add_query_options(command, options->queries);
-  add_stream_options(command, options->stream);
-  command.get_option("--updates")->required();
+  add_stream_options(command, options->stream).required();
   add_emit_options(command, options->emit);
-  add_text(command, "--batches", options->batches, "One JSON object per batch: updates, new and removed matches, seconds",
-           "FILE")
-      ->group("Output");
-  add_text(command, "--save-snapshot", options->save_snapshot, "Write the graph as it stands at the end", "FILE")
-      ->group("Output");
+  command
+      .add_text("--batches", options->batches, "One JSON object per batch: updates, new and removed matches, seconds", "FILE")
+      .group("Output");
+  command.add_text("--save-snapshot", options->save_snapshot, "Write the graph as it stands at the end", "FILE")
+      .group("Output");
   add_graph_options(command, options->graph, true);
-  command.callback([&run, options] { run = [options] { return replay(*options); }; });
+  command.runs(run, [options] { return replay(*options); });
 }
 
 }  // namespace deltamatch::cli

@@ -1,7 +1,5 @@
 // deltamatch snapshot: look at, check and unpack the files that replay --save-snapshot writes.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <memory>
 #include <string>
 
@@ -95,20 +93,19 @@ int verify(const Snapshot& options) {
 
 }  // namespace
 
-void add_snapshot(CLI::App& program, Run& run) {
-  CLI::App& command = *program.add_subcommand("snapshot", "Look at, check and unpack snapshots");
-  command.require_subcommand(1);
-  command.footer(examples);
+void add_snapshot(const Command& program, Run& run) {
+  const Command command = program.add_command("snapshot", "Look at, check and unpack snapshots", examples);
+  command.require_command();
   const auto options = std::make_shared<Snapshot>();
   const auto add = [&](const char* name, const char* help, int (*action)(const Snapshot&)) {
-    CLI::App& sub = *command.add_subcommand(name, help);
-    sub.add_option("FILE", options->file, "The snapshot")->required()->type_name("");
-    sub.callback([&run, options, action] { run = [options, action] { return action(*options); }; });
-    return &sub;
+    const Command sub = command.add_command(name, help);
+    sub.add_argument("FILE", options->file, "The snapshot");
+    sub.runs(run, [options, action] { return action(*options); });
+    return sub;
   };
-  add("info", "What a snapshot holds", info)->add_flag("--json", options->json, "Print one JSON object instead of a table");
-  CLI::App& exporting = *add("export", "Write the graph as JSONL: its vertices, then its edges", export_graph);
-  add_text(exporting, "--out", options->out, "Where it goes, - for standard output (default)", "FILE");
+  add("info", "What a snapshot holds", info).add_flag("--json", options->json, "Print one JSON object instead of a table");
+  add("export", "Write the graph as JSONL: its vertices, then its edges", export_graph)
+      .add_text("--out", options->out, "Where it goes, - for standard output (default)", "FILE");
   add("verify", "Read a snapshot whole and check it", verify);
 }
 

@@ -1,7 +1,5 @@
 // deltamatch validate: whether queries can be registered, before anything runs.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -42,13 +40,12 @@ int validate(const Validate& options) {
 
 }  // namespace
 
-void add_validate(CLI::App& program, Run& run) {
-  CLI::App& command = *program.add_subcommand("validate", "Check queries without running anything");
-  command.footer(examples);
+void add_validate(const Command& program, Run& run) {
+  const Command command = program.add_command("validate", "Check queries without running anything", examples);
   const auto options = std::make_shared<Validate>();
   add_query_options(command, options->queries);
   add_direction_options(command, options->directed);
-  command.callback([&run, options] { run = [options] { return validate(*options); }; });
+  command.runs(run, [options] { return validate(*options); });
 }
 
 }  // namespace deltamatch::cli
