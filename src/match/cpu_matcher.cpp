@@ -144,8 +144,10 @@ class CpuMatcher final : public Matcher {
     if (piece.share.index == 0) ++result.anchors;
     partial.begin(task.plans->plans[piece.plan.plan], anchor);
     // Sums, worked from both sides of the anchor, cost less than walking into dead ends: where they tell that an anchor leads
-    // to no match, nothing is listed. (Signed shares of an inclusion and exclusion tell nothing one by one.)
-    if (!piece.plan.walk && (!task.list || piece.share.of == 1)) {
+    // to no match, nothing is listed. (Not so signed shares of an inclusion and exclusion one by one, nor sums that order
+    // constraints restrict where the list has none.)
+    const bool tells = piece.share.of == 1 && (ordered(task) || !task.plans->plans[piece.plan.plan].count.ordered);
+    if (!piece.plan.walk && (!task.list || tells)) {
       const Summation::Signed sum = summation.run(piece.share, stop);
       if (task.list) {
         if (sum == 0) return;

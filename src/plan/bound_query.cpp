@@ -58,19 +58,23 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
       neighbours_(query.vertices.size()) {
   for (const QueryVertex& vertex : query.vertices) labels.push_back(intern(vertex.labels, graph.vertex_labels));
   edges.reserve(query.edges.size());
+  std::vector<graph::ReadingId> added;
+  added.reserve(2 * query.edges.size());
+  const auto add = [&](const graph::Reading& reading) {
+    added.push_back(graph.add_reading(reading));
+    return added.back();
+  };
   try {
     for (const QueryEdge& edge : query.edges) {
       BoundEdge bound{edge.source, edge.target, edge.directed && graph.directed(), intern(edge.labels, graph.edge_labels), {}};
-      bound.reading[0] = graph.add_reading({direction(graph, edge, true), bound.labels, labels[edge.target]});
-      bound.reading[1] = graph.add_reading({direction(graph, edge, false), bound.labels, labels[edge.source]});
+      bound.reading[0] = add({direction(graph, edge, true), bound.labels, labels[edge.target]});
+      bound.reading[1] = add({direction(graph, edge, false), bound.labels, labels[edge.source]});
       edges.push_back(std::move(bound));
       neighbours_[edge.source] |= 1u << edge.target;
       neighbours_[edge.target] |= 1u << edge.source;
     }
   } catch (...) {
-    for (const BoundEdge& edge : edges) {
-      for (const graph::ReadingId reading : edge.reading) graph.drop_reading(reading);
-    }
+    for (const graph::ReadingId reading : added) graph.drop_reading(reading);
     throw;
   }
   for (std::size_t i = 0; i < edges.size(); ++i) {

@@ -320,13 +320,10 @@ CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, c
     }
     candidate.cost = cost;
     if (cost < best.cost) best = candidate;
-    // Nothing to correct: sums decide at run time what a prefix would fix beforehand. Where only trees are left they never take
-    // longer than the lists they read, whatever the estimates say; where vertices are enumerated, order constraints may still
-    // win.
-    if (candidate.terms.size() == 1 && (symmetry <= 1 || only_trees(candidate.terms[0]))) {
-      best = candidate;
-      break;
-    }
+    // Nothing enumerated and nothing to correct: sums decide at run time what a prefix would fix beforehand, and trees never
+    // take longer than the lists they read, whatever the estimates say. Where a cycle is enumerated, order constraints may
+    // still win.
+    if (prefix == 0 && candidate.terms.size() == 1 && (symmetry <= 1 || only_trees(candidate.terms[0]))) break;
     if (!last || !allow_ordered || symmetry <= 1 || !alike.empty()) continue;
     // All but the last vertex enumerated, under the order constraints: each match once.
     candidate.cost = cost / std::min(1e6, static_cast<double>(symmetry));

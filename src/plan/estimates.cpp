@@ -6,8 +6,10 @@ namespace deltamatch::plan {
 
 namespace {
 
-// Lengths where nothing is known yet (an empty graph): all alike, so that structure decides.
-constexpr double unknown_degree = 1;
+// A relation with fewer entries says little about the batch that is coming: it is taken for one of middling lists, so that
+// structure decides and no plan rests on a graph that is still empty.
+constexpr double telling_entries = 1000;
+constexpr double unknown_degree = 8;
 
 }  // namespace
 
@@ -19,8 +21,13 @@ Estimates::Estimates(const BoundQuery& query) : query_(&query) {
     for (unsigned end = 0; end < 2; ++end) {
       const graph::RelationFigures figures = query.graph().figures(edge.reading[end]);
       entries = std::max(entries, static_cast<double>(figures.entries));
-      degree[end] = figures.entries == 0 ? unknown_degree : figures.squares / static_cast<double>(figures.entries);
+      const auto found = static_cast<double>(figures.entries);
+      degree[end] = found == 0 ? unknown_degree : figures.squares / found;
       lists[end] = std::max(1.0, static_cast<double>(figures.lists));
+      if (found < telling_entries) {
+        degree[end] = std::max(degree[end], unknown_degree);
+        lists[end] = std::max(lists[end], telling_entries);
+      }
     }
     degree_.push_back(degree);
     lists_.push_back(lists);
