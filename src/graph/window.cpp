@@ -25,6 +25,8 @@ Timestamp Window::bucket_of(Timestamp time) const noexcept {
 void Window::note(const Edge& edge, Timestamp time) {
   const Timestamp bucket = bucket_of(time);
   if (bucket <= front_) {
+    const std::size_t wanted = heap_.size() + taken_.size() + 1;  // undo needs room for what collect took
+    if (wanted > heap_.capacity()) heap_.reserve(2 * wanted);
     heap_.push_back({time, edge});
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
   } else {
@@ -60,7 +62,7 @@ void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Ed
 }
 
 void Window::undo() noexcept {
-  // They came out of the heap, which has kept the room.
+  // They came out of the heap, which has kept the room; note leaves it.
   for (const Entry& entry : taken_) {
     heap_.push_back(entry);
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});

@@ -21,8 +21,9 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
   overflow_ = false;
   const ScratchScope scope(partial_->scratch());
   Weight total = 0;
+  node_count_ = 0;  // where there is no memory for nodes, there is nothing to release
+  nodes_ = partial_->scratch().template array<Node>(tree.vertices.size());
   node_count_ = tree.vertices.size();
-  nodes_ = partial_->scratch().template array<Node>(node_count_);
   for (std::size_t v = 0; v < node_count_; ++v) nodes_[v] = Node{};
   if (node_count_ == 1) {
     total = single(tree, share);

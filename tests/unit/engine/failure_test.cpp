@@ -18,6 +18,7 @@ namespace deltamatch {
 namespace {
 
 using test::FailAllocation;
+using namespace std::string_view_literals;
 
 constexpr std::int64_t many_allocations = 100'000;  // no case here makes as many
 
@@ -187,11 +188,11 @@ Scenario directed_scenario() {
   return {"directed",
           options_of(true),
           {{triangle, listing}, {triangle, counting}, {"(a)-->(b)-->(c)-->(d)", homomorphisms}},
-          {insert(1, 2), insert(2, 3), insert(3, 1), insert(3, 4), insert("x", 4)},
-          {{insert(4, 1), insert(4, "x")}},
-          {erase(1, 2), insert(2, 4), insert(1, 3), insert("y", "a rather long id that no short string holds"),
-           insert("y", "x"), insert(7, 7), erase(8, 9), insert(4, 2), insert(2, 1), insert(1, 4)},
-          {insert(1, 2), erase(2, 4), insert("y", 1)}};
+          {insert(1, 2), insert(2, 3), insert(3, 1), insert(3, 4), insert("x"sv, 4)},
+          {{insert(4, 1), insert(4, "x"sv)}},
+          {erase(1, 2), insert(2, 4), insert(1, 3), insert("y"sv, "a rather long id that no short string holds"sv),
+           insert("y"sv, "x"sv), insert(7, 7), erase(8, 9), insert(4, 2), insert(2, 1), insert(1, 4)},
+          {insert(1, 2), erase(2, 4), insert("y"sv, 1)}};
 }
 
 Scenario undirected_scenario() {
@@ -251,9 +252,9 @@ Scenario relabel_scenario() {
   return {"a vertex is relabelled within a batch",
           options_of(true),
           {{"(a:old)-->(b)", listing}, {"(a:new)-->(b)", listing}, {"(a)-->(b)-->(c)", counting}},
-          {vertex(1, "old"), vertex(2, "old"), insert(1, 2), insert(2, 3), insert(3, 4), insert("t", 2)},
+          {vertex(1, "old"), vertex(2, "old"), insert(1, 2), insert(2, 3), insert(3, 4), insert("t"sv, 2)},
           {},
-          {erase(1, 2), vertex(1, "new"), insert(1, 2), erase(2, 3), erase(1, 2), erase("t", 2), back, insert(1, 3),
+          {erase(1, 2), vertex(1, "new"), insert(1, 2), erase(2, 3), erase(1, 2), erase("t"sv, 2), back, insert(1, 3),
            vertex(1, "refused"), vertex(9, "old"), vertex(9, "new")},
           {vertex(2, "new"), insert(2, 1), erase(1, 3), insert(9, 1)}};
 }
@@ -262,11 +263,11 @@ Scenario vertex_deletion_scenario() {
   return {"vertices are deleted and come back",
           options_of(false),
           {{undirected_triangle, listing}, {"(a)--(b)--(c)", counting}},
-          {vertex("hub", "H"), insert("hub", 1), insert("hub", 2), insert("hub", 3), insert(1, 2), insert(2, 3), insert(1, 3)},
+          {vertex("hub"sv, "H"), insert("hub"sv, 1), insert("hub"sv, 2), insert("hub"sv, 3), insert(1, 2), insert(2, 3), insert(1, 3)},
           {},
-          {erase_vertex("hub"), erase_vertex(17), insert("hub", 1), insert("hub", 3), erase_vertex(2), erase_vertex(3),
-           vertex(3, "new"), insert(3, 1), insert(3, "hub")},
-          {insert(2, 1), insert("hub", 2), erase_vertex("hub")}};
+          {erase_vertex("hub"sv), erase_vertex(17), insert("hub"sv, 1), insert("hub"sv, 3), erase_vertex(2), erase_vertex(3),
+           vertex(3, "new"), insert(3, 1), insert(3, "hub"sv)},
+          {insert(2, 1), insert("hub"sv, 2), erase_vertex("hub"sv)}};
 }
 
 class FailureTest : public testing::TestWithParam<Scenario> {};
@@ -462,8 +463,8 @@ TEST(Failure, ADirectedQueryOverUndirectedDataIsRefusedAndLeavesTheOthers) {
 INSTANTIATE_TEST_SUITE_P(Scenarios, FailureTest,
                          testing::Values(directed_scenario(), undirected_scenario(), window_scenario(), wildcard_scenario(),
                                          new_label_scenario(), relabel_scenario(), vertex_deletion_scenario()),
-                         [](const auto& info) {
-                           std::string name = info.param.name;
+                         [](const auto& tested) {
+                           std::string name = tested.param.name;
                            for (char& c : name) c = c == ' ' ? '_' : c;
                            return name;
                          });
