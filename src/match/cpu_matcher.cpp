@@ -64,7 +64,9 @@ bool powers_meet_parallels(const plan::Factor& factor, std::span<const graph::Re
          std::any_of(factor.edges.begin(), factor.edges.end(),
                      [&](const plan::TreeEdge& edge) { return bad(edge.power, edge.a_to_b); }) ||
          std::any_of(factor.inner.begin(), factor.inner.end(),
-                     [&](const plan::Factor& inner) { return powers_meet_parallels(inner, resolved); });
+                     [&](const plan::Factor& inner) { return powers_meet_parallels(inner, resolved); }) ||
+         std::any_of(factor.others.begin(), factor.others.end(),
+                     [&](const plan::Factor& other) { return powers_meet_parallels(other, resolved); });
 }
 
 // Sums know vertices, not which of several parallel edges two merged query edges take: then the matches are walked.

@@ -1,5 +1,7 @@
 #include "match/summation.hpp"
 
+#include <algorithm>
+
 #include "base/checked.hpp"
 
 namespace deltamatch::match {
@@ -99,9 +101,30 @@ Weight Summation::product(TablePool<Weight>& tables, const std::vector<plan::Fac
   return result;
 }
 
-template <class Weight>
-Weight Summation::sum(TablePool<Weight>& tables, const plan::Factor& bind, Share share, bool& overflow) {
+// The alternative with the least work, judged by the shortest list that restricts its candidates.
+const plan::Factor& Summation::choose(const plan::Factor& bind) {
+  const plan::Factor* best = &bind;
+  double least = expected_work(bind);
+  for (const plan::Factor& other : bind.others) {
+    const double work = expected_work(other);
+    if (work >= least) continue;
+    least = work;
+    best = &other;
+  }
+  return *best;
+}
+
+double Summation::expected_work(const plan::Factor& bind) {
   const ScratchScope scope(partial_->scratch());
+  std::uint32_t shortest = UINT32_MAX;
+  for (const plan::Probe& probe : bind.vertices[0].probes) shortest = std::min(shortest, partial_->view(probe).size());
+  return shortest * bind.per_candidate;
+}
+
+template <class Weight>
+Weight Summation::sum(TablePool<Weight>& tables, const plan::Factor& planned, Share share, bool& overflow) {
+  const ScratchScope scope(partial_->scratch());
+  const plan::Factor& bind = planned.others.empty() ? planned : choose(planned);
   const plan::Candidates& wanted = bind.vertices[0];
   const auto candidates = partial_->intersect_probes(wanted.probes);
   Weight total = 0;

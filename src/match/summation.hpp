@@ -29,6 +29,8 @@ class Summation {
   template <class Weight>
   Weight sum(TablePool<Weight>& tables, const plan::Factor& bind, Share share, bool& overflow);
 
+  [[nodiscard]] const plan::Factor& choose(const plan::Factor& bind);
+  [[nodiscard]] double expected_work(const plan::Factor& bind);
   [[nodiscard]] std::uint64_t parallel_ways(const std::vector<plan::Probe>& probes, VertexId vertex);
 
   Partial* partial_;

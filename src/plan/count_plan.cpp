@@ -28,6 +28,8 @@ constexpr double list_overhead = 8;
 // A tree is worked from whichever side turns out smaller, and stops where a side is empty: degrees are so skewed that this
 // leaves about a quarter of what averages promise.
 constexpr double adaptive = 0.25;
+// Vertices to enumerate are kept as alternatives up to this many times the cost of the best.
+constexpr double alternative = 4;
 
 using Mask = std::uint32_t;
 
@@ -127,8 +129,7 @@ class Builder {
 
   [[nodiscard]] Factor component_factor(const std::vector<Mask>& component, const std::vector<Mask>& positions) const {
     if (auto whole = tree(component, positions)) return *whole;
-    Factor best;
-    best.cost = std::numeric_limits<double>::infinity();
+    std::vector<Factor> tried;
     for (const std::size_t i : enumerable(component, positions)) {
       Factor factor;
       factor.kind = Factor::Kind::bind;
@@ -141,8 +142,20 @@ class Builder {
       inner_positions.push_back(component[i]);
       factor.inner = factors(std::move(rest), inner_positions);
       const double size = estimates_.size(factor.vertices[0].probes);
-      factor.cost = list_overhead + size * (1 + product_cost(factor.inner));
-      if (factor.cost < best.cost) best = std::move(factor);
+      factor.per_candidate = list_overhead + product_cost(factor.inner);
+      factor.cost = list_overhead + size * factor.per_candidate;
+      tried.push_back(std::move(factor));
+    }
+    const auto cheaper = [](const Factor& a, const Factor& b) { return a.cost < b.cost; };
+    std::stable_sort(tried.begin(), tried.end(), cheaper);
+    Factor best = std::move(tried.front());
+    // Lengths vary so much that one nearly as cheap on average is often far cheaper at an anchor. Once below the top, the first
+    // choice has taken most of what there is to gain.
+    if (positions.size() == enumerated_) {
+      for (std::size_t i = 1; i < tried.size() && tried[i].cost < alternative * best.cost; ++i) {
+        best.others.push_back(std::move(tried[i]));
+      }
+      if (!best.others.empty()) best.cost *= adaptive;
     }
     return best;
   }

@@ -172,7 +172,10 @@ class Writer {
         continue;
       }
       const std::string name = merged(factor.members[0]);
-      line(depth, "each {}", candidates(name, factor.vertices[0]));
+      std::string others;
+      for (const Factor& other : factor.others) others += fmt::format(" or {}", merged(other.members[0]));
+      line(depth, "each {}{}", candidates(name, factor.vertices[0]),
+           others.empty() ? "" : fmt::format(";{} where fewer candidates are there", others));
       const std::vector<std::string> outer = held_;
       held_.resize(std::size_t{factor.position} + 1);
       held_.back() = name;
