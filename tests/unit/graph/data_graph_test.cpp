@@ -1,0 +1,137 @@
+// The data graph: edges and times, and where readings find their lists as labels come and go.
+#include "graph/data_graph.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace deltamatch::graph {
+namespace {
+
+using testing::ElementsAre;
+
+class DataGraphTest : public testing::TestWithParam<bool> {
+ protected:
+  explicit DataGraphTest(bool timed = false) : graph_(GetParam(), timed) {
+    a_ = graph_.edge_labels.intern("A");
+    b_ = graph_.edge_labels.intern("B");
+    for (std::int64_t id = 0; id < 6; ++id) graph_.dictionary.create(id, empty_label);
+  }
+  void stage(const std::vector<Edge>& inserted, const std::vector<Edge>& removed = {}) {
+    NetBatch batch;
+    batch.inserted = inserted;
+    batch.removed = removed;
+    if (graph_.timed()) batch.inserted_times.assign(inserted.size(), 7);
+    graph_.stage(batch);
+  }
+  void apply(const std::vector<Edge>& inserted, const std::vector<Edge>& removed = {}) {
+    stage(inserted, removed);
+    graph_.settle(workers_);
+  }
+  std::vector<std::uint32_t> ids(ReadingId reading, VertexId vertex) {
+    const Resolved& where = graph_.resolve(reading);
+    if (where.store == nullptr) return {};
+    const auto found = where.store->ids(vertex, where.relation);
+    return {found.begin(), found.end()};
+  }
+  [[nodiscard]] Direction out() const { return graph_.directed() ? Direction::out : Direction::both; }
+
+  DataGraph graph_;
+  LabelId a_ = 0;
+  LabelId b_ = 0;
+  Workers workers_{1};
+};
+
+class TimedGraphTest : public DataGraphTest {
+ protected:
+  TimedGraphTest() : DataGraphTest(true) {}
+};
+
+TEST_P(DataGraphTest, ContainsWhatIsSettledOnly) {
+  stage({{0, 1, a_}, {1, 2, b_}});
+  EXPECT_FALSE(graph_.contains({0, 1, a_}));
+  EXPECT_EQ(graph_.degree_after(1), 2U);
+  graph_.unstage();
+  EXPECT_EQ(graph_.degree_after(1), 0U);
+  apply({{0, 1, a_}, {1, 2, b_}});
+  EXPECT_TRUE(graph_.contains({0, 1, a_}));
+  EXPECT_FALSE(graph_.contains({0, 1, b_}));
+  EXPECT_FALSE(graph_.contains({3, 4, a_}));
+  EXPECT_EQ(graph_.contains({1, 0, a_}), !graph_.directed());
+  EXPECT_EQ(graph_.edges(), 2U);
+  apply({}, {{0, 1, a_}});
+  EXPECT_FALSE(graph_.contains({0, 1, a_}));
+  EXPECT_EQ(graph_.edges(), 1U);
+}
+
+TEST_P(DataGraphTest, AReadingBecomesDerivedWhenASecondLabelArrives) {
+  const ReadingId any = graph_.add_reading({out(), {}, {}});
+  EXPECT_EQ(graph_.add_reading({out(), {}, {}}), any);
+  graph_.resolve_all();
+  EXPECT_EQ(graph_.resolve(any).store, nullptr);
+  apply({{0, 1, a_}, {0, 3, a_}});
+  EXPECT_FALSE(graph_.resolve(any).derived);
+  EXPECT_EQ(graph_.resolve(any).edge_label, a_);
+  EXPECT_THAT(ids(any, 0), ElementsAre(1, 3));
+  apply({{0, 2, b_}});
+  EXPECT_TRUE(graph_.resolve(any).derived);
+  EXPECT_FALSE(graph_.resolve(any).parallel);
+  EXPECT_THAT(ids(any, 0), ElementsAre(1, 2, 3));
+  EXPECT_EQ(graph_.figures(any).entries, graph_.directed() ? 3U : 6U);
+  apply({{0, 1, b_}});
+  EXPECT_TRUE(graph_.resolve(any).parallel);
+  EXPECT_THAT(ids(any, 0), ElementsAre(1, 1, 2, 3));
+  apply({}, {{0, 1, a_}, {0, 3, a_}});
+  EXPECT_THAT(ids(any, 0), ElementsAre(1, 2));
+}
+
+TEST_P(DataGraphTest, ParallelEdgesThatWereThereBeforeAreNoted) {
+  apply({{0, 1, a_}, {0, 1, b_}, {2, 3, a_}});
+  const ReadingId any = graph_.add_reading({out(), {}, {}});
+  graph_.resolve_all();
+  EXPECT_TRUE(graph_.resolve(any).derived);
+  EXPECT_TRUE(graph_.resolve(any).parallel);
+  EXPECT_THAT(ids(any, 0), ElementsAre(1, 1));
+}
+
+TEST_P(DataGraphTest, DroppedReadingsLeaveTheOthersInPlace) {
+  apply({{0, 1, a_}, {0, 2, b_}});
+  const ReadingId any = graph_.add_reading({out(), {}, {}});
+  const ReadingId both = graph_.add_reading({out(), {a_, b_}, {}});
+  graph_.resolve_all();
+  EXPECT_THAT(ids(both, 0), ElementsAre(1, 2));
+  graph_.drop_reading(any);
+  EXPECT_THAT(ids(both, 0), ElementsAre(1, 2));
+  apply({{0, 3, a_}});
+  EXPECT_THAT(ids(both, 0), ElementsAre(1, 2, 3));
+  const ReadingId again = graph_.add_reading({out(), {}, {}});
+  graph_.resolve_all();
+  EXPECT_THAT(ids(again, 0), ElementsAre(1, 2, 3));
+  graph_.drop_reading(again);
+  graph_.drop_reading(both);
+  const ReadingId last = graph_.add_reading({out(), {}, {}});
+  graph_.resolve_all();
+  EXPECT_THAT(ids(last, 0), ElementsAre(1, 2, 3));
+}
+
+TEST_P(TimedGraphTest, TimesAreKeptAtBothEnds) {
+  apply({{0, 1, a_}});
+  EXPECT_EQ(graph_.time({0, 1, a_}), 7);
+  EXPECT_EQ(graph_.time({0, 2, a_}), std::nullopt);
+  graph_.set_time({0, 1, a_}, INT64_MIN);
+  EXPECT_EQ(graph_.time({0, 1, a_}), INT64_MIN);
+  for (const VertexId end : {0U, 1U}) {
+    graph_.for_each_edge(end, true, [&](const Edge& edge, Timestamp time) {
+      EXPECT_EQ(edge, (Edge{0, 1, a_}));
+      EXPECT_EQ(time, INT64_MIN);
+    });
+  }
+}
+
+const auto name = [](const auto& tested) { return tested.param ? "directed" : "undirected"; };
+INSTANTIATE_TEST_SUITE_P(Directions, DataGraphTest, testing::Bool(), name);
+INSTANTIATE_TEST_SUITE_P(Directions, TimedGraphTest, testing::Bool(), name);
+
+}  // namespace
+}  // namespace deltamatch::graph
