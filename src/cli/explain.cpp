@@ -30,6 +30,7 @@ int explain(Explain options) {
   if (!options.analyze && !options.stream.updates.empty()) {
     throw Error(ErrorKind::usage, "--updates", "the stream is only run with --analyze", "add --analyze");
   }
+  check_apart(input_paths(options.graph, options.stream, options.queries), {{"--dead-letters", options.graph.dead_letters}});
   if (options.analyze && options.stream.updates.empty()) {  // the graph itself is the stream
     options.stream.updates = std::exchange(options.graph.graphs, {});
     options.stream.input = options.graph.graph_input;

@@ -13,6 +13,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/option_kinds.hpp"
 #include "cli/output.hpp"
+#include "cli/paths.hpp"
 #include "cli/values.hpp"
 #include "generate/chung_lu.hpp"
 #include "generate/payments.hpp"
@@ -64,6 +65,7 @@ std::string summary(const gen::PaymentsSummary& made) {
 }
 
 int payments(Payments options) {
+  check_apart({}, {{"--updates", options.updates}, {"--truth", options.truth}});
   options.options.planted.fill(options.planted);
   if (options.updates == "-") {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> truth(
@@ -80,7 +82,11 @@ int payments(Payments options) {
   return exit_ok;
 }
 
-int write_stream(gen::Graph graph, const gen::StreamOptions& options, const GraphFiles& files) {
+/// `make` makes the graph, which may take long: what is wrong with the files is said before.
+template <typename Make>
+int write_stream(const Make& make, const gen::StreamOptions& options, const GraphFiles& files) {
+  check_apart({}, {{"--graph", files.graph}, {"--updates", files.updates}});
+  gen::Graph graph = make();
   const bool directed = graph.directed;
   const gen::Stream stream = gen::make_stream(std::move(graph), options);
   gen::write_graph(stream, files.graph);
@@ -177,7 +183,7 @@ void add_rmat(const Command& generate, Run& run) {
   add_seed(command, o.seed);
   command.runs(run, [options] {
     options->stream.seed = options->graph.seed;
-    return write_stream(gen::rmat(options->graph), options->stream, options->files);
+    return write_stream([&] { return gen::rmat(options->graph); }, options->stream, options->files);
   });
 }
 
@@ -203,7 +209,7 @@ void add_chung_lu(const Command& generate, Run& run) {
   add_seed(command, o.seed);
   command.runs(run, [options] {
     options->stream.seed = options->graph.seed;
-    return write_stream(gen::chung_lu(options->graph), options->stream, options->files);
+    return write_stream([&] { return gen::chung_lu(options->graph); }, options->stream, options->files);
   });
 }
 

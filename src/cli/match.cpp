@@ -46,6 +46,8 @@ std::string shortfall(const Report& report, const Match& options) {
 int match(const Match& options) {
   const auto start = std::chrono::steady_clock::now();
   options.emit.check();
+  check_apart(input_paths(options.graph, {}, options.queries),
+              {{"--out", options.emit.out}, {"--dead-letters", options.graph.dead_letters}});
   if (options.graph.graphs.empty() && options.graph.snapshot.empty()) {
     throw Error(ErrorKind::usage, "match", "there is no graph", "name one with --graph or --snapshot");
   }

@@ -82,6 +82,20 @@ void read_source(const std::string& source, bool directed, std::vector<NamedQuer
 
 }  // namespace
 
+std::vector<std::string> query_paths(const std::vector<std::string>& sources) {
+  std::vector<std::string> paths;
+  for (const std::string& source : sources) {
+    std::error_code error;
+    const fs::file_status status = fs::status(source, error);
+    if (fs::is_directory(status)) {
+      for (const fs::path& file : query_files(source)) paths.push_back(file.string());
+    } else if (fs::exists(status)) {
+      paths.push_back(source);
+    }
+  }
+  return paths;
+}
+
 std::vector<NamedQuery> read_queries(const std::vector<std::string>& sources, bool directed) {
   std::vector<NamedQuery> queries;
   for (const std::string& source : sources) read_source(source, directed, queries);

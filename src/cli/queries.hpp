@@ -20,4 +20,8 @@ struct NamedQuery {
 /// where two queries bear one name.
 [[nodiscard]] std::vector<NamedQuery> read_queries(const std::vector<std::string>& sources, bool directed);
 
+/// The files among the sources, those of directories one by one. Throws Error(configuration) for a directory that cannot be
+/// read or holds no query.
+[[nodiscard]] std::vector<std::string> query_paths(const std::vector<std::string>& sources);
+
 }  // namespace deltamatch::cli

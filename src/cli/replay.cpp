@@ -33,6 +33,10 @@ struct Replay {
 int replay(const Replay& options) {
   const auto start = std::chrono::steady_clock::now();
   options.emit.check();
+  check_apart(input_paths(options.graph, options.stream, options.queries), {{"--out", options.emit.out},
+                                                                            {"--batches", options.batches},
+                                                                            {"--save-snapshot", options.save_snapshot},
+                                                                            {"--dead-letters", options.graph.dead_letters}});
   watch_interrupts();
   Session session(options.graph, options.stream);
   const auto queries = read_queries(options.queries.sources, session.directed());

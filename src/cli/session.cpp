@@ -35,6 +35,18 @@ ingest::BatchLimits limits_of(const StreamOptions& stream, Timestamp window) {
 
 }  // namespace
 
+std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOptions& stream, const QuerySelection& queries) {
+  std::vector<NamedPath> inputs{{"--snapshot", graph.snapshot}};
+  const auto add = [&inputs](std::string_view option, const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) inputs.push_back({option, path});
+  };
+  add("--graph", graph.graphs);
+  add("--labels", graph.labels);
+  add("--updates", stream.updates);
+  add("--query", query_paths(queries.sources));
+  return inputs;
+}
+
 Session::Session(const GraphOptions& graph, const StreamOptions& stream) : progress_(graph.progress) {
   check(graph);
   Timestamp window = stream.window;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/options.hpp"
+#include "cli/paths.hpp"
 #include "cli/progress.hpp"
 #include "cli/queries.hpp"
 #include "cli/report.hpp"
@@ -15,6 +16,10 @@
 #include "ingest/stream.hpp"
 
 namespace deltamatch::cli {
+
+/// Every file that is read. Throws as query_paths does.
+[[nodiscard]] std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOptions& stream,
+                                                 const QuerySelection& queries);
 
 class Session {
  public:

@@ -8,6 +8,7 @@
 #include "cli/json_writer.hpp"
 #include "cli/option_kinds.hpp"
 #include "cli/output.hpp"
+#include "cli/paths.hpp"
 #include "cli/values.hpp"
 #include "deltamatch/engine.hpp"
 #include "ingest/sink/json_text.hpp"
@@ -75,6 +76,7 @@ void append_record(std::string& out, const Update& update) {
 }
 
 int export_graph(const Snapshot& options) {
+  check_apart({{"FILE", options.file}}, {{"--out", options.out}});
   const Engine engine = Engine::restore(options.file);
   ingest::OutputFile out(options.out);
   engine.for_each([&out](const Update& update) {

@@ -68,6 +68,51 @@ class Usage(harness.CliTest):
         for backend in ["auto", "cpu"]:
             self.json("replay", "--updates", "s.tsv", "--query", TRIANGLE, "--backend", backend)
 
+    def test_nothing_is_written_over_another_file_of_the_command(self):
+        files = {"s.tsv": "1\t2\n", "g.txt": "2 3\n", "l.csv": "vertex,label\n1,A\n", "q/e.pattern": "(a)-->(b)"}
+        for name, content in files.items():
+            self.write(name, content)
+        self.ok("replay", "--updates", "s.tsv", "--query", "q", "--save-snapshot", "s.dms")
+        files["s.dms"] = (self.dir / "s.dms").read_bytes()
+        (self.dir / "soft").symlink_to("s.tsv")
+        os.link(self.dir / "s.tsv", self.dir / "hard")
+        (self.dir / "here").symlink_to(".")
+        names = sorted(os.listdir(self.dir))
+        replay = ["replay", "--updates", "s.tsv", "--query", "q", "--graph", "g.txt", "--labels", "l.csv"]
+        matches = ["--emit", "matches", "--out"]
+        letters = ["--on-error", "dead-letter", "--dead-letters"]
+        match = ["match", "--graph", "g.txt", "--query", "q/e.pattern"]
+        for args, one, other in [
+            (replay + ["--batches", "s.tsv"], "--batches s.tsv", "--updates s.tsv"),
+            (replay + ["--batches", "./here/s.tsv"], "--batches ./here/s.tsv", "--updates s.tsv"),
+            (replay + ["--batches", "soft"], "--batches soft", "--updates s.tsv"),
+            (replay + ["--batches", "hard"], "--batches hard", "--updates s.tsv"),
+            (replay + [*matches, "g.txt"], "--out g.txt", "--graph g.txt"),
+            (replay + [*matches, "q/e.pattern"], "--out q/e.pattern", "--query q/e.pattern"),
+            (replay + ["--save-snapshot", "g.txt"], "--save-snapshot g.txt", "--graph g.txt"),
+            (replay + [*letters, "l.csv"], "--dead-letters l.csv", "--labels l.csv"),
+            (replay + ["--batches", "new", *matches, "./new"], "--batches new", "--out ./new"),
+            (replay + ["--batches", "new", "--save-snapshot", "here/new"], "--batches new", "--save-snapshot here/new"),
+            (["replay", "--updates", "s.tsv", "--query", "q", "--snapshot", "s.dms", "--save-snapshot", "s.dms"],
+             "--save-snapshot s.dms", "--snapshot s.dms"),
+            (match + [*matches, "g.txt"], "--out g.txt", "--graph g.txt"),
+            (match + [*letters, "q/e.pattern"], "--dead-letters q/e.pattern", "--query q/e.pattern"),
+            (["explain", "--graph", "g.txt", "--query", "q", *letters, "g.txt"], "--dead-letters g.txt", "--graph g.txt"),
+            (["snapshot", "export", "s.dms", "--out", "s.dms"], "--out s.dms", "FILE s.dms"),
+            (["generate", "payments", "--updates", "x", "--truth", "./x"], "--updates x", "--truth ./x"),
+            (["generate", "rmat", "--graph", "x", "--updates", "x"], "--graph x", "--updates x"),
+        ]:
+            with self.subTest(args=args):
+                self.assertEqual(self.fails(2, *args, says=[one, other, "name another file"]).err.count("\n"), 1)
+                self.assertEqual(sorted(os.listdir(self.dir)), names)
+                for name, content in files.items():
+                    self.assertEqual((self.dir / name).read_bytes(), content if isinstance(content, bytes) else content.encode())
+
+    def test_devices_may_be_shared(self):
+        self.write("s.tsv", "1\t2\n")
+        self.ok("replay", "--updates", "s.tsv", "--query", TRIANGLE, "--batches", "/dev/null", "--emit", "matches", "--out",
+                "/dev/null")
+
     def test_full_disk_under_standard_output(self):
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([PROGRAM, "validate", "--query", TRIANGLE], stdout=full, stderr=subprocess.PIPE, check=False)

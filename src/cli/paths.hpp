@@ -1,0 +1,21 @@
+// Files that the command line names, and the check that nothing is written over what is read or written elsewhere.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deltamatch::cli {
+
+/// A path and the option that names it.
+struct NamedPath {
+  std::string_view option;  ///< text of static duration
+  std::string path;
+};
+
+/// Throws Error(usage), naming both options, where an output is an input or another output, under whatever name: through links
+/// or other spellings. Empty paths and "-" are passed over, and so is what is no regular file (two outputs may go to
+/// /dev/null). Opens nothing.
+void check_apart(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
+
+}  // namespace deltamatch::cli
