@@ -140,7 +140,10 @@ std::optional<Format> detect_format(std::string_view head, std::size_t columns) 
   if (most(has_columns) || (columns == 0 && most(is_tsv))) return Format::tsv;
   if (most(is_snap) && !all(has_separator)) return Format::snap;
   if (most(has_separator)) return Format::csv;
-  return std::nullopt;
+  if (lines.size() == 1) return std::nullopt;
+  // Then the first record decides, and later ones are refused by line and reason. Not as csv: prose has commas, too.
+  const std::optional<Format> first = detect_format(lines[0], columns);
+  return first == Format::csv ? std::nullopt : first;
 }
 
 }  // namespace deltamatch::ingest

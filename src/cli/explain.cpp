@@ -62,7 +62,7 @@ void add_explain(const Command& program, Run& run) {
   add_query_options(command, options->queries);
   command
       .add_flag("--analyze", options->analyze,
-                "Run --updates (without it, the edges of --graph as a stream) and show actual figures beside the estimates")
+                "Run --updates (without it, the edges of --graph as a stream) and say of each plan what it tried and found")
       .group("Queries");
   add_stream_options(command, options->stream);
   add_graph_options(command, options->graph, true);

@@ -6,6 +6,7 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
@@ -31,12 +32,17 @@ int parse_outcome(const CLI::App& program, const CLI::ParseError& error) {
     return exit_ok;
   }
   std::string command;
-  for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
+  const CLI::App* app = &program;
+  while (!app->get_subcommands().empty()) {
     app = app->get_subcommands().front();
     command += ' ' + app->get_name();
   }
   const std::string where = command.empty() ? "command line" : command.substr(1);
-  return fail(where + ": " + error.what() + "; see deltamatch" + command + " --help", exit_usage);
+  // CLI11 misses the subcommand before it looks at the word that stands in its place.
+  const std::vector<std::string> unknown = app->remaining();
+  const bool wrong_word = app->get_require_subcommand_min() > 0 && !unknown.empty();
+  const std::string what = wrong_word ? "'" + unknown.front() + "' is not known" : error.what();
+  return fail(where + ": " + what + "; see deltamatch" + command + " --help", exit_usage);
 }
 
 int run_program(int argc, char** argv) {

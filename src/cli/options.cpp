@@ -60,7 +60,12 @@ void EmitOptions::check() const {
   if (emit != Emit::matches && !(out.empty() && out_format.empty())) {
     throw Error(ErrorKind::usage, out.empty() ? "--out-format" : "--out", "no matches are written", "add --emit matches");
   }
-  if (to_stdout() && json) {
+  if (batches == "-" && (matches_to_stdout() || json)) {
+    throw Error(ErrorKind::usage, "--batches -",
+                json ? "--json wants standard output too" : "the matches want standard output too",
+                "write one of them to a file");
+  }
+  if (matches_to_stdout() && json) {
     throw Error(ErrorKind::usage, "--json", "matches and the JSON object both want standard output",
                 "write the matches to a file with --out FILE");
   }

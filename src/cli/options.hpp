@@ -59,11 +59,14 @@ struct EmitOptions {
   Emit emit = Emit::none;
   std::string out;  ///< empty: not given
   std::string out_format;
+  std::string batches;  ///< replay; empty: not given
   bool json = false;
 
   /// Throws Error(usage) where the options contradict each other.
   void check() const;
-  [[nodiscard]] bool to_stdout() const { return emit == Emit::matches && (out.empty() || out == "-"); }
+  [[nodiscard]] bool matches_to_stdout() const { return emit == Emit::matches && (out.empty() || out == "-"); }
+  /// Standard output holds lines for programs, so the table goes to standard error.
+  [[nodiscard]] bool lines_to_stdout() const { return matches_to_stdout() || batches == "-"; }
   /// Null unless matches are written.
   [[nodiscard]] std::unique_ptr<MatchSink> make_sink() const;
 };

@@ -23,12 +23,12 @@ void print_err(std::string_view text) noexcept {
   std::fflush(stderr);
 }
 
-TextFile::TextFile(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wbe")) {
+TextFile::TextFile(std::string path) : path_(std::move(path)), file_(path_ == "-" ? stdout : std::fopen(path_.c_str(), "wbe")) {
   if (file_ == nullptr) fail(errno);
 }
 
 TextFile::~TextFile() {
-  if (file_ != nullptr) std::fclose(file_);
+  if (file_ != nullptr && file_ != stdout) std::fclose(file_);
 }
 
 void TextFile::line(std::string_view text) {
@@ -36,11 +36,12 @@ void TextFile::line(std::string_view text) {
 }
 
 void TextFile::close() {
-  if (std::fclose(std::exchange(file_, nullptr)) != 0) fail(errno);
+  std::FILE* const file = std::exchange(file_, nullptr);
+  if ((file == stdout ? std::fflush(file) : std::fclose(file)) != 0) fail(errno);
 }
 
 void TextFile::fail(int error) const {
-  throw Error(path_, "cannot write: " + reason(error), "check the path and the free space");
+  throw Error(path_ == "-" ? "standard output" : path_, "cannot write: " + reason(error), "check the path and the free space");
 }
 
 }  // namespace deltamatch::cli

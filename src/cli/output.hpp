@@ -13,7 +13,8 @@ void print_out(std::string_view text);
 /// Standard error: nothing can be done about a failure there.
 void print_err(std::string_view text) noexcept;
 
-/// A text file that is written line by line. Every member throws Error(runtime) naming the file.
+/// A text file that is written line by line, or standard output under the name "-". Every member throws Error(runtime) naming
+/// the file.
 class TextFile {
  public:
   explicit TextFile(std::string path);

@@ -26,7 +26,6 @@ struct Replay {
   StreamOptions stream;
   QuerySelection queries;
   EmitOptions emit;
-  std::string batches;
   std::string save_snapshot;
 };
 
@@ -34,28 +33,38 @@ int replay(const Replay& options) {
   const auto start = std::chrono::steady_clock::now();
   options.emit.check();
   check_apart(input_paths(options.graph, options.stream, options.queries), {{"--out", options.emit.out},
-                                                                            {"--batches", options.batches},
+                                                                            {"--batches", options.emit.batches},
                                                                             {"--save-snapshot", options.save_snapshot},
                                                                             {"--dead-letters", options.graph.dead_letters}});
   watch_interrupts();
   Session session(options.graph, options.stream);
   const auto queries = read_queries(options.queries.sources, session.directed());
   const std::unique_ptr<MatchSink> sink = options.emit.make_sink();
-  const std::unique_ptr<TextFile> batches = options.batches.empty() ? nullptr : std::make_unique<TextFile>(options.batches);
+  const std::unique_ptr<TextFile> batches =
+      options.emit.batches.empty() ? nullptr : std::make_unique<TextFile>(options.emit.batches);
   Report report;
   report.digests = options.emit.emit == Emit::digest;
   register_queries(session.engine(), queries, options.queries.options(options.emit.emit != Emit::none), report);
 
-  session.load(report);
-  session.run(report, sink.get(), [&](const BatchResult& result, const ingest::PositionedBatch& batch) {
-    if (batches) batches->line(to_json(result, batch, report.deltas));
-  });
-  if (batches) batches->close();
-  if (!options.save_snapshot.empty()) session.engine().save(options.save_snapshot);
+  const auto finish = [&] {
+    if (batches) batches->close();
+    report.graph = session.engine().graph();
+    report.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    print(report, options.emit);
+  };
 
-  report.graph = session.engine().graph();
-  report.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  print(report, options.emit);
+  session.load(report);
+  try {
+    session.run(report, sink.get(), [&](const BatchResult& result, const ingest::PositionedBatch& batch) {
+      if (batches) batches->line(to_json(result, batch, report.deltas));
+    });
+  } catch (const Error&) {
+    report.failed = true;
+    finish();
+    throw;
+  }
+  if (!options.save_snapshot.empty()) session.engine().save(options.save_snapshot);
+  finish();
   return report.interrupted ? exit_interrupted : exit_ok;
 }
 
@@ -69,7 +78,8 @@ void add_replay(const Command& program, Run& run) {
   add_stream_options(command, options->stream).required();
   add_emit_options(command, options->emit);
   command
-      .add_text("--batches", options->batches, "One JSON object per batch: updates, new and removed matches, seconds", "FILE")
+      .add_text("--batches", options->emit.batches,
+                "One JSON object per batch (updates, new and removed matches, seconds); - for standard output", "FILE")
       .group("Output");
   command.add_text("--save-snapshot", options->save_snapshot, "Write the graph as it stands at the end", "FILE")
       .group("Output");

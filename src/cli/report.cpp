@@ -131,7 +131,7 @@ std::string to_json(const Report& report) {
   json.key("seconds").begin_object().key("load").seconds(report.load);
   write_steps(json, report.steps);
   json.key("total").seconds(report.total).end_object();
-  if (report.interrupted) json.key("complete").boolean(false);
+  if (report.interrupted || report.failed) json.key("complete").boolean(false);
   json.end_object();
   return json.text();
 }
@@ -159,6 +159,7 @@ std::string to_table(const Report& report) {
   std::string text;
   auto out = std::back_inserter(text);
   if (report.interrupted) text += "INTERRUPTED: what follows covers the stream up to the batch that was finished\n";
+  if (report.failed) text += "INCOMPLETE: what follows covers the stream up to the error\n";
   if (report.batches > 0) {
     const double busy = sum(report.steps);
     fmt::format_to(out, "stream   {} updates in {} {}, {} updates/s\n", grouped(report.updates), grouped(report.batches),
@@ -186,7 +187,7 @@ std::string to_table(const Report& report) {
 void print(const Report& report, const EmitOptions& options) {
   if (options.json) {
     print_out(to_json(report) + '\n');
-  } else if (options.to_stdout()) {
+  } else if (options.lines_to_stdout()) {
     print_err(to_table(report));
   } else {
     print_out(to_table(report));

@@ -48,6 +48,7 @@ struct Report {
   double total = 0;  ///< seconds
   bool digests = false;
   bool interrupted = false;
+  bool failed = false;  ///< the stream was left at an error; like an interrupted report, this one covers what was done before
 
   /// All but refused records, which the stream counts.
   void add(const BatchResult& result);
@@ -63,7 +64,7 @@ struct Report {
 /// The summary for people, lines ended.
 [[nodiscard]] std::string to_table(const Report& report);
 
-/// The report where the options want it: as JSON or as a table, the table on standard error where matches take standard output.
+/// The report where the options want it: as JSON or as a table, the table on standard error where lines take standard output.
 void print(const Report& report, const EmitOptions& options);
 
 }  // namespace deltamatch::cli

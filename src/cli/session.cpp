@@ -134,23 +134,34 @@ void Session::load(Report& report) {
 }
 
 void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch) {
+  for (std::size_t index = 0; index < updates_.size(); ++index) run_source(index, report, sink, on_batch);
+  progress_.clear();
+  report.interrupted = interrupted();
+}
+
+void Session::run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch) {
+  ingest::BatchSource& source = *updates_[index];
+  std::uint64_t refused_by_engine = 0;  // these are among the updates that it took
+  const auto count_refused = [&] {
+    report.unused.add(source.refused());
+    report.updates += source.refused().total() - refused_by_engine;
+  };
   ingest::PositionedBatch batch;
-  for (std::size_t index = 0; index < updates_.size(); ++index) {
-    ingest::BatchSource& source = *updates_[index];
-    std::uint64_t refused_by_engine = 0;  // these are among the updates that it took
+  try {
     while (!interrupted() && source.next(batch)) {
       const BatchResult result = engine_->process(batch.updates, source.on_reject(), sink);
       report.add(result);
+      refused_by_engine += result.rejects.size();
       on_batch(result, batch);
       source.settle(batch, result.rejects);
-      refused_by_engine += result.rejects.size();
       progress_.show("updates", report.updates, fraction(updates_, index));
     }
-    report.unused.add(source.refused());
-    report.updates += source.refused().total() - refused_by_engine;
+  } catch (const Error&) {
+    progress_.clear();
+    count_refused();
+    throw;
   }
-  progress_.clear();
-  report.interrupted = interrupted();
+  count_refused();
 }
 
 std::vector<QueryId> register_queries(Engine& engine, const std::vector<NamedQuery>& queries, const QueryOptions& options,

@@ -35,12 +35,14 @@ class Session {
 
   using OnBatch = std::function<void(const BatchResult& result, const ingest::PositionedBatch& batch)>;
   /// Processes the stream to its end or to the batch in which SIGINT came (report.interrupted). Matches go to `sink`, which
-  /// may be null. Throws Error at the first bad record where the policy is to fail; what stands before it has been processed.
+  /// may be null. Throws Error at the first bad record where the policy is to fail, and where the stream cannot be read on;
+  /// what stands before has been processed and is in the report then.
   void run(Report& report, MatchSink* sink, const OnBatch& on_batch);
 
  private:
   using Sources = std::vector<std::unique_ptr<ingest::BatchSource>>;
 
+  void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   void open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window);
   [[nodiscard]] bool decide_direction(const GraphOptions& graph) const;
 

@@ -15,7 +15,7 @@ class BadInput(harness.CliTest):
         """`fail` names the line and the reason, `skip` counts it and reads on."""
         self.write(name, stream)
         base = ["replay", "--updates", name, "--query", "e=(a)-->(b)", *args]
-        self.fails(1, *base, says=[f"deltamatch: {name}:{where}: {reason}: ", REMEDY])
+        self.fails(1, *base, says=[f"deltamatch: {name}:{where}: {reason}: ", REMEDY], reports=True)
         result = self.json(*base, "--on-error", "skip")
         self.assertEqual({k: v for k, v in result["ignored"].items() if v}, {reason: 1}, stream)
         return result
@@ -40,7 +40,8 @@ class BadInput(harness.CliTest):
 
     def test_window_needs_times(self):
         self.write("s.tsv", GOOD)
-        self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, "--window", "24h", says="s.tsv:1: missing_time")
+        self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, "--window", "24h", says="s.tsv:1: missing_time",
+                   reports=True)
 
     def test_bad_ids_of_integer_formats(self):
         for ident in ["nan", "1.5", "0x10", "9223372036854775808", "abc"]:
@@ -63,8 +64,27 @@ class BadInput(harness.CliTest):
     def test_what_stands_before_a_bad_record_is_applied(self):
         self.write("s.tsv", "+\t1\t2\n+\t2\t3\n+\t3\t1\ngarbage\n")
         self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, "--emit", "matches", "--out", "m.jsonl",
-                   says="s.tsv:4: wrong_arity")
+                   says="s.tsv:4: wrong_arity", reports=True)
         self.assertEqual([row["query"] for row in self.lines("m.jsonl")], ["triangle"])
+
+    def test_the_report_of_what_stands_before_a_bad_record(self):
+        self.write("s.tsv", "+\t1\t2\n+\t2\t3\n+\t3\t1\ngarbage\n+\t3\t4\n")
+        args = ["replay", "--updates", "s.tsv", "--query", TRIANGLE, "--batch", 2, "--batches", "b.jsonl", "--save-snapshot", "x"]
+        outcome = self.fails(1, *args, "--json", says="s.tsv:4: wrong_arity", reports=True)
+        result = json.loads(outcome.out)
+        self.assertEqual((result["batches"], result["updates"], result["graph"]["edges"]), (2, 4, 3))
+        self.assertEqual(result["queries"], [{"name": "triangle", "new": 1, "removed": 0}])
+        self.assertEqual(result["ignored"]["wrong_arity"], 1)
+        self.assertEqual(sum(line["queries"][0]["new"] for line in self.lines("b.jsonl")), 1)
+        self.assertFalse((self.dir / "x").exists())
+        outcome = self.fails(1, *args, says="s.tsv:4: wrong_arity", reports=True)
+        self.assertRegex(outcome.out, r"\ntriangle +1 +0\n")
+        outcome = self.run_program(*args, "--emit", "matches")
+        self.assertEqual((outcome.code, outcome.out.count("\n")), (1, 1), outcome)
+        self.assertRegex(outcome.err, r"\AINCOMPLETE: (.*\n)+deltamatch: s.tsv:4: wrong_arity")
+
+    def test_a_bad_second_record_is_refused_by_its_line(self):
+        self.refuses("1 2\n3\n", 2, "wrong_arity", name="s.txt")
 
     def test_dead_letters(self):
         self.write("g.tsv", "+\t1\t2\n+\t5\t6\nbad graph\n")
@@ -93,13 +113,14 @@ class BadInput(harness.CliTest):
     def test_truncated_gz(self):
         packed = gzip.compress("".join(f"+\t{i}\t{i * 7919 % 100003}\n" for i in range(20000)).encode())
         self.write("s.gz", packed[: len(packed) // 2])
-        self.fails(1, "replay", "--updates", "s.gz", "--query", TRIANGLE, "--on-error", "skip", says="s.gz")
+        self.fails(1, "replay", "--updates", "s.gz", "--query", TRIANGLE, "--on-error", "skip", says="s.gz", reports=True)
 
     def test_binary_junk(self):
         junk = bytes(range(256)) * 64
         self.write("s.bin", junk)
         self.fails(1, "replay", "--updates", "s.bin", "--query", TRIANGLE, says="s.bin")
-        self.fails(1, "replay", "--updates", "s.bin", "--query", TRIANGLE, "--format", "tsv", says="s.bin:1: ")
+        self.fails(1, "replay", "--updates", "s.bin", "--query", TRIANGLE, "--format", "tsv", says="s.bin:1: ",
+                   reports=True)
         result = self.json("replay", "--updates", "s.bin", "--query", TRIANGLE, "--format", "tsv", "--on-error", "skip")
         self.assertEqual(result["graph"]["edges"], 0)
         self.assertEqual(result["updates"], sum(result["ignored"].values()))

@@ -69,12 +69,18 @@ class CliTest(unittest.TestCase):
         self.assertEqual(outcome.out.count("\n"), 1, outcome)
         return json.loads(outcome.out)
 
-    def fails(self, code, *args, stdin=b"", says=()):
-        """Runs a command that must fail with `code`, one line of message and nothing on standard output."""
+    def fails(self, code, *args, stdin=b"", says=(), reports=False):
+        """Runs a command that must fail with `code` and one line of message; standard output must be empty, or with `reports`
+        hold a report that is marked as incomplete."""
         outcome = self.run_program(*args, stdin=stdin)
         self.assertEqual(outcome.code, code, outcome)
         self.assertTrue(outcome.err.startswith("deltamatch: "), outcome)
-        self.assertEqual(outcome.out_bytes, b"", outcome)
+        if not reports:
+            self.assertEqual(outcome.out_bytes, b"", outcome)
+        elif "--json" in args:
+            self.assertIs(json.loads(outcome.out)["complete"], False, outcome)
+        else:
+            self.assertTrue(outcome.out.startswith("INCOMPLETE: "), outcome)
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, outcome.err, outcome)
         return outcome

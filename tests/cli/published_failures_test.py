@@ -49,7 +49,7 @@ class PublishedFailures(harness.CliTest):
         self.write("g.graph", "t 4 0\nv 1 0\nv 2 0\nv 3 0\nv 4 0\n")
         self.write("s.txt", stream)
         args = ["replay", "--graph", "g.graph", "--updates", "s.txt", "--query", "t=(a)--(b)--(c)--(a)"]
-        self.fails(1, *args, says="s.txt:4: ")
+        self.fails(1, *args, says="s.txt:4: ", reports=True)
         result = self.json(*args, "--on-error", "skip")
         self.assertEqual(result["queries"], [{"name": "t", "new": 2, "removed": 0}])
         self.assertEqual((result["graph"]["edges"], sum(result["ignored"].values())), (5, 1))

@@ -161,6 +161,23 @@ class Replay(harness.CliTest):
         self.assertEqual([json.loads(line)["query"] for line in outcome.out.splitlines()], ["triangle"])
         self.assertIn("stream   3 updates", outcome.err)
 
+    def test_batches_on_standard_output(self):
+        self.write("s.tsv", RING)
+        args = ["replay", "--updates", "s.tsv", "--query", TRIANGLE, "--batches", "-"]
+        outcome = self.run_program(*args, "--batch", 1)
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual([json.loads(line)["batch"] for line in outcome.out.splitlines()], [1, 2, 3])
+        self.assertIn("stream   3 updates", outcome.err)
+        outcome = self.run_program(*args, "--emit", "matches", "--out", "m.jsonl")
+        self.assertEqual((outcome.code, outcome.out.count("\n"), len(self.lines("m.jsonl"))), (0, 1, 1), outcome)
+        self.fails(2, *args, "--json", says="--batches -: --json wants")
+        self.fails(2, *args, "--emit", "matches", says="--batches -: the matches want")
+        self.assertFalse((self.dir / "-").exists())
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([PROGRAM, *args], stdout=full, stderr=subprocess.PIPE, cwd=self.dir, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"deltamatch: standard output: cannot write: No space left on device", done.stderr)
+
     def test_digest_does_not_depend_on_threads_or_order(self):
         digests = set()
         for stream in [RING, "".join(reversed(RING.splitlines(True)))]:

@@ -33,6 +33,11 @@ class Usage(harness.CliTest):
         base = ["replay", "--updates", "s.tsv", "--query", TRIANGLE]
         for args, text in [
             ([], "subcommand is required"),
+            (["frob"], "command line: 'frob' is not known; see deltamatch --help"),
+            (["frob", "--query", TRIANGLE], "'frob' is not known"),
+            (["--nonsense"], "'--nonsense' is not known"),
+            (["snapshot", "frob"], "snapshot: 'frob' is not known; see deltamatch snapshot --help"),
+            (["snapshot"], "subcommand is required"),
             (["replay"], "--query is required"),
             (["replay", "--query", TRIANGLE], "--updates is required"),
             (["match", "--query", TRIANGLE], "there is no graph"),

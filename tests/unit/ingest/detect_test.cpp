@@ -39,6 +39,15 @@ TEST(Detect, EveryFormatByItsContent) {
   EXPECT_EQ(detected("\n\n  {\"source\":1"), "jsonl");
 }
 
+TEST(Detect, TheFirstRecordDecidesWhereTheOthersFitNothing) {
+  EXPECT_EQ(detected("1 2\n3\n"), "snap");
+  EXPECT_EQ(detected("+\t1\t2\tx\t5\nbad\n"), "tsv");
+  EXPECT_EQ(detected("{\"source\":1,\"target\":2}\nbad\n"), "jsonl");
+  EXPECT_EQ(detected("e 0 1\nbad\n"), "tve");
+  EXPECT_EQ(detected("hello, world\nbad\n"), "none");
+  EXPECT_EQ(detected("bad\n1 2\n"), "none");
+}
+
 TEST(Detect, NothingWhereNothingFits) {
   EXPECT_EQ(detected(""), "none");
   EXPECT_EQ(detected("hello world this is prose\n"), "none");
