@@ -15,6 +15,7 @@ namespace {
 
 std::string figure(double value) {
   if (!(value < 1e15)) return "beyond 10^15";
+  value *= 1 + 1e-9;  // halves are rounded up, however the compiler has ordered the arithmetic
   if (value < 9.95) return fmt::format("{:.1f}", value);
   // Two digits: what is an estimate should not look like a count.
   double unit = 1;
