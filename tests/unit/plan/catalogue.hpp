@@ -71,7 +71,8 @@ class Data {
     };
     while (edges.size() < 600) {
       const VertexId u = draw() % vertices;
-      const VertexId v = draw() % (1 + draw() % vertices);  // low numbers are hubs
+      const std::uint32_t bound = 1 + draw() % vertices;  // low numbers are hubs
+      const VertexId v = draw() % bound;
       if (u != v) edges.insert(graph.ranked(u, v, labels[draw() % 3 / 2]));
     }
     graph::NetBatch batch;
