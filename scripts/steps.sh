@@ -36,11 +36,13 @@ step() {
   if [ $keep_going = no ]; then finish; fi
 }
 
-# The tests that a step skipped: a green line hides nothing.
+# The tests that a step skipped, those that differ in their parameters in one: a green line hides nothing.
 skipped() {
   local names
-  names=$(sed -nE 's/^[[:space:]]*[0-9]+ - (.*) \(Skipped\)$/\1/p' "$1")
-  if [ -n "$names" ]; then printf '%-26s %d skipped: %s\n' '' "$(wc -l <<<"$names")" "$(xargs <<<"$names" | cut -c1-400)"; fi
+  names=$(sed -nE 's/^[[:space:]]*[0-9]+ - (.*) \(Skipped\)$/\1/p' "$1" | sed -E 's/ +# GetParam.*//; s#/[^/]*$##')
+  if [ -n "$names" ]; then
+    printf '%-26s skipped: %s\n' '' "$(sort <<<"$names" | uniq -c | awk '{printf "%s%s (%d)", (NR > 1 ? ", " : ""), $2, $1}')"
+  fi
 }
 
 # Ends the script with what failed, what was left out and how many tests ran; ctest's line of the first test step comes last.

@@ -111,8 +111,10 @@ class Steps(unittest.TestCase):
         self.assertIn("left out: long", done.stdout)
 
     def test_skipped_tests_are_named(self):
-        done = self.run_steps("""step test 1 echo $'100% tests passed, 0 tests failed out of 2\\n\\t  3 - streams.Otc (Skipped)'\nfinish""")
-        self.assertIn("1 skipped: streams.Otc", done.stdout)
+        log = r"100% tests passed, 0 tests failed out of 4\n\t  3 - t.All/Otc.Rows/a  # GetParam() = a (Skipped)" \
+              r"\n\t  4 - t.All/Otc.Rows/b  # GetParam() = b (Skipped)\n\t  5 - slow.darpa (Skipped)\n"
+        done = self.run_steps(f"step test 1 printf '{log.replace('%', '%%')}'\nfinish")
+        self.assertIn("skipped: slow.darpa (1), t.All/Otc.Rows (2)\n", done.stdout)
 
 
 if __name__ == "__main__":
