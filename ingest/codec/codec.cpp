@@ -59,7 +59,9 @@ bool is_jlg_header(std::string_view line) noexcept {
     line.remove_prefix(found ? digits + 1 : 0);
     return found;
   };
-  return number() && number() && (line == "u" || line == "d" || line.starts_with("u,") || line.starts_with("d,"));
+  const bool vertices = number();
+  const bool edges = vertices && number();
+  return edges && (line == "u" || line == "d" || line.starts_with("u,") || line.starts_with("d,"));
 }
 
 /// Fields between single tabs, or between runs of blanks.

@@ -22,9 +22,9 @@ class Option {
   explicit Option(CLI::Option& option) noexcept : option_(&option) {}
 
   /// The heading under which help shows it.
-  Option group(const std::string& name) const;
-  Option required() const;
-  Option excludes(const Option& other) const;
+  Option group(const std::string& name) const;  // NOLINT(modernize-use-nodiscard): chained or not
+  Option required() const;                      // NOLINT(modernize-use-nodiscard): chained or not
+  Option excludes(const Option& other) const;   // NOLINT(modernize-use-nodiscard): chained or not
 
  private:
   CLI::Option* option_;

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ std::string figure(double value) {
   // Two digits: what is an estimate should not look like a count.
   double unit = 1;
   while (value / unit >= 99.5) unit *= 10;
-  return fmt::format("{:.0f}", static_cast<double>(static_cast<std::int64_t>(value / unit + 0.5)) * unit);
+  return fmt::format("{:.0f}", std::round(value / unit) * unit);
 }
 
 std::string word(std::string_view text) {
@@ -76,6 +77,7 @@ class Writer {
   /// Query vertices that a term merges are one: "c=e".
   [[nodiscard]] std::string merged(const std::vector<std::uint32_t>& members) const {
     std::vector<std::string> names;
+    names.reserve(members.size());
     for (const std::uint32_t v : members) names.push_back(vertex(v));
     return fmt::format("{}", fmt::join(names, "="));
   }
@@ -100,6 +102,7 @@ class Writer {
 
   [[nodiscard]] std::string lists(const std::vector<Probe>& probes) const {
     std::vector<std::string> all;
+    all.reserve(probes.size());
     for (const Probe& probe : probes) all.push_back(list(probe.reading, held_[probe.position], probe.inclusive, probe.power));
     return fmt::format("{}", fmt::join(all, " & "));
   }
@@ -109,6 +112,7 @@ class Writer {
     std::string text = from.probes.empty() ? std::string(name) : fmt::format("{} in {}", name, lists(from.probes));
     const auto check = [&](const char* sign, const std::vector<Position>& positions) {
       std::vector<std::string> names;
+      names.reserve(positions.size());
       for (const Position position : positions) names.push_back(held_[position]);
       if (!names.empty()) text += fmt::format(", {} {}", sign, fmt::join(names, " "));
     };

@@ -156,10 +156,10 @@ struct Scenario {
   const char* name;
   EngineOptions options;
   std::vector<StandingQuery> queries;
-  Updates start;              // loaded
+  Updates start;  // loaded
   std::vector<Updates> before;
-  Updates batch;              // the one that fails
-  Updates after;              // shows what the graph keeps to itself, such as the window's entries
+  Updates batch;  // the one that fails
+  Updates after;  // shows what the graph keeps to itself, such as the window's entries
 
   [[nodiscard]] Engine engine() const {
     Engine engine(options);
@@ -211,7 +211,7 @@ Scenario undirected_scenario() {
 Scenario window_scenario() {
   Updates start;
   for (std::int64_t i = 0; i < 24; ++i) start.push_back(insert(i, (i + 1) % 24, "", 1000 + i));
-  Updates batch = {insert(0, 1, "", 1100), insert(1, 2, "", 1030), insert(2, 3, "", 1031), erase(7, 8),
+  Updates batch = {insert(0, 1, "", 1100),   insert(1, 2, "", 1030), insert(2, 3, "", 1031),   erase(7, 8),
                    insert(30, 31, "", 1002), insert(0, 2, "", 7432), insert(31, 30, "", 1033), insert(40, 41, "", 1034)};
   for (std::int64_t i = 50; i < 90; ++i) batch.push_back(insert(i, i + 1, "", 1032 + i % 4));
   for (std::int64_t i = 12; i < 20; ++i) batch.push_back(insert(i, i + 1, "", 1036));
@@ -227,9 +227,7 @@ Scenario window_scenario() {
 Scenario wildcard_scenario() {
   return {"wildcards over derived relations",
           options_of(true),
-          {{"(a)-[]->(b)-[]->(c)-[]->(a)", listing},
-           {"(a)-[:A|B]-(b)-[:B]->(c)", counting},
-           {"(a:L)-[]-(b)", homomorphisms}},
+          {{"(a)-[]->(b)-[]->(c)-[]->(a)", listing}, {"(a)-[:A|B]-(b)-[:B]->(c)", counting}, {"(a:L)-[]-(b)", homomorphisms}},
           {vertex(1, "L"), vertex(2, "M"), insert(1, 2, "A"), insert(2, 3, "B"), insert(3, 1, "A"), insert(3, 1, "B")},
           {{insert(2, 1, "B")}},
           {insert(1, 2, "B"), erase(3, 1, "A"), insert(3, 2, "A"), insert(2, 1, "A"), insert(1, 4, "C"), insert(4, 3, "B")},
@@ -263,7 +261,8 @@ Scenario vertex_deletion_scenario() {
   return {"vertices are deleted and come back",
           options_of(false),
           {{undirected_triangle, listing}, {"(a)--(b)--(c)", counting}},
-          {vertex("hub"sv, "H"), insert("hub"sv, 1), insert("hub"sv, 2), insert("hub"sv, 3), insert(1, 2), insert(2, 3), insert(1, 3)},
+          {vertex("hub"sv, "H"), insert("hub"sv, 1), insert("hub"sv, 2), insert("hub"sv, 3), insert(1, 2), insert(2, 3),
+           insert(1, 3)},
           {},
           {erase_vertex("hub"sv), erase_vertex(17), insert("hub"sv, 1), insert("hub"sv, 3), erase_vertex(2), erase_vertex(3),
            vertex(3, "new"), insert(3, 1), insert(3, "hub"sv)},
@@ -272,8 +271,8 @@ Scenario vertex_deletion_scenario() {
 
 class FailureTest : public testing::TestWithParam<Scenario> {};
 
-/// Calls `attempt` with allocation 0, 1, 2, ... failing, until it gets by without that one. An allocation whose failure is made up
-/// for lets the attempt succeed, too; then it must have succeeded wholly, which `attempt` checks where it is told so.
+/// Calls `attempt` with allocation 0, 1, 2, ... failing, until it gets by without that one. An allocation whose failure is made
+/// up for lets the attempt succeed, too; then it must have succeeded wholly, which `attempt` checks where it is told so.
 void fail_each(const std::function<bool(std::int64_t)>& attempt) {
   std::int64_t at = 0;
   while (attempt(at)) {

@@ -119,7 +119,8 @@ class Model {
     return {std::get<0>(key), std::get<1>(key), std::get<2>(key), std::get<3>(key), payload};
   }
   static std::size_t count(const std::set<HalfEdge>& halves, VertexId v) {
-    return static_cast<std::size_t>(std::count_if(halves.begin(), halves.end(), [v](const HalfEdge& h) { return h.vertex == v; }));
+    return static_cast<std::size_t>(
+        std::count_if(halves.begin(), halves.end(), [v](const HalfEdge& h) { return h.vertex == v; }));
   }
   [[nodiscard]] std::uint64_t word(const std::uint32_t* words, std::size_t i) const {
     if (column_ == Column::none) return 0;

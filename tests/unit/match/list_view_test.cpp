@@ -30,7 +30,8 @@ struct Case {
 bool covers(const DataGraph& graph, const Reading& reading, const Edge& edge, VertexId vertex, bool incoming, VertexId& other) {
   if ((incoming ? edge.head : edge.tail) != vertex) return false;
   other = incoming ? edge.tail : edge.head;
-  if (graph.directed() && reading.direction != Direction::both && (reading.direction == Direction::in) != incoming) return false;
+  if (graph.directed() && reading.direction != Direction::both && (reading.direction == Direction::in) != incoming)
+    return false;
   const auto holds = [](const std::vector<LabelId>& set, LabelId label) {
     return set.empty() || std::binary_search(set.begin(), set.end(), label);
   };
@@ -38,8 +39,8 @@ bool covers(const DataGraph& graph, const Reading& reading, const Edge& edge, Ve
 }
 
 /// The neighbours that are to be seen, by the definition.
-std::vector<std::uint32_t> expected(const DataGraph& graph, const Case& data, const Reading& reading, VertexId vertex, Pass pass,
-                                    const Edge& anchor, bool inclusive) {
+std::vector<std::uint32_t> expected(const DataGraph& graph, const Case& data, const Reading& reading, VertexId vertex,
+                                    Pass pass, const Edge& anchor, bool inclusive) {
   const std::set<Edge> inserted(data.batch.inserted.begin(), data.batch.inserted.end());
   const std::set<Edge> removed(data.batch.removed.begin(), data.batch.removed.end());
   std::set<Edge> all = data.before;
@@ -141,8 +142,7 @@ void run(bool directed, unsigned seed) {
           for (const bool inclusive : {false, true}) {
             Scratch scratch;
             const ListView view = lists.view(ids[r], v, inclusive, scratch);
-            ASSERT_NO_FATAL_FAILURE(
-                check_view(view, expected(graph, data, readings[r], v, pass, anchor, inclusive), random))
+            ASSERT_NO_FATAL_FAILURE(check_view(view, expected(graph, data, readings[r], v, pass, anchor, inclusive), random))
                 << "reading " << r << " vertex " << v << " anchor " << anchor.tail << " " << anchor.head;
           }
         }
