@@ -17,9 +17,9 @@ SKIPPED = 77  # what ctest is told to take for a skipped test
 class StreamTest(harness.CliTest):
     maxDiff = None
 
-    def program(self, *args, stdin=b""):
+    def program(self, *args, stdin=b"", timeout=580):
         """The --json object of a command that must succeed."""
-        outcome = self.run_program(*args, "--json", stdin=stdin, timeout=580)
+        outcome = self.run_program(*args, "--json", stdin=stdin, timeout=timeout)
         self.assertEqual((outcome.code, outcome.err), (0, ""), outcome)
         return json.loads(outcome.out)
 
