@@ -1,0 +1,389 @@
+// What a batch as the stream states it comes to: net edges, counters, refusals, vertices that come and go, times; and that all
+// of it can be undone.
+#include "graph/batch_resolver.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace deltamatch::graph {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using namespace std::string_view_literals;
+
+Update edge(UpdateKind kind, Id source, Id target, std::optional<Timestamp> time) {
+  Update update;
+  update.kind = kind;
+  update.source = source;
+  update.target = target;
+  update.time = time;
+  return update;
+}
+Update insert(Id source, Id target, std::optional<Timestamp> time = {}) {
+  return edge(UpdateKind::insert_edge, source, target, time);
+}
+Update erase(Id source, Id target, std::optional<Timestamp> time = {}) {
+  return edge(UpdateKind::delete_edge, source, target, time);
+}
+Update vertex(UpdateKind kind, Id id, std::optional<std::string_view> label = {}) {
+  Update update;
+  update.kind = kind;
+  update.source = id;
+  update.source_label = label;
+  return update;
+}
+Update declare(Id id, std::optional<std::string_view> label = {}) { return vertex(UpdateKind::insert_vertex, id, label); }
+Update drop(Id id) { return vertex(UpdateKind::delete_vertex, id); }
+Update labelled(Update update, std::optional<std::string_view> source, std::optional<std::string_view> target = {}) {
+  update.source_label = source;
+  update.target_label = target;
+  return update;
+}
+Update typed(Update update, std::string_view label) {
+  update.label = label;
+  return update;
+}
+
+using Updates = std::vector<Update>;
+
+/// A graph with its resolver, and what a batch came to in words.
+class Resolver {
+ public:
+  explicit Resolver(bool directed, Timestamp window = 0)
+      : graph(directed, window > 0),
+        window_(window > 0 ? std::make_unique<Window>(window) : nullptr),
+        resolver_(graph, window_.get()) {}
+
+  const ResolvedBatch& resolve(const Updates& updates, OnReject on_reject = OnReject::skip) {
+    batch_.clear();
+    for (const Update& update : updates) batch_.add(update);
+    return result_ = resolver_.resolve(batch_, on_reject, watermark_);
+  }
+  void undo() { resolver_.undo(); }
+  /// Resolves and settles; the numbers of edges and of ignored updates as "inserted deleted expired | duplicate absent
+  /// superseded late".
+  std::string apply(const Updates& updates, OnReject on_reject = OnReject::skip) {
+    resolve(updates, on_reject);
+    graph.stage(result_.net);
+    graph.settle(workers_);
+    resolver_.commit();
+    watermark_ = result_.watermark;
+    const Ignored& ignored = result_.ignored;
+    std::string text;
+    for (const std::uint64_t count : {result_.net.inserted.size(), result_.net.removed.size(), result_.expired}) {
+      text += std::to_string(count) + " ";
+    }
+    text += "|";
+    for (const std::uint64_t count : {ignored.duplicate_insert, ignored.absent_delete, ignored.superseded, ignored.late}) {
+      text += " " + std::to_string(count);
+    }
+    return text;
+  }
+  /// "reason@index ..." of the latest batch.
+  [[nodiscard]] std::string rejects() const {
+    std::string text;
+    for (const Reject& reject : result_.rejects) {
+      text += (text.empty() ? "" : " ") + std::string(reject_name(reject.reason)) + "@" + std::to_string(reject.index);
+    }
+    return text;
+  }
+  [[nodiscard]] const ResolvedBatch& result() const { return result_; }
+  [[nodiscard]] VertexId number(Id id) const { return graph.dictionary.find(id); }
+  [[nodiscard]] bool known(Id id) const { return number(id) != invalid_vertex; }
+  [[nodiscard]] std::string label(Id id) const {
+    return std::string(graph.vertex_labels.text(graph.dictionary.label(number(id))));
+  }
+  [[nodiscard]] bool has(Id source, Id target, std::string_view label = "") const {
+    const auto text = graph.edge_labels.find(label);
+    return known(source) && known(target) && text && graph.contains(graph.ranked(number(source), number(target), *text));
+  }
+  [[nodiscard]] Timestamp time(Id source, Id target) const {
+    return graph.time(graph.ranked(number(source), number(target), empty_label)).value_or(-1);
+  }
+  /// "id:label" of every vertex by number, "-" where the number is free, "!" behind the declared ones.
+  [[nodiscard]] std::vector<std::string> vertices() const {
+    std::vector<std::string> all;
+    for (VertexId v = 0; v < graph.dictionary.capacity(); ++v) {
+      if (!graph.dictionary.alive(v)) {
+        all.emplace_back("-");
+        continue;
+      }
+      const Id id = graph.dictionary.external(v);
+      all.push_back((id.is_text() ? std::string(id.text()) : std::to_string(id.number())) + ":" +
+                    std::string(graph.vertex_labels.text(graph.dictionary.label(v))) +
+                    (graph.dictionary.declared(v) ? "!" : ""));
+    }
+    return all;
+  }
+
+  DataGraph graph;
+
+ private:
+  std::unique_ptr<Window> window_;
+  BatchResolver resolver_;
+  Workers workers_{1};
+  UpdateBatch batch_;
+  ResolvedBatch result_;
+  std::optional<Timestamp> watermark_;
+};
+
+// -- Netting -----------------------------------------------------------------------------------------------------------------
+
+TEST(BatchResolver, TheLastStateOfAnEdgeCounts) {
+  Resolver graph(true);
+  EXPECT_EQ(graph.apply({insert(1, 2), insert(1, 2), insert(1, 2)}), "1 0 0 | 0 0 2 0");
+  EXPECT_EQ(graph.apply({insert(1, 2)}), "0 0 0 | 1 0 0 0");
+  EXPECT_EQ(graph.apply({erase(1, 2), insert(1, 2)}), "0 0 0 | 1 0 1 0");
+  EXPECT_EQ(graph.apply({insert(1, 2), erase(1, 2)}), "0 1 0 | 0 0 1 0");
+  EXPECT_EQ(graph.apply({erase(1, 2)}), "0 0 0 | 0 1 0 0");
+  EXPECT_EQ(graph.apply({insert(1, 2), erase(1, 2)}), "0 0 0 | 0 1 1 0");
+  EXPECT_EQ(graph.graph.edges(), 0U);
+}
+
+TEST(BatchResolver, EdgesOfEitherHalfComeByRank) {
+  Resolver graph(true);
+  graph.apply({insert(0, 1), insert(0, 2), insert(1, 2), insert(2, 0)});
+  const ResolvedBatch& batch = graph.resolve({insert(2, 1), erase(2, 0), insert(1, 0), erase(0, 1), typed(insert(1, 0), "A")});
+  const LabelId a = *graph.graph.edge_labels.find("A");
+  EXPECT_THAT(batch.net.inserted, ElementsAre(Edge{1, 0, empty_label}, Edge{1, 0, a}, Edge{2, 1, empty_label}));
+  EXPECT_THAT(batch.net.removed, ElementsAre(Edge{0, 1, empty_label}, Edge{2, 0, empty_label}));
+  EXPECT_THAT(batch.net.inserted_times, IsEmpty());
+  EXPECT_FALSE(batch.rebound);
+}
+
+TEST(BatchResolver, AnUndirectedEdgeHasOneNameADirectedOneTwo) {
+  Resolver undirected(false);
+  EXPECT_EQ(undirected.apply({insert(2, 1), insert(1, 2), erase(3, 4), erase(4, 3)}), "1 0 0 | 0 1 2 0");
+  EXPECT_EQ(undirected.apply({erase(1, 2)}), "0 1 0 | 0 0 0 0");
+  Resolver directed(true);
+  EXPECT_EQ(directed.apply({insert(2, 1), insert(1, 2), erase(3, 4), erase(4, 3)}), "2 0 0 | 0 2 0 0");
+}
+
+TEST(BatchResolver, ParallelEdgesDifferInTheirLabels) {
+  Resolver graph(true);
+  EXPECT_EQ(graph.apply({typed(insert(1, 2), "A"), typed(insert(1, 2), "B"), insert(1, 2)}), "3 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.apply({typed(erase(1, 2), "B"), typed(erase(1, 2), "C")}), "0 1 0 | 0 1 0 0");
+  EXPECT_TRUE(graph.has(1, 2, "A"));
+  EXPECT_FALSE(graph.has(1, 2, "B"));
+}
+
+TEST(BatchResolver, ADeletionOfTheUnknownMakesNothingKnown) {
+  Resolver graph(true);
+  EXPECT_EQ(graph.apply({erase(1, 2), labelled(erase(1, 3), "A"), drop(4), typed(erase(1, 2), "T")}), "0 0 0 | 0 4 0 0");
+  EXPECT_THAT(graph.vertices(), IsEmpty());
+  EXPECT_FALSE(graph.graph.edge_labels.find("T"));
+  // Where its ends become known later in the batch, it is an earlier update of the same edge.
+  EXPECT_EQ(graph.apply({erase(1, 2), insert(1, 2)}), "1 0 0 | 0 0 1 0");
+}
+
+// -- Refusals ----------------------------------------------------------------------------------------------------------------
+
+TEST(BatchResolver, EachRefusalHasItsReasonAndLeavesNoTrace) {
+  Resolver graph(true, 100);
+  graph.apply({labelled(insert(1, 2, 10), "A", "B")});
+  const auto before = graph.vertices();
+  EXPECT_EQ(
+      graph.apply({insert(3, 3, 500), insert(3, 4), labelled(insert(1, 3, 500), "B"), labelled(insert(5, 2, 500), {}, "A"),
+                   labelled(erase(1, 2, 500), "B"), declare(1, "B"), vertex(UpdateKind::delete_vertex, 1, "B")}),
+      "0 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.rejects(),
+            "self_loop@0 missing_time@1 label_conflict@2 label_conflict@3 label_conflict@4 label_conflict@5 label_conflict@6");
+  EXPECT_EQ(graph.vertices(), before);
+  EXPECT_EQ(graph.result().watermark, 10) << "a refused record moved the watermark";
+  EXPECT_EQ(graph.result().consumed, 7U);
+}
+
+TEST(BatchResolver, StoppingAppliesWhatStandsBefore) {
+  Resolver graph(true);
+  EXPECT_EQ(graph.apply({insert(1, 2), insert(2, 3), insert(3, 3), insert(3, 4)}, OnReject::stop), "2 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.result().consumed, 2U);
+  EXPECT_EQ(graph.rejects(), "self_loop@2");
+  EXPECT_FALSE(graph.known(4));
+}
+
+TEST(BatchResolver, ALabelHoldsWhileEdgesLiveAtThatPointOfTheBatch) {
+  Resolver graph(true);
+  graph.apply({labelled(insert(1, 2), "A")});
+  // Edges inserted or deleted earlier in the batch count, those later do not.
+  EXPECT_EQ(graph.apply({labelled(insert(1, 3), "B"), erase(1, 2), labelled(insert(1, 3), "B"), labelled(insert(1, 4), "A")}),
+            "1 1 0 | 0 0 0 0");
+  EXPECT_EQ(graph.rejects(), "label_conflict@0 label_conflict@3");
+  EXPECT_EQ(graph.label(1), "B");
+  EXPECT_EQ(graph.apply({insert(1, 4), erase(1, 3), labelled(erase(1, 4), "C")}), "1 1 0 | 0 0 0 0");
+  EXPECT_EQ(graph.rejects(), "label_conflict@2");
+}
+
+TEST(BatchResolver, WithoutALabelAVertexBearsTheEmptyOneAndThatHolds) {
+  Resolver graph(true);
+  graph.apply({insert(1, 2)});
+  graph.apply({labelled(insert(1, 3), "A")});
+  EXPECT_EQ(graph.rejects(), "label_conflict@0");
+  EXPECT_EQ(graph.apply({erase(1, 2), declare(1, "A")}), "0 1 0 | 0 0 0 0");
+  EXPECT_EQ(graph.rejects(), "");
+  EXPECT_EQ(graph.label(1), "A");
+  EXPECT_EQ(graph.apply({insert(1, 2)}), "1 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.label(1), "A") << "no label says nothing";
+}
+
+// -- Vertices that come and go -----------------------------------------------------------------------------------------------
+
+TEST(BatchResolver, DeletingAVertexTakesTheEdgesThatLiveThen) {
+  Resolver graph(true);
+  graph.apply({insert(1, 2), insert(3, 1), insert(2, 3)});
+  EXPECT_EQ(graph.apply({erase(1, 2), insert(1, 4), drop(1), drop(1), insert(2, 4)}), "1 2 0 | 0 1 1 0");
+  EXPECT_FALSE(graph.known(1));
+  EXPECT_TRUE(graph.known(4));
+  EXPECT_TRUE(graph.has(2, 3));
+  EXPECT_EQ(graph.graph.edges(), 2U);
+}
+
+TEST(BatchResolver, AVertexThatComesBackAsItWasKeepsItsNumber) {
+  Resolver graph(true);
+  graph.apply({labelled(insert(1, 2), "A"), insert(3, 1)});
+  const VertexId number = graph.number(1);
+  EXPECT_EQ(graph.apply({drop(1), labelled(insert(1, 2), "A")}), "0 1 0 | 1 0 0 0");
+  EXPECT_FALSE(graph.result().rebound);
+  EXPECT_EQ(graph.number(1), number);
+  EXPECT_TRUE(graph.has(1, 2));
+  EXPECT_FALSE(graph.has(3, 1));
+}
+
+TEST(BatchResolver, AVertexUnderAnotherLabelGoesOnUnderAFreshNumber) {
+  Resolver graph(true);
+  graph.apply({labelled(insert(1, 2), "A"), declare(1, "A")});
+  const VertexId before = graph.number(1);
+  graph.resolve({erase(1, 2), labelled(insert(1, 2), "B")});
+  EXPECT_TRUE(graph.result().rebound);
+  const VertexId after = graph.number(1);
+  EXPECT_NE(after, before);
+  // Both numbers are readable, each with its label, and the edge is in both halves.
+  EXPECT_EQ(graph.graph.vertex_labels.text(graph.graph.dictionary.label(before)), "A");
+  EXPECT_EQ(graph.label(1), "B");
+  EXPECT_THAT(graph.result().net.removed, ElementsAre(Edge{before, graph.number(2), empty_label}));
+  EXPECT_THAT(graph.result().net.inserted, ElementsAre(Edge{after, graph.number(2), empty_label}));
+  EXPECT_TRUE(graph.graph.dictionary.declared(after)) << "another label does not undo a declaration";
+  graph.undo();
+  EXPECT_EQ(graph.number(1), before);
+  EXPECT_EQ(graph.label(1), "A");
+  EXPECT_EQ(graph.apply({erase(1, 2), labelled(insert(1, 2), "B")}), "1 1 0 | 0 0 1 0");
+  EXPECT_FALSE(graph.graph.dictionary.alive(before)) << "the old self is released";
+}
+
+TEST(BatchResolver, ALabelThereAndBackIsNoChange) {
+  Resolver graph(true);
+  graph.apply({labelled(insert(1, 2), "A")});
+  const VertexId before = graph.number(1);
+  EXPECT_EQ(graph.apply({erase(1, 2), declare(1, "B"), declare(1, "A"), insert(1, 2)}), "0 0 0 | 1 0 1 0");
+  EXPECT_EQ(graph.number(1), before);
+  EXPECT_EQ(graph.label(1), "A");
+}
+
+TEST(BatchResolver, NumbersOfDeletedVerticesAreGivenOutAgain) {
+  Resolver graph(true);
+  graph.apply({insert(1, 2), insert(2, 3)});
+  const VertexId one = graph.number(1);
+  graph.apply({drop(1)});
+  EXPECT_FALSE(graph.graph.dictionary.alive(one));
+  graph.apply({labelled(insert("new"sv, 2), "N")});
+  EXPECT_EQ(graph.number("new"sv), one);
+  EXPECT_EQ(graph.label("new"sv), "N");
+  EXPECT_EQ(graph.graph.degree(one), 1U);
+  EXPECT_FALSE(graph.known(1));
+  // Not within one batch: what vanished and what appears must be told apart.
+  graph.apply({drop("new"sv), insert("newer"sv, 3)});
+  EXPECT_NE(graph.number("newer"sv), one);
+}
+
+TEST(BatchResolver, WithoutAWindowAVertexStaysKnownWithItsLabel) {
+  Resolver graph(true);
+  graph.apply({labelled(insert(1, 2), "A")});
+  graph.apply({erase(1, 2)});
+  EXPECT_THAT(graph.vertices(), ElementsAre("1:A", "2:"));
+  graph.apply({declare(3, "C"), declare(3), drop(2)});
+  EXPECT_THAT(graph.vertices(), ElementsAre("1:A", "-", "3:C!"));
+}
+
+// -- Event time --------------------------------------------------------------------------------------------------------------
+
+TEST(BatchResolver, AWindowRefreshesExpiresAndRefusesTheLate) {
+  Resolver graph(true, 10);
+  EXPECT_EQ(graph.apply({insert(1, 2, 0), insert(2, 3, 5), insert(3, 4, 6)}), "3 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.apply({insert(1, 2, 9), insert(2, 3, 1)}), "0 0 0 | 2 0 0 0");
+  EXPECT_EQ(graph.time(1, 2), 9);
+  EXPECT_EQ(graph.time(2, 3), 5) << "an older insertion refreshes nothing";
+  EXPECT_EQ(graph.apply({erase(8, 9, 15)}), "0 1 1 | 0 1 0 0") << "a deletion moves the watermark: 5 + 10 <= 15";
+  EXPECT_EQ(graph.apply({insert(5, 6, 5), insert(6, 7, 16)}), "1 1 1 | 0 0 0 1");
+  EXPECT_FALSE(graph.known(5)) << "dead on arrival";
+  EXPECT_EQ(graph.apply({insert(1, 2, 19), insert(7, 8, 19)}), "1 0 0 | 1 0 0 0") << "refreshed in the batch that would end it";
+  EXPECT_EQ(graph.time(1, 2), 19);
+  EXPECT_EQ(graph.apply({erase(1, 2), insert(8, 9, 29)}), "1 3 2 | 0 0 0 0") << "explicit deletions are not told as expired";
+}
+
+TEST(BatchResolver, ADeletionRestartsTheTimeOfAnEdge) {
+  Resolver graph(true, 10);
+  graph.apply({insert(1, 2, 20)});
+  EXPECT_EQ(graph.apply({erase(1, 2), insert(1, 2, 15)}), "0 0 0 | 1 0 1 0");
+  EXPECT_EQ(graph.time(1, 2), 15);
+  EXPECT_EQ(graph.apply({insert(3, 4, 25)}), "1 1 1 | 0 0 0 0");
+  EXPECT_EQ(graph.apply({insert(1, 2, 20), insert(1, 2, 24), insert(1, 2, 22)}), "1 0 0 | 0 0 2 0");
+  EXPECT_EQ(graph.time(1, 2), 24) << "the largest of the batch";
+  EXPECT_EQ(graph.apply({erase(1, 2), insert(1, 2, 10)}), "0 1 0 | 0 0 1 1") << "brought back too late";
+}
+
+TEST(BatchResolver, UnderAWindowAVertexIsForgottenUnlessDeclared) {
+  Resolver graph(true, 10);
+  graph.apply({labelled(insert(1, 2, 0), "A", "B"), declare(2, "B")});
+  graph.apply({insert(3, 4, 10)});
+  EXPECT_FALSE(graph.known(1));
+  EXPECT_TRUE(graph.known(2));
+  graph.apply({labelled(insert(1, 2, 11), "C")});
+  EXPECT_EQ(graph.rejects(), "");
+  EXPECT_EQ(graph.label(1), "C");
+}
+
+// -- Undoing -----------------------------------------------------------------------------------------------------------------
+
+TEST(BatchResolver, UndoingLeavesWhatWasThere) {
+  for (const bool directed : {true, false}) {
+    Resolver graph(directed, 100);
+    graph.apply(
+        {labelled(insert(1, 2, 10), "A"), insert(2, 3, 20), declare(4, "D"), insert("text"sv, 1, 30), insert(5, 6, 12)});
+    const Updates batch = {drop(2),
+                           labelled(insert(2, 1, 110), "new"),
+                           erase("text"sv, 1),
+                           declare("text"sv, "T"),
+                           declare(7),
+                           drop(4),
+                           insert(8, 9, 111),
+                           insert(5, 6, 50),
+                           insert(5, 7, 115),
+                           erase(1, 3)};
+    const auto before = graph.vertices();
+    graph.resolve(batch);
+    EXPECT_TRUE(graph.result().rebound);
+    EXPECT_NE(graph.vertices(), before);
+    graph.undo();
+    auto after = graph.vertices();
+    EXPECT_GE(after.size(), before.size());  // free numbers may be left over
+    while (after.size() > before.size() && after.back() == "-") after.pop_back();
+    EXPECT_EQ(after, before);
+    EXPECT_EQ(graph.time(5, 6), 12);
+    EXPECT_EQ(graph.graph.edges(), 4U);
+    // The window was not asked in vain: what the undone batch would have ended still ends.
+    Resolver other(directed, 100);
+    other.apply(
+        {labelled(insert(1, 2, 10), "A"), insert(2, 3, 20), declare(4, "D"), insert("text"sv, 1, 30), insert(5, 6, 12)});
+    const std::string expected = other.apply(batch);
+    EXPECT_EQ(graph.apply(batch), expected);
+    EXPECT_EQ(graph.rejects(), other.rejects());
+    EXPECT_EQ(graph.apply({insert(10, 11, 149)}), other.apply({insert(10, 11, 149)}));
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch::graph
