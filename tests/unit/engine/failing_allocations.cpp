@@ -2,6 +2,7 @@
 #include "failing_allocations.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
@@ -11,7 +12,15 @@ namespace {
 thread_local std::int64_t left = -1;  // allocations until one fails; negative: none will
 thread_local bool has_failed = false;
 
+std::atomic<std::int64_t> left_elsewhere = -1;  // the same for all threads that are not exempt
+std::atomic<bool> has_failed_elsewhere = false;
+thread_local bool exempt = false;
+
 bool fails() noexcept {
+  if (!exempt && left_elsewhere.load(std::memory_order_relaxed) >= 0 && left_elsewhere.fetch_sub(1) == 0) {
+    has_failed_elsewhere = true;
+    return true;
+  }
   if (left < 0 || left-- > 0) return false;
   has_failed = true;
   return true;
@@ -38,6 +47,17 @@ FailAllocation::FailAllocation(std::int64_t at) noexcept {
 }
 FailAllocation::~FailAllocation() { left = -1; }
 bool FailAllocation::failed() const noexcept { return has_failed; }
+
+FailAllocationElsewhere::FailAllocationElsewhere(std::int64_t at) noexcept {
+  exempt = true;
+  has_failed_elsewhere = false;
+  left_elsewhere = at;
+}
+FailAllocationElsewhere::~FailAllocationElsewhere() {
+  left_elsewhere = -1;
+  exempt = false;
+}
+bool FailAllocationElsewhere::failed() const noexcept { return has_failed_elsewhere; }
 
 }  // namespace deltamatch::test
 

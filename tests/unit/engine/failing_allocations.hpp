@@ -17,4 +17,16 @@ class FailAllocation {
   [[nodiscard]] bool failed() const noexcept;
 };
 
+/// The same for the threads other than this one: the allocation number `at` of all of them together.
+class FailAllocationElsewhere {
+ public:
+  explicit FailAllocationElsewhere(std::int64_t at) noexcept;
+  ~FailAllocationElsewhere();
+  FailAllocationElsewhere(const FailAllocationElsewhere&) = delete;
+  FailAllocationElsewhere& operator=(const FailAllocationElsewhere&) = delete;
+
+  /// Whether that allocation was asked for.
+  [[nodiscard]] bool failed() const noexcept;
+};
+
 }  // namespace deltamatch::test

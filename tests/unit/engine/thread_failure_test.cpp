@@ -1,0 +1,101 @@
+// A batch that fails in one of several threads is undone as a whole, although the others have gone on meanwhile.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <new>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "deltamatch/engine.hpp"
+#include "failing_allocations.hpp"
+
+namespace deltamatch {
+namespace {
+
+constexpr unsigned threads = 4;
+constexpr int tries = 200;  // whether a helper gets a share of the work in time is up to the system
+
+UpdateBatch draw_batch(unsigned seed, unsigned updates, double deletions) {
+  std::mt19937 random(seed);
+  UpdateBatch batch;
+  for (unsigned i = 0; i < updates; ++i) {
+    Update update;
+    update.kind = std::bernoulli_distribution(deletions)(random) ? UpdateKind::delete_edge : UpdateKind::insert_edge;
+    update.source = static_cast<std::int64_t>(random() % 150);
+    update.target = static_cast<std::int64_t>(random() % 150);
+    batch.add(update);
+  }
+  return batch;
+}
+
+/// Everything that the engine holds, and its size.
+std::vector<std::string> state_of(const Engine& engine) {
+  std::vector<std::string> state = {std::to_string(engine.graph().vertices), std::to_string(engine.graph().edges)};
+  engine.for_each([&](const Update& update) {
+    state.push_back(std::to_string(update.source.number()) + " " +
+                    (update.kind == UpdateKind::insert_edge ? std::to_string(update.target.number()) : ""));
+  });
+  return state;
+}
+
+std::vector<std::string> process(Engine& engine, const UpdateBatch& batch) {
+  const BatchResult result = engine.process(batch, OnReject::skip);
+  std::vector<std::string> told = {std::to_string(result.batch)};
+  for (const QueryDelta& query : result.queries) {
+    told.push_back("+" + to_string(query.added) + " -" + to_string(query.removed) + " " +
+                   to_string(MatchId{query.added_digest.high, query.added_digest.low}) + " " +
+                   to_string(MatchId{query.removed_digest.high, query.removed_digest.low}));
+  }
+  return told;
+}
+
+Engine make_engine(const UpdateBatch& start) {
+  EngineOptions options;
+  options.directed = false;
+  options.threads = threads;
+  Engine engine(options);
+  engine.add_query(parse_pattern("(a)--(b)--(c)--(a)", "triangle"), {MatchMode::isomorphism, CountMode::subgraphs, true});
+  engine.add_query(parse_pattern("(a)--(b)--(c)--(d)--(a)", "square"));
+  engine.load(start, OnReject::skip);
+  return engine;
+}
+
+TEST(ThreadFailure, AHelperOutOfMemoryUndoesTheBatch) {
+  const UpdateBatch start = draw_batch(1, 2000, 0);
+  const UpdateBatch batch = draw_batch(2, 1500, 0.5);
+  const UpdateBatch next = draw_batch(3, 300, 0.5);
+  Engine never_failed = make_engine(start);
+  const auto before = state_of(never_failed);
+  const auto expected = process(never_failed, batch);
+  const auto after = state_of(never_failed);
+  const auto expected_next = process(never_failed, next);
+  ASSERT_NE(before, after);
+  for (const std::int64_t at : {0, 1, 2, 3, 5, 8, 13}) {
+    bool failed = false;
+    for (int i = 0; i < tries && !failed; ++i) {
+      Engine engine = make_engine(start);
+      bool thrown = false;
+      {
+        const test::FailAllocationElsewhere failing(at);
+        try {
+          EXPECT_EQ(process(engine, batch), expected);
+        } catch (const std::bad_alloc&) {
+          thrown = true;
+        }
+        failed = failing.failed();
+      }
+      ASSERT_EQ(thrown, failed) << "allocation " << at << " of the helpers";
+      ASSERT_EQ(state_of(engine), thrown ? before : after);
+      if (thrown) {
+        ASSERT_EQ(process(engine, batch), expected);
+      }
+      ASSERT_EQ(process(engine, next), expected_next);
+      if (at > 3) break;  // helpers may have done with less
+    }
+    EXPECT_TRUE(failed || at > 3) << "no helper has ever asked for allocation " << at;
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch
