@@ -50,13 +50,17 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
     const plan::TreeEdge& edge = tree.edges[step.edge];
     const std::size_t into = step.into_a ? edge.a : edge.b;
     const std::size_t leaf = step.into_a ? edge.b : edge.a;
-    open_ &= ~(1u << step.edge);
-    --nodes_[into].open_edges;
-    --nodes_[leaf].open_edges;
-    if (step.push) {
-      push(edge, step.into_a, tree.vertices[into]);
+    if (step.way == Way::reach) {
+      reach(edge, step.into_a, tree.vertices[into]);
     } else {
-      pull(edge, step.into_a, tree.vertices[leaf], open_ == 0 ? &total : nullptr);
+      open_ &= ~(1u << step.edge);
+      --nodes_[into].open_edges;
+      --nodes_[leaf].open_edges;
+      if (step.way == Way::push) {
+        push(edge, step.into_a, tree.vertices[into]);
+      } else {
+        pull(edge, step.into_a, tree.vertices[leaf], open_ == 0 ? &total : nullptr);
+      }
     }
     if (nodes_[into].size == 0) {
       total = 0;
@@ -185,10 +189,10 @@ void TreeSum<Weight>::take_share(Node& node, Share share) {
 
 template <class Weight>
 typename TreeSum<Weight>::Step TreeSum<Weight>::cheapest_step(const plan::Factor& tree) const {
-  Step best{0, true, false, -1};
+  Step best{0, true, Way::pull, -1};
   const bool last = std::has_single_bit(open_);
-  const auto consider = [&](std::size_t edge, bool into_a, bool push_step, double cost) {
-    if (best.cost < 0 || cost < best.cost) best = {edge, into_a, push_step, cost};
+  const auto consider = [&](std::size_t edge, bool into_a, Way way, double cost) {
+    if (best.cost < 0 || cost < best.cost) best = {edge, into_a, way, cost};
   };
   for (std::uint32_t rest = open_; rest != 0; rest &= rest - 1) {
     const auto e = static_cast<std::size_t>(std::countr_zero(rest));
@@ -200,10 +204,27 @@ typename TreeSum<Weight>::Step TreeSum<Weight>::cheapest_step(const plan::Factor
       const double out = into_a ? edge.b_degree : edge.a_degree;   // list of a leaf candidate
       const double back = into_a ? edge.a_degree : edge.b_degree;  // list of a neighbour's candidate
       if (!into.bare) {
-        consider(e, into_a, false, static_cast<double>(into.size) * (look_up_cost + (leaf.bare ? 0 : back)));
+        consider(e, into_a, Way::pull, static_cast<double>(into.size) * (look_up_cost + (leaf.bare ? 0 : back)));
       } else if (!leaf.bare && !last) {
-        consider(e, into_a, true, static_cast<double>(leaf.size) * (look_up_cost + 2 * out));
+        consider(e, into_a, Way::push, static_cast<double>(leaf.size) * (look_up_cost + 2 * out));
       }
+    }
+  }
+  return best.cost < 0 ? cheapest_reach(tree) : best;
+}
+
+// The tree is joined to a matched vertex, so somewhere a vertex with candidates meets one without.
+template <class Weight>
+typename TreeSum<Weight>::Step TreeSum<Weight>::cheapest_reach(const plan::Factor& tree) const {
+  Step best{0, true, Way::reach, -1};
+  for (std::uint32_t rest = open_; rest != 0; rest &= rest - 1) {
+    const auto e = static_cast<std::size_t>(std::countr_zero(rest));
+    const plan::TreeEdge& edge = tree.edges[e];
+    for (const bool into_a : {true, false}) {
+      const Node& from = nodes_[into_a ? edge.b : edge.a];
+      if (from.bare || !nodes_[into_a ? edge.a : edge.b].bare) continue;
+      const double cost = static_cast<double>(from.size) * (look_up_cost + (into_a ? edge.b_degree : edge.a_degree));
+      if (best.cost < 0 || cost < best.cost) best = {e, into_a, Way::reach, cost};
     }
   }
   return best;
@@ -237,6 +258,29 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
   into.ids = ids;
   into.weights = weights;
   into.size = size;
+  into.bare = false;
+}
+
+template <class Weight>
+void TreeSum<Weight>::reach(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted) {
+  Node& into = nodes_[into_a ? edge.a : edge.b];
+  const Node& from = nodes_[into_a ? edge.b : edge.a];
+  const graph::ReadingId reading = into_a ? edge.b_to_a : edge.a_to_b;
+  into.table = tables_->lend();
+  Table<Weight>& table = *into.table;
+  for (std::size_t i = 0; i < from.size; ++i) {
+    const ScratchScope scope(partial_->scratch());
+    const ListView list = partial_->lists().view(reading, from.ids[i], edge.inclusive, partial_->scratch());
+    for_each_entry(list, [&](VertexId v) {
+      if (!table.holds(v)) table.set(v, 1);
+    });
+  }
+  for (const plan::Position position : into_wanted.distinct) table.erase(partial_->at(position));
+  const auto& touched = table.touched();
+  std::uint32_t* ids = partial_->scratch().words(touched.size());
+  const auto end = std::copy_if(touched.begin(), touched.end(), ids, [&](VertexId v) { return table.holds(v); });
+  into.ids = ids;
+  into.size = static_cast<std::size_t>(end - ids);
   into.bare = false;
 }
 

@@ -4,7 +4,8 @@
 // one by one, each into its neighbour, whose weights then count what hangs below: by pushing from the leaf's candidates along
 // their lists, or by pulling over the lists of the neighbour's candidates. Which leaf is next, and which way, is decided by the
 // sizes met, so that a ring is worked from both ends and meets where it is cheapest (Yannakakis' reduction with sums for
-// joins).
+// joins). Where all leaves and their neighbours are bare, a vertex in the middle first gives its neighbour what it reaches as
+// candidates.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +37,11 @@ class TreeSum {
     bool bare = false;
     std::uint8_t open_edges = 0;
   };
+  enum class Way : std::uint8_t { pull, push, reach };
   struct Step {
     std::size_t edge;
     bool into_a;  // the leaf is b, its neighbour a
-    bool push;
+    Way way;
     double cost;
   };
 
@@ -49,7 +51,10 @@ class TreeSum {
   void take_share(Node& node, Share share);
   void weigh(const plan::Candidates& wanted, Node& node);
   [[nodiscard]] Step cheapest_step(const plan::Factor& tree) const;
+  [[nodiscard]] Step cheapest_reach(const plan::Factor& tree) const;
   void push(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted);
+  /// Gives a bare vertex the candidates that its neighbour's lead to; the edge in between is still to be summed.
+  void reach(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted);
   /// Multiplies the neighbour's weights; where `total` is given adds them up there instead.
   void pull(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& leaf_wanted, Weight* total);
   Weight below(const ListView& list, Node& leaf, const plan::Candidates& leaf_wanted);
