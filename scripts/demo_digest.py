@@ -1,7 +1,8 @@
 """Tells what a replay of generated payments found, and holds it against what was planted.
 
 usage: demo_digest.py FOLDER     with report.json, alerts.jsonl (of `replay`), planted.csv (of `generate payments --truth`)
-Exits with 1 unless the matches of every planted kind are exactly the planted ones, and vanished when they had to.
+Exits with 1 unless the matches of every planted kind are exactly the planted ones, each told in the batch in which it closed, and
+again in the one in which it expired or was charged back.
 """
 
 import collections
@@ -19,14 +20,16 @@ def when(microseconds):
 
 
 def read_alerts(path, kinds):
-    """By sign, the alerts of planted kinds as (kind, vertices) in stream order, with the time of their batch."""
-    alerts = {"+": [], "-": []}
+    """By sign, the alerts of planted kinds as (kind, vertices) in stream order, with the time of their batch; and the times of all
+    batches that told something."""
+    alerts, times = {"+": [], "-": []}, set()
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             alert = json.loads(line)
+            times.add(alert["time"])
             if alert["query"] in kinds:
                 alerts[alert["sign"]].append(((alert["query"], *alert["bindings"].values()), alert["time"]))
-    return alerts
+    return alerts, sorted(times)
 
 
 def compare(title, found, expected):
@@ -38,12 +41,25 @@ def compare(title, found, expected):
     return found == expected
 
 
+def punctual(title, alerts, due, times):
+    """Prints alerts that came in another batch than the first whose time reaches the one at which they were due; true where there
+    are none. (Records of one time may be shared out to two batches.)"""
+    before = dict(zip(times, [0, *times]))
+    stray = [(pattern, time) for pattern, time in alerts if pattern in due and not before[time] <= due[pattern] <= time]
+    for (kind, *vertices), time in stray[:5]:
+        print(f"  {title}, in the wrong batch: {kind} {' '.join(vertices)} at {when(time)}, due {when(due[kind, *vertices])}")
+    return not stray
+
+
 def main(folder):
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     with open(folder / "planted.csv", encoding="utf-8", newline="") as file:
-        planted = [((row["kind"], *row["vertices"].split()), row["end"]) for row in csv.DictReader(file)]
-    kinds = {pattern[0] for pattern, _ in planted}
-    alerts = read_alerts(folder / "alerts.jsonl", kinds)
+        rows = [((row["kind"], *row["vertices"].split()), row) for row in csv.DictReader(file)]
+    planted = [pattern for pattern, _ in rows]
+    closes = {pattern: int(row["closes"]) for pattern, row in rows}
+    vanishes = {pattern: int(row["vanishes"]) for pattern, row in rows if row["end"] != "alive"}
+    kinds = {pattern[0] for pattern in planted}
+    alerts, times = read_alerts(folder / "alerts.jsonl", kinds)
 
     seconds = report["seconds"]
     busy = sum(seconds[step] for step in ("apply", "estimate", "cache", "match", "settle"))
@@ -53,7 +69,7 @@ def main(folder):
 
     print(f"{'pattern':<16}{'new':>12}{'removed':>12}{'planted':>10}")
     for query in report["queries"]:
-        count = sum(pattern[0] == query["name"] for pattern, _ in planted) if query["name"] in kinds else "-"
+        count = sum(pattern[0] == query["name"] for pattern in planted) if query["name"] in kinds else "-"
         print(f"{query['name']:<16}{query['new']:>12,}{query['removed']:>12,}{count:>10}")
 
     print("\nthe first rings, when they closed and who is in them")
@@ -61,11 +77,13 @@ def main(folder):
     for (kind, *accounts), time in rings[:SHOWN]:
         print(f"  {when(time)}  {kind}  {' → '.join([*accounts, accounts[0]])}")
 
-    appeared = compare("new", [pattern for pattern, _ in alerts["+"]], [pattern for pattern, _ in planted])
-    vanished = compare("removed", [pattern for pattern, _ in alerts["-"]], [pattern for pattern, end in planted if end != "alive"])
+    appeared = compare("new", [pattern for pattern, _ in alerts["+"]], planted)
+    vanished = compare("removed", [pattern for pattern, _ in alerts["-"]], list(vanishes))
+    in_time = punctual("new", alerts["+"], closes, times) & punctual("removed", alerts["-"], vanishes, times)
     print(f"\nfound {'=' if appeared else '≠'} planted: {len(alerts['+'])} of {len(planted)}; "
-          f"vanished {'=' if vanished else '≠'} expired or charged back: {len(alerts['-'])}")
-    return 0 if appeared and vanished and planted else 1
+          f"vanished {'=' if vanished else '≠'} expired or charged back: {len(alerts['-'])}; "
+          f"each in its batch: {'yes' if in_time else 'no'}")
+    return 0 if appeared and vanished and in_time and planted else 1
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ std::string summary(const gen::PaymentsSummary& made) {
 
 int payments(Payments options) {
   check_apart({}, {{"--updates", options.updates}, {"--truth", options.truth}});
+  check_files({{"--truth", options.truth}});
   options.options.planted.fill(options.planted);
   if (options.updates == "-") {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> truth(
@@ -86,15 +87,23 @@ int payments(Payments options) {
 template <typename Make>
 int write_stream(const Make& make, const gen::StreamOptions& options, const GraphFiles& files) {
   check_apart({}, {{"--graph", files.graph}, {"--updates", files.updates}});
+  check_files({{"--graph", files.graph}});
   gen::Graph graph = make();
   const bool directed = graph.directed;
   const gen::Stream stream = gen::make_stream(std::move(graph), options);
   gen::write_graph(stream, files.graph);
-  if (!files.updates.empty()) gen::write_updates(stream, files.updates);
-  print_out(fmt::format("{} vertices, {} edges to start with; {} valid inserts, {} valid deletes{}\n",
-                        grouped(stream.graph.vertices), grouped(stream.start_edges().size()),
-                        grouped(stream.inserted_edges().size()), grouped(stream.deleted_edges().size()),
-                        directed ? "; directed, so replay it with --directed" : ""));
+  const bool piped = files.updates == "-";
+  if (piped) {
+    gen::write_updates(stream, stdout);
+    print_out("");
+  } else if (!files.updates.empty()) {
+    gen::write_updates(stream, files.updates);
+  }
+  const std::string text =
+      fmt::format("{} vertices, {} edges to start with; {} valid inserts, {} valid deletes{}\n", grouped(stream.graph.vertices),
+                  grouped(stream.start_edges().size()), grouped(stream.inserted_edges().size()),
+                  grouped(stream.deleted_edges().size()), directed ? "; directed, so replay it with --directed" : "");
+  piped ? print_err(text) : print_out(text);
   return exit_ok;
 }
 
@@ -114,7 +123,8 @@ void add_stream(const Command& command, gen::StreamOptions& options, GraphFiles&
              most_32)
       .group(stream_group);
   command.add_text("--graph", files.graph, "Where the start graph goes (t/v/e)", "FILE").required().group(output_group);
-  command.add_text("--updates", files.updates, "Where the stream goes (t/v/e; -e deletes)", "FILE").group(output_group);
+  command.add_text("--updates", files.updates, "Where the stream goes (t/v/e; -e deletes), - for standard output", "FILE")
+      .group(output_group);
 }
 
 void add_payments(const Command& generate, Run& run) {

@@ -18,4 +18,7 @@ struct NamedPath {
 /// /dev/null). Opens nothing.
 void check_apart(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
 
+/// Throws Error(usage) where an output is "-" that can only be a file.
+void check_files(const std::vector<NamedPath>& outputs);
+
 }  // namespace deltamatch::cli

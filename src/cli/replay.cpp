@@ -36,6 +36,7 @@ int replay(const Replay& options) {
                                                                             {"--batches", options.emit.batches},
                                                                             {"--save-snapshot", options.save_snapshot},
                                                                             {"--dead-letters", options.graph.dead_letters}});
+  check_files({{"--save-snapshot", options.save_snapshot}});
   watch_interrupts();
   Session session(options.graph, options.stream);
   const auto queries = read_queries(options.queries.sources, session.directed());

@@ -39,6 +39,8 @@ class Generate(harness.CliTest):
                 self.assertEqual((graph, stream), (self.read("g.graph"), self.read("s.txt")))
                 self.ok(*command, "--seed", 2)
                 self.assertNotEqual(stream, self.read("s.txt"))
+                piped = self.run_program(*command[:-1], "-")
+                self.assertEqual((piped.code, piped.out, piped.err), (0, stream, out))
                 direction = ["--directed"] if "--directed" in args else []
                 self.assertEqual("--directed" in out, "--directed" in args)
                 result = self.json("replay", "--graph", "g.graph", "--updates", "s.txt", "--query", "e=(a)--(b)", "--batch", 1,

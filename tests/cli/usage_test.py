@@ -113,6 +113,17 @@ class Usage(harness.CliTest):
                 for name, content in files.items():
                     self.assertEqual((self.dir / name).read_bytes(), content if isinstance(content, bytes) else content.encode())
 
+    def test_what_can_only_be_a_file_is_not_standard_output(self):
+        self.write("s.tsv", "1\t2\n")
+        for args, option in [(["replay", "--updates", "s.tsv", "--query", TRIANGLE, "--save-snapshot", "-"], "--save-snapshot -"),
+                             (["generate", "payments", "--records", 10, "--updates", "p", "--truth", "-"], "--truth -"),
+                             (["generate", "payments", "--records", 10, "--updates", "-", "--truth", "-"], "--truth -"),
+                             (["generate", "rmat", "--scale", 3, "--edge-factor", 1, "--graph", "-"], "--graph -"),
+                             (["generate", "chung-lu", "--graph", "-", "--updates", "-"], "--graph -")]:
+            with self.subTest(args=args):
+                self.assertEqual(self.fails(2, *args, says=[option, "standard output", "name a file"]).out, "")
+                self.assertEqual(os.listdir(self.dir), ["s.tsv"])
+
     def test_devices_may_be_shared(self):
         self.write("s.tsv", "1\t2\n")
         self.ok("replay", "--updates", "s.tsv", "--query", TRIANGLE, "--batches", "/dev/null", "--emit", "matches", "--out",

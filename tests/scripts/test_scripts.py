@@ -1,8 +1,11 @@
-"""scripts/check-includes refuses what it is there to refuse; scripts/steps.sh never calls a failed or an empty run a success."""
+"""scripts/check-includes refuses what it is there to refuse; scripts/steps.sh never calls a failed or an empty run a success; the
+demo never calls a ring found that was missed or late."""
 
+import json
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -115,6 +118,47 @@ class Steps(unittest.TestCase):
               r"\n\t  4 - t.All/Otc.Rows/b  # GetParam() = b (Skipped)\n\t  5 - slow.darpa (Skipped)\n"
         done = self.run_steps(f"step test 1 printf '{log.replace('%', '%%')}'\nfinish")
         self.assertIn("skipped: slow.darpa (1), t.All/Otc.Rows (2)\n", done.stdout)
+
+
+class DemoDigest(unittest.TestCase):
+    """The demo fails unless what was planted is found, each in its batch."""
+
+    def run_digest(self, *alerts, end="expired"):
+        """Alerts (sign, accounts, time) beside one planted ring x y z that closes at 15 and vanishes at 35; others tell batches."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            batches = [("+", "other", "p q", time) for time in (10, 20, 30, 40)]
+            alerts = sorted([*batches, *((sign, "ring3", accounts, time) for sign, accounts, time in alerts)], key=lambda a: a[3])
+            (folder / "alerts.jsonl").write_text("".join(
+                json.dumps({"query": query, "sign": sign, "time": time, "bindings": dict(enumerate(accounts.split()))}) + "\n"
+                for sign, query, accounts, time in alerts))
+            (folder / "planted.csv").write_text("kind,vertices,closes,vanishes,end\n"
+                                                f"ring3,x y z,15,{'' if end == 'alive' else 35},{end}\n")
+            seconds = {step: 1 for step in ("apply", "estimate", "cache", "match", "settle", "total")}
+            (folder / "report.json").write_text(json.dumps({
+                "updates": 4, "batches": 4, "seconds": seconds, "queries": [{"name": "ring3", "new": 1, "removed": 1}]}))
+            return subprocess.run([sys.executable, "-B", ROOT / "scripts" / "demo_digest.py", folder], capture_output=True, text=True,
+                                  check=False)
+
+    def test_all_found_in_time(self):
+        done = self.run_digest(("+", "x y z", 20), ("-", "x y z", 40))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("found = planted: 1 of 1; vanished = expired or charged back: 1; each in its batch: yes", done.stdout)
+        self.assertEqual(self.run_digest(("+", "x y z", 20), end="alive").returncode, 0)
+
+    def test_what_is_wrong_is_named(self):
+        for alerts, says in [
+            ([("-", "x y z", 40)], "new, missed: ring3 x y z"),
+            ([("+", "x y z", 20)], "removed, missed: ring3 x y z"),
+            ([("+", "x y z", 20), ("+", "x y w", 20), ("-", "x y z", 40)], "new, not planted: ring3 x y w"),
+            ([("+", "x y z", 30), ("-", "x y z", 40)], "new, in the wrong batch: ring3 x y z"),
+            ([("+", "x y z", 10), ("-", "x y z", 40)], "new, in the wrong batch: ring3 x y z"),
+            ([("+", "x y z", 20), ("-", "x y z", 30)], "removed, in the wrong batch: ring3 x y z"),
+        ]:
+            with self.subTest(says=says):
+                done = self.run_digest(*alerts)
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                self.assertIn(says, done.stdout)
 
 
 if __name__ == "__main__":
