@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import lzma
+import math
 import os
 import pty
 import signal
@@ -31,6 +32,22 @@ class Replay(harness.CliTest):
         self.assertEqual((result["batches"], result["updates"]), (1, 3))
         self.assertEqual(result["queries"], [{"name": "triangle", "new": 1, "removed": 0}])
         self.assertGreater(result["graph"]["bytes"], 0)
+
+    def test_counts_beyond_64_bits_are_exact(self):
+        """Stars of 8 leaves on a hub that gains 2,249 neighbours and loses 10 of them again."""
+        star = "star=" + ", ".join(f"(hub)--(l{i})" for i in range(8))
+        self.write("s.tsv", "".join(f"+\t0\t{i}\n" for i in range(1, 2250)) + "".join(f"-\t{i}\t0\n" for i in range(1, 11)))
+        most, left = math.comb(2249, 8), math.comb(2239, 8)
+        self.assertTrue(2**64 < most - left < most < 2**128)
+        args = ["replay", "--updates", "s.tsv", "--undirected", "--query", star]
+        result = self.json(*args, "--batch", 2249, "--batches", "b.jsonl")
+        self.assertEqual(result["queries"], [{"name": "star", "new": most, "removed": most - left}])
+        batches = self.lines("b.jsonl")
+        self.assertEqual([(b["queries"][0]["new"], b["queries"][0]["removed"]) for b in batches], [(most, 0), (0, most - left)])
+        self.assertRegex(self.ok(*args, "--batch", 2249).out, rf"(?m)^star +{most:,} +{most - left:,}$")
+        for batch in (100, 8192):  # other cuts: the difference stays
+            (query,) = self.json(*args, "--batch", batch, "--threads", 2)["queries"]
+            self.assertEqual(query["new"] - query["removed"], left)
 
     def test_table(self):
         self.write("s.tsv", RING + "+\t3\t1\n")
