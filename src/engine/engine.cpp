@@ -257,12 +257,14 @@ StaticResult Engine::match(const Query& query, const StaticOptions& options, Mat
   const plan::BoundQuery bound(query, options.query.mode, options.query.count, graph);
   graph.resolve_all();
   const plan::QueryPlans plans = plan::make_static_plans(bound);
-  const match::QueryTask task{&bound, &plans, options.query.list};
+  match::QueryTask task{&bound, &plans, options.query.list};
+  if (options.limit) task.beyond_limit = &stop;
   std::vector<match::QueryResult> results(1);
   results[0].plans.resize(plans.plans.size());
   std::vector<graph::Edge> anchors;
   const auto flush = [&] {
     if (anchors.empty()) return;
+    if (options.limit) task.limit = *options.limit - results[0].records.plans.size();
     impl_->matcher->match(graph, match::Pass::whole, anchors, {&task, 1}, results, &stop);
     anchors.clear();
     if (options.limit && results[0].records.plans.size() > *options.limit) stop.store(true);
@@ -270,10 +272,10 @@ StaticResult Engine::match(const Query& query, const StaticOptions& options, Mat
   for (VertexId v = 0; v < graph.dictionary.capacity() && !stop.load(); ++v) {
     graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) {
       anchors.push_back(edge);
-      if (anchors.size() >= static_chunk) flush();
+      if (anchors.size() >= static_chunk && !stop.load()) flush();
     });
   }
-  flush();
+  if (!stop.load()) flush();
   StaticResult result;
   result.complete = !stop.load();
   if (options.query.list) {

@@ -31,19 +31,24 @@ struct Piece {
 
 class Recorder final : public FoundSink {
  public:
-  void open(Records& records, std::uint32_t plan) noexcept {
+  void open(Records& records, std::uint32_t plan, const QueryTask& task) noexcept {
     records_ = &records;
     plan_ = plan;
+    task_ = &task;
   }
   void found(const Found& match) override {
     records_->plans.push_back(plan_);
     records_->words.insert(records_->words.end(), match.vertices.begin(), match.vertices.end());
     records_->words.insert(records_->words.end(), match.tags.begin(), match.tags.end());
+    if (task_->beyond_limit != nullptr && records_->plans.size() > task_->limit) {
+      task_->beyond_limit->store(true, std::memory_order_relaxed);
+    }
   }
 
  private:
   Records* records_ = nullptr;
   std::uint32_t plan_ = 0;
+  const QueryTask* task_ = nullptr;
 };
 
 struct Worker {
@@ -159,7 +164,7 @@ class CpuMatcher final : public Matcher {
       }
     }
     Enumerator enumerator(partial, *task.query, ordered(task), stop);
-    worker.recorder.open(into.records, piece.plan.plan);
+    worker.recorder.open(into.records, piece.plan.plan, task);
     result.found = checked_add(result.found, enumerator.run(piece.share, task.list ? &worker.recorder : nullptr));
   }
 

@@ -19,6 +19,9 @@ struct QueryTask {
   const plan::BoundQuery* query;
   const plan::QueryPlans* plans;
   bool list;  ///< record the matches; otherwise they are only counted
+  /// Where not null, set by a thread once it has recorded more than `limit` matches in one call.
+  StopFlag* beyond_limit = nullptr;
+  std::uint64_t limit = 0;
 };
 
 /// What one plan found.

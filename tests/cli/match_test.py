@@ -1,5 +1,6 @@
 """match: a whole graph, once; partial answers say so."""
 
+import json
 import math
 
 import harness
@@ -73,6 +74,17 @@ class Match(harness.CliTest):
         listed = self.run_program(*args, "--emit", "matches", "--out", "m.jsonl")
         self.assertEqual(listed.code, 1)
         self.assertEqual(sorted(row["query"] for row in self.lines("m.jsonl")), ["triangle", "wedge", "wedge"])
+
+    def test_limit_stops_promptly(self):
+        """A clique of 150 vertices has 60 million squares, all of whose anchors are looked at together."""
+        self.write("clique.txt", "".join(f"{a} {b}\n" for a in range(150) for b in range(a)))
+        for threads in (1, 2):
+            partial = self.run_program("match", "--graph", "clique.txt", "--undirected", "--query",
+                                       "square=(a)--(b)--(c)--(d)--(a)", "--limit", 100, "--threads", threads, "--json")
+            self.assertEqual(partial.code, 1, partial)
+            told = json.loads(partial.out)
+            self.assertEqual(told["queries"], [{"name": "square", "matches": 100, "complete": False}])
+            self.assertLess(told["seconds"]["match"], 3)
 
     def test_limit_that_is_not_reached_changes_nothing(self):
         self.assertEqual(self.json("match", "--graph", "g.txt", "--query", WEDGE, "--limit", 5)["queries"],
