@@ -9,9 +9,9 @@ import lzma
 import math
 import os
 import pty
+import select
 import signal
 import subprocess
-import time
 
 import harness
 from harness import IGNORED, PROGRAM, TRIANGLE
@@ -230,10 +230,11 @@ class Replay(harness.CliTest):
     def test_progress_shows_rate(self):
         with subprocess.Popen([PROGRAM, "replay", "--updates", "-", "--query", TRIANGLE, "--progress", "always", "--batch", "1"],
                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-            for _ in range(3):
+            for _ in range(240):  # progress is shown at most every 0.2 s
                 process.stdin.write(RING.encode())
                 process.stdin.flush()
-                time.sleep(0.25)  # progress is shown at most every 0.2 s
+                if select.select([process.stderr], [], [], 0.25)[0]:
+                    break
             _, seen = process.communicate(timeout=60)
         self.assertRegex(seen.decode(), r"[\d,]+ updates, [\d,]+/s\n")
 
