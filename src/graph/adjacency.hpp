@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -83,10 +84,9 @@ class Adjacency {
     const Row& row = rows_[vertex];
     const std::uint32_t s = find_slice(row, relation);
     if (s != no_relation) {
-      const std::uint32_t begin = s == 0 ? 0 : row.block[2 * s - 1];
-      ids = row.ids() + begin;
+      ids = row.ids() + row.begin(s);
       tags = ids + row.capacity;
-      size = row.block[2 * s + 1] - begin;
+      size = row.end(s) - row.begin(s);
     } else {
       size = 0;
     }
@@ -151,25 +151,48 @@ class Adjacency {
 
     [[nodiscard]] std::uint32_t directory_words() const noexcept { return 2u << directory_log; }
     [[nodiscard]] std::uint32_t* ids() const noexcept { return block + directory_words(); }
-    [[nodiscard]] std::uint32_t total() const noexcept { return slices == 0 ? 0 : block[2 * slices - 1]; }
+    [[nodiscard]] std::uint32_t total() const noexcept { return begin(slices); }
+    // Of the directory's s-th list.
+    [[nodiscard]] std::uint32_t begin(std::uint32_t s) const noexcept { return s == 0 ? 0 : block[2 * s - 1]; }
+    [[nodiscard]] std::uint32_t end(std::uint32_t s) const noexcept { return block[2 * s + 1]; }
+    [[nodiscard]] bool holds(std::uint32_t s, RelationId relation) const noexcept {
+      return s < slices && block[2 * s] == relation;
+    }
   };
   struct DeltaRow {
-    VertexId vertex;
-    std::uint32_t first_slice;
-    std::uint32_t* block;  // the block to move to, or null: the lists stay where they are
-    std::uint32_t capacity;
-    std::uint32_t directory_log;
-    bool empties;  // nothing is left
+    std::uint32_t* block = nullptr;  // the block to move to, or null: the lists stay where they are
+    std::uint32_t capacity = 0;
+    std::uint32_t total = 0;  // entries before the batch
+    VertexId vertex = 0;
+    std::uint32_t first_slice = 0;
+    std::uint32_t end_slice = 0;
+    std::uint8_t directory_log = 0;
+    bool empties = false;  // nothing is left
   };
   struct DeltaSlice {
     RelationId relation;
     std::uint32_t added_begin;
     std::uint32_t removed_begin;
+    std::uint32_t begin;  // of the list among the vertex's entries before the batch; an empty one, where it will be
+    std::uint32_t end;
   };
   struct Entries {  // columns of the delta
     std::vector<std::uint32_t> ids;
     std::vector<std::uint32_t> payload;
+    // Which of the vertex's entries before the batch it is, or goes in front of: found while settling, when the lists have to
+    // come near anyway.
+    std::vector<std::uint32_t> places;
     void assign(std::span<const HalfEdge> halves, Column column);
+    [[nodiscard]] std::size_t bytes() const noexcept;
+  };
+  struct Search {  // for the first entry that is not less than (id, tag)
+    const std::uint32_t* ids;
+    const std::uint32_t* tags;
+    std::uint32_t begin;
+    std::uint32_t size;
+    std::uint32_t id;
+    std::uint32_t tag;
+    std::uint32_t* place;
   };
 
   // Directories up to this many slices are scanned, longer ones searched.
@@ -182,15 +205,19 @@ class Adjacency {
   [[nodiscard]] const DeltaSlice* delta_slice(const DeltaRow& row, RelationId relation) const noexcept;
   void build_slices(std::span<const HalfEdge> added, std::span<const HalfEdge> removed);
   void plan_rows();
-  void plan_row(DeltaRow& row, std::uint32_t end_slice);
-  void settle_row(const DeltaRow& delta, std::uint32_t end_slice) noexcept;
+  void plan_row(DeltaRow& row);
+  void settle_rows(std::span<DeltaRow> deltas) noexcept;
+  template <bool tagged>
+  void find_places(std::span<const DeltaRow> deltas) noexcept;
+  template <bool tagged>
+  static void search(std::span<Search> lanes) noexcept;
+  void settle_row(DeltaRow& delta) noexcept;
+  void remove_entries(const Row& row, const DeltaRow& delta) noexcept;
+  void add_entries(const Row& from, const Row& to, const DeltaRow& delta) noexcept;
+  void update_directory(Row& row, const DeltaRow& delta) noexcept;
+  static void open_slice(Row& row, RelationId relation) noexcept;
+  void move_entries(const Row& from, std::uint32_t begin, std::uint32_t end, const Row& to, std::uint32_t place) const noexcept;
   void compact() noexcept;
-  void copy_lists(const Row& from, const Row& to) const noexcept;
-  void open_slices(Row& row, std::uint32_t first, std::uint32_t end) noexcept;
-  void remove_entries(Row& row, std::uint32_t first, std::uint32_t end) noexcept;
-  void add_entries(Row& row, std::uint32_t first, std::uint32_t end) noexcept;
-  static void close_slices(Row& row) noexcept;
-  void move_entries(const Row& row, std::uint32_t to, std::uint32_t from, std::uint32_t count) const noexcept;
   [[nodiscard]] static std::uint32_t find_slice(const Row& row, RelationId relation) noexcept {
     const std::uint32_t* directory = row.block;
     if (row.slices > scanned_slices) return search_slice(row, relation);
@@ -200,8 +227,11 @@ class Adjacency {
     return no_relation;
   }
   [[nodiscard]] static std::uint32_t search_slice(const Row& row, RelationId relation) noexcept;
-  [[nodiscard]] static std::uint32_t lower_bound(const Row& row, std::uint32_t begin, std::uint32_t end, std::uint32_t id,
-                                                 const std::uint32_t* payload) noexcept;
+  /// The first list whose relation is not less.
+  [[nodiscard]] static std::uint32_t lower_slice(const Row& row, RelationId relation) noexcept;
+  [[nodiscard]] static std::uint32_t log_ceil(std::uint32_t n) noexcept {
+    return n <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(n - 1));
+  }
 
   Column column_;
   std::unique_ptr<Arena> arena_;

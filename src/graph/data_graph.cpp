@@ -13,6 +13,23 @@ namespace {
 // Half-edges staged at once while a derived relation is built: bounds the memory beside the lists.
 constexpr std::size_t materialise_chunk = std::size_t{1} << 20;
 
+// Interns the relations of one direction; asked for the same one again it need not look it up.
+struct LastRelation {
+  Direction direction;
+  LabelId edge_label = empty_label;
+  LabelId neighbour_label = empty_label;
+  RelationId relation = no_relation;
+
+  RelationId intern(BaseRelations& relations, LabelId edge, LabelId neighbour) {
+    if (relation == no_relation || edge != edge_label || neighbour != neighbour_label) {
+      relation = relations.intern(direction, edge, neighbour);
+      edge_label = edge;
+      neighbour_label = neighbour;
+    }
+    return relation;
+  }
+};
+
 }  // namespace
 
 void NetBatch::clear() noexcept {
@@ -226,22 +243,21 @@ void DataGraph::derive(const HalfEdge& half, std::vector<HalfEdge>& out) const {
   }
 }
 
-void DataGraph::halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, std::vector<HalfEdge>& base,
-                          std::vector<HalfEdge>& derived) {
-  base.clear();
-  derived.clear();
-  base.reserve(2 * edges.size());
-  const Direction from_tail = directed_ ? Direction::out : Direction::both;
-  const Direction from_head = directed_ ? Direction::in : Direction::both;
+void DataGraph::halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, std::vector<HalfEdge>& halves) {
+  halves.resize(2 * edges.size());
+  LastRelation from_tail{directed_ ? Direction::out : Direction::both};
+  LastRelation from_head{directed_ ? Direction::in : Direction::both};
+  // By rank, and first from the heads: in undirected data a vertex is the head of edges from lower ones and the tail of edges
+  // to higher ones, so each list's neighbours ascend.
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const Edge& edge = edges[i];
     const std::uint64_t payload = times.empty() ? 0 : std::bit_cast<std::uint64_t>(times[i]);
-    const LabelId tail_label = dictionary.label(edge.tail);
-    const LabelId head_label = dictionary.label(edge.head);
-    base.push_back({edge.tail, relations_.intern(from_tail, edge.label, head_label), edge.head, 0, payload});
-    base.push_back({edge.head, relations_.intern(from_head, edge.label, tail_label), edge.tail, 0, payload});
+    const RelationId at_head = from_head.intern(relations_, edge.label, dictionary.label(edge.tail));
+    const RelationId at_tail = from_tail.intern(relations_, edge.label, dictionary.label(edge.head));
+    halves[i] = {edge.head, at_head, edge.tail, 0, payload};
+    halves[edges.size() + i] = {edge.tail, at_tail, edge.head, 0, payload};
   }
-  sort_half_edges(base);
+  group_half_edges(halves, spare_);
 }
 
 void DataGraph::note_parallels(std::span<const HalfEdge> added) {
@@ -257,13 +273,15 @@ void DataGraph::note_parallels(std::span<const HalfEdge> added) {
 
 void DataGraph::stage(const NetBatch& batch) {
   base_.reserve_vertices(dictionary.capacity());
-  halves_of(batch.inserted, batch.inserted_times, added_, derived_added_);
-  halves_of(batch.removed, {}, removed_, derived_removed_);
+  halves_of(batch.inserted, batch.inserted_times, added_);
+  halves_of(batch.removed, {}, removed_);
   arriving_.assign(relations_.size(), 0);
   for (const HalfEdge& half : added_) arriving_[half.relation] = 1;
   resolve_readings(arriving_);
   if (derived_) {
     derived_->reserve_vertices(dictionary.capacity());
+    derived_added_.clear();
+    derived_removed_.clear();
     for (const HalfEdge& half : added_) derive(half, derived_added_);
     for (const HalfEdge& half : removed_) derive(half, derived_removed_);
     sort_half_edges(derived_added_);
@@ -295,7 +313,8 @@ void DataGraph::settle(Workers& workers) noexcept {
 }
 
 std::size_t DataGraph::adjacency_bytes() const noexcept {
-  const std::size_t halves = added_.capacity() + removed_.capacity() + derived_added_.capacity() + derived_removed_.capacity();
+  const std::size_t halves =
+      added_.capacity() + removed_.capacity() + derived_added_.capacity() + derived_removed_.capacity() + spare_.capacity();
   return base_.bytes() + (derived_ ? derived_->bytes() : 0) + halves * sizeof(HalfEdge);
 }
 

@@ -126,8 +126,7 @@ class DataGraph {
   [[nodiscard]] VertexId shorter_end(const Edge& edge) const noexcept {
     return base_.degree(edge.tail) <= base_.degree(edge.head) ? edge.tail : edge.head;
   }
-  void halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, std::vector<HalfEdge>& base,
-                 std::vector<HalfEdge>& derived);
+  void halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, std::vector<HalfEdge>& halves);
   void derive(const HalfEdge& half, std::vector<HalfEdge>& out) const;
   void resolve_readings(std::span<const std::uint8_t> arriving);
   void materialise(RegisteredReading& reading);
@@ -151,6 +150,7 @@ class DataGraph {
   std::vector<HalfEdge> removed_;
   std::vector<HalfEdge> derived_added_;
   std::vector<HalfEdge> derived_removed_;
+  std::vector<HalfEdge> spare_;  // that sorting works in
   std::vector<std::uint8_t> arriving_;
 };
 

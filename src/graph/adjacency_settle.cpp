@@ -1,0 +1,236 @@
+// Settling: the staged delta is written into the blocks.
+//
+// The lists of a batch lie all over memory, and each is met once. So the vertices are worked off in portions: the searches of a
+// portion run side by side and bring the lists near, then each list's entries move once, in one pass over its changes.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "graph/adjacency.hpp"
+
+namespace deltamatch::graph {
+
+namespace {
+
+// Vertices a thread settles at a time: what the searches of so many bring near stays there until entries move.
+constexpr std::size_t settle_grain = 128;
+// Searches that run side by side: about as many as a core has cache misses under way.
+constexpr std::size_t search_lanes = 32;
+// How far ahead rows are fetched.
+constexpr std::size_t prefetch_distance = 16;
+// Free blocks that are not worth compacting for.
+constexpr std::size_t wasted_bytes = std::size_t{1} << 22;
+
+}  // namespace
+
+void Adjacency::settle(Workers& workers) noexcept {
+  // Blocks that are left are given back afterwards, since the arena is not for several threads; until then the delta has them.
+  workers.for_each(delta_rows_.size(), settle_grain, [this](unsigned, std::size_t begin, std::size_t end) {
+    settle_rows(std::span(delta_rows_).subspan(begin, end - begin));
+  });
+  for (const DeltaRow& delta : delta_rows_) {
+    if (delta.block != nullptr) arena_->give_back(delta.block, block_words(delta.capacity, delta.directory_log));
+  }
+  arena_->recycle();
+  delta_rows_.clear();
+  delta_slices_.clear();
+  figures_.swap(staged_figures_);
+  if (arena_->free_bytes() > wasted_bytes && 3 * arena_->free_bytes() > arena_->bytes()) compact();
+}
+
+void Adjacency::settle_rows(std::span<DeltaRow> deltas) noexcept {
+  if (column_ == Column::tag) {
+    find_places<true>(deltas);
+  } else {
+    find_places<false>(deltas);
+  }
+  for (DeltaRow& delta : deltas) settle_row(delta);
+}
+
+template <bool tagged>
+void Adjacency::find_places(std::span<const DeltaRow> deltas) noexcept {
+  std::array<Search, search_lanes> lanes;
+  std::size_t count = 0;
+  const auto add = [&](const Row& row, const DeltaSlice& slice, Entries& entries, std::uint32_t begin, std::uint32_t end) {
+    if (slice.begin == slice.end) {
+      std::fill(entries.places.begin() + begin, entries.places.begin() + end, slice.begin);
+      return;
+    }
+    for (std::uint32_t i = begin; i < end; ++i) {
+      const std::uint32_t tag = tagged ? entries.payload[i] : 0;
+      lanes[count++] = {row.ids(), row.ids() + row.capacity, slice.begin, slice.end - slice.begin, entries.ids[i],
+                        tag,       &entries.places[i]};
+      if (count < search_lanes) continue;
+      search<tagged>(lanes);
+      count = 0;
+    }
+  };
+  for (const DeltaRow& delta : deltas.first(std::min(deltas.size(), prefetch_distance))) prefetch(delta.vertex);
+  for (std::size_t i = 0; i < deltas.size(); ++i) {
+    if (i + prefetch_distance < deltas.size()) prefetch(deltas[i + prefetch_distance].vertex);
+    const DeltaRow& delta = deltas[i];
+    const Row& row = rows_[delta.vertex];
+    if (delta.empties) continue;
+    __builtin_prefetch(row.block);
+    __builtin_prefetch(row.ids() + delta.total);
+    for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) {
+      const DeltaSlice* slice = &delta_slices_[s];
+      add(row, *slice, added_, slice[0].added_begin, slice[1].added_begin);
+      add(row, *slice, removed_, slice[0].removed_begin, slice[1].removed_begin);
+    }
+  }
+  search<tagged>(std::span(lanes).first(count));
+}
+
+// Halves all ranges in step and without branches on what is compared: a search by itself would wait at each step, for memory
+// and for the mispredicted branch.
+template <bool tagged>
+void Adjacency::search(std::span<Search> lanes) noexcept {
+  const auto less = [](const Search& lane, std::uint32_t at) {
+    if constexpr (tagged) return lane.ids[at] < lane.id || (lane.ids[at] == lane.id && lane.tags[at] < lane.tag);
+    return lane.ids[at] < lane.id;
+  };
+  std::uint32_t longest = 0;
+  for (const Search& lane : lanes) longest = std::max(longest, lane.size);
+  for (; longest > 1; longest -= longest / 2) {
+    for (Search& lane : lanes) {
+      const std::uint32_t half = lane.size / 2;
+      lane.begin += half * static_cast<std::uint32_t>(less(lane, lane.begin + half));
+      lane.size -= half;
+    }
+  }
+  for (const Search& lane : lanes) *lane.place = lane.begin + static_cast<std::uint32_t>(less(lane, lane.begin));
+}
+
+void Adjacency::settle_row(DeltaRow& delta) noexcept {
+  Row& row = rows_[delta.vertex];
+  ++row.version;
+  row.staged = 0;
+  Row to = row;
+  if (delta.block != nullptr || delta.empties) {
+    to.block = std::exchange(delta.block, row.block);
+    to.capacity = std::exchange(delta.capacity, row.capacity);
+    to.directory_log = std::exchange(delta.directory_log, static_cast<std::uint8_t>(row.directory_log));
+  }
+  if (delta.empties) {
+    to.slices = 0;
+    row = to;
+    return;
+  }
+  if (to.block != row.block && row.slices != 0) {
+    std::memcpy(to.block, row.block, 2 * std::size_t{row.slices} * sizeof(std::uint32_t));
+  }
+  // The old block may be the larger one: then entries are removed before they move.
+  remove_entries(row, delta);
+  add_entries(row, to, delta);
+  update_directory(to, delta);
+  row = to;
+}
+
+// Moves entries [begin, end) to [place, ...); both rows may be the same.
+void Adjacency::move_entries(const Row& from, std::uint32_t begin, std::uint32_t end, const Row& to,
+                             std::uint32_t place) const noexcept {
+  if (begin == end || (from.block == to.block && begin == place)) return;
+  const std::size_t count = end - begin;
+  std::memmove(to.ids() + place, from.ids() + begin, count * sizeof(std::uint32_t));
+  const unsigned words = column_words();
+  if (words == 0) return;
+  std::memmove(to.ids() + to.capacity + std::size_t{place} * words, from.ids() + from.capacity + std::size_t{begin} * words,
+               count * words * sizeof(std::uint32_t));
+}
+
+// Closes the gaps of removed entries from the first one on, over all lists: each entry moves once, and none before the first
+// gap. The directory stays as it was.
+void Adjacency::remove_entries(const Row& row, const DeltaRow& delta) noexcept {
+  const std::uint32_t first = delta_slices_[delta.first_slice].removed_begin;
+  const std::uint32_t last = delta_slices_[delta.end_slice].removed_begin;
+  for (std::uint32_t i = first; i < last; ++i) {
+    const std::uint32_t gap = removed_.places[i];
+    move_entries(row, gap + 1, i + 1 < last ? removed_.places[i + 1] : delta.total, row, gap - (i - first));
+  }
+}
+
+// Opens the gaps for added entries from the last one down, again over all lists.
+void Adjacency::add_entries(const Row& from, const Row& to, const DeltaRow& delta) noexcept {
+  const unsigned words = column_words();
+  const std::uint32_t first = delta_slices_[delta.first_slice].added_begin;
+  const std::uint32_t first_removed = delta_slices_[delta.first_slice].removed_begin;
+  std::uint32_t removed = delta_slices_[delta.end_slice].removed_begin;  // one past the last one before the place
+  std::uint32_t rest = delta.total - (removed - first_removed);          // entries [0, rest) are still to be moved
+  for (std::uint32_t i = delta_slices_[delta.end_slice].added_begin; i-- > first;) {
+    while (removed > first_removed && removed_.places[removed - 1] >= added_.places[i]) --removed;
+    const std::uint32_t place = added_.places[i] - (removed - first_removed);
+    const std::uint32_t gap = place + (i - first);
+    move_entries(from, place, rest, to, gap + 1);
+    rest = place;
+    to.ids()[gap] = added_.ids[i];
+    if (words == 0) continue;
+    std::memcpy(to.ids() + to.capacity + std::size_t{gap} * words, &added_.payload[std::size_t{i} * words],
+                words * sizeof(std::uint32_t));
+  }
+  move_entries(from, 0, rest, to, 0);
+}
+
+// Moves the lists' ends; puts in lists that the vertex lacked and takes out those that have become empty.
+void Adjacency::update_directory(Row& row, const DeltaRow& delta) noexcept {
+  for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) open_slice(row, delta_slices_[s].relation);
+  const DeltaSlice* next = &delta_slices_[delta.first_slice];
+  const DeltaSlice* const last = &delta_slices_[delta.end_slice];
+  std::uint32_t shift = 0;  // modulo 2^32
+  std::uint32_t kept = 0;
+  std::uint32_t begin = 0;
+  for (std::uint32_t s = 0; s < row.slices; ++s) {
+    const RelationId relation = row.block[2 * s];
+    if (next != last && next->relation == relation) {
+      shift += (next[1].added_begin - next[0].added_begin) - (next[1].removed_begin - next[0].removed_begin);
+      ++next;
+    }
+    const std::uint32_t end = row.end(s) + shift;
+    if (end == begin) continue;
+    row.block[2 * kept] = relation;
+    row.block[2 * kept + 1] = end;
+    ++kept;
+    begin = end;
+  }
+  row.slices = kept;
+}
+
+// An empty list in the directory, unless there is a list of the relation.
+void Adjacency::open_slice(Row& row, RelationId relation) noexcept {
+  const std::uint32_t at = lower_slice(row, relation);
+  if (row.holds(at, relation)) return;
+  const std::uint32_t begin = row.begin(at);
+  std::memmove(row.block + 2 * at + 2, row.block + 2 * at, 2 * std::size_t{row.slices - at} * sizeof(std::uint32_t));
+  row.block[2 * at] = relation;
+  row.block[2 * at + 1] = begin;
+  row.slices = row.slices + 1;
+}
+
+// Copies all blocks into a fresh arena, each into the smallest class that holds it. While a graph grows its lists leave small
+// blocks behind that nothing fits into any more; this bounds them by a third, at O(1) amortised per entry that moved.
+void Adjacency::compact() noexcept {
+  try {
+    auto fresh = std::make_unique<Arena>(*slabs_);
+    std::vector<Row> rows = rows_;
+    for (Row& row : rows) {
+      if (row.block == nullptr) continue;
+      Row moved = row;
+      const std::uint32_t total = row.total();
+      moved.directory_log = log_ceil(row.slices);
+      const std::size_t words = block_words(total, moved.directory_log);
+      moved.block = fresh->allocate(words);
+      moved.capacity = static_cast<std::uint32_t>((Arena::block_words(words) - moved.directory_words()) / (1 + column_words()));
+      std::memcpy(moved.block, row.block, 2 * std::size_t{row.slices} * sizeof(std::uint32_t));
+      move_entries(row, 0, total, moved, 0);
+      ++moved.version;
+      row = moved;
+    }
+    rows_.swap(rows);
+    arena_ = std::move(fresh);
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): then the waste stays
+  }
+}
+
+}  // namespace deltamatch::graph
