@@ -47,9 +47,10 @@ void Enumerator::descend(std::size_t level, Share share) {
   const auto position = static_cast<plan::Position>(level + 2);
   const bool last = level + 1 == partial_->plan().levels.size();
   if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) return;
-  for (std::size_t i = share.index; i < candidates.size(); i += share.of) {
+  candidates = partial_->part(candidates, share);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
     const VertexId vertex = candidates[i];
-    if (!last) partial_->lists().prefetch_ahead(candidates, i);
+    if (!last) partial_->lists().prefetch_ahead({}, candidates, i);
     if (!partial_->differs(vertex, next.candidates.distinct)) continue;
     partial_->put(position, vertex);
     vertices_[next.vertex] = vertex;

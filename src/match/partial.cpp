@@ -63,4 +63,12 @@ std::span<const std::uint32_t> Partial::between(std::span<const std::uint32_t> s
   return set;
 }
 
+std::span<const std::uint32_t> Partial::part(std::span<const std::uint32_t> set, Share share) {
+  if (share.of == 1) return set;
+  std::uint32_t* out = scratch_->words(set.size());
+  std::size_t size = 0;
+  for (std::size_t i = share.index; i < set.size(); i += share.of) out[size++] = set[i];
+  return {out, size};
+}
+
 }  // namespace deltamatch::match

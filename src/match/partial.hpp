@@ -53,6 +53,8 @@ class Partial {
   /// The part of an ascending set that order constraints leave.
   [[nodiscard]] std::span<const std::uint32_t> between(std::span<const std::uint32_t> set,
                                                        const plan::Candidates& candidates) const noexcept;
+  /// A share of a set: the set itself, or its entries in scratch.
+  [[nodiscard]] std::span<const std::uint32_t> part(std::span<const std::uint32_t> set, Share share);
   [[nodiscard]] bool differs(VertexId vertex, const std::vector<plan::Position>& positions) const noexcept {
     for (const plan::Position position : positions) {
       if (vertices_[position] == vertex) return false;

@@ -39,8 +39,9 @@ bool Summation::descend(TablePool<Weight>& tables, std::size_t level, Share shar
     auto candidates = partial_->extend(level);
     if (plan.count.ordered) candidates = partial_->between(candidates, next.candidates);
     if (stop != nullptr && stop->load(std::memory_order_relaxed)) return true;
-    for (std::size_t i = share.index; i < candidates.size(); i += share.of) {
-      partial_->lists().prefetch_ahead(candidates, i);
+    candidates = partial_->part(candidates, share);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      partial_->lists().prefetch_ahead({}, candidates, i);
       if (!partial_->differs(candidates[i], next.candidates.distinct)) continue;
       partial_->put(static_cast<plan::Position>(level + 2), candidates[i]);
       Signed value = 0;
@@ -126,11 +127,11 @@ Weight Summation::sum(TablePool<Weight>& tables, const plan::Factor& planned, Sh
   const ScratchScope scope(partial_->scratch());
   const plan::Factor& bind = planned.others.empty() ? planned : choose(planned);
   const plan::Candidates& wanted = bind.vertices[0];
-  const auto candidates = partial_->intersect_probes(wanted.probes);
+  const auto candidates = partial_->part(partial_->intersect_probes(wanted.probes), share);
   Weight total = 0;
-  for (std::size_t i = share.index; i < candidates.size(); i += share.of) {
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
     const VertexId vertex = candidates[i];
-    partial_->lists().prefetch_ahead(candidates, i);
+    partial_->lists().prefetch_ahead(bind.reads, candidates, i);
     if (!partial_->differs(vertex, wanted.distinct)) continue;
     partial_->put(bind.position, vertex);
     Weight value = product(tables, bind.inner, {}, overflow);

@@ -237,9 +237,8 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
   const graph::ReadingId reading = into_a ? edge.b_to_a : edge.a_to_b;
   into.table = tables_->lend();
   Table<Weight>& table = *into.table;
-  const graph::Adjacency* store = partial_->lists().resolved(reading).store;
   for (std::size_t i = 0; i < leaf.size; ++i) {
-    if (store != nullptr) store->prefetch_ahead(leaf.ids, i, leaf.size);
+    partial_->lists().prefetch_ahead({&reading, 1}, {leaf.ids, leaf.size}, i);
     const Weight weight = leaf.weights == nullptr ? Weight{1} : leaf.weights[i];
     const ScratchScope scope(partial_->scratch());
     const ListView list = partial_->lists().view(reading, leaf.ids[i], edge.inclusive, partial_->scratch());
@@ -307,7 +306,7 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
   Weight* weights = total != nullptr ? nullptr : partial_->scratch().template array<Weight>(into.size);
   std::size_t size = 0;
   for (std::size_t i = 0; i < into.size; ++i) {
-    if (where.store != nullptr) where.store->prefetch_ahead(into.ids, i, into.size);
+    partial_->lists().prefetch_ahead({&reading, 1}, {into.ids, into.size}, i);
     const ScratchScope scope(partial_->scratch());
     const ListView list = partial_->lists().view(reading, into.ids[i], edge.inclusive, partial_->scratch());
     const Weight hanging = below(list, leaf, leaf_wanted);

@@ -141,6 +141,7 @@ class Builder {
       std::vector<Mask> inner_positions = positions;
       inner_positions.push_back(component[i]);
       factor.inner = factors(std::move(rest), inner_positions);
+      for (const Factor& inner : factor.inner) note_reads(inner, factor.position, factor.reads);
       const double size = estimates_.size(factor.vertices[0].probes);
       factor.per_candidate = list_overhead + product_cost(factor.inner);
       factor.cost = list_overhead + size * factor.per_candidate;
@@ -158,6 +159,17 @@ class Builder {
       if (!best.others.empty()) best.cost *= adaptive;
     }
     return best;
+  }
+
+  // The readings that a factor takes at a position.
+  static void note_reads(const Factor& factor, Position position, std::vector<graph::ReadingId>& reads) {
+    for (const Candidates& wanted : factor.vertices) {
+      for (const Probe& probe : wanted.probes) {
+        if (probe.position != position || std::find(reads.begin(), reads.end(), probe.reading) != reads.end()) continue;
+        reads.push_back(probe.reading);
+      }
+    }
+    for (const Factor& inner : factor.inner) note_reads(inner, position, reads);
   }
 
   // Which vertices of a component to try: those that matched vertices lead to.

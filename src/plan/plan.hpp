@@ -68,11 +68,12 @@ struct Factor {
   std::vector<Candidates> vertices;                 ///< of a tree; one for bind
   std::vector<std::vector<std::uint32_t>> members;  ///< query vertices by tree vertex; several where a term merges them
   std::vector<TreeEdge> edges;
-  std::uint32_t choose = 1;    ///< tree of one vertex: that many alike are chosen, as a set
-  Position position = 0;       ///< bind: where the vertex is put
-  std::vector<Factor> inner;   ///< bind
-  double per_candidate = 0;    ///< bind: expected cost of one candidate
-  std::vector<Factor> others;  ///< bind: other vertices that could be bound first; the fewest candidates decide
+  std::uint32_t choose = 1;                  ///< tree of one vertex: that many alike are chosen, as a set
+  Position position = 0;                     ///< bind: where the vertex is put
+  std::vector<Factor> inner;                 ///< bind
+  std::vector<graph::ReadingId> reads = {};  ///< bind: what inner reads at the vertex
+  double per_candidate = 0;                  ///< bind: expected cost of one candidate
+  std::vector<Factor> others;                ///< bind: other vertices that could be bound first; the fewest candidates decide
   double cost = 0;
 };
 
