@@ -106,6 +106,7 @@ void Adjacency::plan_row(DeltaRow& delta, std::uint32_t end_slice) {
     figures.entries += std::uint64_t{after} - before;
     figures.lists += std::uint64_t{after != 0} - std::uint64_t{before != 0};
     figures.squares += static_cast<double>(after) * after - static_cast<double>(before) * before;
+    figures.longest = std::max(figures.longest, after);
   }
   delta.empties = total == 0;
   const bool fits = total <= row.capacity && slices <= (1u << row.directory_log) && row.block != nullptr;

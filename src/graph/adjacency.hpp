@@ -55,6 +55,7 @@ struct RelationFigures {
   std::uint64_t entries = 0;  ///< sum of list lengths
   std::uint64_t lists = 0;    ///< lists that are not empty
   double squares = 0;         ///< sum of squared list lengths
+  std::uint32_t longest = 0;  ///< no list is or was longer
 };
 
 /// Payload of the entries of a store.
@@ -108,6 +109,11 @@ class Adjacency {
   /// Grows whenever the vertex's block changes in contents or place.
   [[nodiscard]] std::uint32_t version(VertexId vertex) const noexcept { return rows_[vertex].version; }
   [[nodiscard]] std::span<const RelationFigures> figures() const noexcept { return figures_; }
+  /// No list of the relation is longer, before or after the staged batch.
+  [[nodiscard]] std::uint32_t longest(RelationId relation) const noexcept {
+    const auto& figures = delta_rows_.empty() ? figures_ : staged_figures_;
+    return relation < figures.size() ? figures[relation].longest : 0;
+  }
   [[nodiscard]] std::size_t bytes() const noexcept;
   [[nodiscard]] std::size_t vertices() const noexcept { return rows_.size(); }
   [[nodiscard]] Column column() const noexcept { return column_; }

@@ -213,6 +213,7 @@ RelationFigures DataGraph::figures(ReadingId id) const {
     sum.entries += figures[relation].entries;
     sum.lists += figures[relation].lists;
     sum.squares += figures[relation].squares;
+    sum.longest += figures[relation].longest;
   }
   return sum;
 }
