@@ -30,7 +30,7 @@ struct EngineOptions {
   unsigned threads = 0;  ///< 0: as many as the machine has
   /// Sliding window in microseconds: an edge lives while its latest insert time + window > watermark. 0: no window.
   Timestamp window = 0;
-  std::shared_ptr<Backend> backend;  ///< null: lists on the heap, matched on CPU cores
+  std::shared_ptr<Backend> backend = nullptr;  ///< null: lists on the heap, matched on CPU cores
 };
 
 struct QueryOptions {

@@ -85,6 +85,7 @@ struct Engine::Impl {
         resolver(graph, window.get()),
         matcher(wanted.backend ? wanted.backend->make_matcher(workers) : match::make_cpu_matcher(workers)) {
     if (wanted.window < 0) throw Error(ErrorKind::configuration, "window", "negative", "give a positive span, or 0 for none");
+    if (wanted.backend) graph.track_changes();
   }
 
   BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, bool matching);
