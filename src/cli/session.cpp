@@ -113,6 +113,11 @@ bool Session::decide_direction(const GraphOptions& graph) const {
   return first == nullptr || first->directed();
 }
 
+std::optional<CacheStatistics> Session::cache() const {
+  if (!engine_->options().backend) return std::nullopt;
+  return engine_->cache();
+}
+
 void Session::load(Report& report) {
   const Clock::time_point start = Clock::now();
   ingest::PositionedBatch batch;
