@@ -1,6 +1,7 @@
 #include "graph/adjacency.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cassert>
 #include <cstring>
@@ -16,6 +17,8 @@ constexpr std::size_t prefetch_distance = 8;
 constexpr std::size_t wasted_bytes = std::size_t{1} << 22;
 // Vertices a thread settles at a time.
 constexpr std::size_t settle_grain = 64;
+// Changes that a small graph's log holds; a large one's holds a quarter of the vertices.
+constexpr std::size_t logged_changes = 1024;
 
 std::uint32_t log_ceil(std::uint32_t n) noexcept { return n <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(n - 1)); }
 
@@ -70,6 +73,8 @@ void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge>
     staged_figures_ = figures_;
     staged_figures_.resize(relations);
     plan_rows();
+    changes_.prepare(delta_rows_.size(), std::max(rows_.size() / 4, logged_changes));
+    ++stages_;
   } catch (...) {
     unstage();
     throw;
@@ -153,7 +158,9 @@ void Adjacency::settle(Workers& workers) noexcept {
       arena_->give_back(delta.block, block_words(delta.capacity, delta.directory_log));
     }
     row.staged = 0;
+    changes_.append(delta.vertex);
   }
+  if (!delta_rows_.empty()) settled_ = stages_;
   arena_->recycle();
   delta_rows_.clear();
   delta_slices_.clear();
@@ -181,6 +188,7 @@ void Adjacency::compact() noexcept {
     }
     rows_.swap(rows);
     arena_ = std::move(fresh);
+    ++compactions_;
   } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): then the waste stays
   }
 }
@@ -423,9 +431,14 @@ std::uint32_t* Adjacency::payload(VertexId vertex, RelationId relation, VertexId
 
 std::size_t Adjacency::bytes() const noexcept {
   return arena_->bytes() + rows_.capacity() * sizeof(Row) + delta_rows_.capacity() * sizeof(DeltaRow) +
-         delta_slices_.capacity() * sizeof(DeltaSlice) +
+         delta_slices_.capacity() * sizeof(DeltaSlice) + changes_.bytes() +
          (added_.ids.capacity() + added_.payload.capacity() + removed_.ids.capacity() + removed_.payload.capacity()) *
              sizeof(std::uint32_t);
+}
+
+std::uint64_t Adjacency::next_serial() noexcept {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
 }
 
 }  // namespace deltamatch::graph

@@ -13,12 +13,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/parallel.hpp"
 #include "base/types.hpp"
 #include "graph/arena.hpp"
+#include "graph/change_log.hpp"
 
 namespace deltamatch::graph {
 
@@ -151,6 +153,67 @@ class Adjacency {
     std::uint32_t* block = nullptr;
     std::uint32_t capacity = 0;  // entries
     std::uint32_t version = 0;
+  // For mirrors of the store in another memory.
+
+  /// The changes of one list; ends where the next one's begin.
+  struct DeltaSlice {
+    RelationId relation;
+    std::uint32_t added_begin;
+    std::uint32_t removed_begin;
+  };
+  /// A settled block as it lies in memory; null where the vertex has no lists.
+  struct Block {
+    const std::uint32_t* words;
+    std::uint32_t capacity;  ///< entries that the ids column has room for; the payload begins behind it
+    std::uint32_t slices;
+    std::uint32_t directory_log;  ///< the directory has room for 2^directory_log slices
+    bool staged;                  ///< the staged batch touches the vertex
+  };
+  /// The columns of the staged batch. `slices` has a sentinel behind it unless nothing is staged.
+  struct Staged {
+    std::size_t rows;
+    std::span<const DeltaSlice> slices;
+    std::span<const std::uint32_t> added;
+    std::span<const std::uint32_t> added_payload;
+    std::span<const std::uint32_t> removed;
+    std::span<const std::uint32_t> removed_payload;
+  };
+  struct StagedRow {
+    VertexId vertex;
+    std::uint32_t first_slice;
+  };
+  /// How far a mirror has followed the store.
+  struct Mark {
+    std::uint64_t store = 0;  ///< 0: not at all
+    std::uint64_t changes = 0;
+    std::uint64_t compactions = 0;
+    std::uint64_t settled = 0;  ///< the batch that was settled last
+    friend bool operator==(const Mark&, const Mark&) = default;
+  };
+
+  /// From now on the vertices that change are remembered.
+  void track_changes() noexcept { changes_.track(); }
+  [[nodiscard]] Mark mark() const noexcept { return {serial_, changes_.end(), compactions_, settled_}; }
+  /// The vertices whose lists have changed since, with repetitions: of a batch in order of its rows. nullopt: any may have.
+  /// Where mark().compactions differs, all blocks have moved besides. Valid until the next stage or settle.
+  [[nodiscard]] std::optional<std::span<const VertexId>> changes_since(const Mark& mark) const noexcept {
+    if (mark.store != serial_) return std::nullopt;
+    return changes_.since(mark.changes);
+  }
+  [[nodiscard]] Block block(VertexId vertex) const noexcept {
+    const Row& row = rows_[vertex];
+    return {row.block, row.capacity, row.slices, row.directory_log, row.staged != 0};
+  }
+  /// Batches staged so far; the number of the one that is staged now.
+  [[nodiscard]] std::uint64_t stages() const noexcept { return stages_; }
+  [[nodiscard]] Staged staged() const noexcept {
+    return {delta_rows_.size(), delta_slices_, added_.ids, added_.payload, removed_.ids, removed_.payload};
+  }
+  /// Ascending by vertex.
+  [[nodiscard]] StagedRow staged_row(std::size_t row) const noexcept {
+    return {delta_rows_[row].vertex, delta_rows_[row].first_slice};
+  }
+
     std::uint32_t staged = 0;  // 1 + index into delta_rows_, 0: untouched by the batch
     std::uint32_t slices : 27 = 0;
     std::uint32_t directory_log : 5 = 0;  // the directory has room for 2^directory_log slices
@@ -167,11 +230,6 @@ class Adjacency {
     std::uint32_t directory_log;
     bool empties;  // nothing is left
   };
-  struct DeltaSlice {
-    RelationId relation;
-    std::uint32_t added_begin;
-    std::uint32_t removed_begin;
-  };
   struct Entries {  // columns of the delta
     std::vector<std::uint32_t> ids;
     std::vector<std::uint32_t> payload;
@@ -186,6 +244,7 @@ class Adjacency {
     return (std::size_t{2} << directory_log) + std::size_t{capacity} * (1 + column_words());
   }
   [[nodiscard]] const DeltaSlice* delta_slice(const DeltaRow& row, RelationId relation) const noexcept;
+  static std::uint64_t next_serial() noexcept;
   void build_slices(std::span<const HalfEdge> added, std::span<const HalfEdge> removed);
   void plan_rows();
   void plan_row(DeltaRow& row, std::uint32_t end_slice);
@@ -225,6 +284,12 @@ class Adjacency {
 template <class Visit>
 void Adjacency::for_each_list(VertexId vertex, Visit&& visit) const {
   const Row& row = rows_[vertex];
+
+  std::uint64_t serial_ = next_serial();  // tells a new store from an old one at the same address
+  std::uint64_t stages_ = 0;
+  std::uint64_t settled_ = 0;
+  std::uint64_t compactions_ = 0;
+  ChangeLog changes_;
   std::uint32_t begin = 0;
   for (std::uint32_t s = 0; s < row.slices; ++s) {
     const std::uint32_t end = row.block[2 * s + 1];

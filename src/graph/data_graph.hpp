@@ -116,6 +116,10 @@ class DataGraph {
   [[nodiscard]] std::size_t adjacency_bytes() const noexcept;
 
  private:
+  /// Null where no reading is derived.
+  [[nodiscard]] const Adjacency* derived() const noexcept { return derived_.get(); }
+  /// From now on the stores remember which vertices change, for mirrors.
+  void track_changes() noexcept;
   struct RegisteredReading {
     Reading reading;
     std::uint32_t users = 0;
@@ -150,6 +154,7 @@ class DataGraph {
   std::vector<HalfEdge> added_;
   std::vector<HalfEdge> removed_;
   std::vector<HalfEdge> derived_added_;
+  bool tracked_ = false;
   std::vector<HalfEdge> derived_removed_;
   std::vector<std::uint8_t> arriving_;
 };
