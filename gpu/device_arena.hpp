@@ -32,11 +32,14 @@ class DeviceArena {
   static constexpr unsigned fine_log = 4;
   static constexpr unsigned fine = 1U << fine_log;
   static constexpr unsigned coarse = 40;
+  // Gaps of the wanted size's own class that are looked at where no larger class has any.
+  static constexpr unsigned tries = 8;
 
-  struct Node {            // a block or a gap
-    std::uint64_t offset;  // in granules
-    std::uint64_t size;    // in granules
-    Id before;             // neighbours in the pool
+  struct Node {               // a block or a gap
+    std::uint64_t offset;     // in granules
+    std::uint64_t size : 63;  // in granules
+    std::uint64_t gap : 1;
+    Id before;  // neighbours in the pool
     Id after;
     Id previous;  // of the same class, while it is a gap
     Id next;
@@ -47,6 +50,7 @@ class DeviceArena {
   };
   static Class class_of(std::uint64_t size) noexcept;
   [[nodiscard]] Id find(std::uint64_t size) const noexcept;
+  [[nodiscard]] Id find_larger(std::uint64_t size) const noexcept;
   void insert(Id gap) noexcept;
   void remove(Id gap) noexcept;
   void join(Id left, Id right) noexcept;
@@ -54,7 +58,6 @@ class DeviceArena {
   std::uint64_t words_;
   std::uint64_t used_ = 0;
   std::vector<Node> nodes_;
-  std::vector<bool> gap_;
   Id spare_ = none;  // nodes not in use, linked by next
   std::uint64_t coarse_map_ = 0;
   std::array<std::uint32_t, coarse> fine_maps_{};

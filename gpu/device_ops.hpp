@@ -48,8 +48,6 @@ class DeviceOps {
   [[nodiscard]] virtual std::size_t free_bytes() = 0;
 
   virtual void copy_in(void* device, const void* host, std::size_t bytes) = 0;
-  virtual void copy_within(void* to, const void* from, std::size_t bytes) = 0;
-  virtual void clear(void* device, std::size_t bytes) = 0;
 
   /// rows[change.vertex] = change.row. A vertex that occurs twice has equal rows.
   virtual void scatter_rows(Row* rows, const RowChange* changes, std::size_t count) = 0;
