@@ -13,6 +13,8 @@ namespace {
 
 // Pieces that a thread takes at a time.
 constexpr std::size_t grain = 32;
+// Ranges of keys that tallies are added up by.
+constexpr std::size_t ranges_per_thread = 4;
 // A pilot visits this share of what the rounds will.
 constexpr double pilot_share = 0.125;
 
@@ -81,7 +83,7 @@ void Estimator::run_walks(double first) {
 void Estimator::run_even(double walks) {
   const double each = std::min(options_.round, walks);
   round(Draw::pilot, std::max(1.0, each * pilot_share), 0);
-  set_targets(each, 1);
+  set_targets(each);
   clear();
   do {
     ++result_.rounds;
@@ -92,12 +94,12 @@ void Estimator::run_even(double walks) {
 }
 
 // Lets each node be visited `walks` times, or as often as it has partial matches.
-void Estimator::set_targets(double walks, double divisor) {
+void Estimator::set_targets(double walks) {
   for (Loaded& loaded : loaded_) {
     for (std::size_t n = 0; n < loaded.targets.size(); ++n) {
       Tally::Fixed sum = 0;
       for (const Worker& worker : state_) sum += worker.tally.partial_matches[loaded.first_node + n];
-      loaded.targets[n] = std::max(1.0, Tally::value(sum) / divisor / walks);
+      loaded.targets[n] = std::max(1.0, Tally::value(sum) / walks);
     }
   }
 }
@@ -211,28 +213,62 @@ void Estimator::round(Draw draw, double walks, std::uint64_t number) {
   });
 }
 
-// The least sum of all lists met so far, to be divided by the walks.
-double Estimator::least_access() const {
-  boost::unordered_flat_map<std::uint64_t, Tally::Fixed> sums;
-  for (const Worker& worker : state_) {
-    for (const auto& [key, sum] : worker.tally.accesses) sums[key] += sum;
-  }
+// Adds the threads' tallies up, by ranges of keys.
+void Estimator::merge() {
+  const auto by_key = [](const KeySum& a, const KeySum& b) { return a.first < b.first; };
+  workers_->for_each(state_.size(), 1, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      Worker& worker = state_[i];
+      worker.sorted.assign(worker.tally.accesses.begin(), worker.tally.accesses.end());
+      std::sort(worker.sorted.begin(), worker.sorted.end(), by_key);
+    }
+  });
+  const auto most = std::max_element(state_.begin(), state_.end(),
+                                     [](const Worker& a, const Worker& b) { return a.sorted.size() < b.sorted.size(); });
+  const std::size_t ranges = std::min(most->sorted.size(), ranges_per_thread * state_.size());
+  const auto part_of = [&](const Worker& worker, std::size_t range) {
+    if (range == 0) return worker.sorted.begin();
+    if (range == ranges) return worker.sorted.end();
+    const KeySum& border = most->sorted[range * most->sorted.size() / ranges];
+    return std::lower_bound(worker.sorted.begin(), worker.sorted.end(), border, by_key);
+  };
+  parts_.resize(ranges);
+  workers_->for_each(ranges, 1, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t range = begin; range < end; ++range) {
+      std::vector<KeySum>& part = parts_[range];
+      part.clear();
+      for (const Worker& worker : state_) part.insert(part.end(), part_of(worker, range), part_of(worker, range + 1));
+      std::sort(part.begin(), part.end(), by_key);
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        if (kept > 0 && part[kept - 1].first == part[i].first) {
+          part[kept - 1].second += part[i].second;
+        } else {
+          part[kept++] = part[i];
+        }
+      }
+      part.resize(kept);
+    }
+  });
+}
+
+// Of all lists met so far, to be divided by the walks; 0 where there are none.
+double Estimator::least_access() {
+  merge();
   Tally::Fixed least = 0;
-  for (const auto& [key, sum] : sums) least = least == 0 ? sum : std::min(least, sum);
+  for (const auto& part : parts_) {
+    for (const auto& [key, sum] : part) least = least == 0 ? sum : std::min(least, sum);
+  }
   return Tally::value(least);
 }
 
-// Adds the threads' tallies up and divides.
 void Estimator::finish(double divisor) {
-  merged_.clear();
-  for (const Worker& worker : state_) merged_.insert(merged_.end(), worker.tally.accesses.begin(), worker.tally.accesses.end());
-  std::sort(merged_.begin(), merged_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  merge();
   result_.lists.clear();
-  for (std::size_t i = 0; i < merged_.size();) {
-    const std::uint64_t key = merged_[i].first;
-    Tally::Fixed sum = 0;
-    for (; i < merged_.size() && merged_[i].first == key; ++i) sum += merged_[i].second;
-    result_.lists.push_back({{static_cast<VertexId>(key >> 1), (key & 1) != 0}, Tally::value(sum) / divisor});
+  for (const auto& part : parts_) {
+    for (const auto& [key, sum] : part) {
+      result_.lists.push_back({{static_cast<VertexId>(key >> 1), (key & 1) != 0}, Tally::value(sum) / divisor});
+    }
   }
   result_.plans.assign(first_program_.size(), {});
   for (std::size_t t = 0; t < first_program_.size(); ++t) {
@@ -250,10 +286,11 @@ void Estimator::finish(double divisor) {
 }
 
 std::size_t Estimator::bytes() const noexcept {
-  std::size_t sum =
-      pieces_.capacity() * sizeof(Piece) + merged_.capacity() * sizeof(merged_[0]) + result_.lists.capacity() * sizeof(Access);
+  std::size_t sum = pieces_.capacity() * sizeof(Piece) + result_.lists.capacity() * sizeof(Access);
+  for (const auto& part : parts_) sum += part.capacity() * sizeof(KeySum);
   for (const Worker& worker : state_) {
-    sum += worker.scratch.bytes() + worker.tally.accesses.bucket_count() * sizeof(*worker.tally.accesses.begin());
+    sum += worker.scratch.bytes() + worker.tally.accesses.bucket_count() * sizeof(KeySum) +
+           worker.sorted.capacity() * sizeof(KeySum);
   }
   return sum;
 }

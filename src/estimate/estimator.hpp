@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -79,10 +80,12 @@ class Estimator {
     std::uint32_t anchor;
     std::uint32_t program;  // index into loaded_
   };
+  using KeySum = std::pair<std::uint64_t, Tally::Fixed>;
   struct Worker {
     match::Scratch scratch;
     Tally tally;
     std::vector<Walker::Signed> sums;  // by program
+    std::vector<KeySum> sorted;        // the tally's accesses
   };
 
   void prepare(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
@@ -92,9 +95,10 @@ class Estimator {
   void round(Draw draw, double walks, std::uint64_t number);
   void run_walks(double first);
   void run_even(double walks);
-  void set_targets(double walks, double divisor);
+  void set_targets(double walks);
   [[nodiscard]] double first_walks(std::span<const match::PassWork> passes) const;
-  [[nodiscard]] double least_access() const;
+  void merge();
+  [[nodiscard]] double least_access();
   [[nodiscard]] bool in_time() const noexcept;
   void finish(double divisor);
 
@@ -114,7 +118,7 @@ class Estimator {
   const graph::DataGraph* graph_ = nullptr;
   std::span<const match::PassWork> passes_;
   std::vector<graph::Resolved> resolved_;
-  std::vector<std::pair<std::uint64_t, Tally::Fixed>> merged_;
+  std::vector<std::vector<KeySum>> parts_;  // what the threads tallied, added up: ascending, one range behind the other
   Accesses result_;
 };
 
