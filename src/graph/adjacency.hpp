@@ -148,11 +148,6 @@ class Adjacency {
     if (at + blocks < count) prefetch_block(vertices[at + blocks]);
   }
 
- private:
-  struct Row {
-    std::uint32_t* block = nullptr;
-    std::uint32_t capacity = 0;  // entries
-    std::uint32_t version = 0;
   // For mirrors of the store in another memory.
 
   /// The changes of one list; ends where the next one's begin.
@@ -214,6 +209,11 @@ class Adjacency {
     return {delta_rows_[row].vertex, delta_rows_[row].first_slice};
   }
 
+ private:
+  struct Row {
+    std::uint32_t* block = nullptr;
+    std::uint32_t capacity = 0;  // entries
+    std::uint32_t version = 0;
     std::uint32_t staged = 0;  // 1 + index into delta_rows_, 0: untouched by the batch
     std::uint32_t slices : 27 = 0;
     std::uint32_t directory_log : 5 = 0;  // the directory has room for 2^directory_log slices
@@ -239,12 +239,12 @@ class Adjacency {
   // Directories up to this many slices are scanned, longer ones searched.
   static constexpr std::uint32_t scanned_slices = 16;
 
+  static std::uint64_t next_serial() noexcept;
   [[nodiscard]] unsigned column_words() const noexcept { return static_cast<unsigned>(column_); }
   [[nodiscard]] std::size_t block_words(std::uint32_t capacity, std::uint32_t directory_log) const noexcept {
     return (std::size_t{2} << directory_log) + std::size_t{capacity} * (1 + column_words());
   }
   [[nodiscard]] const DeltaSlice* delta_slice(const DeltaRow& row, RelationId relation) const noexcept;
-  static std::uint64_t next_serial() noexcept;
   void build_slices(std::span<const HalfEdge> added, std::span<const HalfEdge> removed);
   void plan_rows();
   void plan_row(DeltaRow& row, std::uint32_t end_slice);
@@ -279,17 +279,17 @@ class Adjacency {
   Entries added_;
   Entries removed_;
   std::vector<RelationFigures> staged_figures_;
-};
-
-template <class Visit>
-void Adjacency::for_each_list(VertexId vertex, Visit&& visit) const {
-  const Row& row = rows_[vertex];
 
   std::uint64_t serial_ = next_serial();  // tells a new store from an old one at the same address
   std::uint64_t stages_ = 0;
   std::uint64_t settled_ = 0;
   std::uint64_t compactions_ = 0;
   ChangeLog changes_;
+};
+
+template <class Visit>
+void Adjacency::for_each_list(VertexId vertex, Visit&& visit) const {
+  const Row& row = rows_[vertex];
   std::uint32_t begin = 0;
   for (std::uint32_t s = 0; s < row.slices; ++s) {
     const std::uint32_t end = row.block[2 * s + 1];

@@ -112,14 +112,14 @@ class DataGraph {
   void settle(Workers& workers) noexcept;
 
   [[nodiscard]] const Adjacency& base() const noexcept { return base_; }
-  [[nodiscard]] const BaseRelations& relations() const noexcept { return relations_; }
-  [[nodiscard]] std::size_t adjacency_bytes() const noexcept;
-
- private:
   /// Null where no reading is derived.
   [[nodiscard]] const Adjacency* derived() const noexcept { return derived_.get(); }
   /// From now on the stores remember which vertices change, for mirrors.
   void track_changes() noexcept;
+  [[nodiscard]] const BaseRelations& relations() const noexcept { return relations_; }
+  [[nodiscard]] std::size_t adjacency_bytes() const noexcept;
+
+ private:
   struct RegisteredReading {
     Reading reading;
     std::uint32_t users = 0;
@@ -150,11 +150,11 @@ class DataGraph {
   std::vector<std::uint8_t> derived_parallel_;  // by derived relation
   std::uint64_t edges_ = 0;
   std::uint64_t staged_edges_ = 0;
+  bool tracked_ = false;
 
   std::vector<HalfEdge> added_;
   std::vector<HalfEdge> removed_;
   std::vector<HalfEdge> derived_added_;
-  bool tracked_ = false;
   std::vector<HalfEdge> derived_removed_;
   std::vector<std::uint8_t> arriving_;
 };
