@@ -111,16 +111,17 @@ class Flattener {
   FlatPrograms& into_;
 };
 
-// Most probes of a node by depth below the steps [first, first + count).
-void note_probes(const plan::Program& program, std::uint32_t first, std::uint32_t count, std::size_t depth,
-                 std::vector<std::uint32_t>& probes) {
+// What the nodes need that run in the steps [first, first + count) at a depth, and below.
+void note_needs(const plan::Program& program, std::uint32_t first, std::uint32_t count, std::size_t depth,
+                std::vector<DepthNeeds>& needs) {
   for (std::uint32_t i = first; i < first + count; ++i) {
     const plan::Step& step = program.steps[i];
     if (step.kind != plan::Step::Kind::count && step.kind != plan::Step::Kind::loop) continue;
     const plan::Node& node = program.nodes[step.node];
-    if (probes.size() <= depth) probes.resize(depth + 1);
-    probes[depth] = std::max(probes[depth], static_cast<std::uint32_t>(node.candidates.probes.size()));
-    if (step.kind == plan::Step::Kind::loop) note_probes(program, node.first_step, node.steps, depth + 1, probes);
+    if (needs.size() <= depth) needs.resize(depth + 1);
+    needs[depth].probes = std::max(needs[depth].probes, static_cast<std::uint32_t>(node.candidates.probes.size()));
+    needs[depth].distinct = std::max(needs[depth].distinct, static_cast<std::uint32_t>(node.candidates.distinct.size()));
+    if (step.kind == plan::Step::Kind::loop) note_needs(program, node.first_step, node.steps, depth + 1, needs);
   }
 }
 
@@ -132,8 +133,8 @@ void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> res
              std::span<const match::QueryTask> tasks, const match::Programs& programs, const std::vector<bool>& skip,
              FlatPrograms& into) {
   into = {};
-  into.sums.probes.assign(1, 0);
-  into.walks.probes.assign(1, 0);
+  into.sums.needs.assign(1, {});
+  into.walks.needs.assign(1, {});
   match::Concern concern(graph, tasks, resolved);
   // By pass, then task and plan: the anchors that concern the plan.
   std::vector<std::size_t> first_plan(tasks.size() + 1);
@@ -158,7 +159,7 @@ void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> res
           made[index] = true;
         }
         FlatWork& work = program.sums ? into.sums : into.walks;
-        note_probes(program.program, 0, program.program.root_steps, 1, work.probes);
+        note_needs(program.program, 0, program.program.root_steps, 1, work.needs);
         Program own = flat[index];
         own.pass = static_cast<std::uint8_t>(passes[p].pass);
         work.programs.push_back(own);

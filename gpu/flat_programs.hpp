@@ -25,7 +25,7 @@ struct FlatWork {
   std::vector<ProgramOrigin> origins;  ///< by program
   std::vector<Anchor> anchors;
   std::vector<std::uint32_t> first_anchor;  ///< by program, with the end behind
-  std::vector<std::uint32_t> probes;        ///< by depth, most probes of a node there (WarpLayout)
+  std::vector<DepthNeeds> needs;            ///< by depth
 
   [[nodiscard]] bool empty() const noexcept { return anchors.empty(); }
 };

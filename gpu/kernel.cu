@@ -40,6 +40,7 @@ constexpr std::uint32_t frame_chosen = frame_home + 16;     // bytes
 constexpr std::uint32_t frame_prefix = frame_chosen + 8;    // 33 words, padded
 constexpr std::uint32_t frame_views = frame_prefix + 36;    // per probe: 32 pointers, 32 counts, 32 slices
 constexpr std::uint32_t view_words = 128;
+// Behind the views, for each position that a child must differ from: the vertices there, by parent.
 // With sums, behind the views: 64 weights, 32 products, 32 sums of 64 bits each.
 constexpr std::uint32_t sums_words = 2 * (64 + 32 + 32);
 
@@ -51,7 +52,7 @@ struct Header {
   std::uint32_t batch;
   std::uint32_t next;
   std::uint32_t total;
-  std::uint32_t probes;   // of the views' part: where the sums begin
+  std::uint32_t parallel;  // bit set of the node's probes whose lists may hold an id several times
   std::uint8_t running;   // steps are being run on the batch
   std::uint8_t tail;
   std::uint8_t global;    // all frames up to here are tail: results add to the program's total
@@ -152,6 +153,9 @@ class Warp {
   }
   __device__ std::uint32_t* view_slices(std::uint32_t depth, std::uint32_t probe) const {
     return frame(depth) + frame_views + probe * view_words + 96;
+  }
+  __device__ std::uint32_t* apart(std::uint32_t depth, std::uint32_t probes, std::uint32_t i) const {
+    return frame(depth) + frame_views + probes * view_words + 32 * i;
   }
   // The sums' part lies at the frame's end, whose place is known from the next frame's.
   __device__ long long* weights(std::uint32_t depth) const {
@@ -272,7 +276,7 @@ class Warp {
   }
 
   // How many admitted entries of a list lead to `id`.
-  __device__ std::uint32_t multiplicity(const Probe& probe, const View& view, std::uint32_t owner, std::uint32_t id,
+  __device__ __noinline__ std::uint32_t multiplicity(const Probe& probe, const View& view, std::uint32_t owner, std::uint32_t id,
                                         const Anchor& anchor) const {
     const std::uint32_t at = lower_bound(view.ids, view.count, id);
     const bool here = at < view.count && view.ids[at] == id;
@@ -352,8 +356,10 @@ class Warp {
     std::uint32_t least = none;
     std::uint32_t best = 0;
     std::uint32_t plus_of_best = 0;
+    std::uint32_t parallel = 0;
     for (std::uint32_t p = 0; p < node.probes; ++p) {
       const Probe probe = work_.probes[node.first_probe + p];
+      parallel |= static_cast<std::uint32_t>(work_.graph.readings[probe.reading].parallel) << p;
       View view{nullptr, 0, none};
       if (active && least != 0) view = look_up(probe.reading, vertex_at(parent, lane_, probe.position));
       std::uint32_t plus = 0;
@@ -385,6 +391,12 @@ class Warp {
       children = (end > begin ? end - begin : 0) + plus_of_best;
     }
     chosen(depth)[lane_] = static_cast<std::uint8_t>(best);
+    if (active) {
+      for (std::uint32_t i = 0; i < node.distinct; ++i) {
+        apart(depth, node.probes, i)[lane_] = vertex_at(parent, lane_, work_.positions[node.first_position + i]);
+      }
+    }
+    if (lane_ == 0) header(depth).parallel = parallel;
     std::uint32_t before = children;
     for (unsigned offset = 1; offset < 32; offset *= 2) {
       const std::uint32_t other = __shfl_up_sync(all_lanes, before, offset);
@@ -412,27 +424,72 @@ class Warp {
   };
 
   // The child of this lane: number `at` of those that expand announced.
-  __device__ Child child(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total) const {
+  __device__ Child child(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total) {
     Child child{false, 0, 0, 1};
     if (at >= total) return child;
-    const std::uint32_t parent = depth - 1;
     const std::uint32_t* starts = prefix(depth);
     std::uint32_t slot = 0;
+#pragma unroll
     for (std::uint32_t step = 16; step > 0; step /= 2) {
       if (starts[slot + step] <= at) slot += step;
     }
     child.slot = slot;
     const std::uint32_t offset = at - starts[slot];
     const std::uint32_t q = chosen(depth)[slot];
+    const std::uint32_t parallel = header(depth).parallel;
+    const std::uint32_t probes = node.probes;
+    if (view_slices(depth, q)[slot] == none && (parallel >> q & 1U) == 0) {
+      child.vertex = view_ids(depth, q)[slot][offset];
+    } else {
+      const Probed first = changed_child(depth, node, slot, q, offset);
+      if (first.ways == 0) return child;
+      child.vertex = first.vertex;
+      child.ways = first.ways;
+    }
+    for (std::uint32_t i = 0; i < node.distinct; ++i) {
+      if (apart(depth, probes, i)[slot] == child.vertex) return child;
+    }
+    for (std::uint32_t p = 0; p < probes; ++p) {
+      if (p == q) continue;
+      if (view_slices(depth, p)[slot] == none && (parallel >> p & 1U) == 0) {
+        if (!holds(view_ids(depth, p)[slot], view_counts(depth, p)[slot], child.vertex)) return child;
+      } else {
+        const std::uint32_t ways = changed_multiplicity(depth, node.first_probe, p, slot, child.vertex);
+        if (ways == 0) return child;
+        child.ways *= ways;
+      }
+    }
+    if (!program_.weighted) child.ways = 1;
+    child.found = true;
+    return child;
+  }
+
+  struct Probed {
+    std::uint32_t vertex;
+    std::uint32_t ways;  // 0: not admitted, or told apart already
+  };
+
+  // What the batch changes and parallel edges take their own way, out of line: most lists have neither.
+  __device__ __noinline__ std::uint32_t changed_multiplicity(std::uint32_t depth, std::uint32_t first_probe, std::uint32_t p,
+                                                             std::uint32_t slot, std::uint32_t id) {
+    const View view{view_ids(depth, p)[slot], view_counts(depth, p)[slot], view_slices(depth, p)[slot]};
+    const Probe probe = work_.probes[first_probe + p];
+    return multiplicity(probe, view, vertex_at(depth - 1, slot, probe.position), id, anchor_of(depth - 1, slot));
+  }
+
+  __device__ __noinline__ Probed changed_child(std::uint32_t depth, const Node& node, std::uint32_t slot, std::uint32_t q,
+                                               std::uint32_t offset) {
+    const std::uint32_t parent = depth - 1;
     const Probe first = work_.probes[node.first_probe + q];
     const View view{view_ids(depth, q)[slot], view_counts(depth, q)[slot], view_slices(depth, q)[slot]};
     const Reading& where = work_.graph.readings[first.reading];
+    const Store& store = work_.graph.stores[where.derived];
     const bool stable = offset < view.count;
+    Probed child{0, 0};
     if (stable) {
       child.vertex = view.ids[offset];
       if (where.parallel && offset > 0 && view.ids[offset - 1] == child.vertex) return child;
     } else {
-      const Store& store = work_.graph.stores[where.derived];
       const std::uint32_t* added = store.added + store.slices[view.slice].added_begin;
       const std::uint32_t j = offset - view.count;
       child.vertex = added[j];
@@ -444,14 +501,9 @@ class Warp {
         if (child.vertex < low || child.vertex >= high) return child;
       }
     }
-    const std::uint8_t* positions = work_.positions + node.first_position;
-    for (std::uint32_t i = 0; i < node.distinct; ++i) {
-      if (vertex_at(parent, slot, positions[i]) == child.vertex) return child;
-    }
     const Anchor anchor = anchor_of(parent, slot);
+    const std::uint32_t owner = vertex_at(parent, slot, first.position);
     if (view.slice != none && !where.derived) {
-      const std::uint32_t owner = vertex_at(parent, slot, first.position);
-      const Store& store = work_.graph.stores[0];
       if (stable) {
         const DeltaSlice slice = store.slices[view.slice];
         const std::uint32_t removed = store.slices[view.slice + 1].removed_begin - slice.removed_begin;
@@ -462,36 +514,17 @@ class Warp {
       } else if (child.vertex < threshold(anchor, owner, where, first.inclusive)) {
         return child;
       }
-    } else if (view.slice != none || where.parallel) {
-      const std::uint32_t owner = vertex_at(parent, slot, first.position);
-      // Where entries to one vertex come and go at once, the child stands at the first that stays, else at the first added.
-      const Store& store = work_.graph.stores[where.derived];
-      const std::uint32_t capacity = view.count > 0 ? store.rows[owner].capacity : 0;
-      bool stands = false;
-      for (std::uint32_t i = stable ? offset : lower_bound(view.ids, view.count, child.vertex);
-           i < view.count && view.ids[i] == child.vertex && !stands; ++i) {
-        stands = stays(store, view, child.vertex, view.ids[i + capacity], anchor, owner, first.inclusive);
-      }
-      if (stands != stable) return child;
-      const std::uint32_t ways = multiplicity(first, view, owner, child.vertex, anchor);
-      if (ways == 0) return child;
-      child.ways = ways;
+      child.ways = 1;
+      return child;
     }
-    for (std::uint32_t p = 0; p < node.probes; ++p) {
-      if (p == q) continue;
-      const View other{view_ids(depth, p)[slot], view_counts(depth, p)[slot], view_slices(depth, p)[slot]};
-      const Probe probe = work_.probes[node.first_probe + p];
-      std::uint32_t ways = 0;
-      if (other.slice == none && !work_.graph.readings[probe.reading].parallel) {
-        ways = holds(other.ids, other.count, child.vertex) ? 1 : 0;
-      } else {
-        ways = multiplicity(probe, other, vertex_at(parent, slot, probe.position), child.vertex, anchor);
-      }
-      if (ways == 0) return child;
-      child.ways *= ways;
+    // Where entries to one vertex come and go at once, the child stands at the first that stays, else at the first added.
+    const std::uint32_t capacity = view.count > 0 ? store.rows[owner].capacity : 0;
+    bool stands = false;
+    for (std::uint32_t i = stable ? offset : lower_bound(view.ids, view.count, child.vertex);
+         i < view.count && view.ids[i] == child.vertex && !stands; ++i) {
+      stands = stays(store, view, child.vertex, view.ids[i + capacity], anchor, owner, first.inclusive);
     }
-    if (!program_.weighted) child.ways = 1;
-    child.found = true;
+    if (stands == stable) child.ways = multiplicity(first, view, owner, child.vertex, anchor);
     return child;
   }
 
@@ -800,7 +833,7 @@ class Warp {
   __device__ std::uint32_t anchor_tag(const Anchor& anchor) const { return anchor.label << 1 | program_.anchor_reversed; }
 
   // The lanes write the records of the batch side by side.
-  __device__ void emit_plain(std::uint32_t batch) {
+  __device__ __noinline__ void emit_plain(std::uint32_t batch) {
     const std::uint32_t words = record_words();
     std::uint32_t* to = reserve(batch * words);
     for (std::uint32_t i = lane_; i < batch * words; i += 32) {
@@ -841,7 +874,7 @@ class Warp {
 
   // Maps the query edges of the partial match in this lane's slot to data edges in all ways; returns how many there are, and
   // lists them where wanted. All lanes take part.
-  __device__ std::uint32_t edges(bool list) {
+  __device__ __noinline__ std::uint32_t edges(bool list) {
     const std::uint32_t batch = header(depth_).batch;
     std::uint32_t tags[max_edges];
     std::uint32_t tried[max_edges];
@@ -964,7 +997,7 @@ class Warp {
   }
 
   // The warp's results so far go to the program's total.
-  __device__ void flush() {
+  __device__ __noinline__ void flush() {
     if (program_index_ == none) return;
     long long total = total_;
     bool overflow = overflow_;
@@ -988,7 +1021,7 @@ class Warp {
     overflow_ = false;
   }
 
-  __device__ bool take_chunk() {
+  __device__ __noinline__ bool take_chunk() {
     std::uint32_t index = 0;
     if (lane_ == 0) index = atomicAdd(&work_.queue->next_chunk, 1U);
     index = __shfl_sync(all_lanes, index, 0);
@@ -1040,7 +1073,7 @@ class Warp {
   }
 
   // Gives the last children of the shallowest frame to idle warps.
-  __device__ void donate() {
+  __device__ __noinline__ void donate() {
     Queue* queue = work_.queue;
     int wanted = 0;
     if (lane_ == 0 && load_relaxed(&queue->idle) > 0) {
@@ -1067,7 +1100,7 @@ class Warp {
     }
   }
 
-  __device__ void give(std::uint32_t depth, std::uint32_t slot, std::uint32_t begin, std::uint32_t end, std::uint32_t rest) {
+  __device__ __noinline__ void give(std::uint32_t depth, std::uint32_t slot, std::uint32_t begin, std::uint32_t end, std::uint32_t rest) {
     Queue* queue = work_.queue;
     unsigned long long ticket = ~0ULL;
     if (lane_ == 0) {
@@ -1114,7 +1147,7 @@ class Warp {
   }
 
   // 1: an item was taken and its frames stand; 0: none yet; -1: there will be none.
-  __device__ int take_item() {
+  __device__ __noinline__ int take_item() {
     Queue* queue = work_.queue;
     int state = 0;
     unsigned long long ticket = 0;
@@ -1228,7 +1261,7 @@ class Warp {
 };
 
 template <bool sums>
-__global__ void __launch_bounds__(warps_per_block * 32, 7)
+__global__ void __launch_bounds__(warps_per_block * 32, 6)
     match_kernel(const __grid_constant__ Launch work, const __grid_constant__ WarpLayout layout) {
   extern __shared__ __align__(16) std::uint32_t shared[];
   const unsigned warp = threadIdx.x / 32;
@@ -1240,13 +1273,13 @@ __global__ void __launch_bounds__(warps_per_block * 32, 7)
 
 }  // namespace
 
-WarpLayout make_layout(const std::vector<std::uint32_t>& probes, bool sums) {
+WarpLayout make_layout(const std::vector<DepthNeeds>& needs, bool sums) {
   WarpLayout layout{};
-  layout.depths = static_cast<std::uint32_t>(probes.size());
+  layout.depths = static_cast<std::uint32_t>(needs.size());
   std::uint32_t at = 0;
   for (std::uint32_t d = 0; d < layout.depths; ++d) {
     layout.frame[d] = at;
-    at += frame_views + probes[d] * view_words + (sums ? sums_words : 0);
+    at += frame_views + needs[d].probes * view_words + 32 * needs[d].distinct + (sums ? sums_words : 0);
     at = (at + 3) / 4 * 4;
   }
   layout.frame[layout.depths] = at;

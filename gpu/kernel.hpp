@@ -160,8 +160,14 @@ struct WarpLayout {
   std::uint32_t words;                     ///< in all
 };
 
-/// `probes[d]`: most probes of any node at depth d (1 = right below the anchors).
-[[nodiscard]] WarpLayout make_layout(const std::vector<std::uint32_t>& probes, bool sums);
+/// What the largest nodes of a depth need.
+struct DepthNeeds {
+  std::uint32_t probes = 0;
+  std::uint32_t distinct = 0;
+};
+
+/// By depth: 0 the anchors, 1 right below them.
+[[nodiscard]] WarpLayout make_layout(const std::vector<DepthNeeds>& needs, bool sums);
 
 /// How the kernel is to be launched on the present device so that all its warps run at once.
 struct Grid {
