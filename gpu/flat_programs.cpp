@@ -121,8 +121,17 @@ void note_needs(const plan::Program& program, std::uint32_t first, std::uint32_t
     if (needs.size() <= depth) needs.resize(depth + 1);
     needs[depth].probes = std::max(needs[depth].probes, static_cast<std::uint32_t>(node.candidates.probes.size()));
     needs[depth].distinct = std::max(needs[depth].distinct, static_cast<std::uint32_t>(node.candidates.distinct.size()));
-    if (step.kind == plan::Step::Kind::loop) note_needs(program, node.first_step, node.steps, depth + 1, needs);
+    const bool loops = step.kind == plan::Step::Kind::loop;
+    needs[depth].loops = needs[depth].loops || loops;
+    needs[depth].sums = needs[depth].sums || !loops || !step.tail;
+    if (loops) note_needs(program, node.first_step, node.steps, depth + 1, needs);
   }
+}
+
+bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
+  return std::any_of(query.edges.begin(), query.edges.end(), [&](const plan::BoundEdge& edge) {
+    return resolved[edge.reading[0]].parallel || resolved[edge.reading[1]].parallel;
+  });
 }
 
 }  // namespace
@@ -160,6 +169,7 @@ void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> res
         }
         FlatWork& work = program.sums ? into.sums : into.walks;
         note_needs(program.program, 0, program.program.root_steps, 1, work.needs);
+        work.weighted = work.weighted || reads_parallels(*tasks[t].query, resolved);
         Program own = flat[index];
         own.pass = static_cast<std::uint8_t>(passes[p].pass);
         work.programs.push_back(own);

@@ -26,6 +26,7 @@ struct FlatWork {
   std::vector<Anchor> anchors;
   std::vector<std::uint32_t> first_anchor;  ///< by program, with the end behind
   std::vector<DepthNeeds> needs;            ///< by depth
+  bool weighted = false;                    ///< some list may hold an id several times
 
   [[nodiscard]] bool empty() const noexcept { return anchors.empty(); }
 };

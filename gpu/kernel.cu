@@ -24,6 +24,7 @@ constexpr std::uint32_t none = 0xffffffffU;
 constexpr std::uint32_t pass_removed = 0;  // match::Pass
 constexpr std::uint32_t pass_added = 1;
 constexpr unsigned warps_per_block = 4;
+constexpr unsigned resident_blocks = 8;  // of a multiprocessor: bounds the registers of a thread
 // Frames are looked through for work to give away once in so many chunks of children.
 constexpr std::uint32_t donate_interval = 8;
 // Fewer children than this are not worth giving away.
@@ -33,16 +34,15 @@ constexpr std::uint32_t scanned_slices = 8;
 constexpr std::uint32_t max_edges = 64;
 
 // Offsets within a frame, in words.
-constexpr std::uint32_t frame_vertex = 12;
-constexpr std::uint32_t frame_parent = frame_vertex + 64;   // bytes
-constexpr std::uint32_t frame_home = frame_parent + 16;     // bytes
-constexpr std::uint32_t frame_chosen = frame_home + 16;     // bytes
-constexpr std::uint32_t frame_prefix = frame_chosen + 8;    // 33 words, padded
-constexpr std::uint32_t frame_views = frame_prefix + 36;    // per probe: 32 pointers, 32 counts, 32 slices
+constexpr std::uint32_t frame_chosen = 12;                // bytes
+constexpr std::uint32_t frame_prefix = frame_chosen + 8;  // 33 words, padded
+constexpr std::uint32_t frame_views = frame_prefix + 36;  // per probe: 32 pointers, 32 counts, 32 slices
 constexpr std::uint32_t view_words = 128;
 // Behind the views, for each position that a child must differ from: the vertices there, by parent.
-// With sums, behind the views: 64 weights, 32 products, 32 sums of 64 bits each.
-constexpr std::uint32_t sums_words = 2 * (64 + 32 + 32);
+constexpr std::uint32_t partial_words = 64 + 16;  // vertices, parents in bytes
+constexpr std::uint32_t home_words = 16;          // with sums, behind the parents: homes in bytes
+// Lists of candidates from this length on are counted one by one, by all lanes together.
+constexpr std::uint32_t wide_list = 24;
 
 struct Header {
   std::uint32_t node;
@@ -58,7 +58,7 @@ struct Header {
   std::uint8_t global;    // all frames up to here are tail: results add to the program's total
   std::uint8_t base;      // depth of the frame whose sums take the results
 };
-static_assert(sizeof(Header) <= frame_vertex * 4);
+static_assert(sizeof(Header) <= frame_chosen * 4);
 
 constexpr std::uint32_t program_words = (sizeof(Program) / 4 + 3) / 4 * 4;
 static_assert(sizeof(Program) % 4 == 0 && sizeof(Program) <= 128);
@@ -81,8 +81,13 @@ __device__ inline std::uint32_t lower_bound(const std::uint32_t* a, std::uint32_
 }
 
 __device__ inline bool holds(const std::uint32_t* a, std::uint32_t n, std::uint32_t x) {
-  const std::uint32_t at = lower_bound(a, n, x);
-  return at < n && a[at] == x;
+  if (n == 0) return false;
+  while (n > 1) {
+    const std::uint32_t half = n >> 1;
+    a = a[half] <= x ? a + half : a;
+    n -= half;
+  }
+  return *a == x;
 }
 
 __device__ inline unsigned load_relaxed(const unsigned int* p) {
@@ -133,12 +138,10 @@ class Warp {
 
   __device__ std::uint32_t* frame(std::uint32_t depth) const { return memory_ + layout_.frame[depth]; }
   __device__ Header& header(std::uint32_t depth) const { return *reinterpret_cast<Header*>(frame(depth)); }
-  __device__ std::uint32_t* vertices(std::uint32_t depth) const { return frame(depth) + frame_vertex; }
-  __device__ std::uint8_t* parents(std::uint32_t depth) const {
-    return reinterpret_cast<std::uint8_t*>(frame(depth) + frame_parent);
-  }
+  __device__ std::uint32_t* vertices(std::uint32_t depth) const { return memory_ + layout_.partials[depth]; }
+  __device__ std::uint8_t* parents(std::uint32_t depth) const { return reinterpret_cast<std::uint8_t*>(vertices(depth) + 64); }
   __device__ std::uint8_t* homes(std::uint32_t depth) const {
-    return reinterpret_cast<std::uint8_t*>(frame(depth) + frame_home);
+    return reinterpret_cast<std::uint8_t*>(vertices(depth) + partial_words);
   }
   __device__ std::uint8_t* chosen(std::uint32_t depth) const {
     return reinterpret_cast<std::uint8_t*>(frame(depth) + frame_chosen);
@@ -157,12 +160,21 @@ class Warp {
   __device__ std::uint32_t* apart(std::uint32_t depth, std::uint32_t probes, std::uint32_t i) const {
     return frame(depth) + frame_views + probes * view_words + 32 * i;
   }
-  // The sums' part lies at the frame's end, whose place is known from the next frame's.
-  __device__ long long* weights(std::uint32_t depth) const {
-    return reinterpret_cast<long long*>(memory_ + layout_.frame[depth + 1] - sums_words);
+  __device__ long long* products(std::uint32_t depth) const {
+    return reinterpret_cast<long long*>(memory_ + layout_.products[depth]);
   }
-  __device__ long long* products(std::uint32_t depth) const { return weights(depth) + 64; }
-  __device__ long long* sums_of(std::uint32_t depth) const { return weights(depth) + 96; }
+  __device__ long long* weights(std::uint32_t depth) const {
+    return reinterpret_cast<long long*>(memory_ + layout_.weights[depth]);
+  }
+  __device__ long long* sums_of(std::uint32_t depth) const {
+    return reinterpret_cast<long long*>(memory_ + layout_.sums[depth]);
+  }
+  __device__ bool keeps_weights(std::uint32_t depth) const { return depth == 0 || layout_.weighted != 0; }
+  // Of a partial match: what its parent's product came to where results go to the total, times its parallel entries.
+  __device__ long long weight_of(std::uint32_t depth, std::uint32_t slot) const {
+    if (keeps_weights(depth)) return weights(depth)[slot];
+    return header(depth).tail != 0 ? products(depth - 1)[parents(depth)[slot]] : 1;
+  }
 
   __device__ std::uint32_t root_of(std::uint32_t depth, std::uint32_t slot) const {
     for (; depth > 0; --depth) slot = parents(depth)[slot];
@@ -349,7 +361,8 @@ class Warp {
   // --- extension ---
 
   // Looks up the lists from which the batch at `depth` - 1 is extended; fills views, chosen and prefix. Returns the children.
-  __device__ std::uint32_t expand(std::uint32_t depth, const Node& node) {
+  // With `split`, the lanes whose children lie in long lists without changes come back in `wide` and are not among them.
+  __device__ std::uint32_t expand(std::uint32_t depth, const Node& node, bool split, unsigned& wide) {
     const std::uint32_t parent = depth - 1;
     bool active = lane_ < header(parent).batch;
     if (sums && active) active = products(parent)[lane_] != 0;
@@ -357,6 +370,7 @@ class Warp {
     std::uint32_t best = 0;
     std::uint32_t plus_of_best = 0;
     std::uint32_t parallel = 0;
+    bool changed = false;
     for (std::uint32_t p = 0; p < node.probes; ++p) {
       const Probe probe = work_.probes[node.first_probe + p];
       parallel |= static_cast<std::uint32_t>(work_.graph.readings[probe.reading].parallel) << p;
@@ -370,6 +384,7 @@ class Warp {
       view_ids(depth, p)[lane_] = view.ids;
       view_counts(depth, p)[lane_] = view.count;
       view_slices(depth, p)[lane_] = view.slice;
+      changed = changed || view.slice != none;
       const std::uint32_t size = view.count + plus;
       if (size < least) {
         least = size;
@@ -397,7 +412,9 @@ class Warp {
       }
     }
     if (lane_ == 0) header(depth).parallel = parallel;
-    std::uint32_t before = children;
+    const bool alone = split && children >= wide_list && !changed && parallel == 0;
+    wide = __ballot_sync(all_lanes, alone);
+    std::uint32_t before = alone ? 0 : children;
     for (unsigned offset = 1; offset < 32; offset *= 2) {
       const std::uint32_t other = __shfl_up_sync(all_lanes, before, offset);
       if (lane_ >= offset) before += other;
@@ -567,7 +584,19 @@ class Warp {
       sums_of(depth)[lane_] = 0;
       __syncwarp();
     }
-    const std::uint32_t total = expand(depth, node);
+    unsigned wide = 0;
+    const std::uint32_t total = expand(depth, node, true, wide);
+    for (; wide != 0; wide &= wide - 1) {
+      const auto slot = static_cast<std::uint32_t>(__ffs(static_cast<int>(wide)) - 1);
+      const std::uint32_t hits = count_wide(depth, node, slot);
+      if (!sums) {
+        total_ += hits;
+      } else {
+        const std::uint32_t all = __reduce_add_sync(all_lanes, hits);
+        if (lane_ == 0) sums_of(depth)[slot] = all;
+      }
+    }
+    __syncwarp();
     for (std::uint32_t at = 0; at < total; at += 32) {
       const Child found = child(depth, node, at + lane_, total);
       if (!sums) {
@@ -584,6 +613,7 @@ class Warp {
       } else if (found.found) {
         add_shared(&sums_of(depth)[found.slot], found.ways);
       }
+      __syncwarp();
     }
     if (!sums) return;
     __syncwarp();
@@ -591,6 +621,37 @@ class Warp {
       products(depth_)[lane_] = multiply(products(depth_)[lane_], binomial(sums_of(depth)[lane_], node.choose));
     }
     __syncwarp();
+  }
+
+  // Candidates of one partial match that this lane finds among its share of the shortest list.
+  __device__ std::uint32_t count_wide(std::uint32_t depth, const Node& node, std::uint32_t slot) const {
+    const std::uint32_t q = chosen(depth)[slot];
+    const std::uint32_t probes = node.probes;
+    const std::uint32_t distinct = node.distinct;
+    const std::uint32_t* ids = view_ids(depth, q)[slot];
+    const std::uint32_t count = view_counts(depth, q)[slot];
+    std::uint32_t hits = 0;
+    if (probes == 2) {
+      const std::uint32_t* others = view_ids(depth, 1 - q)[slot];
+      const std::uint32_t size = view_counts(depth, 1 - q)[slot];
+      for (std::uint32_t at = lane_; at < count; at += 32) {
+        const std::uint32_t id = ids[at];
+        bool found = holds(others, size, id);
+        for (std::uint32_t i = 0; i < distinct; ++i) found = found && apart(depth, probes, i)[slot] != id;
+        hits += found ? 1 : 0;
+      }
+      return hits;
+    }
+    for (std::uint32_t at = lane_; at < count; at += 32) {
+      const std::uint32_t id = ids[at];
+      bool found = true;
+      for (std::uint32_t p = 0; p < probes && found; ++p) {
+        if (p != q) found = holds(view_ids(depth, p)[slot], view_counts(depth, p)[slot], id);
+      }
+      for (std::uint32_t i = 0; i < distinct; ++i) found = found && apart(depth, probes, i)[slot] != id;
+      hits += found ? 1 : 0;
+    }
+    return hits;
   }
 
   // One list alone, each lane its own: its length tells. False where it does not.
@@ -670,7 +731,9 @@ class Warp {
         parents(depth_)[slot] = static_cast<std::uint8_t>(found.slot);
         if (sums) {
           const std::uint32_t parent = depth_ - 1;
-          weights(depth_)[slot] = tail ? multiply(products(parent)[found.slot], found.ways) : found.ways;
+          if (keeps_weights(depth_)) {
+            weights(depth_)[slot] = tail ? multiply(products(parent)[found.slot], found.ways) : found.ways;
+          }
           if (!global) homes(depth_)[slot] = static_cast<std::uint8_t>(tail ? homes(parent)[found.slot] : found.slot);
         }
       }
@@ -696,7 +759,7 @@ class Warp {
       vertices(depth_)[lane_] = vertex;
       parents(depth_)[lane_] = parent;
       if (sums) {
-        weights(depth_)[lane_] = weights(depth_)[batch + lane_];
+        if (keeps_weights(depth_)) weights(depth_)[lane_] = weights(depth_)[batch + lane_];
         homes(depth_)[lane_] = homes(depth_)[batch + lane_];
       }
     }
@@ -774,7 +837,7 @@ class Warp {
     switch (step.kind) {
       case StepKind::term:
         if (sums) {
-          if (lane_ < batch) products(depth_)[lane_] = multiply(weights(depth_)[lane_], step.coefficient);
+          if (lane_ < batch) products(depth_)[lane_] = multiply(weight_of(depth_, lane_), step.coefficient);
           __syncwarp();
         } else {
           ways_ = lane_ < batch ? 1 : 0;
@@ -789,7 +852,8 @@ class Warp {
         }
         break;
       case StepKind::loop: {
-        const std::uint32_t total = expand(depth_ + 1, work_.nodes[step.node]);
+        unsigned wide = 0;
+        const std::uint32_t total = expand(depth_ + 1, work_.nodes[step.node], false, wide);
         if (total > 0) {
           push(step.node, step.tail != 0, total);
         } else if (sums && step.tail == 0) {
@@ -1222,7 +1286,8 @@ class Warp {
     if (lane_ >= 2 && lane_ <= depth + 1) vertices(lane_ - 1)[0] = vertex;
     __syncwarp();
     depth_ = depth;
-    expand(depth + 1, work_.nodes[node_index]);
+    unsigned wide = 0;
+    expand(depth + 1, work_.nodes[node_index], false, wide);
     push(node_index, true, end);
     if (lane_ == 0) header(depth_).next = begin;
     __syncwarp();
@@ -1261,7 +1326,7 @@ class Warp {
 };
 
 template <bool sums>
-__global__ void __launch_bounds__(warps_per_block * 32, 6)
+__global__ void __launch_bounds__(warps_per_block * 32, resident_blocks)
     match_kernel(const __grid_constant__ Launch work, const __grid_constant__ WarpLayout layout) {
   extern __shared__ __align__(16) std::uint32_t shared[];
   const unsigned warp = threadIdx.x / 32;
@@ -1273,17 +1338,27 @@ __global__ void __launch_bounds__(warps_per_block * 32, 6)
 
 }  // namespace
 
-WarpLayout make_layout(const std::vector<DepthNeeds>& needs, bool sums) {
+WarpLayout make_layout(const std::vector<DepthNeeds>& needs, bool sums, bool weighted) {
   WarpLayout layout{};
   layout.depths = static_cast<std::uint32_t>(needs.size());
+  layout.weighted = weighted ? 1 : 0;
   std::uint32_t at = 0;
+  const auto place = [&](std::uint16_t& part, std::uint32_t words) {
+    part = static_cast<std::uint16_t>(at);
+    at = (at + words + 3) / 4 * 4;
+  };
   for (std::uint32_t d = 0; d < layout.depths; ++d) {
-    layout.frame[d] = at;
-    at += frame_views + needs[d].probes * view_words + 32 * needs[d].distinct + (sums ? sums_words : 0);
-    at = (at + 3) / 4 * 4;
+    place(layout.frame[d], frame_views + needs[d].probes * view_words + 32 * needs[d].distinct);
+    const bool loops = d == 0 || needs[d].loops;
+    if (loops) place(layout.partials[d], partial_words + (sums ? home_words : 0));
+    if (sums && loops) place(layout.products[d], 64);
+    if (sums && loops && (d == 0 || weighted)) place(layout.weights[d], 128);
+    if (sums && needs[d].sums) place(layout.sums[d], 64);
   }
-  layout.frame[layout.depths] = at;
   layout.words = at + program_words;
+  if (layout.words > UINT16_MAX) {
+    throw Error("matching kernel", "a query is too large for it", "match it with --backend cpu");
+  }
   return layout;
 }
 

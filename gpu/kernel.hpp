@@ -153,21 +153,28 @@ struct Launch {
   const volatile std::uint32_t* stop;  ///< host memory
 };
 
-/// Shared memory that each warp needs, in words: offsets of its parts by depth.
-struct WarpLayout {
-  std::uint32_t depths;                    ///< loops and counts on the longest path, and the anchors
-  std::uint32_t frame[max_positions + 1];  ///< word offset of each depth's frame
-  std::uint32_t words;                     ///< in all
-};
-
 /// What the largest nodes of a depth need.
 struct DepthNeeds {
   std::uint32_t probes = 0;
   std::uint32_t distinct = 0;
+  bool loops = false;  ///< partial matches are kept
+  bool sums = false;   ///< results are summed by partial match of the depth above
 };
 
-/// By depth: 0 the anchors, 1 right below them.
-[[nodiscard]] WarpLayout make_layout(const std::vector<DepthNeeds>& needs, bool sums);
+/// Memory that each warp needs, in words: where its parts lie by depth.
+struct WarpLayout {
+  std::uint32_t words;    ///< in all
+  std::uint32_t depths;   ///< loops and counts on the longest path, and the anchors
+  std::uint32_t weighted; ///< lists may hold an id several times, so weights are stored
+  std::uint16_t frame[max_positions];
+  std::uint16_t partials[max_positions];
+  std::uint16_t products[max_positions];
+  std::uint16_t weights[max_positions];
+  std::uint16_t sums[max_positions];
+};
+
+/// By depth: 0 the anchors, 1 right below them. Throws Error where a warp would need more than can be addressed.
+[[nodiscard]] WarpLayout make_layout(const std::vector<DepthNeeds>& needs, bool sums, bool weighted);
 
 /// How the kernel is to be launched on the present device so that all its warps run at once.
 struct Grid {

@@ -158,7 +158,7 @@ class Device {
     lists_ = false;
     for (const FlatWork* work : {&flat.sums, &flat.walks}) {
       if (work->empty()) continue;
-      Part part{work, make_layout(work->needs, work == &flat.sums), {}, 0, 0, 0, 0};
+      Part part{work, make_layout(work->needs, work == &flat.sums, work->weighted), {}, 0, 0, 0, 0};
       part.grid = fit_grid(part.layout, work == &flat.sums);
       const std::vector<Chunk> chunks = make_chunks(*work, part.grid.warps(), share, shares);
       if (chunks.empty()) continue;
