@@ -24,7 +24,7 @@ constexpr std::uint32_t none = 0xffffffffU;
 constexpr std::uint32_t pass_removed = 0;  // match::Pass
 constexpr std::uint32_t pass_added = 1;
 constexpr unsigned warps_per_block = 4;
-constexpr unsigned resident_blocks = 8;  // of a multiprocessor: bounds the registers of a thread
+constexpr unsigned resident_blocks = 6;  // of a multiprocessor: bounds the registers of a thread
 // Frames are looked through for work to give away once in so many chunks of children.
 constexpr std::uint32_t donate_interval = 8;
 // Fewer children than this are not worth giving away.
@@ -38,6 +38,10 @@ constexpr std::uint32_t frame_chosen = 12;                // bytes
 constexpr std::uint32_t frame_prefix = frame_chosen + 8;  // 33 words, padded
 constexpr std::uint32_t frame_views = frame_prefix + 36;  // per probe: 32 pointers, 32 counts, 32 slices
 constexpr std::uint32_t view_words = 128;
+// Flags in a view's count: stable entries may be excluded, added ones admitted. Without them the list is what `ids` says.
+constexpr std::uint32_t minus_flag = 1U << 31;
+constexpr std::uint32_t plus_flag = 1U << 30;
+constexpr std::uint32_t count_mask = plus_flag - 1;
 // Behind the views, for each position that a child must differ from: the vertices there, by parent.
 constexpr std::uint32_t partial_words = 64 + 16;  // vertices, parents in bytes
 constexpr std::uint32_t home_words = 16;          // with sums, behind the parents: homes in bytes
@@ -377,14 +381,12 @@ class Warp {
       View view{nullptr, 0, none};
       if (active && least != 0) view = look_up(probe.reading, vertex_at(parent, lane_, probe.position));
       std::uint32_t plus = 0;
-      if (view.slice != none && program_.pass == pass_added) {
-        const Store& store = work_.graph.stores[work_.graph.readings[probe.reading].derived];
-        plus = store.slices[view.slice + 1].added_begin - store.slices[view.slice].added_begin;
-      }
+      std::uint32_t flags = 0;
+      if (view.slice != none) flags = flags_of(probe, view, parent, plus);
       view_ids(depth, p)[lane_] = view.ids;
-      view_counts(depth, p)[lane_] = view.count;
+      view_counts(depth, p)[lane_] = view.count | flags;
       view_slices(depth, p)[lane_] = view.slice;
-      changed = changed || view.slice != none;
+      changed = changed || flags != 0;
       const std::uint32_t size = view.count + plus;
       if (size < least) {
         least = size;
@@ -398,11 +400,12 @@ class Warp {
       std::uint32_t high = none;
       bounds(parent, lane_, node, low, high);
       const std::uint32_t* ids = view_ids(depth, best)[lane_];
-      const std::uint32_t count = view_counts(depth, best)[lane_];
+      const std::uint32_t flagged = view_counts(depth, best)[lane_];
+      const std::uint32_t count = flagged & count_mask;
       const std::uint32_t begin = lower_bound(ids, count, low);
       const std::uint32_t end = high == none ? count : lower_bound(ids, count, high);
       view_ids(depth, best)[lane_] = ids + begin;
-      view_counts(depth, best)[lane_] = end > begin ? end - begin : 0;
+      view_counts(depth, best)[lane_] = (end > begin ? end - begin : 0) | (flagged & ~count_mask);
       children = (end > begin ? end - begin : 0) + plus_of_best;
     }
     chosen(depth)[lane_] = static_cast<std::uint8_t>(best);
@@ -423,6 +426,32 @@ class Warp {
     if (lane_ == 0) prefix(depth)[0] = 0;
     __syncwarp();
     return __shfl_sync(all_lanes, before, 31);
+  }
+
+  // What the batch's changes of a list mean for this lane's partial match. `plus`: added entries to look at.
+  __device__ __noinline__ std::uint32_t flags_of(const Probe& probe, const View& view, std::uint32_t parent,
+                                                 std::uint32_t& plus) const {
+    const Reading& where = work_.graph.readings[probe.reading];
+    const Store& store = work_.graph.stores[where.derived];
+    const DeltaSlice slice = store.slices[view.slice];
+    const DeltaSlice next = store.slices[view.slice + 1];
+    const std::uint32_t added = next.added_begin - slice.added_begin;
+    const std::uint32_t removed = next.removed_begin - slice.removed_begin;
+    const bool adds = program_.pass == pass_added;
+    bool minus = removed > 0;
+    bool admitted = adds && added > 0;
+    if (!where.derived && (admitted || (minus && !adds))) {
+      const std::uint32_t from =
+          threshold(anchor_of(parent, lane_), vertex_at(parent, lane_, probe.position), where, probe.inclusive);
+      // Ascending: the last added is admitted if any is, the first removed excluded if any is.
+      if (adds) {
+        admitted = store.added[next.added_begin - 1] >= from;
+      } else {
+        minus = store.removed[slice.removed_begin] < from;
+      }
+    }
+    plus = admitted ? added : 0;
+    return (minus ? minus_flag : 0) | (admitted ? plus_flag : 0);
   }
 
   __device__ void bounds(std::uint32_t parent, std::uint32_t slot, const Node& node, std::uint32_t& low,
@@ -455,7 +484,8 @@ class Warp {
     const std::uint32_t q = chosen(depth)[slot];
     const std::uint32_t parallel = header(depth).parallel;
     const std::uint32_t probes = node.probes;
-    if (view_slices(depth, q)[slot] == none && (parallel >> q & 1U) == 0) {
+    const std::uint32_t first_count = view_counts(depth, q)[slot];
+    if ((first_count & minus_flag) == 0 && offset < (first_count & count_mask) && (parallel >> q & 1U) == 0) {
       child.vertex = view_ids(depth, q)[slot][offset];
     } else {
       const Probed first = changed_child(depth, node, slot, q, offset);
@@ -468,13 +498,15 @@ class Warp {
     }
     for (std::uint32_t p = 0; p < probes; ++p) {
       if (p == q) continue;
-      if (view_slices(depth, p)[slot] == none && (parallel >> p & 1U) == 0) {
-        if (!holds(view_ids(depth, p)[slot], view_counts(depth, p)[slot], child.vertex)) return child;
-      } else {
-        const std::uint32_t ways = changed_multiplicity(depth, node.first_probe, p, slot, child.vertex);
-        if (ways == 0) return child;
-        child.ways *= ways;
+      const std::uint32_t count = view_counts(depth, p)[slot];
+      if ((parallel >> p & 1U) == 0) {
+        const bool here = holds(view_ids(depth, p)[slot], count & count_mask, child.vertex);
+        if (here && (count & minus_flag) == 0) continue;
+        if (!here && (count & plus_flag) == 0) return child;
       }
+      const std::uint32_t ways = changed_multiplicity(depth, node.first_probe, p, slot, child.vertex);
+      if (ways == 0) return child;
+      child.ways *= ways;
     }
     if (!program_.weighted) child.ways = 1;
     child.found = true;
@@ -489,7 +521,7 @@ class Warp {
   // What the batch changes and parallel edges take their own way, out of line: most lists have neither.
   __device__ __noinline__ std::uint32_t changed_multiplicity(std::uint32_t depth, std::uint32_t first_probe, std::uint32_t p,
                                                              std::uint32_t slot, std::uint32_t id) {
-    const View view{view_ids(depth, p)[slot], view_counts(depth, p)[slot], view_slices(depth, p)[slot]};
+    const View view{view_ids(depth, p)[slot], view_counts(depth, p)[slot] & count_mask, view_slices(depth, p)[slot]};
     const Probe probe = work_.probes[first_probe + p];
     return multiplicity(probe, view, vertex_at(depth - 1, slot, probe.position), id, anchor_of(depth - 1, slot));
   }
@@ -498,7 +530,7 @@ class Warp {
                                                std::uint32_t offset) {
     const std::uint32_t parent = depth - 1;
     const Probe first = work_.probes[node.first_probe + q];
-    const View view{view_ids(depth, q)[slot], view_counts(depth, q)[slot], view_slices(depth, q)[slot]};
+    const View view{view_ids(depth, q)[slot], view_counts(depth, q)[slot] & count_mask, view_slices(depth, q)[slot]};
     const Reading& where = work_.graph.readings[first.reading];
     const Store& store = work_.graph.stores[where.derived];
     const bool stable = offset < view.count;
