@@ -25,6 +25,10 @@ namespace deltamatch {
 /// Where lists live and who matches; a build with a GPU makes one (deltamatch/gpu.hpp).
 class Backend;
 
+namespace engine {
+struct BulkLoader;
+}
+
 struct EngineOptions {
   bool directed = true;
   unsigned threads = 0;  ///< 0: as many as the machine has
@@ -174,6 +178,7 @@ class Engine {
   static Engine restore(const std::filesystem::path& path, unsigned threads = 0, std::shared_ptr<Backend> backend = nullptr);
 
  private:
+  friend struct engine::BulkLoader;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/checked.hpp"
+#include "engine/bulk.hpp"
 #include "engine/delivery.hpp"
 #include "engine/snapshot.hpp"
 #include "graph/batch_resolver.hpp"
@@ -377,6 +378,21 @@ void Engine::for_each(const std::function<void(const Update&)>& take) const {
       take(update);
     }
   }
+}
+
+Engine engine::BulkLoader::load(const EngineOptions& options, const BulkGraph& bulk) {
+  if (options.window != 0) {
+    throw Error(ErrorKind::configuration, "bulk load", "edges without times under a window", "load them as updates");
+  }
+  if (!bulk.labels.empty() && bulk.labels.size() != bulk.vertices) throw Error("bulk load", "not as many labels as vertices");
+  Engine engine(options);
+  Engine::Impl& impl = *engine.impl_;
+  std::vector<LabelId> numbers;
+  for (const std::string& name : bulk.label_names) numbers.push_back(impl.graph.vertex_labels.intern(name));
+  std::vector<LabelId> labels(bulk.vertices);
+  for (std::size_t v = 0; v < bulk.labels.size(); ++v) labels[v] = numbers.at(bulk.labels[v]);
+  impl.graph.build(bulk.edges, labels, impl.workers);
+  return engine;
 }
 
 const EngineOptions& Engine::options() const noexcept { return impl_->options; }

@@ -63,6 +63,8 @@ struct RelationFigures {
 /// Payload of the entries of a store.
 enum class Column : std::uint8_t { none = 0, tag = 1, time = 2 };
 
+struct BulkEdges;
+
 class Adjacency {
  public:
   Adjacency(Column column, SlabAllocator& slabs);
@@ -77,6 +79,9 @@ class Adjacency {
   void unstage() noexcept;
   /// Writes what is staged into the blocks. O(moved entries).
   void settle(Workers& workers) noexcept;
+  /// Fills a store that has no payload column and has held nothing, whose changes nobody follows yet. When it throws, the store
+  /// is of no use. adjacency_bulk.cpp.
+  void build(const BulkEdges& bulk, Workers& workers);
 
   [[nodiscard]] List list(VertexId vertex, RelationId relation) const noexcept;
   /// The fast part of `list`: the settled ids (and tags, in stores that have them). Returns whether the vertex is touched by

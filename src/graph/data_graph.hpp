@@ -16,6 +16,7 @@
 #include "base/parallel.hpp"
 #include "deltamatch/id.hpp"
 #include "graph/adjacency.hpp"
+#include "graph/bulk.hpp"
 #include "graph/dictionary.hpp"
 #include "graph/relations.hpp"
 
@@ -110,6 +111,9 @@ class DataGraph {
   void stage(const NetBatch& batch);
   void unstage() noexcept;
   void settle(Workers& workers) noexcept;
+  /// Fills a graph without times that has held nothing but labels with edges of the empty label between the vertices
+  /// 0 to labels.size() - 1. Those that have edges are known under their numbers. When it throws, the graph is of no use.
+  void build(std::span<const VertexPair> edges, std::span<const LabelId> labels, Workers& workers);
 
   [[nodiscard]] const Adjacency& base() const noexcept { return base_; }
   /// Null where no reading is derived.
