@@ -2,11 +2,12 @@
 // and copied into blocks of the size they need. Beside the lists that takes 4 bytes a half-edge and 8 a vertex. Every pass runs
 // in parallel but the one that cuts the blocks, and the result does not depend on the number of threads.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <boost/sort/pdqsort/pdqsort.hpp>
 #include <cassert>
-#include <memory>
+#include <utility>
 
 #include "deltamatch/error.hpp"
 #include "graph/bulk.hpp"
@@ -20,10 +21,27 @@ constexpr std::size_t edge_grain = std::size_t{1} << 16;
 constexpr std::size_t vertex_grain = std::size_t{1} << 10;
 // Marks an entry that stands for an incoming edge, while it is on its way.
 constexpr std::uint32_t incoming_bit = std::uint32_t{1} << 31;
-// How far ahead scattering fetches the places that it will write to.
+// How far ahead what is met in random order is fetched.
 constexpr std::size_t prefetch_distance = 16;
 
 std::uint32_t log_ceil(std::uint32_t n) noexcept { return n <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(n - 1)); }
+
+// Uninitialised memory on huge pages where the system has them: most accesses are to random places.
+template <class T>
+class LargeArray {
+ public:
+  explicit LargeArray(std::size_t size)
+      : bytes_(std::max<std::size_t>(size, 1) * sizeof(T)), memory_(static_cast<T*>(heap_slabs().allocate(bytes_))) {}
+  ~LargeArray() { heap_slabs().release(memory_, bytes_); }
+  LargeArray(const LargeArray&) = delete;
+  LargeArray& operator=(const LargeArray&) = delete;
+  [[nodiscard]] T* data() const noexcept { return memory_; }
+  T& operator[](std::size_t at) const noexcept { return memory_[at]; }
+
+ private:
+  std::size_t bytes_;
+  T* memory_;
+};
 
 std::uint64_t take(std::uint64_t& counter) noexcept { return std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed); }
 
@@ -35,7 +53,10 @@ void check(const VertexPair& edge, VertexId vertices) {
 // All half-edges by vertex.
 class HalfEdges {
  public:
-  HalfEdges(const BulkEdges& bulk, Workers& workers) : ends_(bulk.vertices) {
+  HalfEdges(const BulkEdges& bulk, Workers& workers) : ends_(bulk.vertices), entries_(2 * bulk.edges.size()) {
+    workers.for_each(bulk.vertices, edge_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+      std::fill(ends_.data() + begin, ends_.data() + end, 0);
+    });
     workers.for_each(bulk.edges.size(), edge_grain, [&](unsigned, std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         check(bulk.edges[i], bulk.vertices);
@@ -44,35 +65,43 @@ class HalfEdges {
       }
     });
     std::uint64_t sum = 0;
-    for (std::uint64_t& entry : ends_) {
-      const std::uint64_t count = entry;
-      entry = sum;
-      sum += count;
-    }
-    entries_ = std::make_unique_for_overwrite<std::uint32_t[]>(sum);
+    for (std::size_t v = 0; v < bulk.vertices; ++v) sum += std::exchange(ends_[v], sum);
     // Each counter starts where its vertex begins, and so ends where the next one does.
     const std::uint32_t mark = bulk.directed ? incoming_bit : 0;
     workers.for_each(bulk.edges.size(), edge_grain, [&](unsigned, std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        if (i + prefetch_distance < end) {
-          __builtin_prefetch(&ends_[bulk.edges[i + prefetch_distance].first], 1);
-          __builtin_prefetch(&ends_[bulk.edges[i + prefetch_distance].second], 1);
-        }
-        const auto [tail, head] = bulk.edges[i];
-        entries_[take(ends_[tail])] = head;
-        entries_[take(ends_[head])] = tail | mark;
-      }
+      for (std::size_t i = begin; i < end; i += group) scatter(bulk.edges.subspan(i, std::min(group, end - i)), mark);
     });
   }
 
   [[nodiscard]] std::span<std::uint32_t> of(std::size_t vertex) noexcept {
     const std::uint64_t begin = vertex == 0 ? 0 : ends_[vertex - 1];
-    return {entries_.get() + begin, ends_[vertex] - begin};
+    return {entries_.data() + begin, ends_[vertex] - begin};
   }
 
  private:
-  std::vector<std::uint64_t> ends_;
-  std::unique_ptr<std::uint32_t[]> entries_;
+  static constexpr std::size_t group = 32;
+
+  // Places first, writes then: in between they come into the cache.
+  void scatter(std::span<const VertexPair> edges, std::uint32_t mark) noexcept {
+    std::array<std::uint64_t, 2 * group> places;
+    for (const auto& [tail, head] : edges) {
+      __builtin_prefetch(&ends_[tail], 1);
+      __builtin_prefetch(&ends_[head], 1);
+    }
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      places[2 * i] = take(ends_[edges[i].first]);
+      places[2 * i + 1] = take(ends_[edges[i].second]);
+      __builtin_prefetch(&entries_[places[2 * i]], 1);
+      __builtin_prefetch(&entries_[places[2 * i + 1]], 1);
+    }
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      entries_[places[2 * i]] = edges[i].second;
+      entries_[places[2 * i + 1]] = edges[i].first | mark;
+    }
+  }
+
+  LargeArray<std::uint64_t> ends_;
+  LargeArray<std::uint32_t> entries_;
 };
 
 class RelationOf {
