@@ -47,6 +47,7 @@ constexpr std::uint32_t partial_words = 64 + 16;  // vertices, parents in bytes
 constexpr std::uint32_t home_words = 16;          // with sums, behind the parents: homes in bytes
 // Lists of candidates from this length on are counted one by one, by all lanes together.
 constexpr std::uint32_t wide_list = 24;
+constexpr std::uint32_t searches = 4;
 
 struct Header {
   std::uint32_t node;
@@ -513,6 +514,83 @@ class Warp {
     return child;
   }
 
+  // As child(at) and child(at + 32), with their searches side by side. The first of the two exists in all lanes.
+  __device__ void two_children(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total, Child& one,
+                               Child& two) {
+    if (header(depth).parallel != 0) {
+      one = child(depth, node, at, total);
+      two = child(depth, node, at + 32, total);
+      return;
+    }
+    const std::uint32_t* starts = prefix(depth);
+    const std::uint32_t probes = node.probes;
+    Child made[2];
+    std::uint32_t q[2];
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      made[k] = {at + 32 * k < total, 0, 0, 1};
+      const std::uint32_t own = made[k].found ? at + 32 * k : total - 1;
+      std::uint32_t slot = 0;
+#pragma unroll
+      for (std::uint32_t step = 16; step > 0; step /= 2) {
+        if (starts[slot + step] <= own) slot += step;
+      }
+      made[k].slot = slot;
+      q[k] = chosen(depth)[slot];
+      const std::uint32_t offset = own - starts[slot];
+      const std::uint32_t count = view_counts(depth, q[k])[slot];
+      if ((count & minus_flag) == 0 && offset < (count & count_mask)) {
+        made[k].vertex = view_ids(depth, q[k])[slot][offset];
+      } else {
+        const Probed first = changed_child(depth, node, slot, q[k], offset);
+        made[k].vertex = first.vertex;
+        made[k].found = made[k].found && first.ways != 0;
+      }
+    }
+    for (std::uint32_t i = 0; i < node.distinct; ++i) {
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        made[k].found = made[k].found && apart(depth, probes, i)[made[k].slot] != made[k].vertex;
+      }
+    }
+    for (std::uint32_t p = 0; p < probes; ++p) {
+      const std::uint32_t* place[2];
+      std::uint32_t n[2];
+      std::uint32_t count[2];
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        count[k] = view_counts(depth, p)[made[k].slot];
+        n[k] = made[k].found && p != q[k] ? count[k] & count_mask : 0;
+        place[k] = n[k] > 0 ? view_ids(depth, p)[made[k].slot] : starts;
+      }
+      const bool none_at[2] = {n[0] == 0, n[1] == 0};
+      while (n[0] > 1 || n[1] > 1) {
+        std::uint32_t middle[2];
+#pragma unroll
+        for (int k = 0; k < 2; ++k) middle[k] = place[k][n[k] >> 1];
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+          const std::uint32_t half = n[k] >> 1;
+          if (middle[k] <= made[k].vertex) place[k] += half;
+          n[k] -= half;
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        if (!made[k].found || p == q[k]) continue;
+        const bool here = !none_at[k] && *place[k] == made[k].vertex;
+        if ((count[k] & (here ? minus_flag : plus_flag)) == 0) {
+          made[k].found = here;
+        } else {
+          made[k].found = changed_multiplicity(depth, node.first_probe, p, made[k].slot, made[k].vertex) != 0;
+        }
+      }
+      if (!made[0].found && !made[1].found) break;
+    }
+    one = made[0];
+    two = made[1];
+  }
+
   struct Probed {
     std::uint32_t vertex;
     std::uint32_t ways;  // 0: not admitted, or told apart already
@@ -666,11 +744,31 @@ class Warp {
     if (probes == 2) {
       const std::uint32_t* others = view_ids(depth, 1 - q)[slot];
       const std::uint32_t size = view_counts(depth, 1 - q)[slot];
-      for (std::uint32_t at = lane_; at < count; at += 32) {
-        const std::uint32_t id = ids[at];
-        bool found = holds(others, size, id);
-        for (std::uint32_t i = 0; i < distinct; ++i) found = found && apart(depth, probes, i)[slot] != id;
-        hits += found ? 1 : 0;
+      if (size == 0) return 0;
+      // Several searches at a time, so that their loads overlap.
+      for (std::uint32_t at = lane_; at < count; at += 32 * searches) {
+        std::uint32_t id[searches];
+        const std::uint32_t* place[searches];
+#pragma unroll
+        for (std::uint32_t k = 0; k < searches; ++k) {
+          id[k] = at + 32 * k < count ? ids[at + 32 * k] : none;
+          place[k] = others;
+        }
+        for (std::uint32_t n = size; n > 1;) {
+          const std::uint32_t half = n >> 1;
+          std::uint32_t middle[searches];
+#pragma unroll
+          for (std::uint32_t k = 0; k < searches; ++k) middle[k] = place[k][half];
+#pragma unroll
+          for (std::uint32_t k = 0; k < searches; ++k) place[k] += middle[k] <= id[k] ? half : 0;
+          n -= half;
+        }
+#pragma unroll
+        for (std::uint32_t k = 0; k < searches; ++k) {
+          bool found = *place[k] == id[k];
+          for (std::uint32_t i = 0; i < distinct; ++i) found = found && apart(depth, probes, i)[slot] != id[k];
+          hits += found ? 1 : 0;
+        }
       }
       return hits;
     }
@@ -745,6 +843,24 @@ class Warp {
     depth_ = depth;
   }
 
+  // Puts the children that were found behind the `filled` partial matches there are; returns how many there are then.
+  __device__ std::uint32_t keep(const Child& found, std::uint32_t filled, bool tail, bool global) {
+    const unsigned hits = __ballot_sync(all_lanes, found.found);
+    if (found.found) {
+      const std::uint32_t slot = filled + __popc(hits & ((1U << lane_) - 1));
+      vertices(depth_)[slot] = found.vertex;
+      parents(depth_)[slot] = static_cast<std::uint8_t>(found.slot);
+      if (sums) {
+        const std::uint32_t parent = depth_ - 1;
+        if (keeps_weights(depth_)) {
+          weights(depth_)[slot] = tail ? multiply(products(parent)[found.slot], found.ways) : found.ways;
+        }
+        if (!global) homes(depth_)[slot] = static_cast<std::uint8_t>(tail ? homes(parent)[found.slot] : found.slot);
+      }
+    }
+    return filled + __popc(hits);
+  }
+
   // Reads children until the frame holds a batch or there are no more.
   __device__ void fill() {
     Header& own = header(depth_);
@@ -755,22 +871,21 @@ class Warp {
     const bool tail = own.tail != 0;
     const bool global = own.global != 0;
     while (filled < 32 && next < total) {
-      const Child found = child(depth_, node, next + lane_, total);
-      const unsigned hits = __ballot_sync(all_lanes, found.found);
-      if (found.found) {
-        const std::uint32_t slot = filled + __popc(hits & ((1U << lane_) - 1));
-        vertices(depth_)[slot] = found.vertex;
-        parents(depth_)[slot] = static_cast<std::uint8_t>(found.slot);
-        if (sums) {
-          const std::uint32_t parent = depth_ - 1;
-          if (keeps_weights(depth_)) {
-            weights(depth_)[slot] = tail ? multiply(products(parent)[found.slot], found.ways) : found.ways;
-          }
-          if (!global) homes(depth_)[slot] = static_cast<std::uint8_t>(tail ? homes(parent)[found.slot] : found.slot);
-        }
+      Child found;
+      Child second;
+      if (total - next > 32) {
+        two_children(depth_, node, next + lane_, total, found, second);
+      } else {
+        found = child(depth_, node, next + lane_, total);
+        second.found = false;
       }
-      filled += __popc(hits);
+      filled = keep(found, filled, tail, global);
       next += 32;
+      const unsigned more = __ballot_sync(all_lanes, second.found);
+      if (next < total && filled + __popc(more) <= 63) {
+        filled = keep(second, filled, tail, global);
+        next += 32;
+      }
     }
     __syncwarp();
     if (lane_ == 0) {
