@@ -24,9 +24,10 @@ constexpr std::uint32_t none = 0xffffffffU;
 constexpr std::uint32_t pass_removed = 0;  // match::Pass
 constexpr std::uint32_t pass_added = 1;
 constexpr unsigned warps_per_block = 4;
-constexpr unsigned resident_blocks = 6;  // of a multiprocessor: bounds the registers of a thread
+constexpr unsigned resident_blocks = 5;  // of a multiprocessor: bounds the registers of a thread
 // Frames are looked through for work to give away once in so many chunks of children.
-constexpr std::uint32_t donate_interval = 8;
+constexpr std::uint32_t donate_interval = 2;
+constexpr std::uint32_t most_donations = 8;
 // Fewer children than this are not worth giving away.
 constexpr std::uint32_t least_donation = 64;
 // Directories up to this many slices are scanned.
@@ -1283,18 +1284,27 @@ class Warp {
     root.base = 0;
   }
 
-  // Gives the last children of the shallowest frame to idle warps.
+  // Gives the last children of the shallowest frames to idle warps, several portions while there are enough of both: work that
+  // sits on one warp must reach thousands.
   __device__ __noinline__ void donate() {
     Queue* queue = work_.queue;
-    int wanted = 0;
-    if (lane_ == 0 && load_relaxed(&queue->idle) > 0) {
-      const unsigned long long waiting = load_relaxed(&queue->pushed) - load_relaxed(&queue->popped);
-      wanted = waiting < load_relaxed(&queue->idle) && waiting < work_.item_capacity / 2 ? 1 : 0;
+    for (std::uint32_t portions = 0; portions < most_donations; ++portions) {
+      int wanted = 0;
+      if (lane_ == 0) {
+        const unsigned idle = load_relaxed(&queue->idle);
+        if (idle > 0) {
+          const unsigned long long waiting = load_relaxed(&queue->pushed) - load_relaxed(&queue->popped);
+          wanted = waiting < idle && waiting < work_.item_capacity / 2 ? 1 : 0;
+        }
+      }
+      if (__shfl_sync(all_lanes, wanted, 0) == 0 || !donate_one()) return;
     }
-    if (__shfl_sync(all_lanes, wanted, 0) == 0) return;
+  }
+
+  __device__ bool donate_one() {
     for (std::uint32_t depth = 1; depth <= depth_; ++depth) {
       Header& own = header(depth);
-      if (own.global == 0) return;
+      if (own.global == 0) return false;
       const std::uint32_t next = own.next;
       const std::uint32_t total = own.total;
       // Children of a shallow frame lead to more than those of the deepest.
@@ -1306,12 +1316,12 @@ class Warp {
       }
       std::uint32_t from = max(starts[slot], next);
       if (from == next) from = next + (total - next + 1) / 2;
-      give(depth, slot, from - starts[slot], total - starts[slot], from);
-      return;
+      return give(depth, slot, from - starts[slot], total - starts[slot], from);
     }
+    return false;
   }
 
-  __device__ __noinline__ void give(std::uint32_t depth, std::uint32_t slot, std::uint32_t begin, std::uint32_t end, std::uint32_t rest) {
+  __device__ bool give(std::uint32_t depth, std::uint32_t slot, std::uint32_t begin, std::uint32_t end, std::uint32_t rest) {
     Queue* queue = work_.queue;
     unsigned long long ticket = ~0ULL;
     if (lane_ == 0) {
@@ -1326,7 +1336,7 @@ class Warp {
       }
     }
     ticket = __shfl_sync(all_lanes, ticket, 0);
-    if (ticket == ~0ULL) return;
+    if (ticket == ~0ULL) return false;
     const std::uint32_t index = ticket % work_.item_capacity;
     const volatile std::uint32_t* sequence = work_.item_sequence + index;
     const auto lap = static_cast<std::uint32_t>(ticket / work_.item_capacity);
@@ -1355,6 +1365,7 @@ class Warp {
       atomicAdd(&queue->donated, 1U);
     }
     __syncwarp();
+    return true;
   }
 
   // 1: an item was taken and its frames stand; 0: none yet; -1: there will be none.
