@@ -25,9 +25,12 @@ constexpr std::uint32_t pass_removed = 0;  // match::Pass
 constexpr std::uint32_t pass_added = 1;
 constexpr unsigned warps_per_block = 4;
 constexpr unsigned resident_blocks = 5;  // of a multiprocessor: bounds the registers of a thread
-// Frames are looked through for work to give away once in so many chunks of children.
-constexpr std::uint32_t donate_interval = 2;
-constexpr std::uint32_t most_donations = 8;
+// A busy warp looks for idle ones once in so many clocks, and an idle one for work at intervals that grow up to so many
+// nanoseconds: looking oftener, thousands of warps would queue up at the counters.
+constexpr long long donate_interval = 30000;
+constexpr unsigned shortest_pause = 1024;
+constexpr unsigned longest_pause = 32768;
+constexpr std::uint32_t most_donations = 4;
 // Fewer children than this are not worth giving away.
 constexpr std::uint32_t least_donation = 64;
 // Directories up to this many slices are scanned.
@@ -120,7 +123,7 @@ class Warp {
       atomicAdd(&work_.queue->idle, 1U);
       atomicSub(&work_.queue->busy, 1U);
     }
-    unsigned pause = 64;
+    unsigned pause = shortest_pause;
     while (true) {
       const int state = take_item();
       if (state < 0) break;
@@ -130,11 +133,11 @@ class Warp {
           atomicAdd(&work_.queue->idle, 1U);
           atomicSub(&work_.queue->busy, 1U);
         }
-        pause = 64;
+        pause = shortest_pause;
         continue;
       }
       __nanosleep(pause);
-      pause = min(pause * 2, 4096U);
+      pause = min(pause * 2, longest_pause);
     }
     finish();
   }
@@ -925,7 +928,9 @@ class Warp {
     while (true) {
       Header& own = header(depth_);
       if (own.running == 0) {
-        if (++tick_ % donate_interval == 0) {
+        const long long now = clock64();
+        if (__shfl_sync(all_lanes, now - looked_ > donate_interval ? 1 : 0, 0) != 0) {
+          looked_ = now;
           if (stopped()) return;
           donate();
         }
@@ -1471,7 +1476,7 @@ class Warp {
   Program& program_;  // in shared memory, behind the frames
   std::uint32_t lane_;
   std::uint32_t depth_ = 0;
-  std::uint32_t tick_ = 0;
+  long long looked_ = 0;  // when it last looked for idle warps
   std::uint32_t program_index_ = none;
   long long total_ = 0;
   long long ways_ = 0;

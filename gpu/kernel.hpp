@@ -108,12 +108,13 @@ struct Item {
   std::uint32_t vertices[max_positions];
 };
 
+/// Each on a cache line of its own: thousands of warps look at them.
 struct Queue {
-  unsigned long long pushed;
-  unsigned long long popped;
-  unsigned int idle;
-  unsigned int busy;
-  unsigned int next_chunk;
+  alignas(128) unsigned long long pushed;
+  alignas(128) unsigned long long popped;
+  alignas(128) unsigned int idle;
+  alignas(128) unsigned int busy;
+  alignas(128) unsigned int next_chunk;
   unsigned int donated;
 };
 
