@@ -1197,9 +1197,8 @@ class Warp {
   // --- work ---
 
   __device__ bool stopped() const {
-    if (work_.stop == nullptr) return false;
-    std::uint32_t flag = 0;
-    if (lane_ == 0) flag = *work_.stop;
+    unsigned flag = 0;
+    if (lane_ == 0) flag = load_relaxed(&work_.queue->stop);
     return __shfl_sync(all_lanes, flag, 0) != 0;
   }
 

@@ -116,6 +116,7 @@ struct Queue {
   alignas(128) unsigned int busy;
   alignas(128) unsigned int next_chunk;
   unsigned int donated;
+  alignas(128) unsigned int stop;  ///< set by the host, in device memory: thousands of warps would jam the bus with their looks
 };
 
 // --- Listed matches: pages in registered host memory, drained while the kernel runs ---
@@ -151,7 +152,6 @@ struct Launch {
   Counters* counters;
   std::uint32_t* accesses[2];          ///< measuring: by store and vertex, how often its row was looked up; else null
   std::uint32_t* frames;               ///< device memory for the warps' frames; null: they lie in shared memory
-  const volatile std::uint32_t* stop;  ///< host memory
 };
 
 /// What the largest nodes of a depth need.

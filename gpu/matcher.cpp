@@ -120,7 +120,9 @@ class Device {
     read_outcome_ = make_pinned_memory<Outcome>(1);
     items_ = make_device_memory<Item>(queue_items);
     sequence_ = make_device_memory<std::uint32_t>(2 * queue_items);
-    stop_ = make_pinned_memory<std::uint32_t>(1);
+    control_ = make_stream();
+    stop_ = make_pinned_memory<unsigned>(1);
+    *stop_.get() = 1;
     tickets_ = make_device_memory<unsigned long long>(2);
   }
   ~Device() {
@@ -138,7 +140,7 @@ class Device {
              std::size_t derived_vertices) {
     use();
     const cudaStream_t stream = stream_.get();
-    *stop_.get() = 0;
+    stopping_ = false;
     bundle_.clear();
     const std::size_t nodes = bundle_.add(std::span(flat.nodes));
     const std::size_t steps = bundle_.add(std::span(flat.steps));
@@ -217,7 +219,6 @@ class Device {
       work.pages = pages_;
       work.counters = &outcome_.get()->counters;
       for (int s = 0; s < 2; ++s) work.accesses[s] = measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
-      work.stop = stop_.get();
       if (part.grid.frame_words > 0) work.frames = frames_.reserve(part.grid.frame_words);
       launch(work, part.layout, part.grid, sums, stream);
     }
@@ -228,7 +229,7 @@ class Device {
   template <class Take>
   bool poll(bool stop, Take&& take) {
     use();
-    if (stop) *static_cast<volatile std::uint32_t*>(stop_.get()) = 1;
+    if (stop) ask_to_stop();
     const cudaError_t status = cudaEventQuery(done_.get());
     if (status != cudaErrorNotReady) check(status, "matching kernel");
     if (lists_) drain(take);
@@ -266,7 +267,10 @@ class Device {
   // Waits for whatever runs, on the way out of a failure.
   void settle() noexcept {
     if (cudaSetDevice(ordinal_) != cudaSuccess) return;
-    *static_cast<volatile std::uint32_t*>(stop_.get()) = 1;
+    try {
+      ask_to_stop();
+    } catch (const Error&) {  // the device is beyond asking
+    }
     // Warps may wait for free pages: give them back until the kernels are gone.
     while (cudaEventQuery(done_.get()) == cudaErrorNotReady) {
       if (lists_) drain([](const std::uint32_t*) {});
@@ -276,6 +280,15 @@ class Device {
   }
 
  private:
+  // On a stream of its own, beside the kernels that are to see it.
+  void ask_to_stop() {
+    if (std::exchange(stopping_, true)) return;
+    for (Queue& queue : outcome_.get()->queue) {
+      check(cudaMemcpyAsync(&queue.stop, stop_.get(), sizeof(unsigned), cudaMemcpyHostToDevice, control_.get()),
+            "cudaMemcpyAsync");
+    }
+  }
+
   static Grid limit_grid(Grid grid, std::size_t chunks) {
     // A warp for every chunk and as many to take over parts of them.
     const std::size_t wanted = std::max<std::size_t>(4 * chunks, 1) * 32 / grid.threads + 1;
@@ -329,7 +342,9 @@ class Device {
   DeviceMemory<Item> items_;
   DeviceMemory<std::uint32_t> sequence_;
   DeviceBuffer<std::uint32_t> frames_;
-  PinnedMemory<std::uint32_t> stop_;
+  Stream control_;
+  PinnedMemory<unsigned> stop_;  // what is copied to say stop
+  bool stopping_ = false;
   bool lists_ = false;
   Pages pages_{};
   PinnedMemory<std::uint32_t> page_memory_;
