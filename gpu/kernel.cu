@@ -204,7 +204,7 @@ class Warp {
 
   // --- lists ---
 
-  __device__ View look_up(std::uint32_t reading, std::uint32_t vertex) {
+  __device__ __noinline__ View look_up(std::uint32_t reading, std::uint32_t vertex) {
     View view{nullptr, 0, none};
     const Reading& where = work_.graph.readings[reading];
     const std::uint32_t relation = where.relation;
@@ -371,7 +371,7 @@ class Warp {
 
   // Looks up the lists from which the batch at `depth` - 1 is extended; fills views, chosen and prefix. Returns the children.
   // With `split`, the lanes whose children lie in long lists without changes come back in `wide` and are not among them.
-  __device__ std::uint32_t expand(std::uint32_t depth, const Node& node, bool split, unsigned& wide) {
+  __device__ __noinline__ std::uint32_t expand(std::uint32_t depth, const Node& node, bool split, unsigned& wide) {
     const std::uint32_t parent = depth - 1;
     bool active = lane_ < header(parent).batch;
     if (sums && active) active = products(parent)[lane_] != 0;
@@ -475,7 +475,7 @@ class Warp {
   };
 
   // The child of this lane: number `at` of those that expand announced.
-  __device__ Child child(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total) {
+  __device__ __noinline__ Child child(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total) {
     Child child{false, 0, 0, 1};
     if (at >= total) return child;
     const std::uint32_t* starts = prefix(depth);
@@ -519,7 +519,7 @@ class Warp {
   }
 
   // As child(at) and child(at + 32), with their searches side by side. The first of the two exists in all lanes.
-  __device__ void two_children(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total, Child& one,
+  __device__ __noinline__ void two_children(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total, Child& one,
                                Child& two) {
     if (header(depth).parallel != 0) {
       one = child(depth, node, at, total);
@@ -691,7 +691,7 @@ class Warp {
   // --- steps ---
 
   // Multiplies the products by the number of candidates of a node; without sums adds it to the total.
-  __device__ void count(const Node& node) {
+  __device__ __noinline__ void count(const Node& node) {
     const std::uint32_t depth = depth_ + 1;
     if (count_lists(node)) return;
     if (sums) {
@@ -789,7 +789,7 @@ class Warp {
   }
 
   // One list alone, each lane its own: its length tells. False where it does not.
-  __device__ bool count_lists(const Node& node) {
+  __device__ __noinline__ bool count_lists(const Node& node) {
     if (node.probes != 1) return false;
     const Probe probe = work_.probes[node.first_probe];
     const Reading& where = work_.graph.readings[probe.reading];
