@@ -10,10 +10,19 @@
 
 namespace deltamatch::gpu {
 
-/// Throws Error that names the call and CUDA's reason. Clears CUDA's own record of the last error.
+/// Device memory is short: callers may make do with less.
+class DeviceOutOfMemory : public Error {
+ public:
+  explicit DeviceOutOfMemory(std::string_view call)
+      : Error(call, "out of device memory", "lower --gpu-memory, or see nvidia-smi for what else takes it") {}
+};
+
+/// Throws DeviceOutOfMemory where that is CUDA's reason, else Error that names the call and CUDA's reason. Clears CUDA's own
+/// record of the last error.
 inline void check(cudaError_t status, std::string_view call) {
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());
+  if (status == cudaErrorMemoryAllocation) throw DeviceOutOfMemory(call);
   throw Error(call, std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status),
               "see nvidia-smi for the state of driver and devices");
 }

@@ -3,9 +3,8 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <memory>
 
-#include "gpu/check.hpp"
+#include "gpu/memory.hpp"
 
 namespace deltamatch::gpu {
 namespace {
@@ -19,13 +18,6 @@ __global__ void sum_of_thread_numbers(unsigned long long* total) {
   for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffU, sum, offset);
   if (threadIdx.x % 32 == 0) atomicAdd(total, sum);
 }
-
-struct Free {
-  void operator()(void* memory) const noexcept { cudaFree(memory); }
-};
-struct DestroyStream {
-  void operator()(cudaStream_t stream) const noexcept { cudaStreamDestroy(stream); }
-};
 
 }  // namespace
 
@@ -48,15 +40,11 @@ std::vector<Device> devices() {
 
 void probe(int ordinal) {
   check(cudaSetDevice(ordinal), "cudaSetDevice");
-  cudaStream_t created = nullptr;
-  check(cudaStreamCreateWithFlags(&created, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  const std::unique_ptr<CUstream_st, DestroyStream> stream(created);
-  void* memory = nullptr;
-  check(cudaMalloc(&memory, sizeof(unsigned long long)), "cudaMalloc");
-  const std::unique_ptr<void, Free> total(memory);
+  const Stream stream = make_stream();
+  const auto total = make_device_memory<unsigned long long>(1);
 
   check(cudaMemsetAsync(total.get(), 0, sizeof(unsigned long long), stream.get()), "cudaMemsetAsync");
-  sum_of_thread_numbers<<<probe_blocks, probe_threads, 0, stream.get()>>>(static_cast<unsigned long long*>(total.get()));
+  sum_of_thread_numbers<<<probe_blocks, probe_threads, 0, stream.get()>>>(total.get());
   check(cudaGetLastError(), "probe kernel");
   unsigned long long sum = 0;
   check(cudaMemcpyAsync(&sum, total.get(), sizeof sum, cudaMemcpyDeviceToHost, stream.get()), "cudaMemcpyAsync");

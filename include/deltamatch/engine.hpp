@@ -22,11 +22,19 @@
 
 namespace deltamatch {
 
+/// Where lists live and who matches; a build with a GPU makes one (deltamatch/gpu.hpp).
+class Backend;
+
+namespace engine {
+struct BulkLoader;
+}
+
 struct EngineOptions {
   bool directed = true;
   unsigned threads = 0;  ///< 0: as many as the machine has
   /// Sliding window in microseconds: an edge lives while its latest insert time + window > watermark. 0: no window.
   Timestamp window = 0;
+  std::shared_ptr<Backend> backend = nullptr;  ///< null: lists on the heap, matched on CPU cores
 };
 
 struct QueryOptions {
@@ -111,6 +119,18 @@ struct GraphStatistics {
   std::uint64_t dictionary_bytes = 0;
 };
 
+/// What a backend's cache of neighbour lists did since the engine was made; all 0 where there is none. A list counts once for
+/// each time that a kernel looked it up.
+struct CacheStatistics {
+  std::uint64_t hits = 0;             ///< look-ups of lists in device memory
+  std::uint64_t misses = 0;           ///< look-ups of lists that were read from host memory
+  std::uint64_t copied_bytes = 0;     ///< sent to the device in bulk, for cache and batches
+  std::uint64_t zero_copy_bytes = 0;  ///< read by kernels from host memory; counted where measuring was asked for
+  std::uint64_t cached_lists = 0;     ///< in device memory now
+  std::uint64_t cached_bytes = 0;
+  double coverage = 0;  ///< share of the most accessed lists that were cached, where measuring was asked for
+};
+
 /// Not thread-safe: one thread calls it; it uses `threads` threads inside. Every call either succeeds or throws Error or
 /// std::bad_alloc and leaves graph, queries and counters as they were before it.
 class Engine {
@@ -143,6 +163,7 @@ class Engine {
   [[nodiscard]] std::string explain(QueryId query);
 
   [[nodiscard]] GraphStatistics graph() const;
+  [[nodiscard]] CacheStatistics cache() const;
   /// Hands out the graph as updates that build it anew: every vertex (insert_vertex with its label), then every edge
   /// (insert_edge, with its time where there is a window), each in order of ids, so that equal graphs are told alike. The
   /// views hold during the call. O(n log n).
@@ -154,9 +175,10 @@ class Engine {
   void save(const std::filesystem::path& path) const;
   /// An engine with the state that `save` wrote. Direction and window come from the snapshot. Throws Error where the file is
   /// torn, corrupt or of another version.
-  static Engine restore(const std::filesystem::path& path, unsigned threads = 0);
+  static Engine restore(const std::filesystem::path& path, unsigned threads = 0, std::shared_ptr<Backend> backend = nullptr);
 
  private:
+  friend struct engine::BulkLoader;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -28,8 +28,17 @@ class Loop {
 
   [[nodiscard]] std::size_t chunks() const noexcept { return chunks_; }
 
-  void take_part() noexcept {
-    const unsigned worker = next_worker_.fetch_add(1, std::memory_order_relaxed);
+  /// The caller of the loop is worker 0, whoever comes first.
+  void lead() noexcept { work(0); }
+  void take_part() noexcept { work(next_helper_.fetch_add(1, std::memory_order_relaxed)); }
+
+  /// Call when all have ended.
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void work(unsigned worker) noexcept {
     try {
       while (!failed_.load(std::memory_order_relaxed)) {
         const std::size_t chunk = next_chunk_.fetch_add(1, std::memory_order_relaxed);
@@ -42,17 +51,11 @@ class Loop {
     }
   }
 
-  /// Call when all have ended.
-  void rethrow() const {
-    if (error_) std::rethrow_exception(error_);
-  }
-
- private:
   std::size_t n_;
   std::size_t grain_;
   std::size_t chunks_;
   LoopBody body_;
-  std::atomic<unsigned> next_worker_{0};
+  std::atomic<unsigned> next_helper_{1};
   std::atomic<std::size_t> next_chunk_{0};
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;
@@ -96,7 +99,7 @@ struct Workers::Impl {
       seats = std::min(helpers.size(), work.chunks() - 1);
     }
     posted.notify_all();
-    work.take_part();
+    work.lead();
     std::unique_lock lock(mutex);
     seats = 0;
     left.wait(lock, [this] { return inside == 0; });
@@ -145,11 +148,11 @@ struct Workers::Impl {
           for (std::size_t i = 1; i < seats; ++i) group.run([&work] { work.take_part(); });
         } catch (const std::bad_alloc&) {
         }
-        work.take_part();
+        work.lead();
         group.wait();
       });
     } catch (const std::bad_alloc&) {
-      work.take_part();
+      work.lead();
     }
   }
 

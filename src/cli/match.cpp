@@ -70,6 +70,7 @@ int match(const Match& options) {
     report.steps.match += report.matches.back().result.seconds;
   }
   report.graph = session.engine().graph();
+  report.cache = session.cache();
   report.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   print(report, options.emit);
   const std::string missing = shortfall(report, options);

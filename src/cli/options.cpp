@@ -115,18 +115,7 @@ void add_graph_options(const Command& command, GraphOptions& options, bool has_s
 
   const std::string running = "Running";
   add_number(command, "--threads", options.threads, "Threads (default: as many as the machine has)", 1, 1024).group(running);
-  command
-      .add_value(
-          "--backend",
-          [](const std::string& backend) {
-            if (backend == "auto" || backend == "cpu") return;
-            if (backend == "gpu") {
-              throw Error(ErrorKind::usage, "--backend gpu", "this program was built without GPU support", "use --backend cpu");
-            }
-            throw Error(ErrorKind::usage, "--backend", "'" + backend + "' is not offered", "choose one of auto|cpu");
-          },
-          "Where matching runs (default: auto)", "auto|cpu")
-      .group(running);
+  add_backend_options(command, options.backend);
   add_choice(command, "--progress", options.progress, "Progress on standard error (default: auto, on a terminal only)",
              std::vector<std::pair<std::string, ProgressMode>>{
                  {"auto", ProgressMode::automatic}, {"always", ProgressMode::always}, {"never", ProgressMode::never}})

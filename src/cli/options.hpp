@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/backend.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "deltamatch/engine.hpp"
@@ -33,6 +34,7 @@ struct GraphOptions {
   ingest::OnError on_error = ingest::OnError::fail;
   std::string dead_letters;
   unsigned threads = 0;
+  BackendOptions backend;
   ProgressMode progress = ProgressMode::automatic;
 };
 

@@ -50,6 +50,7 @@ int replay(const Replay& options) {
   const auto finish = [&] {
     if (batches) batches->close();
     report.graph = session.engine().graph();
+    report.cache = session.cache();
     report.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     print(report, options.emit);
   };

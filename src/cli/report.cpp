@@ -40,6 +40,14 @@ void write_steps(JsonWriter& json, const StepSeconds& steps) {
   json.key("match").seconds(steps.match).key("settle").seconds(steps.settle);
 }
 
+void write_cache(JsonWriter& json, const CacheStatistics& cache) {
+  json.key("backend").string("gpu").key("cache").begin_object();
+  json.key("hits").number(cache.hits).key("misses").number(cache.misses).key("copied_bytes").number(cache.copied_bytes);
+  json.key("cached_lists").number(cache.cached_lists).key("cached_bytes").number(cache.cached_bytes);
+  if (cache.coverage > 0) json.key("coverage").seconds(cache.coverage);
+  json.end_object();
+}
+
 double sum(const StepSeconds& steps) { return steps.apply + steps.estimate + steps.cache + steps.match + steps.settle; }
 
 void write_queries(JsonWriter& json, const Report& report) {
@@ -131,6 +139,7 @@ std::string to_json(const Report& report) {
   json.key("seconds").begin_object().key("load").seconds(report.load);
   write_steps(json, report.steps);
   json.key("total").seconds(report.total).end_object();
+  if (report.cache) write_cache(json, *report.cache);
   if (report.interrupted || report.failed) json.key("complete").boolean(false);
   json.end_object();
   return json.text();
@@ -175,6 +184,13 @@ std::string to_table(const Report& report) {
                    human_seconds(report.steps.settle));
   }
   text += ")\n";
+  if (report.cache) {
+    const CacheStatistics& cache = *report.cache;
+    const double looked_up = static_cast<double>(cache.hits) + static_cast<double>(cache.misses);
+    fmt::format_to(out, "gpu      {} lists in {} of device memory, {:.2f} % of look-ups missed, {} copied\n",
+                   grouped(cache.cached_lists), human_bytes(cache.cached_bytes),
+                   looked_up > 0 ? 100 * static_cast<double>(cache.misses) / looked_up : 0, human_bytes(cache.copied_bytes));
+  }
   std::string unused;
   for (const auto& [name, count] : counters(report.unused)) {
     if (count > 0) unused += fmt::format("{}{} {}", unused.empty() ? "" : ", ", name, grouped(count));

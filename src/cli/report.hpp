@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct Report {
   std::vector<QueryTotals> deltas;    ///< replay
   std::vector<QueryMatches> matches;  ///< match
   StepSeconds steps;
+  std::optional<CacheStatistics> cache;  ///< where a GPU matched
   double load = 0;   ///< seconds from the first byte of the start graph to its last edge
   double total = 0;  ///< seconds
   bool digests = false;

@@ -50,8 +50,9 @@ std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOption
 Session::Session(const GraphOptions& graph, const StreamOptions& stream) : progress_(graph.progress) {
   check(graph);
   Timestamp window = stream.window;
+  const std::shared_ptr<Backend> backend = make_backend(graph.backend);
   if (!graph.snapshot.empty()) {
-    engine_ = std::make_unique<Engine>(Engine::restore(graph.snapshot, graph.threads));
+    engine_ = std::make_unique<Engine>(Engine::restore(graph.snapshot, graph.threads, backend));
     const EngineOptions& saved = engine_->options();
     if (stream.window != 0 && stream.window != saved.window) {
       throw Error(ErrorKind::usage, "--window", fmt::format("the snapshot {} was made with another window", graph.snapshot),
@@ -68,7 +69,7 @@ Session::Session(const GraphOptions& graph, const StreamOptions& stream) : progr
   open(graph, stream, window);
   if (!engine_) {
     engine_ = std::make_unique<Engine>(
-        EngineOptions{.directed = decide_direction(graph), .threads = graph.threads, .window = window});
+        EngineOptions{.directed = decide_direction(graph), .threads = graph.threads, .window = window, .backend = backend});
   }
 }
 
@@ -110,6 +111,11 @@ bool Session::decide_direction(const GraphOptions& graph) const {
     }
   }
   return first == nullptr || first->directed();
+}
+
+std::optional<CacheStatistics> Session::cache() const {
+  if (!engine_->options().backend) return std::nullopt;
+  return engine_->cache();
 }
 
 void Session::load(Report& report) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class Session {
   Session(const GraphOptions& graph, const StreamOptions& stream);
 
   [[nodiscard]] Engine& engine() noexcept { return *engine_; }
+  /// Of a backend's cache; nothing where the CPU matches.
+  [[nodiscard]] std::optional<CacheStatistics> cache() const;
   [[nodiscard]] bool directed() const noexcept { return engine_->options().directed; }
 
   /// Vertex labels first, then the start graph. Records that change nothing are counted in `report`, as is the time.

@@ -3,14 +3,17 @@
 #include "deltamatch/engine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
 #include "base/checked.hpp"
+#include "engine/bulk.hpp"
 #include "engine/delivery.hpp"
 #include "engine/snapshot.hpp"
 #include "graph/batch_resolver.hpp"
+#include "match/backend.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch {
@@ -78,17 +81,18 @@ struct Engine::Impl {
   explicit Impl(const EngineOptions& wanted)
       : options(wanted),
         workers(wanted.threads),
-        graph(wanted.directed, wanted.window > 0),
+        graph(wanted.directed, wanted.window > 0, wanted.backend ? wanted.backend->slabs() : graph::heap_slabs()),
         window(wanted.window > 0 ? std::make_unique<graph::Window>(wanted.window) : nullptr),
         resolver(graph, window.get()),
-        matcher(match::make_cpu_matcher(workers)) {
+        matcher(wanted.backend ? wanted.backend->make_matcher(workers) : match::make_cpu_matcher(workers)) {
     if (wanted.window < 0) throw Error(ErrorKind::configuration, "window", "negative", "give a positive span, or 0 for none");
+    if (wanted.backend) graph.track_changes();
   }
 
   BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, bool matching);
   void match_all(const graph::ResolvedBatch& resolved, BatchResult& result, std::vector<Matched>& removed,
                  std::vector<Matched>& added);
-  std::vector<Matched> match_pass(match::Pass pass, std::span<const graph::Edge> anchors, bool list_all);
+  std::vector<Matched> gather(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results);
   void deliver(const graph::ResolvedBatch& resolved, const std::vector<Matched>& removed, const std::vector<Matched>& added,
                MatchSink& sink);
   Standing& find(QueryId query);
@@ -105,15 +109,7 @@ struct Engine::Impl {
   std::optional<Timestamp> watermark;
 };
 
-std::vector<Matched> Engine::Impl::match_pass(match::Pass pass, std::span<const graph::Edge> anchors, bool list_all) {
-  std::vector<match::QueryTask> tasks;
-  std::vector<match::QueryResult> results;
-  for (const auto& [id, query] : standing) {
-    tasks.push_back({&query->bound, &query->plans, query->options.list || list_all});
-    results.emplace_back();
-    results.back().plans.resize(query->plans.plans.size());
-  }
-  if (!anchors.empty()) matcher->match(graph, pass, anchors, tasks, results, nullptr);
+std::vector<Matched> Engine::Impl::gather(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results) {
   std::vector<Matched> matched(tasks.size());
   for (std::size_t q = 0; q < tasks.size(); ++q) {
     matched[q].count = match::total(tasks[q], results[q].plans);
@@ -126,8 +122,25 @@ std::vector<Matched> Engine::Impl::match_pass(match::Pass pass, std::span<const 
 void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& result, std::vector<Matched>& removed,
                              std::vector<Matched>& added) {
   for (const auto& [id, query] : standing) query->refresh_plans(graph.edges());
-  removed = match_pass(match::Pass::removed, resolved.net.removed, resolved.rebound);
-  added = match_pass(match::Pass::added, resolved.net.inserted, resolved.rebound);
+  std::vector<match::QueryTask> tasks;
+  for (const auto& [id, query] : standing) {
+    tasks.push_back({&query->bound, &query->plans, query->options.list || resolved.rebound});
+  }
+  std::vector<match::QueryResult> results(2 * tasks.size());
+  for (std::size_t q = 0; q < tasks.size(); ++q) {
+    results[q].plans.resize(tasks[q].plans->plans.size());
+    results[tasks.size() + q].plans.resize(tasks[q].plans->plans.size());
+  }
+  const std::array<match::PassWork, 2> passes{
+      {{match::Pass::removed, resolved.net.removed}, {match::Pass::added, resolved.net.inserted}}};
+  match::MatchSteps steps;
+  if (!resolved.net.removed.empty() || !resolved.net.inserted.empty()) {
+    matcher->match(graph, passes, tasks, results, nullptr, steps);
+  }
+  result.seconds.estimate = steps.estimate;
+  result.seconds.cache = steps.cache;
+  removed = gather(tasks, std::span(results).first(tasks.size()));
+  added = gather(tasks, std::span(results).last(tasks.size()));
   for (std::size_t q = 0; q < standing.size(); ++q) {
     if (resolved.rebound) {
       removed[q].matches.drop_common(added[q].matches);
@@ -209,7 +222,8 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
     }
   }
   result.seconds.apply = std::chrono::duration<double>(staged - start).count();
-  result.seconds.match = std::chrono::duration<double>(matched - staged).count();
+  result.seconds.match =
+      std::chrono::duration<double>(matched - staged).count() - result.seconds.estimate - result.seconds.cache;
   result.seconds.settle = seconds_since(matched);
   return result;
 }
@@ -262,10 +276,12 @@ StaticResult Engine::match(const Query& query, const StaticOptions& options, Mat
   std::vector<match::QueryResult> results(1);
   results[0].plans.resize(plans.plans.size());
   std::vector<graph::Edge> anchors;
+  match::MatchSteps steps;
   const auto flush = [&] {
     if (anchors.empty()) return;
     if (options.limit) task.limit = *options.limit - results[0].records.plans.size();
-    impl_->matcher->match(graph, match::Pass::whole, anchors, {&task, 1}, results, &stop);
+    const match::PassWork work{match::Pass::whole, anchors};
+    impl_->matcher->match(graph, {&work, 1}, {&task, 1}, results, &stop, steps);
     anchors.clear();
     if (options.limit && results[0].records.plans.size() > *options.limit) stop.store(true);
   };
@@ -305,6 +321,8 @@ StaticResult Engine::match(const Query& query, const StaticOptions& options, Mat
   result.seconds = seconds_since(start);
   return result;
 }
+
+CacheStatistics Engine::cache() const { return impl_->matcher->statistics(); }
 
 std::string Engine::explain(const Query& query, const QueryOptions& options) {
   const plan::BoundQuery bound(query, options.mode, options.count, impl_->graph);
@@ -364,6 +382,21 @@ void Engine::for_each(const std::function<void(const Update&)>& take) const {
   }
 }
 
+Engine engine::BulkLoader::load(const EngineOptions& options, const BulkGraph& bulk) {
+  if (options.window != 0) {
+    throw Error(ErrorKind::configuration, "bulk load", "edges without times under a window", "load them as updates");
+  }
+  if (!bulk.labels.empty() && bulk.labels.size() != bulk.vertices) throw Error("bulk load", "not as many labels as vertices");
+  Engine engine(options);
+  Engine::Impl& impl = *engine.impl_;
+  std::vector<LabelId> numbers;
+  for (const std::string& name : bulk.label_names) numbers.push_back(impl.graph.vertex_labels.intern(name));
+  std::vector<LabelId> labels(bulk.vertices);
+  for (std::size_t v = 0; v < bulk.labels.size(); ++v) labels[v] = numbers.at(bulk.labels[v]);
+  impl.graph.build(bulk.edges, labels, impl.workers);
+  return engine;
+}
+
 const EngineOptions& Engine::options() const noexcept { return impl_->options; }
 
 void Engine::save(const std::filesystem::path& path) const {
@@ -371,9 +404,9 @@ void Engine::save(const std::filesystem::path& path) const {
                          impl_->graph);
 }
 
-Engine Engine::restore(const std::filesystem::path& path, unsigned threads) {
+Engine Engine::restore(const std::filesystem::path& path, unsigned threads, std::shared_ptr<Backend> backend) {
   const engine::SnapshotHeader header = engine::read_snapshot_header(path);
-  Engine engine({header.directed, threads, header.window});
+  Engine engine({header.directed, threads, header.window, std::move(backend)});
   Impl& impl = *engine.impl_;
   engine::read_snapshot(path, impl.graph, impl.workers);
   impl.batches = header.batch;

@@ -1,6 +1,7 @@
 #include "graph/adjacency.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cassert>
 #include <cstring>
@@ -12,6 +13,8 @@ namespace {
 
 // How far ahead loops over the batch's vertices fetch rows and blocks.
 constexpr std::size_t prefetch_distance = 8;
+// Changes that a small graph's log holds; a large one's holds a quarter of the vertices.
+constexpr std::size_t logged_changes = 1024;
 
 }  // namespace
 
@@ -71,6 +74,8 @@ void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge>
     staged_figures_ = figures_;
     staged_figures_.resize(relations);
     plan_rows();
+    changes_.prepare(delta_rows_.size(), std::max(rows_.size() / 4, logged_changes));
+    ++stages_;
   } catch (...) {
     unstage();
     throw;
@@ -108,6 +113,7 @@ void Adjacency::plan_row(DeltaRow& delta) {
     figures.entries += std::uint64_t{after} - before;
     figures.lists += std::uint64_t{after != 0} - std::uint64_t{before != 0};
     figures.squares += static_cast<double>(after) * after - static_cast<double>(before) * before;
+    figures.longest = std::max(figures.longest, after);
   }
   delta.empties = total == 0;
   const bool fits = total <= row.capacity && slices <= (1u << row.directory_log) && row.block != nullptr;
@@ -224,7 +230,12 @@ std::uint32_t* Adjacency::payload(VertexId vertex, RelationId relation, VertexId
 
 std::size_t Adjacency::bytes() const noexcept {
   return arena_->bytes() + rows_.capacity() * sizeof(Row) + delta_rows_.capacity() * sizeof(DeltaRow) +
-         delta_slices_.capacity() * sizeof(DeltaSlice) + added_.bytes() + removed_.bytes();
+         delta_slices_.capacity() * sizeof(DeltaSlice) + added_.bytes() + removed_.bytes() + changes_.bytes();
+}
+
+std::uint64_t Adjacency::next_serial() noexcept {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
 }
 
 }  // namespace deltamatch::graph

@@ -14,12 +14,14 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/parallel.hpp"
 #include "base/types.hpp"
 #include "graph/arena.hpp"
+#include "graph/change_log.hpp"
 
 namespace deltamatch::graph {
 
@@ -56,10 +58,13 @@ struct RelationFigures {
   std::uint64_t entries = 0;  ///< sum of list lengths
   std::uint64_t lists = 0;    ///< lists that are not empty
   double squares = 0;         ///< sum of squared list lengths
+  std::uint32_t longest = 0;  ///< no list is or was longer
 };
 
 /// Payload of the entries of a store.
 enum class Column : std::uint8_t { none = 0, tag = 1, time = 2 };
+
+struct BulkEdges;
 
 class Adjacency {
  public:
@@ -75,6 +80,9 @@ class Adjacency {
   void unstage() noexcept;
   /// Writes what is staged into the blocks. O(moved entries).
   void settle(Workers& workers) noexcept;
+  /// Fills a store that has no payload column and has held nothing, whose changes nobody follows yet. When it throws, the store
+  /// is of no use. adjacency_bulk.cpp.
+  void build(const BulkEdges& bulk, Workers& workers);
 
   [[nodiscard]] List list(VertexId vertex, RelationId relation) const noexcept;
   /// The fast part of `list`: the settled ids (and tags, in stores that have them). Returns whether the vertex is touched by
@@ -108,6 +116,11 @@ class Adjacency {
   /// Grows whenever the vertex's block changes in contents or place.
   [[nodiscard]] std::uint32_t version(VertexId vertex) const noexcept { return rows_[vertex].version; }
   [[nodiscard]] std::span<const RelationFigures> figures() const noexcept { return figures_; }
+  /// No list of the relation is longer, before or after the staged batch.
+  [[nodiscard]] std::uint32_t longest(RelationId relation) const noexcept {
+    const auto& figures = delta_rows_.empty() ? figures_ : staged_figures_;
+    return relation < figures.size() ? figures[relation].longest : 0;
+  }
   [[nodiscard]] std::size_t bytes() const noexcept;
   [[nodiscard]] std::size_t vertices() const noexcept { return rows_.size(); }
   [[nodiscard]] Column column() const noexcept { return column_; }
@@ -140,6 +153,69 @@ class Adjacency {
     if (at + blocks < count) prefetch_block(vertices[at + blocks]);
   }
 
+  // For mirrors of the store in another memory.
+
+  /// The changes of one list; ends where the next one's begin.
+  struct DeltaSlice {
+    RelationId relation;
+    std::uint32_t added_begin;
+    std::uint32_t removed_begin;
+    std::uint32_t begin;  ///< of the list among the vertex's entries before the batch; an empty one, where it will be
+    std::uint32_t end;
+  };
+  /// A settled block as it lies in memory; null where the vertex has no lists.
+  struct Block {
+    const std::uint32_t* words;
+    std::uint32_t capacity;  ///< entries that the ids column has room for; the payload begins behind it
+    std::uint32_t slices;
+    std::uint32_t directory_log;  ///< the directory has room for 2^directory_log slices
+    bool staged;                  ///< the staged batch touches the vertex
+  };
+  /// The columns of the staged batch. `slices` has a sentinel behind it unless nothing is staged.
+  struct Staged {
+    std::size_t rows;
+    std::span<const DeltaSlice> slices;
+    std::span<const std::uint32_t> added;
+    std::span<const std::uint32_t> added_payload;
+    std::span<const std::uint32_t> removed;
+    std::span<const std::uint32_t> removed_payload;
+  };
+  struct StagedRow {
+    VertexId vertex;
+    std::uint32_t first_slice;
+  };
+  /// How far a mirror has followed the store.
+  struct Mark {
+    std::uint64_t store = 0;  ///< 0: not at all
+    std::uint64_t changes = 0;
+    std::uint64_t compactions = 0;
+    std::uint64_t settled = 0;  ///< the batch that was settled last
+    friend bool operator==(const Mark&, const Mark&) = default;
+  };
+
+  /// From now on the vertices that change are remembered.
+  void track_changes() noexcept { changes_.track(); }
+  [[nodiscard]] Mark mark() const noexcept { return {serial_, changes_.end(), compactions_, settled_}; }
+  /// The vertices whose lists have changed since, with repetitions: of a batch in order of its rows. nullopt: any may have.
+  /// Where mark().compactions differs, all blocks have moved besides. Valid until the next stage or settle.
+  [[nodiscard]] std::optional<std::span<const VertexId>> changes_since(const Mark& mark) const noexcept {
+    if (mark.store != serial_) return std::nullopt;
+    return changes_.since(mark.changes);
+  }
+  [[nodiscard]] Block block(VertexId vertex) const noexcept {
+    const Row& row = rows_[vertex];
+    return {row.block, row.capacity, row.slices, row.directory_log, row.staged != 0};
+  }
+  /// Batches staged so far; the number of the one that is staged now.
+  [[nodiscard]] std::uint64_t stages() const noexcept { return stages_; }
+  [[nodiscard]] Staged staged() const noexcept {
+    return {delta_rows_.size(), delta_slices_, added_.ids, added_.payload, removed_.ids, removed_.payload};
+  }
+  /// Ascending by vertex.
+  [[nodiscard]] StagedRow staged_row(std::size_t row) const noexcept {
+    return {delta_rows_[row].vertex, delta_rows_[row].first_slice};
+  }
+
  private:
   struct Row {
     std::uint32_t* block = nullptr;
@@ -169,13 +245,6 @@ class Adjacency {
     std::uint8_t directory_log = 0;
     bool empties = false;  // nothing is left
   };
-  struct DeltaSlice {
-    RelationId relation;
-    std::uint32_t added_begin;
-    std::uint32_t removed_begin;
-    std::uint32_t begin;  // of the list among the vertex's entries before the batch; an empty one, where it will be
-    std::uint32_t end;
-  };
   struct Entries {  // columns of the delta
     std::vector<std::uint32_t> ids;
     std::vector<std::uint32_t> payload;
@@ -198,6 +267,7 @@ class Adjacency {
   // Directories up to this many slices are scanned, longer ones searched.
   static constexpr std::uint32_t scanned_slices = 16;
 
+  static std::uint64_t next_serial() noexcept;
   [[nodiscard]] unsigned column_words() const noexcept { return static_cast<unsigned>(column_); }
   [[nodiscard]] std::size_t block_words(std::uint32_t capacity, std::uint32_t directory_log) const noexcept {
     return (std::size_t{2} << directory_log) + std::size_t{capacity} * (1 + column_words());
@@ -244,6 +314,12 @@ class Adjacency {
   Entries added_;
   Entries removed_;
   std::vector<RelationFigures> staged_figures_;
+
+  std::uint64_t serial_ = next_serial();  // tells a new store from an old one at the same address
+  std::uint64_t stages_ = 0;
+  std::uint64_t settled_ = 0;
+  std::uint64_t compactions_ = 0;
+  ChangeLog changes_;
 };
 
 template <class Visit>

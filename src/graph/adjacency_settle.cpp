@@ -32,7 +32,9 @@ void Adjacency::settle(Workers& workers) noexcept {
   });
   for (const DeltaRow& delta : delta_rows_) {
     if (delta.block != nullptr) arena_->give_back(delta.block, block_words(delta.capacity, delta.directory_log));
+    changes_.append(delta.vertex);
   }
+  if (!delta_rows_.empty()) settled_ = stages_;
   arena_->recycle();
   delta_rows_.clear();
   delta_slices_.clear();
@@ -229,6 +231,7 @@ void Adjacency::compact() noexcept {
     }
     rows_.swap(rows);
     arena_ = std::move(fresh);
+    ++compactions_;
   } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): then the waste stays
   }
 }

@@ -182,7 +182,10 @@ void DataGraph::materialise(RegisteredReading& reading) {
                      [&](const RegisteredReading& other) { return other.users > 0 && other.derived == number; })) {
     ++number;
   }
-  if (!derived_) derived_ = std::make_unique<Adjacency>(Column::tag, *slabs_);
+  if (!derived_) {
+    derived_ = std::make_unique<Adjacency>(Column::tag, *slabs_);
+    if (tracked_) derived_->track_changes();
+  }
   derived_->reserve_vertices(base_.vertices());
   derived_parallel_.resize(std::max<std::size_t>(derived_parallel_.size(), number + 1));
   derived_parallel_[number] = 0;
@@ -230,6 +233,7 @@ RelationFigures DataGraph::figures(ReadingId id) const {
     sum.entries += figures[relation].entries;
     sum.lists += figures[relation].lists;
     sum.squares += figures[relation].squares;
+    sum.longest += figures[relation].longest;
   }
   return sum;
 }
@@ -310,6 +314,12 @@ void DataGraph::settle(Workers& workers) noexcept {
   base_.settle(workers);
   if (derived_) derived_->settle(workers);
   edges_ = staged_edges_;
+}
+
+void DataGraph::track_changes() noexcept {
+  tracked_ = true;
+  base_.track_changes();
+  if (derived_) derived_->track_changes();
 }
 
 std::size_t DataGraph::adjacency_bytes() const noexcept {

@@ -16,6 +16,7 @@
 #include "base/parallel.hpp"
 #include "deltamatch/id.hpp"
 #include "graph/adjacency.hpp"
+#include "graph/bulk.hpp"
 #include "graph/dictionary.hpp"
 #include "graph/relations.hpp"
 
@@ -110,8 +111,15 @@ class DataGraph {
   void stage(const NetBatch& batch);
   void unstage() noexcept;
   void settle(Workers& workers) noexcept;
+  /// Fills a graph without times that has held nothing but labels with edges of the empty label between the vertices
+  /// 0 to labels.size() - 1. Those that have edges are known under their numbers. When it throws, the graph is of no use.
+  void build(std::span<const VertexPair> edges, std::span<const LabelId> labels, Workers& workers);
 
   [[nodiscard]] const Adjacency& base() const noexcept { return base_; }
+  /// Null where no reading is derived.
+  [[nodiscard]] const Adjacency* derived() const noexcept { return derived_.get(); }
+  /// From now on the stores remember which vertices change, for mirrors.
+  void track_changes() noexcept;
   [[nodiscard]] const BaseRelations& relations() const noexcept { return relations_; }
   [[nodiscard]] std::size_t adjacency_bytes() const noexcept;
 
@@ -145,6 +153,7 @@ class DataGraph {
   std::vector<std::uint8_t> derived_parallel_;  // by derived relation
   std::uint64_t edges_ = 0;
   std::uint64_t staged_edges_ = 0;
+  bool tracked_ = false;
 
   std::vector<HalfEdge> added_;
   std::vector<HalfEdge> removed_;

@@ -96,6 +96,25 @@ void Dictionary::restore(VertexId vertex, const Id& id, LabelId label, bool decl
   ++size_;
 }
 
+void Dictionary::begin_numbers(std::size_t count) {
+  assert(flags_.empty());
+  if (count > limit_) throw Error("vertex dictionary", "a vertex number out of range", "use smaller numbers");
+  keys_.resize(count);
+  labels_.resize(count);
+  flags_.resize(count);
+}
+
+/// Enters what begin_numbers made room for and its caller filled in.
+void Dictionary::index_numbers() {
+  constexpr std::size_t ahead = 16;
+  size_ = static_cast<std::size_t>(std::count(flags_.begin(), flags_.end(), alive_flag));
+  index_.reserve(size_);
+  for (std::size_t vertex = 0; vertex < flags_.size(); ++vertex) {
+    if (vertex + ahead < flags_.size()) index_.prefetch(hash_of(std::uint64_t{vertex + ahead}, seed_));
+    if (flags_[vertex] != 0) index_.insert(hash_of(std::uint64_t{vertex}, seed_), static_cast<VertexId>(vertex));
+  }
+}
+
 /// The free numbers become the list, the least first.
 void Dictionary::finish_restore() noexcept {
   free_ = invalid_vertex;

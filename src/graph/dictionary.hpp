@@ -81,6 +81,21 @@ class Dictionary {
   void restore(VertexId vertex, const Id& id, LabelId label, bool declared);
   void finish_restore() noexcept;
 
+  /// In an empty dictionary, many at once: each vertex below labels.size() that exists(vertex) is restored with its own number
+  /// for an id. finish_restore is done, too.
+  template <class Exists>
+  void restore_numbers(std::span<const LabelId> labels, Exists&& exists) {
+    begin_numbers(labels.size());
+    for (VertexId vertex = 0; vertex < labels.size(); ++vertex) {
+      if (!exists(vertex)) continue;
+      keys_[vertex] = vertex;
+      labels_[vertex] = labels[vertex];
+      flags_[vertex] = alive_flag;
+    }
+    index_numbers();
+    finish_restore();
+  }
+
  private:
   static constexpr std::uint8_t alive_flag = 1;
   static constexpr std::uint8_t text_flag = 2;
@@ -98,6 +113,8 @@ class Dictionary {
   void free_number(VertexId vertex) noexcept;
   void reserve_one();
   void reserve_numbers(std::size_t count);
+  void begin_numbers(std::size_t count);
+  void index_numbers();
 
   // By vertex. A key is the integer id, the address of the stored text, or in a free number the next free number.
   std::vector<std::uint64_t> keys_;

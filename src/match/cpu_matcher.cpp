@@ -1,9 +1,8 @@
 // The CPU matcher: anchors are shared out to threads, a heavy one in several shares.
-#include <boost/unordered/unordered_flat_map.hpp>
-
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "match/concern.hpp"
 #include "match/matcher.hpp"
 #include "match/summation.hpp"
 
@@ -16,12 +15,6 @@ constexpr std::size_t grain = 16;
 // An anchor whose ends have more neighbours than this is split, one share for so many.
 constexpr std::uint32_t share_degree = 2048;
 constexpr std::uint32_t max_shares = 64;
-
-struct PlanRef {
-  std::uint32_t task;
-  std::uint32_t plan;
-  bool walk;  // count by enumeration
-};
 
 struct Piece {
   std::uint32_t anchor;
@@ -59,38 +52,31 @@ struct Worker {
   Recorder recorder;
 };
 
-bool powers_meet_parallels(const plan::Factor& factor, std::span<const graph::Resolved> resolved) {
-  const auto bad = [&](std::uint8_t power, graph::ReadingId reading) { return power > 1 && resolved[reading].parallel; };
-  return std::any_of(factor.vertices.begin(), factor.vertices.end(),
-                     [&](const plan::Candidates& wanted) {
-                       return std::any_of(wanted.probes.begin(), wanted.probes.end(),
-                                          [&](const plan::Probe& probe) { return bad(probe.power, probe.reading); });
-                     }) ||
-         std::any_of(factor.edges.begin(), factor.edges.end(),
-                     [&](const plan::TreeEdge& edge) { return bad(edge.power, edge.a_to_b); }) ||
-         std::any_of(factor.inner.begin(), factor.inner.end(),
-                     [&](const plan::Factor& inner) { return powers_meet_parallels(inner, resolved); }) ||
-         std::any_of(factor.others.begin(), factor.others.end(),
-                     [&](const plan::Factor& other) { return powers_meet_parallels(other, resolved); });
-}
-
-// Sums know vertices, not which of several parallel edges two merged query edges take: then the matches are walked.
-bool must_walk(const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
-  if (plan.count.terms.empty()) return true;
-  for (const plan::Term& term : plan.count.terms) {
-    for (const plan::Factor& factor : term.factors) {
-      if (powers_meet_parallels(factor, resolved)) return true;
-    }
-  }
-  return false;
-}
-
 class CpuMatcher final : public Matcher {
  public:
   explicit CpuMatcher(Workers& workers) : workers_(&workers), state_(workers.size()) {}
 
-  void match(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors, std::span<const QueryTask> tasks,
-             std::span<QueryResult> results, const StopFlag* stop) override {
+  void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
+             std::span<QueryResult> results, const StopFlag* stop, MatchSteps& /*steps*/) override {
+    for (std::size_t p = 0; p < passes.size(); ++p) {
+      if (passes[p].anchors.empty()) continue;
+      match_pass(graph, passes[p].pass, passes[p].anchors, tasks, results.subspan(p * tasks.size(), tasks.size()), stop);
+    }
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept override {
+    std::size_t sum = pieces_.capacity() * sizeof(Piece);
+    for (const Worker& worker : state_) {
+      sum += worker.scratch.bytes() + worker.narrow.bytes() + worker.wide.bytes();
+      for (const QueryResult& result : worker.results) {
+        sum += (result.records.words.capacity() + result.records.plans.capacity()) * sizeof(std::uint32_t);
+      }
+    }
+    return sum;
+  }
+
+ private:
+  void match_pass(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
+                  std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop) {
     const std::vector<graph::Resolved> resolved = graph.resolved();
     plan_pieces(graph, anchors, tasks, resolved);
     for (Worker& worker : state_) {
@@ -118,18 +104,6 @@ class CpuMatcher final : public Matcher {
     }
   }
 
-  [[nodiscard]] std::size_t bytes() const noexcept override {
-    std::size_t sum = pieces_.capacity() * sizeof(Piece);
-    for (const Worker& worker : state_) {
-      sum += worker.scratch.bytes() + worker.narrow.bytes() + worker.wide.bytes();
-      for (const QueryResult& result : worker.results) {
-        sum += (result.records.words.capacity() + result.records.plans.capacity()) * sizeof(std::uint32_t);
-      }
-    }
-    return sum;
-  }
-
- private:
   void prefetch_anchors(const graph::Adjacency& base, std::span<const graph::Edge> anchors, std::size_t at) const noexcept {
     constexpr std::size_t rows = 8;
     constexpr std::size_t blocks = 4;
@@ -168,54 +142,23 @@ class CpuMatcher final : public Matcher {
     result.found = checked_add(result.found, enumerator.run(piece.share, task.list ? &worker.recorder : nullptr));
   }
 
-  // Which plans each anchor concerns is looked up by its three labels, so that an update that cannot matter costs O(1).
   void plan_pieces(const graph::DataGraph& graph, std::span<const graph::Edge> anchors, std::span<const QueryTask> tasks,
                    std::span<const graph::Resolved> resolved) {
     pieces_.clear();
-    boost::unordered_flat_map<std::uint64_t, std::vector<PlanRef>> concerned;
-    const auto from_tail = graph.directed() ? graph::Direction::out : graph::Direction::both;
-    const auto from_head = graph.directed() ? graph::Direction::in : graph::Direction::both;
-    std::uint64_t last_key = 0;
-    const std::vector<PlanRef>* plans = nullptr;
+    Concern concern(graph, tasks, resolved);
     for (std::uint32_t i = 0; i < anchors.size(); ++i) {
       const graph::Edge& anchor = anchors[i];
-      const LabelId tail = graph.dictionary.label(anchor.tail);
-      const LabelId head = graph.dictionary.label(anchor.head);
-      const std::uint64_t key = std::uint64_t{graph.relations().find(from_tail, anchor.label, head)} << 32 |
-                                graph.relations().find(from_head, anchor.label, tail);
-      if (plans == nullptr || key != last_key) {
-        auto at = concerned.find(key);
-        if (at == concerned.end()) at = concerned.emplace(key, find_plans(tasks, anchor.label, tail, head, resolved)).first;
-        plans = &at->second;
-        last_key = key;
-      }
-      if (plans->empty()) continue;
+      const auto plans = concern.of(anchor);
+      if (plans.empty()) continue;
       std::uint32_t shares = 1;
       if (workers_->size() > 1) {
         const std::uint32_t degree = std::max(graph.degree(anchor.tail), graph.degree(anchor.head));
         shares = std::clamp(degree / share_degree, 1u, max_shares);
       }
-      for (const PlanRef& plan : *plans) {
+      for (const PlanRef& plan : plans) {
         for (std::uint32_t s = 0; s < shares; ++s) pieces_.push_back({i, plan, {s, shares}});
       }
     }
-  }
-
-  static std::vector<PlanRef> find_plans(std::span<const QueryTask> tasks, LabelId label, LabelId tail, LabelId head,
-                                         std::span<const graph::Resolved> resolved) {
-    std::vector<PlanRef> found;
-    for (std::uint32_t t = 0; t < tasks.size(); ++t) {
-      const plan::BoundQuery& query = *tasks[t].query;
-      for (std::uint32_t p = 0; p < tasks[t].plans->plans.size(); ++p) {
-        const plan::Plan& plan = tasks[t].plans->plans[p];
-        if (!plan::admits(query.edges[plan.anchor.edge].labels, label) || !plan::admits(query.labels[plan.tail], tail) ||
-            !plan::admits(query.labels[plan.head], head)) {
-          continue;
-        }
-        found.push_back({t, p, must_walk(plan, resolved)});
-      }
-    }
-    return found;
   }
 
   static void merge(const QueryResult& from, QueryResult& into) {

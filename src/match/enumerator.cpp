@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "match/programs.hpp"
+
 namespace deltamatch::match {
 
 std::uint64_t Enumerator::run(Share share, FoundSink* sink) {
@@ -21,10 +23,9 @@ std::uint64_t Enumerator::run(Share share, FoundSink* sink) {
   options_.resize(query_->edges.size());
   vertices_[plan.tail] = tail;
   vertices_[plan.head] = head;
-  plain_ = !query_->edges_may_coincide() && query_->mode == MatchMode::isomorphism;
+  plain_ = is_plain(*query_, plan, partial_->lists().resolved());
   for (std::uint32_t e = 0; e < query_->edges.size(); ++e) {
     const graph::Resolved& where = partial_->lists().resolved(query_->edges[e].reading[0]);
-    plain_ = plain_ && (!where.derived || e == plan.anchor.edge);
     tags_[e] = graph::entry_tag(where.edge_label, where.incoming);
   }
   const graph::Edge& anchor = partial_->lists().anchor();

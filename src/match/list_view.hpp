@@ -98,6 +98,7 @@ class Lists {
   }
 
   [[nodiscard]] const graph::Resolved& resolved(graph::ReadingId reading) const noexcept { return resolved_[reading]; }
+  [[nodiscard]] std::span<const graph::Resolved> resolved() const noexcept { return resolved_; }
   [[nodiscard]] bool parallel(graph::ReadingId reading) const noexcept { return resolved_[reading].parallel; }
 
   /// Whether the changed data edge between `vertex` and `neighbour` may be read.

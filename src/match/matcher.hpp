@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "deltamatch/engine.hpp"
 #include "graph/data_graph.hpp"
 #include "match/enumerator.hpp"
 #include "match/partial.hpp"
@@ -42,18 +43,32 @@ struct QueryResult {
   Records records;
 };
 
+/// The anchors of one pass.
+struct PassWork {
+  Pass pass;
+  std::span<const graph::Edge> anchors;
+};
+
+/// Seconds that a matcher spent on other steps of the batch than matching.
+struct MatchSteps {
+  double estimate = 0;
+  double cache = 0;
+};
+
 class Matcher {
  public:
   virtual ~Matcher() = default;
 
-  /// Adds to `results` (one per task, sized by the caller to the plans) what the anchors lead to. The graph has a batch staged
-  /// whose inserted edges are the anchors of Pass::added and whose removed ones those of Pass::removed; with Pass::whole the
-  /// anchors are any settled edges and nothing is staged. Independent of the number of threads, up to the order of records.
-  /// Throws Error where a count exceeds 128 bits, std::bad_alloc; results are then of no use.
-  virtual void match(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
-                     std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop) = 0;
+  /// Adds to `results` (tasks.size() for each pass, one pass after the other, sized by the caller to the plans) what the anchors
+  /// lead to. The graph has a batch staged whose inserted edges are the anchors of Pass::added and whose removed ones those of
+  /// Pass::removed; with Pass::whole the anchors are any settled edges and nothing is staged. Independent of the number of
+  /// threads, up to the order of records. Throws Error where a count exceeds 128 bits or a device fails, std::bad_alloc;
+  /// results are then of no use.
+  virtual void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
+                     std::span<QueryResult> results, const StopFlag* stop, MatchSteps& steps) = 0;
 
   [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
+  [[nodiscard]] virtual CacheStatistics statistics() const { return {}; }
 };
 
 /// The matcher that runs on CPU cores. `workers` outlives it.

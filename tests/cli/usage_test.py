@@ -51,8 +51,8 @@ class Usage(harness.CliTest):
             (base + ["--window", "999999999999d"], "--window"),
             (base + ["--threads", "0"], "--threads: '0'"),
             (base + ["--mode", "monomorphism"], "choose one of isomorphism|edge-distinct|homomorphism"),
-            (base + ["--backend", "gpu"], "built without GPU support"),
-            (base + ["--backend", "tpu"], "choose one of auto|cpu"),
+            (base + ["--backend", "tpu"], "choose one of auto|cpu|gpu"),
+            (base + ["--backend", "cpu", "--gpu-policy", "none"], "options of GPUs are given too"),
             (base + ["--directed", "--undirected"], "excludes"),
             (base + ["--out", "m.jsonl"], "add --emit matches"),
             (base + ["--emit", "matches", "--json"], "both want standard output"),
@@ -67,6 +67,15 @@ class Usage(harness.CliTest):
         ]:
             with self.subTest(args=args):
                 self.assertEqual(self.fails(2, *args, says=text).err.count("\n"), 1)
+
+    def test_a_gpu_is_used_or_missed_with_a_remedy(self):
+        self.write("s.tsv", "1\t2\n")
+        outcome = self.run_program("replay", "--updates", "s.tsv", "--query", TRIANGLE, "--backend", "gpu")
+        if outcome.code == 0:  # there is one
+            return
+        missed = {1: "no CUDA device is found", 2: "built without GPU support"}
+        self.assertIn(missed[outcome.code], outcome.err)
+        self.assertIn("use --backend cpu", outcome.err)
 
     def test_backend_cpu_is_offered(self):
         self.write("s.tsv", "1\t2\n")

@@ -1,0 +1,74 @@
+// Several matchers on one engine: each batch is matched by all of them, one after the other, on the same graph and the same
+// staged updates; their counts are compared and their times taken.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "deltamatch/count.hpp"
+#include "deltamatch/engine.hpp"
+#include "match/backend.hpp"
+
+namespace deltamatch::bench {
+
+/// What one contestant did with one batch.
+struct Heat {
+  double estimate = 0;
+  double cache = 0;
+  double match = 0;
+  CacheStatistics statistics;  ///< since the matcher was made
+  std::vector<Count> counts;   ///< by query, those that vanished, then by query those that appeared
+  bool complete = true;        ///< false: it ran out of time, and its counts are of no use
+  std::string error;           ///< it failed
+};
+
+/// An entrant of a contest. `corrupt` adds one to its first count, to see that the comparison notices.
+struct Contestant {
+  std::string name;
+  std::function<std::unique_ptr<match::Matcher>(Workers&)> make;
+  bool corrupt = false;
+};
+
+/// The backend of the engine on which the contest takes place.
+class Contest final : public Backend {
+ public:
+  /// `slabs` must be readable by all contestants and outlive the contest. A contestant that takes longer than `patience` for a
+  /// batch is stopped.
+  Contest(graph::SlabAllocator& slabs, std::vector<Contestant> contestants, std::chrono::duration<double> patience);
+
+  [[nodiscard]] graph::SlabAllocator& slabs() noexcept override { return *slabs_; }
+  [[nodiscard]] std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override;
+
+  /// Who takes part in the batches to come.
+  void admit(std::vector<bool> present) { present_ = std::move(present); }
+  /// Of the last batch, by contestant; those that were absent have no counts.
+  [[nodiscard]] const std::vector<Heat>& heats() const noexcept { return heats_; }
+
+ private:
+  class All;
+
+  graph::SlabAllocator* slabs_;
+  std::vector<Contestant> contestants_;
+  std::chrono::duration<double> patience_;
+  std::vector<bool> present_;
+  std::vector<Heat> heats_;
+};
+
+/// The counts that were seen first for each batch; all later ones are held to them.
+class Ledger {
+ public:
+  /// False where other counts are known.
+  bool agrees(const std::string& batch, const std::vector<Count>& counts);
+  [[nodiscard]] const std::vector<Count>& known(const std::string& batch) const { return known_.at(batch); }
+
+ private:
+  std::map<std::string, std::vector<Count>> known_;
+};
+
+}  // namespace deltamatch::bench

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""Tables and plots from the results files of scripts/gpu-run: the figures and tables of the GCSM paper, on our graphs.
+
+Writes DIR/tables.md, and with gnuplot DIR/*.png. Of several lines for the same (graph, labels, query, policy, batch, measured or
+not) the last one counts. Standard library only.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+
+POLICIES = ["cpu-1", "cpu", "managed", "none", "degree", "k-hop", "random-walk", "resident"]
+STEPS = ["apply", "estimate", "cache", "match", "settle"]
+
+
+class Results:
+    """The lines of several files. A run cut short may leave half a line behind: that is told, not hidden."""
+
+    def __init__(self, paths):
+        self.runs, self.graphs, self.troubles, lines = [], {}, [], {}
+        for path in paths:
+            for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                try:
+                    line = json.loads(text)
+                except json.JSONDecodeError:
+                    self.troubles.append(f"{path.name}:{number}: not readable")
+                    continue
+                kind = line.get("kind")
+                if kind == "run":
+                    self.runs.append(line)
+                elif kind == "graph":
+                    self.graphs[name_of(line)] = line
+                elif kind == "bench":
+                    key = (name_of(line), line["query"], line["policy"], line["batch"], "coverage" in line)
+                    lines[key] = line
+                elif kind in ("mismatch", "failure", "missing", "test"):
+                    self.troubles.append(f"{path.name}:{number}: {text[:200]}")
+        self.measured = [line for key, line in lines.items() if key[-1]]
+        self.timed = [line for key, line in lines.items() if not key[-1] and line["batches"] > 0]
+        for key, line in lines.items():
+            if "trouble" in line or not line["agrees"]:
+                what = line.get("trouble") or "counts differ"
+                self.troubles.append(f"{key[0]}, {key[1]}, {key[2]}, {key[3]}: {what}")
+
+    def graph_names(self):
+        return sorted({name_of(line) for line in self.timed + self.measured})
+
+    def select(self, graph, query=None, policy=None, batch=None):
+        return [line for line in self.timed
+                if name_of(line) == graph and query in (None, line["query"]) and policy in (None, line["policy"])
+                and batch in (None, line["batch"])]
+
+    def complete(self, **wanted):
+        """As select, without what was stopped before it was done: its times are of the batches before."""
+        return [line for line in self.select(**wanted) if "trouble" not in line]
+
+
+def name_of(line):
+    return line["graph"] + (f", {line['labels']} labels" if line["labels"] else "") + (", directed" if line["directed"] else "")
+
+
+def file_of(name):
+    return name.replace(", ", "-").replace(" ", "-")
+
+
+def policies_of(lines):
+    present = {line["policy"] for line in lines}
+    return [policy for policy in POLICIES if policy in present]
+
+
+def milliseconds(seconds):
+    return f"{seconds * 1000:.3g}" if seconds < 1 else f"{seconds * 1000:.0f}"
+
+
+def geometric(values):
+    return statistics.geometric_mean(values) if values else None
+
+
+def table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] +
+                     ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]) + "\n"
+
+
+def main_batch(lines):
+    """The batch size that most results are of; of equally many the largest."""
+    counts = collections.Counter(line["batch"] for line in lines)
+    return max(counts, key=lambda batch: (counts[batch], batch))
+
+
+class Writer:
+    def __init__(self, folder):
+        self.folder, self.parts, self.plots = folder, [], 0
+
+    def add(self, title, text):
+        self.parts.append(f"## {title}\n\n{text}")
+
+    def plot(self, name, title, rows, settings, command):
+        """rows: the data, a list of lists; command: what stands behind `plot`, with DATA for the file."""
+        data = self.folder / f"{name}.dat"
+        data.write_text("\n".join("\t".join(f'"{cell}"' if isinstance(cell, str) else str(cell) for cell in row) for row in rows) + "\n")
+        script = "\n".join(["set terminal pngcairo size 1000,560 font 'sans,11'", f"set output '{name}.png'",
+                            f"set title \"{title}\" noenhanced", "set datafile separator '\\t'", "set key outside noenhanced",
+                            "set grid ytics", *settings, "plot " + command.replace("DATA", f"'{data.name}'")]) + "\n"
+        (self.folder / f"{name}.gp").write_text(script)
+        if shutil.which("gnuplot") is None:
+            return
+        subprocess.run(["gnuplot", f"{name}.gp"], cwd=self.folder, check=True)
+        self.parts.append(f"![{title}]({name}.png)\n")
+        self.plots += 1
+
+
+def times(results, out):
+    """Figures 8 to 11, and 14 where there are times of the CPU."""
+    for graph in results.graph_names():
+        lines = results.select(graph)
+        if not lines:
+            continue
+        batch = main_batch(lines)
+        lines = results.select(graph, batch=batch)
+        policies, queries = policies_of(lines), sorted({line["query"] for line in lines})
+        found = {(line["query"], line["policy"]): line for line in lines}
+
+        def cell(query, policy):
+            line = found.get((query, policy))
+            return "" if line is None else milliseconds(line["median"]["total"]) + (" stopped" if "trouble" in line else "")
+
+        text = table(["query", *policies], [[query, *(cell(query, policy) for policy in policies)] for query in queries])
+        ratios = []
+        for ours in ("random-walk", "resident"):
+            for theirs in policies:
+                pairs = [found[q, theirs]["median"]["total"] / found[q, ours]["median"]["total"] for q in queries
+                         if (q, theirs) in found and (q, ours) in found
+                         and "trouble" not in found[q, theirs] and "trouble" not in found[q, ours]]
+                if theirs != ours and pairs:
+                    ratios.append([ours, theirs, f"{geometric(pairs):.2f}", f"{min(pairs):.2f} to {max(pairs):.2f}", len(pairs)])
+        if ratios:
+            text += "\nTimes as fast (geometric mean over queries):\n\n" + table(["policy", "than", "mean", "range", "queries"], ratios)
+        out.add(f"Time per batch of {batch} (ms, median): {graph}", text)
+        rows = [["query", *policies]]
+        for query in queries:
+            rows.append([query, *(found[query, p]["median"]["total"] * 1000 if (query, p) in found else "NaN" for p in policies)])
+        columns = ", ".join(f"{'DATA' if i == 0 else chr(39) * 2} using {i + 2}:xtic(1) title columnheader({i + 2})"
+                            for i in range(len(policies)))
+        rows = [[cell if cell != "NaN" else float("nan") for cell in row] for row in rows]
+        out.plot(f"time-{file_of(graph)}", f"Time per batch of {batch}, {graph}", rows,
+                 ["set style data histogram", "set style histogram clustered gap 1", "set style fill solid 0.8", "set logscale y",
+                  "set ylabel 'ms'", "set xtics rotate by -25 noenhanced"], columns)
+
+
+def sweep(results, out):
+    """Figure 12."""
+    for graph in results.graph_names():
+        for query in sorted({line["query"] for line in results.select(graph)}):
+            lines = results.complete(graph=graph, query=query)
+            batches, policies = sorted({line["batch"] for line in lines}), policies_of(lines)
+            if len(batches) < 3:
+                continue
+            found = {(line["batch"], line["policy"]): line["median"]["total"] for line in lines}
+            rows = [[batch, *(found.get((batch, policy)) for policy in policies)] for batch in batches]
+            out.add(f"Batch size (ms, median): {graph}, {query}",
+                    table(["batch", *policies], [[row[0], *("" if cell is None else milliseconds(cell) for cell in row[1:])] for row in rows]))
+            data = [["batch", *policies]] + [[row[0], *(float("nan") if c is None else c * 1000 for c in row[1:])] for row in rows]
+            columns = ", ".join(f"{'DATA' if i == 0 else chr(39) * 2} using 1:{i + 2} title columnheader({i + 2})"
+                                for i in range(len(policies)))
+            out.plot(f"batch-{file_of(graph)}-{query}", f"Time by batch size, {graph}, {query}", data,
+                     ["set style data linespoints", "set logscale xy", "set xlabel 'updates in a batch'", "set ylabel 'ms'"], columns)
+
+
+def k_hop(results, out):
+    """Figure 13: where the time goes when all that matches can reach is copied."""
+    for graph in results.graph_names():
+        for batch in sorted({line["batch"] for line in results.select(graph, policy="k-hop")}):
+            lines = [line for line in results.complete(graph=graph, batch=batch) if line["policy"] in ("k-hop", "random-walk")]
+            lines.sort(key=lambda line: (line["query"], line["policy"]))
+            if {line["policy"] for line in lines} != {"k-hop", "random-walk"}:
+                continue
+            rows = [[line["query"], line["policy"], *(milliseconds(line["mean"][step]) for step in STEPS),
+                     f"{line['copied_bytes'] / 2**20:.3g}"] for line in lines]
+            out.add(f"Steps of a batch of {batch} (ms, mean), k-hop and random walks: {graph}",
+                    table(["query", "policy", *STEPS, "copied MiB"], rows))
+            data = [["query", *STEPS]]
+            data += [[f"{line['query']} {line['policy']}", *(line["mean"][step] * 1000 for step in STEPS)] for line in lines]
+            columns = ", ".join(f"{'DATA' if i == 0 else chr(39) * 2} using {i + 2}:xtic(1) title columnheader({i + 2})"
+                                for i in range(len(STEPS)))
+            out.plot(f"k-hop-{file_of(graph)}-{batch}", f"Steps of a batch of {batch}, {graph}", data,
+                     ["set style data histogram", "set style histogram rowstacked", "set style fill solid 0.8", "set boxwidth 0.7",
+                      "set ylabel 'ms'", "set xtics rotate by -35 noenhanced"], columns)
+
+
+def overhead(results, out):
+    """Table II: estimation and copying as shares of the batch's time."""
+    rows = []
+    for graph in results.graph_names():
+        lines = results.complete(graph=graph, policy="random-walk")
+        batch = main_batch(lines) if lines else 0
+        for line in sorted(lines, key=lambda line: line["query"]):
+            if line["batch"] != batch:
+                continue
+            mean = line["mean"]
+            shares = [100 * mean[step] / mean["total"] for step in ("estimate", "cache")]
+            rows.append([graph, batch, line["query"], *(f"{share:.1f}" for share in shares), f"{sum(shares):.1f}"])
+    if rows:
+        out.add("Estimation and copying (% of the time of a batch)", table(["graph", "batch", "query", "estimate", "cache", "both"], rows))
+
+
+def coverage(results, out):
+    """Figure 15b, and how often look-ups hit (figures 8 to 10 say what is read over the bus)."""
+    rows = []
+    for line in sorted(results.measured, key=lambda line: (name_of(line), line["query"], line["policy"])):
+        if "trouble" in line:
+            continue
+        rows.append([name_of(line), line["batch"], line["query"], line["policy"], f"{100 * line['coverage']:.1f}",
+                     hit_share(line), f"{line['copied_bytes'] / 2**20:.3g}", f"{line['zero_copy_bytes'] / 2**20:.3g}"])
+    if rows:
+        out.add("Coverage: share of the most accessed lists that were cached (%)",
+                table(["graph", "batch", "query", "policy", "coverage", "hits %", "copied MiB", "zero-copy MiB"], rows))
+    rows = []
+    for graph in results.graph_names():
+        for line in sorted(results.complete(graph=graph), key=lambda line: (line["batch"], line["query"], POLICIES.index(line["policy"]))):
+            if "hits" in line:
+                rows.append([graph, line["batch"], line["query"], line["policy"], f"{line['hits'] + line['misses']:.3g}", hit_share(line),
+                             f"{line['copied_bytes'] / 2**20:.3g}", f"{line['cached_bytes'] / 2**20:.3g}"])
+    if rows:
+        out.add("Look-ups in a batch", table(["graph", "batch", "query", "policy", "look-ups", "hits %", "copied MiB", "cached MiB"], rows))
+
+
+def hit_share(line):
+    looked_up = line["hits"] + line["misses"]
+    return f"{100 * line['hits'] / looked_up:.1f}" if looked_up else ""
+
+
+def settle(results, out):
+    """Table III."""
+    found = collections.defaultdict(list)
+    for line in results.timed:
+        found[name_of(line), line["batch"]].append(line["median"])
+    rows = [[graph, batch, *(milliseconds(statistics.median(m[step] for m in medians)) for step in ("apply", "settle"))]
+            for (graph, batch), medians in sorted(found.items())]
+    if rows:
+        out.add("Applying and settling a batch (ms, median over queries)", table(["graph", "batch", "apply", "settle"], rows))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="+", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("plots"), metavar="DIR")
+    options = parser.parse_args()
+    results = Results(options.results)
+    if not results.timed and not results.measured:
+        print("plot.py: no result of gpu_bench in these files", file=sys.stderr)
+        return 1
+    options.out.mkdir(parents=True, exist_ok=True)
+    out = Writer(options.out)
+    heads = [f"- {run['date']}, commit {run['commit']}: {run['gpu']}, driver {run['driver']}, CUDA {run['cuda']}; {run['cores']} cores, {run['cpu']}"
+             for run in results.runs]
+    graphs = [[name, line["vertices"], line["edges"], line["max_degree"], f"{line['mean_degree']:.1f}", line["degrees_ok"]]
+              for name, line in sorted(results.graphs.items())]
+    out.add("Runs", "\n".join(heads) + "\n")
+    if results.troubles:
+        out.add("What went wrong", "\n".join("- " + trouble for trouble in results.troubles) + "\n")
+    if graphs:
+        out.add("Graphs", table(["graph", "vertices", "edges", "max degree", "mean degree", "as expected"], graphs))
+    for part in (times, sweep, k_hop, overhead, coverage, settle):
+        part(results, out)
+    (options.out / "tables.md").write_text("# Results\n\n" + "\n".join(out.parts), encoding="utf-8")
+    print(f"{options.out}/tables.md, {out.plots} plots" + ("" if shutil.which("gnuplot") else " (gnuplot is missing: no PNG)"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

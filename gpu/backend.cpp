@@ -1,0 +1,53 @@
+// deltamatch/gpu.hpp: which slabs a policy needs, and the matcher on top.
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "deltamatch/error.hpp"
+#include "deltamatch/gpu.hpp"
+#include "gpu/check.hpp"
+#include "gpu/devices.hpp"
+#include "gpu/matcher.hpp"
+#include "gpu/slabs.hpp"
+#include "match/backend.hpp"
+
+namespace deltamatch {
+
+namespace {
+
+class GpuBackend final : public Backend {
+ public:
+  explicit GpuBackend(const GpuOptions& options) : options_(options) {
+    if (options_.devices.empty()) throw Error(ErrorKind::configuration, "devices", "none are named", "name at least one");
+    for (const int device : options_.devices) gpu::probe(device);
+    gpu::check(cudaSetDevice(options_.devices.front()), "cudaSetDevice");
+    switch (options_.policy) {
+      case CachePolicy::resident: break;
+      case CachePolicy::managed: managed_ = std::make_unique<gpu::ManagedSlabs>(options_.devices.front()); break;
+      default: pinned_ = std::make_unique<gpu::PinnedSlabs>(options_.devices);
+    }
+  }
+
+  [[nodiscard]] graph::SlabAllocator& slabs() noexcept override {
+    if (managed_) return *managed_;
+    if (pinned_) return *pinned_;
+    return graph::heap_slabs();
+  }
+
+  [[nodiscard]] std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override {
+    return gpu::make_matcher(options_, pinned_.get(), managed_ != nullptr, workers);
+  }
+
+ private:
+  GpuOptions options_;
+  std::unique_ptr<gpu::PinnedSlabs> pinned_;
+  std::unique_ptr<gpu::ManagedSlabs> managed_;
+};
+
+}  // namespace
+
+int gpu_count() { return static_cast<int>(gpu::devices().size()); }
+
+std::shared_ptr<Backend> make_gpu_backend(const GpuOptions& options) { return std::make_shared<GpuBackend>(options); }
+
+}  // namespace deltamatch

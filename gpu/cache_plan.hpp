@@ -1,0 +1,107 @@
+// Which vertices have a block in the cache and where it lies: the bookkeeping, without any device.
+//
+// A vertex is kept while its lists have not changed; select marks what is wanted and says what must move in. What is not wanted
+// stays as long as nothing needs the room, least recently wanted first to go.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/types.hpp"
+#include "gpu/device_arena.hpp"
+
+namespace deltamatch::gpu {
+
+/// A vertex with all its lists in one store.
+struct HotVertex {
+  VertexId vertex;
+  std::uint32_t store;  ///< 0: base, 1: derived
+  friend bool operator==(const HotVertex&, const HotVertex&) = default;
+};
+
+/// What a vertex's lists need when they are packed: [directory][ids][tags], see pack.hpp.
+struct BlockShape {
+  std::uint32_t entries = 0;
+  std::uint32_t slices = 0;
+  std::uint32_t version = 0;  ///< of the lists
+  bool tagged = false;
+
+  [[nodiscard]] std::uint32_t directory_log() const noexcept;
+  /// A multiple of DeviceArena::granule; 0 where there are no entries.
+  [[nodiscard]] std::uint64_t words() const noexcept;
+};
+
+/// A vertex that is cached.
+struct CacheSlot {
+  std::uint64_t offset = 0;  ///< of its block in the pool, in words
+  HotVertex owner{};
+  BlockShape shape;
+  DeviceArena::Id block = DeviceArena::none;  ///< none: it has no entries
+  std::uint32_t wanted = 0;                   ///< the last selection that wanted it
+  std::uint32_t newer = 0;                    ///< neighbours in the order of being wanted
+  std::uint32_t older = 0;
+};
+
+class CachePlan {
+ public:
+  explicit CachePlan(std::uint64_t pool_words = 0);
+
+  /// What a selection came to.
+  struct Selection {
+    std::vector<HotVertex> moved;    ///< have a new place, which must be filled
+    std::vector<HotVertex> evicted;  ///< have none any more
+    std::uint64_t kept = 0;
+  };
+
+  void reserve_vertices(std::uint32_t store, std::size_t count);
+  /// Null where the vertex is not cached. Valid until the next call that is not const.
+  [[nodiscard]] const CacheSlot* find(HotVertex vertex) const noexcept {
+    const std::vector<std::uint32_t>& slots = slot_of_[vertex.store];
+    return vertex.vertex < slots.size() && slots[vertex.vertex] != 0 ? &slots_[slots[vertex.vertex]] : nullptr;
+  }
+  /// Wants these, in order of value; `shapes` is parallel. Vertices that do not fit into the pool's share for selections beside
+  /// those before them are passed over.
+  void select(std::span<const HotVertex> hot, std::span<const BlockShape> shapes, Selection& selection);
+
+  /// Gives a vertex a place, a new one where it had one; what it had stays untouched until release_replaced. False where there
+  /// is no room; the vertex is then not cached.
+  bool replace(HotVertex vertex, const BlockShape& shape);
+  void release_replaced() noexcept;
+  /// The vertex leaves the cache, if it is there.
+  void drop(HotVertex vertex) noexcept;
+  void drop_store(std::uint32_t store) noexcept;
+  /// Calls visit(slot) for every cached vertex of a store, in no order.
+  template <class Visit>
+  void for_each(std::uint32_t store, Visit&& visit) const {
+    for (std::uint32_t slot = slots_[0].newer; slot != 0; slot = slots_[slot].newer) {
+      if (slots_[slot].owner.store == store) visit(slots_[slot]);
+    }
+  }
+
+  /// Words that a selection may fill: the rest of the pool is for lists that grow, and for gaps.
+  [[nodiscard]] std::uint64_t selectable_words() const noexcept { return arena_.words() / 16 * 15; }
+  [[nodiscard]] std::uint64_t pool_words() const noexcept { return arena_.words(); }
+  [[nodiscard]] std::uint64_t used_words() const noexcept { return arena_.used(); }
+  [[nodiscard]] std::uint64_t vertices() const noexcept { return vertices_; }
+  [[nodiscard]] std::uint64_t lists() const noexcept { return lists_; }
+  [[nodiscard]] std::size_t bytes() const noexcept;
+
+ private:
+  CacheSlot* place(HotVertex vertex, const BlockShape& shape);
+  void link(std::uint32_t slot) noexcept;
+  void unlink(std::uint32_t slot) noexcept;
+  void want(std::uint32_t slot) noexcept;
+
+  DeviceArena arena_;
+  std::vector<CacheSlot> slots_;  // [0] heads the ring in the order of being wanted: newer = least recently, older = most
+  std::vector<std::uint32_t> free_slots_;
+  std::vector<std::uint32_t> slot_of_[2];  // by vertex; 0: not cached
+  std::vector<DeviceArena::Id> replaced_;
+  std::vector<std::uint8_t> wanted_;  // by position in the selection
+  std::uint32_t selections_ = 0;
+  std::uint64_t vertices_ = 0;
+  std::uint64_t lists_ = 0;
+};
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,67 @@
+// Places in a pool of device memory, handed out by the host: two-level segregated fit (Masmano et al.). Allocating and freeing
+// are O(1), neighbouring gaps merge, and nothing is written to the pool itself.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace deltamatch::gpu {
+
+class DeviceArena {
+ public:
+  using Id = std::uint32_t;
+  static constexpr Id none = 0xffffffff;
+  /// Places and sizes are multiples of this many words: 16 bytes.
+  static constexpr std::uint64_t granule = 4;
+
+  explicit DeviceArena(std::uint64_t words = 0);
+
+  /// A place for `words` words, at least 1; none where no gap is large enough. Throws std::bad_alloc.
+  [[nodiscard]] Id allocate(std::uint64_t words);
+  void free(Id block) noexcept;
+  /// In words.
+  [[nodiscard]] std::uint64_t offset(Id block) const noexcept { return nodes_[block].offset * granule; }
+  [[nodiscard]] std::uint64_t words() const noexcept { return words_; }
+  [[nodiscard]] std::uint64_t used() const noexcept { return used_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return nodes_.capacity() * sizeof(Node); }
+
+ private:
+  // Gaps of 2^k to 2^(k+1) granules are told apart into 16 classes, smaller ones than 16 granules exactly.
+  static constexpr unsigned fine_log = 4;
+  static constexpr unsigned fine = 1U << fine_log;
+  static constexpr unsigned coarse = 40;
+  // Gaps of the wanted size's own class that are looked at where no larger class has any.
+  static constexpr unsigned tries = 8;
+
+  struct Node {               // a block or a gap
+    std::uint64_t offset;     // in granules
+    std::uint64_t size : 63;  // in granules
+    std::uint64_t gap : 1;
+    Id before;  // neighbours in the pool
+    Id after;
+    Id previous;  // of the same class, while it is a gap
+    Id next;
+  };
+  struct Class {
+    unsigned coarse;
+    unsigned fine;
+  };
+  static Class class_of(std::uint64_t size) noexcept;
+  [[nodiscard]] Id find(std::uint64_t size) const noexcept;
+  [[nodiscard]] Id find_larger(std::uint64_t size) const noexcept;
+  void insert(Id gap) noexcept;
+  void remove(Id gap) noexcept;
+  void join(Id left, Id right) noexcept;
+
+  std::uint64_t words_;
+  std::uint64_t used_ = 0;
+  std::vector<Node> nodes_;
+  Id spare_ = none;  // nodes not in use, linked by next
+  std::uint64_t coarse_map_ = 0;
+  std::array<std::uint32_t, coarse> fine_maps_{};
+  std::array<std::array<Id, fine>, coarse> heads_{};
+};
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,273 @@
+#include <algorithm>
+#include <string>
+
+#include "gpu/check.hpp"
+#include "gpu/device_graph_impl.hpp"
+
+namespace deltamatch::gpu {
+
+namespace {
+
+// Words of a block that a warp copies.
+constexpr std::uint32_t piece_words = 2048;
+// Vertices a thread packs at a time.
+constexpr std::size_t pack_grain = 128;
+// Vertices that are made resident at a time.
+constexpr std::size_t fill_vertices = std::size_t{1} << 20;
+
+// What a resident graph's pool holds beyond the lists: to begin with, and at least where it is filled anew, lest that happen
+// again and again.
+constexpr std::uint64_t with_room(std::uint64_t words) noexcept { return words + words / 4; }
+constexpr std::uint64_t with_least_room(std::uint64_t words) noexcept { return words + words / 16; }
+
+std::uint32_t pieces_of(std::uint64_t words) noexcept {
+  return static_cast<std::uint32_t>((words + piece_words - 1) / piece_words);
+}
+
+}  // namespace
+
+Row DeviceGraph::Impl::row_of(const Mirror& mirror, unsigned s, VertexId vertex) const noexcept {
+  const graph::Adjacency::Block block = mirror.store->block(vertex);
+  if (const CacheSlot* slot = plan.find({vertex, s})) {
+    const std::uint32_t* words = slot->shape.entries == 0 ? nullptr : pool.as<std::uint32_t>() + slot->offset;
+    return {words, slot->shape.entries, Row::make_shape(slot->shape.slices, slot->shape.directory_log(), true, block.staged)};
+  }
+  if (resident()) return {nullptr, 0, Row::make_shape(0, 0, true, block.staged)};
+  return {block.words, block.capacity, Row::make_shape(block.slices, block.directory_log, false, block.staged)};
+}
+
+void DeviceGraph::Impl::send_rows(Mirror& mirror, unsigned s) {
+  if (mirror.store == nullptr) return;
+  // Beyond that many the whole table is less to send.
+  if (mirror.dirty.size() > mirror.valid_rows / 2) mirror.valid_rows = 0;
+  const std::size_t sent_before = mirror.valid_rows;
+  send_row_range(mirror, s);
+  if (sent_before != 0) send_dirty_rows(mirror, s);
+  mirror.dirty.clear();
+}
+
+// Rows that were never sent, up to the last.
+void DeviceGraph::Impl::send_row_range(Mirror& mirror, unsigned s) {
+  const std::size_t all = mirror.store->vertices();
+  while (mirror.valid_rows < all) {
+    const std::size_t first = mirror.valid_rows;
+    const std::size_t count = std::min(all - first, staging.chunk_bytes() / sizeof(Row));
+    staging.open(count * sizeof(Row));
+    Row* rows = staging.host<Row>(0);
+    workers->for_each(count, look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) rows[i] = row_of(mirror, s, static_cast<VertexId>(first + i));
+    });
+    staging.send_to(mirror.rows.as<Row>() + first, count * sizeof(Row));
+    staging.close();
+    mirror.valid_rows = first + count;
+  }
+}
+
+void DeviceGraph::Impl::send_dirty_rows(Mirror& mirror, unsigned s) {
+  const std::span<const VertexId> dirty = mirror.dirty;
+  for (std::size_t first = 0; first < dirty.size();) {
+    const std::size_t count = std::min(dirty.size() - first, staging.chunk_bytes() / sizeof(RowChange));
+    staging.open(count * sizeof(RowChange));
+    auto* changes = staging.host<RowChange>(0);
+    workers->for_each(count, look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const VertexId vertex = dirty[first + i];
+        changes[i] = {row_of(mirror, s, vertex), vertex, {}};
+      }
+    });
+    staging.send(count * sizeof(RowChange));
+    ops->scatter_rows(mirror.rows.as<Row>(), staging.device<RowChange>(0), count);
+    staging.close();
+    first += count;
+  }
+}
+
+/// Sets `shapes`, by position.
+void DeviceGraph::Impl::look_up_shapes(std::span<const HotVertex> vertices) {
+  shapes.resize(vertices.size());
+  workers->for_each(vertices.size(), look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Mirror& mirror = mirrors[vertices[i].store];
+      if (i + 8 < end) mirrors[vertices[i + 8].store].store->prefetch(vertices[i + 8].vertex);
+      if (i + 4 < end) mirrors[vertices[i + 4].store].store->prefetch_block(vertices[i + 4].vertex);
+      shapes[i] = packed_shape(*mirror.store, vertices[i].vertex, mirror.relations);
+    }
+  });
+}
+
+// Fills the places of these vertices.
+void DeviceGraph::Impl::send_blocks(std::span<const HotVertex> vertices) {
+  counts.moved += vertices.size();
+  for (std::size_t first = 0; first < vertices.size();) {
+    std::uint64_t words = 0;
+    std::uint32_t pieces = 0;
+    std::size_t end = first;
+    chunk_words.clear();
+    chunk_pieces.clear();
+    for (; end < vertices.size(); ++end) {
+      const std::uint64_t more = plan.find(vertices[end])->shape.words();
+      const std::size_t bytes = (words + more) * sizeof(std::uint32_t) + (pieces + pieces_of(more)) * sizeof(Piece);
+      if (end > first && bytes > staging.chunk_bytes()) break;
+      chunk_words.push_back(words);
+      chunk_pieces.push_back(pieces);
+      words += more;
+      pieces += pieces_of(more);
+    }
+    if (words != 0) send_chunk(vertices.subspan(first, end - first), pieces, words);
+    first = end;
+  }
+}
+
+void DeviceGraph::Impl::send_chunk(std::span<const HotVertex> vertices, std::uint32_t pieces, std::uint64_t words) {
+  Parts parts;
+  const std::size_t pieces_at = parts.add<Piece>(pieces);
+  const std::size_t words_at = parts.add<std::uint32_t>(words);
+  staging.open(parts.bytes());
+  auto* all_pieces = staging.host<Piece>(pieces_at);
+  auto* all_words = staging.host<std::uint32_t>(words_at);
+  workers->for_each(vertices.size(), pack_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i + 4 < end) mirrors[vertices[i + 4].store].store->prefetch_block(vertices[i + 4].vertex);
+      const Mirror& mirror = mirrors[vertices[i].store];
+      const CacheSlot& slot = *plan.find(vertices[i]);
+      pack(*mirror.store, vertices[i].vertex, mirror.relations, slot.shape, all_words + chunk_words[i]);
+      Piece* piece = all_pieces + chunk_pieces[i];
+      const std::uint64_t size = slot.shape.words();
+      for (std::uint64_t at = 0; at < size; at += piece_words) {
+        *piece++ = {slot.offset + at, static_cast<std::uint32_t>(chunk_words[i] + at),
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(piece_words, size - at))};
+      }
+    }
+  });
+  staging.send(parts.bytes());
+  ops->scatter_words(pool.as<std::uint32_t>(), staging.device<Piece>(pieces_at), pieces,
+                     staging.device<std::uint32_t>(words_at));
+  staging.close();
+  counts.packed_bytes += parts.bytes();
+}
+
+void DeviceGraph::Impl::select(std::span<const HotVertex> wanted) {
+  if (!sound) throw Error("device graph", "select without begin");
+  sound = false;
+  hot.clear();
+  for (const HotVertex vertex : wanted) {
+    const graph::Adjacency* store = mirrors[vertex.store].store;
+    if (store != nullptr && vertex.vertex < store->vertices()) hot.push_back(vertex);
+  }
+  look_up_shapes(hot);
+  plan.select(hot, shapes, selection);
+  send_blocks(selection.moved);
+  for (const HotVertex vertex : selection.moved) mirrors[vertex.store].dirty.push_back(vertex.vertex);
+  for (const HotVertex vertex : selection.evicted) mirrors[vertex.store].dirty.push_back(vertex.vertex);
+  for (unsigned s = 0; s < stores; ++s) send_rows(mirrors[s], s);
+  counts.kept += selection.kept;
+  counts.evicted += selection.evicted.size();
+  sound = true;
+}
+
+// Every vertex with lists gets a place. Where the pool has become too small, all start over in a larger one.
+void DeviceGraph::Impl::make_resident() {
+  if (!has_pool) renew_pool();
+  if (fill(0) && fill(1)) return;
+  renew_pool();
+  if (!fill(0) || !fill(1)) throw DeviceOutOfMemory("the resident graph's lists");
+}
+
+// False where there is no room.
+bool DeviceGraph::Impl::fill(unsigned s) {
+  Mirror& mirror = mirrors[s];
+  if (mirror.store == nullptr) return true;
+  const std::size_t count = mirror.fill_all ? mirror.store->vertices() : mirror.fill.size();
+  if (mirror.fill_all) mirror.valid_rows = 0;
+  std::vector<HotVertex> some;
+  for (std::size_t first = 0; first < count; first += fill_vertices) {
+    some.clear();
+    for (std::size_t i = first; i < std::min(count, first + fill_vertices); ++i) {
+      const HotVertex vertex{mirror.fill_all ? static_cast<VertexId>(i) : mirror.fill[i], s};
+      if (plan.find(vertex) == nullptr) some.push_back(vertex);
+    }
+    if (!fill_some(some)) return false;
+  }
+  return true;
+}
+
+bool DeviceGraph::Impl::fill_some(std::span<const HotVertex> vertices) {
+  look_up_shapes(vertices);
+  hot.clear();
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    if (shapes[i].entries == 0 || plan.find(vertices[i]) != nullptr) continue;
+    if (!plan.replace(vertices[i], shapes[i])) return false;
+    hot.push_back(vertices[i]);
+  }
+  send_blocks(hot);
+  return true;
+}
+
+std::uint64_t DeviceGraph::Impl::resident_words(const Mirror& mirror) {
+  if (mirror.store == nullptr) return 0;
+  std::vector<std::uint64_t> sums(workers->size());
+  workers->for_each(mirror.store->vertices(), look_grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    std::uint64_t sum = 0;
+    for (std::size_t vertex = begin; vertex < end; ++vertex) {
+      sum += packed_shape(*mirror.store, static_cast<VertexId>(vertex), mirror.relations).words();
+    }
+    sums[worker] += sum;
+  });
+  std::uint64_t words = 0;
+  for (const std::uint64_t sum : sums) words += sum;
+  return words;
+}
+
+// An empty pool that holds all lists and has room to grow.
+void DeviceGraph::Impl::renew_pool() {
+  const std::uint64_t need = resident_words(mirrors[0]) + resident_words(mirrors[1]);
+  const std::size_t least = with_least_room(need) * sizeof(std::uint32_t);
+  if (!has_pool || pool.bytes() < with_least_room(with_least_room(need)) * sizeof(std::uint32_t)) {
+    ops->drain();
+    pool.release();
+    has_pool = false;
+    plan = CachePlan();
+    const std::size_t budget = options.cache_bytes == 0 ? SIZE_MAX : options.cache_bytes;
+    const std::size_t limit = std::min(budget, ops->free_bytes());
+    if (limit < least) throw DeviceOutOfMemory("memory for " + std::to_string(least >> 20) + " MiB of lists");
+    try {
+      pool.reserve(std::min(std::max(with_room(need) * sizeof(std::uint32_t), least_pool_bytes), limit));
+    } catch (const DeviceOutOfMemory&) {
+      pool.reserve(least);
+    }
+    has_pool = true;
+  }
+  plan = CachePlan(pool.bytes() / sizeof(std::uint32_t));
+  for (unsigned s = 0; s < stores; ++s) {
+    Mirror& mirror = mirrors[s];
+    mirror.fill_all = true;
+    mirror.fill.clear();
+    if (mirror.store != nullptr) plan.reserve_vertices(s, mirror.store->vertices());
+  }
+}
+
+std::size_t resident_bytes(const graph::DataGraph& graph) noexcept {
+  std::size_t bytes = 0;
+  for (const graph::Adjacency* store : {&graph.base(), graph.derived()}) {
+    if (store == nullptr) continue;
+    const std::size_t entry_words = store->column() == graph::Column::tag ? 2 : 1;
+    std::uint64_t lists = 0;
+    std::uint64_t words = 0;
+    for (const graph::RelationFigures& figures : store->figures()) {
+      lists += figures.lists;
+      words += figures.entries * entry_words;
+    }
+    // A directory takes up to twice the words of its lists, and a block is rounded up.
+    words += lists * 4 + std::min<std::uint64_t>(lists, store->vertices()) * (DeviceArena::granule - 1);
+    bytes += words * sizeof(std::uint32_t) + store->vertices() * sizeof(Row);
+  }
+  return bytes;
+}
+
+bool fits(const graph::DataGraph& graph, std::size_t free_bytes, std::size_t budget) noexcept {
+  const std::size_t limit = budget == 0 ? free_bytes : std::min(free_bytes, budget);
+  const std::size_t bytes = resident_bytes(graph);
+  return bytes + bytes / 4 <= limit;
+}
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,377 @@
+#include "gpu/device_graph_impl.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "gpu/check.hpp"
+
+namespace deltamatch::gpu {
+
+using graph::Adjacency;
+
+namespace {
+
+constexpr unsigned batch_fence = 2;
+// Entries that a warp merges.
+constexpr std::uint32_t piece_entries = 1024;
+
+}  // namespace
+
+DeviceGraph::DeviceGraph(std::unique_ptr<DeviceOps> ops, const DeviceGraphOptions& options, Workers& workers)
+    : impl_(std::make_unique<Impl>(std::move(ops), options, workers)) {}
+
+DeviceGraph::~DeviceGraph() = default;
+
+void DeviceGraph::begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved) {
+  for (;;) {
+    try {
+      impl_->begin(graph, resolved);
+      return;
+    } catch (const DeviceOutOfMemory&) {
+      if (!shrink()) throw;
+    }
+  }
+}
+
+void DeviceGraph::select(std::span<const HotVertex> hot) {
+  if (impl_->options.storage == Storage::cached) impl_->select(hot);
+}
+
+std::size_t DeviceGraph::packed_bytes(HotVertex vertex) const noexcept {
+  const Impl::Mirror& mirror = impl_->mirrors[vertex.store];
+  if (mirror.store == nullptr || vertex.vertex >= mirror.store->vertices()) return 0;
+  return packed_shape(*mirror.store, vertex.vertex, mirror.relations).words() * sizeof(std::uint32_t);
+}
+
+std::size_t DeviceGraph::cache_bytes() const noexcept { return impl_->plan.selectable_words() * sizeof(std::uint32_t); }
+
+bool DeviceGraph::shrink() {
+  Impl& impl = *impl_;
+  if (impl.options.storage != Storage::cached || impl.pool.bytes() == 0) return false;
+  impl.sound = false;
+  impl.ops->drain();
+  const std::size_t half = impl.pool.bytes() / 2;
+  impl.pool.release();
+  impl.options.cache_bytes = half < least_pool_bytes ? 0 : half;
+  impl.has_pool = false;
+  impl.plan = CachePlan();
+  return true;
+}
+
+const GraphView& DeviceGraph::view() const noexcept { return impl_->view; }
+
+DeviceGraphStatistics DeviceGraph::statistics() const noexcept {
+  const Impl& impl = *impl_;
+  DeviceGraphStatistics figures = impl.counts;
+  figures.copied_bytes = impl.staging.sent_bytes() + impl.batch_bytes;
+  figures.cached_vertices = impl.plan.vertices();
+  figures.cached_lists = impl.plan.lists();
+  figures.cached_bytes = impl.plan.used_words() * sizeof(std::uint32_t);
+  figures.cache_bytes = impl.pool.bytes();
+  figures.device_bytes = impl.pool.bytes() + impl.batch_device.bytes() + impl.staging.device_bytes() +
+                         impl.mirrors[0].rows.bytes() + impl.mirrors[1].rows.bytes();
+  return figures;
+}
+
+std::size_t DeviceGraph::host_bytes() const noexcept {
+  const Impl& impl = *impl_;
+  return impl.plan.bytes() + impl.staging.host_bytes() + impl.batch_host.bytes() + impl.shapes.capacity() * sizeof(BlockShape) +
+         impl.hot.capacity() * sizeof(HotVertex);
+}
+
+void DeviceGraph::Impl::start_over() {
+  plan = CachePlan(plan.pool_words());
+  for (Mirror& mirror : mirrors) mirror.restart();
+}
+
+void DeviceGraph::Impl::begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved) {
+  if (!sound) start_over();
+  sound = false;
+  RelationSet used[stores];
+  for (const graph::Resolved& where : resolved) {
+    if (where.store != nullptr) used[where.derived ? 1 : 0].insert(where.relation);
+  }
+  follow(0, &graph.base(), used[0]);
+  follow(1, graph.derived(), used[1]);
+  for (Mirror& mirror : mirrors) reserve_rows(mirror);
+  if (options.storage == Storage::cached) make_pool();
+  for (unsigned s = 0; s < stores; ++s) merge(s);
+  if (resident()) make_resident();
+  send_batch(graph, resolved);
+  for (unsigned s = 0; s < stores; ++s) {
+    mirrors[s].fill_all = false;
+    send_rows(mirrors[s], s);
+  }
+  sound = true;
+}
+
+// Blocks packed with more relations than are used stay; they must be packed anew where one is missing that has entries.
+void DeviceGraph::Impl::use_relations(Mirror& mirror, unsigned s, const RelationSet& used) {
+  const auto figures = mirror.store->figures();
+  bool missing = false;
+  for (graph::RelationId relation = 0; relation < used.bound(); ++relation) {
+    if (!used.contains(relation) || mirror.relations.contains(relation)) continue;
+    missing = missing || (relation < figures.size() && figures[relation].entries > 0);
+  }
+  if (missing) {
+    plan.drop_store(s);
+    mirror.relations = used;
+    mirror.valid_rows = 0;
+    mirror.fill_all = true;
+    return;
+  }
+  for (graph::RelationId relation = 0; relation < used.bound(); ++relation) {
+    if (used.contains(relation)) mirror.relations.insert(relation);
+  }
+}
+
+// Finds out what the store has become since the last begin: which rows are to be sent, which blocks are out of date.
+void DeviceGraph::Impl::follow(unsigned s, const Adjacency* store, const RelationSet& used) {
+  Mirror& mirror = mirrors[s];
+  mirror.dirty.clear();
+  mirror.merge.clear();
+  mirror.fill.clear();
+  mirror.store = store;
+  const Adjacency::Mark now = store == nullptr ? Adjacency::Mark{} : store->mark();
+  if (now.store != mirror.mark.store) {
+    plan.drop_store(s);
+    mirror.restart();
+    mirror.relations.clear();
+  }
+  if (store == nullptr) return;
+  if (mirror.mark.store == 0) mirror.mark = {now.store, now.changes, now.compactions, now.settled};
+  plan.reserve_vertices(s, store->vertices());
+  use_relations(mirror, s, used);
+  if (now.compactions != mirror.mark.compactions && !resident()) mirror.valid_rows = 0;
+  if (const auto changes = store->changes_since(mirror.mark)) {
+    follow_changes(mirror, s, *changes);
+  } else {
+    forget_outdated(mirror, s);
+  }
+  mirror.mark = now;
+}
+
+void DeviceGraph::Impl::follow_changes(Mirror& mirror, unsigned s, std::span<const VertexId> changes) {
+  // Whether exactly the batch that lies on the device has been settled since.
+  const bool known =
+      mirror.batch.rows != 0 && changes.size() == mirror.batch.rows && mirror.store->mark().settled == mirror.batch.number;
+  mirror.dirty.assign(changes.begin(), changes.end());
+  if (!known) mirror.dirty.insert(mirror.dirty.end(), mirror.batch.vertices, mirror.batch.vertices + mirror.batch.rows);
+  if (!caches() || mirror.fill_all) return;
+  for (std::uint32_t i = 0; i < changes.size(); ++i) {
+    const HotVertex vertex{changes[i], s};
+    if (!resident() && plan.find(vertex) == nullptr) continue;
+    if (known) {
+      mirror.merge.push_back(i);
+    } else {
+      plan.drop(vertex);
+      if (resident()) mirror.fill.push_back(vertex.vertex);
+    }
+  }
+}
+
+void DeviceGraph::Impl::forget_outdated(Mirror& mirror, unsigned s) {
+  hot.clear();
+  plan.for_each(s, [&](const CacheSlot& slot) {
+    if (mirror.store->version(slot.owner.vertex) != slot.shape.version) hot.push_back(slot.owner);
+  });
+  for (const HotVertex vertex : hot) plan.drop(vertex);
+  mirror.valid_rows = 0;
+  mirror.fill_all = true;
+}
+
+// Brings blocks up to date on the device, from the batch before, which still lies there.
+void DeviceGraph::Impl::merge(unsigned s) {
+  Mirror& mirror = mirrors[s];
+  if (mirror.merge.empty() || mirror.fill_all) return;
+  hot.clear();
+  for (const std::uint32_t i : mirror.merge) hot.push_back({mirror.batch.vertices[i], s});
+  look_up_shapes(hot);
+  std::vector<MergeRow> rows;
+  std::vector<MergePiece> pieces;
+  std::vector<VertexId> vertices;
+  std::size_t bytes = 0;
+  std::uint32_t directory = 0;
+  for (std::size_t k = 0; k < hot.size(); ++k) {
+    if (!mirror.touched(mirror.merge[k])) continue;
+    const BlockShape& shape = shapes[k];
+    if (resident() && shape.entries == 0) {
+      plan.drop(hot[k]);
+      continue;
+    }
+    const CacheSlot* had = plan.find(hot[k]);
+    const CacheSlot old = had == nullptr ? CacheSlot{} : *had;
+    if (!plan.replace(hot[k], shape)) {
+      if (resident()) mirror.fill.push_back(hot[k].vertex);
+      continue;
+    }
+    ++counts.merged;
+    if (shape.entries == 0) continue;
+    const std::uint32_t first_slice = mirror.batch.first_slice[mirror.merge[k]];
+    const std::uint32_t end_slice = mirror.batch.first_slice[mirror.merge[k] + 1];
+    const std::uint32_t work =
+        old.shape.entries + mirror.batch.slices[end_slice].added_begin - mirror.batch.slices[first_slice].added_begin;
+    for (std::uint32_t begin = 0; begin < work; begin += std::min(piece_entries, work - begin)) {
+      pieces.push_back({static_cast<std::uint32_t>(rows.size()), begin, begin + std::min(piece_entries, work - begin)});
+    }
+    rows.push_back({old.offset, plan.find(hot[k])->offset, old.shape.entries, old.shape.slices, old.shape.directory_log(),
+                    shape.entries, shape.slices, shape.directory_log(), directory, first_slice, end_slice, 0});
+    vertices.push_back(hot[k].vertex);
+    directory += 2 * shape.slices;
+    bytes = rows.size() * sizeof(MergeRow) + pieces.size() * sizeof(MergePiece) + directory * sizeof(std::uint32_t);
+    if (bytes < staging.chunk_bytes()) continue;
+    send_merges(mirror, rows, pieces, vertices);
+    directory = 0;
+  }
+  if (!rows.empty()) send_merges(mirror, rows, pieces, vertices);
+  plan.release_replaced();
+}
+
+// What is replaced is free for later launches, since they come later in the queue; so it must not be freed before.
+void DeviceGraph::Impl::send_merges(const Mirror& mirror, std::vector<MergeRow>& rows, std::vector<MergePiece>& pieces,
+                                    std::vector<VertexId>& vertices) {
+  Parts parts;
+  const std::size_t rows_at = parts.add<MergeRow>(rows.size());
+  const std::size_t pieces_at = parts.add<MergePiece>(pieces.size());
+  const std::size_t directories_at = parts.add<std::uint32_t>(rows.back().directory + 2 * std::size_t{rows.back().to_slices});
+  staging.open(parts.bytes());
+  std::memcpy(staging.host<void>(rows_at), rows.data(), rows.size() * sizeof(MergeRow));
+  std::memcpy(staging.host<void>(pieces_at), pieces.data(), pieces.size() * sizeof(MergePiece));
+  auto* directories = staging.host<std::uint32_t>(directories_at);
+  workers->for_each(rows.size(), look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      pack_directory(*mirror.store, vertices[i], mirror.relations, directories + rows[i].directory);
+    }
+  });
+  staging.send(parts.bytes());
+  const MergeWork work{pool.as<std::uint32_t>(), staging.device<MergeRow>(rows_at), staging.device<MergePiece>(pieces_at),
+                       staging.device<std::uint32_t>(directories_at), mirror.view};
+  ops->merge(work, pieces.size());
+  staging.close();
+  plan.release_replaced();
+  rows.clear();
+  pieces.clear();
+  vertices.clear();
+}
+
+void DeviceGraph::Impl::reserve_rows(Mirror& mirror) {
+  const std::size_t count = mirror.store == nullptr ? 0 : mirror.store->vertices();
+  if (count * sizeof(Row) <= mirror.rows.bytes()) return;
+  ops->drain();
+  mirror.valid_rows = 0;
+  mirror.rows.reserve((mirror.rows.bytes() == 0 ? count : count + count / 4) * sizeof(Row));
+}
+
+// The cache takes what it is given once the rows have their memory.
+void DeviceGraph::Impl::make_pool() {
+  if (has_pool) return;
+  for (std::size_t bytes = options.cache_bytes; bytes >= least_pool_bytes; bytes /= 2) {
+    try {
+      pool.reserve(bytes);
+      break;
+    } catch (const DeviceOutOfMemory&) {  // NOLINT(bugprone-empty-catch): then half of it
+    }
+  }
+  plan = CachePlan(pool.bytes() / sizeof(std::uint32_t));
+  for (unsigned s = 0; s < stores; ++s) {
+    if (mirrors[s].store != nullptr) plan.reserve_vertices(s, mirrors[s].store->vertices());
+  }
+  has_pool = true;
+}
+
+// The batch, and what the readings read, in one copy.
+void DeviceGraph::Impl::send_batch(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved) {
+  struct Layout {
+    Adjacency::Staged staged{};
+    std::size_t slice_count = 0;
+    std::size_t vertices = 0, first_slice = 0, slices = 0, added = 0, added_tags = 0, removed = 0, removed_tags = 0;
+  };
+  Layout layouts[stores];
+  Parts parts;
+  const std::size_t readings_at = parts.add<Reading>(resolved.size());
+  for (unsigned s = 0; s < stores; ++s) {
+    if (mirrors[s].store == nullptr) continue;
+    Layout& layout = layouts[s];
+    layout.staged = mirrors[s].store->staged();
+    layout.slice_count = std::max<std::size_t>(layout.staged.slices.size(), 1);  // the sentinel is always there
+    layout.vertices = parts.add<std::uint32_t>(layout.staged.rows);
+    layout.first_slice = parts.add<std::uint32_t>(layout.staged.rows + 1);
+    layout.slices = parts.add<DeltaSlice>(layout.slice_count);
+    // Where nothing is staged the columns still hold the batch before.
+    if (layout.staged.rows == 0) layout.staged = {};
+    layout.added = parts.add<std::uint32_t>(layout.staged.added.size());
+    layout.removed = parts.add<std::uint32_t>(layout.staged.removed.size());
+    if (mirrors[s].store->column() != graph::Column::tag) continue;
+    layout.added_tags = parts.add<std::uint32_t>(layout.staged.added_payload.size());
+    layout.removed_tags = parts.add<std::uint32_t>(layout.staged.removed_payload.size());
+  }
+  ops->wait(batch_fence);
+  if (parts.bytes() > batch_host.bytes()) {
+    ops->drain();
+    batch_host.reserve(parts.bytes() + parts.bytes() / 2);
+    batch_device.reserve(batch_host.bytes());
+  }
+  batch_device.reserve(batch_host.bytes());  // it may have been refused before
+  auto* readings = batch_host.as<Reading>(readings_at);
+  for (std::size_t i = 0; i < resolved.size(); ++i) {
+    const graph::Resolved& where = resolved[i];
+    readings[i] = {where.store == nullptr ? graph::no_relation : where.relation,
+                   where.edge_label,
+                   static_cast<std::uint8_t>(where.derived),
+                   static_cast<std::uint8_t>(where.incoming),
+                   static_cast<std::uint8_t>(where.parallel),
+                   0};
+  }
+  const auto put = [&](std::size_t at, std::span<const std::uint32_t> column) {
+    if (!column.empty()) std::memcpy(batch_host.as<void>(at), column.data(), column.size_bytes());
+  };
+  for (unsigned s = 0; s < stores; ++s) {
+    Mirror& mirror = mirrors[s];
+    mirror.batch = {};
+    mirror.view = {};
+    if (mirror.store == nullptr) continue;
+    const Layout& layout = layouts[s];
+    const auto rows = static_cast<std::uint32_t>(layout.staged.rows);
+    auto* vertices = batch_host.as<std::uint32_t>(layout.vertices);
+    auto* first_slice = batch_host.as<std::uint32_t>(layout.first_slice);
+    for (std::uint32_t i = 0; i < rows; ++i) {
+      const Adjacency::StagedRow row = mirror.store->staged_row(i);
+      vertices[i] = row.vertex;
+      first_slice[i] = row.first_slice;
+    }
+    first_slice[rows] = static_cast<std::uint32_t>(layout.slice_count - 1);
+    auto* slices = batch_host.as<DeltaSlice>(layout.slices);
+    slices[0] = {graph::no_relation, 0, 0};
+    std::transform(layout.staged.slices.begin(), layout.staged.slices.end(), slices, [](const Adjacency::DeltaSlice& slice) {
+      return DeltaSlice{slice.relation, slice.added_begin, slice.removed_begin};
+    });
+    put(layout.added, layout.staged.added);
+    put(layout.removed, layout.staged.removed);
+    const bool tagged = mirror.store->column() == graph::Column::tag;
+    if (tagged) put(layout.added_tags, layout.staged.added_payload);
+    if (tagged) put(layout.removed_tags, layout.staged.removed_payload);
+    mirror.batch = {vertices, first_slice, slices, rows, mirror.store->stages()};
+    const auto column = [&](std::size_t at) { return batch_device.as<const std::uint32_t>(at); };
+    mirror.view = {mirror.rows.as<Row>(),
+                   static_cast<std::uint32_t>(mirror.store->vertices()),
+                   rows,
+                   column(layout.vertices),
+                   column(layout.first_slice),
+                   batch_device.as<const DeltaSlice>(layout.slices),
+                   column(layout.added),
+                   tagged ? column(layout.added_tags) : nullptr,
+                   column(layout.removed),
+                   tagged ? column(layout.removed_tags) : nullptr};
+    // Their rows bear the mark of being staged.
+    mirror.dirty.insert(mirror.dirty.end(), vertices, vertices + rows);
+  }
+  ops->copy_in(batch_device.as<void>(), batch_host.as<void>(), parts.bytes());
+  ops->fence(batch_fence);
+  batch_bytes += parts.bytes();
+  view = {{mirrors[0].view, mirrors[1].view},
+          batch_device.as<const Reading>(readings_at),
+          static_cast<std::uint8_t>(graph.directed() ? 1 : 0)};
+}
+
+}  // namespace deltamatch::gpu

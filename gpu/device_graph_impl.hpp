@@ -1,0 +1,131 @@
+// The parts of the mirror. device_graph.cpp finds out what has changed and sends the batch; device_fill.cpp sends rows and
+// blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "gpu/device_graph.hpp"
+#include "gpu/pack.hpp"
+#include "gpu/staging.hpp"
+
+namespace deltamatch::gpu {
+
+inline constexpr unsigned stores = 2;
+// Vertices that a thread looks at at a time.
+inline constexpr std::size_t look_grain = 2048;
+// A cache smaller than this is given up.
+inline constexpr std::size_t least_pool_bytes = std::size_t{1} << 20;
+
+struct DeviceGraph::Impl {
+  // The staged batch of one store, as it lies in one memory; the host's copy outlives the settling.
+  struct Batch {
+    const std::uint32_t* vertices = nullptr;
+    const std::uint32_t* first_slice = nullptr;
+    const DeltaSlice* slices = nullptr;
+    std::uint32_t rows = 0;
+    std::uint64_t number = 0;  // graph::Adjacency::stages
+  };
+  // What is known of one store.
+  struct Mirror {
+    explicit Mirror(DeviceOps& ops) : rows(ops, Buffer::Place::device) {}
+
+    const graph::Adjacency* store = nullptr;
+    graph::Adjacency::Mark mark;
+    RelationSet relations;             // that blocks are packed with
+    Buffer rows;                       // on the device
+    std::size_t valid_rows = 0;        // rows that have been sent
+    std::vector<VertexId> dirty;       // of those: which are to be sent again
+    std::vector<std::uint32_t> merge;  // rows of the batch before whose vertices are brought up to date on the device
+    std::vector<VertexId> fill;        // vertices that must become resident
+    bool fill_all = true;
+    Batch batch;  // on the host
+    Store view{};
+
+    /// Whether a row of the batch changes lists that are packed.
+    [[nodiscard]] bool touched(std::uint32_t row) const noexcept {
+      for (std::uint32_t i = batch.first_slice[row]; i < batch.first_slice[row + 1]; ++i) {
+        if (relations.contains(batch.slices[i].relation)) return true;
+      }
+      return false;
+    }
+    void restart() noexcept {
+      mark = {};
+      valid_rows = 0;
+      fill_all = true;
+      batch = {};
+    }
+  };
+
+  Impl(std::unique_ptr<DeviceOps> device, const DeviceGraphOptions& wanted, Workers& pool_of_threads)
+      : ops(std::move(device)),
+        options(wanted),
+        workers(&pool_of_threads),
+        mirrors{Mirror(*ops), Mirror(*ops)},
+        staging(*ops, wanted.chunk_bytes),
+        batch_host(*ops, Buffer::Place::host),
+        batch_device(*ops, Buffer::Place::device),
+        pool(*ops, Buffer::Place::device) {}
+  ~Impl() {
+    try {
+      ops->drain();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): whoever launched has heard of it
+    }
+  }
+
+  void start_over();
+  void begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
+  void use_relations(Mirror& mirror, unsigned s, const RelationSet& used);
+  void follow(unsigned s, const graph::Adjacency* store, const RelationSet& used);
+  void follow_changes(Mirror& mirror, unsigned s, std::span<const VertexId> changes);
+  void forget_outdated(Mirror& mirror, unsigned s);
+  void merge(unsigned s);
+  void send_merges(const Mirror& mirror, std::vector<MergeRow>& rows, std::vector<MergePiece>& pieces,
+                   std::vector<VertexId>& vertices);
+  void reserve_rows(Mirror& mirror);
+  void make_pool();
+  void send_batch(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
+  void make_resident();
+  [[nodiscard]] bool fill(unsigned s);
+  [[nodiscard]] bool fill_some(std::span<const HotVertex> vertices);
+  void renew_pool();
+  [[nodiscard]] std::uint64_t resident_words(const Mirror& mirror);
+  void look_up_shapes(std::span<const HotVertex> vertices);
+  void send_blocks(std::span<const HotVertex> vertices);
+  void send_chunk(std::span<const HotVertex> vertices, std::uint32_t pieces, std::uint64_t words);
+  void send_rows(Mirror& mirror, unsigned s);
+  void send_row_range(Mirror& mirror, unsigned s);
+  void send_dirty_rows(Mirror& mirror, unsigned s);
+  [[nodiscard]] Row row_of(const Mirror& mirror, unsigned s, VertexId vertex) const noexcept;
+  void select(std::span<const HotVertex> wanted);
+  [[nodiscard]] bool caches() const noexcept { return options.storage != Storage::host; }
+  [[nodiscard]] bool resident() const noexcept { return options.storage == Storage::resident; }
+
+  std::unique_ptr<DeviceOps> ops;
+  DeviceGraphOptions options;
+  Workers* workers;
+  Mirror mirrors[stores];
+  Staging staging;
+  Buffer batch_host;
+  Buffer batch_device;
+  Buffer pool;
+  bool has_pool = false;
+  CachePlan plan;
+  GraphView view{};
+  bool sound = false;  // the last begin and select came to their ends
+  DeviceGraphStatistics counts;
+  std::uint64_t batch_bytes = 0;
+
+  // Scratch.
+  std::vector<HotVertex> hot;
+  std::vector<BlockShape> shapes;
+  std::vector<std::uint64_t> chunk_words;   // by vertex of a chunk: where its block begins
+  std::vector<std::uint32_t> chunk_pieces;  // and its pieces
+  CachePlan::Selection selection;
+};
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,201 @@
+#include "gpu/flat_programs.hpp"
+
+#include <algorithm>
+
+#include "match/concern.hpp"
+
+namespace deltamatch::gpu {
+
+namespace {
+
+constexpr std::size_t max_query_edges = 64;  // of the kernel's local arrays
+constexpr std::uint32_t max_chunk = 32;
+
+Probe flat_probe(const plan::Probe& probe) {
+  return {static_cast<std::uint16_t>(probe.reading), probe.position, static_cast<std::uint8_t>(probe.inclusive ? 1 : 0)};
+}
+
+StepKind flat_kind(plan::Step::Kind kind) {
+  switch (kind) {
+    case plan::Step::Kind::term:
+      return StepKind::term;
+    case plan::Step::Kind::count:
+      return StepKind::count;
+    case plan::Step::Kind::loop:
+      return StepKind::loop;
+    case plan::Step::Kind::edges:
+      return StepKind::edges;
+    case plan::Step::Kind::add:
+      return StepKind::add;
+    case plan::Step::Kind::emit:
+      return StepKind::emit;
+  }
+  return StepKind::add;
+}
+
+class Flattener {
+ public:
+  Flattener(const graph::DataGraph& graph, const match::QueryTask& task, const plan::Plan& plan,
+            const match::AnchorProgram& program, FlatPrograms& into)
+      : graph_(graph), task_(task), plan_(plan), program_(program), into_(into) {}
+
+  // The program without its pass.
+  Program run() {
+    const plan::Program& from = program_.program;
+    const plan::BoundQuery& query = *task_.query;
+    Program made{};
+    made.first_closing = static_cast<std::uint32_t>(into_.probes.size());
+    made.closing = static_cast<std::uint8_t>(plan_.closing.size());
+    for (const plan::Probe& probe : plan_.closing) into_.probes.push_back(flat_probe(probe));
+    const auto node_base = static_cast<std::uint32_t>(into_.nodes.size());
+    const auto step_base = static_cast<std::uint32_t>(into_.steps.size());
+    for (const plan::Node& node : from.nodes) into_.nodes.push_back(flat_node(node, step_base));
+    for (const plan::Step& step : from.steps) {
+      into_.steps.push_back(
+          {flat_kind(step.kind), static_cast<std::uint8_t>(step.tail ? 1 : 0), 0, node_base + step.node, step.coefficient});
+    }
+    made.first_step = step_base;
+    made.end_step = step_base + from.root_steps;
+    made.first_vertex = static_cast<std::uint32_t>(into_.positions.size());
+    made.first_edge = static_cast<std::uint32_t>(into_.edges.size());
+    made.vertices = static_cast<std::uint8_t>(query.vertices());
+    made.edges = static_cast<std::uint8_t>(query.edges.size());
+    if (!program_.sums) {
+      std::vector<std::uint8_t> position(query.vertices());
+      position[plan_.tail] = 0;
+      position[plan_.head] = 1;
+      for (std::size_t i = 0; i < plan_.levels.size(); ++i) position[plan_.levels[i].vertex] = static_cast<std::uint8_t>(i + 2);
+      into_.positions.insert(into_.positions.end(), position.begin(), position.end());
+      for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
+        const plan::BoundEdge& edge = query.edges[e];
+        const bool inclusive = query.mode == MatchMode::homomorphism && e > plan_.anchor.edge;
+        into_.edges.push_back(
+            {position[edge.source], position[edge.target], static_cast<std::uint8_t>(inclusive ? 1 : 0), 0, edge.reading[0]});
+      }
+    }
+    made.anchor_edge = static_cast<std::uint8_t>(plan_.anchor.edge);
+    made.anchor_reversed = plan_.anchor.reversed && graph_.directed() ? 1 : 0;
+    made.anchor_above = plan_.anchor_above ? 1 : 0;
+    made.anchor_below = plan_.anchor_below ? 1 : 0;
+    made.ordered = from.ordered ? 1 : 0;
+    made.weighted = from.weighted ? 1 : 0;
+    made.plain = program_.plain ? 1 : 0;
+    made.distinct_edges = query.mode != MatchMode::homomorphism ? 1 : 0;
+    return made;
+  }
+
+ private:
+  Node flat_node(const plan::Node& node, std::uint32_t step_base) {
+    Node made{};
+    made.first_probe = static_cast<std::uint32_t>(into_.probes.size());
+    made.probes = static_cast<std::uint8_t>(node.candidates.probes.size());
+    for (const plan::Probe& probe : node.candidates.probes) into_.probes.push_back(flat_probe(probe));
+    made.first_position = static_cast<std::uint32_t>(into_.positions.size());
+    const auto add = [&](const std::vector<plan::Position>& positions) {
+      into_.positions.insert(into_.positions.end(), positions.begin(), positions.end());
+      return static_cast<std::uint8_t>(positions.size());
+    };
+    made.distinct = add(node.candidates.distinct);
+    made.above = add(node.candidates.above);
+    made.below = add(node.candidates.below);
+    made.choose = node.choose;
+    made.first_step = step_base + node.first_step;
+    made.end_step = made.first_step + node.steps;
+    return made;
+  }
+
+  const graph::DataGraph& graph_;
+  const match::QueryTask& task_;
+  const plan::Plan& plan_;
+  const match::AnchorProgram& program_;
+  FlatPrograms& into_;
+};
+
+// What the nodes need that run in the steps [first, first + count) at a depth, and below.
+void note_needs(const plan::Program& program, std::uint32_t first, std::uint32_t count, std::size_t depth,
+                std::vector<DepthNeeds>& needs) {
+  for (std::uint32_t i = first; i < first + count; ++i) {
+    const plan::Step& step = program.steps[i];
+    if (step.kind != plan::Step::Kind::count && step.kind != plan::Step::Kind::loop) continue;
+    const plan::Node& node = program.nodes[step.node];
+    if (needs.size() <= depth) needs.resize(depth + 1);
+    needs[depth].probes = std::max(needs[depth].probes, static_cast<std::uint32_t>(node.candidates.probes.size()));
+    needs[depth].distinct = std::max(needs[depth].distinct, static_cast<std::uint32_t>(node.candidates.distinct.size()));
+    const bool loops = step.kind == plan::Step::Kind::loop;
+    needs[depth].loops = needs[depth].loops || loops;
+    needs[depth].sums = needs[depth].sums || !loops || !step.tail;
+    if (loops) note_needs(program, node.first_step, node.steps, depth + 1, needs);
+  }
+}
+
+bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
+  return std::any_of(query.edges.begin(), query.edges.end(), [&](const plan::BoundEdge& edge) {
+    return resolved[edge.reading[0]].parallel || resolved[edge.reading[1]].parallel;
+  });
+}
+
+}  // namespace
+
+bool fits_kernel(const match::QueryTask& task) noexcept { return task.query->edges.size() <= max_query_edges; }
+
+void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
+             std::span<const match::QueryTask> tasks, const match::Programs& programs, const std::vector<bool>& skip,
+             FlatPrograms& into) {
+  into = {};
+  into.sums.needs.assign(1, {});
+  into.walks.needs.assign(1, {});
+  match::Concern concern(graph, tasks, resolved);
+  // By pass, then task and plan: the anchors that concern the plan.
+  std::vector<std::size_t> first_plan(tasks.size() + 1);
+  for (std::size_t t = 0; t < tasks.size(); ++t) first_plan[t + 1] = first_plan[t] + tasks[t].plans->plans.size();
+  std::vector<Program> flat(first_plan.back());
+  std::vector<bool> made(first_plan.back());
+  std::vector<std::vector<Anchor>> anchors(first_plan.back());
+  for (std::uint32_t p = 0; p < passes.size(); ++p) {
+    for (auto& list : anchors) list.clear();
+    for (const graph::Edge& edge : passes[p].anchors) {
+      for (const match::PlanRef& plan : concern.of(edge)) {
+        if (!skip[plan.task]) anchors[first_plan[plan.task] + plan.plan].push_back({edge.tail, edge.head, edge.label});
+      }
+    }
+    for (std::uint32_t t = 0; t < tasks.size(); ++t) {
+      for (std::uint32_t i = 0; i < tasks[t].plans->plans.size(); ++i) {
+        const std::size_t index = first_plan[t] + i;
+        if (anchors[index].empty()) continue;
+        const match::AnchorProgram& program = programs[t][i];
+        if (!made[index]) {
+          flat[index] = Flattener(graph, tasks[t], tasks[t].plans->plans[i], program, into).run();
+          made[index] = true;
+        }
+        FlatWork& work = program.sums ? into.sums : into.walks;
+        note_needs(program.program, 0, program.program.root_steps, 1, work.needs);
+        work.weighted = work.weighted || reads_parallels(*tasks[t].query, resolved);
+        Program own = flat[index];
+        own.pass = static_cast<std::uint8_t>(passes[p].pass);
+        work.programs.push_back(own);
+        work.origins.push_back({p, t, i, program.sums, tasks[t].list});
+        work.first_anchor.push_back(static_cast<std::uint32_t>(work.anchors.size()));
+        work.anchors.insert(work.anchors.end(), anchors[index].begin(), anchors[index].end());
+      }
+    }
+  }
+  into.sums.first_anchor.push_back(static_cast<std::uint32_t>(into.sums.anchors.size()));
+  into.walks.first_anchor.push_back(static_cast<std::uint32_t>(into.walks.anchors.size()));
+}
+
+std::vector<Chunk> make_chunks(const FlatWork& work, std::uint32_t warps, std::uint32_t share, std::uint32_t shares) {
+  const auto total = static_cast<std::uint32_t>(work.anchors.size());
+  // Several chunks for each warp, so that none is long the last one.
+  const std::uint32_t size = std::clamp(total / std::max(1U, shares * warps * 4), 1U, max_chunk);
+  std::vector<Chunk> chunks;
+  std::uint32_t number = 0;
+  for (std::uint32_t p = 0; p < work.programs.size(); ++p) {
+    for (std::uint32_t at = work.first_anchor[p]; at < work.first_anchor[p + 1]; at += size) {
+      if (number++ % shares != share) continue;
+      chunks.push_back({p, at, std::min(size, work.first_anchor[p + 1] - at)});
+    }
+  }
+  return chunks;
+}
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,57 @@
+// The programs of a batch's plans, flattened for the kernel, and the anchors that each is to work. Pure bookkeeping: no device.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gpu/kernel.hpp"
+#include "match/programs.hpp"
+
+namespace deltamatch::gpu {
+
+/// What a flat program stands for.
+struct ProgramOrigin {
+  std::uint32_t pass;  ///< index into the passes
+  std::uint32_t task;
+  std::uint32_t plan;
+  bool sums;
+  bool list;
+};
+
+/// Programs of one kind (with sums or without) and their anchors.
+struct FlatWork {
+  std::vector<Program> programs;
+  std::vector<ProgramOrigin> origins;  ///< by program
+  std::vector<Anchor> anchors;
+  std::vector<std::uint32_t> first_anchor;  ///< by program, with the end behind
+  std::vector<DepthNeeds> needs;            ///< by depth
+  bool weighted = false;                    ///< some list may hold an id several times
+
+  [[nodiscard]] bool empty() const noexcept { return anchors.empty(); }
+};
+
+struct FlatPrograms {
+  std::vector<Node> nodes;
+  std::vector<Step> steps;
+  std::vector<Probe> probes;
+  std::vector<QueryEdge> edges;
+  std::vector<std::uint8_t> positions;
+  FlatWork sums;
+  FlatWork walks;
+};
+
+/// Whether the kernel can run a task: it holds query edges in local memory.
+[[nodiscard]] bool fits_kernel(const match::QueryTask& task) noexcept;
+
+/// Tasks for which `skip` is set are left out.
+void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
+             std::span<const match::QueryTask> tasks, const match::Programs& programs, const std::vector<bool>& skip,
+             FlatPrograms& into);
+
+/// Cuts the anchors of `work` into chunks for one of `shares` devices: every `shares`-th from `share` on. `warps`: how many
+/// there are to share them.
+[[nodiscard]] std::vector<Chunk> make_chunks(const FlatWork& work, std::uint32_t warps, std::uint32_t share,
+                                             std::uint32_t shares);
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,69 @@
+// What host and kernel agree on: plain structures in device memory. Internal to gpu.
+//
+// A vertex's lists are read through its row, a pointer to a block [directory][ids][tags] as graph/adjacency.hpp describes it: in
+// device memory where the vertex is cached, else the store's own block in registered host memory. So a look-up costs one 16-byte
+// load, hit or miss. The staged batch always lies in device memory beside.
+#pragma once
+
+#include <cstdint>
+
+namespace deltamatch::gpu {
+
+struct Row {
+  const std::uint32_t* block;  ///< null: no lists
+  std::uint32_t capacity;      ///< entries that the ids column has room for; tags begin behind it
+  std::uint32_t shape;         ///< slices << 7 | directory_log << 2 | cached << 1 | staged
+
+  static constexpr std::uint32_t staged_bit = 1;
+  static constexpr std::uint32_t cached_bit = 2;
+  static constexpr std::uint32_t make_shape(std::uint32_t slices, std::uint32_t directory_log, bool cached, bool staged) {
+    return slices << 7 | directory_log << 2 | (cached ? cached_bit : 0) | (staged ? staged_bit : 0);
+  }
+};
+static_assert(sizeof(Row) == 16);
+
+/// The changes of one list; ends where the next one's begin (there is a sentinel).
+struct DeltaSlice {
+  std::uint32_t relation;
+  std::uint32_t added_begin;
+  std::uint32_t removed_begin;
+};
+
+/// One adjacency store (base or derived) with the staged batch.
+struct Store {
+  const Row* rows;
+  std::uint32_t vertices;    ///< rows
+  std::uint32_t delta_rows;  ///< vertices that the batch touches; those rows bear staged_bit
+  const std::uint32_t* delta_vertices;     ///< ascending
+  const std::uint32_t* delta_first_slice;  ///< delta_rows + 1
+  const DeltaSlice* slices;
+  const std::uint32_t* added;  ///< ids by slice, ascending; tags parallel to them in the derived store
+  const std::uint32_t* added_tags;
+  const std::uint32_t* removed;
+  const std::uint32_t* removed_tags;
+};
+
+/// A resolved reading (graph::Resolved).
+struct Reading {
+  std::uint32_t relation;    ///< no_relation: no edge is covered
+  std::uint32_t edge_label;  ///< of all entries of a base relation
+  std::uint8_t derived;      ///< 1: in the derived store
+  std::uint8_t incoming;
+  std::uint8_t parallel;
+  std::uint8_t unused;
+};
+
+struct GraphView {
+  Store stores[2];  ///< base, derived
+  const Reading* readings;
+  std::uint8_t directed;
+};
+
+/// Counters that a launch adds up.
+struct Counters {
+  unsigned long long hits;             ///< rows looked up that were cached
+  unsigned long long misses;           ///< rows looked up that were not
+  unsigned long long zero_copy_bytes;  ///< measuring only
+};
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,20 @@
+// The matcher that runs on GPUs. Internal to gpu.
+#pragma once
+
+#include <memory>
+
+#include "base/parallel.hpp"
+#include "deltamatch/gpu.hpp"
+#include "graph/arena.hpp"
+#include "match/matcher.hpp"
+
+namespace deltamatch::gpu {
+
+class PinnedSlabs;
+
+/// `pinned`: where the graph's lists live, or null; `managed`: they live in unified memory. Kernels can read them in either case,
+/// unless registering was refused.
+[[nodiscard]] std::unique_ptr<match::Matcher> make_matcher(const GpuOptions& options, const PinnedSlabs* pinned, bool managed,
+                                                           Workers& workers);
+
+}  // namespace deltamatch::gpu

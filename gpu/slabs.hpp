@@ -1,0 +1,72 @@
+// Where the data graph's lists live so that a device can read them.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/arena.hpp"
+
+namespace deltamatch::gpu {
+
+/// Host memory that is registered with CUDA slab by slab, on huge pages where the system has them: devices read it under the
+/// host's own pointers.
+///
+/// Where CUDA refuses to register a slab it stays ordinary memory, which devices must not read: `registered` says so from then
+/// on, and `notice` why. Releasing a slab blocks while kernels run; since a kernel may wait for the host, a slab must never be
+/// released while one does.
+class PinnedSlabs final : public graph::SlabAllocator {
+ public:
+  /// Throws Error where one of the devices cannot read registered memory under the host's pointers.
+  explicit PinnedSlabs(std::vector<int> devices);
+  ~PinnedSlabs() override;
+
+  void* allocate(std::size_t bytes) override;
+  void release(void* slab, std::size_t bytes) noexcept override;
+
+  /// Whether devices may read all slabs that are in use.
+  [[nodiscard]] bool registered() const;
+  /// For the user: why not; empty where they may.
+  [[nodiscard]] std::string notice() const;
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  struct Slab {
+    std::size_t bytes;
+    bool registered;
+  };
+  [[nodiscard]] bool enroll(void* slab, std::size_t bytes);
+
+  std::vector<int> devices_;
+  mutable std::mutex mutex_;
+  std::unordered_map<void*, Slab> slabs_;
+  std::size_t bytes_ = 0;
+  std::size_t unregistered_ = 0;
+  std::string notice_;
+};
+
+/// Unified memory, which moves between host and device page by page. No more than fits into the device's memory when it is
+/// asked for: beyond that pages go back and forth. Throws std::bad_alloc there, and `notice` says why.
+class ManagedSlabs final : public graph::SlabAllocator {
+ public:
+  /// Throws Error where host and device cannot use unified memory at the same time.
+  explicit ManagedSlabs(int device);
+
+  void* allocate(std::size_t bytes) override;
+  /// Never while a kernel runs.
+  void release(void* slab, std::size_t bytes) noexcept override;
+
+  [[nodiscard]] std::string notice() const;
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  int device_;
+  std::size_t limit_;  // free device memory at first
+  mutable std::mutex mutex_;
+  std::size_t bytes_ = 0;
+  std::string notice_;
+};
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,40 @@
+// Matching on NVIDIA GPUs: a backend for EngineOptions. Part of deltamatch::gpu, which a build without CUDA does not have.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace deltamatch {
+
+class Backend;
+
+/// Which neighbour lists lie in device memory while a batch is matched. All others are read from host memory by the kernel.
+enum class CachePolicy : std::uint8_t {
+  automatic,    ///< resident where the graph fits, else random_walk
+  random_walk,  ///< those that random walks through the batch's plans find looked up most per byte
+  degree,       ///< those of the vertices with most edges
+  k_hop,        ///< those that the batch's matches can reach, nearest first
+  none,         ///< no list: every look-up reads host memory
+  managed,      ///< the driver moves pages on demand (unified memory): small graphs only
+  resident,     ///< the whole graph, updated in place
+};
+
+struct GpuOptions {
+  std::vector<int> devices{0};  ///< CUDA ordinals; a batch's anchors are split over them
+  CachePolicy policy = CachePolicy::automatic;
+  std::size_t memory = 0;  ///< bytes of each device for neighbour lists; 0: what is free, less a reserve for matching
+  double walks = 0;        ///< random walks for each batch; 0: a default
+  /// Counts every look-up on the device for CacheStatistics::coverage. Slows matching down.
+  bool measure = false;
+};
+
+/// How many devices there are that this build has code for.
+[[nodiscard]] int gpu_count();
+
+/// Throws Error where a device does not exist or cannot be used.
+[[nodiscard]] std::shared_ptr<Backend> make_gpu_backend(const GpuOptions& options = {});
+
+}  // namespace deltamatch

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Runs a gtest program so that a test that hangs or crashes costs little: it is ended, counted as failed, and the tests behind it
+run in a new process.
+
+usage: gpu_tests.py PROGRAM FILTER SECONDS OUT LOG
+Appends JSON lines to OUT: one for each test that failed, then the sums. Exits with 1 where a test failed.
+"""
+
+import json
+import queue
+import re
+import subprocess
+import sys
+import threading
+import time
+
+STATE = re.compile(r"\[ +(RUN|OK|FAILED|SKIPPED) +\] (\S+?)[,. ]*(?:$|\(| where|, where)")
+
+
+def names_of(program, wanted):
+    suite, names = "", []
+    listing = subprocess.run([program, "--gtest_list_tests", f"--gtest_filter={wanted}"], capture_output=True, text=True, check=True)
+    for line in listing.stdout.splitlines():
+        text = line.split("#")[0].rstrip()
+        if not text or text.startswith("Running main"):
+            continue
+        if text[0] != " ":
+            suite = text
+        else:
+            names.append(suite + text.strip())
+    return names
+
+
+def lines_of(process):
+    """The process's lines as a queue; None at the end."""
+    lines = queue.Queue()
+
+    def read():
+        for line in process.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines
+
+
+def run(program, names, seconds, log):
+    """Runs tests in order until one hangs or crashes. Gives {name: (state, output)} of those that were begun."""
+    process = subprocess.Popen([program, "--gtest_filter=" + ":".join(names)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               errors="replace")
+    lines, results, current, output = lines_of(process), {}, None, []
+    while True:
+        try:
+            line = lines.get(timeout=seconds)
+        except queue.Empty:
+            process.kill()
+            process.wait()
+            if current is not None:
+                results[current] = ("hung", "".join(output))
+            return results
+        if line is None:
+            break
+        log.write(line)
+        output.append(line)
+        found = STATE.match(line)
+        if not found or found[2] not in names:
+            continue
+        if found[1] == "RUN":
+            current, output = found[2], []
+        elif found[2] == current:
+            results[current] = (found[1].lower(), "".join(output))
+            current = None
+    code = process.wait()
+    if current is not None:
+        results[current] = (f"crashed with {code}", "".join(output))
+    return results
+
+
+def main():
+    program, wanted, seconds, out, log = sys.argv[1:]
+    begin, left, results = time.monotonic(), names_of(program, wanted), {}
+    total = len(left)
+    with open(log, "a", encoding="utf-8") as log_file:
+        while left:
+            got = run(program, left, float(seconds), log_file)
+            if not got:
+                got = {left[0]: ("never began", "")}
+            results.update(got)
+            left = [name for name in left if name not in results]
+    failures = {name: result for name, result in results.items() if result[0] not in ("ok", "skipped")}
+    name = program.rsplit("/", 1)[-1]
+    with open(out, "a", encoding="utf-8") as file:
+        for test, (state, output) in failures.items():
+            print(f"{name} {test}: {state}\n{output[-1500:]}")
+            file.write(json.dumps({"kind": "test", "program": name, "test": test, "state": state, "output": output[-2000:]}) + "\n")
+        sums = {"kind": "tests", "program": name, "filter": wanted, "tests": total, "failed": len(failures),
+                "skipped": sum(state == "skipped" for state, _ in results.values()), "seconds": round(time.monotonic() - begin, 1)}
+        file.write(json.dumps(sums) + "\n")
+    print(f"{name}: {total} tests, {sums['failed']} failed, {sums['skipped']} skipped, {sums['seconds']} s")
+    return 1 if failures or total == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

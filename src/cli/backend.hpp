@@ -1,0 +1,29 @@
+// Where matching runs: --backend and what belongs to GPUs. The only place of the program that knows whether it was built with them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "deltamatch/engine.hpp"
+
+namespace deltamatch::cli {
+
+struct BackendOptions {
+  enum class Kind { automatic, cpu, gpu };
+  Kind kind = Kind::automatic;
+  std::string policy;   ///< empty: not given
+  std::string memory;
+  std::string devices;
+  double walks = 0;
+  bool measure = false;
+};
+
+void add_backend_options(const Command& command, BackendOptions& options);
+
+/// Null for the CPU. Throws Error where a GPU is asked for and there is none, or options of GPUs are given without one.
+[[nodiscard]] std::shared_ptr<Backend> make_backend(const BackendOptions& options);
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,43 @@
+// How often matching looks vertices up, true or estimated.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace deltamatch::estimate {
+
+/// A vertex in one of the two adjacency stores: what a cache holds or lacks as a whole.
+struct StoredVertex {
+  VertexId vertex;
+  bool derived;
+  friend auto operator<=>(const StoredVertex&, const StoredVertex&) = default;
+};
+
+struct Access {
+  StoredVertex at;
+  double times;
+  friend bool operator==(const Access&, const Access&) = default;
+};
+
+/// What one plan's anchors lead to.
+struct PlanFigures {
+  std::vector<double> partial_matches;  ///< by node of the program; of counts only where they were asked for
+  __extension__ __int128 sum = 0;       ///< exact runs: what the program adds up to
+};
+
+struct Accesses {
+  std::vector<Access> lists;                    ///< ascending; each more than 0 times
+  std::vector<std::vector<PlanFigures>> plans;  ///< by task and plan
+  std::uint64_t pieces = 0;                     ///< anchors times the plans they concern
+  double walks = 0;                             ///< in all rounds; 0 where the run was exact
+  unsigned rounds = 0;
+  [[nodiscard]] double total() const noexcept {
+    double sum = 0;
+    for (const Access& access : lists) sum += access.times;
+    return sum;
+  }
+};
+
+}  // namespace deltamatch::estimate

@@ -1,0 +1,298 @@
+#include "estimate/estimator.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "base/checked.hpp"
+
+namespace deltamatch::estimate {
+
+namespace {
+
+// Pieces that a thread takes at a time.
+constexpr std::size_t grain = 32;
+// Ranges of keys that tallies are added up by.
+constexpr std::size_t ranges_per_thread = 4;
+// A pilot visits this share of what the rounds will.
+constexpr double pilot_share = 0.125;
+
+double now() noexcept { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+}  // namespace
+
+double formula_walks(double levels, double reach, double alpha, double delta, double accesses) noexcept {
+  return levels * (2 + alpha) * reach / (alpha * alpha * (1 - delta) * accesses);
+}
+
+double paper_walks(double anchors, double degree, double query_vertices) noexcept {
+  return anchors * std::pow(degree / 32, query_vertices - 2) / (32.0 * 32.0);
+}
+
+Estimator::Estimator(Workers& workers, const Options& options)
+    : workers_(&workers), options_(options), state_(workers.size()) {}
+
+const Accesses& Estimator::run(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
+                               std::span<const match::QueryTask> tasks, const match::Programs& programs) {
+  started_ = now();
+  prepare(graph, passes, tasks, programs);
+  if (pieces_.empty()) {
+    finish(1);
+    return result_;
+  }
+  if (options_.method == Method::walks) {
+    run_walks(first_walks(passes));
+  } else {
+    run_even(first_walks(passes));
+  }
+  return result_;
+}
+
+const Accesses& Estimator::count(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
+                                 std::span<const match::QueryTask> tasks, const match::Programs& programs) {
+  prepare(graph, passes, tasks, programs);
+  round(Draw::all, 1, 0);
+  finish(1);
+  result_.walks = 0;
+  return result_;
+}
+
+void Estimator::run_walks(double first) {
+  double done = 0;
+  // The formula starts small: only an estimate tells what is enough.
+  double wanted = options_.count == WalkCount::formula ? options_.least : first;
+  for (;;) {
+    while (done < wanted && (done == 0 || in_time())) {
+      const double walks = std::ceil(std::min(options_.round, wanted - done));
+      round(Draw::walks, walks, result_.rounds);
+      done += walks;
+      ++result_.rounds;
+    }
+    if (options_.count != WalkCount::formula || done >= options_.most || !in_time()) break;
+    // A list that no walk has met is looked up less often than any that was met: nothing is known of it.
+    const double least = least_access() / done;
+    const double enough = least > 0 ? formula_walks(levels_, reach_, options_.alpha, options_.delta, least) : options_.most;
+    if (enough <= done) break;
+    wanted = std::min(enough, options_.most);
+  }
+  result_.walks = done;
+  finish(done);
+}
+
+void Estimator::run_even(double walks) {
+  const double each = std::min(options_.round, walks);
+  round(Draw::pilot, std::max(1.0, each * pilot_share), 0);
+  set_targets(each);
+  clear();
+  do {
+    ++result_.rounds;
+    round(Draw::even, each, result_.rounds);
+  } while (each * result_.rounds < walks && in_time());
+  result_.walks = each * result_.rounds;
+  finish(result_.rounds);
+}
+
+// Lets each node be visited `walks` times, or as often as it has partial matches.
+void Estimator::set_targets(double walks) {
+  for (Loaded& loaded : loaded_) {
+    for (std::size_t n = 0; n < loaded.targets.size(); ++n) {
+      Tally::Fixed sum = 0;
+      for (const Worker& worker : state_) sum += worker.tally.partial_matches[loaded.first_node + n];
+      loaded.targets[n] = std::max(1.0, Tally::value(sum) / walks);
+    }
+  }
+}
+
+bool Estimator::in_time() const noexcept { return now() - started_ < options_.seconds; }
+
+double Estimator::first_walks(std::span<const match::PassWork> passes) const {
+  double walks = options_.walks;
+  if (options_.count == WalkCount::paper) {
+    double anchors = 0;
+    for (const match::PassWork& pass : passes) anchors += static_cast<double>(pass.anchors.size());
+    walks = paper_walks(anchors, degree_, query_vertices_);
+  } else if (options_.count == WalkCount::formula) {
+    walks = formula_walks(levels_, reach_, options_.alpha, options_.delta, 1);
+  }
+  return std::clamp(walks, options_.least, options_.most);
+}
+
+void Estimator::prepare(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
+                        std::span<const match::QueryTask> tasks, const match::Programs& programs) {
+  graph_ = &graph;
+  passes_ = passes;
+  resolved_ = graph.resolved();
+  load(tasks, programs);
+  pieces_.clear();
+  match::Concern concern(graph, tasks, resolved_);
+  for (std::uint32_t p = 0; p < passes.size(); ++p) {
+    for (std::uint32_t a = 0; a < passes[p].anchors.size(); ++a) {
+      for (const match::PlanRef& plan : concern.of(passes[p].anchors[a])) {
+        pieces_.push_back({p, a, static_cast<std::uint32_t>(first_program_[plan.task] + plan.plan)});
+      }
+    }
+  }
+  reach_ *= static_cast<double>(pieces_.size());
+  result_.pieces = pieces_.size();
+  result_.rounds = 0;
+  result_.walks = 0;
+  clear();
+}
+
+void Estimator::load(std::span<const match::QueryTask> tasks, const match::Programs& programs) {
+  loaded_.clear();
+  first_program_.clear();
+  nodes_ = 0;
+  reach_ = 1;
+  levels_ = 1;
+  degree_ = 1;
+  query_vertices_ = 2;
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    first_program_.push_back(loaded_.size());
+    query_vertices_ = std::max<double>(query_vertices_, tasks[t].query->vertices());
+    for (std::size_t p = 0; p < tasks[t].plans->plans.size(); ++p) {
+      const match::AnchorProgram& program = programs[t][p];
+      Loaded loaded{&program, &tasks[t].plans->plans[p], tasks[t].query, nodes_, {}, {}};
+      std::vector<double> products(program.program.positions, 1);  // of bounds, by position of the last loop's vertex
+      for (const plan::Node& node : program.program.nodes) {
+        // Nodes are laid out depth first, so the last product one position up is the parent's.
+        double bound = std::numeric_limits<double>::infinity();
+        for (const plan::Probe& probe : node.candidates.probes) {
+          const graph::Resolved& where = resolved_[probe.reading];
+          bound = std::min<double>(bound, where.store == nullptr ? 0 : where.store->longest(where.relation));
+        }
+        bound = std::max(bound, 1.0);
+        loaded.bounds.push_back(bound);
+        if (node.steps == 0) continue;
+        degree_ = std::max(degree_, bound);
+        products[node.position] = products[node.position - 1U] * bound;
+        reach_ = std::max(reach_, products[node.position]);
+      }
+      loaded.targets.assign(loaded.bounds.size(), 1);
+      nodes_ += loaded.bounds.size();
+      levels_ = std::max<double>(levels_, program.program.positions - 1);
+      loaded_.push_back(std::move(loaded));
+    }
+  }
+}
+
+void Estimator::clear() {
+  for (Worker& worker : state_) {
+    worker.tally.clear(nodes_);
+    worker.sums.assign(loaded_.size(), 0);
+  }
+}
+
+// One round over all pieces.
+void Estimator::round(Draw draw, double walks, std::uint64_t number) {
+  const auto pieces = static_cast<double>(pieces_.size());
+  const double kept = std::min(1.0, walks / pieces);  // share of the pieces that a round without walks begins with
+  workers_->for_each(pieces_.size(), grain, [&](unsigned index, std::size_t begin, std::size_t end) {
+    Worker& worker = state_[index];
+    std::optional<Walker> walker;
+    std::uint32_t pass = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Piece& piece = pieces_[i];
+      Random random(options_.seed, number, i);
+      Visit visit{1, 1};
+      if (draw == Draw::walks) {
+        visit = {random.binomial(static_cast<std::uint64_t>(walks), 1 / pieces), pieces};
+      } else if (draw != Draw::all && kept < 1) {
+        visit = {random.uniform() < kept ? 1U : 0U, 1 / kept};
+      }
+      if (visit.walks == 0) continue;
+      if (!walker || piece.pass != pass) {
+        pass = piece.pass;
+        walker.emplace(match::Lists(graph_->base(), resolved_, graph_->directed(), passes_[pass].pass), worker.scratch,
+                       worker.tally, draw, options_.leaves);
+      }
+      const Walker::Signed sum = walker->run(loaded_[piece.program], passes_[pass].anchors[piece.anchor], visit, random);
+      if (__builtin_add_overflow(worker.sums[piece.program], sum, &worker.sums[piece.program])) throw_count_overflow();
+    }
+  });
+}
+
+// Adds the threads' tallies up, by ranges of keys.
+void Estimator::merge() {
+  const auto by_key = [](const KeySum& a, const KeySum& b) { return a.first < b.first; };
+  workers_->for_each(state_.size(), 1, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      Worker& worker = state_[i];
+      worker.sorted.assign(worker.tally.accesses.begin(), worker.tally.accesses.end());
+      std::sort(worker.sorted.begin(), worker.sorted.end(), by_key);
+    }
+  });
+  const auto most = std::max_element(state_.begin(), state_.end(),
+                                     [](const Worker& a, const Worker& b) { return a.sorted.size() < b.sorted.size(); });
+  const std::size_t ranges = std::min(most->sorted.size(), ranges_per_thread * state_.size());
+  const auto part_of = [&](const Worker& worker, std::size_t range) {
+    if (range == 0) return worker.sorted.begin();
+    if (range == ranges) return worker.sorted.end();
+    const KeySum& border = most->sorted[range * most->sorted.size() / ranges];
+    return std::lower_bound(worker.sorted.begin(), worker.sorted.end(), border, by_key);
+  };
+  parts_.resize(ranges);
+  workers_->for_each(ranges, 1, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t range = begin; range < end; ++range) {
+      std::vector<KeySum>& part = parts_[range];
+      part.clear();
+      for (const Worker& worker : state_) part.insert(part.end(), part_of(worker, range), part_of(worker, range + 1));
+      std::sort(part.begin(), part.end(), by_key);
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        if (kept > 0 && part[kept - 1].first == part[i].first) {
+          part[kept - 1].second += part[i].second;
+        } else {
+          part[kept++] = part[i];
+        }
+      }
+      part.resize(kept);
+    }
+  });
+}
+
+// Of all lists met so far, to be divided by the walks; 0 where there are none.
+double Estimator::least_access() {
+  merge();
+  Tally::Fixed least = 0;
+  for (const auto& part : parts_) {
+    for (const auto& [key, sum] : part) least = least == 0 ? sum : std::min(least, sum);
+  }
+  return Tally::value(least);
+}
+
+void Estimator::finish(double divisor) {
+  merge();
+  result_.lists.clear();
+  for (const auto& part : parts_) {
+    for (const auto& [key, sum] : part) {
+      result_.lists.push_back({{static_cast<VertexId>(key >> 1), (key & 1) != 0}, Tally::value(sum) / divisor});
+    }
+  }
+  result_.plans.assign(first_program_.size(), {});
+  for (std::size_t t = 0; t < first_program_.size(); ++t) {
+    const std::size_t end = t + 1 < first_program_.size() ? first_program_[t + 1] : loaded_.size();
+    for (std::size_t p = first_program_[t]; p < end; ++p) {
+      PlanFigures& figures = result_.plans[t].emplace_back();
+      for (const Worker& worker : state_) figures.sum += worker.sums[p];
+      for (std::size_t n = 0; n < loaded_[p].bounds.size(); ++n) {
+        Tally::Fixed sum = 0;
+        for (const Worker& worker : state_) sum += worker.tally.partial_matches[loaded_[p].first_node + n];
+        figures.partial_matches.push_back(Tally::value(sum) / divisor);
+      }
+    }
+  }
+}
+
+std::size_t Estimator::bytes() const noexcept {
+  std::size_t sum = pieces_.capacity() * sizeof(Piece) + result_.lists.capacity() * sizeof(Access);
+  for (const auto& part : parts_) sum += part.capacity() * sizeof(KeySum);
+  for (const Worker& worker : state_) {
+    sum += worker.scratch.bytes() + worker.tally.accesses.bucket_count() * sizeof(KeySum) +
+           worker.sorted.capacity() * sizeof(KeySum);
+  }
+  return sum;
+}
+
+}  // namespace deltamatch::estimate

@@ -1,0 +1,105 @@
+// Runs loop programs (plan/program.hpp) on the CPU, on all partial matches or on a random part of them, and tallies which lists
+// they look up.
+//
+// An access is one list that a probe names, looked up for one partial match: every probe of a loop or count once, every closing
+// edge of an anchor once, every query edge of an `edges` step (or of an `emit` where a match takes one of several data edges)
+// once. A count of zero ends its term; a sum of zero does not, since a random part of a sum says nothing about the rest.
+#pragma once
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "estimate/accesses.hpp"
+#include "estimate/random.hpp"
+#include "match/partial.hpp"
+#include "match/programs.hpp"
+
+namespace deltamatch::estimate {
+
+/// How the children of a partial match are drawn.
+enum class Draw : std::uint8_t {
+  all,    ///< each once: the run is exact
+  walks,  ///< each of the walks at the parent goes to each child with probability 1 / D
+  pilot,  ///< a few of the children, evenly
+  even,   ///< each child so that all partial matches of a node are visited with one probability
+};
+
+/// A partial match that is visited: how many walks are there, and how many accesses one walk stands for.
+struct Visit {
+  std::uint64_t walks;
+  double scale;
+};
+
+/// Sums of one thread, in fixed point: so that they do not depend on the order of additions, hence not on threads. Worths
+/// saturate at 2^84, which only walks reach that are all but impossible.
+class Tally {
+ public:
+  __extension__ using Fixed = unsigned __int128;
+  static constexpr double unit = 0x1p16;
+  static Fixed fixed(double value) noexcept { return static_cast<Fixed>(value < 0x1p84 ? value * unit : 0x1p100); }
+  static double value(Fixed sum) noexcept { return static_cast<double>(sum) / unit; }
+
+  boost::unordered_flat_map<std::uint64_t, Fixed> accesses;  ///< key: vertex << 1 | derived
+  std::vector<Fixed> partial_matches;                        ///< by node, programs one behind the other
+
+  void clear(std::size_t nodes) {
+    accesses.clear();
+    partial_matches.assign(nodes, 0);
+  }
+};
+
+/// A program as the walker needs it. What it points to outlives it.
+struct Loaded {
+  const match::AnchorProgram* program;
+  const plan::Plan* plan;
+  const plan::BoundQuery* query;
+  std::size_t first_node = 0;   ///< in Tally::partial_matches
+  std::vector<double> bounds;   ///< by node: no partial match has more candidates
+  std::vector<double> targets;  ///< by node: partial matches that a visited one is to stand for (Draw::even)
+};
+
+class Walker {
+ public:
+  __extension__ using Signed = __int128;
+
+  /// `leaves`: tally the candidates of counts too, even where only their lists matter.
+  Walker(const match::Lists& lists, match::Scratch& scratch, Tally& tally, Draw draw, bool leaves) noexcept
+      : partial_(lists, scratch), tally_(&tally), draw_(draw), leaves_(leaves) {}
+
+  /// Runs the program on an anchor. Exact runs return what it adds up to; throws Error where that exceeds 127 bits.
+  Signed run(const Loaded& loaded, const graph::Edge& anchor, Visit visit, Random& random);
+
+ private:
+  Signed steps(std::uint32_t first, std::uint32_t count, Visit visit, Signed weight);
+  Signed loop(const plan::Node& node, Visit visit, Signed weight);
+  Signed count(const plan::Node& node, Visit visit, bool needed);
+  Signed edges(Visit visit);
+  Signed map_edges(std::uint32_t edge);
+  template <class Take>
+  void draw(std::size_t candidates, const plan::Node& node, Visit visit, Take&& take);
+  [[nodiscard]] std::span<const std::uint32_t> candidates(const plan::Node& node);
+  [[nodiscard]] Signed ways(const plan::Node& node, VertexId candidate);
+  void access(graph::ReadingId reading, VertexId vertex, Visit visit);
+  [[nodiscard]] std::size_t index(const plan::Node& node) const noexcept {
+    return static_cast<std::size_t>(&node - loaded_->program->program.nodes.data());
+  }
+  void tally(const plan::Node& node, double partial_matches) noexcept {
+    tally_->partial_matches[loaded_->first_node + index(node)] += Tally::fixed(partial_matches);
+  }
+
+  match::Partial partial_;
+  Tally* tally_;
+  Draw draw_;
+  bool leaves_;
+  const Loaded* loaded_ = nullptr;
+  Random* random_ = nullptr;
+  std::array<VertexId, max_query_vertices> images_{};  // by query vertex
+  std::vector<std::vector<graph::Edge>> options_;      // by query edge
+  std::vector<graph::Edge> taken_;                     // by query edge
+  std::vector<std::uint32_t> tags_;
+};
+
+}  // namespace deltamatch::estimate

@@ -1,0 +1,241 @@
+// A whole graph at once: half-edges are counted by vertex, scattered into one array, sorted there and cleared of repetitions,
+// and copied into blocks of the size they need. Beside the lists that takes 4 bytes a half-edge and 8 a vertex. Every pass runs
+// in parallel but the one that cuts the blocks, and the result does not depend on the number of threads.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <boost/sort/pdqsort/pdqsort.hpp>
+#include <cassert>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+#include "graph/bulk.hpp"
+#include "graph/data_graph.hpp"
+
+namespace deltamatch::graph {
+
+namespace {
+
+constexpr std::size_t edge_grain = std::size_t{1} << 16;
+constexpr std::size_t vertex_grain = std::size_t{1} << 10;
+// Marks an entry that stands for an incoming edge, while it is on its way.
+constexpr std::uint32_t incoming_bit = std::uint32_t{1} << 31;
+// How far ahead what is met in random order is fetched.
+constexpr std::size_t prefetch_distance = 16;
+
+
+// Uninitialised memory on huge pages where the system has them: most accesses are to random places.
+template <class T>
+class LargeArray {
+ public:
+  explicit LargeArray(std::size_t size)
+      : bytes_(std::max<std::size_t>(size, 1) * sizeof(T)), memory_(static_cast<T*>(heap_slabs().allocate(bytes_))) {}
+  ~LargeArray() { heap_slabs().release(memory_, bytes_); }
+  LargeArray(const LargeArray&) = delete;
+  LargeArray& operator=(const LargeArray&) = delete;
+  [[nodiscard]] T* data() const noexcept { return memory_; }
+  T& operator[](std::size_t at) const noexcept { return memory_[at]; }
+
+ private:
+  std::size_t bytes_;
+  T* memory_;
+};
+
+std::uint64_t take(std::uint64_t& counter) noexcept { return std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed); }
+
+void check(const VertexPair& edge, VertexId vertices) {
+  if (std::max(edge.first, edge.second) >= vertices) throw Error("bulk load", "an edge leads to no vertex");
+  if (edge.first == edge.second) throw Error("bulk load", "a self-loop", "leave self-loops out");
+}
+
+// All half-edges by vertex.
+class HalfEdges {
+ public:
+  HalfEdges(const BulkEdges& bulk, Workers& workers) : ends_(bulk.vertices), entries_(2 * bulk.edges.size()) {
+    workers.for_each(bulk.vertices, edge_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+      std::fill(ends_.data() + begin, ends_.data() + end, 0);
+    });
+    workers.for_each(bulk.edges.size(), edge_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        check(bulk.edges[i], bulk.vertices);
+        take(ends_[bulk.edges[i].first]);
+        take(ends_[bulk.edges[i].second]);
+      }
+    });
+    std::uint64_t sum = 0;
+    for (std::size_t v = 0; v < bulk.vertices; ++v) sum += std::exchange(ends_[v], sum);
+    // Each counter starts where its vertex begins, and so ends where the next one does.
+    const std::uint32_t mark = bulk.directed ? incoming_bit : 0;
+    workers.for_each(bulk.edges.size(), edge_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; i += group) scatter(bulk.edges.subspan(i, std::min(group, end - i)), mark);
+    });
+  }
+
+  [[nodiscard]] std::span<std::uint32_t> of(std::size_t vertex) noexcept {
+    const std::uint64_t begin = vertex == 0 ? 0 : ends_[vertex - 1];
+    return {entries_.data() + begin, ends_[vertex] - begin};
+  }
+
+ private:
+  static constexpr std::size_t group = 32;
+
+  // Places first, writes then: in between they come into the cache.
+  void scatter(std::span<const VertexPair> edges, std::uint32_t mark) noexcept {
+    std::array<std::uint64_t, 2 * group> places;
+    for (const auto& [tail, head] : edges) {
+      __builtin_prefetch(&ends_[tail], 1);
+      __builtin_prefetch(&ends_[head], 1);
+    }
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      places[2 * i] = take(ends_[edges[i].first]);
+      places[2 * i + 1] = take(ends_[edges[i].second]);
+      __builtin_prefetch(&entries_[places[2 * i]], 1);
+      __builtin_prefetch(&entries_[places[2 * i + 1]], 1);
+    }
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      entries_[places[2 * i]] = edges[i].second;
+      entries_[places[2 * i + 1]] = edges[i].first | mark;
+    }
+  }
+
+  LargeArray<std::uint64_t> ends_;
+  LargeArray<std::uint32_t> entries_;
+};
+
+class RelationOf {
+ public:
+  explicit RelationOf(const BulkEdges& bulk) noexcept : bulk_(&bulk) {}
+  RelationId operator()(std::uint32_t entry) const noexcept {
+    const LabelId label = bulk_->labels[entry & ~incoming_bit];
+    return (entry & incoming_bit) != 0 ? bulk_->to_tail[label] : bulk_->to_head[label];
+  }
+
+ private:
+  const BulkEdges* bulk_;
+};
+
+struct Distinct {
+  std::uint32_t entries;
+  std::uint32_t relations;
+};
+
+// Sorts a vertex's entries by (relation, neighbour) and moves the distinct ones to the front.
+Distinct sort_entries(std::span<std::uint32_t> entries, const RelationOf& relation_of, std::vector<std::uint64_t>& keys) {
+  keys.clear();
+  for (const std::uint32_t entry : entries) {
+    keys.push_back(std::uint64_t{relation_of(entry)} << 32 | std::rotl(entry, 1));  // the mark is the same within a relation
+  }
+  boost::sort::pdqsort_branchless(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  std::uint32_t relations = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    entries[i] = std::rotr(static_cast<std::uint32_t>(keys[i]), 1);
+    if (i == 0 || keys[i] >> 32 != keys[i - 1] >> 32) ++relations;
+  }
+  return {static_cast<std::uint32_t>(keys.size()), relations};
+}
+
+// The same where there is one relation only.
+Distinct sort_entries(std::span<std::uint32_t> entries) {
+  boost::sort::pdqsort_branchless(entries.begin(), entries.end());
+  const auto end = std::unique(entries.begin(), entries.end());
+  return {static_cast<std::uint32_t>(end - entries.begin()), entries.empty() ? 0U : 1U};
+}
+
+struct Sums {
+  std::uint64_t entries = 0;
+  std::uint64_t lists = 0;
+  std::uint64_t squares = 0;
+  std::uint32_t longest = 0;
+};
+
+}  // namespace
+
+void Adjacency::build(const BulkEdges& bulk, Workers& workers) {
+  assert(column_ == Column::none && arena_->bytes() == 0 && delta_rows_.empty());
+  HalfEdges halves(bulk, workers);
+  const RelationOf relation_of(bulk);
+  RelationId relations = 0;
+  for (const auto* by_label : {&bulk.to_head, &bulk.to_tail}) {
+    for (const RelationId relation : *by_label) relations = std::max(relations, relation + 1);
+  }
+  rows_.assign(bulk.vertices, Row{});
+
+  // Until the blocks are there, `staged` holds the number of entries.
+  std::vector<std::vector<std::uint64_t>> keys(workers.size());
+  workers.for_each(rows_.size(), vertex_grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    for (std::size_t v = begin; v < end; ++v) {
+      const Distinct distinct =
+          relations == 1 ? sort_entries(halves.of(v)) : sort_entries(halves.of(v), relation_of, keys[worker]);
+      rows_[v].staged = distinct.entries;
+      rows_[v].slices = distinct.relations;
+    }
+  });
+  keys.clear();
+
+  for (Row& row : rows_) {
+    if (row.staged == 0) continue;
+    row.directory_log = log_ceil(row.slices);
+    const std::size_t words = block_words(row.staged, row.directory_log);
+    row.block = arena_->allocate(words);
+    row.capacity = static_cast<std::uint32_t>(Arena::block_words(words) - row.directory_words());
+    row.version = 1;
+  }
+
+  std::vector<std::vector<Sums>> sums(workers.size(), std::vector<Sums>(relations));
+  workers.for_each(rows_.size(), vertex_grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    for (std::size_t v = begin; v < end; ++v) {
+      Row& row = rows_[v];
+      const std::span<const std::uint32_t> entries = halves.of(v).first(row.staged);
+      std::uint32_t from = 0;
+      for (std::uint32_t s = 0; s < row.slices; ++s) {
+        const RelationId relation = relation_of(entries[from]);
+        std::uint32_t to = from;
+        for (; to < entries.size() && (relations == 1 || relation_of(entries[to]) == relation); ++to) {
+          row.ids()[to] = entries[to] & ~incoming_bit;
+        }
+        row.block[2 * s] = relation;
+        row.block[2 * s + 1] = to;
+        Sums& sum = sums[worker][relation];
+        const std::uint64_t length = to - from;
+        sum.entries += length;
+        sum.lists += 1;
+        sum.squares += length * length;
+        sum.longest = std::max(sum.longest, to - from);
+        from = to;
+      }
+      row.staged = 0;
+    }
+  });
+
+  figures_.assign(relations, {});
+  for (RelationId relation = 0; relation < relations; ++relation) {
+    Sums all;
+    for (const auto& own : sums) {
+      all.entries += own[relation].entries;
+      all.lists += own[relation].lists;
+      all.squares += own[relation].squares;
+      all.longest = std::max(all.longest, own[relation].longest);
+    }
+    figures_[relation] = {all.entries, all.lists, static_cast<double>(all.squares), all.longest};
+  }
+}
+
+void DataGraph::build(std::span<const VertexPair> edges, std::span<const LabelId> labels, Workers& workers) {
+  BulkEdges bulk{edges, static_cast<VertexId>(labels.size()), directed_, labels, {}, {}};
+  for (LabelId label = 0; label < vertex_labels.size(); ++label) {
+    bulk.to_head.push_back(relations_.intern(directed_ ? Direction::out : Direction::both, empty_label, label));
+    bulk.to_tail.push_back(relations_.intern(directed_ ? Direction::in : Direction::both, empty_label, label));
+  }
+  base_.build(bulk, workers);
+  std::uint64_t entries = 0;
+  for (const RelationFigures& figures : base_.figures()) entries += figures.entries;
+  edges_ = entries / 2;
+  dictionary.restore_numbers(labels, [this](VertexId vertex) {
+    if (vertex + prefetch_distance < base_.vertices()) base_.prefetch_block(static_cast<VertexId>(vertex + prefetch_distance));
+    return base_.degree(vertex) > 0;
+  });
+}
+
+}  // namespace deltamatch::graph

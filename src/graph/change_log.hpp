@@ -1,0 +1,60 @@
+// Which vertices of a store have changed, in order, for mirrors that follow it at their own pace. Bounded: where a mirror falls
+// too far behind, it learns that everything may have changed.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace deltamatch::graph {
+
+class ChangeLog {
+ public:
+  /// Nothing is remembered before.
+  void track() noexcept { tracked_ = true; }
+  [[nodiscard]] bool tracked() const noexcept { return tracked_; }
+
+  /// Makes room for `more` changes, so that `append` cannot fail; forgets the oldest ones where there would be more than
+  /// `limit`.
+  void prepare(std::size_t more, std::size_t limit) {
+    if (log_.size() + more > limit) forget();
+    logging_ = tracked_ && more <= limit;
+    if (logging_ && log_.size() + more > log_.capacity()) log_.reserve(std::max(log_.size() + more, 2 * log_.capacity()));
+  }
+  void append(VertexId vertex) noexcept {
+    if (logging_) {
+      log_.push_back(vertex);
+    } else {
+      forget();
+      ++first_;
+    }
+  }
+
+  /// Changes so far.
+  [[nodiscard]] std::uint64_t end() const noexcept { return first_ + log_.size(); }
+  /// The vertices of all changes but the first `begin`, with repetitions; nullopt where they are not remembered. Valid until
+  /// the next prepare.
+  [[nodiscard]] std::optional<std::span<const VertexId>> since(std::uint64_t begin) const noexcept {
+    if (begin < first_) return std::nullopt;
+    return std::span(log_).subspan(begin - first_);
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept { return log_.capacity() * sizeof(VertexId); }
+
+ private:
+  void forget() noexcept {
+    first_ += log_.size();
+    log_.clear();
+  }
+
+  bool tracked_ = false;
+  bool logging_ = false;
+  std::uint64_t first_ = 0;  // changes before log_[0]
+  std::vector<VertexId> log_;
+};
+
+}  // namespace deltamatch::graph

@@ -1,0 +1,25 @@
+// Where an engine's lists live and who matches: what a GPU build hands in.
+#pragma once
+
+#include <memory>
+
+#include "graph/arena.hpp"
+#include "match/matcher.hpp"
+
+namespace deltamatch {
+
+/// Owned through shared_ptr by every engine that uses it. One engine at a time may match.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  /// Where the lists of the data graph are to live.
+  [[nodiscard]] virtual graph::SlabAllocator& slabs() noexcept = 0;
+  /// `workers` outlives the matcher.
+  [[nodiscard]] virtual std::unique_ptr<match::Matcher> make_matcher(Workers& workers) = 0;
+};
+
+}  // namespace deltamatch

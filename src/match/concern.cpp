@@ -1,0 +1,68 @@
+#include "match/concern.hpp"
+
+#include <algorithm>
+
+namespace deltamatch::match {
+
+namespace {
+
+bool powers_meet_parallels(const plan::Factor& factor, std::span<const graph::Resolved> resolved) {
+  const auto bad = [&](std::uint8_t power, graph::ReadingId reading) { return power > 1 && resolved[reading].parallel; };
+  return std::any_of(factor.vertices.begin(), factor.vertices.end(),
+                     [&](const plan::Candidates& wanted) {
+                       return std::any_of(wanted.probes.begin(), wanted.probes.end(),
+                                          [&](const plan::Probe& probe) { return bad(probe.power, probe.reading); });
+                     }) ||
+         std::any_of(factor.edges.begin(), factor.edges.end(),
+                     [&](const plan::TreeEdge& edge) { return bad(edge.power, edge.a_to_b); }) ||
+         std::any_of(factor.inner.begin(), factor.inner.end(),
+                     [&](const plan::Factor& inner) { return powers_meet_parallels(inner, resolved); }) ||
+         std::any_of(factor.others.begin(), factor.others.end(),
+                     [&](const plan::Factor& other) { return powers_meet_parallels(other, resolved); });
+}
+
+}  // namespace
+
+bool must_walk(const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
+  if (plan.count.terms.empty()) return true;
+  for (const plan::Term& term : plan.count.terms) {
+    for (const plan::Factor& factor : term.factors) {
+      if (powers_meet_parallels(factor, resolved)) return true;
+    }
+  }
+  return false;
+}
+
+std::span<const PlanRef> Concern::of(const graph::Edge& anchor) {
+  const auto from_tail = graph_->directed() ? graph::Direction::out : graph::Direction::both;
+  const auto from_head = graph_->directed() ? graph::Direction::in : graph::Direction::both;
+  const LabelId tail = graph_->dictionary.label(anchor.tail);
+  const LabelId head = graph_->dictionary.label(anchor.head);
+  const std::uint64_t key = std::uint64_t{graph_->relations().find(from_tail, anchor.label, head)} << 32 |
+                            graph_->relations().find(from_head, anchor.label, tail);
+  if (last_ == nullptr || key != last_key_) {
+    auto at = known_.find(key);
+    if (at == known_.end()) at = known_.emplace(key, find_plans(anchor.label, tail, head)).first;
+    last_ = &at->second;
+    last_key_ = key;
+  }
+  return *last_;
+}
+
+std::vector<PlanRef> Concern::find_plans(LabelId label, LabelId tail, LabelId head) const {
+  std::vector<PlanRef> found;
+  for (std::uint32_t t = 0; t < tasks_.size(); ++t) {
+    const plan::BoundQuery& query = *tasks_[t].query;
+    for (std::uint32_t p = 0; p < tasks_[t].plans->plans.size(); ++p) {
+      const plan::Plan& plan = tasks_[t].plans->plans[p];
+      if (!plan::admits(query.edges[plan.anchor.edge].labels, label) || !plan::admits(query.labels[plan.tail], tail) ||
+          !plan::admits(query.labels[plan.head], head)) {
+        continue;
+      }
+      found.push_back({t, p, must_walk(plan, resolved_)});
+    }
+  }
+  return found;
+}
+
+}  // namespace deltamatch::match

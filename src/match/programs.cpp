@@ -1,0 +1,48 @@
+#include "match/programs.hpp"
+
+#include <algorithm>
+
+#include "match/concern.hpp"
+
+namespace deltamatch::match {
+
+namespace {
+
+bool chooses_parallels(const plan::Program& program, std::span<const graph::Resolved> resolved) {
+  return std::any_of(program.nodes.begin(), program.nodes.end(), [&](const plan::Node& node) {
+    return node.choose > 1 && std::any_of(node.candidates.probes.begin(), node.candidates.probes.end(),
+                                          [&](const plan::Probe& probe) { return resolved[probe.reading].parallel; });
+  });
+}
+
+}  // namespace
+
+bool is_plain(const plan::BoundQuery& query, const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
+  if (query.edges_may_coincide() || query.mode != MatchMode::isomorphism) return false;
+  for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
+    if (e != plan.anchor.edge && resolved[query.edges[e].reading[0]].derived) return false;
+  }
+  return true;
+}
+
+AnchorProgram program_for(const QueryTask& task, const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
+  AnchorProgram made;
+  made.plain = is_plain(*task.query, plan, resolved);
+  if (!task.list && !must_walk(plan, resolved)) {
+    made.program = plan::make_sums(*task.query, plan);
+    made.sums = !chooses_parallels(made.program, resolved);
+  }
+  if (!made.sums) made.program = plan::make_walk(plan, ordered(task), task.list, made.plain);
+  return made;
+}
+
+Programs make_programs(std::span<const QueryTask> tasks, std::span<const graph::Resolved> resolved) {
+  Programs made;
+  for (const QueryTask& task : tasks) {
+    auto& programs = made.emplace_back();
+    for (const plan::Plan& plan : task.plans->plans) programs.push_back(program_for(task, plan, resolved));
+  }
+  return made;
+}
+
+}  // namespace deltamatch::match

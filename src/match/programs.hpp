@@ -1,0 +1,32 @@
+// Which program works the anchors of a plan: the choice that a backend which runs programs and the estimator that walks them
+// must make alike.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "match/matcher.hpp"
+#include "plan/program.hpp"
+
+namespace deltamatch::match {
+
+struct AnchorProgram {
+  plan::Program program;
+  bool sums = false;   ///< results add to PlanResult::sum, else to PlanResult::found
+  bool plain = false;  ///< see is_plain
+};
+
+/// Whether each query edge but the anchor's can be mapped in one way only, so that vertices alone tell matches apart.
+[[nodiscard]] bool is_plain(const plan::BoundQuery& query, const plan::Plan& plan, std::span<const graph::Resolved> resolved);
+
+/// Listing walks to every match. Counting sums where the plan's sums hold for the readings as they are (see must_walk), and
+/// where no set of several is chosen from a list with parallel edges, which takes more than the number of its entries.
+[[nodiscard]] AnchorProgram program_for(const QueryTask& task, const plan::Plan& plan,
+                                        std::span<const graph::Resolved> resolved);
+
+/// By task and plan; valid while plans and resolved readings stay as they are.
+using Programs = std::vector<std::vector<AnchorProgram>>;
+[[nodiscard]] Programs make_programs(std::span<const QueryTask> tasks, std::span<const graph::Resolved> resolved);
+
+}  // namespace deltamatch::match

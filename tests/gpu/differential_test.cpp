@@ -1,0 +1,242 @@
+// CPU and GPU side by side on graphs too large for the oracle: equal counts and equal digests, batch by batch.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+#include <string>
+
+#include "gpu/support.hpp"
+
+namespace deltamatch {
+namespace {
+
+struct Shape {
+  std::uint32_t vertices;
+  std::uint32_t edges;
+  std::uint32_t vertex_labels;
+  std::uint32_t edge_labels;
+  bool directed;
+  double skew;         ///< exponent of the draw: 1 is uniform, larger ones make hubs
+  std::uint32_t hub;   ///< vertex 0 gets that many neighbours more
+};
+
+class Stream {
+ public:
+  Stream(const Shape& shape, std::uint64_t seed) : shape_(shape), random_(seed) {
+    for (std::uint32_t i = 0; i < shape.vertex_labels; ++i) vertex_labels_.push_back("V" + std::to_string(i));
+    for (std::uint32_t i = 0; i < shape.edge_labels; ++i) edge_labels_.push_back("E" + std::to_string(i));
+  }
+
+  UpdateBatch start() {
+    UpdateBatch batch;
+    for (std::uint32_t i = 0; i < shape_.edges; ++i) add(batch, true);
+    for (std::uint32_t i = 0; i < shape_.hub; ++i) put(batch, 0, 1 + i % (shape_.vertices - 1), 0, true);
+    return batch;
+  }
+
+  // Half insertions, half deletions of edges that were inserted (some of them gone already).
+  UpdateBatch next(std::uint32_t size) {
+    UpdateBatch batch;
+    for (std::uint32_t i = 0; i < size; ++i) {
+      if (random_() % 2 == 0 || known_.empty()) {
+        add(batch, true);
+      } else {
+        const auto& edge = known_[random_() % known_.size()];
+        put(batch, edge[0], edge[1], edge[2], false);
+      }
+    }
+    return batch;
+  }
+
+ private:
+  std::uint32_t vertex() {
+    const double u = std::uniform_real_distribution<double>(0, 1)(random_);
+    return std::min(static_cast<std::uint32_t>(std::pow(u, shape_.skew) * shape_.vertices), shape_.vertices - 1);
+  }
+  void add(UpdateBatch& batch, bool insert) {
+    const std::uint32_t a = vertex();
+    std::uint32_t b = vertex();
+    while (b == a) b = static_cast<std::uint32_t>(random_() % shape_.vertices);
+    put(batch, a, b, static_cast<std::uint32_t>(random_() % std::max(1U, shape_.edge_labels)), insert);
+  }
+  void put(UpdateBatch& batch, std::uint32_t a, std::uint32_t b, std::uint32_t label, bool insert) {
+    Update update;
+    update.kind = insert ? UpdateKind::insert_edge : UpdateKind::delete_edge;
+    update.source = Id(std::int64_t{a});
+    update.target = Id(std::int64_t{b});
+    if (!vertex_labels_.empty()) {
+      update.source_label = vertex_labels_[a % vertex_labels_.size()];
+      update.target_label = vertex_labels_[b % vertex_labels_.size()];
+    }
+    if (!edge_labels_.empty()) update.label = edge_labels_[label];
+    batch.add(update);
+    if (insert) known_.push_back({a, b, label});
+  }
+
+  Shape shape_;
+  std::mt19937_64 random_;
+  std::vector<std::string> vertex_labels_;
+  std::vector<std::string> edge_labels_;
+  std::vector<std::array<std::uint32_t, 3>> known_;
+};
+
+struct Registered {
+  std::string pattern;
+  QueryOptions options;
+};
+
+class GpuDifferential : public testing::TestWithParam<test::Setting> {
+ protected:
+  void SetUp() override { DELTAMATCH_NEEDS_GPU(); }
+
+  void compare(const Shape& shape, const std::vector<Registered>& queries, const std::vector<std::uint32_t>& batches,
+               std::uint64_t seed) {
+    Engine cpu({.directed = shape.directed, .threads = 0});
+    Engine gpu({.directed = shape.directed, .threads = 0, .backend = test::backend_of(GetParam())});
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      const Query query = parse_pattern(queries[q].pattern, "q" + std::to_string(q));
+      cpu.add_query(query, queries[q].options);
+      gpu.add_query(query, queries[q].options);
+    }
+    Stream stream(shape, seed);
+    const UpdateBatch start = stream.start();
+    cpu.load(start, OnReject::skip);
+    gpu.load(start, OnReject::skip);
+    for (std::size_t b = 0; b < batches.size(); ++b) {
+      const UpdateBatch batch = stream.next(batches[b]);
+      const BatchResult expected = cpu.process(batch, OnReject::skip);
+      const BatchResult got = gpu.process(batch, OnReject::skip);
+      for (std::size_t q = 0; q < queries.size(); ++q) {
+        const std::string where = "batch " + std::to_string(b) + ", " + queries[q].pattern;
+        EXPECT_TRUE(expected.queries[q].added == got.queries[q].added)
+            << where << ": new " << to_string(got.queries[q].added) << ", not " << to_string(expected.queries[q].added);
+        EXPECT_TRUE(expected.queries[q].removed == got.queries[q].removed)
+            << where << ": removed " << to_string(got.queries[q].removed) << ", not "
+            << to_string(expected.queries[q].removed);
+        EXPECT_TRUE(expected.queries[q].added_digest == got.queries[q].added_digest) << where;
+        EXPECT_TRUE(expected.queries[q].removed_digest == got.queries[q].removed_digest) << where;
+      }
+      if (HasFailure()) return;
+    }
+  }
+};
+
+constexpr QueryOptions counted{};
+constexpr QueryOptions listed{.list = true};
+constexpr QueryOptions embeddings{.count = CountMode::embeddings};
+
+TEST_P(GpuDifferential, UnlabelledUndirected) {
+  compare({2000, 20000, 0, 0, false, 1.5, 0},
+          {{"(a)--(b)--(c)--(a)", counted},
+           {"(a)--(b)--(c)--(d)--(a)", counted},
+           {"(a)--(b)--(c)--(d)--(a), (a)--(c)", listed},
+           {"(a)--(b)--(c)--(d)--(a), (a)--(c), (b)--(d)", listed},
+           {"(a)--(b)--(c)--(d)", embeddings}},
+          {1, 7, 64, 512, 4096}, 1);
+}
+
+TEST_P(GpuDifferential, LabelledDirectedWithWildcards) {
+  compare({3000, 30000, 3, 2, true, 1.5, 0},
+          {{"(a:V0)-[:E0]->(b:V1)-[:E1]->(c:V2)-[:E0]->(a)", listed},
+           {"(a:V0)-->(b:V1)-->(c)-->(a)", counted},
+           {"(a)-[:E0]->(b)-[:E0]->(c)<-[:E1]-(d:V1)", counted},
+           {"(a:V0)--(b:V1)--(c:V2)--(a)", listed},
+           {"(a:V0|V1)-[:E0|E1]->(b:V1)-->(c:V0)", counted},
+           {"(a:V0)-->(b:V1)-->(c)-->(a)", {.mode = MatchMode::homomorphism, .count = CountMode::embeddings}},
+           {"(a:V0)--(b)--(c)--(a)", {.mode = MatchMode::edge_distinct, .count = CountMode::embeddings}}},
+          {1, 100, 1000, 4000}, 2);
+}
+
+TEST_P(GpuDifferential, HubOfHighDegree) {
+  compare({200001, 50000, 0, 0, false, 1, 200000},
+          {{"(a)--(b)--(c)--(a)", counted}, {"(a)--(b)--(c)--(d)--(a)", counted}, {"(a)--(b)--(c)", counted}}, {64, 512}, 3);
+}
+
+TEST_P(GpuDifferential, LargeBatches) {
+  compare({50000, 400000, 6, 0, false, 1.5, 0},
+          {{"(a:V0)--(b:V1)--(c:V2)--(d:V3)--(a)", counted},
+           {"(a:V0)--(b:V1)--(c:V2)--(d:V3)--(e:V4)--(f:V5)--(a)", counted},
+           {"(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a), (a)--(c)", listed}},
+          {65536, 65536, 1}, 4);
+}
+
+TEST_P(GpuDifferential, LargeQueries) {
+  std::string path = "(v0:V0)";
+  for (int i = 1; i < 12; ++i) path += "--(v" + std::to_string(i) + ":V" + std::to_string(i % 6) + ")";
+  std::string ladder = "(a0)--(a1)--(a2)--(a3)--(a4)--(a5)--(a6)--(a7), (b0)--(b1)--(b2)--(b3)--(b4)--(b5)--(b6)--(b7)";
+  for (int i = 0; i < 8; ++i) ladder += ", (a" + std::to_string(i) + ")--(b" + std::to_string(i) + ")";
+  std::string clique;
+  for (int i = 0; i < 7; ++i) {
+    for (int j = i + 1; j < 7; ++j) {
+      clique += (clique.empty() ? "" : ", ") + std::string("(c") + std::to_string(i) + ")--(c" + std::to_string(j) + ")";
+    }
+  }
+  compare({4000, 9000, 6, 0, false, 1, 0}, {{path, counted}, {path, {.count = CountMode::embeddings}}}, {64, 256}, 5);
+  compare({300, 700, 0, 0, false, 1, 0}, {{ladder, counted}}, {4, 8}, 6);
+  compare({200, 5000, 0, 0, false, 1, 0}, {{clique, counted}, {clique, listed}}, {16, 64}, 7);
+}
+
+TEST_P(GpuDifferential, CountsBeyond64Bits) {
+  std::string star;
+  for (int i = 0; i < 8; ++i) star += (star.empty() ? "" : ", ") + std::string("(h)--(l") + std::to_string(i) + ")";
+  compare({3000, 3000, 0, 0, false, 1, 2990}, {{star, counted}, {star, embeddings}}, {8, 64}, 8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, GpuDifferential, testing::ValuesIn(test::settings()),
+                         [](const auto& setting) { return std::string(setting.param.name); });
+
+TEST(GpuStatic, EqualsTheCpu) {
+  DELTAMATCH_NEEDS_GPU();
+  const Shape shape{3000, 30000, 0, 0, false, 1.5, 0};
+  Engine cpu({.directed = false});
+  Engine gpu({.directed = false, .backend = make_gpu_backend({.memory = std::size_t{1} << 28})});
+  Stream stream(shape, 9);
+  const UpdateBatch start = stream.start();
+  cpu.load(start, OnReject::skip);
+  gpu.load(start, OnReject::skip);
+  for (const char* pattern : {"(a)--(b)--(c)--(a)", "(a)--(b)--(c)--(d)--(a)", "(a)--(b)--(c)--(d)--(a), (a)--(c), (b)--(d)"}) {
+    const Query query = parse_pattern(pattern, "q");
+    const StaticResult expected = cpu.match(query);
+    const StaticResult got = gpu.match(query);
+    EXPECT_TRUE(expected.matches == got.matches) << pattern << ": " << to_string(got.matches) << ", not "
+                                                 << to_string(expected.matches);
+    StaticOptions list;
+    list.query.list = true;
+    EXPECT_TRUE(cpu.match(query, list).digest == gpu.match(query, list).digest) << pattern;
+  }
+}
+
+// Several GPUs share a batch's anchors; one device twice is as good a test of the sharing.
+TEST(GpuSeveralDevices, EqualOne) {
+  DELTAMATCH_NEEDS_GPU();
+  std::vector<int> devices;
+  for (int i = 0; i < gpu_count(); ++i) devices.push_back(i);
+  if (devices.size() == 1) devices.push_back(0);
+  const Shape shape{5000, 60000, 3, 0, false, 1.5, 0};
+  Engine one({.directed = false, .backend = make_gpu_backend({.memory = std::size_t{1} << 26})});
+  Engine all({.directed = false, .backend = make_gpu_backend({.devices = devices, .memory = std::size_t{1} << 26})});
+  for (const char* pattern : {"(a:V0)--(b:V1)--(c:V2)--(a)", "(a:V0)--(b:V1)--(c)--(d)--(a)"}) {
+    for (Engine* engine : {&one, &all}) {
+      engine->add_query(parse_pattern(pattern, "l"), {.list = true});
+      engine->add_query(parse_pattern(pattern, "c"));
+    }
+  }
+  Stream stream(shape, 10);
+  const UpdateBatch start = stream.start();
+  one.load(start, OnReject::skip);
+  all.load(start, OnReject::skip);
+  for (int b = 0; b < 5; ++b) {
+    const UpdateBatch batch = stream.next(1000);
+    const BatchResult expected = one.process(batch, OnReject::skip);
+    const BatchResult got = all.process(batch, OnReject::skip);
+    for (std::size_t q = 0; q < expected.queries.size(); ++q) {
+      EXPECT_TRUE(expected.queries[q].added == got.queries[q].added && expected.queries[q].removed == got.queries[q].removed);
+      EXPECT_TRUE(expected.queries[q].added_digest == got.queries[q].added_digest);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch

@@ -1,0 +1,37 @@
+// What the GPU tests share: they are skipped by name where there is no device.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "deltamatch/engine.hpp"
+#include "deltamatch/gpu.hpp"
+
+namespace deltamatch::test {
+
+#define DELTAMATCH_NEEDS_GPU() \
+  if (gpu_count() == 0) GTEST_SKIP() << "no CUDA device"
+
+/// A policy under a budget that it can hardly live on, or can.
+struct Setting {
+  const char* name;
+  CachePolicy policy;
+  std::size_t memory;
+};
+
+inline const std::vector<Setting>& settings() {
+  static const std::vector<Setting> all{
+      {"resident", CachePolicy::resident, std::size_t{64} << 20},    {"none", CachePolicy::none, 0},
+      {"random_walk", CachePolicy::random_walk, std::size_t{1} << 20}, {"random_walk_tiny", CachePolicy::random_walk, 4096},
+      {"degree", CachePolicy::degree, std::size_t{1} << 16},         {"k_hop", CachePolicy::k_hop, std::size_t{1} << 16},
+      {"managed", CachePolicy::managed, 0},                          {"automatic", CachePolicy::automatic, std::size_t{64} << 20}};
+  return all;
+}
+
+inline std::shared_ptr<Backend> backend_of(const Setting& setting) {
+  return make_gpu_backend({.policy = setting.policy, .memory = setting.memory});
+}
+
+}  // namespace deltamatch::test

@@ -1,0 +1,341 @@
+// Estimates against true counts: unbiased per list and in total, the same with any number of threads, as many walks as asked
+// for.
+#include "estimate/estimator.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <ostream>
+
+#include "estimate/selection.hpp"
+#include "unit/estimate/support.hpp"
+
+namespace deltamatch::estimate {
+namespace {
+
+using testing::DoubleNear;
+
+struct Moments {
+  double sum = 0;
+  double squares = 0;
+  void add(double x) noexcept {
+    sum += x;
+    squares += x * x;
+  }
+  /// How many standard errors the mean of `n` lies from the truth; 0 where both are one number.
+  [[nodiscard]] double z(double truth, double n) const {
+    const double mean = sum / n;
+    const double variance = std::max(0.0, squares / n - mean * mean) / (n - 1);
+    if (variance <= 1e-12 * truth * truth) return std::fabs(mean - truth) <= 1e-4 * truth ? 0 : INFINITY;
+    return (mean - truth) / std::sqrt(variance);
+  }
+};
+
+struct Setting {
+  Method method;
+  double walks;
+};
+
+std::string name_of(const Setting& setting) {
+  return (setting.method == Method::walks ? "walks" : "even") + std::to_string(static_cast<int>(setting.walks));
+}
+void PrintTo(const Setting& setting, std::ostream* out) { *out << name_of(setting); }
+
+/// The mean of many estimates, list by list, in total, and for the partial matches of every node.
+void expect_unbiased(World& world, const Setting& setting) {
+  Workers workers(2);
+  Options options;
+  options.method = setting.method;
+  options.walks = options.round = setting.walks;
+  options.least = 1;
+  options.leaves = true;
+  Estimator exact(workers, options);
+  const Accesses truth = exact.count(world.graph, world.passes, world.tasks, world.programs);
+  ASSERT_GT(truth.total(), 200);
+  constexpr unsigned seeds = 3000;
+  std::map<StoredVertex, Moments> lists;
+  std::vector<Moments> nodes;
+  Moments total;
+  for (unsigned seed = 0; seed < seeds; ++seed) {
+    options.seed = seed;
+    Estimator estimator(workers, options);
+    const Accesses& estimate = estimator.run(world.graph, world.passes, world.tasks, world.programs);
+    for (const Access& access : estimate.lists) lists[access.at].add(access.times);
+    total.add(estimate.total());
+    std::size_t n = 0;
+    for (const auto& plans : estimate.plans) {
+      for (const PlanFigures& plan : plans) {
+        for (const double found : plan.partial_matches) {
+          if (nodes.size() <= n) nodes.emplace_back();
+          nodes[n++].add(found);
+        }
+      }
+    }
+  }
+  // Rare lists are met in few of the seeds only: their means are far from normal, so they are judged together.
+  EXPECT_LT(std::fabs(total.z(truth.total(), seeds)), 4);
+  double chi = 0;
+  std::size_t judged = 0;
+  for (const Access& access : truth.lists) {
+    const double z = lists[access.at].z(access.times, seeds);
+    EXPECT_LT(std::fabs(z), 5) << "vertex " << access.at.vertex << " looked up " << access.times << " times";
+    chi += z * z;
+    ++judged;
+  }
+  for (const auto& [at, moments] : lists) {
+    EXPECT_TRUE(std::any_of(truth.lists.begin(), truth.lists.end(), [&](const Access& access) { return access.at == at; }))
+        << "vertex " << at.vertex << " is never looked up";
+  }
+  EXPECT_LT(chi / static_cast<double>(judged), 2);
+  std::size_t n = 0;
+  for (const auto& plans : truth.plans) {
+    for (const PlanFigures& plan : plans) {
+      for (const double found : plan.partial_matches) EXPECT_LT(std::fabs(nodes[n++].z(found, seeds)), 5) << "node " << n;
+    }
+  }
+}
+
+class Unbiased : public testing::TestWithParam<Setting> {};
+
+TEST_P(Unbiased, OnAWalk) {
+  World world({}, 11);
+  world.add(parse_pattern("(a)--(b)--(c)--(d)--(a), (b)--(d)", "test"), MatchMode::isomorphism, CountMode::subgraphs, true);
+  world.stage();
+  expect_unbiased(world, GetParam());
+}
+
+TEST_P(Unbiased, OnSums) {
+  WorldOptions options;
+  options.vertices = 18;
+  World world(options, 12);
+  world.add(parse_pattern("(a)--(b)--(c)--(d)--(e)--(a)", "test"));
+  world.add(parse_pattern("(a)--(b)--(c)--(a), (c)--(d), (d)--(e)", "test"));
+  world.stage();
+  expect_unbiased(world, GetParam());
+}
+
+TEST_P(Unbiased, OnDirectedLabelledWildcards) {
+  WorldOptions options;
+  options.directed = true;
+  options.edge_labels = 2;
+  options.vertex_labels = 2;
+  options.vertices = 16;
+  options.edges = 110;
+  options.skew = 1.5;
+  World world(options, 13);
+  world.add(parse_pattern("(a)-->(b)-->(c)--(a)", "test"), MatchMode::homomorphism, CountMode::embeddings);
+  world.add(parse_pattern("(a:V0)-->(b)-[:E1]->(c)-->(d)", "test"), MatchMode::edge_distinct, CountMode::embeddings, true);
+  world.stage();
+  expect_unbiased(world, GetParam());
+}
+
+std::string setting_name(const testing::TestParamInfo<Setting>& info) { return name_of(info.param); }
+INSTANTIATE_TEST_SUITE_P(Methods, Unbiased,
+                         testing::Values(Setting{Method::walks, 3000}, Setting{Method::walks, 30000}, Setting{Method::even, 16},
+                                         Setting{Method::even, 64}),
+                         setting_name);
+
+TEST(Binomial, HasMeanAndVarianceOfEveryRange) {
+  for (const auto& [n, p] : {std::pair<std::uint64_t, double>{10, 0.3},
+                             {10, 0.9},
+                             {1000, 0.001},
+                             {1000, 0.2},
+                             {1000, 0.7},
+                             {1000000, 1e-5},
+                             {1000000, 0.5},
+                             {40, 0.45},
+                             {std::uint64_t{1} << 40, 1e-9}}) {
+    Random random(1, n, static_cast<std::uint64_t>(p * 1e9));
+    constexpr unsigned draws = 200000;
+    const double mean = static_cast<double>(n) * p;
+    const double variance = mean * (1 - p);
+    double sum = 0;
+    double squares = 0;
+    for (unsigned i = 0; i < draws; ++i) {
+      const std::uint64_t k = random.binomial(n, p);
+      ASSERT_LE(k, n);
+      const double off = static_cast<double>(k) - mean;
+      sum += off;
+      squares += off * off;
+    }
+    EXPECT_LT(std::fabs(sum / draws), 5 * std::sqrt(variance / draws)) << n << " x " << p;
+    EXPECT_NEAR(squares / draws / variance, 1, 0.03) << n << " x " << p;
+  }
+  Random random(1, 2, 3);
+  EXPECT_EQ(random.binomial(0, 0.5), 0);
+  EXPECT_EQ(random.binomial(7, 0), 0);
+  EXPECT_EQ(random.binomial(7, 1), 7);
+}
+
+TEST(Estimator, DoesNotDependOnThreads) {
+  WorldOptions shape;
+  shape.vertices = 300;
+  shape.edges = 2000;
+  shape.inserted = shape.removed = 200;
+  shape.skew = 2;
+  World world(shape, 21);
+  world.add(parse_pattern("(a)--(b)--(c)--(d)--(a)", "test"));
+  world.add(parse_pattern("(a)--(b)--(c)--(a), (c)--(d)", "test"), MatchMode::isomorphism, CountMode::subgraphs, true);
+  world.stage();
+  for (const Method method : {Method::walks, Method::even}) {
+    Options options;
+    options.method = method;
+    options.walks = 5000;
+    options.round = 2000;
+    options.least = 1;
+    options.seed = 5;
+    Workers one(1);
+    Estimator alone(one, options);
+    const Accesses expected = alone.run(world.graph, world.passes, world.tasks, world.programs);
+    EXPECT_EQ(expected.rounds, 3);
+    for (const unsigned threads : {2U, 3U, 8U}) {
+      Workers workers(threads);
+      Estimator estimator(workers, options);
+      for (unsigned again = 0; again < 2; ++again) {
+        const Accesses& estimate = estimator.run(world.graph, world.passes, world.tasks, world.programs);
+        EXPECT_EQ(estimate.lists, expected.lists);
+        for (std::size_t t = 0; t < expected.plans.size(); ++t) {
+          for (std::size_t p = 0; p < expected.plans[t].size(); ++p) {
+            EXPECT_EQ(estimate.plans[t][p].partial_matches, expected.plans[t][p].partial_matches);
+          }
+        }
+      }
+    }
+    options.seed = 6;
+    Estimator other(one, options);
+    EXPECT_NE(other.run(world.graph, world.passes, world.tasks, world.programs).lists, expected.lists);
+  }
+}
+
+TEST(WalkCounts, FollowTheFormulas) {
+  // (n - 1)(2 + alpha) |dE| D^(n-2) / (alpha^2 (1 - delta) C): 4 x 3 x 1000 x 10^3 / (1 x 0.1 x 50)
+  EXPECT_THAT(formula_walks(4, 1000 * 1e3, 1, 0.9, 50), DoubleNear(2.4e6, 1));
+  EXPECT_THAT(paper_walks(8192, 64, 5), DoubleNear(8192 * 8 / 1024.0, 1e-9));
+  EXPECT_THAT(paper_walks(1000, 12, 7), DoubleNear(1000 * std::pow(12, 5) / std::pow(32, 7), 1e-12));
+  EXPECT_GT(paper_walks(98304, 18311, 7), 1e15) << "no integer would hold what clamping takes care of";
+}
+
+class WalkCountOfAWorld : public testing::Test {
+ protected:
+  void SetUp() override {
+    world_.add(parse_pattern("(a)--(b)--(c)--(d)--(a)", "test"), MatchMode::isomorphism, CountMode::subgraphs, true);
+    world_.stage();
+  }
+  Accesses run(const Options& options) {
+    Estimator estimator(workers_, options);
+    return estimator.run(world_.graph, world_.passes, world_.tasks, world_.programs);
+  }
+  static Options options(WalkCount count) {
+    Options options;
+    options.method = Method::walks;
+    options.count = count;
+    return options;
+  }
+  [[nodiscard]] double degree() const { return world_.graph.base().longest(0); }
+
+  World world_{{}, 31};
+  Workers workers_{1};
+};
+
+TEST_F(WalkCountOfAWorld, IsClamped) {
+  Options fixed = options(WalkCount::fixed);
+  fixed.walks = 5000;
+  EXPECT_EQ(run(fixed).walks, 5000);
+  fixed.most = 700;
+  fixed.least = 100;
+  EXPECT_EQ(run(fixed).walks, 700);
+  fixed.walks = 1;
+  EXPECT_EQ(run(fixed).walks, 100);
+  Options paper = options(WalkCount::paper);
+  paper.least = 1;
+  EXPECT_EQ(run(paper).walks, std::max(1.0, std::ceil(paper_walks(24, degree(), 4))));
+  paper.least = 333;
+  EXPECT_EQ(run(paper).walks, 333);
+}
+
+TEST_F(WalkCountOfAWorld, TheFormulaIsAskedAgainWithEveryEstimate) {
+  Options formula = options(WalkCount::formula);
+  formula.alpha = 4;
+  formula.delta = 0.1;
+  formula.least = 10;
+  formula.most = 1e8;
+  formula.round = 1e6;
+  const Accesses estimate = run(formula);
+  EXPECT_GT(estimate.rounds, 1);
+  double least = INFINITY;
+  for (const Access& access : estimate.lists) least = std::min(least, access.times);
+  const double pieces = static_cast<double>(estimate.pieces);
+  const double enough = formula_walks(3, pieces * degree() * degree(), formula.alpha, formula.delta, least);
+  EXPECT_TRUE(estimate.walks >= enough * (1 - 1e-9) || estimate.walks == formula.most) << estimate.walks << " of " << enough;
+  formula.most = 20;
+  EXPECT_EQ(run(formula).walks, 20);
+}
+
+TEST_F(WalkCountOfAWorld, TimeEndsAfterAWholeRound) {
+  for (const Method method : {Method::walks, Method::even}) {
+    Options timed = options(WalkCount::fixed);
+    timed.method = method;
+    timed.walks = 1e6;
+    timed.round = 1e4;
+    timed.seconds = 0;
+    const Accesses first = run(timed);
+    EXPECT_EQ(first.rounds, 1);
+    EXPECT_EQ(first.walks, 1e4);
+    Options alone = timed;
+    alone.seconds = INFINITY;
+    alone.walks = 1e4;
+    EXPECT_EQ(run(alone).lists, first.lists) << "divided by the rounds done";
+    timed.seconds = INFINITY;
+    EXPECT_EQ(run(timed).rounds, 100);
+  }
+}
+
+TEST(Estimator, HasNothingToDoWithoutConcern) {
+  WorldOptions shape;
+  shape.vertex_labels = 2;
+  World world(shape, 41);
+  world.add(parse_pattern("(a:nowhere)--(b:V1)--(c)", "test"));
+  world.stage();
+  Workers workers(2);
+  Estimator estimator(workers);
+  const Accesses& estimate = estimator.run(world.graph, world.passes, world.tasks, world.programs);
+  EXPECT_EQ(estimate.total() == 0, estimate.lists.empty());
+  EXPECT_EQ(estimator.run(world.graph, {}, world.tasks, world.programs).pieces, 0);
+  EXPECT_TRUE(estimator.run(world.graph, world.passes, {}, {}).lists.empty());
+}
+
+// A power law: the heaviest of 20,000 vertices has hundreds of neighbours. A cache of one tenth of what is accessed holds the
+// most accessed twentieth, whichever way the walks are drawn.
+TEST(Estimator, CoversTheMostAccessedListsOfASkewedGraph) {
+  WorldOptions shape;
+  shape.vertices = 20000;
+  shape.edges = 60000;
+  shape.inserted = shape.removed = 256;
+  shape.skew = 2.5;
+  for (const char* pattern : {"(a)--(b)--(c)--(d)--(a)", "(a)--(b)--(c)--(a), (c)--(d)--(e)"}) {
+    World world(shape, 51);
+    world.add(parse_pattern(pattern, "test"));
+    world.stage();
+    EXPECT_GT(world.graph.base().longest(0), 100);
+    Workers workers(2);
+    Estimator estimator(workers);
+    const Accesses truth = estimator.count(world.graph, world.passes, world.tasks, world.programs);
+    const auto covered = [&](const Accesses& estimate) {
+      const auto one = [](const StoredVertex&) { return std::size_t{1}; };
+      return coverage(truth.lists, select(estimate.lists, one, truth.lists.size() / 10).hot);
+    };
+    const double even = covered(estimator.run(world.graph, world.passes, world.tasks, world.programs));
+    Options options;
+    options.method = Method::walks;
+    Estimator walker(workers, options);
+    const double walks = covered(walker.run(world.graph, world.passes, world.tasks, world.programs));
+    RecordProperty(std::string("coverage of ") + pattern, std::to_string(even) + " even, " + std::to_string(walks) + " walks");
+    EXPECT_GE(even, 0.9) << pattern;
+    EXPECT_GE(even, walks) << pattern;
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch::estimate

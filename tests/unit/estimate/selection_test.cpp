@@ -1,0 +1,159 @@
+// What goes into a cache under a budget.
+#include "estimate/selection.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/estimate/support.hpp"
+
+namespace deltamatch::estimate {
+namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::IsEmpty;
+
+constexpr StoredVertex at(VertexId vertex, bool derived = false) { return {vertex, derived}; }
+
+TEST(Select, TakesTheDensestFirstAndSkipsWhatDoesNotFit) {
+  const std::vector<Access> accesses{{at(0), 10}, {at(1), 90}, {at(1, true), 30}, {at(2), 1}, {at(3), 30}, {at(4), 5}};
+  const auto bytes = [](const StoredVertex& v) -> std::size_t {
+    if (v.derived) return 10;
+    constexpr std::size_t sizes[] = {10, 100, 1, 10, 0};
+    return sizes[v.vertex];
+  };
+  // Per byte: 1, 0.9, 3, 1, 3; the last takes nothing and is left out.
+  const Selection some = select(accesses, bytes, 125);
+  EXPECT_THAT(some.hot, ElementsAre(at(1, true), at(3), at(0), at(2)));
+  EXPECT_EQ(some.bytes, 31);
+  const Selection all = select(accesses, bytes, 131);
+  EXPECT_THAT(all.hot, ElementsAre(at(0), at(1), at(1, true), at(2), at(3)));
+  EXPECT_EQ(all.bytes, 131);
+  const Selection few = select(accesses, bytes, 15);
+  EXPECT_THAT(few.hot, ElementsAre(at(1, true), at(2))) << "the second list of ten does not fit, the one of one does";
+  EXPECT_THAT(select(accesses, bytes, 0).hot, IsEmpty());
+  EXPECT_THAT(select({}, bytes, 100).hot, IsEmpty());
+}
+
+TEST(Select, NeverExceedsTheBudgetAndLeavesOnlyWhatDoesNotFit) {
+  std::mt19937 random(1);
+  for (unsigned round = 0; round < 200; ++round) {
+    std::vector<Access> accesses;
+    std::vector<std::size_t> sizes;
+    for (VertexId v = 0; v < 40; ++v) {
+      accesses.push_back({at(v), static_cast<double>(1 + random() % 100)});
+      sizes.push_back(1 + random() % 50);
+    }
+    const auto bytes = [&](const StoredVertex& v) { return sizes[v.vertex]; };
+    const std::size_t budget = random() % 1200;
+    const Selection selection = select(accesses, bytes, budget);
+    std::size_t sum = 0;
+    std::vector<bool> taken(40);
+    for (const StoredVertex& v : selection.hot) {
+      EXPECT_FALSE(taken[v.vertex]);
+      taken[v.vertex] = true;
+      sum += sizes[v.vertex];
+    }
+    EXPECT_EQ(sum, selection.bytes);
+    EXPECT_LE(sum, budget);
+    for (VertexId v = 0; v < 40; ++v) {
+      if (taken[v]) continue;
+      EXPECT_GT(sizes[v], budget - sum) << "vertex " << v << " would have fitted";
+      // At its turn it did not fit: the denser ones that were taken left too little.
+      std::size_t denser = 0;
+      for (VertexId u = 0; u < 40; ++u) {
+        const double of_u = accesses[u].times / static_cast<double>(sizes[u]);
+        const double of_v = accesses[v].times / static_cast<double>(sizes[v]);
+        if (taken[u] && (of_u > of_v || (of_u == of_v && u < v))) denser += sizes[u];
+      }
+      EXPECT_GT(sizes[v], budget - denser);
+    }
+  }
+}
+
+class Policies : public testing::Test {
+ protected:
+  void SetUp() override {
+    world_.add(parse_pattern("(a)--(b)--(c)--(d)", "test"));
+    world_.stage();
+  }
+  std::size_t bytes(const StoredVertex& v) const { return 4 * std::size_t{world_.graph.degree(v.vertex)}; }
+  BytesOf bytes_of() const {
+    return [this](const StoredVertex& v) { return bytes(v); };
+  }
+  static constexpr std::size_t everything = SIZE_MAX;
+
+  World world_{WorldOptions{false, 60, 70, 2, 1}, 7};
+};
+
+TEST_F(Policies, DegreeTakesTheLongestListsFirst) {
+  const Selection all = select_by_degree(world_.graph, bytes_of(), everything);
+  std::size_t with_edges = 0;
+  for (VertexId v = 0; v < 60; ++v) with_edges += world_.graph.degree(v) > 0 ? 1 : 0;
+  EXPECT_EQ(all.hot.size(), with_edges);
+  const Selection half = select_by_degree(world_.graph, bytes_of(), all.bytes / 2);
+  EXPECT_LE(half.bytes, all.bytes / 2);
+  ASSERT_FALSE(half.hot.empty());
+  std::uint32_t most = 0;
+  for (VertexId v = 0; v < 60; ++v) most = std::max(most, world_.graph.degree(v));
+  EXPECT_EQ(world_.graph.degree(half.hot[0].vertex), most);
+  for (std::size_t i = 1; i < half.hot.size(); ++i) {
+    EXPECT_LE(world_.graph.degree(half.hot[i].vertex), world_.graph.degree(half.hot[i - 1].vertex));
+  }
+}
+
+TEST_F(Policies, HopsAreThoseOfABreadthFirstSearch) {
+  std::vector<unsigned> distance(60, 99);
+  for (const match::PassWork& pass : world_.passes) {
+    for (const graph::Edge& edge : pass.anchors) distance[edge.tail] = distance[edge.head] = 0;
+  }
+  for (unsigned round = 0; round < 60; ++round) {
+    for (VertexId v = 0; v < 60; ++v) {
+      world_.graph.for_each_edge(v, true, [&](const graph::Edge& edge, Timestamp) {
+        distance[edge.tail] = std::min(distance[edge.tail], distance[edge.head] + 1);
+        distance[edge.head] = std::min(distance[edge.head], distance[edge.tail] + 1);
+      });
+    }
+  }
+  for (unsigned hops = 0; hops < 4; ++hops) {
+    const Selection selection = select_within(world_.graph, world_.passes, hops, bytes_of(), everything);
+    std::vector<StoredVertex> expected;
+    for (unsigned hop = 0; hop <= hops; ++hop) {
+      for (VertexId v = 0; v < 60; ++v) {
+        if (distance[v] == hop && world_.graph.degree(v) > 0) expected.push_back(at(v));
+      }
+    }
+    EXPECT_THAT(selection.hot, ElementsAreArray(expected));
+    const Selection cut = select_within(world_.graph, world_.passes, hops, bytes_of(), selection.bytes - 1);
+    expected.pop_back();
+    EXPECT_THAT(cut.hot, ElementsAreArray(expected));
+  }
+}
+
+TEST_F(Policies, KHopHoldsEveryListThatMatchingReads) {
+  EXPECT_EQ(hops_of(world_.tasks), 2) << "from an end of the path to the other";
+  const Selection within = select_within(world_.graph, world_.passes, hops_of(world_.tasks), bytes_of(), everything);
+  Workers workers(1);
+  Estimator estimator(workers);
+  const Accesses& truth = estimator.count(world_.graph, world_.passes, world_.tasks, world_.programs);
+  for (const Access& access : truth.lists) {
+    EXPECT_TRUE(std::count(within.hot.begin(), within.hot.end(), access.at) == 1 || bytes(access.at) == 0);
+  }
+}
+
+TEST(Coverage, IsTheShareOfTheMostAccessed) {
+  std::vector<Access> truth;
+  for (VertexId v = 0; v < 100; ++v) truth.push_back({at(v), 1000.0 - v});
+  const std::vector<StoredVertex> cached{at(0), at(1), at(3), at(50), at(2, true)};
+  EXPECT_EQ(coverage(truth, cached), 3.0 / 5);
+  EXPECT_EQ(coverage(truth, cached, 0.01), 1);
+  EXPECT_EQ(coverage(truth, cached, 0.0), 1) << "at least one";
+  EXPECT_EQ(coverage(truth, cached, 1), 4.0 / 100);
+  EXPECT_EQ(coverage(truth, {}), 0);
+  EXPECT_EQ(coverage({}, cached), 1);
+  const std::vector<Access> ties{{at(1), 5}, {at(2), 5}, {at(3), 5}};
+  EXPECT_EQ(coverage(ties, std::vector{at(3)}, 0.3), 1) << "no ranking tells ties apart";
+}
+
+}  // namespace
+}  // namespace deltamatch::estimate

@@ -1,0 +1,132 @@
+// A third reading of the plans: programs run on all partial matches count what the CPU matcher counts, and look up what a plain
+// reading of the definition looks up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "unit/estimate/support.hpp"
+
+namespace deltamatch::estimate {
+namespace {
+
+void expect_same_counts(World& world) {
+  Workers workers(2);
+  const auto matcher = match::make_cpu_matcher(workers);
+  Estimator estimator(workers);
+  for (const match::PassWork& pass : world.passes) {
+    std::vector<match::QueryResult> expected(world.tasks.size());
+    for (std::size_t t = 0; t < world.tasks.size(); ++t) expected[t].plans.resize(world.tasks[t].plans->plans.size());
+    match::MatchSteps steps;
+    matcher->match(world.graph, {&pass, 1}, world.tasks, expected, nullptr, steps);
+    const Accesses& counted = estimator.count(world.graph, {&pass, 1}, world.tasks, world.programs);
+    for (std::size_t t = 0; t < world.tasks.size(); ++t) {
+      std::vector<match::PlanResult> own;
+      for (std::size_t p = 0; p < world.programs[t].size(); ++p) {
+        match::PlanResult& result = own.emplace_back();
+        if (world.programs[t][p].sums) {
+          result.sum = counted.plans[t][p].sum;
+        } else {
+          result.found = static_cast<Count>(counted.plans[t][p].sum);
+        }
+      }
+      EXPECT_EQ(to_string(match::total(world.tasks[t], own)), to_string(match::total(world.tasks[t], expected[t].plans)))
+          << "task " << t << ": " << to_pattern(world.tasks[t].query->query) << ", mode "
+          << static_cast<int>(world.tasks[t].query->mode) << (world.tasks[t].list ? ", listed" : "");
+    }
+  }
+}
+
+TEST(ExactWalker, CountsWhatTheCpuMatcherCounts) {
+  for (unsigned seed = 0; seed < 160; ++seed) {
+    SCOPED_TRACE(seed);
+    WorldOptions options;
+    options.directed = seed % 2 == 0;
+    options.vertices = 10 + seed % 15;
+    options.edges = options.vertices * (2 + seed % 3);
+    options.vertex_labels = 1 + seed / 2 % 3;
+    options.edge_labels = 1 + seed / 3 % 3;
+    options.skew = 1 + seed % 2;
+    World world(options, seed);
+    constexpr MatchMode modes[] = {MatchMode::isomorphism, MatchMode::edge_distinct, MatchMode::homomorphism};
+    for (unsigned q = 0; q < 6; ++q) {
+      const MatchMode mode = modes[q % 3];
+      const bool classes = mode == MatchMode::isomorphism && seed % 3 != 0;
+      world.add(world.draw_query(2 + (seed + q) % 4), mode, classes ? CountMode::subgraphs : CountMode::embeddings, q % 4 == 3);
+    }
+    world.stage();
+    expect_same_counts(world);
+    if (HasFailure()) return;
+  }
+}
+
+// Twins, paths and cycles whose counts are sums of several terms, some chosen as sets.
+TEST(ExactWalker, CountsSums) {
+  const char* patterns[] = {"(a)--(b), (a)--(c), (a)--(d)", "(a)--(b)--(c)--(d)--(e)", "(a)--(b)--(c)--(d)--(e)--(f)--(a)",
+                            "(a)--(b)--(c)--(a), (c)--(d), (c)--(e)", "(a)--(b)--(c)--(a), (c)--(d), (d)--(e)--(f)--(d)"};
+  std::size_t sums = 0;
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    WorldOptions options;
+    options.edge_labels = 1 + seed % 2;  // two: wildcards read lists with parallel edges
+    options.vertices = 16;
+    options.edges = 50;
+    World world(options, seed);
+    for (const char* pattern : patterns) {
+      world.add(parse_pattern(pattern, "test"));
+      world.add(parse_pattern(pattern, "test"), MatchMode::homomorphism, CountMode::embeddings);
+    }
+    world.stage();
+    for (const auto& programs : world.programs) {
+      sums += static_cast<std::size_t>(
+          std::count_if(programs.begin(), programs.end(), [](const match::AnchorProgram& program) { return program.sums; }));
+    }
+    expect_same_counts(world);
+  }
+  EXPECT_GT(sums, 100);
+}
+
+// Triangles by hand: each anchor (u, v) looks both ends up once, to count what they have in common.
+TEST(ExactWalker, TalliesTheListsOfATriangle) {
+  World world({}, 3);
+  world.add(parse_pattern("(a)--(b)--(c)--(a)", "test"));
+  world.stage();
+  std::map<StoredVertex, double> expected;
+  for (const match::PassWork& pass : world.passes) {
+    for (const graph::Edge& edge : pass.anchors) {
+      ++expected[{edge.tail, false}];
+      ++expected[{edge.head, false}];
+    }
+  }
+  Workers workers(1);
+  Estimator estimator(workers);
+  const Accesses& counted = estimator.count(world.graph, world.passes, world.tasks, world.programs);
+  std::map<StoredVertex, double> tallied;
+  for (const Access& access : counted.lists) tallied[access.at] = access.times;
+  EXPECT_EQ(tallied, expected);
+  EXPECT_EQ(counted.pieces, world.passes[0].anchors.size() + world.passes[1].anchors.size());
+}
+
+// Listed paths of three edges in the middle of which the anchor may stand: every level looks one list up per partial match.
+TEST(ExactWalker, TalliesEveryLevelOfAWalk) {
+  World world({}, 4);
+  world.add(parse_pattern("(a)--(b)--(c)--(a), (c)--(d)", "test"), MatchMode::isomorphism, CountMode::embeddings, true);
+  world.stage();
+  Workers workers(1);
+  Estimator estimator(workers);
+  const Accesses& counted = estimator.count(world.graph, world.passes, world.tasks, world.programs);
+  double look_ups = 0;
+  const auto& programs = world.programs[0];
+  for (std::size_t p = 0; p < programs.size(); ++p) {
+    double partial_matches = 0;
+    for (const match::PassWork& pass : world.passes) partial_matches += static_cast<double>(pass.anchors.size());
+    for (std::size_t n = 0; n < programs[p].program.nodes.size(); ++n) {
+      look_ups += partial_matches * static_cast<double>(programs[p].program.nodes[n].candidates.probes.size());
+      partial_matches = counted.plans[0][p].partial_matches[n];
+    }
+    EXPECT_EQ(static_cast<double>(counted.plans[0][p].sum), partial_matches) << "the last loop finds the matches";
+  }
+  EXPECT_EQ(counted.total(), look_ups);
+}
+
+}  // namespace
+}  // namespace deltamatch::estimate

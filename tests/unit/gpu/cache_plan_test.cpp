@@ -1,0 +1,178 @@
+#include "gpu/cache_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <vector>
+
+namespace deltamatch::gpu {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+BlockShape shape(std::uint32_t entries) { return {entries, entries == 0 ? 0U : 1U, 1, false}; }
+
+class CachePlanTest : public testing::Test {
+ protected:
+  // Room for eight blocks of 16 words in selections.
+  CachePlanTest() : plan_(144) { plan_.reserve_vertices(0, 100); }
+  void select(const std::vector<VertexId>& vertices, std::uint32_t entries = 14) {
+    std::vector<HotVertex> hot;
+    for (const VertexId vertex : vertices) hot.push_back({vertex, 0});
+    const std::vector<BlockShape> shapes(hot.size(), shape(entries));
+    plan_.select(hot, shapes, selection_);
+  }
+  static std::vector<VertexId> vertices(const std::vector<HotVertex>& all) {
+    std::vector<VertexId> found;
+    for (const HotVertex& hot : all) found.push_back(hot.vertex);
+    return found;
+  }
+
+  CachePlan plan_;
+  CachePlan::Selection selection_;
+};
+
+TEST(BlockShape, CountsDirectoryIdsAndTags) {
+  EXPECT_EQ(BlockShape{}.words(), 0U);
+  EXPECT_EQ((BlockShape{1, 1, 0, false}.words()), 4U);
+  EXPECT_EQ((BlockShape{3, 1, 0, false}.words()), 8U);
+  EXPECT_EQ((BlockShape{3, 1, 0, true}.words()), 8U);
+  EXPECT_EQ((BlockShape{5, 3, 0, false}.words()), 16U);  // directory for 4
+  EXPECT_EQ((BlockShape{5, 3, 0, false}.directory_log()), 2U);
+}
+
+TEST_F(CachePlanTest, KeepsWhatIsWantedAgainAndMovesTheRest) {
+  select({1, 2, 3});
+  EXPECT_THAT(vertices(selection_.moved), ElementsAre(1, 2, 3));
+  EXPECT_EQ(selection_.kept, 0U);
+  select({3, 4});
+  EXPECT_THAT(vertices(selection_.moved), ElementsAre(4));
+  EXPECT_THAT(selection_.evicted, IsEmpty());
+  EXPECT_EQ(selection_.kept, 1U);
+  EXPECT_EQ(plan_.vertices(), 4U);  // there is room for what is not wanted
+}
+
+TEST_F(CachePlanTest, EvictsTheLeastRecentlyWantedWhereRoomIsNeeded) {
+  select({1, 2, 3, 4});
+  select({5, 6, 7, 8, 9});
+  EXPECT_THAT(selection_.evicted, IsEmpty());
+  select({1, 10, 11});
+  EXPECT_THAT(vertices(selection_.evicted), ElementsAre(2, 3));
+  EXPECT_THAT(vertices(selection_.moved), ElementsAre(10, 11));
+  EXPECT_EQ(selection_.kept, 1U);
+  EXPECT_NE(plan_.find({1, 0}), nullptr);
+  EXPECT_EQ(plan_.find({2, 0}), nullptr);
+}
+
+TEST_F(CachePlanTest, PassesOverWhatDoesNotFitBesideTheMoreValuable) {
+  select({1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  EXPECT_THAT(vertices(selection_.moved), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  select({20}, 10000);
+  EXPECT_THAT(selection_.moved, IsEmpty());
+  EXPECT_EQ(plan_.vertices(), 8U);
+}
+
+TEST_F(CachePlanTest, AVertexWithoutListsTakesNoRoom) {
+  select({1, 2}, 0);
+  EXPECT_EQ(plan_.used_words(), 0U);
+  ASSERT_NE(plan_.find({2, 0}), nullptr);
+  EXPECT_EQ(plan_.find({2, 0})->shape.entries, 0U);
+}
+
+TEST_F(CachePlanTest, AReplacedBlockIsNotHandedOutBeforeItIsReleased) {
+  select({1});
+  const std::uint64_t first = plan_.find({1, 0})->offset;
+  ASSERT_TRUE(plan_.replace({1, 0}, shape(14)));
+  EXPECT_NE(plan_.find({1, 0})->offset, first);
+  EXPECT_EQ(plan_.used_words(), 32U);
+  plan_.release_replaced();
+  EXPECT_EQ(plan_.used_words(), 16U);
+  EXPECT_FALSE(plan_.replace({1, 0}, shape(1000)));
+  EXPECT_EQ(plan_.find({1, 0}), nullptr);
+  plan_.release_replaced();
+  EXPECT_EQ(plan_.used_words(), 0U);
+}
+
+TEST(CachePlan, BookkeepingHoldsOverRandomSelections) {
+  std::mt19937_64 random(7);
+  CachePlan plan(4096);
+  constexpr std::uint32_t count = 300;
+  plan.reserve_vertices(0, count);
+  plan.reserve_vertices(1, count);
+  std::map<std::pair<std::uint32_t, VertexId>, BlockShape> truth;  // what must be cached
+  CachePlan::Selection selection;
+  for (int round = 0; round < 400; ++round) {
+    for (int i = 0; i < 10; ++i) {  // some vertices change
+      const HotVertex vertex{static_cast<VertexId>(random() % count), static_cast<std::uint32_t>(random() % 2)};
+      if (random() % 2 == 0) {
+        plan.drop(vertex);
+        truth.erase({vertex.store, vertex.vertex});
+      } else if (plan.find(vertex) != nullptr) {
+        const BlockShape larger = shape(1 + static_cast<std::uint32_t>(random() % 90));
+        if (plan.replace(vertex, larger)) {
+          truth[{vertex.store, vertex.vertex}] = larger;
+        } else {
+          truth.erase({vertex.store, vertex.vertex});
+        }
+      }
+    }
+    plan.release_replaced();
+    std::vector<HotVertex> hot;
+    std::vector<BlockShape> shapes;
+    std::uint64_t wanted_words = 0;
+    for (VertexId vertex = 0; vertex < count; ++vertex) {
+      if (random() % 5 != 0) continue;
+      hot.push_back({vertex, static_cast<std::uint32_t>(random() % 2)});
+      const auto known = truth.find({hot.back().store, vertex});
+      shapes.push_back(known != truth.end() ? known->second : shape(static_cast<std::uint32_t>(random() % 90)));
+      wanted_words += shapes.back().words();
+    }
+    plan.select(hot, shapes, selection);
+    for (const HotVertex& vertex : selection.evicted) ASSERT_EQ(truth.erase({vertex.store, vertex.vertex}), 1U);
+    for (const HotVertex& vertex : selection.moved) {
+      for (std::size_t i = 0; i < hot.size(); ++i) {
+        if (hot[i] != vertex) continue;
+        ASSERT_TRUE(truth.emplace(std::pair(vertex.store, vertex.vertex), shapes[i]).second);
+      }
+    }
+    ASSERT_LE(selection.moved.size() + selection.kept, hot.size());
+    ASSERT_EQ(plan.vertices(), truth.size());
+    std::uint64_t words = 0;
+    std::map<std::uint64_t, std::uint64_t> places;
+    std::size_t met = 0;
+    for (const std::uint32_t store : {0U, 1U}) {
+      plan.for_each(store, [&](const CacheSlot& slot) {
+        ++met;
+        ASSERT_EQ(slot.owner.store, store);
+        const auto known = truth.find({store, slot.owner.vertex});
+        ASSERT_TRUE(known != truth.end());
+        ASSERT_EQ(slot.shape.entries, known->second.entries);
+        words += slot.shape.words();
+        if (slot.shape.words() == 0) return;
+        ASSERT_TRUE(places.emplace(slot.offset, slot.shape.words()).second);
+      });
+    }
+    ASSERT_EQ(met, truth.size());
+    ASSERT_EQ(plan.used_words(), words);
+    std::uint64_t end = 0;
+    for (const auto& [offset, size] : places) {
+      ASSERT_GE(offset, end);
+      end = offset + size;
+    }
+    ASSERT_LE(end, plan.pool_words());
+    if (wanted_words < plan.selectable_words() / 2) {
+      for (const HotVertex& vertex : hot) ASSERT_NE(plan.find(vertex), nullptr);
+    }
+  }
+  plan.drop_store(0);
+  plan.drop_store(1);
+  EXPECT_EQ(plan.used_words(), 0U);
+  EXPECT_EQ(plan.vertices(), 0U);
+  EXPECT_EQ(plan.lists(), 0U);
+}
+
+}  // namespace
+}  // namespace deltamatch::gpu

@@ -1,0 +1,214 @@
+// The mirror on a device whose memory is the host's: after every batch its lists equal the graph's, under every policy.
+#include "gpu/device_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include "dump.hpp"
+#include "gpu/check.hpp"
+#include "host_ops.hpp"
+#include "random_graph.hpp"
+
+namespace deltamatch::gpu {
+namespace {
+
+std::vector<std::vector<std::uint32_t>> dump(const GraphView& view, std::size_t readings) {
+  std::vector<std::vector<std::uint32_t>> all;
+  for (std::size_t reading = 0; reading < readings; ++reading) {
+    for (std::uint32_t vertex = 0; vertex < view.stores[0].vertices; ++vertex) {
+      Dumper count{nullptr};
+      count.put_list(view, view.readings[reading], vertex);
+      std::vector<std::uint32_t>& words = all.emplace_back(count.words);
+      Dumper write{words.data()};
+      write.put_list(view, view.readings[reading], vertex);
+    }
+  }
+  return all;
+}
+
+struct Setting {
+  Storage storage;
+  std::size_t cache_bytes;
+  bool directed;
+  bool timed;
+};
+
+class DeviceGraphTest : public testing::TestWithParam<Setting> {
+ protected:
+  DeviceGraphTest() : graph_(GetParam().directed, GetParam().timed, 11) {}
+  void make_mirror(std::size_t chunk_bytes = std::size_t{1} << 20) {
+    auto ops = std::make_unique<HostOps>(figures_);
+    ops_ = ops.get();
+    mirror_ = std::make_unique<DeviceGraph>(
+        std::move(ops), DeviceGraphOptions{GetParam().storage, GetParam().cache_bytes, chunk_bytes}, workers_);
+  }
+  void begin() { mirror_->begin(graph_.graph(), graph_.graph().resolved()); }
+  void expect_equal(const std::string& when) {
+    ops_->drain();
+    const auto expected = graph_.lists();
+    const auto found = dump(mirror_->view(), graph_.graph().resolved().size());
+    ASSERT_EQ(found.size(), expected.size()) << when;
+    const std::size_t vertices = graph_.graph().base().vertices();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ(found[i], expected[i]) << when << ": reading " << i / vertices << ", vertex " << i % vertices;
+    }
+    if (GetParam().storage != Storage::resident) return;
+    for (const Store& store : mirror_->view().stores) {
+      for (std::uint32_t vertex = 0; vertex < store.vertices; ++vertex) {
+        ASSERT_TRUE((store.rows[vertex].shape & Row::cached_bit) != 0) << when;
+      }
+    }
+  }
+
+  RandomGraph graph_;
+  Workers workers_{2};
+  HostOps::Figures figures_;
+  HostOps* ops_ = nullptr;
+  std::unique_ptr<DeviceGraph> mirror_;
+};
+
+TEST_P(DeviceGraphTest, EqualsTheGraphAfterEveryBatch) {
+  make_mirror();
+  graph_.stage(600, 100);
+  graph_.settle();
+  for (int round = 0; round < 250; ++round) {
+    const std::string when = "round " + std::to_string(round);
+    const std::uint32_t kind = graph_.below(20);
+    if (kind == 0) graph_.toggle_reading();
+    if (kind == 1) graph_.grow(1 + graph_.below(30));
+    if (kind == 2) {  // a batch that is not matched
+      graph_.stage(graph_.below(50), 50);
+      graph_.settle();
+    }
+    graph_.stage(kind == 3 ? 0 : kind == 4 ? 2000 : 1 + graph_.below(60), kind == 4 ? 30 : 55);
+    ASSERT_NO_FATAL_FAILURE((begin(), expect_equal(when)));
+    if (graph_.below(4) != 0) {
+      mirror_->select(graph_.hot(30));
+      ASSERT_NO_FATAL_FAILURE(expect_equal(when + ", selected"));
+    }
+    if (graph_.below(5) == 0) {
+      graph_.unstage();
+    } else {
+      graph_.settle();
+    }
+    if (kind == 5) {
+      begin();
+      ASSERT_NO_FATAL_FAILURE(expect_equal(when + ", settled"));
+    }
+  }
+  const DeviceGraphStatistics figures = mirror_->statistics();
+  EXPECT_GT(figures.copied_bytes, figures.packed_bytes);
+  if (GetParam().storage == Storage::host) {
+    EXPECT_EQ(figures.packed_bytes, 0U);
+    EXPECT_EQ(figures_.merges, 0U);
+  } else if (GetParam().cache_bytes != 1) {
+    EXPECT_GT(figures_.merges, 50U);
+    EXPECT_GT(figures.merged, 500U);
+    EXPECT_GT(figures.moved, 100U);
+    EXPECT_GT(figures.cached_lists, 0U);
+    EXPECT_GE(figures.cached_lists, figures.cached_vertices / 2);
+  }
+}
+
+TEST_P(DeviceGraphTest, SmallChunksCarryTheSame) {
+  make_mirror(1);  // the least there is
+  graph_.grow(100000);
+  graph_.stage(150000, 100);
+  graph_.settle();
+  for (int round = 0; round < 2; ++round) {
+    graph_.stage(30000, 50);
+    begin();
+    mirror_->select(graph_.hot(80));
+    ASSERT_NO_FATAL_FAILURE(expect_equal("round " + std::to_string(round)));
+    graph_.settle();
+  }
+}
+
+TEST_P(DeviceGraphTest, StartsOverAfterAFailure) {
+  make_mirror();
+  graph_.stage(600, 100);
+  graph_.settle();
+  begin();
+  mirror_->select(graph_.hot(50));
+  ASSERT_NO_FATAL_FAILURE(expect_equal("before"));
+  graph_.grow(5000);
+  graph_.stage(3000, 100);
+  graph_.settle();
+  figures_.limit = figures_.used;
+  const std::size_t before = mirror_->statistics().cache_bytes;
+  if (GetParam().storage == Storage::cached && before > 0) {
+    begin();  // the cache gives way
+    EXPECT_LT(mirror_->statistics().cache_bytes, before);
+    ASSERT_NO_FATAL_FAILURE(expect_equal("shrunk"));
+  } else {
+    EXPECT_THROW(begin(), DeviceOutOfMemory);
+  }
+  figures_.limit = std::size_t{1} << 30;
+  begin();
+  mirror_->select(graph_.hot(50));
+  ASSERT_NO_FATAL_FAILURE(expect_equal("after"));
+}
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+INSTANTIATE_TEST_SUITE_P(Policies, DeviceGraphTest,
+                         testing::Values(Setting{Storage::host, 0, true, false}, Setting{Storage::host, 0, false, true},
+                                         Setting{Storage::cached, 1, true, false},  // too small for a cache
+                                         Setting{Storage::cached, mib, true, true}, Setting{Storage::cached, mib, false, false},
+                                         Setting{Storage::cached, 16 * mib, true, false},
+                                         Setting{Storage::resident, 0, true, false}, Setting{Storage::resident, 0, false, true},
+                                         Setting{Storage::resident, 64 * mib, true, true}));
+
+TEST(DeviceGraph, SendsOnlyWhatIsNew) {
+  RandomGraph graph(true, false, 3);
+  graph.grow(20000);
+  graph.stage(40000, 100);
+  graph.settle();
+  HostOps::Figures figures;
+  Workers workers(1);
+  DeviceGraph mirror(std::make_unique<HostOps>(figures), {Storage::cached, std::size_t{16} << 20, std::size_t{1} << 20},
+                     workers);
+  const auto begin = [&] { mirror.begin(graph.graph(), graph.graph().resolved()); };
+  begin();
+  const std::vector<HotVertex> hot = graph.hot(40);
+  mirror.select(hot);
+  const DeviceGraphStatistics first = mirror.statistics();
+  EXPECT_EQ(first.moved, hot.size());
+  EXPECT_EQ(first.kept, 0U);
+  std::size_t bytes = 0;
+  for (const HotVertex vertex : hot) bytes += mirror.packed_bytes(vertex);
+  EXPECT_EQ(first.cached_bytes, bytes);
+
+  graph.stage(100, 50);
+  begin();
+  mirror.select(hot);
+  graph.settle();
+  begin();
+  mirror.select(hot);
+  const DeviceGraphStatistics second = mirror.statistics();
+  EXPECT_EQ(second.moved, first.moved) << "the batch on the device suffices";
+  EXPECT_EQ(second.kept, 2 * hot.size());
+  EXPECT_GT(second.merged, 0U);
+  EXPECT_EQ(second.packed_bytes, first.packed_bytes);
+  EXPECT_LT(second.copied_bytes - first.copied_bytes, std::size_t{100000});
+}
+
+TEST(DeviceGraph, AResidentGraphThatOutgrowsItsMemorySaysSo) {
+  RandomGraph graph(true, false, 3);
+  graph.grow(5000);
+  graph.stage(20000, 100);
+  graph.settle();
+  EXPECT_TRUE(fits(graph.graph(), std::size_t{1} << 30, 0));
+  EXPECT_FALSE(fits(graph.graph(), std::size_t{1} << 30, 1000));
+  EXPECT_FALSE(fits(graph.graph(), 1000, 0));
+  HostOps::Figures figures;
+  Workers workers(1);
+  DeviceGraph mirror(std::make_unique<HostOps>(figures), {Storage::resident, std::size_t{1} << 20, std::size_t{1} << 20},
+                     workers);
+  mirror.begin(graph.graph(), graph.graph().resolved());
+  EXPECT_LE(mirror.statistics().cached_bytes, resident_bytes(graph.graph()));
+  graph.stage(300000, 100);
+  graph.settle();
+  EXPECT_THROW(mirror.begin(graph.graph(), graph.graph().resolved()), DeviceOutOfMemory);
+}
+
+}  // namespace
+}  // namespace deltamatch::gpu

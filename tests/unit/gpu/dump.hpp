@@ -1,0 +1,55 @@
+// Reads a vertex's list, and what the staged batch does to it, through the device's view, on host and device alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "gpu/layout.hpp"
+#include "gpu/merge.hpp"
+
+namespace deltamatch::gpu {
+
+/// Appends to `out` (null: only counts): size, ids, tags, added, their tags, removed, their tags; tags in the derived store
+/// only.
+struct Dumper {
+  std::uint32_t* out;
+  std::uint32_t words = 0;
+
+  DELTAMATCH_HOST_DEVICE void put(std::uint32_t word) {
+    if (out != nullptr) out[words] = word;
+    ++words;
+  }
+  DELTAMATCH_HOST_DEVICE void put(const std::uint32_t* column, std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t i = begin; i < end; ++i) put(column[i]);
+  }
+  DELTAMATCH_HOST_DEVICE void put_changes(const std::uint32_t* ids, const std::uint32_t* tags, std::uint32_t begin,
+                                          std::uint32_t end) {
+    put(end - begin);
+    put(ids, begin, end);
+    if (tags != nullptr) put(tags, begin, end);
+  }
+  DELTAMATCH_HOST_DEVICE void put_list(const GraphView& view, const Reading& reading, std::uint32_t vertex) {
+    if (reading.relation == 0xffffffff) return;
+    const Store& store = view.stores[reading.derived];
+    const Row row = store.rows[vertex];
+    const std::uint32_t slices = row.shape >> 7;
+    const std::uint32_t* ids = row.block + (std::size_t{2} << (row.shape >> 2 & 31));
+    const std::uint32_t s = slices == 0 ? 0 : merge_find(row.block, slices, reading.relation);
+    const std::uint32_t begin = s == slices ? 0 : merge_begin(row.block, s);
+    const std::uint32_t end = s == slices ? 0 : row.block[2 * s + 1];
+    put_changes(ids, reading.derived != 0 ? ids + row.capacity : nullptr, begin, end);
+    if ((row.shape & Row::staged_bit) == 0) return;
+    const std::uint32_t d = merge_search(store.delta_vertices, nullptr, 0, store.delta_rows, vertex, 0);
+    for (std::uint32_t i = store.delta_first_slice[d]; i < store.delta_first_slice[d + 1]; ++i) {
+      if (store.slices[i].relation != reading.relation) continue;
+      put_changes(store.added, store.added_tags, store.slices[i].added_begin, store.slices[i + 1].added_begin);
+      put_changes(store.removed, store.removed_tags, store.slices[i].removed_begin, store.slices[i + 1].removed_begin);
+    }
+  }
+};
+
+/// All lists of all vertices, by reading and vertex. Runs a kernel.
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> dump_on_device(const GraphView& view, std::size_t readings);
+
+}  // namespace deltamatch::gpu
