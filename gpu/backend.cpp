@@ -22,9 +22,13 @@ class GpuBackend final : public Backend {
     for (const int device : options_.devices) gpu::probe(device);
     gpu::check(cudaSetDevice(options_.devices.front()), "cudaSetDevice");
     switch (options_.policy) {
-      case CachePolicy::resident: break;
-      case CachePolicy::managed: managed_ = std::make_unique<gpu::ManagedSlabs>(options_.devices.front()); break;
-      default: pinned_ = std::make_unique<gpu::PinnedSlabs>(options_.devices);
+      case CachePolicy::resident:
+        break;
+      case CachePolicy::managed:
+        managed_ = std::make_unique<gpu::ManagedSlabs>(options_.devices.front());
+        break;
+      default:
+        pinned_ = std::make_unique<gpu::PinnedSlabs>(options_.devices);
     }
   }
 

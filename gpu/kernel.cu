@@ -1,10 +1,10 @@
 // The matching kernel: an interpreter of plan::Program, one warp for each group of anchors.
 //
-// A warp walks depth first. The frame of a depth holds up to 63 partial matches (their last vertex and their parent in the frame
-// above); steps run on batches of at most 32 of them, a partial match for each lane. To extend a batch, every lane looks up the
-// lists of its own partial match and takes the shortest; then the 32 lanes read the concatenated children of the whole batch,
-// whoever's they are, test each for membership in the other lists by search, and keep the survivors by ballot. So lanes stay busy
-// on short lists and on long ones, and nothing is sized by a degree.
+// A warp walks depth first. The frame of a depth holds up to 63 partial matches (their last vertex and their parent in the
+// frame above); steps run on batches of at most 32 of them, a partial match for each lane. To extend a batch, every lane looks
+// up the lists of its own partial match and takes the shortest; then the 32 lanes read the concatenated children of the whole
+// batch, whoever's they are, test each for membership in the other lists by search, and keep the survivors by ballot. So lanes
+// stay busy on short lists and on long ones, and nothing is sized by a degree.
 //
 // A warp that finds others idle gives away the last children of its shallowest frame.
 #include "gpu/kernel.hpp"
@@ -62,10 +62,10 @@ struct Header {
   std::uint32_t next;
   std::uint32_t total;
   std::uint32_t parallel;  // bit set of the node's probes whose lists may hold an id several times
-  std::uint8_t running;   // steps are being run on the batch
+  std::uint8_t running;    // steps are being run on the batch
   std::uint8_t tail;
-  std::uint8_t global;    // all frames up to here are tail: results add to the program's total
-  std::uint8_t base;      // depth of the frame whose sums take the results
+  std::uint8_t global;  // all frames up to here are tail: results add to the program's total
+  std::uint8_t base;    // depth of the frame whose sums take the results
 };
 static_assert(sizeof(Header) <= frame_chosen * 4);
 
@@ -99,9 +99,7 @@ __device__ inline bool holds(const std::uint32_t* a, std::uint32_t n, std::uint3
   return *a == x;
 }
 
-__device__ inline unsigned load_relaxed(const unsigned int* p) {
-  return *reinterpret_cast<const volatile unsigned int*>(p);
-}
+__device__ inline unsigned load_relaxed(const unsigned int* p) { return *reinterpret_cast<const volatile unsigned int*>(p); }
 __device__ inline unsigned long long load_relaxed(const unsigned long long* p) {
   return *reinterpret_cast<const volatile unsigned long long*>(p);
 }
@@ -260,8 +258,8 @@ class Warp {
   }
 
   // Whether the changed data edge between `vertex` and `neighbour` ranks high enough to be read.
-  __device__ bool admits(const Anchor& anchor, std::uint32_t vertex, std::uint32_t neighbour, std::uint32_t label, bool incoming,
-                         bool inclusive) const {
+  __device__ bool admits(const Anchor& anchor, std::uint32_t vertex, std::uint32_t neighbour, std::uint32_t label,
+                         bool incoming, bool inclusive) const {
     const bool turned = work_.graph.directed ? incoming : vertex > neighbour;
     const std::uint32_t tail = turned ? neighbour : vertex;
     const std::uint32_t head = turned ? vertex : neighbour;
@@ -297,8 +295,8 @@ class Warp {
   }
 
   // How many admitted entries of a list lead to `id`.
-  __device__ __noinline__ std::uint32_t multiplicity(const Probe& probe, const View& view, std::uint32_t owner, std::uint32_t id,
-                                        const Anchor& anchor) const {
+  __device__ __noinline__ std::uint32_t multiplicity(const Probe& probe, const View& view, std::uint32_t owner,
+                                                     std::uint32_t id, const Anchor& anchor) const {
     const std::uint32_t at = lower_bound(view.ids, view.count, id);
     const bool here = at < view.count && view.ids[at] == id;
     const Reading& where = work_.graph.readings[probe.reading];
@@ -519,8 +517,8 @@ class Warp {
   }
 
   // As child(at) and child(at + 32), with their searches side by side. The first of the two exists in all lanes.
-  __device__ __noinline__ void two_children(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total, Child& one,
-                               Child& two) {
+  __device__ __noinline__ void two_children(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total,
+                                            Child& one, Child& two) {
     if (header(depth).parallel != 0) {
       one = child(depth, node, at, total);
       two = child(depth, node, at + 32, total);
@@ -672,8 +670,8 @@ class Warp {
     return sum;
   }
   __device__ void add_shared(long long* to, long long value) {
-    const auto old = static_cast<long long>(
-        atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value)));
+    const auto old =
+        static_cast<long long>(atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value)));
     static_cast<void>(add(old, value));
   }
   __device__ long long binomial(long long n, std::uint32_t k) {
@@ -1080,7 +1078,9 @@ class Warp {
       const bool turned = work_.graph.directed ? (t & 1U) != 0 : source > target;
       return Anchor{turned ? target : source, turned ? source : target, t >> 1};
     };
-    const auto same = [](const Anchor& a, const Anchor& b) { return a.tail == b.tail && a.head == b.head && a.label == b.label; };
+    const auto same = [](const Anchor& a, const Anchor& b) {
+      return a.tail == b.tail && a.head == b.head && a.label == b.label;
+    };
     const Anchor own = image(edge, tag);
     if (same(own, anchor)) return true;
     for (std::uint32_t e = 0; e < edge; ++e) {
@@ -1249,8 +1249,8 @@ class Warp {
     long long weight = 1;
     if (active) {
       anchor = work_.anchors[chunk.first + lane_];
-      if (program_.ordered && ((program_.anchor_above && anchor.head < anchor.tail) ||
-                               (program_.anchor_below && anchor.head > anchor.tail))) {
+      if (program_.ordered &&
+          ((program_.anchor_above && anchor.head < anchor.tail) || (program_.anchor_below && anchor.head > anchor.tail))) {
         active = false;
       }
     }
@@ -1525,8 +1525,8 @@ WarpLayout make_layout(const std::vector<DepthNeeds>& needs, bool sums, bool wei
 }
 
 Grid fit_grid(const WarpLayout& layout, bool sums) {
-  const void* kernel = sums ? reinterpret_cast<const void*>(&match_kernel<true>)
-                            : reinterpret_cast<const void*>(&match_kernel<false>);
+  const void* kernel =
+      sums ? reinterpret_cast<const void*>(&match_kernel<true>) : reinterpret_cast<const void*>(&match_kernel<false>);
   int device = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
   int processors = 0;

@@ -150,8 +150,8 @@ struct Launch {
   std::uint32_t item_capacity;  ///< power of two
   Pages pages;
   Counters* counters;
-  std::uint32_t* accesses[2];          ///< measuring: by store and vertex, how often its row was looked up; else null
-  std::uint32_t* frames;               ///< device memory for the warps' frames; null: they lie in shared memory
+  std::uint32_t* accesses[2];  ///< measuring: by store and vertex, how often its row was looked up; else null
+  std::uint32_t* frames;       ///< device memory for the warps' frames; null: they lie in shared memory
 };
 
 /// What the largest nodes of a depth need.
@@ -164,9 +164,9 @@ struct DepthNeeds {
 
 /// Memory that each warp needs, in words: where its parts lie by depth.
 struct WarpLayout {
-  std::uint32_t words;    ///< in all
-  std::uint32_t depths;   ///< loops and counts on the longest path, and the anchors
-  std::uint32_t weighted; ///< lists may hold an id several times, so weights are stored
+  std::uint32_t words;     ///< in all
+  std::uint32_t depths;    ///< loops and counts on the longest path, and the anchors
+  std::uint32_t weighted;  ///< lists may hold an id several times, so weights are stored
   std::uint16_t frame[max_positions];
   std::uint16_t partials[max_positions];
   std::uint16_t products[max_positions];

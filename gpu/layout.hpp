@@ -1,8 +1,8 @@
 // What host and kernel agree on: plain structures in device memory. Internal to gpu.
 //
-// A vertex's lists are read through its row, a pointer to a block [directory][ids][tags] as graph/adjacency.hpp describes it: in
-// device memory where the vertex is cached, else the store's own block in registered host memory. So a look-up costs one 16-byte
-// load, hit or miss. The staged batch always lies in device memory beside.
+// A vertex's lists are read through its row, a pointer to a block [directory][ids][tags] as graph/adjacency.hpp describes it:
+// in device memory where the vertex is cached, else the store's own block in registered host memory. So a look-up costs one
+// 16-byte load, hit or miss. The staged batch always lies in device memory beside.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct DeltaSlice {
 /// One adjacency store (base or derived) with the staged batch.
 struct Store {
   const Row* rows;
-  std::uint32_t vertices;    ///< rows
-  std::uint32_t delta_rows;  ///< vertices that the batch touches; those rows bear staged_bit
+  std::uint32_t vertices;                  ///< rows
+  std::uint32_t delta_rows;                ///< vertices that the batch touches; those rows bear staged_bit
   const std::uint32_t* delta_vertices;     ///< ascending
   const std::uint32_t* delta_first_slice;  ///< delta_rows + 1
   const DeltaSlice* slices;

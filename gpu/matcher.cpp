@@ -170,7 +170,8 @@ class Device {
       part.at_anchors = bundle_.add(std::span(work->anchors));
       part.at_chunks = bundle_.add(std::span(std::as_const(chunks)));
       parts.push_back(part);
-      lists_ = lists_ || std::any_of(work->origins.begin(), work->origins.end(), [](const auto& origin) { return origin.list; });
+      lists_ =
+          lists_ || std::any_of(work->origins.begin(), work->origins.end(), [](const auto& origin) { return origin.list; });
     }
     bundle_.send(stream);
     const std::size_t programs = flat.sums.programs.size() + flat.walks.programs.size();
@@ -440,9 +441,14 @@ class GpuMatcher final : public match::Matcher {
     DeviceGraphOptions wanted;
     switch (policy_) {
       case CachePolicy::none:
-      case CachePolicy::managed: wanted.storage = Storage::host; break;
-      case CachePolicy::resident: wanted.storage = Storage::resident; break;
-      default: wanted.storage = Storage::cached;
+      case CachePolicy::managed:
+        wanted.storage = Storage::host;
+        break;
+      case CachePolicy::resident:
+        wanted.storage = Storage::resident;
+        break;
+      default:
+        wanted.storage = Storage::cached;
     }
     storage_ = wanted.storage;
     wanted.cache_bytes = options_.memory;
@@ -468,11 +474,14 @@ class GpuMatcher final : public match::Matcher {
     std::size_t budget = first.cache_bytes();
     for (const auto& device : devices_) budget = std::min(budget, device->mirror().cache_bytes());
     switch (policy_) {
-      case CachePolicy::degree: selection = estimate::select_by_degree(graph, bytes_of, budget); break;
+      case CachePolicy::degree:
+        selection = estimate::select_by_degree(graph, bytes_of, budget);
+        break;
       case CachePolicy::k_hop:
         selection = estimate::select_within(graph, passes, estimate::hops_of(tasks), bytes_of, budget);
         break;
-      default: selection = estimate::select(estimated_->lists, bytes_of, budget);
+      default:
+        selection = estimate::select(estimated_->lists, bytes_of, budget);
     }
     hot_.clear();
     for (const estimate::StoredVertex& at : selection.hot) hot_.push_back({at.vertex, at.derived ? 1U : 0U});
@@ -560,9 +569,8 @@ class GpuMatcher final : public match::Matcher {
                const match::StopFlag* stop) {
     std::vector<ProgramOrigin> again = std::move(overflown_);
     overflown_.clear();
-    std::sort(again.begin(), again.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.pass, a.task) < std::pair(b.pass, b.task);
-    });
+    std::sort(again.begin(), again.end(),
+              [](const auto& a, const auto& b) { return std::pair(a.pass, a.task) < std::pair(b.pass, b.task); });
     again.erase(std::unique(again.begin(), again.end(),
                             [](const auto& a, const auto& b) { return a.pass == b.pass && a.task == b.task; }),
                 again.end());

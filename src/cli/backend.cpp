@@ -22,18 +22,18 @@ bool tunes_gpu(const BackendOptions& options) {
 
 #ifdef DELTAMATCH_WITH_GPU
 
-constexpr std::array<std::pair<std::string_view, CachePolicy>, 7> policy_names{
-    {{"auto", CachePolicy::automatic},
-     {"random-walk", CachePolicy::random_walk},
-     {"degree", CachePolicy::degree},
-     {"k-hop", CachePolicy::k_hop},
-     {"none", CachePolicy::none},
-     {"managed", CachePolicy::managed},
-     {"resident", CachePolicy::resident}}};
+constexpr std::array<std::pair<std::string_view, CachePolicy>, 7> policy_names{{{"auto", CachePolicy::automatic},
+                                                                                {"random-walk", CachePolicy::random_walk},
+                                                                                {"degree", CachePolicy::degree},
+                                                                                {"k-hop", CachePolicy::k_hop},
+                                                                                {"none", CachePolicy::none},
+                                                                                {"managed", CachePolicy::managed},
+                                                                                {"resident", CachePolicy::resident}}};
 
 CachePolicy parse_policy(const std::string& text) {
   if (text.empty()) return CachePolicy::automatic;
-  const auto* at = std::find_if(policy_names.begin(), policy_names.end(), [&](const auto& entry) { return entry.first == text; });
+  const auto* at =
+      std::find_if(policy_names.begin(), policy_names.end(), [&](const auto& entry) { return entry.first == text; });
   if (at == policy_names.end()) {
     throw Error(ErrorKind::usage, "--gpu-policy", "'" + text + "' is not offered", std::string("choose one of ") + policies);
   }
@@ -46,10 +46,17 @@ std::size_t parse_bytes(const std::string& text) {
   std::string digits = text;
   unsigned shift = 0;
   switch (digits.back()) {
-    case 'K': shift = 10; break;
-    case 'M': shift = 20; break;
-    case 'G': shift = 30; break;
-    default: break;
+    case 'K':
+      shift = 10;
+      break;
+    case 'M':
+      shift = 20;
+      break;
+    case 'G':
+      shift = 30;
+      break;
+    default:
+      break;
   }
   if (shift > 0) digits.pop_back();
   return static_cast<std::size_t>(parse_number(digits, "--gpu-memory", 1, (std::uint64_t{1} << 44) >> shift)) << shift;
@@ -83,13 +90,17 @@ void add_backend_options(const Command& command, BackendOptions& options) {
   const std::string group = "GPU";
   command.add_text("--gpu-policy", options.policy, "Which neighbour lists lie in device memory (default: auto)", policies)
       .group(group);
-  command.add_text("--gpu-memory", options.memory, "Device memory for neighbour lists, e.g. 8G (default: what is free)", "BYTES")
+  command
+      .add_text("--gpu-memory", options.memory, "Device memory for neighbour lists, e.g. 8G (default: what is free)", "BYTES")
       .group(group);
   command.add_text("--devices", options.devices, "GPUs that share the work, e.g. 0,1 (default: 0)", "LIST").group(group);
-  add_fraction(command, "--walks", options.walks, "Random walks that estimate what is hot in each batch (default: 65536)", 1, 1e12)
+  add_fraction(command, "--walks", options.walks, "Random walks that estimate what is hot in each batch (default: 65536)", 1,
+               1e12)
       .group(group);
-  command.add_flag("--measure-cache", [&options] { options.measure = true; },
-                   "Count every look-up on the device, to tell how well the cache is chosen (slows matching down)")
+  command
+      .add_flag(
+          "--measure-cache", [&options] { options.measure = true; },
+          "Count every look-up on the device, to tell how well the cache is chosen (slows matching down)")
       .group(group);
 }
 

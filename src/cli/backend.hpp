@@ -1,4 +1,5 @@
-// Where matching runs: --backend and what belongs to GPUs. The only place of the program that knows whether it was built with them.
+// Where matching runs: --backend and what belongs to GPUs. The only place of the program that knows whether it was built with
+// them.
 #pragma once
 
 #include <memory>
@@ -14,7 +15,7 @@ namespace deltamatch::cli {
 struct BackendOptions {
   enum class Kind { automatic, cpu, gpu };
   Kind kind = Kind::automatic;
-  std::string policy;   ///< empty: not given
+  std::string policy;  ///< empty: not given
   std::string memory;
   std::string devices;
   double walks = 0;

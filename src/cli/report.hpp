@@ -46,8 +46,8 @@ struct Report {
   std::vector<QueryMatches> matches;  ///< match
   StepSeconds steps;
   std::optional<CacheStatistics> cache;  ///< where a GPU matched
-  double load = 0;   ///< seconds from the first byte of the start graph to its last edge
-  double total = 0;  ///< seconds
+  double load = 0;                       ///< seconds from the first byte of the start graph to its last edge
+  double total = 0;                      ///< seconds
   bool digests = false;
   bool interrupted = false;
   bool failed = false;  ///< the stream was left at an error; like an interrupted report, this one covers what was done before

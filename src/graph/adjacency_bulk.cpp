@@ -24,7 +24,6 @@ constexpr std::uint32_t incoming_bit = std::uint32_t{1} << 31;
 // How far ahead what is met in random order is fetched.
 constexpr std::size_t prefetch_distance = 16;
 
-
 // Uninitialised memory on huge pages where the system has them: most accesses are to random places.
 template <class T>
 class LargeArray {

@@ -59,11 +59,11 @@ class Matcher {
  public:
   virtual ~Matcher() = default;
 
-  /// Adds to `results` (tasks.size() for each pass, one pass after the other, sized by the caller to the plans) what the anchors
-  /// lead to. The graph has a batch staged whose inserted edges are the anchors of Pass::added and whose removed ones those of
-  /// Pass::removed; with Pass::whole the anchors are any settled edges and nothing is staged. Independent of the number of
-  /// threads, up to the order of records. Throws Error where a count exceeds 128 bits or a device fails, std::bad_alloc;
-  /// results are then of no use.
+  /// Adds to `results` (tasks.size() for each pass, one pass after the other, sized by the caller to the plans) what the
+  /// anchors lead to. The graph has a batch staged whose inserted edges are the anchors of Pass::added and whose removed ones
+  /// those of Pass::removed; with Pass::whole the anchors are any settled edges and nothing is staged. Independent of the
+  /// number of threads, up to the order of records. Throws Error where a count exceeds 128 bits or a device fails,
+  /// std::bad_alloc; results are then of no use.
   virtual void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
                      std::span<QueryResult> results, const StopFlag* stop, MatchSteps& steps) = 0;
 

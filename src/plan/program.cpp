@@ -216,8 +216,7 @@ Program make_sums(const BoundQuery& query, const Plan& plan) {
   const Estimates estimates(query);
   std::vector<Tree::Product> terms;
   for (const Term& term : plan.count.terms) {
-    terms.push_back(
-        product_of(term.factors, estimates, static_cast<Position>(plan.count.prefix + 2), term.coefficient));
+    terms.push_back(product_of(term.factors, estimates, static_cast<Position>(plan.count.prefix + 2), term.coefficient));
   }
   Program program = nest(plan, plan.count.prefix, std::move(terms), Step::Kind::add);
   program.ordered = plan.count.ordered;
@@ -233,10 +232,18 @@ std::string to_text(const BoundQuery& query, const Program& program) {
       const Step& step = program.steps[i];
       text.append(2 * depth, ' ');
       switch (step.kind) {
-        case Step::Kind::term: text += "term " + std::to_string(step.coefficient); break;
-        case Step::Kind::edges: text += "edges"; break;
-        case Step::Kind::add: text += "add"; break;
-        case Step::Kind::emit: text += "emit"; break;
+        case Step::Kind::term:
+          text += "term " + std::to_string(step.coefficient);
+          break;
+        case Step::Kind::edges:
+          text += "edges";
+          break;
+        case Step::Kind::add:
+          text += "add";
+          break;
+        case Step::Kind::emit:
+          text += "emit";
+          break;
         case Step::Kind::count:
         case Step::Kind::loop: {
           const Node& node = program.nodes[step.node];

@@ -1,9 +1,9 @@
-// A plan as a program of nested loops: what the GPU kernel interprets and what the frequency estimator walks, so that both touch
-// the same lists.
+// A plan as a program of nested loops: what the GPU kernel interprets and what the frequency estimator walks, so that both
+// touch the same lists.
 //
 // A loop extends each partial match by one vertex at the next position and runs its steps on every partial match that results;
-// a count is a loop without steps whose candidates are only counted. Sums of products (CountPlan) become loops too: the trees of
-// a factor are rooted, and every tree vertex is a loop or, at a leaf, a count below its tree neighbour.
+// a count is a loop without steps whose candidates are only counted. Sums of products (CountPlan) become loops too: the trees
+// of a factor are rooted, and every tree vertex is a loop or, at a leaf, a count below its tree neighbour.
 //
 // Weights: each partial match has a weight; a term sets its product to weight x coefficient, counts and inner sums multiply it,
 // and `add` adds it to the result. The last loop of a term inherits the product as the weight of what it finds, so that its

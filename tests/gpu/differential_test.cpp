@@ -18,8 +18,8 @@ struct Shape {
   std::uint32_t vertex_labels;
   std::uint32_t edge_labels;
   bool directed;
-  double skew;         ///< exponent of the draw: 1 is uniform, larger ones make hubs
-  std::uint32_t hub;   ///< vertex 0 gets that many neighbours more
+  double skew;        ///< exponent of the draw: 1 is uniform, larger ones make hubs
+  std::uint32_t hub;  ///< vertex 0 gets that many neighbours more
 };
 
 class Stream {
@@ -113,8 +113,7 @@ class GpuDifferential : public testing::TestWithParam<test::Setting> {
         EXPECT_TRUE(expected.queries[q].added == got.queries[q].added)
             << where << ": new " << to_string(got.queries[q].added) << ", not " << to_string(expected.queries[q].added);
         EXPECT_TRUE(expected.queries[q].removed == got.queries[q].removed)
-            << where << ": removed " << to_string(got.queries[q].removed) << ", not "
-            << to_string(expected.queries[q].removed);
+            << where << ": removed " << to_string(got.queries[q].removed) << ", not " << to_string(expected.queries[q].removed);
         EXPECT_TRUE(expected.queries[q].added_digest == got.queries[q].added_digest) << where;
         EXPECT_TRUE(expected.queries[q].removed_digest == got.queries[q].removed_digest) << where;
       }
@@ -200,8 +199,8 @@ TEST(GpuStatic, EqualsTheCpu) {
     const Query query = parse_pattern(pattern, "q");
     const StaticResult expected = cpu.match(query);
     const StaticResult got = gpu.match(query);
-    EXPECT_TRUE(expected.matches == got.matches) << pattern << ": " << to_string(got.matches) << ", not "
-                                                 << to_string(expected.matches);
+    EXPECT_TRUE(expected.matches == got.matches)
+        << pattern << ": " << to_string(got.matches) << ", not " << to_string(expected.matches);
     StaticOptions list;
     list.query.list = true;
     EXPECT_TRUE(cpu.match(query, list).digest == gpu.match(query, list).digest) << pattern;

