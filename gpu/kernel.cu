@@ -370,6 +370,7 @@ class Warp {
   // Looks up the lists from which the batch at `depth` - 1 is extended; fills views, chosen and prefix. Returns the children.
   // With `split`, the lanes whose children lie in long lists without changes come back in `wide` and are not among them.
   __device__ __noinline__ std::uint32_t expand(std::uint32_t depth, const Node& node, bool split, unsigned& wide) {
+    __syncwarp();  // the frame may still be read
     const std::uint32_t parent = depth - 1;
     bool active = lane_ < header(parent).batch;
     if (sums && active) active = products(parent)[lane_] != 0;
@@ -946,6 +947,7 @@ class Warp {
           if (sums) skip_if_zero();
           continue;
         }
+        __syncwarp();
         if (lane_ == 0) {
           own.batch = min(filled, 32U);
           own.running = 1;
@@ -1238,6 +1240,7 @@ class Warp {
   }
 
   __device__ __noinline__ bool take_chunk() {
+    __syncwarp();
     std::uint32_t index = 0;
     if (lane_ == 0) index = atomicAdd(&work_.queue->next_chunk, 1U);
     index = __shfl_sync(all_lanes, index, 0);
