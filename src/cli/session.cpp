@@ -13,7 +13,7 @@
 namespace deltamatch::cli {
 namespace {
 
-constexpr std::size_t load_batch = std::size_t{1} << 16;
+constexpr std::size_t load_batch = std::size_t{1} << 14;
 constexpr std::size_t usual_batch = 8192;
 
 using Clock = std::chrono::steady_clock;
