@@ -286,7 +286,9 @@ TEST_P(SummationTest, SumsAreWhatEnumerationFinds) {
     }
   }
   EXPECT_GT(checked.sums, slowness > 1 ? 0U : 1000U);
-  if (slowness == 1) EXPECT_GT(checked.trees, 100U);  // few graphs may have no small tree
+  if (slowness == 1) {  // few graphs may have no small tree
+    EXPECT_GT(checked.trees, 100U);
+  }
 }
 
 // A vertex from which several long branches hang: none of its edges leads to a leaf, and its candidates are the only ones that
@@ -317,7 +319,9 @@ TEST_P(SummationTest, BranchesThatHangFromTheMiddle) {
     }
   }
   EXPECT_GT(checked.sums, slowness > 1 ? 0U : 100U);
-  if (slowness == 1) EXPECT_GT(checked.trees, 20U);
+  if (slowness == 1) {
+    EXPECT_GT(checked.trees, 20U);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, SummationTest, testing::Values(unlabelled, labelled, directed, sparse),
