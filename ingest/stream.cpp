@@ -51,6 +51,21 @@ bool jlg_is_undirected(std::string_view header) noexcept {
   return header.starts_with("u,") || header == "u" || header == "u\r";
 }
 
+/// Whether a CSV line is a header with columns for a vertex and its label.
+bool names_vertices(std::string_view line, char separator) noexcept {
+  bool vertex = false;
+  bool label = false;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  for (std::size_t at = 0; at <= line.size();) {
+    const std::size_t end = std::min(line.find(separator, at), line.size());
+    const std::optional<Role> role = role_by_usual_name(line.substr(at, end - at));
+    vertex = vertex || role == Role::vertex;
+    label = label || role == Role::label;
+    at = end + 1;
+  }
+  return vertex && label;
+}
+
 class Stream final : public BatchSource {
  public:
   Stream(std::unique_ptr<ByteSource> bytes, const StreamOptions& options)
@@ -103,17 +118,31 @@ class Stream final : public BatchSource {
  private:
   Format recognise(std::string_view head) const {
     // Columns by position fit a file of single tabs only where they are as many: then empty fields count.
-    const std::size_t columns = parse_columns(options_.codec.columns).positions.size();
+    const bool vertices = options_.codec.vertices && options_.codec.columns.empty();
+    const std::size_t columns = vertices ? 2 : parse_columns(options_.codec.columns).positions.size();
     const std::optional<Format> format = detect_format(head, columns);
     if (format) return *format;
     throw Error(name_ + ":1", fmt::format("the format is not recognised; the data starts with {}", in_ticks(head)),
                 fmt::format("set format to {}", all_formats));
   }
 
-  /// The options, with the separator of the first line where it is CSV and none is set.
+  /// The options, with the separator of the first line where it is CSV and none is set, and with the columns of vertices where
+  /// there are vertices and none are named.
   CodecOptions codec_options(std::string_view head) const {
     CodecOptions codec = options_.codec;
     if (format_ == Format::csv && codec.separator == 0) codec.separator = csv_separator(first_line(head));
+    if (!codec.vertices || !codec.columns.empty() || !format_) return codec;
+    switch (*format_) {
+      case Format::jsonl: codec.columns = "vertex=vertex,label=label"; break;
+      case Format::csv:
+        if (!codec.header) codec.header = names_vertices(first_line(head), codec.separator);
+        if (!*codec.header) codec.columns = "vertex,label";
+        break;
+      case Format::snap:
+      case Format::tsv: codec.columns = "vertex,label"; break;
+      case Format::tve:
+      case Format::jlg: break;
+    }
     return codec;
   }
 

@@ -116,7 +116,8 @@ std::shared_ptr<Backend> make_backend(const BackendOptions& options) {
   const int count = gpu_count();
   if (count == 0) {
     if (options.kind == Kind::automatic && !tunes_gpu(options)) return nullptr;
-    throw Error("--backend gpu", "no CUDA device is found", "see nvidia-smi, or use --backend cpu");
+    throw Error(options.kind == Kind::gpu ? "--backend gpu" : "options of GPUs", "no CUDA device is found",
+                "see nvidia-smi, or use --backend cpu without them");
   }
   return make_gpu_backend({.devices = parse_devices(options.devices, count),
                            .policy = policy,

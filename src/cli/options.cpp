@@ -93,7 +93,7 @@ void add_graph_options(const Command& command, GraphOptions& options, bool has_s
       command.add_list("--graph", options.graphs, "Start graph, or - for standard input; may be given several times", "FILE");
   const Option labels =
       command.add_list("--labels", options.labels,
-                       "Vertex labels (by default the columns are vertex,label); may be given several times", "FILE");
+                       "Vertex labels (by default the columns are vertex,label, or what a header calls so); may be given several times", "FILE");
   const Option snapshot = command.add_text("--snapshot", options.snapshot, "Start from a snapshot", "FILE");
   graph.group(group);
   labels.group(group);
@@ -122,7 +122,7 @@ void add_graph_options(const Command& command, GraphOptions& options, bool has_s
       .group(running);
   add_input_options(command, options.graph_input, has_stream ? "graph-" : "", "the start graph", true);
   add_input_options(command, options.labels_input, "labels-", "vertex labels", false);
-  options.labels_input.codec.columns = "vertex,label";
+  options.labels_input.codec.vertices = true;
 }
 
 Option add_stream_options(const Command& command, StreamOptions& options) {

@@ -253,7 +253,7 @@ PaymentsPlan plan_payments(const PaymentsOptions& options, Random& random) {
   std::ranges::sort(plan.patterns, {}, [](const PlantedPattern& p) { return std::tie(p.closes, p.vertices); });
   if (options.updates < 2 * plan.records.size())
     throw Error(ErrorKind::usage, "generate payments", "planted patterns take more than half of the updates",
-                "plant fewer or raise the updates");
+                "plant fewer or raise --records");
   return plan;
 }
 

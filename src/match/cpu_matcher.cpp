@@ -10,7 +10,7 @@ namespace deltamatch::match {
 
 namespace {
 
-// Pieces of work that a thread takes at a time.
+// Pieces of work that a thread takes at a time, where all are light.
 constexpr std::size_t grain = 16;
 // An anchor whose ends have more neighbours than this is split, one share for so many.
 constexpr std::uint32_t share_degree = 2048;
@@ -89,7 +89,7 @@ class CpuMatcher final : public Matcher {
         worker.results[t].records.plans.clear();
       }
     }
-    workers_->for_each(pieces_.size(), grain, [&](unsigned index, std::size_t begin, std::size_t end) {
+    workers_->for_each(pieces_.size(), split_ ? 1 : grain, [&](unsigned index, std::size_t begin, std::size_t end) {
       Worker& worker = state_[index];
       Partial partial(Lists(graph.base(), resolved, graph.directed(), pass), worker.scratch);
       Summation summation(partial, worker.narrow, worker.wide);
@@ -145,6 +145,7 @@ class CpuMatcher final : public Matcher {
   void plan_pieces(const graph::DataGraph& graph, std::span<const graph::Edge> anchors, std::span<const QueryTask> tasks,
                    std::span<const graph::Resolved> resolved) {
     pieces_.clear();
+    split_ = false;
     Concern concern(graph, tasks, resolved);
     for (std::uint32_t i = 0; i < anchors.size(); ++i) {
       const graph::Edge& anchor = anchors[i];
@@ -154,6 +155,7 @@ class CpuMatcher final : public Matcher {
       if (workers_->size() > 1) {
         const std::uint32_t degree = std::max(graph.degree(anchor.tail), graph.degree(anchor.head));
         shares = std::clamp(degree / share_degree, 1u, max_shares);
+        split_ = split_ || shares > 1;
       }
       for (const PlanRef& plan : plans) {
         for (std::uint32_t s = 0; s < shares; ++s) pieces_.push_back({i, plan, {s, shares}});
@@ -174,6 +176,7 @@ class CpuMatcher final : public Matcher {
   Workers* workers_;
   std::vector<Worker> state_;
   std::vector<Piece> pieces_;
+  bool split_ = false;  // some anchor is heavy: its shares must not end up with one thread
 };
 
 }  // namespace

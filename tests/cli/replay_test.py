@@ -76,6 +76,21 @@ class Replay(harness.CliTest):
                          [{"name": "triangle", "new": 1, "removed": 1}, {"name": "edge", "new": 1, "removed": 1}])
         self.assertEqual((result["updates"], result["batches"]), (2, 2))
 
+    def test_vertex_labels_come_in_every_format(self):
+        for name, content in {"plain.txt": "1 Account\n2 Shop\n3 Shop\n", "tabs.tsv": "1\tAccount\n2\tShop\n3\tShop\n",
+                              "header.csv": "vertex,label\n1,Account\n2,Shop\n3,Shop\n",
+                              "turned.csv": "label;id\nAccount;1\nShop;2\nShop;3\n",
+                              "bare.csv": "1,Account\n2,Shop\n3,Shop\n",
+                              "objects.jsonl": "".join('{"vertex":%d,"label":"%s"}\n' % pair
+                                                       for pair in [(1, "Account"), (2, "Shop"), (3, "Shop")]),
+                              "graph.tve": "v 1 Account\nv 2 Shop\nv 3 Shop\n"}.items():
+            with self.subTest(name=name):
+                self.write(name, content)
+                self.write("s.tsv", "1\t2\n1\t3\n")
+                result = self.json("replay", "--updates", "s.tsv", "--directed", "--labels", name,
+                                   "--query", "p=(a:Account)-->(b:Shop)")
+                self.assertEqual((result["queries"][0]["new"], result["graph"]["vertices"]), (2, 3))
+
     def test_vertex_labels_come_from_a_file(self):
         self.write("labels.txt", "1 Account\n2 Shop\n3 Shop\n")
         counts, _ = self.replay("1\t2\n1\t3\n", "--labels", "labels.txt", query="p=(a:Account)-->(b:Shop)")

@@ -98,5 +98,42 @@ TEST(ThreadFailure, AHelperOutOfMemoryUndoesTheBatch) {
   }
 }
 
+// A batch of one edge at a hub is shared out: else a hub would serialise it.
+TEST(ThreadFailure, HelpersTakePartInASingleHeavyAnchor) {
+  constexpr std::int64_t leaves = 12000;
+  UpdateBatch start;
+  for (std::int64_t leaf = 2; leaf < leaves; ++leaf) {
+    for (const std::int64_t hub : {0, 1}) {
+      Update update;
+      update.source = hub;
+      update.target = leaf;
+      start.add(update);
+    }
+    if (leaf % 3 != 0) continue;
+    Update update;
+    update.source = leaf;
+    update.target = leaf - 1;
+    start.add(update);
+  }
+  UpdateBatch batch;
+  Update joined;
+  joined.source = 0;
+  joined.target = 1;
+  batch.add(joined);
+  bool shared = false;
+  for (int i = 0; i < 100 && !shared; ++i) {
+    Engine engine({.directed = false, .threads = threads});
+    engine.add_query(parse_pattern("(a)--(b)--(c)--(a), (c)--(d), (d)--(a)", "diamond"));
+    engine.load(start, OnReject::skip);
+    const test::FailAllocationElsewhere failing(0);
+    try {
+      engine.process(batch, OnReject::skip);
+    } catch (const std::bad_alloc&) {
+    }
+    shared = failing.failed();
+  }
+  EXPECT_TRUE(shared) << "one thread did it all";
+}
+
 }  // namespace
 }  // namespace deltamatch
