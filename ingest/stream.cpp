@@ -133,15 +133,20 @@ class Stream final : public BatchSource {
     if (format_ == Format::csv && codec.separator == 0) codec.separator = csv_separator(first_line(head));
     if (!codec.vertices || !codec.columns.empty() || !format_) return codec;
     switch (*format_) {
-      case Format::jsonl: codec.columns = "vertex=vertex,label=label"; break;
+      case Format::jsonl:
+        codec.columns = "vertex=vertex,label=label";
+        break;
       case Format::csv:
         if (!codec.header) codec.header = names_vertices(first_line(head), codec.separator);
         if (!*codec.header) codec.columns = "vertex,label";
         break;
       case Format::snap:
-      case Format::tsv: codec.columns = "vertex,label"; break;
+      case Format::tsv:
+        codec.columns = "vertex,label";
+        break;
       case Format::tve:
-      case Format::jlg: break;
+      case Format::jlg:
+        break;
     }
     return codec;
   }

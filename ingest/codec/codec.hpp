@@ -47,8 +47,8 @@ struct CodecOptions {
   std::string time_format;            ///< e.g. "%m/%d/%Y-%H:%M" (%Y %m %d %H %M %S); default: a number or ISO-8601
   bool negative_ids = false;          ///< t/v/e only: `e -(u+1) -(v+1)` deletes the edge u v
   std::string edge_label;             ///< label of edges whose records carry none
-  /// Records state vertices and their labels where `columns` does not say otherwise: the first two columns, the columns of a CSV
-  /// header or the fields of JSON objects that are called so, the `v` lines of t/v/e.
+  /// Records state vertices and their labels where `columns` does not say otherwise: the first two columns, the columns of a
+  /// CSV header or the fields of JSON objects that are called so, the `v` lines of t/v/e.
   bool vertices = false;
 };
 

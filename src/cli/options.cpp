@@ -91,9 +91,9 @@ void add_graph_options(const Command& command, GraphOptions& options, bool has_s
   const std::string group = "Data graph";
   const Option graph =
       command.add_list("--graph", options.graphs, "Start graph, or - for standard input; may be given several times", "FILE");
-  const Option labels =
-      command.add_list("--labels", options.labels,
-                       "Vertex labels (by default the columns are vertex,label, or what a header calls so); may be given several times", "FILE");
+  const Option labels = command.add_list(
+      "--labels", options.labels,
+      "Vertex labels (by default the columns are vertex,label, or what a header calls so); may be given several times", "FILE");
   const Option snapshot = command.add_text("--snapshot", options.snapshot, "Start from a snapshot", "FILE");
   graph.group(group);
   labels.group(group);
