@@ -18,6 +18,7 @@ ReadAhead::~ReadAhead() {
 }
 
 void ReadAhead::run() {
+  std::exception_ptr failure;
   try {
     for (;;) {
       PositionedBatch batch;
@@ -38,11 +39,13 @@ void ReadAhead::run() {
       if (ended_) return;
     }
   } catch (...) {
-    const std::lock_guard lock(mutex_);
-    failure_ = std::current_exception();
-    ended_ = true;
-    changed_.notify_all();
+    failure = std::current_exception();
   }
+  // Handed on once this thread has let go of it: whoever rethrows it owns it alone.
+  const std::lock_guard lock(mutex_);
+  failure_ = std::move(failure);
+  ended_ = true;
+  changed_.notify_all();
 }
 
 bool ReadAhead::next(PositionedBatch& batch) {
