@@ -34,6 +34,8 @@ struct EngineOptions {
   unsigned threads = 0;  ///< 0: as many as the machine has
   /// Sliding window in microseconds: an edge lives while its latest insert time + window > watermark. 0: no window.
   Timestamp window = 0;
+  /// Count what every level of every plan finds, for explain: walks to all matches besides, so a batch takes longer.
+  bool analyze = false;
   std::shared_ptr<Backend> backend = nullptr;  ///< null: lists on the heap, matched on CPU cores
 };
 

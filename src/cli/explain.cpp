@@ -39,6 +39,7 @@ int explain(Explain options) {
                   "name a stream with --updates, or a graph with --graph");
     }
   }
+  options.graph.analyze = options.analyze;
   Session session(options.graph, options.stream);
   Engine& engine = session.engine();
   const auto queries = read_queries(options.queries.sources, session.directed());
@@ -61,8 +62,9 @@ void add_explain(const Command& program, Run& run) {
   const auto options = std::make_shared<Explain>();
   add_query_options(command, options->queries);
   command
-      .add_flag("--analyze", options->analyze,
-                "Run --updates (without it, the edges of --graph as a stream) and say of each plan what it tried and found")
+      .add_flag(
+          "--analyze", options->analyze,
+          "Run --updates (without it, the edges of --graph as a stream) and say of each plan what it and its levels found")
       .group("Queries");
   add_stream_options(command, options->stream);
   add_graph_options(command, options->graph, true);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "engine/bulk.hpp"
 #include "engine/delivery.hpp"
 #include "engine/snapshot.hpp"
+#include "estimate/estimator.hpp"
 #include "graph/batch_resolver.hpp"
 #include "match/backend.hpp"
 #include "match/matcher.hpp"
@@ -92,6 +94,7 @@ struct Engine::Impl {
   BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, bool matching);
   void match_all(const graph::ResolvedBatch& resolved, BatchResult& result, std::vector<Matched>& removed,
                  std::vector<Matched>& added);
+  void analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks);
   std::vector<Matched> gather(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results);
   void deliver(const graph::ResolvedBatch& resolved, const std::vector<Matched>& removed, const std::vector<Matched>& added,
                MatchSink& sink);
@@ -119,6 +122,22 @@ std::vector<Matched> Engine::Impl::gather(std::span<const match::QueryTask> task
   return matched;
 }
 
+// What the levels of the plans find, by walking them all.
+void Engine::Impl::analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks) {
+  for (match::QueryTask& task : tasks) task.list = true;
+  const std::vector<graph::Resolved> resolved = graph.resolved();
+  estimate::Estimator walker(workers);
+  const estimate::Accesses& counted = walker.count(graph, passes, tasks, match::make_programs(tasks, resolved));
+  for (std::size_t q = 0; q < standing.size(); ++q) {
+    for (std::size_t p = 0; p < standing[q].second->actuals.size(); ++p) {
+      std::vector<double>& levels = standing[q].second->actuals[p].partial_matches;
+      const std::vector<double>& more = counted.plans[q][p].partial_matches;
+      levels.resize(more.size());
+      std::transform(more.begin(), more.end(), levels.begin(), levels.begin(), std::plus<>());
+    }
+  }
+}
+
 void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& result, std::vector<Matched>& removed,
                              std::vector<Matched>& added) {
   for (const auto& [id, query] : standing) query->refresh_plans(graph.edges());
@@ -136,6 +155,7 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& 
   match::MatchSteps steps;
   if (!resolved.net.removed.empty() || !resolved.net.inserted.empty()) {
     matcher->match(graph, passes, tasks, results, nullptr, steps);
+    if (options.analyze) analyze(passes, tasks);
   }
   result.seconds.estimate = steps.estimate;
   result.seconds.cache = steps.cache;
@@ -406,7 +426,7 @@ void Engine::save(const std::filesystem::path& path) const {
 
 Engine Engine::restore(const std::filesystem::path& path, unsigned threads, std::shared_ptr<Backend> backend) {
   const engine::SnapshotHeader header = engine::read_snapshot_header(path);
-  Engine engine({header.directed, threads, header.window, std::move(backend)});
+  Engine engine({.directed = header.directed, .threads = threads, .window = header.window, .backend = std::move(backend)});
   Impl& impl = *engine.impl_;
   engine::read_snapshot(path, impl.graph, impl.workers);
   impl.batches = header.batch;

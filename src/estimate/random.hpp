@@ -48,7 +48,11 @@ inline std::uint64_t Random::binomial(std::uint64_t n, double p) noexcept {
   if (trials * p >= few_successes) return rejection(trials, p);
   const double log_failure = std::log1p(-p);
   std::uint64_t successes = 0;
-  for (double at = failures(log_failure); at < trials; at += 1 + failures(log_failure)) ++successes;
+  double at = failures(log_failure);
+  while (at < trials) {
+    ++successes;
+    at += 1 + failures(log_failure);
+  }
   return successes;
 }
 

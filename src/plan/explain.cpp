@@ -46,7 +46,7 @@ class Writer {
          plural(query::arc_orbits(query_.query, query_.group).size(), "orbit"));
     line(0, "planned on a graph of {}", plural(plans_.planned_edges, "edge"));
     for (std::size_t i = 0; i < plans_.plans.size(); ++i) {
-      plan(plans_.plans[i], i);
+      plan(plans_.plans[i], i, i < actuals.size() ? actuals[i] : PlanActuals{});
       if (i < actuals.size()) {
         line(1, "so far: {} tried, {} found", plural(actuals[i].anchors, "anchor"), to_string(actuals[i].matches));
       }
@@ -122,7 +122,7 @@ class Writer {
     return text;
   }
 
-  void plan(const Plan& plan, std::size_t index) {
+  void plan(const Plan& plan, std::size_t index, const PlanActuals& actuals) {
     held_ = {vertex(plan.tail), vertex(plan.head)};
     const BoundEdge& edge = query_.edges[plan.anchor.edge];
     const auto end = [&](std::uint32_t v) {
@@ -135,19 +135,24 @@ class Writer {
     if (!plan.closing.empty()) line(1, "closing: {} in {}", held_[1], lists(plan.closing));
     if (plan.anchor_above) line(1, "only where {} > {}", held_[1], held_[0]);
     if (plan.anchor_below) line(1, "only where {} < {}", held_[1], held_[0]);
-    for (std::size_t i = 0; i < plan.levels.size(); ++i) level(plan, i);
+    for (std::size_t i = 0; i < plan.levels.size(); ++i) level(plan, i, actuals);
     held_.resize(2 + std::min(plan.count.prefix, plan.levels.size()));
     count(plan);
   }
 
-  void level(const Plan& plan, std::size_t i) {
+  void level(const Plan& plan, std::size_t i, const PlanActuals& actuals) {
     const Level& level = plan.levels[i];
     const std::string name = vertex(level.vertex);
     std::string reuse;
     if (level.reuse >= 0) {
       reuse = fmt::format(" = what level {} read{}{}", level.reuse + 1, level.rest.empty() ? "" : " & ", lists(level.rest));
     }
-    line(1, "level {}: {}, about {}{}", i + 1, candidates(name, level.candidates), figure(level.estimate), reuse);
+    std::string actual;
+    if (i < actuals.partial_matches.size()) {
+      const double from = i == 0 ? static_cast<double>(actuals.anchors) : actuals.partial_matches[i - 1];
+      actual = fmt::format("; so far {}", from > 0 ? figure(actuals.partial_matches[i] / from) : "none to extend");
+    }
+    line(1, "level {}: {}, about {}{}{}", i + 1, candidates(name, level.candidates), figure(level.estimate), actual, reuse);
     held_.push_back(name);
   }
 

@@ -68,12 +68,12 @@ struct Factor {
   std::vector<Candidates> vertices;                 ///< of a tree; one for bind
   std::vector<std::vector<std::uint32_t>> members;  ///< query vertices by tree vertex; several where a term merges them
   std::vector<TreeEdge> edges;
-  std::uint32_t choose = 1;                  ///< tree of one vertex: that many alike are chosen, as a set
-  Position position = 0;                     ///< bind: where the vertex is put
-  std::vector<Factor> inner;                 ///< bind
-  std::vector<graph::ReadingId> reads = {};  ///< bind: what inner reads at the vertex
-  double per_candidate = 0;                  ///< bind: expected cost of one candidate
-  std::vector<Factor> others;                ///< bind: other vertices that could be bound first; the fewest candidates decide
+  std::uint32_t choose = 1;             ///< tree of one vertex: that many alike are chosen, as a set
+  Position position = 0;                ///< bind: where the vertex is put
+  std::vector<Factor> inner;            ///< bind
+  std::vector<graph::ReadingId> reads;  ///< bind: what inner reads at the vertex
+  double per_candidate = 0;             ///< bind: expected cost of one candidate
+  std::vector<Factor> others;           ///< bind: other vertices that could be bound first; the fewest candidates decide
   double cost = 0;
 };
 
@@ -122,6 +122,7 @@ struct QueryPlans {
 struct PlanActuals {
   std::uint64_t anchors = 0;
   Count matches = 0;
+  std::vector<double> partial_matches;  ///< by level, where they were counted (EngineOptions::analyze)
 };
 
 /// The plans as text: docs/patterns.md explains how to read it.
