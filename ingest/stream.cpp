@@ -116,7 +116,7 @@ class Stream final : public BatchSource {
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
 
  private:
-  Format recognise(std::string_view head) const {
+  [[nodiscard]] Format recognise(std::string_view head) const {
     // Columns by position fit a file of single tabs only where they are as many: then empty fields count.
     const bool vertices = options_.codec.vertices && options_.codec.columns.empty();
     const std::size_t columns = vertices ? 2 : parse_columns(options_.codec.columns).positions.size();
@@ -128,7 +128,7 @@ class Stream final : public BatchSource {
 
   /// The options, with the separator of the first line where it is CSV and none is set, and with the columns of vertices where
   /// there are vertices and none are named.
-  CodecOptions codec_options(std::string_view head) const {
+  [[nodiscard]] CodecOptions codec_options(std::string_view head) const {
     CodecOptions codec = options_.codec;
     if (format_ == Format::csv && codec.separator == 0) codec.separator = csv_separator(first_line(head));
     if (!codec.vertices || !codec.columns.empty() || !format_) return codec;

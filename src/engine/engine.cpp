@@ -142,6 +142,7 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& 
                              std::vector<Matched>& added) {
   for (const auto& [id, query] : standing) query->refresh_plans(graph.edges());
   std::vector<match::QueryTask> tasks;
+  tasks.reserve(standing.size());
   for (const auto& [id, query] : standing) {
     tasks.push_back({&query->bound, &query->plans, query->options.list || resolved.rebound});
   }
@@ -370,6 +371,7 @@ GraphStatistics Engine::graph() const {
 void Engine::for_each(const std::function<void(const Update&)>& take) const {
   const graph::DataGraph& graph = impl_->graph;
   std::vector<VertexId> vertices;
+  vertices.reserve(graph.dictionary.size());
   for (VertexId v = 0; v < graph.dictionary.capacity(); ++v) {
     if (graph.dictionary.alive(v)) vertices.push_back(v);
   }

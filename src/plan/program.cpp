@@ -215,6 +215,7 @@ Program make_walk(const Plan& plan, bool ordered, bool list, bool plain) {
 Program make_sums(const BoundQuery& query, const Plan& plan) {
   const Estimates estimates(query);
   std::vector<Tree::Product> terms;
+  terms.reserve(plan.count.terms.size());
   for (const Term& term : plan.count.terms) {
     terms.push_back(product_of(term.factors, estimates, static_cast<Position>(plan.count.prefix + 2), term.coefficient));
   }
