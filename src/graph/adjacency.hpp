@@ -226,7 +226,7 @@ class Adjacency {
     std::uint32_t directory_log : 5 = 0;  // the directory has room for 2^directory_log slices
 
     [[nodiscard]] std::uint32_t directory_words() const noexcept { return 2u << directory_log; }
-    [[nodiscard]] std::uint32_t* ids() const noexcept { return block + directory_words(); }
+    [[nodiscard]] std::uint32_t* ids() const noexcept { return block == nullptr ? nullptr : block + directory_words(); }
     [[nodiscard]] std::uint32_t total() const noexcept { return begin(slices); }
     // Of the directory's s-th list.
     [[nodiscard]] std::uint32_t begin(std::uint32_t s) const noexcept { return s == 0 ? 0 : block[2 * s - 1]; }

@@ -37,6 +37,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string error_small;
   const std::string large = read(bytes, std::size_t{1} << 16, error_large);
   const std::string small = read(bytes, 61, error_small);
-  if (large.size() < most && (large != small || error_large != error_small)) std::abort();
+  if (large.size() >= most) return 0;
+  // How much of a broken archive comes out before it is refused may depend on the reads; whether it is refused may not.
+  if (error_large.empty() != error_small.empty()) std::abort();
+  if (error_large.empty() && large != small) std::abort();
   return 0;
 }
