@@ -61,9 +61,8 @@ struct GraphView {
 
 /// Counters that a launch adds up.
 struct Counters {
-  unsigned long long hits;             ///< rows looked up that were cached
-  unsigned long long misses;           ///< rows looked up that were not
-  unsigned long long zero_copy_bytes;  ///< measuring only
+  unsigned long long hits;    ///< rows looked up that were cached
+  unsigned long long misses;  ///< rows looked up that were not
 };
 
 }  // namespace deltamatch::gpu

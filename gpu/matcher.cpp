@@ -435,7 +435,7 @@ class GpuMatcher final : public match::Matcher {
     }
     if (!readable && policy_ != CachePolicy::resident) {
       throw Error(ErrorKind::configuration, "cache policy",
-                  "host memory could not be registered with CUDA, so kernels cannot read it",
+                  pinned_ != nullptr ? pinned_->notice() : std::string("kernels cannot read the graph's memory"),
                   "raise the limit on locked memory (ulimit -l), or use the policy resident");
     }
     DeviceGraphOptions wanted;
@@ -531,7 +531,6 @@ class GpuMatcher final : public match::Matcher {
       device->finish(flat_, totals_, outcome);
       statistics_.hits += outcome.counters.hits;
       statistics_.misses += outcome.counters.misses;
-      statistics_.zero_copy_bytes += outcome.counters.zero_copy_bytes;
       add(flat_.sums, 0, tasks, results);
       add(flat_.walks, flat_.sums.programs.size(), tasks, results);
     }

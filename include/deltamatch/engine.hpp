@@ -34,8 +34,6 @@ struct EngineOptions {
   unsigned threads = 0;  ///< 0: as many as the machine has
   /// Sliding window in microseconds: an edge lives while its latest insert time + window > watermark. 0: no window.
   Timestamp window = 0;
-  /// Count what every level of every plan finds, for explain: walks to all matches besides, so a batch takes longer.
-  bool analyze = false;
   std::shared_ptr<Backend> backend = nullptr;  ///< null: lists on the heap, matched on CPU cores
 };
 
@@ -124,11 +122,10 @@ struct GraphStatistics {
 /// What a backend's cache of neighbour lists did since the engine was made; all 0 where there is none. A list counts once for
 /// each time that a kernel looked it up.
 struct CacheStatistics {
-  std::uint64_t hits = 0;             ///< look-ups of lists in device memory
-  std::uint64_t misses = 0;           ///< look-ups of lists that were read from host memory
-  std::uint64_t copied_bytes = 0;     ///< sent to the device in bulk, for cache and batches
-  std::uint64_t zero_copy_bytes = 0;  ///< read by kernels from host memory; counted where measuring was asked for
-  std::uint64_t cached_lists = 0;     ///< in device memory now
+  std::uint64_t hits = 0;          ///< look-ups of lists in device memory
+  std::uint64_t misses = 0;        ///< look-ups of lists that were read from host memory
+  std::uint64_t copied_bytes = 0;  ///< sent to the device in bulk, for cache and batches
+  std::uint64_t cached_lists = 0;  ///< in device memory now
   std::uint64_t cached_bytes = 0;
   double coverage = 0;  ///< share of the most accessed lists that were cached, where measuring was asked for
 };
@@ -163,6 +160,9 @@ class Engine {
   /// processed, with actual figures too.
   [[nodiscard]] std::string explain(const Query& query, const QueryOptions& options = {});
   [[nodiscard]] std::string explain(QueryId query);
+  /// From the next batch on, whether to count what every level of every plan finds, for explain: that walks to all matches
+  /// besides, so a batch takes longer.
+  void analyze(bool on) noexcept;
 
   [[nodiscard]] GraphStatistics graph() const;
   [[nodiscard]] CacheStatistics cache() const;

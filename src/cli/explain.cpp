@@ -39,9 +39,9 @@ int explain(Explain options) {
                   "name a stream with --updates, or a graph with --graph");
     }
   }
-  options.graph.analyze = options.analyze;
   Session session(options.graph, options.stream);
   Engine& engine = session.engine();
+  engine.analyze(options.analyze);
   const auto queries = read_queries(options.queries.sources, session.directed());
   const QueryOptions how = options.queries.options(false);
   Report report;

@@ -35,7 +35,6 @@ struct GraphOptions {
   std::string dead_letters;
   unsigned threads = 0;
   BackendOptions backend;
-  bool analyze = false;  ///< explain: count what the levels of the plans find
   ProgressMode progress = ProgressMode::automatic;
 };
 

@@ -68,11 +68,8 @@ Session::Session(const GraphOptions& graph, const StreamOptions& stream) : progr
   }
   open(graph, stream, window);
   if (!engine_) {
-    engine_ = std::make_unique<Engine>(EngineOptions{.directed = decide_direction(graph),
-                                                     .threads = graph.threads,
-                                                     .window = window,
-                                                     .analyze = graph.analyze,
-                                                     .backend = backend});
+    engine_ = std::make_unique<Engine>(
+        EngineOptions{.directed = decide_direction(graph), .threads = graph.threads, .window = window, .backend = backend});
   }
 }
 

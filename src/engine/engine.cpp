@@ -54,6 +54,9 @@ struct Standing {
   }
 };
 
+// What each level of the plans found in a batch: by query, plan and level.
+using LevelCounts = std::vector<std::vector<std::vector<double>>>;
+
 struct Matched {  // what one query found in both passes
   std::vector<match::PlanResult> plans;
   Count count = 0;
@@ -92,9 +95,9 @@ struct Engine::Impl {
   }
 
   BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, bool matching);
-  void match_all(const graph::ResolvedBatch& resolved, BatchResult& result, std::vector<Matched>& removed,
+  void match_all(const graph::ResolvedBatch& resolved, BatchResult& result, LevelCounts& levels, std::vector<Matched>& removed,
                  std::vector<Matched>& added);
-  void analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks);
+  LevelCounts analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks);
   std::vector<Matched> gather(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results);
   void deliver(const graph::ResolvedBatch& resolved, const std::vector<Matched>& removed, const std::vector<Matched>& added,
                MatchSink& sink);
@@ -110,6 +113,7 @@ struct Engine::Impl {
   std::uint32_t next_query = 0;
   std::uint64_t batches = 0;
   std::optional<Timestamp> watermark;
+  bool analyzing = false;
 };
 
 std::vector<Matched> Engine::Impl::gather(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results) {
@@ -123,23 +127,24 @@ std::vector<Matched> Engine::Impl::gather(std::span<const match::QueryTask> task
 }
 
 // What the levels of the plans find, by walking them all.
-void Engine::Impl::analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks) {
+LevelCounts Engine::Impl::analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks) {
   for (match::QueryTask& task : tasks) task.list = true;
   const std::vector<graph::Resolved> resolved = graph.resolved();
   estimate::Estimator walker(workers);
+  LevelCounts found(standing.size());
   const estimate::Accesses& counted = walker.count(graph, passes, tasks, match::make_programs(tasks, resolved));
   for (std::size_t q = 0; q < standing.size(); ++q) {
     for (std::size_t p = 0; p < standing[q].second->actuals.size(); ++p) {
-      std::vector<double>& levels = standing[q].second->actuals[p].partial_matches;
-      const std::vector<double>& more = counted.plans[q][p].partial_matches;
-      levels.resize(more.size());
-      std::transform(more.begin(), more.end(), levels.begin(), levels.begin(), std::plus<>());
+      plan::PlanActuals& actuals = standing[q].second->actuals[p];
+      actuals.partial_matches.resize(counted.plans[q][p].partial_matches.size());  // here, since it may fail
+      found[q].push_back(counted.plans[q][p].partial_matches);
     }
   }
+  return found;
 }
 
-void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& result, std::vector<Matched>& removed,
-                             std::vector<Matched>& added) {
+void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& result, LevelCounts& levels,
+                             std::vector<Matched>& removed, std::vector<Matched>& added) {
   for (const auto& [id, query] : standing) query->refresh_plans(graph.edges());
   std::vector<match::QueryTask> tasks;
   tasks.reserve(standing.size());
@@ -156,7 +161,7 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& 
   match::MatchSteps steps;
   if (!resolved.net.removed.empty() || !resolved.net.inserted.empty()) {
     matcher->match(graph, passes, tasks, results, nullptr, steps);
-    if (options.analyze) analyze(passes, tasks);
+    if (analyzing) levels = analyze(passes, tasks);
   }
   result.seconds.estimate = steps.estimate;
   result.seconds.cache = steps.cache;
@@ -202,6 +207,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
   const graph::ResolvedBatch& resolved = resolver.resolve(batch, on_reject, watermark);
   std::vector<Matched> removed;
   std::vector<Matched> added;
+  LevelCounts levels;
   try {
     result.consumed = resolved.consumed;
     result.inserted = resolved.net.inserted.size();
@@ -218,7 +224,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
   const auto staged = Clock::now();
   try {
     if (matching) {
-      match_all(resolved, result, removed, added);
+      match_all(resolved, result, levels, removed, added);
       if (sink != nullptr) deliver(resolved, removed, added, *sink);
     }
   } catch (...) {
@@ -239,6 +245,8 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
           actuals.anchors += pass->anchors;
           actuals.matches += static_cast<Count>(pass->sum) / standing[q].second->plans.plans[p].count.divisor + pass->found;
         }
+        for (std::size_t l = 0; q < levels.size() && l < levels[q][p].size(); ++l)
+          actuals.partial_matches[l] += levels[q][p][l];
       }
     }
   }
@@ -418,6 +426,8 @@ Engine engine::BulkLoader::load(const EngineOptions& options, const BulkGraph& b
   impl.graph.build(bulk.edges, labels, impl.workers);
   return engine;
 }
+
+void Engine::analyze(bool on) noexcept { impl_->analyzing = on; }
 
 const EngineOptions& Engine::options() const noexcept { return impl_->options; }
 

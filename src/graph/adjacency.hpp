@@ -141,17 +141,6 @@ class Adjacency {
     __builtin_prefetch(ids + total / 4);
     __builtin_prefetch(ids + total / 4 * 3);
   }
-  /// In a loop over vertices[0, count) whose lists are read, at position `at`: fetches what comes next into the caches.
-  void prefetch_ahead(const VertexId* vertices, std::size_t at, std::size_t count) const noexcept {
-    constexpr std::size_t rows = 8;
-    constexpr std::size_t blocks = 4;
-    if (at == 0) {
-      for (std::size_t i = 0; i < std::min(rows, count); ++i) prefetch(vertices[i]);
-      for (std::size_t i = 0; i < std::min(blocks, count); ++i) prefetch_block(vertices[i]);
-    }
-    if (at + rows < count) prefetch(vertices[at + rows]);
-    if (at + blocks < count) prefetch_block(vertices[at + blocks]);
-  }
 
   // For mirrors of the store in another memory.
 

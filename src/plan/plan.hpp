@@ -122,7 +122,7 @@ struct QueryPlans {
 struct PlanActuals {
   std::uint64_t anchors = 0;
   Count matches = 0;
-  std::vector<double> partial_matches;  ///< by level, where they were counted (EngineOptions::analyze)
+  std::vector<double> partial_matches;  ///< by level, where they were counted (Engine::analyze)
 };
 
 /// The plans as text: docs/patterns.md explains how to read it.
