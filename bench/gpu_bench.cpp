@@ -435,7 +435,6 @@ class Bench {
         // What is told is the mean over all batches so far.
         const auto before = static_cast<double>(record.before_batches);
         const auto now = static_cast<double>(record.seconds.back().values.size());
-        line["zero_copy_bytes"] = per_batch(record.before.zero_copy_bytes, record.after.zero_copy_bytes);
         line["coverage"] = (record.after.coverage * (before + now) - record.before.coverage * before) / now;
       }
     }

@@ -209,16 +209,16 @@ def overhead(results, out):
 
 
 def coverage(results, out):
-    """Figure 15b, and how often look-ups hit (figures 8 to 10 say what is read over the bus)."""
+    """Figure 15b, and how often look-ups hit."""
     rows = []
     for line in sorted(results.measured, key=lambda line: (name_of(line), line["query"], line["policy"])):
         if "trouble" in line:
             continue
         rows.append([name_of(line), line["batch"], line["query"], line["policy"], f"{100 * line['coverage']:.1f}",
-                     hit_share(line), f"{line['copied_bytes'] / 2**20:.3g}", f"{line['zero_copy_bytes'] / 2**20:.3g}"])
+                     hit_share(line), f"{line['copied_bytes'] / 2**20:.3g}"])
     if rows:
         out.add("Coverage: share of the most accessed lists that were cached (%)",
-                table(["graph", "batch", "query", "policy", "coverage", "hits %", "copied MiB", "zero-copy MiB"], rows))
+                table(["graph", "batch", "query", "policy", "coverage", "hits %", "copied MiB"], rows))
     rows = []
     for graph in results.graph_names():
         for line in sorted(results.complete(graph=graph), key=lambda line: (line["batch"], line["query"], POLICIES.index(line["policy"]))):
