@@ -1,0 +1,24 @@
+// What a part of the service tells its operator.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace deltamatch::ingest {
+
+enum class Level : unsigned char { trace, debug, info, warn, error };
+
+struct Field {
+  std::string_view key;
+  std::string value;
+};
+
+/// Takes events; any thread may call it. No secret ever goes in.
+class Journal {
+ public:
+  virtual ~Journal() = default;
+  virtual void tell(Level level, std::string_view event, std::initializer_list<Field> fields = {}) noexcept = 0;
+};
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,82 @@
+#include "ingest/mark.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "deltamatch/error.hpp"
+#include "ingest/sink/json_text.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+constexpr int version = 1;
+
+[[noreturn]] void refuse(std::string_view where, std::string_view what) {
+  throw Error(where, fmt::format("not the mark of a batch: {}", what));
+}
+
+std::int32_t partition_number(std::string_view text, std::string_view where) {
+  std::int32_t number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) refuse(where, "a partition that is no number");
+  return number;
+}
+
+}  // namespace
+
+std::string to_string(const TopicPartition& partition) { return fmt::format("{}[{}]", partition.topic, partition.partition); }
+
+std::string to_json(const Mark& mark) {
+  std::string out = fmt::format(R"({{"v":{},"batch":{},"time":)", version, mark.batch);
+  out += mark.watermark ? std::to_string(*mark.watermark) : "null";
+  out += R"(,"ends":{)";
+  const std::string* topic = nullptr;
+  for (const auto& [partition, end] : mark.ends) {
+    if (topic == nullptr || *topic != partition.topic) {
+      if (topic != nullptr) out += "},";
+      append_json_string(out, partition.topic);
+      out += ":{";
+    } else {
+      out += ',';
+    }
+    topic = &partition.topic;
+    out += fmt::format(R"("{}":{})", partition.partition, end);
+  }
+  out += topic == nullptr ? R"(},"queries":{)" : R"(}},"queries":{)";
+  bool first = true;
+  for (const ActiveQuery& query : mark.queries) {
+    if (!first) out += ',';
+    first = false;
+    append_json_string(out, query.name);
+    out += ':';
+    append_json_string(out, query.fingerprint);
+  }
+  out += "}}";
+  return out;
+}
+
+Mark parse_mark(std::string_view json, std::string_view where) {
+  Mark mark;
+  try {
+    const nlohmann::json object = nlohmann::json::parse(json);
+    if (object.at("v").get<int>() != version) refuse(where, "it is of another version");
+    mark.batch = object.at("batch").get<std::uint64_t>();
+    if (!object.at("time").is_null()) mark.watermark = object.at("time").get<Timestamp>();
+    for (const auto& [topic, partitions] : object.at("ends").items()) {
+      for (const auto& [number, end] : partitions.items()) {
+        mark.ends[{topic, partition_number(number, where)}] = end.get<std::int64_t>();
+      }
+    }
+    for (const auto& [name, fingerprint] : object.at("queries").items()) {
+      mark.queries.push_back({name, fingerprint.get<std::string>()});
+    }
+  } catch (const nlohmann::json::exception& error) {
+    refuse(where, error.what());
+  }
+  return mark;
+}
+
+}  // namespace deltamatch::ingest

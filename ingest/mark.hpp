@@ -1,0 +1,51 @@
+// What names a committed batch of the service: its number, where it ends in every partition, and what was standing then.
+// The log, snapshots and the commit records in Kafka all carry it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deltamatch/id.hpp"
+
+namespace deltamatch::ingest {
+
+struct TopicPartition {
+  std::string topic;
+  std::int32_t partition = 0;
+  friend auto operator<=>(const TopicPartition&, const TopicPartition&) = default;
+};
+
+/// "topic[3]".
+[[nodiscard]] std::string to_string(const TopicPartition& partition);
+
+/// Per partition the offset of the next record to read.
+using Offsets = std::map<TopicPartition, std::int64_t>;
+
+/// A standing query, by its name and what it is (query_fingerprint).
+struct ActiveQuery {
+  std::string name;
+  std::string fingerprint;
+  friend auto operator<=>(const ActiveQuery&, const ActiveQuery&) = default;
+};
+
+struct Mark {
+  std::uint64_t batch = 0;  ///< 0: before the first batch
+  Offsets ends;             ///< what lies before belongs to this batch or an earlier one
+  std::optional<Timestamp> watermark;
+  std::vector<ActiveQuery> queries;  ///< standing after the batch, by name
+  friend bool operator==(const Mark&, const Mark&) = default;
+};
+
+/// {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"}};
+/// `time` is null where there is no watermark. Topics, partitions and queries in ascending order: equal marks, equal bytes.
+[[nodiscard]] std::string to_json(const Mark& mark);
+
+/// Reads what to_json wrote. Throws Error at `where` for anything else.
+[[nodiscard]] Mark parse_mark(std::string_view json, std::string_view where);
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,117 @@
+// What a service does, as its configuration file says it. config/service.yaml documents every key.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deltamatch/engine.hpp"
+#include "deltamatch/query.hpp"
+#include "ingest/batcher.hpp"
+#include "ingest/codec/codec.hpp"
+#include "ingest/refusals.hpp"
+
+namespace deltamatch::ingest {
+
+/// Names and values as librdkafka documents them. Values may be secrets: never logged.
+using KafkaProperties = std::map<std::string, std::string>;
+
+/// One or more topics whose records are read alike.
+struct InputTopics {
+  std::string name;  ///< a topic, or with ^ at the start a regular expression over whole names of topics
+  Format format = Format::jsonl;
+  CodecOptions codec;
+};
+
+/// Where a partition begins that no batch has read: a topic that is new to the service. Partitions added to a known topic later
+/// always begin at their first record.
+struct StartAt {
+  enum class Kind : std::uint8_t { earliest, latest, timestamp } kind = Kind::earliest;
+  std::chrono::milliseconds since_epoch{};  ///< with timestamp
+};
+
+struct InputOptions {
+  std::vector<InputTopics> topics;
+  StartAt start;
+  std::size_t queue_bytes = std::size_t{64} << 20;  ///< fetched and not yet in a batch; fetching pauses beyond
+  std::size_t queue_records = 200'000;
+  std::size_t max_record = std::size_t{1} << 20;
+  std::chrono::milliseconds idle_after{10'000};      ///< a partition without records for so long does not hold the watermark
+  std::chrono::milliseconds refresh_every{30'000};   ///< how often new topics and partitions are looked for
+  OnError on_error = OnError::fail;
+  std::string dead_letter_topic;  ///< with OnError::dead_letter one of both is set
+  std::string dead_letter_file;
+};
+
+struct BatchingOptions {
+  std::size_t max_updates = 8192;
+  std::chrono::milliseconds max_delay{100};
+  Timestamp max_span = 0;  ///< microseconds of event time; 0: no limit beyond the window's
+};
+
+struct StateOptions {
+  std::filesystem::path directory;
+  std::chrono::seconds snapshot_every{600};  ///< 0: not by time
+  std::uint64_t snapshot_log_bytes = std::uint64_t{1} << 30;
+  std::size_t keep_snapshots = 2;
+};
+
+enum class Signs : std::uint8_t { both, added, removed };
+
+struct SinkOptions {
+  enum class Kind : std::uint8_t { kafka, file, console, webhook };
+  std::string name;
+  Kind kind = Kind::console;
+  std::string topic;            ///< kafka
+  std::filesystem::path path;   ///< file
+  std::uint64_t rotate_bytes = 0;  ///< file: a new file begins once it is this long; 0: never
+  std::size_t keep_files = 0;      ///< file: rotated files that stay; 0: all
+  std::string url;                 ///< webhook
+  std::map<std::string, std::string> headers;  ///< webhook; values may be secrets
+  std::chrono::milliseconds timeout{5'000};    ///< webhook: of one request
+  std::chrono::milliseconds max_backoff{60'000};  ///< webhook: between tries at most
+  Signs signs = Signs::both;
+  std::uint64_t rate_limit = 0;  ///< alerts of one query in one interval at most; 0: no limit
+  std::chrono::milliseconds rate_interval{1'000};
+};
+
+struct ServiceQuery {
+  Query query;
+  std::string where;  ///< file and line, for messages
+  QueryOptions options;
+  std::vector<std::string> sinks;  ///< names; none: its matches are counted only
+  bool report_existing = false;    ///< when it is added, alerts tell what matches already
+};
+
+struct HttpOptions {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 9464;  ///< 0: any free one
+  bool enabled = true;
+};
+
+struct LoggingOptions {
+  std::string level = "info";  ///< trace, debug, info, warn, error
+  bool json = false;
+};
+
+struct ServiceOptions {
+  std::string application;  ///< names the transactional id, the groups and the topic of commit records
+  KafkaProperties kafka;    ///< of every client
+  std::chrono::milliseconds transaction_timeout{60'000};
+  InputOptions input;
+  BatchingOptions batching;
+  EngineOptions engine;
+  StateOptions state;
+  std::vector<SinkOptions> sinks;
+  std::vector<ServiceQuery> queries;
+  HttpOptions http;
+  LoggingOptions logging;
+  std::chrono::milliseconds shutdown_timeout{30'000};
+};
+
+}  // namespace deltamatch::ingest
