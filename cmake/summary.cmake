@@ -1,7 +1,7 @@
 # What is about to be built, in a few lines.
 if(PROJECT_IS_TOP_LEVEL)
   set(deltamatch_parts core)
-  foreach(part INGEST PROGRAM TESTS BENCH FUZZ)
+  foreach(part INGEST PROGRAM SERVICE TESTS BENCH FUZZ)
     if(DELTAMATCH_${part})
       string(TOLOWER ${part} part)
       list(APPEND deltamatch_parts ${part})

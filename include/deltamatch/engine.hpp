@@ -130,6 +130,10 @@ struct CacheStatistics {
   double coverage = 0;  ///< share of the most accessed lists that were cached, where measuring was asked for
 };
 
+/// 32 lower-case hexadecimal digits that name what a query asks for: equal for two queries iff their matches bear equal ids.
+/// Names play no part.
+[[nodiscard]] std::string query_fingerprint(const Query& query, const QueryOptions& options);
+
 /// Not thread-safe: one thread calls it; it uses `threads` threads inside. Every call either succeeds or throws Error or
 /// std::bad_alloc and leaves graph, queries and counters as they were before it.
 class Engine {
@@ -153,6 +157,15 @@ class Engine {
   /// null) once all of the batch's matching has succeeded.
   BatchResult process(const UpdateBatch& batch, OnReject on_reject = OnReject::stop, MatchSink* sink = nullptr);
 
+  /// Applies a batch that was processed before, by another engine: it counts as a batch, but nothing is matched. So a log of
+  /// batches brings an engine to where the other was. Refused records are left out.
+  BatchResult absorb(const UpdateBatch& batch);
+
+  /// The number of the latest batch: 0 before the first.
+  [[nodiscard]] std::uint64_t batch() const noexcept;
+  /// The event time up to which the stream is complete, where any batch told one.
+  [[nodiscard]] std::optional<Timestamp> watermark() const noexcept;
+
   /// Matches the whole graph as it stands. Listed matches go to `sink` as `added`, sorted by id.
   StaticResult match(const Query& query, const StaticOptions& options = {}, MatchSink* sink = nullptr);
 
@@ -173,8 +186,10 @@ class Engine {
   [[nodiscard]] const EngineOptions& options() const noexcept;
 
   /// Writes graph, dictionary, window and batch number; checksummed, written aside and renamed. Standing queries are not part
-  /// of a snapshot.
-  void save(const std::filesystem::path& path) const;
+  /// of a snapshot. `annotation`: up to 1 MiB of the caller's own, kept with it.
+  void save(const std::filesystem::path& path, std::string_view annotation = {}) const;
+  /// The annotation of a snapshot. Throws Error where the file's beginning is torn or corrupt. O(its length).
+  [[nodiscard]] static std::string annotation(const std::filesystem::path& path);
   /// An engine with the state that `save` wrote. Direction and window come from the snapshot. Throws Error where the file is
   /// torn, corrupt or of another version.
   static Engine restore(const std::filesystem::path& path, unsigned threads = 0, std::shared_ptr<Backend> backend = nullptr);

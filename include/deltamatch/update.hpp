@@ -65,6 +65,11 @@ class UpdateBatch {
   void add(const Update& update);
   void clear() noexcept;
 
+  /// The event time up to which the stream is complete behind this batch; it never goes back. Absent: the largest time of any
+  /// update so far. Sources whose parts run ahead of each other know better.
+  void set_watermark(std::optional<Timestamp> watermark) noexcept { watermark_ = watermark; }
+  [[nodiscard]] std::optional<Timestamp> watermark() const noexcept { return watermark_; }
+
   [[nodiscard]] std::span<const Update> updates() const noexcept { return updates_; }
   [[nodiscard]] std::size_t size() const noexcept { return updates_.size(); }
   [[nodiscard]] bool empty() const noexcept { return updates_.empty(); }
@@ -72,6 +77,7 @@ class UpdateBatch {
  private:
   class Text;
   std::vector<Update> updates_;
+  std::optional<Timestamp> watermark_;
   std::unique_ptr<Text> text_;
 };
 

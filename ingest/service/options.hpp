@@ -41,8 +41,8 @@ struct InputOptions {
   std::size_t queue_bytes = std::size_t{64} << 20;  ///< fetched and not yet in a batch; fetching pauses beyond
   std::size_t queue_records = 200'000;
   std::size_t max_record = std::size_t{1} << 20;
-  std::chrono::milliseconds idle_after{10'000};      ///< a partition without records for so long does not hold the watermark
-  std::chrono::milliseconds refresh_every{30'000};   ///< how often new topics and partitions are looked for
+  std::chrono::milliseconds idle_after{10'000};     ///< a partition without records for so long does not hold the watermark
+  std::chrono::milliseconds refresh_every{30'000};  ///< how often new topics and partitions are looked for
   OnError on_error = OnError::fail;
   std::string dead_letter_topic;  ///< with OnError::dead_letter one of both is set
   std::string dead_letter_file;
@@ -67,13 +67,13 @@ struct SinkOptions {
   enum class Kind : std::uint8_t { kafka, file, console, webhook };
   std::string name;
   Kind kind = Kind::console;
-  std::string topic;            ///< kafka
-  std::filesystem::path path;   ///< file
-  std::uint64_t rotate_bytes = 0;  ///< file: a new file begins once it is this long; 0: never
-  std::size_t keep_files = 0;      ///< file: rotated files that stay; 0: all
-  std::string url;                 ///< webhook
-  std::map<std::string, std::string> headers;  ///< webhook; values may be secrets
-  std::chrono::milliseconds timeout{5'000};    ///< webhook: of one request
+  std::string topic;                              ///< kafka
+  std::filesystem::path path;                     ///< file
+  std::uint64_t rotate_bytes = 0;                 ///< file: a new file begins once it is this long; 0: never
+  std::size_t keep_files = 0;                     ///< file: rotated files that stay; 0: all
+  std::string url;                                ///< webhook
+  std::map<std::string, std::string> headers;     ///< webhook; values may be secrets
+  std::chrono::milliseconds timeout{5'000};       ///< webhook: of one request
   std::chrono::milliseconds max_backoff{60'000};  ///< webhook: between tries at most
   Signs signs = Signs::both;
   std::uint64_t rate_limit = 0;  ///< alerts of one query in one interval at most; 0: no limit

@@ -99,6 +99,7 @@ void UpdateBatch::add(const Update& update) {
 
 void UpdateBatch::clear() noexcept {
   updates_.clear();
+  watermark_.reset();
   if (text_) text_->reset();
 }
 

@@ -94,7 +94,8 @@ struct Engine::Impl {
     if (wanted.backend) graph.track_changes();
   }
 
-  BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, bool matching);
+  enum class Purpose : std::uint8_t { load, absorb, process };
+  BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, Purpose purpose);
   void match_all(const graph::ResolvedBatch& resolved, BatchResult& result, LevelCounts& levels, std::vector<Matched>& removed,
                  std::vector<Matched>& added);
   LevelCounts analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks);
@@ -201,7 +202,7 @@ void Engine::Impl::deliver(const graph::ResolvedBatch& resolved, const std::vect
   }
 }
 
-BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, bool matching) {
+BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, Purpose purpose) {
   BatchResult result;
   const auto start = Clock::now();
   const graph::ResolvedBatch& resolved = resolver.resolve(batch, on_reject, watermark);
@@ -223,7 +224,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
   }
   const auto staged = Clock::now();
   try {
-    if (matching) {
+    if (purpose == Purpose::process) {
       match_all(resolved, result, levels, removed, added);
       if (sink != nullptr) deliver(resolved, removed, added, *sink);
     }
@@ -236,8 +237,8 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
   graph.settle(workers);
   resolver.commit();
   watermark = result.watermark;
-  if (matching) {
-    result.batch = ++batches;
+  if (purpose != Purpose::load) result.batch = ++batches;
+  if (purpose == Purpose::process) {
     for (std::size_t q = 0; q < standing.size(); ++q) {
       for (std::size_t p = 0; p < standing[q].second->actuals.size(); ++p) {
         plan::PlanActuals& actuals = standing[q].second->actuals[p];
@@ -264,6 +265,11 @@ Standing& Engine::Impl::find(QueryId query) {
   throw Error("query", "no such standing query");
 }
 
+std::string query_fingerprint(const Query& query, const QueryOptions& options) {
+  const query::Fingerprint bits = query::fingerprint(query, options.mode, options.count);
+  return to_string(MatchId{bits.high, bits.low});
+}
+
 Engine::Engine(const EngineOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 Engine::~Engine() = default;
 Engine::Engine(Engine&&) noexcept = default;
@@ -282,11 +288,20 @@ void Engine::remove_query(QueryId query) {
   std::erase_if(impl_->standing, [&](const auto& entry) { return entry.first == query; });
 }
 
-BatchResult Engine::load(const UpdateBatch& batch, OnReject on_reject) { return impl_->run(batch, on_reject, nullptr, false); }
+BatchResult Engine::load(const UpdateBatch& batch, OnReject on_reject) {
+  return impl_->run(batch, on_reject, nullptr, Impl::Purpose::load);
+}
 
 BatchResult Engine::process(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink) {
-  return impl_->run(batch, on_reject, sink, true);
+  return impl_->run(batch, on_reject, sink, Impl::Purpose::process);
 }
+
+BatchResult Engine::absorb(const UpdateBatch& batch) {
+  return impl_->run(batch, OnReject::skip, nullptr, Impl::Purpose::absorb);
+}
+
+std::uint64_t Engine::batch() const noexcept { return impl_->batches; }
+std::optional<Timestamp> Engine::watermark() const noexcept { return impl_->watermark; }
 
 StaticResult Engine::match(const Query& query, const StaticOptions& options, MatchSink* sink) {
   if (options.limit && !options.query.list) {
@@ -431,10 +446,13 @@ void Engine::analyze(bool on) noexcept { impl_->analyzing = on; }
 
 const EngineOptions& Engine::options() const noexcept { return impl_->options; }
 
-void Engine::save(const std::filesystem::path& path) const {
-  engine::write_snapshot(path, {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark},
-                         impl_->graph);
+void Engine::save(const std::filesystem::path& path, std::string_view annotation) const {
+  engine::write_snapshot(
+      path, {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark, std::string(annotation)},
+      impl_->graph);
 }
+
+std::string Engine::annotation(const std::filesystem::path& path) { return engine::read_snapshot_header(path).annotation; }
 
 Engine Engine::restore(const std::filesystem::path& path, unsigned threads, std::shared_ptr<Backend> backend) {
   const engine::SnapshotHeader header = engine::read_snapshot_header(path);

@@ -27,10 +27,11 @@ enum class Section : std::uint32_t {
   edge_labels = 3,
   numbers = 4,
   vertices = 5,
-  edges = 6
+  edges = 6,
+  annotation = 7
 };
 
-inline constexpr std::uint32_t snapshot_version = 1;
+inline constexpr std::uint32_t snapshot_version = 2;
 
 /// A file descriptor that closes itself.
 class Descriptor {

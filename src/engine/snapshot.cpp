@@ -1,6 +1,7 @@
 // The sections of a snapshot, in this order; the container is engine/section_file.hpp.
 //
 //   header         directed, window, batch, watermark, and how much of everything there is
+//   annotation     bytes of whoever had it written
 //   vertex labels  texts by number, without the empty label
 //   edge labels    the same
 //   numbers        which dense numbers are in use, a bit each; not compressed, so that a short file cannot claim many
@@ -60,6 +61,8 @@ void write_header(SectionWriter& out, const SnapshotHeader& header, const Sizes&
   for (const std::uint64_t size : {sizes.vertex_labels, sizes.edge_labels, sizes.numbers, sizes.vertices, sizes.edges}) {
     out.number(size);
   }
+  out.begin(Section::annotation);
+  out.text(header.annotation);
 }
 
 SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
@@ -78,6 +81,9 @@ SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
   sizes.edges = in.number();
   if (header.window < 0 || sizes.vertex_labels == 0 || sizes.edge_labels == 0) in.refuse("the header contradicts itself");
   if (sizes.numbers / 8 > in.size()) in.refuse("there are more vertices than the file can hold");
+  in.begin(Section::annotation);
+  in.text(header.annotation);
+  if (header.annotation.size() > max_annotation) in.refuse("an annotation of more than 1 MiB");
   return header;
 }
 
@@ -207,6 +213,7 @@ void read_edges(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph, 
 }  // namespace
 
 void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph) {
+  if (header.annotation.size() > max_annotation) throw Error(path.string(), "an annotation of more than 1 MiB");
   SectionWriter out(path);
   const Sizes sizes = sizes_of(graph);
   write_header(out, header, sizes);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "deltamatch/id.hpp"
 #include "graph/data_graph.hpp"
@@ -16,8 +17,11 @@ struct SnapshotHeader {
   bool directed = true;
   Timestamp window = 0;  ///< 0: no window, and edges bear no times
   std::uint64_t batch = 0;
-  std::optional<Timestamp> watermark;
+  std::optional<Timestamp> watermark = std::nullopt;
+  std::string annotation = {};  ///< the caller's own, up to max_annotation bytes
 };
+
+inline constexpr std::size_t max_annotation = std::size_t{1} << 20;
 
 /// Writes aside, syncs and renames, so that the path holds either the old file or the whole new one. The graph is settled.
 /// Throws Error that names the file.

@@ -15,7 +15,7 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   result_.expired = 0;
   result_.rebound = false;
   result_.consumed = updates_.size();
-  result_.watermark = watermark;
+  result_.watermark = batch.watermark() ? std::max(batch.watermark(), watermark) : watermark;
   try {
     entries_.reserve(updates_.size());
     undo_.reserve(4 * updates_.size());  // what is done must be undoable
@@ -23,7 +23,7 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     for (std::uint32_t i = 0; i < updates_.size(); ++i) {
       const auto reason = read(updates_[i], i);
       if (!reason) {
-        if (updates_[i].time && (!result_.watermark || *updates_[i].time > *result_.watermark)) {
+        if (!batch.watermark() && updates_[i].time && (!result_.watermark || *updates_[i].time > *result_.watermark)) {
           result_.watermark = updates_[i].time;
         }
         continue;

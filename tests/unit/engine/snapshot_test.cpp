@@ -261,14 +261,23 @@ TEST_F(SnapshotTest, EveryTruncationIsNoticed) {
   EXPECT_THAT(refusal(), HasSubstr("torn or damaged"));
 }
 
+TEST_F(SnapshotTest, KeepsAnAnnotation) {
+  std::string annotation(max_annotation, '\xff');
+  save(*small(true, false), {.annotation = annotation});
+  EXPECT_EQ(read_snapshot_header(path_).annotation, annotation);
+  EXPECT_EQ(refusal(), "");
+  annotation += 'x';
+  EXPECT_THROW(save(*small(true, false), {.annotation = annotation}), Error);
+}
+
 TEST_F(SnapshotTest, ErrorsSayWhatTheFileIs) {
   save(*small(true, false), {});
   std::string bytes = read(path_);
   EXPECT_THAT(bytes.substr(1, 5), "DMSNP");
-  ASSERT_EQ(bytes[8], 1);
-  bytes[8] = 2;
+  ASSERT_EQ(bytes[8], 2);
+  bytes[8] = 3;
   write(path_, bytes);
-  EXPECT_THAT(refusal(), HasSubstr("version 2, while this program reads version 1"));
+  EXPECT_THAT(refusal(), HasSubstr("version 3, while this program reads version 2"));
   write(path_, "source,target\n1,2\n");
   EXPECT_THAT(refusal(), HasSubstr("is no snapshot"));
   write(path_, "");

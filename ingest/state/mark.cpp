@@ -1,4 +1,4 @@
-#include "ingest/mark.hpp"
+#include "ingest/state/mark.hpp"
 
 #include <fmt/format.h>
 
@@ -23,6 +23,13 @@ std::int32_t partition_number(std::string_view text, std::string_view where) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0) refuse(where, "a partition that is no number");
   return number;
+}
+
+std::uint64_t unsigned_number(const nlohmann::json& value, std::string_view where) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
+    refuse(where, fmt::format("{} where a batch or an offset should stand", value.dump()));
+  }
+  return value.get<std::uint64_t>();
 }
 
 }  // namespace
@@ -63,11 +70,11 @@ Mark parse_mark(std::string_view json, std::string_view where) {
   try {
     const nlohmann::json object = nlohmann::json::parse(json);
     if (object.at("v").get<int>() != version) refuse(where, "it is of another version");
-    mark.batch = object.at("batch").get<std::uint64_t>();
+    mark.batch = unsigned_number(object.at("batch"), where);
     if (!object.at("time").is_null()) mark.watermark = object.at("time").get<Timestamp>();
     for (const auto& [topic, partitions] : object.at("ends").items()) {
       for (const auto& [number, end] : partitions.items()) {
-        mark.ends[{topic, partition_number(number, where)}] = end.get<std::int64_t>();
+        mark.ends[{topic, partition_number(number, where)}] = static_cast<std::int64_t>(unsigned_number(end, where));
       }
     }
     for (const auto& [name, fingerprint] : object.at("queries").items()) {

@@ -1,0 +1,38 @@
+#include "ingest/state/mark.hpp"
+
+#include <gtest/gtest.h>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+TEST(Mark, SurvivesItsText) {
+  Mark mark;
+  mark.batch = 17;
+  mark.ends = {{{"b", 0}, 3}, {{"a", 10}, 1}, {{"a", 2}, 9'000'000'000}};
+  mark.watermark = -5;
+  mark.queries = {{"a \"ring\"", "00ff"}, {"path", "12"}};
+  EXPECT_EQ(to_json(mark), R"({"v":1,"batch":17,"time":-5,"ends":{"a":{"2":9000000000,"10":1},"b":{"0":3}},)"
+                           R"("queries":{"a \"ring\"":"00ff","path":"12"}})");
+  EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
+  EXPECT_EQ(parse_mark(to_json(Mark{}), "here"), Mark{});
+}
+
+TEST(Mark, RefusesAnythingElse) {
+  for (const char* text :
+       {"", "{}", "[1]", R"({"v":2,"batch":1,"time":null,"ends":{},"queries":{}})",
+        R"({"v":1,"batch":-1,"time":null,"ends":{},"queries":{}})", R"({"v":1,"batch":"1","time":null,"ends":{},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{"t":{"x":1}},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{"t":{"-1":1}},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{"t":{"0":-1}},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{"t":{"0":1.5}},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{"t":7},"queries":{}})"}) {
+    EXPECT_THROW(static_cast<void>(parse_mark(text, "here")), Error) << text;
+  }
+}
+
+TEST(TopicPartition, HasAName) { EXPECT_EQ(to_string(TopicPartition{"payments", 3}), "payments[3]"); }
+
+}  // namespace
+}  // namespace deltamatch::ingest
