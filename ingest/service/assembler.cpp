@@ -1,0 +1,160 @@
+#include "ingest/service/assembler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::ingest {
+
+std::string_view UpdateRun::key(std::size_t update) const {
+  if (kept_.empty()) return {};
+  const std::size_t start = update == 0 ? 0 : kept_[update - 1].value_end;
+  return std::string_view(bytes_).substr(start, kept_[update].key_end - start);
+}
+
+std::string_view UpdateRun::value(std::size_t update) const {
+  if (kept_.empty()) return {};
+  return std::string_view(bytes_).substr(kept_[update].key_end, kept_[update].value_end - kept_[update].key_end);
+}
+
+void UpdateRun::add(const Update& update, Origin origin) {
+  updates.add(update);
+  origins.push_back(origin);
+}
+
+void UpdateRun::keep(std::string_view key, std::string_view value) {
+  bytes_.append(key);
+  const std::size_t key_end = bytes_.size();
+  bytes_.append(value);
+  kept_.push_back({key_end, bytes_.size()});
+}
+
+void UpdateRun::append(UpdateRun& other) {
+  if (updates.empty()) {  // of most batches all updates come from one partition: nothing is copied
+    std::swap(*this, other);
+    return;
+  }
+  for (const Update& update : other.updates.updates()) updates.add(update);
+  origins.insert(origins.end(), other.origins.begin(), other.origins.end());
+  const std::size_t shift = bytes_.size();
+  bytes_ += other.bytes_;
+  for (const Kept& kept : other.kept_) kept_.push_back({kept.key_end + shift, kept.value_end + shift});
+}
+
+void UpdateRun::clear() noexcept {
+  updates.clear();
+  origins.clear();
+  bytes_.clear();
+  kept_.clear();
+}
+
+Assembler::Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark)
+    : on_error_(options.on_error),
+      max_record_(options.max_record),
+      limits_(limits),
+      max_bytes_(max_bytes),
+      watermarks_(options.idle_after, watermark) {}
+
+std::size_t Assembler::open(const TopicPartition& partition, std::int64_t next, const InputTopics& topics,
+                            Clock::time_point now) {
+  const auto number = static_cast<std::uint32_t>(parts_.size());
+  const auto place = std::upper_bound(order_.begin(), order_.end(), partition,
+                                      [&](const TopicPartition& at, std::uint32_t other) { return at < parts_[other].at; });
+  order_.insert(place, number);
+  parts_.push_back({partition, make_codec(topics.format, topics.codec), next, {}});
+  watermarks_.open(now);
+  return number;
+}
+
+bool Assembler::full() const noexcept {
+  return failure_ || bad_.size() >= max_listed || bytes_ >= max_bytes_ ||
+         (limits_.max_updates != 0 && updates_ >= limits_.max_updates);
+}
+
+bool Assembler::add(const InputRecord& record, Clock::time_point now) {
+  if (full()) return false;
+  Part& part = parts_[record.part];
+  largest_.reset();
+  if (!decode(part, record)) return false;
+  watermarks_.see(record.part, largest_, now);
+  if (records_++ == 0) since_ = now;
+  bytes_ += record.key.size() + record.value.value_or("").size();
+  if (!failure_) part.next = record.offset + 1;
+  return true;
+}
+
+/// False where the batch cannot take the record any more.
+bool Assembler::decode(Part& part, const InputRecord& record) {
+  if (!record.value) return true;
+  if (record.value->size() > max_record_) {
+    refuse(part, record, RejectReason::too_long,
+           fmt::format("the record has {} bytes, more than the limit of {}", record.value->size(), max_record_));
+    return true;
+  }
+  const Decoded decoded = part.codec->decode(*record.value);
+  if (!decoded.remedy.empty()) {
+    throw Error(fmt::format("{} at offset {}", to_string(part.at), record.offset), decoded.message, decoded.remedy);
+  }
+  if (decoded.refused) {
+    refuse(part, record, *decoded.refused, decoded.message);
+    return true;
+  }
+  for (const Update& update : decoded.updates) {
+    if (!update.time) continue;
+    if (limits_.max_span != 0 && !span_.widen(*update.time, limits_.max_span) && updates_ != 0) return false;
+    largest_ = std::max(largest_, update.time);
+  }
+  take(part, record, decoded.updates);
+  return true;
+}
+
+void Assembler::take(Part& part, const InputRecord& record, std::span<const Update> updates) {
+  for (const Update& update : updates) {
+    part.run.add(update, {static_cast<std::uint32_t>(record.part), record.offset});
+    if (on_error_ == OnError::dead_letter) part.run.keep(record.key, *record.value);
+  }
+  updates_ += updates.size();
+}
+
+void Assembler::refuse(Part& part, const InputRecord& record, RejectReason reason, std::string_view message) {
+  ++refused_[static_cast<std::size_t>(reason)];
+  if (on_error_ == OnError::skip) return;
+  BadRecord bad{part.at, record.offset, reason, std::string(message), std::string(record.key), std::string(*record.value)};
+  if (on_error_ == OnError::fail)
+    failure_ = std::move(bad);
+  else
+    bad_.push_back(std::move(bad));
+}
+
+void Assembler::skip_to(std::size_t part, std::int64_t next) { parts_[part].next = std::max(parts_[part].next, next); }
+
+bool Assembler::watermark_moves(Clock::time_point now) {
+  const std::optional<Timestamp> before = watermarks_.current();
+  Watermarks ahead = watermarks_;
+  return ahead.advance(now) != before;
+}
+
+void Assembler::cut(InputBatch& batch, Clock::time_point now) {
+  batch.clear();
+  batch.ends.clear();
+  for (const std::uint32_t number : order_) {
+    Part& part = parts_[number];
+    if (!part.run.updates.empty()) batch.append(part.run);
+    part.run.clear();
+    batch.ends.emplace_hint(batch.ends.end(), part.at, part.next);
+  }
+  batch.updates.set_watermark(watermarks_.advance(now));
+  batch.records = records_;
+  batch.since = since_;
+  batch.bad = std::exchange(bad_, {});
+  batch.refused = std::exchange(refused_, {});
+  batch.failure = std::exchange(failure_, std::nullopt);
+  span_ = {};
+  updates_ = bytes_ = 0;
+  records_ = 0;
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,149 @@
+// From the records of many partitions to one batch: decoded as they come, cut by number and span, put in order.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deltamatch/update.hpp"
+#include "ingest/codec/codec.hpp"
+#include "ingest/service/options.hpp"
+#include "ingest/service/watermarks.hpp"
+#include "ingest/state/mark.hpp"
+#include "ingest/time_span.hpp"
+
+namespace deltamatch::ingest {
+
+/// A record of a topic. Views hold during the call that takes it.
+struct InputRecord {
+  std::size_t part = 0;  ///< the partition, as Assembler::open numbered it
+  std::int64_t offset = 0;
+  std::string_view key;
+  std::optional<std::string_view> value;  ///< nothing: a tombstone, which says nothing
+};
+
+/// A record that was refused, by its codec or by the engine.
+struct BadRecord {
+  TopicPartition at;
+  std::int64_t offset = 0;
+  RejectReason reason{};
+  std::string message;
+  std::string key;
+  std::string value;
+};
+
+/// Updates that know where they came from.
+class UpdateRun {
+ public:
+  struct Origin {
+    std::uint32_t part = 0;  ///< the partition, as Assembler::open numbered it
+    std::int64_t offset = 0;
+    friend bool operator==(const Origin&, const Origin&) = default;
+  };
+
+  UpdateBatch updates;
+  std::vector<Origin> origins;  ///< by update
+
+  /// Key and value of an update's record, where they are kept: with OnError::dead_letter.
+  [[nodiscard]] std::string_view key(std::size_t update) const;
+  [[nodiscard]] std::string_view value(std::size_t update) const;
+
+  void add(const Update& update, Origin origin);
+  /// Notes the record of the update added last.
+  void keep(std::string_view key, std::string_view value);
+  /// Moves all of another run behind this one; the other is then to be cleared.
+  void append(UpdateRun& other);
+  /// Keeps the memory.
+  void clear() noexcept;
+
+ private:
+  struct Kept {
+    std::size_t key_end;
+    std::size_t value_end;
+  };
+  std::string bytes_;
+  std::vector<Kept> kept_;  // by update
+};
+
+/// What one batch is made of. Updates stand in the order of (topic, partition, offset) and bear the watermark.
+struct InputBatch : UpdateRun {
+  Offsets ends;  ///< of every partition, whether it moved or not
+  std::uint64_t records = 0;
+  std::vector<BadRecord> bad;                                ///< unreadable ones, with OnError::dead_letter
+  std::array<std::uint64_t, reject_reason_count> refused{};  ///< unreadable ones, kept or not
+  std::optional<BadRecord> failure;             ///< with OnError::fail: the record that stops the service; `ends` excludes it
+  std::chrono::steady_clock::time_point since;  ///< when its first record came
+};
+
+/// Not thread-safe.
+class Assembler {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `limits` of updates and span; a batch also closes at `max_bytes` of records, so that no flood of long ones fills the
+  /// memory.
+  Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark);
+
+  /// Takes up a partition, whose next record is the one at `next`. Gives its number, from 0. `topics`: how its records are
+  /// read.
+  std::size_t open(const TopicPartition& partition, std::int64_t next, const InputTopics& topics, Clock::time_point now);
+  [[nodiscard]] const TopicPartition& partition(std::size_t part) const { return parts_[part].at; }
+  [[nodiscard]] std::size_t partitions() const noexcept { return parts_.size(); }
+
+  /// Takes a record into the open batch. False where the batch must be cut before this record, which is then to be given again.
+  /// Throws Error where no record of the topic can be read (a remedy of the codec).
+  bool add(const InputRecord& record, Clock::time_point now);
+  /// Nothing before `next` of this partition will come: it was passed over (control records, compaction).
+  void skip_to(std::size_t part, std::int64_t next);
+
+  /// Whether nothing was taken since the last cut.
+  [[nodiscard]] bool empty() const noexcept { return records_ == 0; }
+  /// Whether the batch is complete: by its limits, or because a record stops the service.
+  [[nodiscard]] bool full() const noexcept;
+  /// When the first record of the open batch came.
+  [[nodiscard]] Clock::time_point since() const noexcept { return since_; }
+  /// Whether a cut would move the watermark.
+  [[nodiscard]] bool watermark_moves(Clock::time_point now);
+
+  /// Closes the batch into `batch`, whose memory is reused.
+  void cut(InputBatch& batch, Clock::time_point now);
+
+ private:
+  struct Part {
+    TopicPartition at;
+    std::unique_ptr<Codec> codec;
+    std::int64_t next = 0;
+    UpdateRun run;
+  };
+
+  bool decode(Part& part, const InputRecord& record);
+  void take(Part& part, const InputRecord& record, std::span<const Update> updates);
+  void refuse(Part& part, const InputRecord& record, RejectReason reason, std::string_view message);
+
+  OnError on_error_;
+  std::size_t max_record_;
+  BatchLimits limits_;
+  std::size_t max_bytes_;
+  Watermarks watermarks_;
+  std::deque<Part> parts_;
+  std::vector<std::uint32_t> order_;  // numbers of the parts, by (topic, partition)
+  TimeSpan span_;
+  std::size_t updates_ = 0;
+  std::size_t bytes_ = 0;
+  std::uint64_t records_ = 0;
+  Clock::time_point since_;
+  std::optional<Timestamp> largest_;  // time of the record being read
+  std::vector<BadRecord> bad_;
+  std::array<std::uint64_t, reject_reason_count> refused_{};
+  std::optional<BadRecord> failure_;
+};
+
+}  // namespace deltamatch::ingest

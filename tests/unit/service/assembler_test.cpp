@@ -1,0 +1,181 @@
+#include "ingest/service/assembler.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr Assembler::Clock::time_point start{};
+
+class AssemblerTest : public testing::Test {
+ protected:
+  void make(BatchLimits limits, OnError on_error = OnError::fail) {
+    InputOptions options;
+    options.on_error = on_error;
+    options.max_record = 200;
+    options.idle_after = 10s;
+    assembler_.emplace(options, limits, 10'000, std::nullopt);
+  }
+  std::size_t open(const char* topic, std::int32_t partition, std::int64_t next = 0) {
+    return assembler_->open({topic, partition}, next, topics_, start);
+  }
+  bool add(std::size_t part, std::int64_t offset, std::optional<std::string_view> value) {
+    return assembler_->add({part, offset, "k", value}, start);
+  }
+  /// The updates of the next batch, in words.
+  std::vector<std::string> cut(Assembler::Clock::time_point now = start) {
+    assembler_->cut(batch_, now);
+    std::vector<std::string> words;
+    for (const Update& update : batch_.updates.updates()) {
+      words.push_back(std::string(update.kind == UpdateKind::insert_edge ? "+" : "-") + std::to_string(update.source.number()) +
+                      ">" + std::to_string(update.target.number()));
+    }
+    return words;
+  }
+
+  InputTopics topics_{"t", Format::jsonl, {}};
+  std::optional<Assembler> assembler_;
+  InputBatch batch_;
+};
+
+TEST_F(AssemblerTest, PutsRecordsInTheOrderOfTopicPartitionAndOffset) {
+  make({});
+  const std::size_t b0 = open("b", 0, 5);
+  const std::size_t a1 = open("a", 1, 7);
+  const std::size_t a0 = open("a", 0, 9);
+  EXPECT_TRUE(add(b0, 5, R"({"source":1,"target":2})"));
+  EXPECT_TRUE(add(a1, 7, R"({"source":3,"target":4})"));
+  EXPECT_TRUE(add(b0, 8, R"({"source":5,"target":6,"op":"-"})"));
+  EXPECT_TRUE(add(a1, 9, R"({"source":7,"target":8})"));
+  EXPECT_THAT(cut(), ElementsAre("+3>4", "+7>8", "+1>2", "-5>6"));
+  EXPECT_EQ(batch_.ends, (Offsets{{{"a", 0}, 9}, {{"a", 1}, 10}, {{"b", 0}, 9}}));
+  EXPECT_EQ(batch_.records, 4u);
+  EXPECT_EQ(batch_.origins[2], (UpdateRun::Origin{static_cast<std::uint32_t>(b0), 5}));
+  EXPECT_TRUE(assembler_->empty());
+  EXPECT_TRUE(add(a0, 11, R"({"source":1,"target":2})"));
+  EXPECT_THAT(cut(), ElementsAre("+1>2"));
+  EXPECT_EQ(batch_.ends.at({"a", 0}), 12);
+  assembler_->skip_to(a0, 20);
+  assembler_->skip_to(a0, 15);
+  EXPECT_THAT(cut(), IsEmpty());
+  EXPECT_EQ(batch_.ends.at({"a", 0}), 20);
+}
+
+TEST_F(AssemblerTest, ClosesByNumber) {
+  make({.max_updates = 2});
+  const std::size_t part = open("t", 0);
+  EXPECT_TRUE(add(part, 0, R"({"source":1,"target":2})"));
+  EXPECT_FALSE(assembler_->full());
+  EXPECT_TRUE(add(part, 1, R"({"source":2,"target":3})"));
+  EXPECT_TRUE(assembler_->full());
+  EXPECT_FALSE(add(part, 2, R"({"source":3,"target":4})"));
+  EXPECT_THAT(cut(), ElementsAre("+1>2", "+2>3"));
+  EXPECT_EQ(batch_.ends.at({"t", 0}), 2);
+  EXPECT_TRUE(add(part, 2, R"({"source":3,"target":4})"));
+}
+
+TEST_F(AssemblerTest, ClosesBeforeARecordThatWouldStretchItTooFar) {
+  make({.max_span = 100});
+  const std::size_t part = open("t", 0);
+  EXPECT_TRUE(add(part, 0, R"({"source":1,"target":2,"time":1000})"));
+  EXPECT_TRUE(add(part, 1, R"({"source":2,"target":3,"time":900})"));
+  EXPECT_FALSE(add(part, 2, R"({"source":3,"target":4,"time":1001})"));
+  EXPECT_THAT(cut(), ElementsAre("+1>2", "+2>3"));
+  EXPECT_EQ(batch_.updates.watermark(), 1000);
+  EXPECT_EQ(batch_.ends.at({"t", 0}), 2);
+  EXPECT_TRUE(add(part, 2, R"({"source":3,"target":4,"time":1001})"));
+  EXPECT_THAT(cut(), ElementsAre("+3>4"));
+  EXPECT_EQ(batch_.updates.watermark(), 1001);
+}
+
+TEST_F(AssemblerTest, ClosesByBytes) {
+  make({});
+  const std::size_t part = open("t", 0);
+  std::int64_t offset = 0;
+  while (add(part, offset, R"({"source":1,"target":2})")) ++offset;
+  EXPECT_EQ(offset, 10'000 / 24 + 1);
+}
+
+TEST_F(AssemblerTest, StopsBeforeABadRecordWhereToldTo) {
+  make({});
+  const std::size_t one = open("t", 1);
+  const std::size_t zero = open("t", 0);
+  EXPECT_TRUE(add(zero, 0, R"({"source":1,"target":2})"));
+  EXPECT_TRUE(add(one, 0, R"({"source":3,"target":4})"));
+  EXPECT_TRUE(add(zero, 1, "{]"));
+  EXPECT_TRUE(assembler_->full());
+  EXPECT_THAT(cut(), ElementsAre("+1>2", "+3>4"));
+  EXPECT_EQ(batch_.ends, (Offsets{{{"t", 0}, 1}, {{"t", 1}, 1}}));
+  ASSERT_TRUE(batch_.failure);
+  EXPECT_EQ(batch_.failure->offset, 1);
+  EXPECT_EQ(batch_.failure->reason, RejectReason::malformed);
+}
+
+TEST_F(AssemblerTest, PassesOverBadRecordsWhereToldTo) {
+  make({}, OnError::skip);
+  const std::size_t part = open("t", 0);
+  EXPECT_TRUE(add(part, 0, R"({"source":1,"target":2,"label":"x"})"));
+  EXPECT_TRUE(add(part, 1, "{]"));
+  EXPECT_TRUE(add(part, 2, std::string(201, 'x')));
+  EXPECT_TRUE(add(part, 3, std::nullopt));
+  EXPECT_THAT(cut(), ElementsAre("+1>2"));
+  EXPECT_EQ(batch_.ends.at({"t", 0}), 4);
+  EXPECT_EQ(batch_.refused[static_cast<std::size_t>(RejectReason::malformed)], 1u);
+  EXPECT_EQ(batch_.refused[static_cast<std::size_t>(RejectReason::too_long)], 1u);
+  EXPECT_THAT(batch_.bad, IsEmpty());
+}
+
+TEST_F(AssemblerTest, KeepsBadRecordsAndTheBytesOfAllWhereTheyBecomeDeadLetters) {
+  make({}, OnError::dead_letter);
+  const std::size_t one = open("t", 1);
+  const std::size_t zero = open("t", 0);
+  EXPECT_TRUE(add(one, 0, R"({"source":1,"target":2})"));
+  EXPECT_TRUE(add(zero, 0, "{]"));
+  EXPECT_TRUE(add(zero, 1, R"({"source":3,"target":4} )"));
+  EXPECT_TRUE(add(zero, 2, R"({"source":5,"target":6})"));
+  EXPECT_THAT(cut(), ElementsAre("+3>4", "+5>6", "+1>2"));
+  ASSERT_EQ(batch_.bad.size(), 1u);
+  EXPECT_EQ(batch_.bad[0].at, (TopicPartition{"t", 0}));
+  EXPECT_EQ(batch_.bad[0].value, "{]");
+  EXPECT_EQ(batch_.bad[0].key, "k");
+  EXPECT_EQ(batch_.value(0), R"({"source":3,"target":4} )");
+  EXPECT_EQ(batch_.value(2), R"({"source":1,"target":2})");
+  EXPECT_EQ(batch_.key(2), "k");
+}
+
+TEST_F(AssemblerTest, WaitsForSlowPartitionsUntilTheyAreIdle) {
+  make({});
+  const std::size_t fast = open("t", 0);
+  open("t", 1);
+  EXPECT_TRUE(add(fast, 0, R"({"source":1,"target":2,"time":50})"));
+  cut();
+  EXPECT_EQ(batch_.updates.watermark(), std::nullopt);
+  EXPECT_FALSE(assembler_->watermark_moves(start + 9s));
+  EXPECT_TRUE(assembler_->watermark_moves(start + 10s));
+  EXPECT_THAT(cut(start + 10s), IsEmpty());
+  EXPECT_EQ(batch_.updates.watermark(), 50);
+}
+
+TEST_F(AssemblerTest, SaysWhereNoRecordCanBeRead) {
+  make({});
+  topics_ = {"t", Format::csv, {}};
+  topics_.codec.header = true;
+  const std::size_t part = open("t", 0);
+  try {
+    static_cast<void>(add(part, 3, "a,b\n"));
+    FAIL() << "a header without columns was taken";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("t[0] at offset 3"));
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest
