@@ -25,10 +25,11 @@ std::string read(const std::filesystem::path& path) {
 }
 
 void forge(const std::filesystem::path& path, std::string_view bytes) {
+  using engine::Section;
   engine::SectionWriter out(path);
-  for (std::uint32_t section = 1; section <= static_cast<std::uint32_t>(engine::Section::edges); ++section) {
-    const auto kind = static_cast<engine::Section>(section);
-    out.begin(kind, kind != engine::Section::numbers);
+  for (const Section section : {Section::header, Section::annotation, Section::vertex_labels, Section::edge_labels,
+                                Section::numbers, Section::vertices, Section::edges}) {
+    out.begin(section, section != Section::numbers);
     const std::string_view contents = bytes.substr(0, bytes.find('\xfe'));
     out.raw(contents);
     bytes.remove_prefix(contents.size() == bytes.size() ? bytes.size() : contents.size() + 1);

@@ -335,6 +335,8 @@ class Forged : public SnapshotTest {
     std::int64_t window = 0;
     std::uint8_t watermark = 0;
     std::vector<std::uint64_t> sizes{2, 1, 3, 3, 1};  // vertex labels, edge labels, numbers, vertices, edges
+    std::string annotation;
+    std::string behind_annotation;
     std::vector<std::string> labels{"A"};
     std::vector<std::uint8_t> numbers{0b111};
     std::vector<std::array<std::int64_t, 3>> vertices{{0, 1, 5}, {2, 0, 1}, {0, 0, 1}};  // flags, label, id difference
@@ -351,6 +353,9 @@ class Forged : public SnapshotTest {
     out.byte(contents.watermark);
     out.signed_number(0);
     for (const std::uint64_t size : contents.sizes) out.number(size);
+    out.begin(Section::annotation);
+    out.text(contents.annotation);
+    out.raw(contents.behind_annotation);
     out.begin(Section::vertex_labels);
     for (const std::string& label : contents.labels) out.text(label);
     out.begin(Section::edge_labels);
@@ -390,6 +395,8 @@ TEST_F(Forged, ContentsThatCannotBeAreRefused) {
   expect("not as many", [](Contents& c) { c.sizes[3] = 2; });
   expect("missing", [](Contents& c) { c.sizes[4] = UINT64_MAX; });
   expect("missing", [](Contents& c) { c.sizes[0] = LabelTable::max_labels; });
+  expect("more than 1 MiB", [](Contents& c) { c.annotation.assign(max_annotation + 1, 'x'); });
+  expect("longer than what it should hold", [](Contents& c) { c.behind_annotation = "x"; });
   expect("occurs twice", [](Contents& c) { c.labels = {""}; });
   expect("longer than what it should hold", [](Contents& c) { c.labels = {"A", "B"}; });
   expect("not as many", [](Contents& c) { c.numbers = {0b11}; });
