@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "ingest/codec/fields.hpp"
 #include "ingest/sink/json_text.hpp"
 #include "ingest/sink/output_file.hpp"
 
@@ -49,6 +50,23 @@ std::string_view on_error_name(OnError policy) noexcept {
       return "dead-letter";
   }
   return "unknown";
+}
+
+std::string rejection_message(const Update& update, RejectReason reason) {
+  const auto text = [](const Id& id) { return in_ticks(id.is_text() ? std::string(id.text()) : std::to_string(id.number())); };
+  const bool vertex = update.kind == UpdateKind::insert_vertex || update.kind == UpdateKind::delete_vertex;
+  const std::string subject =
+      vertex ? "vertex " + text(update.source) : "edge from " + text(update.source) + " to " + text(update.target);
+  switch (reason) {
+    case RejectReason::self_loop:
+      return subject + " joins a vertex to itself";
+    case RejectReason::label_conflict:
+      return subject + " states a label other than the one that the vertex bears";
+    case RejectReason::missing_time:
+      return subject + " has no time, which a window needs";
+    default:
+      return subject + " was refused";
+  }
 }
 
 std::uint64_t RefusalCounters::total() const noexcept {

@@ -27,6 +27,9 @@ struct RefusalCounters {
   [[nodiscard]] std::uint64_t of(RejectReason reason) const noexcept { return by_reason[static_cast<std::size_t>(reason)]; }
 };
 
+/// What the engine means by refusing an update that could be read.
+[[nodiscard]] std::string rejection_message(const Update& update, RejectReason reason);
+
 struct DeadLetter {
   std::string_view source;  ///< the file's name
   Position position;

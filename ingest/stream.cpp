@@ -16,24 +16,6 @@ namespace {
 
 constexpr std::string_view all_formats = "snap, csv, tsv, tve, jlg or jsonl";
 
-/// What the engine means by refusing an update that could be read.
-std::string engine_message(const Update& update, RejectReason reason) {
-  const auto text = [](const Id& id) { return in_ticks(id.is_text() ? std::string(id.text()) : std::to_string(id.number())); };
-  const bool vertex = update.kind == UpdateKind::insert_vertex || update.kind == UpdateKind::delete_vertex;
-  const std::string subject =
-      vertex ? "vertex " + text(update.source) : "edge from " + text(update.source) + " to " + text(update.target);
-  switch (reason) {
-    case RejectReason::self_loop:
-      return subject + " joins a vertex to itself";
-    case RejectReason::label_conflict:
-      return subject + " states a label other than the one that the vertex bears";
-    case RejectReason::missing_time:
-      return subject + " has no time, which a window needs";
-    default:
-      return subject + " was refused";
-  }
-}
-
 OnUnreadable on_unreadable(OnError policy) noexcept {
   if (policy == OnError::fail) return OnUnreadable::stop;
   return policy == OnError::skip ? OnUnreadable::count : OnUnreadable::list;
@@ -152,7 +134,7 @@ class Stream final : public BatchSource {
   }
 
   void report(const PositionedBatch& batch, const Reject& reject) {
-    const std::string message = engine_message(batch.updates.updates()[reject.index], reject.reason);
+    const std::string message = rejection_message(batch.updates.updates()[reject.index], reject.reason);
     const std::string_view record = batch.record(reject.index);
     report({name_, batch.position(reject.index), reject.reason, message, record, record.size()});
   }
