@@ -1,0 +1,37 @@
+// The marks of the committed batches, as the commit topic holds them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "ingest/kafka/client.hpp"
+#include "ingest/state/mark.hpp"
+
+namespace deltamatch::ingest::kafka {
+
+/// Reads the records that the application's transactions wrote to its commit topic: to_json(Mark) each. What it tells is final
+/// once a Transactions object has been made: no older transaction is open then. One thread uses it.
+class CommitLog {
+ public:
+  explicit CommitLog(const Cluster& cluster);
+  ~CommitLog();
+  CommitLog(const CommitLog&) = delete;
+  CommitLog& operator=(const CommitLog&) = delete;
+
+  /// The mark of the last committed batch; none if there is none or no such topic. Reads back from the end, past whatever was
+  /// aborted there. Throws Error for a record that is no mark, Unreachable at the deadline.
+  [[nodiscard]] std::optional<Mark> last(Deadline deadline);
+
+  /// Goes to the first mark of a batch later than this one. Throws as last does.
+  void seek_after(std::uint64_t batch, Deadline deadline);
+
+  /// The next mark after seek_after; none at the end, as it was when seek_after was called. Throws as last does.
+  [[nodiscard]] std::optional<Mark> next(Deadline deadline);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace deltamatch::ingest::kafka

@@ -1,0 +1,59 @@
+// Writes records and the input's offsets together, visible at once or not at all.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "ingest/kafka/client.hpp"
+#include "ingest/state/mark.hpp"
+
+namespace deltamatch::ingest::kafka {
+
+struct RecordHeader {
+  std::string_view key;
+  std::string_view value;
+};
+
+/// A record to write. The views, and what `headers` points to, must stay valid while commit runs. Where it goes among the
+/// topic's partitions is decided by its key.
+struct OutputRecord {
+  std::string_view topic;
+  std::optional<std::string_view> key;
+  std::optional<std::string_view> value;
+  std::span<const RecordHeader> headers;
+};
+
+/// The transactional producer of an application: its transactional.id is the application's name, and the offsets belong to the
+/// group of that name. Nothing of a transaction is visible to `read_committed` readers before commit has returned. One thread
+/// at a time may use it, any thread.
+///
+/// A transaction that is open for longer than `timeout` is aborted by the brokers. Commit gives up before that: it never commits
+/// a transaction that it began more than `timeout` ago.
+class Transactions {
+ public:
+  /// Fences every older Transactions object of the application: what it has in hand is aborted, or finished if it was already
+  /// being committed, before this returns. Throws Unreachable at the deadline, Fenced if a newer one comes in between, Error.
+  Transactions(const Cluster& cluster, std::chrono::milliseconds timeout, Deadline deadline);
+  /// Aborts what is open and closes within 5 seconds, or leaves the client to a thread that ends with the process.
+  ~Transactions();
+  Transactions(const Transactions&) = delete;
+  Transactions& operator=(const Transactions&) = delete;
+
+  /// One transaction of the records and the offsets; either may be empty. Returns once it is committed. What passes is tried
+  /// again until the deadline, with back-off; a transaction that librdkafka wants aborted is aborted and written once more, at
+  /// most 10 times, each told to the journal. Throws
+  /// - Fenced: a newer instance has begun. Not committed.
+  /// - Undecided: the deadline passed while the brokers did not answer. Committed or not: see there.
+  /// - Error: refused for good (record too large, topic missing, not authorised). Not committed; further calls are allowed.
+  /// After Fenced and Undecided every further call throws the same.
+  void commit(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace deltamatch::ingest::kafka
