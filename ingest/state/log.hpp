@@ -1,0 +1,167 @@
+// The log of batches: what recovery replays, and where the sinks that are not Kafka find what they have to deliver.
+// docs/formats.md ("State directory") has its bytes.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deltamatch/id.hpp"
+#include "deltamatch/update.hpp"
+#include "ingest/state/mark.hpp"
+
+namespace deltamatch::ingest {
+
+/// One alert as AlertSink::write takes it; `id` is empty for a dead letter. Views: into the caller's memory where it is
+/// written, into the reader's where it is read.
+struct LoggedAlert {
+  std::string_view id;
+  std::string_view text;
+  friend bool operator==(const LoggedAlert&, const LoggedAlert&) = default;
+};
+
+/// What one sink has to write of a batch, in order.
+struct SinkAlerts {
+  std::string sink;
+  std::vector<LoggedAlert> alerts;
+};
+
+/// Where a sink stands: its alerts of all batches up to `batch` are delivered, and it was at `position` (AlertSink::commit)
+/// then.
+struct Delivered {
+  std::string sink;
+  std::uint64_t batch = 0;
+  std::string position;
+  friend auto operator<=>(const Delivered&, const Delivered&) = default;
+};
+
+struct LogOptions {
+  std::uint64_t segment_bytes = std::uint64_t{64} << 20;  ///< a longer segment takes no further batch
+  int (*sync)(int descriptor) = ::fdatasync;              ///< tests let it fail
+};
+
+/// Appends. Any thread may call any member. Only one Log at a time may stand in a folder (StateDirectory sees to that).
+class Log {
+ public:
+  /// Opens the log in `folder` for going on behind the batch `last`: what was appended behind it, and a torn end, is dropped;
+  /// where sinks stand is kept. `last` need not be in the log: recovery may have come further by a snapshot. Begins a log where
+  /// there is none. `fingerprint`: 32 hexadecimal digits, StateDirectory::fingerprint. Throws Error.
+  Log(std::filesystem::path folder, std::string fingerprint, std::uint64_t last, const LogOptions& options = {});
+  ~Log();
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  /// Appends the batch mark.batch, which is last_batch() + 1. `updates` as the engine was given them, those that it refused
+  /// included or not; `watermark` is their UpdateBatch::watermark(). Sinks without alerts need not be there. Not durable before
+  /// sync(). Throws Error where it cannot be written whole (a full disk), and the log is as it was before; where even that
+  /// cannot be had, every later call throws.
+  void append(const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
+              std::span<const SinkAlerts> alerts);
+
+  /// Notes where a sink stands. Durable with the next sync(); where it is lost, the batches since are delivered again from the
+  /// position noted before. For a sink that is no more it says that nobody waits for its alerts. Throws as append does.
+  void delivered(const Delivered& delivered);
+
+  /// What was appended before is on disk when it returns. Throws Error where syncing fails; what is on disk is unknown then, so
+  /// every later call throws: the process has to start anew.
+  void sync();
+
+  /// Removes segments that hold only batches before `batch` and before undelivered_from(). The newest segment stays.
+  void drop_before(std::uint64_t batch);
+
+  [[nodiscard]] std::uint64_t last_batch() const;
+  /// No sink waits for an alert of a batch before this one: from here a LogReader has to read alerts.
+  [[nodiscard]] std::uint64_t undelivered_from() const;
+  /// Where each sink stands that ever had an alert, by name.
+  [[nodiscard]] std::vector<Delivered> positions() const;
+  /// Bytes of all segments.
+  [[nodiscard]] std::uint64_t bytes() const;
+  /// Bytes appended by this object.
+  [[nodiscard]] std::uint64_t appended_bytes() const;
+
+ private:
+  class Segment;
+  struct Standing {  // of a sink
+    Delivered delivered;
+    std::uint64_t last_alert = 0;  ///< the latest batch with an alert for it
+  };
+
+  void restore(std::uint64_t last);
+  void start_segment();
+  void write(std::string_view entry);
+  void must_stand() const;
+  void note_alert(const std::string& sink, std::uint64_t batch);
+  [[nodiscard]] std::uint64_t undelivered_from_locked() const;
+
+  mutable std::mutex mutex_;
+  std::filesystem::path folder_;
+  std::string fingerprint_;
+  LogOptions options_;
+  std::shared_ptr<Segment> segment_;
+  std::map<std::string, Standing> sinks_;
+  std::uint64_t last_ = 0;
+  std::uint64_t other_bytes_ = 0;  // of the segments before the newest
+  std::uint64_t appended_ = 0;
+  std::string failure_;  // why nothing can be appended any more
+};
+
+/// A batch as it was appended. Valid until the reader's next `next`.
+struct LoggedBatch {
+  Mark mark;
+  UpdateBatch updates;             ///< empty where not wanted
+  std::vector<SinkAlerts> alerts;  ///< empty where not wanted
+};
+
+/// Reads a log in the order in which it was appended; one thread calls it, and a Log may append meanwhile. Trusts nothing:
+/// bytes are used only after their checksum was verified, and memory follows the bytes that are there.
+class LogReader {
+ public:
+  enum class Entry : std::uint8_t { batch, delivered, end };
+
+  struct Wanted {
+    std::uint64_t updates_from;  ///< the first batch whose updates are wanted
+    std::uint64_t alerts_from;   ///< the first batch whose alerts are wanted
+  };
+  static constexpr std::uint64_t none = UINT64_MAX;
+
+  /// Begins with the segment that holds the lesser of the wanted batches, or with the oldest one. Earlier batches of that
+  /// segment are passed over. Throws Error where a segment belongs to another configuration or is of another version (from
+  /// `next`, too).
+  LogReader(std::filesystem::path folder, std::string fingerprint, Wanted wanted);
+  ~LogReader();
+  LogReader(const LogReader&) = delete;
+  LogReader& operator=(const LogReader&) = delete;
+
+  /// The next entry. After `end` it may be called again, once more has been appended; a reader of a log that is being appended
+  /// to stops on its own behind the last batch that it knows to be committed. A segment begins with where the sinks stood.
+  [[nodiscard]] Entry next();
+  [[nodiscard]] const LoggedBatch& batch() const noexcept;
+  [[nodiscard]] const Delivered& delivered() const noexcept;
+
+  /// After `end`: what stands behind the last sound entry.
+  struct End {
+    std::uint64_t next_batch = 0;  ///< the first batch that could not be read
+    std::uint64_t torn_bytes = 0;  ///< of the newest segment: what a crash left of an entry, or damage
+    std::string damage;            ///< what is wrong, and in which file, where sound segments follow; else empty
+  };
+  [[nodiscard]] const End& end() const noexcept;
+  /// Goes on with the segment behind the damage: the batches from end().next_batch to its first are lost. False where there is
+  /// none.
+  bool skip_damage();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace deltamatch::ingest

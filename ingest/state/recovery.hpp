@@ -1,0 +1,44 @@
+// From the state directory to an engine that stands where the last commit record says.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "deltamatch/engine.hpp"
+#include "ingest/journal.hpp"
+#include "ingest/state/directory.hpp"
+#include "ingest/state/log.hpp"
+#include "ingest/state/mark.hpp"
+
+namespace deltamatch::ingest {
+
+struct RecoveryProgress {
+  std::uint64_t batches = 0;        ///< replayed
+  std::uint64_t batches_total = 0;  ///< to replay
+  std::uint64_t updates = 0;        ///< in them
+};
+
+struct RecoveryInput {
+  std::optional<Mark> committed;  ///< the last commit record; empty: nothing was ever committed
+  /// The commit record of an earlier batch, where it is still known. A batch that the log tells otherwise was never committed
+  /// as it stands there (another owner committed its own): the log ends before it. May be null; `committed` itself is always
+  /// held against the log.
+  std::function<std::optional<Mark>(std::uint64_t batch)> record;
+  EngineOptions engine;
+  std::function<void(const RecoveryProgress&)> progress;  ///< called after each batch; may be null
+};
+
+struct Recovered {
+  Engine engine;
+  Mark reached;              ///< where it stands. Before input.committed: the log is lost from batch reached.batch + 1 on
+  std::unique_ptr<Log> log;  ///< goes on behind `reached`; it knows where the sinks stand and what they wait for
+};
+
+/// Takes the newest sound snapshot of a committed batch (unsound ones are set aside) and replays the log up to the last
+/// committed batch. What lies beyond in the log is dropped. Throws Error where the directory holds a snapshot that no commit
+/// record covers: the records were lost, or are of another cluster; and where its files cannot be read at all.
+[[nodiscard]] Recovered recover(const StateDirectory& directory, const RecoveryInput& input, Journal& journal);
+
+}  // namespace deltamatch::ingest
