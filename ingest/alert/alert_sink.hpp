@@ -1,11 +1,25 @@
 // Where alerts go, once the batch that they belong to is committed.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "deltamatch/error.hpp"
+
 namespace deltamatch::ingest {
+
+/// A delivery that failed, where its sink said when to try again.
+class TryLater : public Error {
+ public:
+  TryLater(std::chrono::milliseconds wait, std::string_view where, std::string_view what, std::string_view remedy = {})
+      : Error(where, what, remedy), wait_(wait) {}
+  [[nodiscard]] std::chrono::milliseconds wait() const noexcept { return wait_; }
+
+ private:
+  std::chrono::milliseconds wait_;
+};
 
 /// Takes the alerts of one batch: begin, write*, commit; or abort in place of commit. One thread calls it. Failures that may
 /// pass (a full disk, a server that does not answer) are Errors: the caller aborts, waits and delivers the same batch again.
@@ -13,15 +27,22 @@ class AlertSink {
  public:
   virtual ~AlertSink() = default;
   virtual void begin(std::uint64_t batch) = 0;
-  /// `id` is 32 hexadecimal digits, `alert` one JSON object without a line end (docs/formats.md).
+  /// `id` is 32 hexadecimal digits, or empty where `alert` tells what was suppressed; `alert` is one JSON object without a line
+  /// end (docs/formats.md).
   virtual void write(std::string_view id, std::string_view alert) = 0;
   /// The batch is delivered: in a file, synced to disk. Gives the position after it, which is noted in the log; empty where the
   /// sink keeps none.
   virtual std::string commit() = 0;
   virtual void abort() noexcept = 0;
   /// Before the first batch after a start: takes back what lies beyond the noted position (empty: none was noted), so that the
-  /// batches behind it can be delivered again without being there twice. Sinks that cannot take back do nothing.
-  virtual void recover(std::string_view position) = 0;
+  /// batches behind it can be delivered again without being there twice. Sinks that cannot take back do nothing. Gives the
+  /// position from which it goes on: where none was noted it has to be noted before the first batch is delivered, or a crash
+  /// within that delivery could not be told from what was there before.
+  virtual std::string recover(std::string_view position) = 0;
+  /// From any thread: a call that waits, and every later one that would, fails soon. For good.
+  virtual void cancel() noexcept {}
+  /// Alerts that the sink gave up, as its options allow. From any thread.
+  [[nodiscard]] virtual std::uint64_t dropped() const noexcept { return 0; }
 };
 
 }  // namespace deltamatch::ingest

@@ -74,7 +74,8 @@ struct SinkOptions {
   std::string url;                                ///< webhook
   std::map<std::string, std::string> headers;     ///< webhook; values may be secrets
   std::chrono::milliseconds timeout{5'000};       ///< webhook: of one request
-  std::chrono::milliseconds max_backoff{60'000};  ///< webhook: between tries at most
+  std::chrono::milliseconds max_backoff{60'000};  ///< between tries of a delivery that failed, at most
+  std::size_t refused_tries = 0;                  ///< webhook: what is refused (4xx) so often is dropped; 0: never
   Signs signs = Signs::both;
   std::uint64_t rate_limit = 0;  ///< alerts of one query in one interval at most; 0: no limit
   std::chrono::milliseconds rate_interval{1'000};

@@ -1,0 +1,18 @@
+// The bytes of alerts. An alert is one JSON object without a line end: the line of a match as files hold it
+// (append_match_json), or what was suppressed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace deltamatch::ingest {
+
+/// The id within an alert's bytes, 32 hexadecimal digits; empty where it tells what was suppressed. O(1).
+[[nodiscard]] std::string_view alert_id(std::string_view alert) noexcept;
+
+/// {"v":1,"query":"ring","batch":17,"suppressed":123}: so many alerts of the query were kept from the sink by its rate limit
+/// since the last such record, and this batch tells it.
+void append_suppressed(std::string& out, std::string_view query, std::uint64_t batch, std::uint64_t count);
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,97 @@
+// Makes alerts of a batch's matches and hands each to the sinks of its query that want it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "deltamatch/match.hpp"
+#include "ingest/alert/alert_list.hpp"
+#include "ingest/service/options.hpp"
+
+namespace deltamatch::ingest {
+
+/// What sinks did not get because of their rate limit.
+struct Suppressed {
+  std::string query;
+  std::string sink;
+  std::uint64_t count = 0;
+};
+
+/// Takes matches from the engine and keeps the alerts of the batch per sink until take() moves them out. Every alert is encoded
+/// once. Not thread-safe: the engine's thread calls it.
+///
+/// Rate limits hold per query and sink: an interval begins with the first alert after the last one's end; what exceeds the
+/// limit within it is suppressed. The first batch that begins after the interval's end carries one record of how many that were
+/// (append_suppressed), before its alerts. The clock is read once per batch. Counts that no record has told yet go with the
+/// process.
+class AlertRouter final : public MatchSink {
+ public:
+  using Clock = std::function<std::chrono::steady_clock::time_point()>;
+
+  /// Sinks are numbered in the order given. Their names are distinct.
+  explicit AlertRouter(std::span<const SinkOptions> sinks, Clock now = std::chrono::steady_clock::now);
+  ~AlertRouter() override;
+
+  /// The standing queries and their sinks from the next batch on. A query that stays, by its name, stays where it is in its
+  /// interval. Throws Error(configuration) where a sink is unknown; then all is as before.
+  void set_queries(std::span<const ServiceQuery> queries);
+
+  void begin(std::uint64_t batch) override;
+  void write(const Match& match) override;
+  /// Adds the alerts since begin to what take() gives.
+  void commit() override;
+  /// Drops them, and what they counted for the rate limits.
+  void abort() noexcept override;
+
+  /// A sink for the matches of Engine::match that are told when a query is added: what it writes comes out as alerts of batch
+  /// `batch` at `time`, without a cause. Holds as long as the router.
+  [[nodiscard]] std::unique_ptr<MatchSink> existing(std::uint64_t batch, std::optional<Timestamp> time);
+
+  /// The alerts since the last call by sink, in the order written. Lists share their memory.
+  [[nodiscard]] std::vector<AlertList> take();
+  /// What the committed batches since the last call suppressed; only counts above 0.
+  [[nodiscard]] std::vector<Suppressed> take_suppressed();
+
+ private:
+  /// Where one query and sink are in their interval.
+  struct Limiter {
+    std::string query;
+    std::size_t sink = 0;
+    std::chrono::steady_clock::time_point since;
+    bool open = false;             ///< an interval has begun
+    std::uint64_t sent = 0;        ///< in it
+    std::uint64_t suppressed = 0;  ///< not yet told by a record
+  };
+  struct Before;
+  using LimiterKey = std::pair<std::string, std::size_t>;
+  using Routes = std::map<std::string, std::vector<Limiter*>, std::less<>>;
+
+  void note(Limiter& limiter);
+  void tell_suppressed(std::uint64_t batch);
+  bool allows(Limiter& limiter);
+
+  std::vector<SinkOptions> sinks_;
+  Clock now_;
+  std::map<LimiterKey, std::unique_ptr<Limiter>> limiters_;
+  Routes routes_;
+  const Routes::value_type* route_ = nullptr;  // of the latest match: they come by query
+  std::shared_ptr<std::string> text_;
+  std::vector<AlertList> lists_;
+  std::chrono::steady_clock::time_point time_;  // of the batch
+  std::vector<Before> before_;                  // what abort restores
+  std::size_t text_before_ = 0;
+  std::vector<std::size_t> sizes_before_;
+  std::map<LimiterKey, std::uint64_t> suppressed_;  // for take_suppressed
+};
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,69 @@
+// What the service counts, for Prometheus.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "deltamatch/engine.hpp"
+#include "ingest/state/mark.hpp"
+
+namespace deltamatch::ingest {
+
+enum class ServiceState : std::uint8_t { standby, recovering, running, stopping };
+
+/// "standby", "recovering", "running", "stopping".
+[[nodiscard]] std::string_view state_name(ServiceState state) noexcept;
+
+/// The metrics that docs/operations.md lists. Thread-safe. Counters count since the start of the process; numbers beyond 2^53
+/// lose their last digits, as the format has it.
+class Metrics {
+ public:
+  explicit Metrics(std::string_view version);
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  /// A batch is committed and settled, `seconds` after its first record was taken: its updates, steps, changes of edges and
+  /// matches. `names` are those of result.queries, in their order.
+  void batch(const BatchResult& result, std::span<const std::string> names, double seconds);
+  /// A step beside the engine's (fetch, decode, log, commit …).
+  void step(std::string_view step, double seconds);
+  /// The query does not stand any more: its series end.
+  void forget_query(std::string_view name);
+  void graph(const GraphStatistics& graph);
+  void watermark(Timestamp watermark);
+
+  void consumer_lag(const TopicPartition& partition, std::int64_t records);
+  /// A record that was refused, whatever is done about it.
+  void bad_records(RejectReason reason, std::uint64_t count = 1);
+  /// Those that went to the dead letters.
+  void dead_letters(RejectReason reason, std::uint64_t count = 1);
+
+  enum class Outcome : std::uint8_t { committed, aborted, fenced, failed };
+  void transaction(Outcome outcome, double seconds);
+
+  void snapshot_written(std::chrono::system_clock::time_point time);
+  void snapshot_failed();
+
+  void alerts_suppressed(std::string_view query, std::string_view sink, std::uint64_t count);
+  void alerts_delivered(std::string_view sink, std::uint64_t count);
+  /// The other figures of a sink; totals since the start.
+  void sink(std::string_view sink, std::uint64_t undelivered_batches, std::uint64_t failures, std::uint64_t dropped);
+
+  void state(ServiceState state);
+
+  /// The text exposition, as GET /metrics gives it. The snapshot's age is that of now.
+  [[nodiscard]] std::string text() const;
+  static constexpr std::string_view content_type = "text/plain; version=0.0.4; charset=utf-8";
+
+ private:
+  struct Series;
+  std::unique_ptr<Series> series_;
+};
+
+}  // namespace deltamatch::ingest
