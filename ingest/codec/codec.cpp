@@ -6,6 +6,7 @@
 #include <cctype>
 #include <vector>
 
+#include "deltamatch/error.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
 
@@ -109,12 +110,16 @@ bool is_snap(std::string_view line) noexcept {
 std::string_view format_name(Format format) noexcept { return format_names[static_cast<std::size_t>(format)]; }
 
 std::optional<Format> format_by_name(std::string_view name) noexcept {
+  if (name == "json") return Format::jsonl;
   const auto* const found = std::find(format_names.begin(), format_names.end(), name);
   if (found == format_names.end()) return std::nullopt;
   return static_cast<Format>(found - format_names.begin());
 }
 
 std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options) {
+  if (options.envelope != Envelope::none && format != Format::jsonl) {
+    throw Error(ErrorKind::usage, "envelope", std::string(format_name(format)) + " records have none", "leave it out");
+  }
   switch (format) {
     case Format::tve:
       return make_tve_codec(options);

@@ -24,7 +24,7 @@ enum class Format : std::uint8_t {
 
 /// "snap", "csv", ...
 [[nodiscard]] std::string_view format_name(Format format) noexcept;
-/// Nothing where the name is unknown.
+/// Nothing where the name is unknown. "json" is jsonl.
 [[nodiscard]] std::optional<Format> format_by_name(std::string_view name) noexcept;
 
 /// What ids are. automatic: the canonical spelling of a 64-bit integer ("7", "-3") is an integer, digits beyond 64 bits are
@@ -34,19 +34,29 @@ enum class IdKind : std::uint8_t { automatic, integer, string };
 
 enum class TimeUnit : std::uint8_t { seconds, milliseconds, microseconds };
 
+/// What surrounds the row in a JSON record. debezium: a change event (`op` with `before` and `after`), bare or in a `payload`
+/// beside its schema. c and r insert the row `after`, d deletes the row `before`, u deletes the one and inserts the other where
+/// they state different edges; either both can be read or the record is refused.
+enum class Envelope : std::uint8_t { none, debezium };
+
 /// How records are read. What is left empty goes by the format.
 struct CodecOptions {
   /// What the columns are: "source,target,label,time" by position, or "source=payer,target=payee" by names of a CSV header or
   /// fields of JSON objects. Roles: source, target, label, source_label, target_label, time, op, vertex; `-` skips a column.
   /// With `vertex` (and `label`) records state vertices. Default: by the format and the number of fields.
+  ///
+  /// In JSON a name is a path: "source=payer.id" is the field id of the object in the field payer; `\.` is a dot within a name
+  /// and `\\` a backslash. Under an envelope paths start at the row; one that begins with a dot starts at the envelope:
+  /// "label=.source.table,time=.ts_ms".
   std::string columns;
-  char separator = 0;                 ///< CSV only; 0: , ; or tab, whichever the first line has
-  std::optional<bool> header;         ///< CSV only; default: there is one unless `columns` gives positions
-  std::optional<IdKind> ids;          ///< default: integer for snap, tve and jlg, else automatic
-  std::optional<TimeUnit> time_unit;  ///< of times that are numbers; default: microseconds for jsonl, else seconds
-  std::string time_format;            ///< e.g. "%m/%d/%Y-%H:%M" (%Y %m %d %H %M %S); default: a number or ISO-8601
-  bool negative_ids = false;          ///< t/v/e only: `e -(u+1) -(v+1)` deletes the edge u v
-  std::string edge_label;             ///< label of edges whose records carry none
+  Envelope envelope = Envelope::none;  ///< JSON only
+  char separator = 0;                  ///< CSV only; 0: , ; or tab, whichever the first line has
+  std::optional<bool> header;          ///< CSV only; default: there is one unless `columns` gives positions
+  std::optional<IdKind> ids;           ///< default: integer for snap, tve and jlg, else automatic
+  std::optional<TimeUnit> time_unit;   ///< of times that are numbers; default: microseconds for jsonl, else seconds
+  std::string time_format;             ///< e.g. "%m/%d/%Y-%H:%M" (%Y %m %d %H %M %S); default: a number or ISO-8601
+  bool negative_ids = false;           ///< t/v/e only: `e -(u+1) -(v+1)` deletes the edge u v
+  std::string edge_label;              ///< label of edges whose records carry none
   /// Records state vertices and their labels where `columns` does not say otherwise: the first two columns, the columns of a
   /// CSV header or the fields of JSON objects that are called so, the `v` lines of t/v/e.
   bool vertices = false;
@@ -65,15 +75,25 @@ struct Decoded {
 /// Reads records of one format, one after the other. It may hold state from earlier records (a header).
 class Codec {
  public:
+  /// Bytes behind a record that decode_padded may read, whatever they hold.
+  static constexpr std::size_t padding = 64;
+
   virtual ~Codec() = default;
   /// Never throws because of what the record holds. A refused record has no effect on later ones.
   virtual Decoded decode(std::string_view record) = 0;
+  /// The same where `padding` bytes behind the record are readable, which saves some formats a copy.
+  virtual Decoded decode_padded(std::string_view record) { return decode(record); }
   /// The field separator where quoted fields may span lines, else 0.
   [[nodiscard]] virtual char quoted_separator() const noexcept { return 0; }
 };
 
 /// Throws Error(usage) where options contradict each other or the format.
 [[nodiscard]] std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options);
+
+/// A codec of messages: each holds one record, which may end like a line; an empty or blank one is malformed. What a message
+/// says depends on nothing before it, so there is no header: snap, tsv and csv need `columns` by position, csv is separated by
+/// commas unless told, and jlg is no format of messages. Throws Error(usage) as make_codec does.
+[[nodiscard]] std::unique_ptr<Codec> make_message_codec(Format format, const CodecOptions& options);
 
 /// Recognises the format by the first bytes of a stream (whole lines, unless there is but one). `columns`: how many columns are
 /// known to be there (0: not known); files of as many fields between single tabs are tsv. Nothing where no format fits.

@@ -120,12 +120,13 @@ class PlainCodec final : public Codec {
   std::vector<std::string_view> fields_;
 };
 
-/// Splits a CSV record. Quoted fields with doubled quotes are copied to `scratch`. False: a quote where none may be, or none at
-/// the end.
+/// Splits a CSV record. Quoted fields with doubled quotes are copied to `scratch`. False: a quote or a line end where none may
+/// be, or no quote at the end.
 bool split_csv(std::string_view record, char separator, std::vector<std::string_view>& fields, std::string& scratch) {
   fields.clear();
   scratch.clear();
   scratch.reserve(record.size());  // it must not move once views point into it
+  const bool lines = record.find('\n') != std::string_view::npos;
   std::size_t at = 0;
   for (;;) {
     if (at < record.size() && record[at] == '"') {
@@ -148,7 +149,7 @@ bool split_csv(std::string_view record, char separator, std::vector<std::string_
     } else {
       const std::size_t end = std::min(record.find(separator, at), record.size());
       const std::string_view field = record.substr(at, end - at);
-      if (field.find('"') != std::string_view::npos) return false;
+      if (field.find('"') != std::string_view::npos || (lines && field.find('\n') != std::string_view::npos)) return false;
       fields.push_back(field);
       at = end;
     }
@@ -186,7 +187,7 @@ class CsvCodec final : public Codec {
       awaits_header_ = !fault.empty();
       return fault.empty() ? Decoded() : bad_header(record, fault);
     }
-    if (!whole) return maker_.refuse(RejectReason::malformed, "a quote is misplaced or missing");
+    if (!whole) return maker_.refuse(RejectReason::malformed, "a quote or a line end is misplaced, or a quote is missing");
     if (fields_.size() != arity_) return maker_.refuse(RejectReason::wrong_arity, arity_text(fields_.size(), arity_));
     return maker_.make(layout_, fields_);
   }

@@ -1,8 +1,9 @@
 // One JSON object per record:
 //   {"op":"+","source":"a","target":7,"label":"PAYS","source_label":"Account","target_label":"Shop","time":1700000000000000}
 //   {"op":"-","vertex":"a"}
-// Fields in any order, others ignored but still checked to be JSON; a field that is null is absent. simdjson needs readable
-// bytes behind the record, so each is copied first.
+//   {"op":"u","before":{"source":"a","target":7},"after":{"source":"a","target":8},"ts_ms":1700000000000}      (a change event)
+// Fields in any order, others ignored but still checked to be JSON; a field that is null is absent. The record is walked once,
+// along the tree of the fields that are looked at.
 #include <fmt/format.h>
 
 // Without simdjson's exceptions an error that is not looked at does not compile.
@@ -18,6 +19,7 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
+#include "ingest/codec/json_tree.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -107,89 +109,219 @@ class JsonlCodec final : public Codec {
   explicit JsonlCodec(const CodecOptions& options)
       : ids_(options.ids.value_or(IdKind::automatic)),
         times_(options.time_unit.value_or(TimeUnit::microseconds), options.time_format),
-        edge_label_(options.edge_label) {
-    const ColumnSpec spec = parse_columns(options.columns);
-    if (!spec.named()) {
-      throw Error(ErrorKind::usage, "columns", "fields of JSON objects have names, not positions",
-                  "give e.g. source=payer,target=payee");
-    }
-    for (std::size_t r = 0; r < role_count; ++r)
-      names_[r] = spec.names[r].value_or(std::string(role_name(static_cast<Role>(r))));
-  }
+        edge_label_(options.edge_label),
+        event_(options.envelope == Envelope::debezium),
+        tree_(named_columns(options), options.envelope),
+        seen_(tree_.nodes().size()) {}
 
   Decoded decode(std::string_view record) override {
+    if (bytes_.size() < record.size() + padding) bytes_.resize(2 * record.size() + padding);
+    std::memcpy(bytes_.data(), record.data(), record.size());
+    std::memset(bytes_.data() + record.size(), ' ', padding);
+    return decode_padded({bytes_.data(), record.size()});
+  }
+
+  Decoded decode_padded(std::string_view record) override {
     if (record.find_first_not_of(" \t\r") == std::string_view::npos) return {};
     scalars_ = {};
     message_.clear();
+    ++records_;
     if (const auto error = read(record)) return refuse(RejectReason::malformed, simdjson::error_message(error));
     if (!message_.empty()) return {{}, RejectReason::malformed, message_, {}};
-    return make();
+    return event_ ? change() : row();
   }
 
  private:
+  static ColumnSpec named_columns(const CodecOptions& options) {
+    ColumnSpec spec = parse_columns(options.columns);
+    if (spec.named()) return spec;
+    throw Error(ErrorKind::usage, "columns", "fields of JSON objects have names, not positions",
+                "give e.g. source=payer,target=payee");
+  }
+
   simdjson::error_code read(std::string_view record) {
-    if (bytes_.size() < record.size() + simdjson::SIMDJSON_PADDING)
-      bytes_.resize(2 * record.size() + simdjson::SIMDJSON_PADDING);
-    std::memcpy(bytes_.data(), record.data(), record.size());
-    std::memset(bytes_.data() + record.size(), ' ', simdjson::SIMDJSON_PADDING);
     ondemand::document document;
-    if (const auto error = parser_.iterate(bytes_.data(), record.size(), bytes_.size()).get(document)) return error;
+    if (const auto error = parser_.iterate(record.data(), record.size(), record.size() + padding).get(document)) return error;
     ondemand::object object;
     if (const auto error = document.get_object().get(object)) return error;
+    if (const auto error = walk(object, JsonTree::root)) return error;
+    return document.current_location().error() == simdjson::OUT_OF_BOUNDS ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;
+  }
+
+  simdjson::error_code walk(ondemand::object object, std::uint32_t node) {  // NOLINT(misc-no-recursion): as deep as the tree
     for (auto item : object) {
       ondemand::field field;
       if (const auto error = std::move(item).get(field)) return error;
       std::string_view key;
       if (const auto error = field.unescaped_key().get(key)) return error;
-      const auto* const name = std::find(names_.begin(), names_.end(), key);
-      if (const auto error = name == names_.end() || key.empty()
-                                 ? pass(field.value())
-                                 : take(static_cast<std::size_t>(name - names_.begin()), field.value())) {
-        return error;
-      }
+      const std::uint32_t child = child_named(node, key);
+      if (const auto error = child == JsonTree::none ? pass(field.value()) : take(child, field.value())) return error;
     }
-    return document.current_location().error() == simdjson::OUT_OF_BOUNDS ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;
+    return simdjson::SUCCESS;
   }
 
-  simdjson::error_code take(std::size_t role, ondemand::value value) {
-    if (std::exchange(seen(role), true))
-      return complain(fmt::format("field {} is there twice", in_ticks(names_[role]))), pass(value);
+  [[nodiscard]] std::uint32_t child_named(std::uint32_t node, std::string_view key) const noexcept {
+    for (const std::uint32_t child : tree_.nodes()[node].children) {
+      if (tree_.nodes()[child].name == key) return child;
+    }
+    return JsonTree::none;
+  }
+
+  simdjson::error_code take(std::uint32_t index, ondemand::value value) {  // NOLINT(misc-no-recursion)
+    const JsonTree::Node& node = tree_.nodes()[index];
+    Seen& seen = seen_[index];
+    if (seen.record == records_) return complain(fmt::format("field {} is there twice", in_ticks(node.path))), pass(value);
+    seen = {records_, false};
     ondemand::json_type type{};
     if (const auto error = value.type().get(type)) return error;
-    Scalar& scalar = scalars_[role].scalar;
-    switch (type) {
-      case ondemand::json_type::string:
-        scalar.kind = Scalar::Kind::string;
-        return value.get_string().get(scalar.text);
-      case ondemand::json_type::number:
-        scalar = {Scalar::Kind::number, token_text(value.raw_json_token())};
-        return is_number(scalar.text) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
-      case ondemand::json_type::null:
-        return pass(value);
-      default:
-        complain(fmt::format("field {} is neither a string nor a number", in_ticks(names_[role])));
-        return pass(value);
+    if (type == ondemand::json_type::null) return pass(value);
+    if (node.slots.empty()) {
+      if (type != ondemand::json_type::object)
+        return complain(fmt::format("field {} is no object", in_ticks(node.path))), pass(value);
+      seen.object = true;
+      ondemand::object object;
+      if (const auto error = value.get_object().get(object)) return error;
+      return walk(object, index);
     }
+    Scalar scalar;
+    if (type == ondemand::json_type::string) {
+      scalar.kind = Scalar::Kind::string;
+      if (const auto error = value.get_string().get(scalar.text)) return error;
+    } else if (type == ondemand::json_type::number) {
+      scalar = {Scalar::Kind::number, token_text(value.raw_json_token())};
+      if (!is_number(scalar.text)) return simdjson::NUMBER_ERROR;
+    } else {
+      return complain(fmt::format("field {} is neither a string nor a number", in_ticks(node.path))), pass(value);
+    }
+    for (const std::uint8_t slot : node.slots) scalars_[slot] = scalar;
+    return simdjson::SUCCESS;
   }
 
-  bool& seen(std::size_t role) noexcept { return scalars_[role].seen; }
   void complain(std::string message) {
     if (message_.empty()) message_ = std::move(message);
   }
-  [[nodiscard]] const Scalar& of(Role role) const noexcept { return scalars_[static_cast<std::size_t>(role)].scalar; }
-  [[nodiscard]] bool has(Role role) const noexcept { return of(role).kind != Scalar::Kind::absent; }
-  [[nodiscard]] const std::string& name(Role role) const noexcept { return names_[static_cast<std::size_t>(role)]; }
-  [[nodiscard]] std::optional<std::string_view> label(Role role) const noexcept {
-    return has(role) ? std::optional(of(role).text) : std::nullopt;
+  [[nodiscard]] bool is_object(std::uint32_t node) const noexcept {
+    return seen_[node].record == records_ && seen_[node].object;
+  }
+  [[nodiscard]] const Scalar& of(Part part, Role role) const noexcept {
+    return scalars_[slot(tree_.in_envelope(role) ? Part::envelope : part, role)];
+  }
+  [[nodiscard]] bool has(Part part, Role role) const noexcept { return of(part, role).kind != Scalar::Kind::absent; }
+  /// The role, by the name that its field has in the data.
+  [[nodiscard]] std::string name(Part part, Role role) const {
+    const Part where = tree_.in_envelope(role) ? Part::envelope : part;
+    for (const JsonTree::Node& node : tree_.nodes()) {
+      const auto target = static_cast<std::uint8_t>(slot(where, role));
+      if (std::find(node.slots.begin(), node.slots.end(), target) != node.slots.end()) return node.path;
+    }
+    return std::string(role_name(role));
+  }
+  [[nodiscard]] std::optional<std::string_view> label(Part part, Role role) const noexcept {
+    return has(part, role) ? std::optional(of(part, role).text) : std::nullopt;
   }
 
   Decoded refuse(RejectReason reason, std::string message) {
     message_ = std::move(message);
     return {{}, reason, message_, {}};
   }
+  std::optional<RejectReason> fault(RejectReason reason, std::string message) {
+    message_ = std::move(message);
+    return reason;
+  }
+  Decoded updates(std::size_t count, std::optional<RejectReason> fault) {
+    if (fault) return {{}, fault, message_, {}};
+    return {{updates_.data(), count}, std::nullopt, {}, {}};
+  }
 
-  bool take_id(Role role, Id& id) {
-    const Scalar& scalar = of(role);
+  Decoded row() {
+    bool inserts = true;
+    if (has(Part::row, Role::op)) {
+      const Scalar& op = of(Part::row, Role::op);
+      const auto operation = op.kind == Scalar::Kind::string ? parse_operation(op.text) : std::nullopt;
+      if (!operation) {
+        return refuse(RejectReason::bad_operation,
+                      fmt::format("{} {} is none of +, -, insert and delete", name(Part::row, Role::op), in_ticks(op.text)));
+      }
+      inserts = *operation;
+    }
+    return updates(1, state(Part::row, inserts, updates_[0]));
+  }
+
+  /// What a change event says. The event of a removed row's tombstone has a null payload and says nothing.
+  Decoded change() {
+    const bool tombstone = seen_[tree_.payload].record == records_ && !is_object(tree_.payload);
+    const Scalar& op = of(Part::envelope, Role::op);
+    if (op.kind == Scalar::Kind::absent) return tombstone ? Decoded() : refuse(RejectReason::wrong_arity, "there is no op");
+    const char kind = op.kind == Scalar::Kind::string && op.text.size() == 1 ? op.text[0] : '?';
+    if (kind != 'c' && kind != 'r' && kind != 'u' && kind != 'd')
+      return refuse(RejectReason::bad_operation, fmt::format("op {} is none of c, r, u and d", in_ticks(op.text)));
+    const auto lacks = [&](std::uint32_t node) {
+      return refuse(RejectReason::wrong_arity, fmt::format("op {} has no {}", in_ticks(op.text), tree_.nodes()[node].path));
+    };
+    if (kind != 'c' && kind != 'r' && !is_object(tree_.before)) return lacks(tree_.before);
+    if (kind != 'd' && !is_object(tree_.after)) return lacks(tree_.after);
+    if (kind == 'd') return updates(1, state(Part::before, false, updates_[0]));
+    if (kind != 'u') return updates(1, state(Part::row, true, updates_[0]));
+    return replacement();
+  }
+
+  Decoded replacement() {
+    auto& [removed, added] = updates_;
+    std::optional<RejectReason> fault = state(Part::before, false, removed);
+    if (!fault) fault = state(Part::row, true, added);
+    if (fault) return updates(0, fault);
+    const bool vertices = removed.kind == UpdateKind::delete_vertex && added.kind == UpdateKind::insert_vertex;
+    if (vertices && removed.source == added.source) {  // to delete the vertex would be to delete its edges
+      removed = added;
+      return updates(1, std::nullopt);
+    }
+    const bool same = !vertices && removed.source == added.source && removed.target == added.target &&
+                      removed.label == added.label && removed.source_label == added.source_label &&
+                      removed.target_label == added.target_label && removed.time == added.time;
+    if (same) return {};
+    removed.time = added.time;  // of the change, not of the row's earlier state
+    return updates(2, std::nullopt);
+  }
+
+  /// The update that a row states.
+  std::optional<RejectReason> state(Part part, bool inserts, Update& update) {
+    update = {};
+    if (has(part, Role::time)) {
+      const std::string_view text = of(part, Role::time).text;
+      update.time = times_.read(text);
+      if (!update.time) {
+        return fault(RejectReason::bad_time,
+                     fmt::format("{} {} is not a time, or beyond the range", name(part, Role::time), in_ticks(text)));
+      }
+    }
+    return has(part, Role::vertex) ? vertex(part, inserts, update) : edge(part, inserts, update);
+  }
+
+  std::optional<RejectReason> vertex(Part part, bool inserts, Update& update) {
+    if (has(part, Role::source) || has(part, Role::target)) {
+      return fault(RejectReason::wrong_arity, fmt::format("{} stands beside {} or {}", name(part, Role::vertex),
+                                                          name(part, Role::source), name(part, Role::target)));
+    }
+    if (!take_id(part, Role::vertex, update.source)) return RejectReason::bad_id;
+    update.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
+    update.source_label = label(part, Role::label);
+    return std::nullopt;
+  }
+
+  std::optional<RejectReason> edge(Part part, bool inserts, Update& update) {
+    for (const Role role : {Role::source, Role::target}) {
+      if (!has(part, role)) return fault(RejectReason::wrong_arity, fmt::format("there is no {}", name(part, role)));
+    }
+    if (!take_id(part, Role::source, update.source) || !take_id(part, Role::target, update.target)) return RejectReason::bad_id;
+    update.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
+    update.label = label(part, Role::label).value_or(std::string_view(edge_label_));
+    update.source_label = label(part, Role::source_label);
+    update.target_label = label(part, Role::target_label);
+    return std::nullopt;
+  }
+
+  bool take_id(Part part, Role role, Id& id) {
+    const Scalar& scalar = of(part, role);
     IdFault fault = IdFault::none;
     if (scalar.kind == Scalar::Kind::string && ids_ != IdKind::integer) {
       if (scalar.text.empty()) fault = IdFault::empty;
@@ -199,71 +331,26 @@ class JsonlCodec final : public Codec {
     }
     if (fault == IdFault::none) [[likely]]
       return true;
-    message_ = fmt::format("{} {} {}", name(role), in_ticks(scalar.text), fault_text(fault));
+    message_ = fmt::format("{} {} {}", name(part, role), in_ticks(scalar.text), fault_text(fault));
     return false;
   }
 
-  Decoded make() {
-    bool inserts = true;
-    if (has(Role::op)) {
-      const auto operation = of(Role::op).kind == Scalar::Kind::string ? parse_operation(of(Role::op).text) : std::nullopt;
-      if (!operation) {
-        return refuse(RejectReason::bad_operation,
-                      fmt::format("{} {} is none of +, -, insert and delete", name(Role::op), in_ticks(of(Role::op).text)));
-      }
-      inserts = *operation;
-    }
-    update_.time.reset();
-    if (has(Role::time)) {
-      update_.time = times_.read(of(Role::time).text);
-      if (!update_.time) {
-        return refuse(RejectReason::bad_time,
-                      fmt::format("{} {} is not a time, or beyond the range", name(Role::time), in_ticks(of(Role::time).text)));
-      }
-    }
-    return has(Role::vertex) ? vertex(inserts) : edge(inserts);
-  }
-
-  Decoded vertex(bool inserts) {
-    if (has(Role::source) || has(Role::target)) {
-      return refuse(RejectReason::wrong_arity,
-                    fmt::format("{} stands beside {} or {}", name(Role::vertex), name(Role::source), name(Role::target)));
-    }
-    if (!take_id(Role::vertex, update_.source)) return {{}, RejectReason::bad_id, message_, {}};
-    update_.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
-    update_.source_label = label(Role::label);
-    update_.target_label.reset();
-    update_.target = Id();
-    update_.label = {};
-    return {{&update_, 1}, std::nullopt, {}, {}};
-  }
-
-  Decoded edge(bool inserts) {
-    for (const Role role : {Role::source, Role::target}) {
-      if (!has(role)) return refuse(RejectReason::wrong_arity, fmt::format("there is no {}", name(role)));
-    }
-    if (!take_id(Role::source, update_.source) || !take_id(Role::target, update_.target))
-      return {{}, RejectReason::bad_id, message_, {}};
-    update_.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
-    update_.label = label(Role::label).value_or(std::string_view(edge_label_));
-    update_.source_label = label(Role::source_label);
-    update_.target_label = label(Role::target_label);
-    return {{&update_, 1}, std::nullopt, {}, {}};
-  }
-
-  struct Slot {
-    Scalar scalar;
-    bool seen = false;
+  struct Seen {
+    std::uint64_t record = 0;  // the last one that had the field
+    bool object = false;
   };
 
   IdKind ids_;
   TimeReader times_;
   std::string edge_label_;
-  std::array<std::string, role_count> names_;
+  bool event_;
+  JsonTree tree_;
+  std::vector<Seen> seen_;     // by node
+  std::uint64_t records_ = 0;  // decoded so far, this one included
   ondemand::parser parser_;
   std::vector<char> bytes_;
-  std::array<Slot, role_count> scalars_;
-  Update update_;
+  std::array<Scalar, slot_count> scalars_;
+  std::array<Update, 2> updates_;
   std::string message_;
 };
 

@@ -115,7 +115,7 @@ break",b,"")"}),
                           "! bad_id: source `line\\x0abreak` holds a control character"));
   for (const char* record : {R"(a"b,c,x)", R"("a"b,c,x)", R"("a,c,x)", R"(a,b,")"}) {
     EXPECT_THAT(decode(Format::csv, {"source,target,label", record}),
-                ElementsAre("! malformed: a quote is misplaced or missing"))
+                ElementsAre("! malformed: a quote or a line end is misplaced, or a quote is missing"))
         << record;
   }
 }
