@@ -41,6 +41,7 @@ struct QueryOptions {
   MatchMode mode = MatchMode::isomorphism;
   CountMode count = CountMode::subgraphs;
   bool list = false;  ///< list matches to the sink and digest them; otherwise they are only counted
+  friend bool operator==(const QueryOptions&, const QueryOptions&) = default;
 };
 
 /// Names a standing query; never reused within one engine.

@@ -23,7 +23,8 @@ struct Progress {
 /// Reads committed records only, each partition in ascending order of offsets, partitions mixed as they arrive. Partitions are
 /// assigned, not balanced: no group is joined, and a caller that stops polling for long loses nothing.
 ///
-/// Fetching ahead stops at InputOptions::queue_bytes (payloads and keys) or queue_records and goes on once the caller polls again.
+/// Fetching ahead stops at InputOptions::queue_bytes (payloads and keys) or queue_records and goes on once the caller polls
+/// again.
 ///
 /// One thread polls and adds; discover, first_offsets, low and progress may be called by others meanwhile.
 class Input {

@@ -24,7 +24,7 @@ class Message {
 
   Message(Handle handle, std::uint32_t partition);
 
-  std::uint32_t partition = 0;            ///< an index into the reader's partitions()
+  std::uint32_t partition = 0;  ///< an index into the reader's partitions()
   std::int64_t offset = 0;
   std::int64_t timestamp = -1;            ///< milliseconds since the epoch, as its producer or broker set it; -1: none
   std::optional<std::string_view> key;    ///< absent: null

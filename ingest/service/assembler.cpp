@@ -122,14 +122,18 @@ void Assembler::take(Part& part, const InputRecord& record, std::span<const Upda
 void Assembler::refuse(Part& part, const InputRecord& record, RejectReason reason, std::string_view message) {
   ++refused_[static_cast<std::size_t>(reason)];
   if (on_error_ == OnError::skip) return;
-  BadRecord bad{part.at, record.offset, reason, std::string(message), std::string(record.key), std::string(*record.value)};
+  BadRecord bad{part.at,
+                record.offset,
+                reason,
+                std::string(message),
+                std::string(record.key),
+                std::string(*record.value),
+                record.value->size()};
   if (on_error_ == OnError::fail)
     failure_ = std::move(bad);
   else
     bad_.push_back(std::move(bad));
 }
-
-void Assembler::skip_to(std::size_t part, std::int64_t next) { parts_[part].next = std::max(parts_[part].next, next); }
 
 bool Assembler::watermark_moves(Clock::time_point now) {
   const std::optional<Timestamp> before = watermarks_.current();

@@ -37,7 +37,8 @@ struct BadRecord {
   RejectReason reason{};
   std::string message;
   std::string key;
-  std::string value;
+  std::string value;         ///< its bytes, or the first of them
+  std::uint64_t length = 0;  ///< of the value in Kafka
 };
 
 /// Updates that know where they came from.
@@ -101,8 +102,6 @@ class Assembler {
   /// Takes a record into the open batch. False where the batch must be cut before this record, which is then to be given again.
   /// Throws Error where no record of the topic can be read (a remedy of the codec).
   bool add(const InputRecord& record, Clock::time_point now);
-  /// Nothing before `next` of this partition will come: it was passed over (control records, compaction).
-  void skip_to(std::size_t part, std::int64_t next);
 
   /// Whether nothing was taken since the last cut.
   [[nodiscard]] bool empty() const noexcept { return records_ == 0; }

@@ -63,10 +63,6 @@ TEST_F(AssemblerTest, PutsRecordsInTheOrderOfTopicPartitionAndOffset) {
   EXPECT_TRUE(add(a0, 11, R"({"source":1,"target":2})"));
   EXPECT_THAT(cut(), ElementsAre("+1>2"));
   EXPECT_EQ(batch_.ends.at({"a", 0}), 12);
-  assembler_->skip_to(a0, 20);
-  assembler_->skip_to(a0, 15);
-  EXPECT_THAT(cut(), IsEmpty());
-  EXPECT_EQ(batch_.ends.at({"a", 0}), 20);
 }
 
 TEST_F(AssemblerTest, ClosesByNumber) {

@@ -1,0 +1,118 @@
+// The way out: makes batches durable and visible, each exactly once, while the engine goes on with the next.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "deltamatch/engine.hpp"
+#include "ingest/alert/alert_list.hpp"
+#include "ingest/kafka/transactions.hpp"
+#include "ingest/service/assembler.hpp"
+#include "ingest/service/options.hpp"
+#include "ingest/state/log.hpp"
+#include "ingest/state/mark.hpp"
+
+namespace deltamatch::ingest {
+
+/// The name under which the log keeps dead letters for a file. No sink may bear it.
+inline constexpr std::string_view dead_letter_sink = "(dead letters)";
+
+/// A batch that the engine has settled and nobody has seen.
+struct Commit {
+  Mark mark;
+  InputBatch input;
+  std::size_t consumed = 0;        ///< updates of it that the engine took, refused ones among them
+  std::vector<AlertList> alerts;   ///< by number of the sink
+  std::vector<BadRecord> letters;  ///< in the order of (topic, partition, offset)
+  BatchResult result;
+
+  /// Whether anyone will see anything of it.
+  [[nodiscard]] bool visible() const noexcept;
+  [[nodiscard]] std::size_t bytes() const noexcept;
+};
+
+/// Log entries, one sync, one transaction: so a group of batches becomes durable and then visible, in order. While a
+/// transaction is under way the next group gathers, so that its latency does not bound the rate; groups that nobody will see
+/// anything of wait up to `quiet` for company. The engine is ahead of what is committed: if a transaction fails for good, the
+/// process has to start anew from the last commit record, and nothing that was not committed was ever seen.
+class Committer {
+ public:
+  struct Limits {
+    std::chrono::milliseconds quiet{100};
+    std::size_t batches = 256;                        ///< that wait or are under way; submit waits beyond
+    std::size_t bytes = std::size_t{64} << 20;        ///< likewise
+    std::chrono::milliseconds give_up_after{60'000};  ///< of one transaction
+  };
+  /// Called in the committer's thread for each batch, in order, once its transaction is committed.
+  using Committed = std::function<void(Commit&&)>;
+
+  /// All references outlive it.
+  Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Committed committed,
+            const Limits& limits);
+  /// Drops what is not under way.
+  ~Committer();
+  Committer(const Committer&) = delete;
+  Committer& operator=(const Committer&) = delete;
+
+  /// Takes over a batch; batches come in order. Waits while too much is pending. Throws what the committing thread threw: then
+  /// nothing more is committed.
+  void submit(Commit&& commit);
+  /// Waits until all is committed. False at the deadline. Throws as submit.
+  bool drain(std::chrono::steady_clock::time_point deadline);
+  /// Throws as submit; otherwise does nothing.
+  void check();
+
+  struct Statistics {
+    std::uint64_t transactions = 0;
+    double log_seconds = 0;
+    double commit_seconds = 0;
+    double last_commit_seconds = 0;
+  };
+  [[nodiscard]] Statistics statistics() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void run();
+  bool wait_for_group(std::unique_lock<std::mutex>& lock);
+  void commit_group();
+  void write_log(const Commit& commit);
+  void commit_transaction();
+  void add_records(const Commit& commit);
+
+  const ServiceOptions& options_;
+  Log& log_;
+  kafka::Transactions& transactions_;
+  Committed committed_;
+  Limits limits_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Commit> pending_;  // guarded by mutex_, as all to statistics_
+  std::size_t pending_bytes_ = 0;
+  std::size_t pending_visible_ = 0;
+  std::size_t under_way_ = 0;
+  std::exception_ptr failure_;
+  bool draining_ = false;
+  bool stopping_ = false;
+  Statistics statistics_;
+
+  std::deque<Commit> group_;  // the thread's own, as all below
+  Clock::time_point last_;
+  std::vector<kafka::OutputRecord> records_;
+  std::deque<std::string> texts_;                         // what the records' views point to
+  std::deque<std::vector<kafka::RecordHeader>> headers_;  // likewise
+  std::string commit_topic_;
+  std::thread thread_;
+};
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,176 @@
+#include "ingest/service/reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t depth = 2;                                // batches that wait for the caller
+constexpr std::size_t max_batch_bytes = std::size_t{32} << 20;  // of the records of one batch
+constexpr auto longest_poll = 50ms;                             // how late a stop or a refresh is noticed
+
+}  // namespace
+
+Reader::Reader(kafka::Input& input, const InputOptions& options, const BatchingOptions& batching, Timestamp window,
+               std::vector<kafka::InputPartition> partitions, const Offsets& from, std::optional<Timestamp> watermark)
+    : input_(input),
+      options_(options),
+      batching_(batching),
+      timed_(window > 0),
+      assembler_(options, BatchLimits{batching.max_updates, batching.max_span}.within_window(window), max_batch_bytes,
+                 watermark),
+      known_(from),
+      next_refresh_(Clock::now() + options.refresh_every),
+      last_cut_(Clock::now()) {
+  for (const kafka::InputPartition& partition : partitions) {
+    assembler_.open(partition.id, from.at(partition.id), options_.topics[partition.topics], Clock::now());
+  }
+  input_.add(partitions, from);
+  thread_ = std::thread([this] { run(); });
+}
+
+Reader::~Reader() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = abandoned_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+Reader::Outcome Reader::next(InputBatch& batch, std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, timeout, [&] { return !ready_.empty() || ended_ || woken_; });
+  woken_ = false;
+  if (!ready_.empty()) {
+    free_.push_back(std::exchange(batch, std::move(ready_.front())));
+    ready_.pop_front();
+    lock.unlock();
+    changed_.notify_all();
+    return Outcome::batch;
+  }
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  return ended_ ? Outcome::ended : Outcome::nothing;
+}
+
+void Reader::wake() {
+  {
+    const std::scoped_lock lock(mutex_);
+    woken_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Reader::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+}
+
+bool Reader::stopping() {
+  const std::scoped_lock lock(mutex_);
+  return stopping_;
+}
+
+bool Reader::has_room() {
+  const std::scoped_lock lock(mutex_);
+  return ready_.size() < depth;
+}
+
+void Reader::run() {
+  std::exception_ptr failure;
+  try {
+    read_until_stopped();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  try {
+    if (!assembler_.empty()) hand_over();
+  } catch (...) {
+    if (!failure) failure = std::current_exception();
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    failure_ = std::move(failure);
+    ended_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Reader::read_until_stopped() {
+  while (!stopping()) {
+    const auto now = Clock::now();
+    const auto due =
+        assembler_.empty() ? now + longest_poll : std::min(assembler_.since() + batching_.max_delay, now + longest_poll);
+    const auto wait = std::max(0ms, std::chrono::ceil<std::chrono::milliseconds>(due - now));
+    if (const std::optional<kafka::Message> message = input_.poll(wait)) take(*message);
+    if (assembler_.full()) {
+      hand_over();
+    } else if (!assembler_.empty() && Clock::now() - assembler_.since() >= batching_.max_delay && has_room()) {
+      hand_over();
+    } else if (timed_ && assembler_.empty() &&
+               now - last_cut_ >= std::max<Clock::duration>(batching_.max_delay, longest_poll) &&
+               assembler_.watermark_moves(now)) {
+      hand_over();  // edges expire although nothing comes
+    }
+    if (now >= next_refresh_) look_for_partitions();
+  }
+}
+
+void Reader::take(const kafka::Message& message) {
+  const InputRecord record{message.partition, message.offset, message.key.value_or(""), message.value};
+  const auto now = Clock::now();
+  if (assembler_.add(record, now)) return;
+  hand_over();
+  if (!assembler_.add(record, now)) throw Error("batch", "an empty batch does not take a record");
+}
+
+/// Closes the open batch and waits until the caller has room for it.
+void Reader::hand_over() {
+  assembler_.cut(open_, Clock::now());
+  last_cut_ = Clock::now();
+  const bool last = open_.failure.has_value();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ready_.size() < depth || abandoned_; });
+  if (abandoned_) return;
+  ready_.push_back(std::move(open_));
+  if (free_.empty()) free_.emplace_back();
+  open_ = std::move(free_.back());
+  free_.pop_back();
+  if (last) stopping_ = true;
+  lock.unlock();
+  changed_.notify_all();
+}
+
+/// New partitions begin with a batch that names where: so what is read of them can be told from the marks alone.
+void Reader::look_for_partitions() {
+  const auto deadline = Clock::now() + 10s;
+  next_refresh_ = Clock::now() + options_.refresh_every;
+  std::vector<kafka::InputPartition> fresh;
+  Offsets from;
+  try {
+    for (const kafka::InputPartition& partition : input_.discover(deadline)) {
+      if (!known_.contains(partition.id)) fresh.push_back(partition);
+    }
+    if (fresh.empty()) return;
+    from = input_.first_offsets(fresh, known_, deadline);
+  } catch (const kafka::Unreachable&) {
+    return;  // looked for again
+  }
+  for (const kafka::InputPartition& partition : fresh) {
+    const std::int64_t next = from.at(partition.id);
+    assembler_.open(partition.id, next, options_.topics[partition.topics], Clock::now());
+    known_.emplace(partition.id, next);
+  }
+  hand_over();
+  input_.add(fresh, from);
+}
+
+}  // namespace deltamatch::ingest

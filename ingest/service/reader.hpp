@@ -1,0 +1,74 @@
+// The way in: reads all partitions in a thread of its own and hands over batches.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "ingest/kafka/input.hpp"
+#include "ingest/service/assembler.hpp"
+
+namespace deltamatch::ingest {
+
+/// A batch closes when it has the most updates, when its first record is max_delay old, or when its event times would span too
+/// much. While the caller is busy an open batch goes on filling: so batches grow under load, and where the caller falls behind
+/// for long, reading stops and the clients' queues bound the memory. New partitions are taken in between two batches.
+class Reader {
+ public:
+  enum class Outcome : std::uint8_t { batch, nothing, ended };
+
+  /// `input` reads nothing yet and outlives the reader. Begins at `from`, which names every partition.
+  Reader(kafka::Input& input, const InputOptions& options, const BatchingOptions& batching, Timestamp window,
+         std::vector<kafka::InputPartition> partitions, const Offsets& from, std::optional<Timestamp> watermark);
+  /// Ends the thread; what it has read is dropped.
+  ~Reader();
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  /// Exchanges `batch` for the next one. `nothing`: none came within the time, or wake was called. `ended`: after stop, when
+  /// all batches are handed over. Throws what reading threw, behind the batches before that.
+  Outcome next(InputBatch& batch, std::chrono::milliseconds timeout);
+  /// Ends a next() that waits. Any thread.
+  void wake();
+  /// Reads no further; what is read closes as the last batch. Any thread.
+  void stop();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void run();
+  void read_until_stopped();
+  void take(const kafka::Message& message);
+  void hand_over();
+  void look_for_partitions();
+  [[nodiscard]] bool has_room();
+  [[nodiscard]] bool stopping();
+
+  kafka::Input& input_;
+  const InputOptions options_;
+  const BatchingOptions batching_;
+  const bool timed_;
+  Assembler assembler_;
+  Offsets known_;
+  Clock::time_point next_refresh_;
+  Clock::time_point last_cut_;
+  InputBatch open_;  // memory for the next cut
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<InputBatch> ready_;  // guarded by mutex_, as all below
+  std::vector<InputBatch> free_;
+  std::exception_ptr failure_;
+  bool stopping_ = false;
+  bool abandoned_ = false;
+  bool ended_ = false;
+  bool woken_ = false;
+  std::thread thread_;
+};
+
+}  // namespace deltamatch::ingest
