@@ -101,7 +101,7 @@ bool Batcher::read(PositionedBatch& batch) {
   return !ended_;
 }
 
-void Batcher::fill_open(PositionedBatch& batch) {
+void Batcher::fill_to_limits(PositionedBatch& batch) {
   Span span;
   while (!ended_) {
     if (held_.empty() && !read(batch)) return;
@@ -115,11 +115,38 @@ void Batcher::fill_open(PositionedBatch& batch) {
   }
 }
 
+bool Batcher::fill_cut(PositionedBatch& batch) {
+  if (ended_) return false;
+  if (next_cut_ == cuts_->size()) {
+    ended_ = true;
+    if (!source_.next(record_)) return false;
+    throw Error(source_.where(record_.position),
+                "the stream goes on behind cut " + std::to_string(next_cut_) + ", the last one",
+                "cut the whole stream, or end it where the cuts end");
+  }
+  const Cut& cut = (*cuts_)[next_cut_++];
+  for (std::uint64_t done = 0; done < cut.records; ++done) {
+    if (read(batch)) {
+      add(batch);
+    } else if (batch.refusals_.empty()) {
+      throw Error(source_.where(record_.position),
+                  "the stream ends with " + std::to_string(done) + " of the " + std::to_string(cut.records) +
+                      " records of cut " + std::to_string(next_cut_),
+                  "cut the stream where it ends");
+    } else {
+      break;  // the stream stops at the record that is refused
+    }
+  }
+  batch.updates.set_watermark(cut.watermark);
+  return true;
+}
+
 bool Batcher::fill(PositionedBatch& batch) {
   batch.clear();
+  if (cuts_) return fill_cut(batch);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   try {
-    fill_open(batch);
+    fill_to_limits(batch);
   } catch (...) {
     ended_ = true;
     if (batch.updates.empty() && batch.refusals_.empty()) throw;

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "deltamatch/update.hpp"
@@ -25,6 +27,12 @@ struct BatchLimits {
 
   /// The same limits, and no span beyond a sixteenth of the window (0: no window).
   [[nodiscard]] BatchLimits within_window(Timestamp window) const noexcept;
+};
+
+/// A batch as it was cut elsewhere.
+struct Cut {
+  std::uint64_t records = 0;           ///< of the source, those that are refused or say nothing among them; none is legal
+  std::optional<Timestamp> watermark;  ///< to be set; nothing: none is
 };
 
 /// A record that no codec could read.
@@ -71,11 +79,14 @@ inline constexpr std::size_t max_listed = std::size_t{1} << 16;
 /// Fills batches from a source through a codec. Both must outlive it.
 class Batcher {
  public:
-  Batcher(RecordSource& source, Codec& codec, BatchLimits limits, OnUnreadable on_unreadable)
-      : source_(source), codec_(codec), limits_(limits), on_unreadable_(on_unreadable) {}
+  /// With `cuts` they alone say where batches end: each is a batch, also where it is empty.
+  Batcher(RecordSource& source, Codec& codec, BatchLimits limits, OnUnreadable on_unreadable,
+          std::optional<std::vector<Cut>> cuts = std::nullopt)
+      : source_(source), codec_(codec), limits_(limits), on_unreadable_(on_unreadable), cuts_(std::move(cuts)) {}
 
   /// Clears `batch` and fills it; false at the end of the stream, when there is nothing left to hand over. Where the source
-  /// fails what was read before is handed over first; the next call throws.
+  /// fails what was read before is handed over first; the next call throws. Throws Error where the stream ends within a cut,
+  /// and where it goes on behind the last one; no part of such a batch is handed over.
   bool fill(PositionedBatch& batch);
 
  private:
@@ -84,12 +95,15 @@ class Batcher {
   bool fits(const PositionedBatch& batch, Span& span) const;
   void add(PositionedBatch& batch);
   void refuse(PositionedBatch& batch, RejectReason reason, std::string_view message);
-  void fill_open(PositionedBatch& batch);
+  void fill_to_limits(PositionedBatch& batch);
+  bool fill_cut(PositionedBatch& batch);
 
   RecordSource& source_;
   Codec& codec_;
   BatchLimits limits_;
   OnUnreadable on_unreadable_;
+  std::optional<std::vector<Cut>> cuts_;
+  std::size_t next_cut_ = 0;
   Record record_;
   std::span<const Update> held_;  // of record_: read, not yet in a batch
   bool ended_ = false;

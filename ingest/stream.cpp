@@ -63,13 +63,13 @@ class Stream final : public BatchSource {
     directed_ = format_ != Format::tve && !(format_ == Format::jlg && jlg_is_undirected(first_line(head)));
     codec_ = make_codec(format_.value_or(Format::snap), codec_options(head));
     lines_.set_quoted_separator(codec_->quoted_separator());
-    batcher_.emplace(lines_, *codec_, options.limits, on_unreadable(options.on_error));
+    batcher_.emplace(lines_, *codec_, options.limits, on_unreadable(options.on_error), options.cuts);
     if (options.read_ahead != 0) reader_.emplace(*batcher_, lines_, options.read_ahead);
   }
 
   bool next(PositionedBatch& batch) override {
     while (reader_ ? reader_->next(batch) : batcher_->fill(batch)) {
-      if (!batch.updates.empty()) return true;
+      if (!batch.updates.empty() || options_.cuts) return true;
       settle(batch, {});  // nothing for the engine in it
     }
     return false;

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "deltamatch/engine.hpp"
 #include "ingest/batcher.hpp"
@@ -29,6 +30,7 @@ struct StreamOptions {
   std::optional<Format> format;  ///< default: recognised by content
   CodecOptions codec;
   BatchLimits limits;
+  std::optional<std::vector<Cut>> cuts;  ///< in place of the limits
   OnError on_error = OnError::fail;
   std::string dead_letters;                     ///< path of the dead-letter file; needed with OnError::dead_letter
   std::shared_ptr<DeadLetterSink> letters;      ///< in place of dead_letters: one sink that several streams share
@@ -40,8 +42,8 @@ struct StreamOptions {
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
-  /// Fills `batch` (its memory is reused). False at the end of the stream. Throws Error where the input cannot be read further;
-  /// every batch before that point has been handed over.
+  /// Fills `batch` (its memory is reused), which is empty only where it is cut so. False at the end of the stream. Throws Error
+  /// where the input cannot be read further; every batch before that point has been handed over.
   virtual bool next(PositionedBatch& batch) = 0;
   /// To be called once per batch, after the engine took it: counts what was refused, by the codec or by the engine, and writes
   /// dead letters. With OnError::fail it throws Error with file:line, what and remedy if anything was.

@@ -11,6 +11,7 @@
 namespace deltamatch::cli {
 namespace {
 
+using ingest::Envelope;
 using ingest::Format;
 using ingest::IdKind;
 using ingest::OnError;
@@ -27,10 +28,14 @@ void add_input_options(const Command& command, InputOptions& input, const std::s
   }
   add_choice(command, name("format"), input.format, "Format (default: recognised by content)", formats).group(group);
   command
-      .add_text(
-          name("columns"), input.codec.columns,
-          "Roles of the columns by position (source,target,label,time; - skips one) or by name (source=payer,target=payee)",
-          "LIST")
+      .add_text(name("columns"), input.codec.columns,
+                "Roles of the columns by position (source,target,label,time; - skips one) or by name "
+                "(source=payer,target=payee; in JSON "
+                "paths, source=payer.id)",
+                "LIST")
+      .group(group);
+  add_choice(command, name("envelope"), input.codec.envelope, "What surrounds the row in a JSON record (default: none)",
+             std::vector<std::pair<std::string, Envelope>>{{"none", Envelope::none}, {"debezium", Envelope::debezium}})
       .group(group);
   add_choice(command, name("separator"), input.codec.separator, "Separator of CSV fields (default: recognised)",
              std::vector<std::pair<std::string, char>>{{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}})
@@ -132,9 +137,17 @@ Option add_stream_options(const Command& command, StreamOptions& options) {
           .add_list("--updates", options.updates,
                     "Stream of updates, or - for standard input; several are read one after the other", "FILE")
           .group(group);
-  add_number(command, "--batch", options.batch, "Most updates in a batch (default: 8192, without limit with --batch-span)", 1)
-      .group(group);
-  add_duration(command, "--batch-span", options.batch_span, "Longest event time of a batch, e.g. 1h").group(group);
+  const Option batch = add_number(command, "--batch", options.batch,
+                                  "Most updates in a batch (default: 8192, without limit with --batch-span)", 1)
+                           .group(group);
+  const Option span =
+      add_duration(command, "--batch-span", options.batch_span, "Longest event time of a batch, e.g. 1h").group(group);
+  command
+      .add_text("--cuts", options.cuts,
+                "Cut the stream as another run did: a line per batch, `RECORDS` or `RECORDS WATERMARK` (microseconds)", "FILE")
+      .group(group)
+      .excludes(batch)
+      .excludes(span);
   add_duration(
       command, "--window", options.window,
       "An edge lives so long after its last insertion, in event time, e.g. 24h (a batch then spans at most a sixteenth)")

@@ -44,6 +44,7 @@ struct StreamOptions {
   InputOptions input;
   std::optional<std::uint64_t> batch;
   Timestamp batch_span = 0;
+  std::string cuts;  ///< path; empty: not given
   Timestamp window = 0;
 };
 

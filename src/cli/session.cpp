@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/cuts.hpp"
 #include "cli/interrupt.hpp"
 #include "deltamatch/error.hpp"
 
@@ -33,6 +34,13 @@ ingest::BatchLimits limits_of(const StreamOptions& stream, Timestamp window) {
   return ingest::BatchLimits{.max_updates = stream.batch.value_or(unset), .max_span = stream.batch_span}.within_window(window);
 }
 
+std::optional<std::vector<ingest::Cut>> cuts_of(const StreamOptions& stream) {
+  if (stream.cuts.empty()) return std::nullopt;
+  if (stream.updates.size() > 1)
+    throw Error(ErrorKind::usage, "--cuts", "there are several streams to cut", "put them into one file");
+  return read_cuts(stream.cuts);
+}
+
 }  // namespace
 
 std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOptions& stream, const QuerySelection& queries) {
@@ -43,6 +51,7 @@ std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOption
   add("--graph", graph.graphs);
   add("--labels", graph.labels);
   add("--updates", stream.updates);
+  inputs.push_back({"--cuts", stream.cuts});
   add("--query", query_paths(queries.sources));
   return inputs;
 }
@@ -84,14 +93,16 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
   const std::shared_ptr<ingest::DeadLetterSink> letters =
       graph.on_error == ingest::OnError::dead_letter ? ingest::make_dead_letter_file(graph.dead_letters) : nullptr;
   const auto open_all = [&](const std::vector<std::string>& paths, const InputOptions& input, const ingest::BatchLimits& limits,
-                            Sources& sources) {
+                            Sources& sources, const std::optional<std::vector<ingest::Cut>>& cuts = std::nullopt) {
     for (const std::string& path : paths) {
-      sources.push_back(ingest::open_stream(path, stream_options(graph, input, limits, letters)));
+      ingest::StreamOptions options = stream_options(graph, input, limits, letters);
+      options.cuts = cuts;
+      sources.push_back(ingest::open_stream(path, options));
     }
   };
   open_all(graph.labels, graph.labels_input, load_limits, labels_);
   open_all(graph.graphs, graph.graph_input, load_limits, graphs_);
-  open_all(stream.updates, stream.input, limits_of(stream, window), updates_);
+  open_all(stream.updates, stream.input, limits_of(stream, window), updates_, cuts_of(stream));
 }
 
 bool Session::decide_direction(const GraphOptions& graph) const {

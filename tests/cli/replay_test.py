@@ -156,6 +156,61 @@ class Replay(harness.CliTest):
         self.assertEqual(counts, {"triangle": (1, 1)})
         self.assertEqual(result["graph"]["edges"], 2)
 
+    def cut(self, stream, cuts, *args, name="s.tsv"):
+        """The batches of a stream that is cut so: (updates, new, removed) of each."""
+        self.write(name, stream)
+        self.write("cuts.txt", cuts)
+        self.json("replay", "--updates", name, "--query", "e=(a)-->(b)", "--cuts", "cuts.txt", "--batches", "b.jsonl", *args)
+        return [(b["updates"], b["queries"][0]["new"], b["queries"][0]["removed"]) for b in self.lines("b.jsonl")]
+
+    def test_cuts(self):
+        stream = RING + "-\t1\t2\n+\t7\t8\n"
+        self.assertEqual(self.cut(stream, "# records\n1\n\n0\n3 \n 1\n"), [(1, 1, 0), (0, 0, 0), (3, 2, 1), (1, 1, 0)])
+        self.assertEqual(self.cut(stream, "5\r\n0\n"), [(5, 3, 0), (0, 0, 0)])
+        self.assertEqual(self.cut("", "0\n0\n"), [(0, 0, 0), (0, 0, 0)])
+
+    def test_cuts_count_records_that_are_refused_or_say_nothing(self):
+        stream = "# a comment\n1 2\nbad\n\n3 4\n5 5\n6 7\n"
+        for args in [["--on-error", "skip"], ["--on-error", "dead-letter", "--dead-letters", "d.jsonl"]]:
+            self.assertEqual(self.cut(stream, "2\n1\n2\n2\n", *args), [(1, 1, 0), (1, 0, 0), (1, 1, 0), (2, 1, 0)])
+        self.assertEqual([letter["position"] for letter in self.lines("d.jsonl")], [3, 6])
+        self.write("s.tsv", stream)
+        self.write("cuts.txt", "4\n3\n")
+        self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, "--cuts", "cuts.txt", says="s.tsv:3: bad_id",
+                   reports=True)
+
+    def test_cuts_bring_watermarks(self):
+        stream = "1 2 10\n3 4 20\n5 6 90\n"
+        self.assertEqual(self.cut(stream, "2 5000000\n0 60000000\n1 60000000\n0\n", "--window", "50s"),
+                         [(2, 2, 0), (0, 0, 1), (1, 1, 0), (0, 0, 0)])
+        self.assertEqual(self.cut(stream, "2\n1\n", "--window", "50s"), [(2, 2, 0), (1, 1, 2)])
+
+    def test_an_edge_replaced_is_one_record(self):
+        stream = ('{"op":"c","after":{"source":1,"target":2}}\n'
+                  '{"op":"u","before":{"source":1,"target":2},"after":{"source":1,"target":3}}\n')
+        self.write("s.jsonl", stream)
+        result = self.json("replay", "--updates", "s.jsonl", "--envelope", "debezium", "--query", "e=(a)-->(b)", "--batch", 1)
+        self.assertEqual((result["batches"], result["updates"], result["queries"][0]), (2, 3, {"name": "e", "new": 2, "removed": 1}))
+        self.assertEqual(self.cut(stream, "1\n1\n", "--envelope", "debezium", name="s.jsonl"), [(1, 1, 0), (2, 1, 1)])
+
+    def test_cuts_that_do_not_fit_the_stream(self):
+        self.write("s.tsv", RING)
+        args = ["replay", "--updates", "s.tsv", "--query", TRIANGLE, "--cuts", "cuts.txt"]
+        for cuts, text in [("1\n1\n", "s.tsv:3: the stream goes on behind cut 2, the last one; "),
+                           ("", "s.tsv:1: the stream goes on behind cut 0"),
+                           ("1\n3\n", "s.tsv:3: the stream ends with 2 of the 3 records of cut 2; ")]:
+            with self.subTest(cuts):
+                self.write("cuts.txt", cuts)
+                self.fails(1, *args, says=text, reports=True)
+        for cuts in ["x\n", "1 2 3\n", "-1\n", "1x\n", "1 2x\n", "99999999999999999999\n", "1,5\n"]:
+            with self.subTest(cuts):
+                self.write("cuts.txt", "# cuts\n" + cuts)
+                self.fails(1, *args, says=["cuts.txt:2: ", " is no cut; write the number of records"])
+        self.fails(1, *args[:-1], "none.txt", says="none.txt: cannot be opened: No such file")
+        self.fails(2, *args, "--batch", 2, says="--batch")
+        self.fails(2, *args, "--batch-span", "1h", says="--batch-span")
+        self.fails(2, *args, "--updates", "s.tsv", says="there are several streams to cut")
+
     def test_batches_file(self):
         counts, result = self.replay(RING + "-\t1\t2\n+\t7\t7\n", "--batch", 3, "--batches", "b.jsonl", "--on-error", "skip")
         rows = self.lines("b.jsonl")
