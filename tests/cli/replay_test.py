@@ -176,7 +176,7 @@ class Replay(harness.CliTest):
         self.assertEqual([letter["position"] for letter in self.lines("d.jsonl")], [3, 6])
         self.write("s.tsv", stream)
         self.write("cuts.txt", "4\n3\n")
-        self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, "--cuts", "cuts.txt", says="s.tsv:3: bad_id",
+        self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, "--cuts", "cuts.txt", says="s.tsv:3: wrong_arity",
                    reports=True)
 
     def test_cuts_bring_watermarks(self):
