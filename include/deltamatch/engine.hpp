@@ -35,6 +35,7 @@ struct EngineOptions {
   /// Sliding window in microseconds: an edge lives while its latest insert time + window > watermark. 0: no window.
   Timestamp window = 0;
   std::shared_ptr<Backend> backend = nullptr;  ///< null: lists on the heap, matched on CPU cores
+  friend bool operator==(const EngineOptions&, const EngineOptions&) = default;
 };
 
 struct QueryOptions {

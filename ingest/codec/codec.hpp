@@ -60,6 +60,7 @@ struct CodecOptions {
   /// Records state vertices and their labels where `columns` does not say otherwise: the first two columns, the columns of a
   /// CSV header or the fields of JSON objects that are called so, the `v` lines of t/v/e.
   bool vertices = false;
+  friend bool operator==(const CodecOptions&, const CodecOptions&) = default;
 };
 
 /// What a record says: its updates (none: a comment, a blank line, a header), or why it is refused. All views hold until the

@@ -26,6 +26,7 @@ struct InputTopics {
   std::string name;  ///< a topic, or with ^ at the start a regular expression over whole names of topics
   Format format = Format::jsonl;
   CodecOptions codec;
+  friend bool operator==(const InputTopics&, const InputTopics&) = default;
 };
 
 /// Where a partition begins that no batch has read: a topic that is new to the service. Partitions added to a known topic later
@@ -33,6 +34,7 @@ struct InputTopics {
 struct StartAt {
   enum class Kind : std::uint8_t { earliest, latest, timestamp } kind = Kind::earliest;
   std::chrono::milliseconds since_epoch{};  ///< with timestamp
+  friend bool operator==(const StartAt&, const StartAt&) = default;
 };
 
 struct InputOptions {
@@ -46,12 +48,29 @@ struct InputOptions {
   OnError on_error = OnError::fail;
   std::string dead_letter_topic;  ///< with OnError::dead_letter one of both is set
   std::string dead_letter_file;
+  friend bool operator==(const InputOptions&, const InputOptions&) = default;
+};
+
+/// A file that the graph is loaded from before the first batch.
+struct StartFile {
+  std::filesystem::path path;    ///< gz, xz and zst are recognised by content
+  std::optional<Format> format;  ///< default: recognised by content
+  CodecOptions codec;
+  friend bool operator==(const StartFile&, const StartFile&) = default;
+};
+
+/// The graph of a service that has no state yet. Afterwards it is part of the state and not looked at again.
+struct StartGraph {
+  std::filesystem::path snapshot;  ///< of this direction and window; excludes files
+  std::vector<StartFile> files;    ///< loaded in this order; a record that is refused ends the start
+  friend bool operator==(const StartGraph&, const StartGraph&) = default;
 };
 
 struct BatchingOptions {
   std::size_t max_updates = 8192;
   std::chrono::milliseconds max_delay{100};
   Timestamp max_span = 0;  ///< microseconds of event time; 0: no limit beyond the window's
+  friend bool operator==(const BatchingOptions&, const BatchingOptions&) = default;
 };
 
 struct StateOptions {
@@ -59,6 +78,7 @@ struct StateOptions {
   std::chrono::seconds snapshot_every{600};  ///< 0: not by time
   std::uint64_t snapshot_log_bytes = std::uint64_t{1} << 30;
   std::size_t keep_snapshots = 2;
+  friend bool operator==(const StateOptions&, const StateOptions&) = default;
 };
 
 enum class Signs : std::uint8_t { both, added, removed };
@@ -71,7 +91,7 @@ struct SinkOptions {
   std::filesystem::path path;                     ///< file
   std::uint64_t rotate_bytes = 0;                 ///< file: a new file begins once it is this long; 0: never
   std::size_t keep_files = 0;                     ///< file: rotated files that stay; 0: all
-  std::string url;                                ///< webhook
+  std::string url;                                ///< webhook; may be secret
   std::map<std::string, std::string> headers;     ///< webhook; values may be secrets
   std::chrono::milliseconds timeout{5'000};       ///< webhook: of one request
   std::chrono::milliseconds max_backoff{60'000};  ///< between tries of a delivery that failed, at most
@@ -79,6 +99,7 @@ struct SinkOptions {
   Signs signs = Signs::both;
   std::uint64_t rate_limit = 0;  ///< alerts of one query in one interval at most; 0: no limit
   std::chrono::milliseconds rate_interval{1'000};
+  friend bool operator==(const SinkOptions&, const SinkOptions&) = default;
 };
 
 struct ServiceQuery {
@@ -87,17 +108,20 @@ struct ServiceQuery {
   QueryOptions options;
   std::vector<std::string> sinks;  ///< names; none: its matches are counted only
   bool report_existing = false;    ///< when it is added, alerts tell what matches already
+  friend bool operator==(const ServiceQuery&, const ServiceQuery&) = default;
 };
 
 struct HttpOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 9464;  ///< 0: any free one
   bool enabled = true;
+  friend bool operator==(const HttpOptions&, const HttpOptions&) = default;
 };
 
 struct LoggingOptions {
   std::string level = "info";  ///< trace, debug, info, warn, error
   bool json = false;
+  friend bool operator==(const LoggingOptions&, const LoggingOptions&) = default;
 };
 
 struct ServiceOptions {
@@ -105,6 +129,7 @@ struct ServiceOptions {
   KafkaProperties kafka;    ///< of every client
   std::chrono::milliseconds transaction_timeout{60'000};
   InputOptions input;
+  StartGraph start_graph;
   BatchingOptions batching;
   EngineOptions engine;
   StateOptions state;
@@ -113,6 +138,7 @@ struct ServiceOptions {
   HttpOptions http;
   LoggingOptions logging;
   std::chrono::milliseconds shutdown_timeout{30'000};
+  friend bool operator==(const ServiceOptions&, const ServiceOptions&) = default;
 };
 
 }  // namespace deltamatch::ingest
