@@ -66,6 +66,9 @@ std::size_t Assembler::open(const TopicPartition& partition, std::int64_t next, 
   order_.insert(place, number);
   parts_.push_back({partition, make_codec(topics.format, topics.codec), next, {}});
   watermarks_.open(now);
+  auto names = std::make_shared<std::vector<TopicPartition>>();
+  for (const Part& part : parts_) names->push_back(part.at);
+  names_ = std::move(names);
   return number;
 }
 
@@ -143,6 +146,7 @@ bool Assembler::watermark_moves(Clock::time_point now) {
 
 void Assembler::cut(InputBatch& batch, Clock::time_point now) {
   batch.clear();
+  batch.parts = names_;
   batch.ends.clear();
   for (const std::uint32_t number : order_) {
     Part& part = parts_[number];

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -76,12 +75,17 @@ class UpdateRun {
 
 /// What one batch is made of. Updates stand in the order of (topic, partition, offset) and bear the watermark.
 struct InputBatch : UpdateRun {
-  Offsets ends;  ///< of every partition, whether it moved or not
+  std::shared_ptr<const std::vector<TopicPartition>> parts;  ///< by the numbers that origins give
+  Offsets ends;                                              ///< of every partition, whether it moved or not
   std::uint64_t records = 0;
   std::vector<BadRecord> bad;                                ///< unreadable ones, with OnError::dead_letter
   std::array<std::uint64_t, reject_reason_count> refused{};  ///< unreadable ones, kept or not
   std::optional<BadRecord> failure;             ///< with OnError::fail: the record that stops the service; `ends` excludes it
   std::chrono::steady_clock::time_point since;  ///< when its first record came
+  double fetch_seconds = 0;                     ///< spent on waiting for its records and taking them over
+  double decode_seconds = 0;
+
+  [[nodiscard]] const TopicPartition& partition(std::size_t update) const { return (*parts)[origins[update].part]; }
 };
 
 /// Not thread-safe.
@@ -96,7 +100,6 @@ class Assembler {
   /// Takes up a partition, whose next record is the one at `next`. Gives its number, from 0. `topics`: how its records are
   /// read.
   std::size_t open(const TopicPartition& partition, std::int64_t next, const InputTopics& topics, Clock::time_point now);
-  [[nodiscard]] const TopicPartition& partition(std::size_t part) const { return parts_[part].at; }
   [[nodiscard]] std::size_t partitions() const noexcept { return parts_.size(); }
 
   /// Takes a record into the open batch. False where the batch must be cut before this record, which is then to be given again.
@@ -132,7 +135,8 @@ class Assembler {
   BatchLimits limits_;
   std::size_t max_bytes_;
   Watermarks watermarks_;
-  std::deque<Part> parts_;
+  std::vector<Part> parts_;
+  std::shared_ptr<const std::vector<TopicPartition>> names_;
   std::vector<std::uint32_t> order_;  // numbers of the parts, by (topic, partition)
   TimeSpan span_;
   std::size_t updates_ = 0;

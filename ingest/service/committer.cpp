@@ -31,6 +31,17 @@ std::string ends_text(const Mark& mark) {
 
 }  // namespace
 
+AlertList dead_letter_list(std::span<const BadRecord> letters) {
+  AlertList list;
+  std::string text;
+  for (const BadRecord& letter : letters) {
+    text.clear();
+    append_dead_letter(text, refused(letter));
+    list.add(text);
+  }
+  return list;
+}
+
 bool Commit::visible() const noexcept {
   return !letters.empty() || std::any_of(alerts.begin(), alerts.end(), [](const AlertList& list) { return !list.empty(); });
 }
@@ -42,11 +53,12 @@ std::size_t Commit::bytes() const noexcept {
   return bytes;
 }
 
-Committer::Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Committed committed,
-                     const Limits& limits)
+Committer::Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics,
+                     Committed committed, const Limits& limits)
     : options_(options),
       log_(log),
       transactions_(transactions),
+      metrics_(metrics),
       committed_(std::move(committed)),
       limits_(limits),
       commit_topic_(kafka::commit_topic(options.application)),
@@ -136,12 +148,14 @@ void Committer::commit_group() {
   const double logged = seconds_since(start);
   commit_transaction();
   last_ = Clock::now();
+  const double committed = seconds_since(start) - logged;
+  metrics_.step("log", logged);
+  metrics_.step("commit", committed);
   {
     const std::scoped_lock lock(mutex_);
     ++statistics_.transactions;
     statistics_.log_seconds += logged;
-    statistics_.last_commit_seconds = seconds_since(start) - logged;
-    statistics_.commit_seconds += statistics_.last_commit_seconds;
+    statistics_.commit_seconds += committed;
   }
   for (Commit& commit : group_) committed_(std::move(commit));
 }
@@ -155,17 +169,11 @@ void Committer::write_log(const Commit& commit) {
       entry.alerts.push_back({alert_id(commit.alerts[s][i]), commit.alerts[s][i]});
     }
   }
-  std::string letters;
-  std::vector<std::size_t> ends;
-  if (!options_.input.dead_letter_file.empty() && !commit.letters.empty()) {
-    for (const BadRecord& letter : commit.letters) {
-      append_dead_letter(letters, refused(letter));
-      ends.push_back(letters.size());
-    }
+  AlertList letters;
+  if (!options_.input.dead_letter_file.empty()) letters = dead_letter_list(commit.letters);
+  if (!letters.empty()) {
     SinkAlerts& entry = entries.emplace_back(SinkAlerts{std::string(dead_letter_sink), {}});
-    for (std::size_t i = 0, start = 0; i < ends.size(); start = ends[i++]) {
-      entry.alerts.push_back({{}, std::string_view(letters).substr(start, ends[i] - start)});
-    }
+    for (std::size_t i = 0; i < letters.size(); ++i) entry.alerts.push_back({{}, letters[i]});
   }
   log_.append(commit.mark, commit.input.updates.updates().first(commit.consumed), commit.input.updates.watermark(), entries);
 }
@@ -175,7 +183,17 @@ void Committer::commit_transaction() {
   texts_.clear();
   headers_.clear();
   for (const Commit& commit : group_) add_records(commit);
-  transactions_.commit(records_, group_.back().mark.ends, Clock::now() + limits_.give_up_after);
+  const auto start = Clock::now();
+  try {
+    transactions_.commit(records_, group_.back().mark.ends, start + limits_.give_up_after);
+  } catch (const kafka::Fenced&) {
+    metrics_.transaction(Metrics::Outcome::fenced, seconds_since(start));
+    throw;
+  } catch (...) {
+    metrics_.transaction(Metrics::Outcome::failed, seconds_since(start));
+    throw;
+  }
+  metrics_.transaction(Metrics::Outcome::committed, seconds_since(start));
 }
 
 void Committer::add_records(const Commit& commit) {

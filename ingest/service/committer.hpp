@@ -8,6 +8,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "ingest/alert/alert_list.hpp"
 #include "ingest/kafka/transactions.hpp"
 #include "ingest/service/assembler.hpp"
+#include "ingest/service/metrics.hpp"
 #include "ingest/service/options.hpp"
 #include "ingest/state/log.hpp"
 #include "ingest/state/mark.hpp"
@@ -26,6 +28,9 @@ namespace deltamatch::ingest {
 /// The name under which the log keeps dead letters for a file. No sink may bear it.
 inline constexpr std::string_view dead_letter_sink = "(dead letters)";
 
+/// Dead letters as a file holds them, one JSON object each.
+[[nodiscard]] AlertList dead_letter_list(std::span<const BadRecord> letters);
+
 /// A batch that the engine has settled and nobody has seen.
 struct Commit {
   Mark mark;
@@ -34,6 +39,7 @@ struct Commit {
   std::vector<AlertList> alerts;   ///< by number of the sink
   std::vector<BadRecord> letters;  ///< in the order of (topic, partition, offset)
   BatchResult result;
+  std::shared_ptr<const std::vector<std::string>> queries;  ///< names, in the order of result.queries
 
   /// Whether anyone will see anything of it.
   [[nodiscard]] bool visible() const noexcept;
@@ -56,7 +62,7 @@ class Committer {
   using Committed = std::function<void(Commit&&)>;
 
   /// All references outlive it.
-  Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Committed committed,
+  Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics, Committed committed,
             const Limits& limits);
   /// Drops what is not under way.
   ~Committer();
@@ -75,7 +81,6 @@ class Committer {
     std::uint64_t transactions = 0;
     double log_seconds = 0;
     double commit_seconds = 0;
-    double last_commit_seconds = 0;
   };
   [[nodiscard]] Statistics statistics() const;
 
@@ -92,6 +97,7 @@ class Committer {
   const ServiceOptions& options_;
   Log& log_;
   kafka::Transactions& transactions_;
+  Metrics& metrics_;
   Committed committed_;
   Limits limits_;
 

@@ -110,7 +110,11 @@ void Reader::read_until_stopped() {
     const auto due =
         assembler_.empty() ? now + longest_poll : std::min(assembler_.since() + batching_.max_delay, now + longest_poll);
     const auto wait = std::max(0ms, std::chrono::ceil<std::chrono::milliseconds>(due - now));
-    if (const std::optional<kafka::Message> message = input_.poll(wait)) take(*message);
+    if (const std::optional<kafka::Message> message = input_.poll(wait)) {
+      take(*message, now);
+    } else if (!assembler_.empty()) {
+      fetching_ += Clock::now() - now;
+    }
     if (assembler_.full()) {
       hand_over();
     } else if (!assembler_.empty() && Clock::now() - assembler_.since() >= batching_.max_delay && has_room()) {
@@ -124,18 +128,25 @@ void Reader::read_until_stopped() {
   }
 }
 
-void Reader::take(const kafka::Message& message) {
+void Reader::take(const kafka::Message& message, Clock::time_point asked) {
   const InputRecord record{message.partition, message.offset, message.key.value_or(""), message.value};
   const auto now = Clock::now();
-  if (assembler_.add(record, now)) return;
-  hand_over();
-  if (!assembler_.add(record, now)) throw Error("batch", "an empty batch does not take a record");
+  if (!assembler_.empty()) fetching_ += now - asked;  // before the first record it is waiting for input
+  bool taken = assembler_.add(record, now);
+  if (!taken) {
+    hand_over();
+    taken = assembler_.add(record, now);
+  }
+  decoding_ += Clock::now() - now;
+  if (!taken) throw Error("batch", "an empty batch does not take a record");
 }
 
 /// Closes the open batch and waits until the caller has room for it.
 void Reader::hand_over() {
-  assembler_.cut(open_, Clock::now());
   last_cut_ = Clock::now();
+  assembler_.cut(open_, last_cut_);
+  open_.fetch_seconds = std::chrono::duration<double>(std::exchange(fetching_, {})).count();
+  open_.decode_seconds = std::chrono::duration<double>(std::exchange(decoding_, {})).count();
   const bool last = open_.failure.has_value();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ready_.size() < depth || abandoned_; });

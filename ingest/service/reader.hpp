@@ -43,7 +43,7 @@ class Reader {
 
   void run();
   void read_until_stopped();
-  void take(const kafka::Message& message);
+  void take(const kafka::Message& message, Clock::time_point asked);
   void hand_over();
   void look_for_partitions();
   [[nodiscard]] bool has_room();
@@ -57,6 +57,8 @@ class Reader {
   Offsets known_;
   Clock::time_point next_refresh_;
   Clock::time_point last_cut_;
+  Clock::duration fetching_{};  // since the last cut, as below
+  Clock::duration decoding_{};
   InputBatch open_;  // memory for the next cut
 
   std::mutex mutex_;

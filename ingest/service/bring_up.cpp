@@ -1,0 +1,177 @@
+#include "ingest/service/bring_up.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+#include "ingest/kafka/ranges.hpp"
+#include "ingest/service/assembler.hpp"
+#include "ingest/service/start_graph.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto patience = 60s;  // with brokers that do not answer a question
+
+void save(const Engine& engine, const StateDirectory& directory, const Mark& mark) {
+  engine.save(directory.snapshot_path(mark.batch), to_json(mark));
+}
+
+std::vector<ActiveQuery> configured_queries(const ServiceOptions& options, bool existing_too) {
+  std::vector<ActiveQuery> queries;
+  for (const ServiceQuery& query : options.queries) {
+    if (!existing_too && query.report_existing) continue;  // they come with a batch of their own
+    queries.push_back({query.query.name, query_fingerprint(query.query, query.options)});
+  }
+  std::sort(queries.begin(), queries.end());
+  return queries;
+}
+
+void commit_mark(const ServiceOptions& options, kafka::Transactions& transactions, const Mark& mark) {
+  const std::string topic = kafka::commit_topic(options.application);
+  const std::string value = to_json(mark);
+  const kafka::OutputRecord record{topic, std::nullopt, value, {}};
+  transactions.commit({&record, 1}, mark.ends, Clock::now() + patience);
+}
+
+/// Batch 0: the start graph, and where the input begins.
+Recovered first_start(const BringUp& context, kafka::Input& input, kafka::Transactions& transactions) {
+  const ServiceOptions& options = context.options;
+  Recovered recovered = recover(
+      context.directory, {.committed = std::nullopt, .record = {}, .engine = options.engine, .progress = {}}, context.journal);
+  if (context.directory.snapshots().empty()) {
+    load_start_graph(recovered.engine, options, context.journal);
+    const std::vector<kafka::InputPartition> partitions = input.discover(Clock::now() + patience);
+    recovered.reached.ends = input.first_offsets(partitions, {}, Clock::now() + patience);
+    recovered.reached.watermark = recovered.engine.watermark();
+    recovered.reached.queries = configured_queries(options, recovered.engine.graph().vertices == 0);
+    save(recovered.engine, context.directory, recovered.reached);
+  }
+  commit_mark(options, transactions, recovered.reached);
+  context.journal.tell(Level::info, "first start",
+                       {{"vertices", std::to_string(recovered.engine.graph().vertices)},
+                        {"edges", std::to_string(recovered.engine.graph().edges)},
+                        {"partitions", std::to_string(recovered.reached.ends.size())}});
+  return recovered;
+}
+
+/// Reads lost batches from the input again, as the commit records cut them.
+class Recutter {
+ public:
+  Recutter(const BringUp& context, Recovered& recovered, const Mark& committed)
+      : context_(context),
+        recovered_(recovered),
+        committed_(committed),
+        assembler_(lenient(context.options.input), {}, SIZE_MAX, std::nullopt) {}
+
+  void run(kafka::CommitLog& commits) {
+    Engine& engine = recovered_.engine;
+    std::optional<Mark> mark;
+    commits.seek_after(recovered_.reached.batch, Clock::now() + patience);
+    kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
+    while ((mark = commits.next(Clock::now() + patience)) && mark->batch <= committed_.batch) {
+      if (mark->batch != engine.batch() + 1) {
+        throw Error(kafka::commit_topic(context_.options.application),
+                    fmt::format("no commit record of batch {}", engine.batch() + 1),
+                    "restore the state directory from a backup, or start a new application");
+      }
+      const bool done = ranges.read(mark->ends, [&](kafka::Message&& message) { take(ranges, message); }, context_.stop);
+      if (!done) throw Stopped();
+      assembler_.cut(batch_, Clock::now());
+      batch_.updates.set_watermark(mark->watermark);
+      engine.absorb(batch_.updates);
+      recovered_.reached = std::move(*mark);
+      tell();
+    }
+    if (recovered_.reached.batch != committed_.batch) {
+      throw Error(
+          kafka::commit_topic(context_.options.application),
+          fmt::format("the commit records end at batch {}, before batch {}", recovered_.reached.batch, committed_.batch),
+          "restore the state directory from a backup, or start a new application");
+    }
+  }
+
+ private:
+  /// What was refused then is refused again: nothing is told twice.
+  static InputOptions lenient(InputOptions input) {
+    input.on_error = OnError::skip;
+    return input;
+  }
+
+  void take(const kafka::RangeReader& ranges, const kafka::Message& message) {
+    while (parts_.size() < ranges.partitions().size()) {
+      const TopicPartition& at = ranges.partitions()[parts_.size()];
+      const InputTopics& topics = context_.options.input.topics[entry_of(context_.options.input.topics, at.topic)];
+      parts_.push_back(assembler_.open(at, 0, topics, Clock::now()));
+    }
+    assembler_.add({parts_[message.partition], message.offset, message.key.value_or(""), message.value}, Clock::now());
+  }
+
+  void tell() {
+    if (Clock::now() < next_word_) return;
+    next_word_ = Clock::now() + 2s;
+    context_.progress(
+        fmt::format("reading batches from the input again: {} of {}", recovered_.reached.batch, committed_.batch));
+  }
+
+  const BringUp& context_;
+  Recovered& recovered_;
+  const Mark& committed_;
+  Assembler assembler_;
+  InputBatch batch_;
+  std::vector<std::size_t> parts_;  // by the reader's numbers, the assembler's
+  Clock::time_point next_word_;
+};
+
+}  // namespace
+
+std::size_t entry_of(const std::vector<InputTopics>& topics, const std::string& topic) {
+  for (std::size_t i = 0; i < topics.size(); ++i) {
+    if (topics[i].name == topic) return i;
+  }
+  for (std::size_t i = 0; i < topics.size(); ++i) {
+    if (topics[i].name.starts_with('^') && std::regex_match(topic, std::regex(topics[i].name))) return i;
+  }
+  throw Error(ErrorKind::configuration, "input.topics",
+              fmt::format("nothing says how to read topic {}, which was read before", topic), "list it");
+}
+
+Recovered bring_up(const BringUp& context, kafka::Input& input, kafka::Transactions& transactions) {
+  const ServiceOptions& options = context.options;
+  kafka::CommitLog commits(context.cluster);
+  const std::optional<Mark> committed = commits.last(Clock::now() + patience);
+  if (!committed) return first_start(context, input, transactions);
+  if (context.directory.snapshots().empty() && has_start_graph(options)) {
+    // The log alone does not tell what was there before its first batch.
+    Engine engine(options.engine);
+    load_start_graph(engine, options, context.journal);
+    save(engine, context.directory, {});
+  }
+  RecoveryInput wanted{.committed = committed, .record = {}, .engine = options.engine, .progress = {}};
+  auto next_word = Clock::now() + 2s;
+  wanted.progress = [&](const RecoveryProgress& progress) {
+    if (context.stop.stop_requested()) throw Stopped();
+    if (Clock::now() < next_word) return;
+    next_word = Clock::now() + 2s;
+    context.progress(fmt::format("replaying the log: batch {} of {}", progress.batches, progress.batches_total));
+  };
+  Recovered recovered = recover(context.directory, wanted, context.journal);
+  if (recovered.reached.batch == committed->batch) return recovered;
+  context.journal.tell(Level::warn, "the log is lost, its batches are read from the input again",
+                       {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
+  Recutter(context, recovered, *committed).run(commits);
+  // The log lacks these batches: a snapshot behind them stands in for it.
+  save(recovered.engine, context.directory, recovered.reached);
+  recovered.log.reset();
+  recovered.log = std::make_unique<Log>(context.directory.path(), context.directory.fingerprint(), recovered.reached.batch);
+  return recovered;
+}
+
+}  // namespace deltamatch::ingest

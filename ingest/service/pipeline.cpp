@@ -1,0 +1,408 @@
+#include "ingest/service/pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+#include "ingest/alert/alert_sinks.hpp"
+#include "ingest/service/backlog.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto longest_wait = 200ms;  // how late a request or a failure of the committer is noticed without input
+
+SnapshotterOptions snapshotter_options(const ServiceOptions& options) {
+  SnapshotterOptions wanted;
+  wanted.every = options.state.snapshot_every;
+  wanted.log_bytes = options.state.snapshot_log_bytes;
+  wanted.keep = options.state.keep_snapshots;
+  wanted.directed = options.engine.directed;
+  wanted.window = options.engine.window;
+  return wanted;
+}
+
+/// The names and options of what is delivered from the log.
+std::vector<SinkOptions> logged_sinks(const ServiceOptions& options) {
+  std::vector<SinkOptions> sinks;
+  for (const SinkOptions& sink : options.sinks) {
+    if (sink.kind != SinkOptions::Kind::kafka) sinks.push_back(sink);
+  }
+  if (!options.input.dead_letter_file.empty()) {
+    SinkOptions letters;
+    letters.name = dead_letter_sink;
+    letters.kind = SinkOptions::Kind::file;
+    letters.path = options.input.dead_letter_file;
+    sinks.push_back(letters);
+  }
+  return sinks;
+}
+
+}  // namespace
+
+/// Somebody waits for other queries.
+struct Pipeline::Request {
+  std::vector<ServiceQuery> queries;
+  QueryChange change;
+  std::exception_ptr failure;
+  bool done = false;
+};
+
+Pipeline::Pipeline(const Context& context, Recovered recovered)
+    : context_(context),
+      engine_(std::move(recovered.engine)),
+      log_(std::move(recovered.log)),
+      router_(context.options.sinks),
+      queries_(engine_, router_),
+      last_(std::move(recovered.reached)) {
+  status_.committed = last_;
+  status_.graph = engine_.graph();
+  snapshotter_ =
+      std::make_unique<Snapshotter>(context_.directory, *log_, context_.journal, snapshotter_options(context_.options));
+  snapshotter_->committed(last_.batch);
+  make_deliverer();
+  Committer::Limits limits;
+  limits.give_up_after = context_.options.transaction_timeout;
+  committer_ = std::make_unique<Committer>(
+      context_.options, *log_, context_.transactions, context_.metrics,
+      [this](Commit&& commit) { committed(std::move(commit)); }, limits);
+}
+
+Pipeline::~Pipeline() {
+  reader_.reset();
+  committer_.reset();
+  if (deliverer_) deliverer_->stop(Clock::now());
+  snapshotter_.reset();
+}
+
+/// Takes back what sinks hold beyond what is noted, and counts what they still have to get.
+void Pipeline::make_deliverer() {
+  const std::vector<Delivered> positions = log_->positions();
+  const std::map<std::string, std::uint64_t> waiting = count_backlog(context_.directory, log_->undelivered_from(), last_.batch);
+  const std::vector<SinkOptions> sinks = logged_sinks(context_.options);
+  std::vector<DeliveryTarget> targets;
+  for (const SinkOptions& options : sinks) {
+    const auto noted =
+        std::find_if(positions.begin(), positions.end(), [&](const Delivered& at) { return at.sink == options.name; });
+    DeliveryTarget& target = targets.emplace_back();
+    target.name = options.name;
+    target.max_backoff = options.max_backoff;
+    target.sink = make_alert_sink(context_.options.application, options, context_.journal);
+    const std::string before = noted == positions.end() ? "" : noted->position;
+    const std::uint64_t delivered = noted == positions.end() ? last_.batch : noted->batch;
+    const std::string position = target.sink->recover(before);
+    if (noted == positions.end() || position != before) log_->delivered({options.name, delivered, position});
+    const auto batches = waiting.find(options.name);
+    if (batches != waiting.end() && delivered < last_.batch) target.backlog = {delivered + 1, last_.batch, batches->second};
+  }
+  for (const Delivered& at : positions) {
+    if (std::any_of(sinks.begin(), sinks.end(), [&](const SinkOptions& sink) { return sink.name == at.sink; })) continue;
+    const auto batches = waiting.find(at.sink);
+    if (batches != waiting.end()) {
+      context_.journal.tell(Level::warn, "a sink is gone, and with it what it had still to be given",
+                            {{"sink", at.sink}, {"batches", std::to_string(batches->second)}});
+    }
+    log_->delivered({at.sink, last_.batch, at.position});
+  }
+  log_->sync();
+  DeliveryHooks hooks;
+  hooks.delivered = [this](std::string_view sink, std::uint64_t batch, const std::string& position) {
+    log_->delivered({std::string(sink), batch, position});
+  };
+  hooks.read_back = [this](std::string_view sink, std::uint64_t from, std::uint64_t up_to, std::size_t bytes) {
+    return read_back(context_.directory, sink, from, up_to, bytes);
+  };
+  deliverer_ = std::make_unique<Deliverer>(std::move(targets), std::move(hooks), context_.journal);
+}
+
+void Pipeline::start_reading() {
+  const auto deadline = Clock::now() + 60s;
+  const std::vector<kafka::InputPartition> partitions = context_.input.discover(deadline);
+  Offsets from = context_.input.first_offsets(partitions, last_.ends, deadline);
+  for (const kafka::InputPartition& partition : partitions) {
+    const auto known = last_.ends.find(partition.id);
+    if (known != last_.ends.end()) from.insert_or_assign(partition.id, known->second);
+  }
+  const bool fresh =
+      std::any_of(partitions.begin(), partitions.end(), [&](const auto& at) { return !last_.ends.contains(at.id); });
+  for (const auto& [id, end] : from) last_.ends.insert_or_assign(id, end);
+  if (fresh) {  // a batch that names where they begin
+    process_empty();
+  }
+  reader_ = std::make_unique<Reader>(context_.input, context_.options.input, context_.options.batching,
+                                     context_.options.engine.window, partitions, from, last_.watermark);
+}
+
+void Pipeline::run(const std::stop_token& stop, const std::function<void()>& ready) {
+  {
+    const std::scoped_lock lock(mutex_);
+    running_ = true;
+  }
+  try {
+    change(context_.options.queries, std::vector<ActiveQuery>(last_.queries));
+    start_reading();
+    const std::stop_callback on_stop(stop, [this] { reader_->stop(); });
+    ready();
+    InputBatch batch;
+    for (bool more = true; more && !failure_;) {
+      serve_requests();
+      committer_->check();
+      switch (reader_->next(batch, longest_wait)) {
+        case Reader::Outcome::batch:
+          process(batch);
+          break;
+        case Reader::Outcome::nothing:
+          tell_lag();
+          break;
+        case Reader::Outcome::ended:
+          more = false;
+          break;
+      }
+    }
+    finish();
+  } catch (...) {
+    refuse_requests();
+    throw;
+  }
+  refuse_requests();
+  if (failure_) {
+    throw Error(fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
+                fmt::format("{}: {}", reject_name(failure_->reason), failure_->message),
+                "correct the producer and pass over the record, or set input.on_error to skip or dead-letter");
+  }
+}
+
+void Pipeline::process(InputBatch& batch) {
+  const OnError on_error = context_.options.input.on_error;
+  Commit commit;
+  commit.queries = queries_.names();
+  commit.result = engine_.process(batch.updates, on_error == OnError::fail ? OnReject::stop : OnReject::skip, &router_);
+  const BatchResult& result = commit.result;
+  commit.consumed = result.consumed;
+  if (result.consumed < batch.updates.size()) {  // on_error is fail
+    const UpdateRun::Origin& origin = batch.origins[result.consumed];
+    const RejectReason reason = result.rejects.back().reason;
+    failure_ = BadRecord{batch.partition(result.consumed),
+                         origin.offset,
+                         reason,
+                         rejection_message(batch.updates.updates()[result.consumed], reason),
+                         {},
+                         {},
+                         0};
+    batch.ends = ends_before(batch, result.consumed);
+  } else if (batch.failure) {
+    failure_ = batch.failure;
+  }
+  collect_letters(batch, result, commit);
+  last_.batch = result.batch;
+  last_.ends = batch.ends;
+  last_.watermark = result.watermark;
+  last_.queries = queries_.active();
+  commit.mark = last_;
+  commit.alerts = router_.take();
+  commit.input = std::move(batch);
+  submit(std::move(commit));
+  const std::scoped_lock lock(mutex_);
+  if (!free_.empty()) {
+    batch = std::move(free_.back());
+    free_.pop_back();
+  }
+}
+
+void Pipeline::process_empty() {
+  InputBatch none;
+  none.ends = last_.ends;
+  none.since = Clock::now();
+  process(none);
+}
+
+/// Where the input stands when the batch ends before this update: partitions of lesser order are read to the batch's end, those
+/// of greater order not at all.
+Offsets Pipeline::ends_before(const InputBatch& batch, std::size_t update) const {
+  const TopicPartition& at = batch.partition(update);
+  Offsets ends = last_.ends;
+  for (const auto& [id, end] : batch.ends) {
+    if (id < at || !last_.ends.contains(id)) ends.insert_or_assign(id, end);
+  }
+  ends.insert_or_assign(at, batch.origins[update].offset);
+  return ends;
+}
+
+/// What codec and engine refused, in the order of the input; a record of several updates once.
+void Pipeline::collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit) {
+  for (std::size_t r = 0; r < reject_reason_count; ++r) {
+    if (batch.refused[r] != 0) context_.metrics.bad_records(static_cast<RejectReason>(r), batch.refused[r]);
+  }
+  std::vector<BadRecord> letters = batch.bad;
+  for (const Reject& reject : result.rejects) {
+    context_.metrics.bad_records(reject.reason);
+    if (context_.options.input.on_error != OnError::dead_letter) continue;
+    const UpdateRun::Origin& origin = batch.origins[reject.index];
+    const TopicPartition& at = batch.partition(reject.index);
+    if (!letters.empty() && letters.back().at == at && letters.back().offset == origin.offset) continue;
+    letters.push_back(
+        {at, origin.offset, reject.reason, rejection_message(batch.updates.updates()[reject.index], reject.reason),
+         std::string(batch.key(reject.index)), std::string(batch.value(reject.index)), batch.value(reject.index).size()});
+  }
+  std::sort(letters.begin(), letters.end(),
+            [](const BadRecord& a, const BadRecord& b) { return std::tie(a.at, a.offset) < std::tie(b.at, b.offset); });
+  commit.letters = std::move(letters);
+}
+
+/// Brings the standing queries to what is wanted. What that changes beside `before` is a batch of its own, without updates,
+/// which tells what the added queries match already where they want that.
+QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before) {
+  QueryChange change = queries_.replace(std::move(wanted), before);
+  if (change.empty()) return change;
+  for (const ServiceQuery& query : change.added) {
+    if (!query.report_existing || query.sinks.empty()) continue;
+    const std::unique_ptr<MatchSink> sink = router_.existing(engine_.batch() + 1, engine_.watermark());
+    StaticOptions options;
+    options.query = query.options;
+    options.query.list = true;
+    engine_.match(query.query, options, sink.get());
+  }
+  for (const std::string& name : change.removed) context_.metrics.forget_query(name);
+  process_empty();
+  context_.journal.tell(Level::info, "queries changed",
+                        {{"batch", std::to_string(last_.batch)},
+                         {"added", std::to_string(change.added.size())},
+                         {"removed", std::to_string(change.removed.size())}});
+  return change;
+}
+
+void Pipeline::submit(Commit&& commit) {
+  {
+    const std::scoped_lock lock(mutex_);
+    ++status_.processed;
+    status_.updates += commit.consumed;
+    status_.graph = engine_.graph();
+    status_.queries = commit.mark.queries;
+  }
+  for (const Suppressed& suppressed : router_.take_suppressed()) {
+    context_.metrics.alerts_suppressed(suppressed.query, suppressed.sink, suppressed.count);
+  }
+  committer_->submit(std::move(commit));
+}
+
+/// In the committer's thread.
+void Pipeline::committed(Commit&& commit) {
+  for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
+    const SinkOptions& sink = context_.options.sinks[s];
+    if (commit.alerts[s].empty()) continue;
+    if (sink.kind == SinkOptions::Kind::kafka) {
+      context_.metrics.alerts_delivered(sink.name, commit.alerts[s].size());
+    } else {
+      deliverer_->submit(sink.name, commit.mark.batch, std::move(commit.alerts[s]));
+    }
+  }
+  if (!context_.options.input.dead_letter_file.empty() && !commit.letters.empty()) {
+    deliverer_->submit(dead_letter_sink, commit.mark.batch, dead_letter_list(commit.letters));
+  }
+  for (const BadRecord& letter : commit.letters) context_.metrics.dead_letters(letter.reason);
+  snapshotter_->committed(commit.mark.batch);
+  if (commit.input.records != 0) {
+    context_.metrics.step("fetch", commit.input.fetch_seconds);
+    context_.metrics.step("decode", commit.input.decode_seconds);
+  }
+  context_.metrics.batch(commit.result, *commit.queries,
+                         std::chrono::duration<double>(Clock::now() - commit.input.since).count());
+  if (commit.mark.watermark) context_.metrics.watermark(*commit.mark.watermark);
+  const std::scoped_lock lock(mutex_);
+  status_.committed = std::move(commit.mark);
+  if (free_.size() < 4) free_.push_back(std::move(commit.input));
+}
+
+QueryChange Pipeline::change_queries(std::vector<ServiceQuery> queries) {
+  const auto request = std::make_shared<Request>();
+  request->queries = std::move(queries);
+  std::unique_lock lock(mutex_);
+  if (!running_) throw Error(ErrorKind::configuration, "queries", "the service is not running", "try again once it is ready");
+  requests_.push_back(request);
+  if (reader_) reader_->wake();
+  changed_.wait(lock, [&] { return request->done; });
+  if (request->failure) std::rethrow_exception(request->failure);
+  return std::move(request->change);
+}
+
+void Pipeline::serve_requests() {
+  for (;;) {
+    std::shared_ptr<Request> request;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (requests_.empty()) return;
+      request = requests_.front();
+      requests_.pop_front();
+    }
+    std::exception_ptr fatal;
+    try {
+      const std::vector<ActiveQuery> before = queries_.active();
+      request->change = change(std::move(request->queries), before);
+    } catch (const Error& error) {
+      request->failure = std::current_exception();
+      if (error.kind() != ErrorKind::configuration) fatal = request->failure;
+    }
+    if (!fatal && !request->failure) {
+      try {
+        committer_->drain(Clock::time_point::max());
+      } catch (...) {
+        fatal = request->failure = std::current_exception();
+      }
+    }
+    {
+      const std::scoped_lock lock(mutex_);
+      request->done = true;
+    }
+    changed_.notify_all();
+    if (fatal) std::rethrow_exception(fatal);
+  }
+}
+
+void Pipeline::refuse_requests() {
+  const std::scoped_lock lock(mutex_);
+  running_ = false;
+  for (const std::shared_ptr<Request>& request : requests_) {
+    request->failure = std::make_exception_ptr(Error("queries", "the service stops", "the old queries stay"));
+    request->done = true;
+  }
+  requests_.clear();
+  changed_.notify_all();
+}
+
+void Pipeline::finish() {
+  const auto deadline = Clock::now() + context_.options.shutdown_timeout;
+  if (!committer_->drain(deadline)) {
+    throw Error("service", "the last batches could not be committed in time", "they are read again at the next start");
+  }
+  // The snapshot first: sinks that do not answer would take its time, and what they lack is in the log.
+  snapshotter_->save_now(engine_, last_);
+  if (!deliverer_->stop(deadline)) {
+    context_.journal.tell(Level::warn, "some alerts are not delivered yet, they are at the next start", {});
+  }
+  log_->sync();
+}
+
+void Pipeline::tell_lag() {
+  for (const kafka::Progress& progress : context_.input.progress()) {
+    if (progress.end >= 0) context_.metrics.consumer_lag(progress.id, std::max<std::int64_t>(0, progress.end - progress.seen));
+  }
+}
+
+Pipeline::Status Pipeline::status() const {
+  Status status;
+  {
+    const std::scoped_lock lock(mutex_);
+    status = status_;
+  }
+  status.sinks = deliverer_->statistics();
+  status.snapshots = snapshotter_->statistics();
+  status.commits = committer_->statistics();
+  status.input = context_.input.progress();
+  return status;
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,110 @@
+// What an owner does: batch after batch from the input through the engine to the log, Kafka and the sinks.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "ingest/alert/deliverer.hpp"
+#include "ingest/alert/router.hpp"
+#include "ingest/journal.hpp"
+#include "ingest/kafka/input.hpp"
+#include "ingest/kafka/transactions.hpp"
+#include "ingest/service/committer.hpp"
+#include "ingest/service/metrics.hpp"
+#include "ingest/service/options.hpp"
+#include "ingest/service/reader.hpp"
+#include "ingest/service/standing_queries.hpp"
+#include "ingest/state/directory.hpp"
+#include "ingest/state/recovery.hpp"
+#include "ingest/state/snapshotter.hpp"
+
+namespace deltamatch::ingest {
+
+/// Begins where `recovered` stands. run() is called once, in the engine's thread; all else from any thread.
+class Pipeline {
+ public:
+  struct Context {
+    const ServiceOptions& options;
+    const StateDirectory& directory;
+    kafka::Input& input;
+    kafka::Transactions& transactions;
+    Metrics& metrics;
+    Journal& journal;
+  };
+
+  Pipeline(const Context& context, Recovered recovered);
+  ~Pipeline();
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  /// Works until a stop is requested: then what is read is matched and committed, the sinks are given what remains of
+  /// options.shutdown_timeout, and a snapshot is made. Throws Error where it cannot go on; what was committed before stays.
+  /// `ready` is called once queries stand and reading begins.
+  void run(const std::stop_token& stop, const std::function<void()>& ready);
+
+  /// Replaces the standing queries at the next boundary between two batches; waits until that is committed. Throws Error where
+  /// the queries are refused (the old ones stay) or the pipeline ends.
+  QueryChange change_queries(std::vector<ServiceQuery> queries);
+
+  struct Status {
+    Mark committed;
+    std::uint64_t processed = 0;  ///< batches
+    std::uint64_t updates = 0;
+    GraphStatistics graph;
+    std::vector<ActiveQuery> queries;
+    std::map<std::string, DeliveryStatistics, std::less<>> sinks;
+    SnapshotStatistics snapshots;
+    Committer::Statistics commits;
+    std::vector<kafka::Progress> input;
+  };
+  [[nodiscard]] Status status() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Request;
+
+  void make_deliverer();
+  void start_reading();
+  void process(InputBatch& batch);
+  void process_empty();
+  QueryChange change(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before);
+  void serve_requests();
+  void refuse_requests();
+  [[nodiscard]] Offsets ends_before(const InputBatch& batch, std::size_t update) const;
+  void collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit);
+  void submit(Commit&& commit);
+  void committed(Commit&& commit);
+  void finish();
+  void tell_lag();
+
+  Context context_;
+  Engine engine_;
+  std::unique_ptr<Log> log_;
+  AlertRouter router_;
+  StandingQueries queries_;
+  Mark last_;  // of the batch processed last
+  std::unique_ptr<Snapshotter> snapshotter_;
+  std::unique_ptr<Deliverer> deliverer_;
+  std::unique_ptr<Committer> committer_;
+  std::unique_ptr<Reader> reader_;
+  std::optional<BadRecord> failure_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Status status_;  // guarded by mutex_, as all below
+  std::deque<std::shared_ptr<Request>> requests_;
+  std::vector<InputBatch> free_;  // memory of batches that are done
+  bool running_ = false;
+};
+
+}  // namespace deltamatch::ingest
