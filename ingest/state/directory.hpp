@@ -10,6 +10,7 @@
 
 #include "deltamatch/id.hpp"
 #include "ingest/journal.hpp"
+#include "ingest/state/files.hpp"
 #include "ingest/state/mark.hpp"
 
 namespace deltamatch::ingest {
@@ -57,13 +58,13 @@ class StateDirectory {
 
  private:
   void lock();
-  void check_manifest(const StateIdentity& identity) const;
+  void check_manifest(const StateIdentity& identity);
   void remove_leftovers() const;
 
   std::filesystem::path path_;
   std::string fingerprint_;
   Journal* journal_;
-  int lock_ = -1;
+  FileDescriptor lock_;
 };
 
 }  // namespace deltamatch::ingest

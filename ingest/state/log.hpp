@@ -7,9 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -61,10 +59,10 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  /// Appends the batch mark.batch, which is last_batch() + 1. `updates` as the engine was given them, those that it refused
-  /// included or not; `watermark` is their UpdateBatch::watermark(). Sinks without alerts need not be there. Not durable before
-  /// sync(). Throws Error where it cannot be written whole (a full disk), and the log is as it was before; where even that
-  /// cannot be had, every later call throws.
+  /// Appends the batch mark.batch, which is last_batch() + 1; mark.watermark is the engine's behind the batch. `updates` as the
+  /// engine was given them, those that it refused included or not; `watermark` is their UpdateBatch::watermark(). Sinks without
+  /// alerts need not be there. Not durable before sync(). Throws Error where it cannot be written whole (a full disk), and the
+  /// log is as it was before; where even that cannot be had, every later call throws.
   void append(const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
               std::span<const SinkAlerts> alerts);
 
@@ -86,33 +84,16 @@ class Log {
   [[nodiscard]] std::vector<Delivered> positions() const;
   /// Bytes of all segments.
   [[nodiscard]] std::uint64_t bytes() const;
+  /// Bytes of the segments that hold batches behind this one.
+  [[nodiscard]] std::uint64_t bytes_behind(std::uint64_t batch) const;
+  /// Bytes that the constructor dropped.
+  [[nodiscard]] std::uint64_t dropped_bytes() const noexcept;
   /// Bytes appended by this object.
   [[nodiscard]] std::uint64_t appended_bytes() const;
 
  private:
-  class Segment;
-  struct Standing {  // of a sink
-    Delivered delivered;
-    std::uint64_t last_alert = 0;  ///< the latest batch with an alert for it
-  };
-
-  void restore(std::uint64_t last);
-  void start_segment();
-  void write(std::string_view entry);
-  void must_stand() const;
-  void note_alert(const std::string& sink, std::uint64_t batch);
-  [[nodiscard]] std::uint64_t undelivered_from_locked() const;
-
-  mutable std::mutex mutex_;
-  std::filesystem::path folder_;
-  std::string fingerprint_;
-  LogOptions options_;
-  std::shared_ptr<Segment> segment_;
-  std::map<std::string, Standing> sinks_;
-  std::uint64_t last_ = 0;
-  std::uint64_t other_bytes_ = 0;  // of the segments before the newest
-  std::uint64_t appended_ = 0;
-  std::string failure_;  // why nothing can be appended any more
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 /// A batch as it was appended. Valid until the reader's next `next`.

@@ -2,6 +2,7 @@
 // waited for.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -63,13 +64,15 @@ class Snapshotter {
   [[nodiscard]] SnapshotStatistics statistics() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void run(const std::stop_token& stop);
-  [[nodiscard]] bool due(std::chrono::steady_clock::time_point now) const;
-  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_due() const;
-  bool make(std::uint64_t batch);
-  [[nodiscard]] bool cancelled() const;
-  void finish(std::uint64_t batch, std::chrono::steady_clock::time_point start);
-  void fail(std::uint64_t batch, const char* why);
+  [[nodiscard]] bool due(Clock::time_point now) const;
+  [[nodiscard]] std::optional<Clock::time_point> next_due() const;
+  void begin();
+  void make(std::uint64_t batch);
+  void saved(std::uint64_t batch, Clock::time_point start);
+  void failed(std::uint64_t batch, const char* why);
 
   const StateDirectory* directory_;
   Log* log_;
@@ -79,11 +82,12 @@ class Snapshotter {
   std::condition_variable_any changed_;
   SnapshotStatistics statistics_;
   std::uint64_t committed_ = 0;
-  std::uint64_t bytes_at_last_ = 0;  // Log::appended_bytes
-  std::chrono::steady_clock::time_point not_before_;
-  std::chrono::steady_clock::time_point last_;
-  unsigned asked_ = 0;  // callers of make_now that wait
-  bool cancel_ = false;
+  std::uint64_t log_bytes_before_ = 0;  // appended since the last snapshot by an earlier process
+  std::uint64_t appended_at_last_ = 0;  // Log::appended_bytes when the last one was begun
+  Clock::time_point last_;
+  Clock::time_point not_before_;
+  unsigned asking_ = 0;  // callers of make_now
+  std::atomic<bool> cancel_ = false;
   std::jthread thread_;
 };
 

@@ -1,0 +1,75 @@
+#include "ingest/state/recovery.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+#include "ingest/state/replay.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+/// Snapshots are made of committed batches only. So one that no commit record covers tells that records are missing.
+void must_be_covered(const StateDirectory& directory, std::uint64_t committed) {
+  for (const SnapshotFile& snapshot : directory.snapshots()) {
+    if (snapshot.batch <= committed) return;
+    try {
+      static_cast<void>(StateDirectory::snapshot_mark(snapshot));
+    } catch (const Error& error) {
+      directory.set_aside(snapshot, error.what());
+      continue;
+    }
+    throw Error(
+        snapshot.path.string(),
+        committed == 0 ? "there is no commit record of this snapshot, nor of any other batch"
+                       : fmt::format("the last commit record is of batch {}, before this snapshot", committed),
+        "bring the topic of commit records back, or name another application and an empty directory for a start from nothing");
+  }
+}
+
+/// Whether a batch was committed as the mark tells it, as far as is known.
+bool was_committed(const RecoveryInput& input, const Mark& mark) {
+  if (mark.batch == input.committed->batch) return mark == *input.committed;
+  if (!input.record) return true;
+  const std::optional<Mark> record = input.record(mark.batch);
+  return !record || *record == mark;
+}
+
+}  // namespace
+
+Recovered recover(const StateDirectory& directory, const RecoveryInput& input, Journal& journal) {
+  const std::uint64_t committed = input.committed ? input.committed->batch : 0;
+  must_be_covered(directory, committed);
+  Base base = restore_newest(directory, committed, input.engine);
+  const std::uint64_t snapshot = base.mark.batch;
+  if (snapshot > 0 && !was_committed(input, base.mark)) {
+    throw Error(directory.snapshot_path(snapshot).string(), "the commit record of its batch tells otherwise",
+                "name an empty directory: the state is then made anew from Kafka");
+  }
+  journal.tell(Level::info, "replaying", {{"snapshot", std::to_string(snapshot)}, {"to", std::to_string(committed)}});
+  RecoveryProgress progress{.batches_total = committed - snapshot};
+  bool differs = false;
+  ReplayHooks hooks;
+  hooks.before = [&](const LoggedBatch& batch) { return !(differs = !was_committed(input, batch.mark)); };
+  hooks.after = [&](const LoggedBatch& batch) {
+    ++progress.batches;
+    progress.updates += batch.updates.size();
+    if (input.progress) input.progress(progress);
+  };
+  std::string why = replay(directory, base, committed, hooks);
+  if (differs) why = "another owner committed that batch otherwise";
+  if (base.mark.batch < committed) {
+    journal.tell(Level::warn, "log_lost",
+                 {{"from", std::to_string(base.mark.batch + 1)}, {"to", std::to_string(committed)}, {"why", why}});
+  }
+  auto log = std::make_unique<Log>(directory.path(), directory.fingerprint(), base.mark.batch);
+  if (log->dropped_bytes() > 0) {
+    journal.tell(Level::info, "log_cut",
+                 {{"behind", std::to_string(base.mark.batch)}, {"bytes", std::to_string(log->dropped_bytes())}});
+  }
+  return {std::move(base.engine), std::move(base.mark), std::move(log)};
+}
+
+}  // namespace deltamatch::ingest
