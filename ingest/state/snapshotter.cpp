@@ -53,15 +53,15 @@ Snapshotter::~Snapshotter() {
 
 // With nothing committed behind the last snapshot there is none to make.
 bool Snapshotter::due(Clock::time_point now) const {
-  if (statistics_.running || committed_ <= statistics_.last_batch) return false;
-  if (asking_ > 0) return true;
+  if (statistics_.running || holds_ > 0 || committed_ <= statistics_.last_batch) return false;
+  if (asked_) return true;
   if (now < not_before_) return false;
   if (options_.every.count() > 0 && now - last_ >= options_.every) return true;
   return options_.log_bytes > 0 && log_->appended_bytes() - appended_at_last_ + log_bytes_before_ >= options_.log_bytes;
 }
 
 std::optional<Snapshotter::Clock::time_point> Snapshotter::next_due() const {
-  if (statistics_.running || committed_ <= statistics_.last_batch) return {};
+  if (statistics_.running || holds_ > 0 || committed_ <= statistics_.last_batch) return {};
   if (options_.every.count() > 0) return std::max(last_ + options_.every, not_before_);
   if (Clock::now() < not_before_) return not_before_;
   return {};
@@ -108,7 +108,16 @@ void Snapshotter::run(const std::stop_token& stop) {
 // With the mutex held.
 void Snapshotter::begin() {
   statistics_.running = true;
+  asked_ = false;
   cancel_ = false;
+}
+
+// With the mutex held, which it releases while it waits.
+void Snapshotter::cancel(std::unique_lock<std::mutex>& lock) {
+  ++holds_;
+  cancel_ = true;
+  changed_.wait(lock, [&] { return !statistics_.running; });
+  --holds_;
 }
 
 // From the snapshot before and the log. Throws Cancelled.
@@ -160,16 +169,13 @@ bool Snapshotter::make_now(Clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   const std::uint64_t wanted = committed_;
   const std::uint64_t failures = statistics_.failures;
-  ++asking_;
-  changed_.notify_all();
   const auto made = [&] { return statistics_.last_batch >= wanted && !statistics_.running; };
-  const auto over = [&] { return made() || statistics_.failures > failures; };
-  if (!changed_.wait_until(lock, deadline, over)) {
-    cancel_ = true;
-    --asking_;
-    changed_.wait(lock, [&] { return !statistics_.running; });
-  } else {
-    --asking_;
+  asked_ = true;
+  changed_.notify_all();
+  if (!changed_.wait_until(lock, deadline, [&] { return made() || statistics_.failures > failures; })) {
+    asked_ = false;
+    cancel(lock);
+    changed_.notify_all();  // one may be due by time
   }
   return made();
 }
@@ -177,8 +183,7 @@ bool Snapshotter::make_now(Clock::time_point deadline) {
 bool Snapshotter::save_now(const Engine& engine, const Mark& mark) {
   {
     std::unique_lock lock(mutex_);
-    cancel_ = true;
-    changed_.wait(lock, [&] { return !statistics_.running; });
+    cancel(lock);
     begin();
   }
   const Clock::time_point start = Clock::now();

@@ -70,6 +70,7 @@ class Snapshotter {
   [[nodiscard]] bool due(Clock::time_point now) const;
   [[nodiscard]] std::optional<Clock::time_point> next_due() const;
   void begin();
+  void cancel(std::unique_lock<std::mutex>& lock);
   void make(std::uint64_t batch);
   void saved(std::uint64_t batch, Clock::time_point start);
   void failed(std::uint64_t batch, const char* why);
@@ -86,7 +87,8 @@ class Snapshotter {
   std::uint64_t appended_at_last_ = 0;  // Log::appended_bytes when the last one was begun
   Clock::time_point last_;
   Clock::time_point not_before_;
-  unsigned asking_ = 0;  // callers of make_now
+  bool asked_ = false;  // by make_now
+  unsigned holds_ = 0;  // who keeps the thread from beginning another one
   std::atomic<bool> cancel_ = false;
   std::jthread thread_;
 };

@@ -1,0 +1,256 @@
+#include "ingest/state/recovery.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ingest/state/log_segment.hpp"
+#include "unit/state/scene.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class RecoveryTest : public testing::Test {
+ protected:
+  void snapshot() {
+    Snapshotter snapshotter(*scene_.directory, *scene_.log, scene_.journal, scene_.snapshots());
+    ASSERT_TRUE(snapshotter.save_now(scene_.live(), scene_.mark));
+  }
+  Recovered recovered(std::optional<std::uint64_t> committed) {
+    scene_.log.reset();
+    RecoveryInput input;
+    if (committed) input.committed = scene_.marks.at(*committed);
+    input.engine = scene_.options();
+    input.record = record_;
+    input.progress = [this](const RecoveryProgress& progress) { progress_.push_back(progress); };
+    return recover(*scene_.directory, input, scene_.journal);
+  }
+  void expect_recovers(std::uint64_t committed) {
+    const Recovered state = recovered(committed);
+    EXPECT_EQ(state.reached, scene_.marks.at(committed));
+    EXPECT_EQ(to_text(state.engine), scene_.states.at(committed));
+    EXPECT_EQ(state.log->last_batch(), committed);
+  }
+  static void damage(const std::filesystem::path& path, std::size_t at) {
+    std::string bytes = read_bytes(path);
+    bytes.at(at) = static_cast<char>(bytes.at(at) ^ 0x40);
+    write_bytes(path, bytes);
+  }
+
+  Scene scene_{500};
+  std::function<std::optional<Mark>(std::uint64_t)> record_;
+  std::vector<RecoveryProgress> progress_;
+};
+
+TEST_F(RecoveryTest, NothingYet) {
+  const Recovered state = recovered({});
+  EXPECT_EQ(state.reached, Mark{});
+  EXPECT_EQ(state.engine.batch(), 0U);
+  EXPECT_EQ(state.engine.options().window, 500);
+  EXPECT_EQ(state.log->last_batch(), 0U);
+}
+
+TEST_F(RecoveryTest, FromTheLogAlone) {
+  scene_.run(30);
+  expect_recovers(30);
+  ASSERT_EQ(progress_.size(), 30U);
+  EXPECT_EQ(progress_[0].batches_total, 30U);
+  EXPECT_EQ(progress_[29].batches, 30U);
+  EXPECT_EQ(progress_[29].updates, 30U * 30U);
+  EXPECT_THAT(scene_.journal.told("log_lost"), IsEmpty());
+}
+
+TEST_F(RecoveryTest, FromASnapshotAndTheLog) {
+  scene_.run(30);
+  snapshot();
+  scene_.run(12);
+  expect_recovers(42);
+  EXPECT_EQ(progress_.size(), 12U);
+  EXPECT_EQ(progress_[11].batches_total, 12U);
+}
+
+TEST_F(RecoveryTest, FromASnapshotOfTheCommittedBatch) {
+  scene_.run(30);
+  snapshot();
+  expect_recovers(30);
+  EXPECT_THAT(progress_, IsEmpty());
+}
+
+TEST_F(RecoveryTest, WhatWasNotCommittedIsDropped) {
+  scene_.run(10);
+  snapshot();
+  scene_.run(20);
+  for (const std::uint64_t committed : {30, 29, 17, 10}) expect_recovers(committed);
+  EXPECT_EQ(scene_.journal.told("log_cut").size(), 3U);
+  scene_.close();
+}
+
+TEST_F(RecoveryTest, BeforeTheFirstCommit) {
+  scene_.run(3);
+  const Recovered state = recovered({});
+  EXPECT_EQ(state.reached, Mark{});
+  EXPECT_EQ(state.log->last_batch(), 0U);
+  EXPECT_THAT(scene_.journal.told("log_cut"), ElementsAre(HasSubstr("behind=0")));
+}
+
+TEST_F(RecoveryTest, ACorruptSnapshotGivesWayToTheOneBefore) {
+  scene_.run(10);
+  snapshot();
+  scene_.run(10);
+  snapshot();
+  scene_.run(5);
+  const std::filesystem::path newest = scene_.directory->snapshot_path(20);
+  damage(newest, read_bytes(newest).size() - 60);  // in its edges: the beginning is sound
+  expect_recovers(25);
+  EXPECT_THAT(scene_.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr(newest.string())));
+  EXPECT_TRUE(std::filesystem::exists(newest.string() + ".corrupt"));
+  EXPECT_THAT(scene_.snapshot_batches(), ElementsAre(10));
+  // Torn ones as well, to the last.
+  const std::filesystem::path older = scene_.directory->snapshot_path(10);
+  write_bytes(older, read_bytes(older).substr(0, 100));
+  expect_recovers(25);
+  EXPECT_THAT(scene_.snapshot_batches(), IsEmpty());
+}
+
+TEST_F(RecoveryTest, EveryDamageToASnapshotIsSurvived) {
+  scene_.run(3, 10);
+  snapshot();
+  scene_.run(2, 10);
+  scene_.log.reset();
+  const std::filesystem::path path = scene_.directory->snapshot_path(3);
+  const std::string sound = read_bytes(path);
+  for (std::size_t i = 0; i < sound.size(); i += 5) {
+    write_bytes(path, sound);
+    damage(path, i);
+    expect_recovers(5);
+    write_bytes(path, sound.substr(0, i));
+    expect_recovers(5);
+  }
+}
+
+TEST_F(RecoveryTest, ADamagedLogIsLostFromThere) {
+  scene_.run(10);
+  snapshot();
+  scene_.run(30);
+  const std::vector<SegmentFile> files = segments_in(scene_.directory->path());
+  const auto segment = std::find_if(files.begin(), files.end(), [](const SegmentFile& file) { return file.first > 20; });
+  damage(segment->path, log_format::head_size + 200);
+  const Recovered state = recovered(40);
+  EXPECT_GE(state.reached.batch, segment->first - 1);
+  EXPECT_LT(state.reached.batch, 40U);
+  EXPECT_EQ(state.reached, scene_.marks.at(std::max<std::uint64_t>(state.reached.batch, 1)));
+  EXPECT_EQ(to_text(state.engine), scene_.states.at(state.reached.batch));
+  EXPECT_THAT(scene_.journal.told("log_lost"),
+              ElementsAre(testing::AllOf(HasSubstr("from=" + std::to_string(state.reached.batch + 1)), HasSubstr("to=40"),
+                                         HasSubstr(segment->path.string()))));
+  // The rest is cut anew and appended.
+  for (std::uint64_t batch = state.reached.batch + 1; batch <= 40; ++batch)
+    state.log->append(scene_.marks.at(batch), {}, {}, {});
+  EXPECT_EQ(state.log->last_batch(), 40U);
+}
+
+TEST_F(RecoveryTest, DamageBeforeTheSnapshotDoesNotMatter) {
+  scene_.run(25);
+  const std::vector<SegmentFile> files = segments_in(scene_.directory->path());
+  ASSERT_GT(files.size(), 3U);
+  damage(files[1].path, 300);
+  snapshot();
+  scene_.run(10);
+  expect_recovers(35);
+}
+
+TEST_F(RecoveryTest, ALostLogLeavesTheSnapshot) {
+  scene_.run(10);
+  snapshot();
+  scene_.run(20);
+  for (const SegmentFile& file : segments_in(scene_.directory->path())) std::filesystem::remove(file.path);
+  const Recovered state = recovered(30);
+  EXPECT_EQ(state.reached, scene_.marks.at(10));
+  EXPECT_EQ(state.log->last_batch(), 10U);
+  EXPECT_THAT(scene_.journal.told("log_lost"), ElementsAre(HasSubstr("from=11 to=30")));
+}
+
+TEST_F(RecoveryTest, WithEverythingLostItStandsAtTheBeginning) {
+  scene_.run(10);
+  for (const SegmentFile& file : segments_in(scene_.directory->path())) std::filesystem::remove(file.path);
+  const Recovered state = recovered(10);
+  EXPECT_EQ(state.reached, Mark{});
+  EXPECT_EQ(state.engine.batch(), 0U);
+}
+
+TEST_F(RecoveryTest, BatchesThatAnotherCommittedOtherwiseAreNotTaken) {
+  scene_.run(20);
+  Mark other = scene_.marks.at(20);
+  other.ends[{"edges", 0}] += 1;
+  scene_.marks[20] = other;
+  {
+    const Recovered state = recovered(20);
+    EXPECT_EQ(state.reached.batch, 19U);
+    EXPECT_EQ(to_text(state.engine), scene_.states.at(19));
+    EXPECT_THAT(scene_.journal.told("log_lost"), ElementsAre(HasSubstr("another owner committed that batch otherwise")));
+  }
+  record_ = [&](std::uint64_t batch) -> std::optional<Mark> {
+    if (batch < 10) return {};  // kept no more
+    Mark mark = scene_.marks.at(batch);
+    if (batch >= 15) mark.ends[{"edges", 1}] += 1;
+    return mark;
+  };
+  const Recovered state = recovered(19);
+  EXPECT_EQ(state.reached.batch, 14U);
+  EXPECT_EQ(to_text(state.engine), scene_.states.at(14));
+}
+
+TEST_F(RecoveryTest, ASnapshotBeyondTheCommitRecordsIsRefused) {
+  scene_.run(10);
+  snapshot();
+  EXPECT_THAT(refusal([&] { recovered(9); }), HasSubstr("the last commit record is of batch 9"));
+  EXPECT_THAT(refusal([&] { recovered({}); }), HasSubstr("there is no commit record"));
+  scene_.marks[10].ends.clear();
+  EXPECT_THAT(refusal([&] { recovered(10); }), HasSubstr("the commit record of its batch tells otherwise"));
+}
+
+TEST_F(RecoveryTest, AStartGraphIsNoCommittedBatch) {
+  snapshot();  // of batch 0
+  EXPECT_EQ(recovered({}).reached, Mark{});
+}
+
+TEST_F(RecoveryTest, SinksGetWhatTheyWaitFor) {
+  scene_.run(5);
+  scene_.log->delivered({"file", 5, "byte 500"});
+  scene_.log->delivered({"hook", 5, ""});
+  for (std::uint64_t batch = 6; batch <= 9; ++batch) {
+    auto drawn = scene_.draws().batch(1, &scene_.live());
+    drawn->sinks = {"file", "hook"};
+    drawn->texts = {{"id", "f" + std::to_string(batch)}, {"id", "h" + std::to_string(batch)}};
+    append(*scene_.log, *drawn);
+    scene_.marks[batch] = scene_.mark = drawn->mark;
+    scene_.states[batch] = to_text(scene_.live());
+  }
+  snapshot();  // what sinks wait for lies before it
+  auto uncommitted = scene_.draws().batch(1);
+  append(*scene_.log, *uncommitted);
+  scene_.log->delivered({"hook", 7, ""});
+  const Recovered state = recovered(9);
+  EXPECT_THAT(state.log->positions(), ElementsAre(Delivered{"file", 5, "byte 500"}, Delivered{"hook", 7, ""}));
+  ASSERT_EQ(state.log->undelivered_from(), 6U);
+  LogReader reader(scene_.directory->path(), scene_.directory->fingerprint(), {LogReader::none, 6});
+  std::string texts;
+  for (LogReader::Entry entry{}; (entry = reader.next()) != LogReader::Entry::end;) {
+    if (entry != LogReader::Entry::batch) continue;
+    for (const SinkAlerts& sink : reader.batch().alerts) texts += std::string(sink.alerts.at(0).text) + " ";
+  }
+  EXPECT_EQ(texts, "f6 h6 f7 h7 f8 h8 f9 h9 ");
+}
+
+TEST_F(RecoveryTest, AnotherKindOfGraphIsNotTaken) {
+  scene_.run(4);
+  Engine(EngineOptions{.directed = false, .threads = 1}).save(scene_.directory->snapshot_path(0), to_json(Mark{}));
+  expect_recovers(4);
+  EXPECT_THAT(scene_.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr("another kind of graph")));
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest

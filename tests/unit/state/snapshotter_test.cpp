@@ -1,0 +1,254 @@
+#include "ingest/state/snapshotter.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <functional>
+#include <thread>
+
+#include "ingest/state/log_segment.hpp"
+#include "unit/state/scene.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Waits for what happens in the background.
+bool comes(const std::function<bool()>& condition) {
+  for (const auto end = in_a_minute(); std::chrono::steady_clock::now() < end;) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return false;
+}
+
+// The claim that all rests on: absorbing the log gives what the live engine is, window times, labels and numbers included.
+TEST(Snapshotter, ASnapshotFromTheLogIsThatOfTheLiveEngine) {
+  for (const bool directed : {true, false}) {
+    for (const Timestamp window : {Timestamp{0}, Timestamp{300}, Timestamp{5000}}) {
+      Scene scene(window, directed);
+      Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+      for (const std::size_t batches : {1, 20, 1, 40}) {
+        scene.run(batches);
+        snapshotter.committed(scene.mark.batch);
+        ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+        EXPECT_EQ(scene.restored(scene.mark.batch), to_text(scene.live()));
+        EXPECT_EQ(StateDirectory::snapshot_mark(scene.directory->snapshots()[0]), scene.mark);
+      }
+    }
+  }
+}
+
+TEST(Snapshotter, SavesAnIdleEngine) {
+  Scene scene;
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+  ASSERT_TRUE(snapshotter.save_now(scene.live(), Mark{}));  // a start graph
+  EXPECT_THAT(scene.snapshot_batches(), ElementsAre(0));
+  scene.run(5);
+  ASSERT_TRUE(snapshotter.save_now(scene.live(), scene.mark));
+  EXPECT_EQ(scene.restored(5), to_text(scene.live()));
+  const SnapshotStatistics statistics = snapshotter.statistics();
+  EXPECT_EQ(statistics.made, 2U);
+  EXPECT_EQ(statistics.last_batch, 5U);
+  EXPECT_FALSE(statistics.running);
+  ASSERT_TRUE(statistics.last_made.has_value());
+  EXPECT_LT(std::chrono::system_clock::now() - *statistics.last_made, std::chrono::minutes(1));
+}
+
+TEST(Snapshotter, BeginsWithAStartGraph) {
+  Scene scene;
+  UpdateBatch start;
+  for (std::int64_t i = 0; i < 20; ++i) {
+    Update update;
+    update.source = Id(100 + i);
+    update.target = Id(101 + i);
+    start.add(update);
+  }
+  scene.live().load(start);
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+  ASSERT_TRUE(snapshotter.save_now(scene.live(), Mark{}));
+  scene.run(7);
+  snapshotter.committed(7);
+  ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+  EXPECT_EQ(scene.restored(7), to_text(scene.live()));
+}
+
+TEST(Snapshotter, OnlyOfCommittedBatches) {
+  Scene scene;
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+  scene.run(10);
+  EXPECT_TRUE(snapshotter.make_now(in_a_minute()));  // there is nothing to make
+  EXPECT_THAT(scene.snapshot_batches(), IsEmpty());
+  snapshotter.committed(6);
+  EXPECT_TRUE(snapshotter.make_now(in_a_minute()));
+  EXPECT_THAT(scene.snapshot_batches(), ElementsAre(6));
+  EXPECT_EQ(scene.restored(6), scene.states[6]);
+}
+
+TEST(Snapshotter, ComesByTime) {
+  Scene scene;
+  SnapshotterOptions options = scene.snapshots();
+  options.every = std::chrono::seconds(1);
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, options);
+  scene.run(3);
+  snapshotter.committed(3);
+  EXPECT_THAT(scene.snapshot_batches(), IsEmpty());
+  ASSERT_TRUE(comes([&] { return snapshotter.statistics().last_batch == 3; }));
+  scene.run(3);
+  snapshotter.committed(6);
+  EXPECT_THAT(scene.snapshot_batches(), ElementsAre(3));
+  ASSERT_TRUE(comes([&] { return snapshotter.statistics().last_batch == 6; }));
+}
+
+TEST(Snapshotter, ComesByTheSizeOfTheLog) {
+  Scene scene;
+  SnapshotterOptions options = scene.snapshots();
+  options.log_bytes = 20'000;
+  {
+    Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, options);
+    std::uint64_t before = scene.log->appended_bytes();
+    for (int round = 0; round < 3; ++round) {
+      while (scene.log->appended_bytes() - before < 19'000) {
+        scene.run(1);
+        snapshotter.committed(scene.mark.batch);
+      }
+      EXPECT_EQ(snapshotter.statistics().made, static_cast<std::uint64_t>(round));
+      scene.run(10);
+      snapshotter.committed(scene.mark.batch);
+      ASSERT_TRUE(comes([&] {
+        return snapshotter.statistics().made == static_cast<std::uint64_t>(round) + 1 && !snapshotter.statistics().running;
+      }));
+      EXPECT_EQ(scene.restored(scene.mark.batch), to_text(scene.live()));
+      before = scene.log->appended_bytes();
+    }
+    while (scene.log->appended_bytes() - before < 15'000) scene.run(1);
+  }
+  // What was logged by a process before counts, too.
+  scene.close();
+  scene.open();
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, options);
+  while (scene.log->appended_bytes() < 8'000) scene.run(1);
+  snapshotter.committed(scene.mark.batch);
+  EXPECT_TRUE(comes([&] { return snapshotter.statistics().made == 1; }));
+}
+
+TEST(Snapshotter, KeepsAsManyAsAskedAndTheLogBehindThem) {
+  Scene scene(0, true, 1);
+  SnapshotterOptions options = scene.snapshots();
+  options.keep = 2;
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, options);
+  scene.run(3);
+  for (int round = 0; round < 4; ++round) {
+    scene.run(10);
+    snapshotter.committed(scene.mark.batch);
+    ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+  }
+  EXPECT_THAT(scene.snapshot_batches(), ElementsAre(43, 33));
+  const std::uint64_t needed = std::min<std::uint64_t>(34, scene.log->undelivered_from());
+  EXPECT_EQ(segments_in(scene.directory->path()).front().first, needed);
+  for (const char* sink : {"file", "hook"}) scene.log->delivered({sink, 43, ""});
+  scene.run(1);
+  snapshotter.committed(44);
+  ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+  EXPECT_EQ(segments_in(scene.directory->path()).front().first, std::min<std::uint64_t>(44, scene.log->undelivered_from()));
+  for (const SegmentFile& segment : segments_in(scene.directory->path())) EXPECT_GE(segment.first, 44U);
+}
+
+TEST(Snapshotter, PassesOverACorruptSnapshot) {
+  Scene scene;
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+  for (int round = 0; round < 2; ++round) {
+    scene.run(8);
+    snapshotter.committed(scene.mark.batch);
+    ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+  }
+  const std::filesystem::path newest = scene.directory->snapshot_path(16);
+  std::string bytes = read_bytes(newest);
+  bytes[bytes.size() - 60] = static_cast<char>(bytes[bytes.size() - 60] ^ 1);
+  write_bytes(newest, bytes);
+  scene.run(1);
+  snapshotter.committed(17);
+  ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+  EXPECT_EQ(scene.restored(17), to_text(scene.live()));
+  EXPECT_THAT(scene.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr(newest.string())));
+  EXPECT_THAT(scene.snapshot_batches(), ElementsAre(17, 8));
+}
+
+TEST(Snapshotter, FailuresAreCountedAndTriedAgain) {
+  Scene scene;
+  SnapshotterOptions options = scene.snapshots();
+  options.log_bytes = 1;
+  options.retry_after = std::chrono::seconds(1);
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, options);
+  scene.run(20);
+  const auto files = segments_in(scene.directory->path());
+  ASSERT_GT(files.size(), 2U);
+  const std::string sound = read_bytes(files[1].path);
+  std::string bytes = sound;
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  write_bytes(files[1].path, bytes);
+  snapshotter.committed(20);
+  ASSERT_TRUE(comes([&] { return snapshotter.statistics().failures > 0; }));
+  EXPECT_EQ(snapshotter.statistics().failures, 1U);
+  EXPECT_FALSE(snapshotter.make_now(in_a_minute()));
+  EXPECT_THAT(scene.journal.told("snapshot_failed").front(), HasSubstr(files[1].path.string()));
+  EXPECT_THAT(scene.snapshot_batches(), IsEmpty());
+  EXPECT_LE(snapshotter.statistics().failures, 3U);  // not over and over
+  write_bytes(files[1].path, sound);
+  ASSERT_TRUE(comes([&] { return snapshotter.statistics().made == 1; }));
+  EXPECT_EQ(scene.restored(20), to_text(scene.live()));
+}
+
+TEST(Snapshotter, AFullDiskLeavesNothingHalf) {
+  Scene scene;
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+  scene.run(20, 300);
+  snapshotter.committed(20);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  rlimit limit = before;
+  limit.rlim_cur = 100;
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_FALSE(snapshotter.make_now(in_a_minute()));
+  EXPECT_FALSE(snapshotter.save_now(scene.live(), scene.mark));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(snapshotter.statistics().failures, 2U);
+  for (const auto& entry : std::filesystem::directory_iterator(scene.directory->path())) {
+    EXPECT_THAT(entry.path().filename().string(), testing::Not(testing::StartsWith("snapshot")));
+  }
+  EXPECT_TRUE(snapshotter.make_now(in_a_minute()));
+}
+
+TEST(Snapshotter, CanBeCancelled) {
+  Scene scene(0, true, 1 << 20);
+  scene.run(400, 400);
+  for (int round = 0; round < 3; ++round) {
+    Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+    snapshotter.committed(400);
+    EXPECT_FALSE(snapshotter.make_now(std::chrono::steady_clock::now() + std::chrono::milliseconds(1)));
+    EXPECT_EQ(snapshotter.statistics().failures, 0U);
+    EXPECT_FALSE(snapshotter.statistics().running);
+  }
+  EXPECT_THAT(scene.snapshot_batches(), IsEmpty());
+  SnapshotterOptions options = scene.snapshots();
+  options.log_bytes = 1;
+  {
+    Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, options);
+    snapshotter.committed(400);
+    ASSERT_TRUE(comes([&] { return snapshotter.statistics().running; }));
+    ASSERT_TRUE(snapshotter.save_now(scene.live(), scene.mark));  // in place of the one under way
+    EXPECT_EQ(snapshotter.statistics().made, 1U);
+  }
+  EXPECT_THAT(scene.snapshot_batches(), ElementsAre(400));
+  EXPECT_EQ(scene.restored(400), to_text(scene.live()));
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest
