@@ -14,22 +14,8 @@ class DeadLetterFile final : public DeadLetterSink {
   explicit DeadLetterFile(const std::string& path) : file_(path) {}
 
   void write(const DeadLetter& letter) override {
-    std::string& out = file_.text();
-    out += R"({"v":1,"reason":)";
-    append_json_string(out, reject_name(letter.reason));
-    out += R"(,"source":)";
-    append_json_string(out, letter.source);
-    out += R"(,"part":)";
-    append_number(out, std::uint64_t{letter.position.part});
-    out += R"(,"position":)";
-    append_number(out, letter.position.number);
-    out += R"(,"message":)";
-    append_json_string(out, letter.message);
-    out += R"(,"record":)";
-    append_json_string(out, letter.record);
-    out += R"(,"length":)";
-    append_number(out, letter.length);
-    out += "}\n";
+    append_dead_letter_fields(file_.text(), letter);
+    file_.text() += "}\n";
     file_.spill_if_large();
   }
   void commit() override { file_.commit(); }
@@ -39,6 +25,23 @@ class DeadLetterFile final : public DeadLetterSink {
 };
 
 }  // namespace
+
+void append_dead_letter_fields(std::string& out, const DeadLetter& letter) {
+  out += R"({"v":1,"reason":)";
+  append_json_string(out, reject_name(letter.reason));
+  out += R"(,"source":)";
+  append_json_string(out, letter.source);
+  out += R"(,"part":)";
+  append_number(out, std::uint64_t{letter.position.part});
+  out += R"(,"position":)";
+  append_number(out, letter.position.number);
+  out += R"(,"message":)";
+  append_json_string(out, letter.message);
+  out += R"(,"record":)";
+  append_json_string(out, letter.record);
+  out += R"(,"length":)";
+  append_number(out, letter.length);
+}
 
 std::string_view on_error_name(OnError policy) noexcept {
   switch (policy) {

@@ -54,4 +54,7 @@ class DeadLetterSink {
 /// length limit is cut: `length` tells its true size. Throws Error where the file cannot be made or written.
 [[nodiscard]] std::unique_ptr<DeadLetterSink> make_dead_letter_file(const std::string& path);
 
+/// The object of a letter in that form, not closed yet.
+void append_dead_letter_fields(std::string& out, const DeadLetter& letter);
+
 }  // namespace deltamatch::ingest

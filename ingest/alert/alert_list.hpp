@@ -26,6 +26,8 @@ class AlertList {
   }
   /// Takes in an alert that already lies in the text, at [at, at + length).
   void refer(std::size_t at, std::size_t length) { alerts_.push_back({at, length}); }
+  /// Forgets all but the first `size` alerts. Their bytes stay in the text.
+  void cut(std::size_t size) noexcept { alerts_.resize(size); }
 
   [[nodiscard]] std::size_t size() const noexcept { return alerts_.size(); }
   [[nodiscard]] bool empty() const noexcept { return alerts_.empty(); }
@@ -38,7 +40,6 @@ class AlertList {
   [[nodiscard]] std::size_t bytes() const noexcept { return text_->size() + alerts_.size() * sizeof(Place); }
 
  private:
-  friend class AlertRouter;
   struct Place {
     std::size_t at;
     std::size_t length;

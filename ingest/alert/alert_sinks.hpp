@@ -17,8 +17,8 @@ namespace deltamatch::ingest {
 /// JSON lines in `path`, exactly once. Once a file is `rotate_bytes` long (0: never) the next batch begins a new one:
 /// alerts.jsonl, alerts-000001.jsonl, alerts-000002.jsonl … No file is ever renamed and no batch is split, and `keep_files` (0:
 /// all) stay beside the newest one. A position is "number:length", number 0 being `path` itself: recover() cuts that file to
-/// that length and removes those with a higher number. Where no position was noted it goes on behind what the newest file
-/// holds.
+/// that length and removes those with a higher number; where it made room for them already, they are emptied. Where no position
+/// was noted it goes on behind what the newest file holds.
 ///
 /// The file is opened by recover(), which comes before begin() and throws Error where the file is shorter than the position
 /// says, or another process holds it. Commit syncs file and folder; abort cuts the file back.
@@ -34,9 +34,9 @@ namespace deltamatch::ingest {
 /// with the headers Deltamatch-Batch: 17 and Idempotency-Key: <application>/<sink>/<batch>/<part>, the same for every try and
 /// after a restart. A part that was answered with 2xx is not sent again while the process lives.
 ///
-/// What is not 2xx, or no answer within the timeout, is an Error (TryLater where the answer has a Retry-After in seconds). A
-/// request that is refused (3xx and 4xx other than 408, 425 and 429) is told at level error and comes again like any other,
-/// until it was refused `refused_tries` times (0: for ever): then its alerts are dropped, which is told and counted.
+/// What is not 2xx, or no answer within the timeout, is an Error (TryLater where the answer has a Retry-After). A
+/// request that is refused (3xx and 4xx other than 408, 425 and 429) comes again like any other, until it was refused
+/// `refused_tries` times (0: for ever): then its alerts are dropped, which is told and counted.
 /// Throws Error(configuration) for a URL that is no http or https URL, or that holds a user or password. Neither headers nor
 /// the URL's path are in any message.
 [[nodiscard]] std::unique_ptr<AlertSink> make_webhook_sink(std::string_view application, const SinkOptions& options,

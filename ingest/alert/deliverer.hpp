@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <span>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,11 +24,11 @@ struct Delivery {
   AlertList alerts;
 };
 
-/// Committed batches that lie in the log and were not delivered.
+/// Committed batches in the log whose alerts, where they have any, were not delivered: [from, up_to], none where that is empty.
 struct Backlog {
-  std::uint64_t from = 0;     ///< the first batch to look at
-  std::uint64_t up_to = 0;    ///< the last one
-  std::uint64_t batches = 0;  ///< how many of them have alerts for the sink
+  std::uint64_t from = 1;
+  std::uint64_t up_to = 0;
+  std::uint64_t batches = 0;  ///< how many of them have alerts for the sink, for statistics
 };
 
 struct DeliveryTarget {
@@ -60,7 +60,7 @@ struct DeliveryStatistics {
   std::uint64_t alerts = 0;   ///< in them
   std::uint64_t failures = 0;
   std::uint64_t dropped = 0;      ///< alerts that the sink gave up
-  std::uint64_t undelivered = 0;  ///< committed batches that wait or are under way
+  std::uint64_t undelivered = 0;  ///< committed batches that wait or are under way; of those not read yet, at most
   std::uint64_t latest = 0;       ///< number of the batch delivered last; 0: none since the start
   std::size_t queued_bytes = 0;   ///< in memory
   bool reads_back = false;        ///< the queue is full, or was: batches come from the log
@@ -93,10 +93,11 @@ class Deliverer {
   [[nodiscard]] std::map<std::string, DeliveryStatistics, std::less<>> statistics() const;
 
  private:
-  struct Shared;
   class Worker;
-  std::shared_ptr<Shared> shared_;
+  Journal& journal_;
   std::vector<std::shared_ptr<Worker>> workers_;
+  std::mutex stopping_;
+  std::size_t started_ = 0;  // workers with a thread
 };
 
 }  // namespace deltamatch::ingest

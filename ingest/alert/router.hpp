@@ -40,7 +40,6 @@ class AlertRouter final : public MatchSink {
 
   /// Sinks are numbered in the order given. Their names are distinct.
   explicit AlertRouter(std::span<const SinkOptions> sinks, Clock now = std::chrono::steady_clock::now);
-  ~AlertRouter() override;
 
   /// The standing queries and their sinks from the next batch on. A query that stays, by its name, stays where it is in its
   /// interval. Throws Error(configuration) where a sink is unknown; then all is as before.
@@ -63,35 +62,46 @@ class AlertRouter final : public MatchSink {
   [[nodiscard]] std::vector<Suppressed> take_suppressed();
 
  private:
-  /// Where one query and sink are in their interval.
-  struct Limiter {
-    std::string query;
-    std::size_t sink = 0;
-    std::chrono::steady_clock::time_point since;
-    bool open = false;             ///< an interval has begun
-    std::uint64_t sent = 0;        ///< in it
-    std::uint64_t suppressed = 0;  ///< not yet told by a record
+  struct LimiterState {
+    std::chrono::steady_clock::time_point since;  ///< when the interval began
+    bool open = false;                            ///< there is one
+    std::uint64_t sent = 0;                       ///< in it
+    std::uint64_t suppressed = 0;                 ///< ever
+    std::uint64_t told = 0;                       ///< of those, by records
   };
-  struct Before;
-  using LimiterKey = std::pair<std::string, std::size_t>;
-  using Routes = std::map<std::string, std::vector<Limiter*>, std::less<>>;
+  /// Of one query and one sink.
+  struct Limiter {
+    LimiterState state;
+    std::uint64_t noted = 0;  ///< the latest turn whose beginning state is in before_
+  };
+  using Key = std::pair<std::string, std::size_t>;  // query and sink
+  using Limiters = std::map<Key, Limiter>;
+  struct Before {
+    Limiters::value_type* limiter;
+    LimiterState state;
+  };
+  using Routes = std::map<std::string, std::vector<Limiters::value_type*>, std::less<>>;
 
-  void note(Limiter& limiter);
+  [[nodiscard]] std::size_t sink_index(const ServiceQuery& query, std::string_view sink) const;
+  void note(Limiters::value_type& limiter);
   void tell_suppressed(std::uint64_t batch);
-  bool allows(Limiter& limiter);
+  bool allows(Limiters::value_type& limiter);
 
   std::vector<SinkOptions> sinks_;
   Clock now_;
-  std::map<LimiterKey, std::unique_ptr<Limiter>> limiters_;
+  Limiters limiters_;
   Routes routes_;
   const Routes::value_type* route_ = nullptr;  // of the latest match: they come by query
   std::shared_ptr<std::string> text_;
   std::vector<AlertList> lists_;
-  std::chrono::steady_clock::time_point time_;  // of the batch
-  std::vector<Before> before_;                  // what abort restores
+  std::map<Key, std::uint64_t> suppressed_;  // for take_suppressed
+
+  // From begin to commit or abort.
+  std::uint64_t turn_ = 0;
+  std::chrono::steady_clock::time_point time_;
+  std::vector<Before> before_;
   std::size_t text_before_ = 0;
   std::vector<std::size_t> sizes_before_;
-  std::map<LimiterKey, std::uint64_t> suppressed_;  // for take_suppressed
 };
 
 }  // namespace deltamatch::ingest

@@ -33,7 +33,7 @@ class Metrics {
   void batch(const BatchResult& result, std::span<const std::string> names, double seconds);
   /// A step beside the engine's (fetch, decode, log, commit …).
   void step(std::string_view step, double seconds);
-  /// The query does not stand any more: its series end.
+  /// The query does not stand any more: its series end, until a batch tells of it again.
   void forget_query(std::string_view name);
   void graph(const GraphStatistics& graph);
   void watermark(Timestamp watermark);

@@ -1,0 +1,28 @@
+#include "ingest/alert/alert_text.hpp"
+
+#include "ingest/sink/json_text.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+constexpr std::string_view before_id = R"({"v":1,"id":")";
+constexpr std::size_t id_digits = 32;
+
+}  // namespace
+
+std::string_view alert_id(std::string_view alert) noexcept {
+  if (!alert.starts_with(before_id) || alert.size() < before_id.size() + id_digits) return {};
+  return alert.substr(before_id.size(), id_digits);
+}
+
+void append_suppressed(std::string& out, std::string_view query, std::uint64_t batch, std::uint64_t count) {
+  out += R"({"v":1,"query":)";
+  append_json_string(out, query);
+  out += R"(,"batch":)";
+  append_number(out, batch);
+  out += R"(,"suppressed":)";
+  append_number(out, count);
+  out += '}';
+}
+
+}  // namespace deltamatch::ingest

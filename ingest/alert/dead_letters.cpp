@@ -1,0 +1,35 @@
+#include "ingest/alert/dead_letters.hpp"
+
+#include "ingest/refusals.hpp"
+#include "ingest/sink/json_text.hpp"
+
+namespace deltamatch::ingest {
+
+HeaderList dead_letter_headers(const RefusedRecord& record) {
+  return {{"__connect.errors.topic", record.partition.topic},
+          {"__connect.errors.partition", std::to_string(record.partition.partition)},
+          {"__connect.errors.offset", std::to_string(record.offset)},
+          {"__connect.errors.exception.class.name", std::string(reject_name(record.reason))},
+          {"__connect.errors.exception.message", std::string(record.message)}};
+}
+
+void append_dead_letter(std::string& out, const RefusedRecord& record) {
+  const std::string source = to_string(record.partition);
+  const Position position{static_cast<std::uint64_t>(record.offset), static_cast<std::uint32_t>(record.partition.partition)};
+  append_dead_letter_fields(out, {source, position, record.reason, record.message, record.value, record.length});
+  out += R"(,"topic":)";
+  append_json_string(out, record.partition.topic);
+  out += R"(,"partition":)";
+  append_number(out, std::int64_t{record.partition.partition});
+  out += R"(,"offset":)";
+  append_number(out, record.offset);
+  out += R"(,"key":)";
+  if (record.key) {
+    append_json_string(out, *record.key);
+  } else {
+    out += "null";
+  }
+  out += '}';
+}
+
+}  // namespace deltamatch::ingest

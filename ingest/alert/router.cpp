@@ -1,0 +1,163 @@
+#include "ingest/alert/router.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "deltamatch/error.hpp"
+#include "ingest/alert/alert_text.hpp"
+#include "ingest/sink/match_text.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+/// Makes alerts of a batch out of static matches.
+class ExistingMatches final : public MatchSink {
+ public:
+  ExistingMatches(MatchSink& alerts, std::uint64_t batch, std::optional<Timestamp> time)
+      : alerts_(alerts), batch_(batch), time_(time) {}
+
+  void begin(std::uint64_t) override { alerts_.begin(batch_); }
+  void write(const Match& match) override {
+    Match alert = match;
+    alert.batch = batch_;
+    alert.time = time_;
+    alert.cause = {};
+    alerts_.write(alert);
+  }
+  void commit() override { alerts_.commit(); }
+  void abort() noexcept override { alerts_.abort(); }
+
+ private:
+  MatchSink& alerts_;
+  std::uint64_t batch_;
+  std::optional<Timestamp> time_;
+};
+
+bool wants(Signs signs, bool added) noexcept { return signs == Signs::both || (signs == Signs::added) == added; }
+
+}  // namespace
+
+AlertRouter::AlertRouter(std::span<const SinkOptions> sinks, Clock now)
+    : sinks_(sinks.begin(), sinks.end()), now_(std::move(now)), sizes_before_(sinks.size()) {
+  static_cast<void>(take());
+}
+
+std::size_t AlertRouter::sink_index(const ServiceQuery& query, std::string_view sink) const {
+  const auto found = std::ranges::find(sinks_, sink, &SinkOptions::name);
+  if (found == sinks_.end())
+    throw Error(ErrorKind::configuration, query.where, "there is no sink '" + std::string(sink) + "'",
+                "name a sink that the configuration defines");
+  return static_cast<std::size_t>(found - sinks_.begin());
+}
+
+void AlertRouter::set_queries(std::span<const ServiceQuery> queries) {
+  Routes routes;
+  std::set<Key> standing;
+  for (const ServiceQuery& query : queries) {
+    auto& route = routes[query.query.name];
+    for (const std::string& sink : query.sinks) {
+      const Key key{query.query.name, sink_index(query, sink)};
+      if (standing.insert(key).second) route.push_back(&*limiters_.try_emplace(key).first);
+    }
+  }
+  routes_ = std::move(routes);
+  route_ = nullptr;
+  // A query that is gone leaves what it has not told yet.
+  std::erase_if(limiters_, [&](const auto& limiter) {
+    return !standing.contains(limiter.first) && limiter.second.state.suppressed == limiter.second.state.told;
+  });
+}
+
+void AlertRouter::begin(std::uint64_t batch) {
+  ++turn_;
+  before_.clear();
+  text_before_ = text_->size();
+  for (std::size_t sink = 0; sink < lists_.size(); ++sink) sizes_before_[sink] = lists_[sink].size();
+  time_ = now_();
+  tell_suppressed(batch);
+}
+
+void AlertRouter::note(Limiters::value_type& limiter) {
+  if (limiter.second.noted == turn_) return;
+  before_.push_back({&limiter, limiter.second.state});
+  limiter.second.noted = turn_;
+}
+
+void AlertRouter::tell_suppressed(std::uint64_t batch) {
+  for (auto& limiter : limiters_) {
+    const auto& [query, sink] = limiter.first;
+    LimiterState& state = limiter.second.state;
+    if (state.suppressed == state.told || time_ - state.since < sinks_[sink].rate_interval) continue;
+    note(limiter);
+    const std::size_t at = text_->size();
+    append_suppressed(*text_, query, batch, state.suppressed - state.told);
+    lists_[sink].refer(at, text_->size() - at);
+    state.told = state.suppressed;
+  }
+}
+
+bool AlertRouter::allows(Limiters::value_type& limiter) {
+  const SinkOptions& sink = sinks_[limiter.first.second];
+  if (sink.rate_limit == 0) return true;
+  note(limiter);
+  LimiterState& state = limiter.second.state;
+  if (!state.open || time_ - state.since >= sink.rate_interval) {
+    state.open = true;
+    state.since = time_;
+    state.sent = 0;
+  }
+  if (state.sent < sink.rate_limit) {
+    ++state.sent;
+    return true;
+  }
+  ++state.suppressed;
+  return false;
+}
+
+void AlertRouter::write(const Match& match) {
+  if (route_ == nullptr || route_->first != match.query) {
+    const auto found = routes_.find(match.query);
+    if (found == routes_.end()) return;
+    route_ = &*found;
+  }
+  const std::size_t at = text_->size();
+  for (Limiters::value_type* limiter : route_->second) {
+    const std::size_t sink = limiter->first.second;
+    if (!wants(sinks_[sink].signs, match.added) || !allows(*limiter)) continue;
+    if (text_->size() == at) append_match_json(*text_, match);
+    lists_[sink].refer(at, text_->size() - at);
+  }
+}
+
+void AlertRouter::commit() {
+  for (const Before& before : before_) {
+    const std::uint64_t more = before.limiter->second.state.suppressed - before.state.suppressed;
+    if (more != 0) suppressed_[before.limiter->first] += more;
+  }
+}
+
+void AlertRouter::abort() noexcept {
+  for (const Before& before : before_) before.limiter->second.state = before.state;
+  for (std::size_t sink = 0; sink < lists_.size(); ++sink) lists_[sink].cut(sizes_before_[sink]);
+  text_->resize(text_before_);
+}
+
+std::unique_ptr<MatchSink> AlertRouter::existing(std::uint64_t batch, std::optional<Timestamp> time) {
+  return std::make_unique<ExistingMatches>(*this, batch, time);
+}
+
+std::vector<AlertList> AlertRouter::take() {
+  auto text = std::make_shared<std::string>();
+  std::vector<AlertList> fresh(sinks_.size(), AlertList(text));
+  text_ = std::move(text);
+  return std::exchange(lists_, std::move(fresh));
+}
+
+std::vector<Suppressed> AlertRouter::take_suppressed() {
+  std::vector<Suppressed> taken;
+  for (const auto& [key, count] : suppressed_) taken.push_back({key.first, sinks_[key.second].name, count});
+  suppressed_.clear();
+  return taken;
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,215 @@
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "ingest/alert/alert_sinks.hpp"
+#include "support.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::alert_of;
+using testing::alerts_of;
+using testing::deliver;
+using ::testing::ElementsAre;
+using testing::error_of;
+using testing::Folder;
+using ::testing::HasSubstr;
+using testing::read_file;
+using testing::write_file;
+
+std::string lines_of(std::uint64_t batch, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += alert_of(batch, i) + '\n';
+  return text;
+}
+
+/// Names and contents of all files.
+std::map<std::string, std::string> files_in(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder)) files[entry.path().filename()] = read_file(entry.path());
+  return files;
+}
+
+void restore(const fs::path& folder, const std::map<std::string, std::string>& files) {
+  for (const auto& entry : fs::directory_iterator(folder)) fs::remove(entry);
+  for (const auto& [name, bytes] : files) write_file(folder / name, bytes);
+}
+
+class FileSinkTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::unique_ptr<AlertSink> sink(std::uint64_t rotate = 0, std::size_t keep = 0) const {
+    return make_file_sink("file", path_, rotate, keep);
+  }
+  Folder folder_;
+  std::string path_ = folder_.file("alerts.jsonl");
+};
+
+TEST_F(FileSinkTest, HoldsALinePerAlert) {
+  const auto file = sink();
+  EXPECT_EQ(file->recover(""), "0:0");
+  EXPECT_EQ(deliver(*file, 1, alerts_of(1, 2)), fmt::format("0:{}", lines_of(1, 2).size()));
+  EXPECT_EQ(deliver(*file, 5, alerts_of(5, 3)), fmt::format("0:{}", lines_of(1, 2).size() + lines_of(5, 3).size()));
+  EXPECT_EQ(read_file(path_), lines_of(1, 2) + lines_of(5, 3));
+}
+
+TEST_F(FileSinkTest, AnAbortedBatchLeavesNothing) {
+  const auto file = sink();
+  file->recover("");
+  deliver(*file, 1, alerts_of(1, 1));
+  file->begin(2);
+  const std::string large(std::size_t{3} << 20, 'x');
+  file->write("", large);  // is on its way to the file
+  EXPECT_GT(fs::file_size(path_), large.size());
+  file->abort();
+  EXPECT_EQ(read_file(path_), lines_of(1, 1));
+  deliver(*file, 2, alerts_of(2, 1));
+  EXPECT_EQ(read_file(path_), lines_of(1, 1) + lines_of(2, 1));
+}
+
+TEST_F(FileSinkTest, ABatchIsNeverSplitAndOldFilesGo) {
+  const auto file = sink(lines_of(1, 2).size(), 2);
+  file->recover("");
+  for (std::uint64_t batch = 1; batch <= 9; ++batch) deliver(*file, batch, alerts_of(batch, batch == 3 ? 4 : 1));
+  EXPECT_EQ(files_in(fs::path(path_).parent_path()),
+            (std::map<std::string, std::string>{{"alerts-000002.jsonl", lines_of(4, 1) + lines_of(5, 1)},
+                                                {"alerts-000003.jsonl", lines_of(6, 1) + lines_of(7, 1)},
+                                                {"alerts-000004.jsonl", lines_of(8, 1) + lines_of(9, 1)}}));
+}
+
+/// The file with the largest number; alerts.jsonl, which has none, sorts behind those that have one.
+const std::string& newest(const std::map<std::string, std::string>& files) {
+  const auto last = std::prev(files.end());
+  return files.size() > 1 && last->first == "alerts.jsonl" ? std::prev(last)->first : last->first;
+}
+
+/// In the order of their numbers, where more than one is there.
+std::string joined(const std::map<std::string, std::string>& files) {
+  const auto first = files.find("alerts.jsonl");
+  std::string all = first == files.end() ? std::string() : first->second;
+  for (const auto& [name, bytes] : files) {
+    if (name != "alerts.jsonl") all += bytes;
+  }
+  return all;
+}
+
+/// A crash may come after any byte, and the position noted may be that of any batch before: delivering what follows it again
+/// gives what an undisturbed run gives.
+TEST_F(FileSinkTest, RecoversFromEveryCut) {
+  const fs::path folder = fs::path(path_).parent_path();
+  constexpr std::uint64_t batches = 6;
+  const auto alerts = [](std::uint64_t batch) { return alerts_of(batch, 1 + batch % 2); };
+  for (const std::size_t keep : {0u, 1u}) {
+    std::vector<std::map<std::string, std::string>> states;  // after each batch
+    std::vector<std::string> positions;
+    restore(folder, {});
+    {
+      const auto file = sink(100, keep);
+      positions.push_back(file->recover(""));
+      states.push_back(files_in(folder));
+      for (std::uint64_t batch = 1; batch <= batches; ++batch) {
+        positions.push_back(deliver(*file, batch, alerts(batch)));
+        states.push_back(files_in(folder));
+      }
+    }
+    std::string all;
+    for (std::uint64_t batch = 1; batch <= batches; ++batch) all += lines_of(batch, 1 + batch % 2);
+    ASSERT_EQ(states[batches].size(), keep == 0 ? 4 : keep + 1);
+    for (std::uint64_t done = 0; done < batches; ++done) {
+      const auto& [name, bytes] = *states[done + 1].find(newest(states[done + 1]));
+      for (std::size_t cut = states[done].contains(name) ? states[done].at(name).size() : 0; cut <= bytes.size(); cut += 37) {
+        for (std::uint64_t noted = 0; noted <= done; ++noted) {
+          auto torn = states[done];
+          torn[name] = bytes.substr(0, cut);
+          restore(folder, torn);
+          const auto file = sink(100, keep);
+          file->recover(positions[noted]);
+          for (std::uint64_t batch = noted + 1; batch <= batches; ++batch) deliver(*file, batch, alerts(batch));
+          const auto where = fmt::format("keep {} noted {} done {} cut {}", keep, noted, done, cut);
+          if (torn.contains(newest(states[noted])) || keep == 0) {
+            ASSERT_EQ(files_in(folder), states[batches]) << where;
+          } else {  // what was noted made room for newer files, whose numbers go on
+            const std::string found = joined(files_in(folder));
+            ASSERT_TRUE(all.ends_with(found)) << where;
+            ASSERT_GE(found.size(), joined(states[batches]).size()) << where;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(FileSinkTest, GoesOnBehindAFileThatNoPositionIsNotedFor) {
+  write_file(path_, "before\n");
+  const auto file = sink();
+  EXPECT_EQ(file->recover(""), "0:7");
+  deliver(*file, 1, alerts_of(1, 1));
+  EXPECT_EQ(read_file(path_), "before\n" + lines_of(1, 1));
+  write_file(folder_.file("alerts-000012.jsonl"), "later\n");
+  write_file(folder_.file("alerts-13.jsonl"), "no number of ours\n");
+  EXPECT_EQ(sink()->recover(""), "12:6");
+}
+
+TEST_F(FileSinkTest, RefusesAFileThatLacksWhatWasDelivered) {
+  write_file(path_, "12345");
+  EXPECT_THAT(error_of([&] { sink()->recover("0:6"); }),
+              HasSubstr("is 5 bytes long, and 6 were delivered to it by sink 'file'"));
+  EXPECT_THAT(error_of([&] { sink()->recover("1:6"); }), HasSubstr("alerts-000001.jsonl: is gone, and 6 were delivered"));
+  EXPECT_EQ(read_file(path_), "12345");
+  EXPECT_FALSE(fs::exists(folder_.file("alerts-000001.jsonl")));
+  for (const char* position : {"6", "a:b", "0:", ":0", "0:1x", "-1:0", "0:99999999999999999999"})
+    EXPECT_THAT(error_of([&] { sink()->recover(position); }), HasSubstr("is none of a file")) << position;
+}
+
+TEST_F(FileSinkTest, NoticesThatItsFileWasMovedOrCutByOthers) {
+  const auto file = sink();
+  file->recover("");
+  const std::string position = deliver(*file, 1, alerts_of(1, 1));
+  fs::rename(path_, path_ + ".1");
+  EXPECT_THAT(error_of([&] { deliver(*file, 2, alerts_of(2, 1)); }), HasSubstr("rotate_bytes"));
+  fs::rename(path_ + ".1", path_);
+  deliver(*file, 2, alerts_of(2, 1));
+  fs::resize_file(path_, 3);
+  EXPECT_THAT(error_of([&] { deliver(*file, 3, alerts_of(3, 1)); }), HasSubstr("is 3 bytes long"));
+}
+
+TEST_F(FileSinkTest, TwoProcessesDoNotWriteTheSameFile) {
+  const auto one = sink();
+  one->recover("");
+  EXPECT_THAT(error_of([&] { sink()->recover(""); }), HasSubstr("another process writes it"));
+}
+
+TEST_F(FileSinkTest, PathsThatCannotBeWrittenAreErrors) {
+  EXPECT_THAT(error_of([&] { make_file_sink("f", folder_.file("no/alerts.jsonl"), 0, 0)->recover(""); }), HasSubstr("no"));
+  fs::create_directory(folder_.file("folder"));
+  EXPECT_THAT(error_of([&] { make_file_sink("f", folder_.file("folder"), 0, 0)->recover(""); }), HasSubstr("folder"));
+  EXPECT_THAT(error_of([&] { make_file_sink("f", "/dev/full", 0, 0)->recover(""); }), HasSubstr("is no regular file"));
+  EXPECT_THAT(error_of([&] { sink()->begin(1); }), HasSubstr("not recovered"));
+}
+
+TEST_F(FileSinkTest, ADiskThatIsFullCostsNothingOnceThereIsSpace) {
+  const auto file = sink();
+  file->recover("");
+  deliver(*file, 1, alerts_of(1, 2));
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit full{lines_of(1, 2).size() + 10, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &full);
+  const std::string error = error_of([&] { deliver(*file, 2, alerts_of(2, 2)); });
+  file->abort();
+  const std::string again = error_of([&] { deliver(*file, 2, alerts_of(2, 2)); });
+  file->abort();
+  setrlimit(RLIMIT_FSIZE, &before);
+  static_cast<void>(std::signal(SIGXFSZ, handler));
+  EXPECT_THAT(error, HasSubstr("alerts.jsonl: cannot be written"));
+  EXPECT_THAT(error, HasSubstr("free some space"));
+  EXPECT_EQ(again, error);
+  EXPECT_EQ(read_file(path_), lines_of(1, 2));
+  deliver(*file, 2, alerts_of(2, 2));
+  EXPECT_EQ(read_file(path_), lines_of(1, 2) + lines_of(2, 2));
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest

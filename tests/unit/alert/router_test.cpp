@@ -1,0 +1,262 @@
+#include "ingest/alert/router.hpp"
+
+#include "deltamatch/engine.hpp"
+#include "ingest/sink/sinks.hpp"
+#include "support.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::error_of;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+SinkOptions sink(std::string name, Signs signs = Signs::both, std::uint64_t limit = 0) {
+  SinkOptions options;
+  options.name = std::move(name);
+  options.signs = signs;
+  options.rate_limit = limit;
+  options.rate_interval = std::chrono::milliseconds(1000);
+  return options;
+}
+
+ServiceQuery query(std::string name, std::vector<std::string> sinks) {
+  ServiceQuery standing;
+  standing.query.name = std::move(name);
+  standing.where = "service.yaml:7";
+  standing.sinks = std::move(sinks);
+  return standing;
+}
+
+std::vector<std::string> texts(const AlertList& list) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < list.size(); ++i) out.emplace_back(list[i]);
+  return out;
+}
+
+/// Each alert as query, sign and batch ("ring+17"), each record of suppression as "ring 5 suppressed in 17".
+std::vector<std::string> brief(const AlertList& list) {
+  std::vector<std::string> out;
+  for (const std::string& text : texts(list)) {
+    const auto value = [&](const std::string& key) {
+      const std::size_t at = text.find('"' + key + "\":") + key.size() + 3;
+      const std::size_t end = text.find_first_of(",}", at);
+      std::string found = text.substr(at, end - at);
+      std::erase(found, '"');
+      return found;
+    };
+    const bool suppressed = alert_id(text).empty();
+    out.push_back(suppressed ? value("query") + " " + value("suppressed") + " suppressed in " + value("batch")
+                             : value("query") + value("sign") + value("batch"));
+  }
+  return out;
+}
+
+class Router : public ::testing::Test {
+ protected:
+  AlertRouter make(std::vector<SinkOptions> sinks) {
+    return AlertRouter(sinks, [this] { return now_; });
+  }
+
+  void write(MatchSink& router, std::string_view name, bool added, std::uint64_t batch, std::size_t times = 1) {
+    static const std::vector<std::string> names{"a", "b"};
+    const std::vector<Id> vertices{Id(1), Id("x")};
+    for (std::size_t i = 0; i < times; ++i)
+      router.write({{++id_, 0}, name, added, batch, std::nullopt, names, vertices, {}, {}});
+  }
+
+  void batch(AlertRouter& router, std::uint64_t number, std::string_view name, std::size_t times) {
+    router.begin(number);
+    write(router, name, true, number, times);
+    router.commit();
+  }
+
+  void advance(int ms) { now_ += std::chrono::milliseconds(ms); }
+
+  std::chrono::steady_clock::time_point now_{std::chrono::hours(1)};
+  std::uint64_t id_ = 0;
+};
+
+TEST_F(Router, AlertsAreTheLinesOfAFileOfMatches) {
+  const testing::Folder folder;
+  Engine engine;
+  const ServiceQuery ring{parse_pattern("(a)-[:T]->(b)-[:T]->(a)", "ring"), "here", {.list = true}, {"all"}, false};
+  engine.add_query(ring.query, ring.options);
+  AlertRouter router = make({sink("all")});
+  router.set_queries({&ring, 1});
+  std::string alerts;
+  for (const bool to_file : {true, false}) {
+    Engine fresh;
+    fresh.add_query(ring.query, ring.options);
+    const auto file = make_jsonl_sink(to_file ? folder.file("matches") : folder.file("other"));
+    for (const auto& [kind, source, target] : {std::tuple(UpdateKind::insert_edge, Id(1), Id("\"\xff\n")),
+                                               std::tuple(UpdateKind::insert_edge, Id("\"\xff\n"), Id(1)),
+                                               std::tuple(UpdateKind::delete_edge, Id(1), Id("\"\xff\n"))}) {
+      UpdateBatch updates;
+      updates.add({kind, source, target, "T", {}, {}, Timestamp{5}});
+      fresh.process(updates, OnReject::stop, to_file ? file.get() : static_cast<MatchSink*>(&router));
+    }
+    if (!to_file) {
+      for (const std::string& text : texts(router.take()[0])) alerts += text + '\n';
+    }
+  }
+  EXPECT_THAT(alerts, HasSubstr(R"("sign":"-")"));
+  EXPECT_EQ(alerts, testing::read_file(folder.file("matches")));
+}
+
+TEST_F(Router, EachSinkGetsTheSignsThatItWantsOfItsQueries) {
+  AlertRouter router = make({sink("both"), sink("new", Signs::added), sink("gone", Signs::removed), sink("idle")});
+  const std::vector queries{query("ring", {"both", "new", "gone", "new"}), query("path", {"gone"}), query("counted", {})};
+  router.set_queries(queries);
+  router.begin(3);
+  for (const auto& standing : queries) {
+    write(router, standing.query.name, false, 3);
+    write(router, standing.query.name, true, 3);
+  }
+  write(router, "unknown", true, 3);
+  router.commit();
+  const std::vector<AlertList> lists = router.take();
+  ASSERT_EQ(lists.size(), 4u);
+  EXPECT_THAT(brief(lists[0]), ElementsAre("ring-3", "ring+3"));
+  EXPECT_THAT(brief(lists[1]), ElementsAre("ring+3"));
+  EXPECT_THAT(brief(lists[2]), ElementsAre("ring-3", "path-3"));
+  EXPECT_TRUE(lists[3].empty());
+  EXPECT_EQ(lists[0][0].data(), lists[2][0].data()) << "an alert is encoded and held once";
+  EXPECT_EQ(alert_id(lists[0][0]), "00000000000000010000000000000000");
+  EXPECT_THAT(router.take()[0].size(), 0u);
+}
+
+TEST_F(Router, AnUnknownSinkIsRefusedAndChangesNothing) {
+  AlertRouter router = make({sink("a")});
+  router.set_queries(std::vector{query("ring", {"a"})});
+  const std::string error = error_of([&] { router.set_queries(std::vector{query("ring", {"nowhere"})}); });
+  EXPECT_THAT(error, HasSubstr("service.yaml:7"));
+  EXPECT_THAT(error, HasSubstr("'nowhere'"));
+  batch(router, 1, "ring", 1);
+  EXPECT_EQ(router.take()[0].size(), 1u);
+}
+
+TEST_F(Router, TheRateIsLimitedPerQueryAndSink) {
+  AlertRouter router = make({sink("all"), sink("two", Signs::both, 2), sink("one", Signs::both, 1)});
+  router.set_queries(std::vector{query("ring", {"all", "two", "one"}), query("path", {"two"})});
+  router.begin(1);
+  write(router, "ring", true, 1, 4);
+  write(router, "path", true, 1, 2);
+  router.commit();
+  advance(999);
+  batch(router, 2, "ring", 1);  // within the interval
+  auto lists = router.take();
+  EXPECT_EQ(lists[0].size(), 5u);
+  EXPECT_THAT(brief(lists[1]), ElementsAre("ring+1", "ring+1", "path+1", "path+1"));
+  EXPECT_THAT(brief(lists[2]), ElementsAre("ring+1"));
+  const auto suppressed = router.take_suppressed();
+  ASSERT_EQ(suppressed.size(), 2u);
+  EXPECT_EQ(suppressed[0].query + suppressed[0].sink, "ringtwo");
+  EXPECT_EQ(suppressed[0].count, 3u);
+  EXPECT_EQ(suppressed[1].query + suppressed[1].sink, "ringone");
+  EXPECT_EQ(suppressed[1].count, 4u);
+  EXPECT_THAT(router.take_suppressed(), IsEmpty());
+
+  advance(1);
+  batch(router, 3, "ring", 1);  // flows again
+  lists = router.take();
+  EXPECT_THAT(brief(lists[1]), ElementsAre("ring 3 suppressed in 3", "ring+3"));
+  EXPECT_THAT(brief(lists[2]), ElementsAre("ring 4 suppressed in 3", "ring+3"));
+  EXPECT_EQ(texts(lists[1])[0], R"({"v":1,"query":"ring","batch":3,"suppressed":3})");
+}
+
+TEST_F(Router, ABatchWithoutMatchesTellsWhatWasSuppressedOnce) {
+  AlertRouter router = make({sink("one", Signs::both, 1)});
+  router.set_queries(std::vector{query("ring", {"one"})});
+  batch(router, 1, "ring", 3);
+  static_cast<void>(router.take());
+  advance(500);
+  batch(router, 2, "ring", 0);
+  EXPECT_TRUE(router.take()[0].empty());
+  advance(500);
+  batch(router, 3, "ring", 0);
+  EXPECT_THAT(brief(router.take()[0]), ElementsAre("ring 2 suppressed in 3"));
+  advance(5000);
+  batch(router, 4, "ring", 0);
+  EXPECT_TRUE(router.take()[0].empty());
+}
+
+TEST_F(Router, AbortUndoesAlertsAndCounts) {
+  AlertRouter router = make({sink("one", Signs::both, 1)});
+  router.set_queries(std::vector{query("ring", {"one"})});
+  batch(router, 1, "ring", 2);  // one of them suppressed
+  advance(1000);
+  router.begin(2);
+  write(router, "ring", true, 2, 5);
+  router.abort();
+  EXPECT_THAT(brief(router.take()[0]), ElementsAre("ring+1"));
+  const auto suppressed = router.take_suppressed();
+  ASSERT_EQ(suppressed.size(), 1u);
+  EXPECT_EQ(suppressed[0].count, 1u);
+  batch(router, 2, "ring", 1);
+  EXPECT_THAT(brief(router.take()[0]), ElementsAre("ring 1 suppressed in 2", "ring+2"));
+}
+
+TEST_F(Router, ExistingMatchesBearTheBatchAndItsTime) {
+  Engine engine;
+  UpdateBatch updates;
+  updates.add({UpdateKind::insert_edge, Id(1), Id(2), "T", {}, {}, {}});
+  engine.process(updates);
+  const ServiceQuery edge{parse_pattern("(a)-[:T]->(b)", "edge"), "here", {.list = true}, {"all"}, true};
+  AlertRouter router = make({sink("all")});
+  router.set_queries({&edge, 1});
+  StaticOptions options;
+  options.query = edge.options;
+  engine.match(edge.query, options, router.existing(17, Timestamp{99}).get());
+  batch(router, 17, "edge", 1);
+  const std::vector<std::string> alerts = texts(router.take()[0]);
+  ASSERT_EQ(alerts.size(), 2u);
+  EXPECT_THAT(alerts[0],
+              HasSubstr(R"("sign":"+","batch":17,"time":99,"bindings":{"a":1,"b":2},"edges":[[1,"T",2]],"cause":[]})"));
+}
+
+TEST_F(Router, AQueryThatIsGoneStillTellsWhatWasSuppressedAndOneThatStaysKeepsItsInterval) {
+  AlertRouter router = make({sink("one", Signs::both, 1)});
+  router.set_queries(std::vector{query("ring", {"one"}), query("path", {"one"})});
+  router.begin(1);
+  write(router, "ring", true, 1, 2);
+  write(router, "path", true, 1, 1);
+  router.commit();
+  router.set_queries(std::vector{query("path", {"one"})});
+  advance(500);
+  router.begin(2);
+  write(router, "ring", true, 2);
+  write(router, "path", true, 2);
+  router.commit();
+  EXPECT_THAT(brief(router.take()[0]), ElementsAre("ring+1", "path+1"));
+  advance(500);
+  batch(router, 3, "path", 1);
+  EXPECT_THAT(brief(router.take()[0]), ElementsAre("path 1 suppressed in 3", "ring 1 suppressed in 3", "path+3"));
+  router.set_queries({});
+  advance(1000);
+  batch(router, 4, "path", 1);
+  EXPECT_TRUE(router.take()[0].empty());
+}
+
+TEST(AlertText, OnlyAnAlertHasAnId) {
+  EXPECT_EQ(alert_id(testing::alert_of(1, 2)), "00000000000000010000000000000002");
+  EXPECT_EQ(alert_id(R"({"v":1,"query":"r","batch":3,"suppressed":3})"), "");
+  EXPECT_EQ(alert_id(R"({"v":1,"id":"00)"), "");
+  EXPECT_EQ(alert_id(""), "");
+  std::string record;
+  append_suppressed(record, "a\"b", 18446744073709551615u, 1);
+  EXPECT_EQ(record, R"({"v":1,"query":"a\"b","batch":18446744073709551615,"suppressed":1})");
+}
+
+TEST(AlertList, CutsAndCounts) {
+  AlertList list = testing::alerts_of(1, 3);
+  const std::string first(list[0]);
+  list.cut(1);
+  EXPECT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0], first);
+  EXPECT_GE(list.bytes(), 3 * first.size());
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest
