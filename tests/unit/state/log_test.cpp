@@ -145,6 +145,7 @@ TEST_F(LogTest, EveryTruncationEndsItQuietly) {
       if (zeros) continue;
       longest = all.batches.size();
       EXPECT_LE(all.end.torn_bytes, size);
+      if (size % 5 != 0) continue;  // opening syncs the folder, which takes its time
       Log log(folder_.path(), fingerprint, longest, {.sync = no_sync});
       EXPECT_EQ(log.dropped_bytes(), all.end.torn_bytes);
       EXPECT_EQ(read(folder_.path()).batches, all.batches);
@@ -358,7 +359,7 @@ TEST_F(SinksTest, WhatTheyWaitForSurvives) {
     auto log =
         std::make_unique<Log>(folder.path(), fingerprint, 0, LogOptions{.segment_bytes = segment_bytes, .sync = no_sync});
     std::map<std::string, std::uint64_t> waiting;  // the first batch that each waits for
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < 120; ++i) {
       const std::uint64_t next = log->last_batch() + 1;
       switch (random() % 6) {
         case 0:
