@@ -51,13 +51,4 @@ std::vector<Delivery> read_back(const StateDirectory& directory, std::string_vie
   return deliveries;
 }
 
-std::map<std::string, std::uint64_t> count_backlog(const StateDirectory& directory, std::uint64_t from, std::uint64_t up_to) {
-  std::map<std::string, std::uint64_t> counts;
-  for_each_batch(directory, from, up_to, [&](const LoggedBatch& batch) {
-    for (const SinkAlerts& entry : batch.alerts) counts[entry.sink] += entry.alerts.empty() ? 0 : 1;
-    return true;
-  });
-  return counts;
-}
-
 }  // namespace deltamatch::ingest

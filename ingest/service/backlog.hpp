@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,9 +15,5 @@ namespace deltamatch::ingest {
 /// The batches are committed. Throws Error where the log is damaged. O(the log from there on).
 [[nodiscard]] std::vector<Delivery> read_back(const StateDirectory& directory, std::string_view sink, std::uint64_t from,
                                               std::uint64_t up_to, std::size_t bytes);
-
-/// How many batches of [from, up_to] have alerts, by sink.
-[[nodiscard]] std::map<std::string, std::uint64_t> count_backlog(const StateDirectory& directory, std::uint64_t from,
-                                                                 std::uint64_t up_to);
 
 }  // namespace deltamatch::ingest

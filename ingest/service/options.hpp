@@ -29,8 +29,8 @@ struct InputTopics {
   friend bool operator==(const InputTopics&, const InputTopics&) = default;
 };
 
-/// Where a partition begins that no batch has read: a topic that is new to the service. Partitions added to a known topic later
-/// always begin at their first record.
+/// Where a topic begins that is new to the service when it starts. Topics and partitions that appear while it runs, and
+/// partitions that a known topic has more than before, begin at their first record.
 struct StartAt {
   enum class Kind : std::uint8_t { earliest, latest, timestamp } kind = Kind::earliest;
   std::chrono::milliseconds since_epoch{};  ///< with timestamp

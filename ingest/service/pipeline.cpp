@@ -79,10 +79,9 @@ Pipeline::~Pipeline() {
   snapshotter_.reset();
 }
 
-/// Takes back what sinks hold beyond what is noted, and counts what they still have to get.
+/// Takes back what sinks hold beyond what is noted, and finds what they still have to get.
 void Pipeline::make_deliverer() {
   const std::vector<Delivered> positions = log_->positions();
-  const std::map<std::string, std::uint64_t> waiting = count_backlog(context_.directory, log_->undelivered_from(), last_.batch);
   const std::vector<SinkOptions> sinks = logged_sinks(context_.options);
   std::vector<DeliveryTarget> targets;
   for (const SinkOptions& options : sinks) {
@@ -96,15 +95,13 @@ void Pipeline::make_deliverer() {
     const std::uint64_t delivered = noted == positions.end() ? last_.batch : noted->batch;
     const std::string position = target.sink->recover(before);
     if (noted == positions.end() || position != before) log_->delivered({options.name, delivered, position});
-    const auto batches = waiting.find(options.name);
-    if (batches != waiting.end() && delivered < last_.batch) target.backlog = {delivered + 1, last_.batch, batches->second};
+    target.backlog = {delivered + 1, last_.batch};
   }
   for (const Delivered& at : positions) {
     if (std::any_of(sinks.begin(), sinks.end(), [&](const SinkOptions& sink) { return sink.name == at.sink; })) continue;
-    const auto batches = waiting.find(at.sink);
-    if (batches != waiting.end()) {
+    if (!read_back(context_.directory, at.sink, at.batch + 1, last_.batch, 0).empty()) {
       context_.journal.tell(Level::warn, "a sink is gone, and with it what it had still to be given",
-                            {{"sink", at.sink}, {"batches", std::to_string(batches->second)}});
+                            {{"sink", at.sink}, {"since_batch", std::to_string(at.batch)}});
     }
     log_->delivered({at.sink, last_.batch, at.position});
   }

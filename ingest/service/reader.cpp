@@ -160,9 +160,10 @@ void Reader::hand_over() {
   changed_.notify_all();
 }
 
-/// New partitions begin with a batch that names where: so what is read of them can be told from the marks alone.
+/// What appears while the service runs is read from its first record, whatever the start policy says: nothing of it is old. It
+/// begins with a batch that names where, so that what is read of it can be told from the marks alone.
 void Reader::look_for_partitions() {
-  const auto deadline = Clock::now() + 10s;
+  const auto deadline = Clock::now() + 5s;
   next_refresh_ = Clock::now() + options_.refresh_every;
   std::vector<kafka::InputPartition> fresh;
   Offsets from;
@@ -171,7 +172,7 @@ void Reader::look_for_partitions() {
       if (!known_.contains(partition.id)) fresh.push_back(partition);
     }
     if (fresh.empty()) return;
-    from = input_.first_offsets(fresh, known_, deadline);
+    for (const kafka::InputPartition& partition : fresh) from.emplace(partition.id, input_.low(partition.id, deadline));
   } catch (const kafka::Unreachable&) {
     return;  // looked for again
   }

@@ -1,0 +1,182 @@
+"""Load on the service, on one machine with the broker beside it: how many updates a second from Kafka to a committed batch, how the
+time splits, how long from an update to its alert, and how much memory a consumer takes that falls behind.
+
+usage: service_load.py [--build build/release] [--updates 4000000] [--latency-seconds 60] [--overload SECONDS] [--only PART] [--out FILE]
+Parts: throughput, latency, file, overload (only where --overload says for how long). Prints one JSON object per part; with --out
+they are also appended there. Each part checks what it measured: all updates committed, every planted ring told exactly once.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "service"))
+
+RARE = {  # of random edges between a million accounts nearly nothing matches
+    "ring3": "(a)-[:TRANSFER]->(b)-[:TRANSFER]->(c)-[:TRANSFER]->(a)",
+    "ring4": "(a)-[:TRANSFER]->(b)-[:TRANSFER]->(c)-[:TRANSFER]->(d)-[:TRANSFER]->(a)",
+    "triangle": "(a)-[:TRANSFER]->(b)-[:TRANSFER]->(c), (a)-[:TRANSFER]->(c)",
+    "mutual": "(a)-[:TRANSFER]->(b)-[:TRANSFER]->(a)",
+    "diamond": "(a)-[:TRANSFER]->(b)-[:TRANSFER]->(d), (a)-[:TRANSFER]->(c)-[:TRANSFER]->(d)",
+    "refund": "(a)-[:TRANSFER]->(b)-[:REFUND]->(a)",
+    "loan": "(a)-[:LOAN]->(b)-[:TRANSFER]->(c)-[:LOAN]->(a)",
+    "mule": "(a)-[:TRANSFER]->(b:Mule)-[:TRANSFER]->(c)",
+}
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.machine())
+    return f"{model}, {os.cpu_count()} cores"
+
+
+class Bench:
+    def __init__(self, arguments):
+        self.arguments = arguments
+        build = pathlib.Path(arguments.build).resolve()
+        os.environ["DELTAMATCH_PROGRAM"] = str(build / "bin" / "deltamatch")
+        import harness
+        self.harness = harness
+        self.load = build / "bin" / "service_load"
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="deltamatch-load-"))
+        self.broker = harness.Broker(self.folder / "broker")
+
+    def close(self):
+        self.broker.stop()
+        subprocess.run(["rm", "-rf", self.folder], check=False)
+
+    def tell(self, part, **figures):
+        line = json.dumps({"part": part, "machine": machine(), "commit": self.commit(), **figures})
+        print(line, flush=True)
+        if self.arguments.out:
+            with open(self.arguments.out, "a", encoding="utf-8") as out:
+                print(line, file=out)
+
+    @staticmethod
+    def commit():
+        return subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+
+    def service(self, name, **changes):
+        config = {
+            "application": name, "state": {"directory": str(self.folder / name)}, "kafka": {"bootstrap.servers": self.broker.address},
+            "input": {"topics": [{"name": f"{name}-in", "format": "json"}]}, "batch": {"max_updates": 32768, "max_delay": "100ms"},
+            "sinks": {"alerts": {"type": "kafka", "topic": f"{name}-alerts"}},
+            "queries": [{"name": query, "pattern": pattern, "sinks": ["alerts"]} for query, pattern in RARE.items()],
+            "http": {"listen": "127.0.0.1:0"}, "log": {"format": "json"},
+        }
+        for key, value in changes.items():
+            config[key] = {**config.get(key, {}), **value} if isinstance(value, dict) else value
+        file = self.folder / f"{name}.yaml"
+        file.write_text(json.dumps(config))
+        return self.harness.Instance(file, self.folder / f"{name}.log")
+
+    def fill(self, name, count):
+        subprocess.run([self.load, "--brokers", self.broker.address, "--topic", f"{name}-in", "fill", "--count", str(count)], check=True)
+
+    @staticmethod
+    def steps(service):
+        return {label[7:-2]: round(value, 3) for label, value in service.metric("deltamatch_step_seconds_total").items()}
+
+    def throughput(self):
+        """The topic is full before the service starts: the producer takes no core."""
+        name, count = "load" + uuid.uuid4().hex[:6], self.arguments.updates
+        self.fill(name, count)
+        service = self.service(name)
+        service.wait_ready()
+        start = time.monotonic()
+        before = service.status().get("updates", 0)
+        service.wait_committed({f"{name}-in[0]": count}, 600)
+        seconds = time.monotonic() - start
+        steps, status = self.steps(service), service.status()
+        assert service.stop() == 0
+        self.tell("throughput", updates=count, seconds=round(seconds, 2), updates_per_second=round((count - before) / seconds),
+                  batches=status["batch"], transactions=status["transactions"], steps=steps)
+
+    def file(self):
+        """No broker: the same updates in binary records from a file, the same patterns."""
+        source = self.folder / "updates.jsonl"
+        binary = self.folder / "updates.dmu"
+        with open(source, "w", encoding="utf-8") as out:
+            import random
+            draw = random.Random(1)
+            for number in range(self.arguments.updates):
+                a, b = draw.sample(range(1_000_000), 2)
+                out.write(f'{{"op":"+","source":"acct-{a}","target":"acct-{b}","label":"TRANSFER","time":{1_700_000_000_000_000 + number}}}\n')
+        program = os.environ["DELTAMATCH_PROGRAM"]
+        subprocess.run([program, "convert", source, "--to", "binary", "--out", binary], check=True)
+        queries = [part for query, pattern in RARE.items() for part in ("--query", f"{query}={pattern}")]
+        for name, path in (("json", source), ("binary", binary)):
+            report = json.loads(subprocess.run([program, "replay", "--updates", path, *queries, "--batch", "32768", "--json", "--progress", "never"],
+                                               capture_output=True, check=True).stdout)
+            assert report["updates"] == self.arguments.updates
+            self.tell(f"file, {name}", updates=report["updates"], seconds=report["seconds"],
+                      updates_per_second=round(report["updates"] / report["seconds"]["total"]))
+
+    def latency(self):
+        name = "load" + uuid.uuid4().hex[:6]
+        self.broker.create(f"{name}-in")
+        self.broker.create(f"{name}-alerts")
+        service = self.service(name, batch={"max_updates": 32768, "max_delay": "10ms"},
+                               queries=[{"name": "ring3", "pattern": RARE["ring3"], "sinks": ["alerts"]}])
+        service.wait_ready()
+        done = subprocess.run([self.load, "--brokers", self.broker.address, "--topic", f"{name}-in", "latency", "--alerts", f"{name}-alerts",
+                               "--rate", "50000", "--seconds", str(self.arguments.latency_seconds)], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"not every ring was told once: {done.stdout}{done.stderr}")
+        steps = self.steps(service)
+        assert service.stop() == 0
+        self.tell("latency", rate=50_000, max_delay_ms=10, steps=steps, **json.loads(done.stdout))
+
+    def overload(self):
+        """Updates come faster than they are matched: a pattern that takes its time, and memory beside time."""
+        name = "load" + uuid.uuid4().hex[:6]
+        self.broker.create(f"{name}-in")
+        heavy = "(a)-[:TRANSFER]->(b)-[:TRANSFER]->(c)-[:TRANSFER]->(d)-[:TRANSFER]->(e)-[:TRANSFER]->(a)"
+        service = self.service(name, queries=[{"name": "heavy", "pattern": heavy, "sinks": ["alerts"]}], graph={"window": "20s"})
+        service.wait_ready()
+        producer = subprocess.Popen([self.load, "--brokers", self.broker.address, "--topic", f"{name}-in", "--vertices", "20000", "fill", "--count",
+                                     str(10**12)])
+        rss, end = [], time.monotonic() + self.arguments.overload
+        try:
+            while time.monotonic() < end:
+                time.sleep(min(10, self.arguments.overload / 10))
+                with open(f"/proc/{service.process.pid}/statm", encoding="utf-8") as file:
+                    pages = int(file.read().split()[1])
+                lag = sum(service.metric("deltamatch_consumer_lag").values())
+                rss.append({"seconds": round(self.arguments.overload - (end - time.monotonic())), "rss_mib": pages * 4096 >> 20, "lag": int(lag),
+                            "edges": service.status().get("graph", {}).get("edges")})
+        finally:
+            producer.kill()
+        assert service.alive()
+        service.kill()
+        self.tell("overload", seconds=self.arguments.overload, samples=rss)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=str(ROOT / "build" / "release"))
+    parser.add_argument("--updates", type=int, default=4_000_000)
+    parser.add_argument("--latency-seconds", type=int, default=60)
+    parser.add_argument("--overload", type=int, default=0)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--out", default="")
+    arguments = parser.parse_args()
+    bench = Bench(arguments)
+    with contextlib.closing(bench):
+        parts = ["throughput", "latency", "file", *(["overload"] if arguments.overload else [])]
+        for part in parts:
+            if arguments.only in ("", part):
+                getattr(bench, part)()
+
+
+if __name__ == "__main__":
+    main()
