@@ -3,24 +3,12 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
+#include "cli/backend_options.hpp"
 #include "cli/command.hpp"
 #include "deltamatch/engine.hpp"
 
 namespace deltamatch::cli {
-
-struct BackendOptions {
-  enum class Kind { automatic, cpu, gpu };
-  Kind kind = Kind::automatic;
-  std::string policy;  ///< empty: not given
-  std::string memory;
-  std::string devices;
-  double walks = 0;
-  bool measure = false;
-};
 
 void add_backend_options(const Command& command, BackendOptions& options);
 

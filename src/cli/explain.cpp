@@ -60,7 +60,7 @@ int explain(Explain options) {
 void add_explain(const Command& program, Run& run) {
   const Command command = program.add_command("explain", "Show how queries are matched: the plans, with estimates", examples);
   const auto options = std::make_shared<Explain>();
-  add_query_options(command, options->queries);
+  add_query_options(command, options->queries).required();
   command
       .add_flag(
           "--analyze", options->analyze,

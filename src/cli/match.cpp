@@ -83,7 +83,7 @@ int match(const Match& options) {
 void add_match(const Command& program, Run& run) {
   const Command command = program.add_command("match", "Match queries against a whole graph, once", examples);
   const auto options = std::make_shared<Match>();
-  add_query_options(command, options->queries);
+  add_query_options(command, options->queries).required();
   add_number(command, "--limit", options->limit, "Stop after so many matches of a query", 1).group("Queries");
   add_duration(command, "--timeout", options->timeout, "Stop after so long on a query, e.g. 10s").group("Queries");
   add_emit_options(command, options->emit);

@@ -35,6 +35,10 @@ inline Option add_duration(const Command& command, const std::string& name, Time
       name, [&target, name](const std::string& text) { target = parse_duration(text, name); }, help, "TIME");
 }
 
+inline Option add_size(const Command& command, const std::string& name, std::size_t& target, const std::string& help) {
+  return command.add_value(name, [&target, name](const std::string& text) { target = parse_size(text, name); }, help, "BYTES");
+}
+
 /// One of a few words, each standing for a value; `Value` may be what an optional holds.
 template <typename Target, typename Value>
 Option add_choice(const Command& command, const std::string& name, Target& target, const std::string& help,

@@ -158,15 +158,14 @@ Option add_stream_options(const Command& command, StreamOptions& options) {
   return updates;
 }
 
-void add_query_options(const Command& command, QuerySelection& options) {
+Option add_query_options(const Command& command, QuerySelection& options) {
   const std::string group = "Queries";
-  command
-      .add_list(
-          "--query", options.sources,
-          "A query: a pattern file, a .graph file (t/v/e), a directory of both, or name=PATTERN; may be given several times",
-          "QUERY")
-      .group(group)
-      .required();
+  const Option queries = command
+                             .add_list("--query", options.sources,
+                                       "A query: a pattern file, a .graph file (t/v/e), a directory of both, or name=PATTERN; "
+                                       "may be given several times",
+                                       "QUERY")
+                             .group(group);
   add_choice(command, "--mode", options.mode, "What a match must keep apart (default: isomorphism)",
              std::vector<std::pair<std::string, MatchMode>>{{"isomorphism", MatchMode::isomorphism},
                                                             {"edge-distinct", MatchMode::edge_distinct},
@@ -176,6 +175,7 @@ void add_query_options(const Command& command, QuerySelection& options) {
              std::vector<std::pair<std::string, CountMode>>{{"subgraphs", CountMode::subgraphs},
                                                             {"embeddings", CountMode::embeddings}})
       .group(group);
+  return queries;
 }
 
 void add_json_option(const Command& command, bool& json) {

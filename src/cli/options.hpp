@@ -81,7 +81,8 @@ void add_direction_options(const Command& command, std::optional<bool>& directed
 void add_graph_options(const Command& command, GraphOptions& options, bool has_stream);
 /// Gives --updates.
 Option add_stream_options(const Command& command, StreamOptions& options);
-void add_query_options(const Command& command, QuerySelection& options);
+/// Gives --query.
+Option add_query_options(const Command& command, QuerySelection& options);
 void add_emit_options(const Command& command, EmitOptions& options);
 void add_json_option(const Command& command, bool& json);
 

@@ -12,16 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files that are there are compared themselves, so hard links are seen too; what is not there yet goes by its resolved path.
-bool is_same_file(const fs::path& a, const fs::path& b) {
-  std::error_code error;
-  const bool a_exists = fs::exists(a, error);
-  if (a_exists != fs::exists(b, error)) return false;
-  if (a_exists) return fs::equivalent(a, b, error) && fs::is_regular_file(a, error);
-  const fs::path resolved = fs::weakly_canonical(fs::absolute(a, error), error);
-  return !error && resolved == fs::weakly_canonical(fs::absolute(b, error), error);
-}
-
 bool is_file(const NamedPath& named) { return !named.path.empty() && named.path != "-"; }
 
 void check_pair(const NamedPath& output, const NamedPath& other) {
@@ -31,6 +21,16 @@ void check_pair(const NamedPath& output, const NamedPath& other) {
 }
 
 }  // namespace
+
+// Files that are there are compared themselves, so hard links are seen too; what is not there yet goes by its resolved path.
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  const bool a_exists = fs::exists(a, error);
+  if (a_exists != fs::exists(b, error)) return false;
+  if (a_exists) return fs::equivalent(a, b, error) && fs::is_regular_file(a, error);
+  const fs::path resolved = fs::weakly_canonical(fs::absolute(a, error), error);
+  return !error && resolved == fs::weakly_canonical(fs::absolute(b, error), error);
+}
 
 void check_apart(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs) {
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <system_error>
 #include <utility>
 
+#include "cli/small_file.hpp"
 #include "deltamatch/error.hpp"
 
 namespace deltamatch::cli {
@@ -16,28 +16,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t longest_query_file = 1 << 20;
 constexpr const char* remedy = "name a pattern file, a .graph file, a directory of them, or write name=PATTERN";
 
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) {
-    text.resize(longest_query_file + 1);
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
+void read_source(const std::string& source, bool directed, std::vector<NamedQuery>& queries) {
+  std::error_code error;
+  const fs::file_status status = fs::status(source, error);
+  if (fs::is_directory(status)) {
+    for (const fs::path& file : query_files(source)) queries.push_back(read_query_file(file, directed));
+    return;
   }
-  if (!file.is_open() || file.bad()) {
-    throw Error(ErrorKind::configuration, path.string(), "the query cannot be read", "check the path and its permissions");
+  if (fs::exists(status)) {
+    queries.push_back(read_query_file(source, directed));
+    return;
   }
-  if (text.size() > longest_query_file) {
-    throw Error(ErrorKind::configuration, path.string(), "a query file of more than 1 MiB", remedy);
+  const std::size_t sign = source.find('=');
+  if (sign == std::string::npos) {
+    throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "no such file", remedy);
   }
-  return text;
+  const std::string name = source.substr(0, sign);
+  if (name.empty()) throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "the name is empty", remedy);
+  queries.push_back({parse_pattern(std::string_view(source).substr(sign + 1), name, fmt::format("--query {}", name)),
+                     fmt::format("--query {}", name)});
 }
 
-NamedQuery read_file(const fs::path& path, bool directed) {
-  const std::string text = read_text(path);
+}  // namespace
+
+NamedQuery read_query_file(const fs::path& path, bool directed) {
+  const std::string text = read_small_file(path, "the query");
   const std::string name = path.stem().string();
   const std::string where = path.string();
   if (path.extension() == ".graph") return {parse_query_graph(text, name, directed, where), where};
@@ -58,29 +63,6 @@ std::vector<fs::path> query_files(const fs::path& directory) {
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) { return a.native() < b.native(); });
   return files;
 }
-
-void read_source(const std::string& source, bool directed, std::vector<NamedQuery>& queries) {
-  std::error_code error;
-  const fs::file_status status = fs::status(source, error);
-  if (fs::is_directory(status)) {
-    for (const fs::path& file : query_files(source)) queries.push_back(read_file(file, directed));
-    return;
-  }
-  if (fs::exists(status)) {
-    queries.push_back(read_file(source, directed));
-    return;
-  }
-  const std::size_t sign = source.find('=');
-  if (sign == std::string::npos) {
-    throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "no such file", remedy);
-  }
-  const std::string name = source.substr(0, sign);
-  if (name.empty()) throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "the name is empty", remedy);
-  queries.push_back({parse_pattern(std::string_view(source).substr(sign + 1), name, fmt::format("--query {}", name)),
-                     fmt::format("--query {}", name)});
-}
-
-}  // namespace
 
 std::vector<std::string> query_paths(const std::vector<std::string>& sources) {
   std::vector<std::string> paths;

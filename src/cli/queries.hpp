@@ -1,6 +1,7 @@
 // The queries that the command line names.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,14 @@ struct NamedQuery {
   Query query;
   std::string where;
 };
+
+/// Reads a file that holds one query, which is named by the file's stem: .graph: t/v/e, any other: a pattern. `directed` says
+/// how the edges of t/v/e queries are meant. Throws Error(configuration) where it cannot be read.
+[[nodiscard]] NamedQuery read_query_file(const std::filesystem::path& path, bool directed);
+
+/// The *.pattern and *.graph files of a directory in byte order. Throws Error(configuration) where there are none or it cannot
+/// be read.
+[[nodiscard]] std::vector<std::filesystem::path> query_files(const std::filesystem::path& directory);
 
 /// Reads what each `--query` names, in the order given: an existing file (.graph: t/v/e, any other: one pattern; the query is
 /// named by the file's stem), an existing directory (its *.pattern and *.graph files in byte order), or name=PATTERN.

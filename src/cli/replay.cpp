@@ -76,7 +76,7 @@ void add_replay(const Command& program, Run& run) {
   const Command command =
       program.add_command("replay", "Feed a stream of updates to standing queries, batch by batch", examples);
   const auto options = std::make_shared<Replay>();
-  add_query_options(command, options->queries);
+  add_query_options(command, options->queries).required();
   add_stream_options(command, options->stream).required();
   add_emit_options(command, options->emit);
   command

@@ -7,45 +7,115 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "deltamatch/error.hpp"
 
 namespace deltamatch::cli {
 
-Timestamp parse_duration(std::string_view text, std::string_view option) {
-  static constexpr std::array<std::pair<std::string_view, Timestamp>, 6> units{
-      {{"us", 1}, {"ms", 1'000}, {"s", 1'000'000}, {"m", 60'000'000}, {"h", 3'600'000'000}, {"d", 86'400'000'000}}};
-  Timestamp number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, code] = std::from_chars(text.data(), end, number);
-  if (code == std::errc{} && number > 0) {
-    const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
-    const auto* const unit = std::find_if(units.begin(), units.end(), [&](const auto& u) { return u.first == suffix; });
-    if (unit != units.end() && number <= std::numeric_limits<Timestamp>::max() / unit->second) return number * unit->second;
-  }
-  throw Error(ErrorKind::usage, option, fmt::format("'{}' is no duration", text),
-              "write a whole number above 0 and its unit, e.g. 250ms, 10s, 5m, 24h, 7d");
-}
+namespace {
 
-std::uint64_t parse_number(std::string_view text, std::string_view option, std::uint64_t least, std::uint64_t most) {
+/// A whole number and what stands behind it; nothing where the text does not begin with a digit.
+std::optional<std::pair<std::uint64_t, std::string_view>> split_number(std::string_view text) noexcept {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, code] = std::from_chars(text.data(), end, number);
-  if (code == std::errc{} && rest == end && least <= number && number <= most) return number;
-  throw Error(ErrorKind::usage, option, fmt::format("'{}' is not accepted", text),
-              most == std::numeric_limits<std::uint64_t>::max()
-                  ? fmt::format("write a whole number from {} up", least)
-                  : fmt::format("write a whole number from {} to {}", least, most));
+  if (code != std::errc{}) return std::nullopt;
+  return std::pair{number, std::string_view(rest, static_cast<std::size_t>(end - rest))};
 }
 
-double parse_fraction(std::string_view text, std::string_view option, double least, double most) {
+using Unit = std::pair<std::string_view, std::uint64_t>;
+constexpr std::array<Unit, 6> duration_units{
+    {{"us", 1}, {"ms", 1'000}, {"s", 1'000'000}, {"m", 60'000'000}, {"h", 3'600'000'000}, {"d", 86'400'000'000}}};
+constexpr std::uint64_t kib = 1024;
+constexpr std::array<Unit, 9> size_units{{{"K", kib},
+                                          {"M", kib* kib},
+                                          {"G", kib* kib* kib},
+                                          {"T", kib* kib* kib* kib},
+                                          {"", 1},
+                                          {"KiB", kib},
+                                          {"MiB", kib* kib},
+                                          {"GiB", kib* kib* kib},
+                                          {"TiB", kib* kib* kib* kib}}};
+
+/// The number times its unit; nothing where there is no such unit or the product exceeds `most`.
+std::optional<std::uint64_t> read_with_unit(std::string_view text, std::span<const Unit> units, std::uint64_t most) noexcept {
+  const auto parts = split_number(text);
+  if (!parts) return std::nullopt;
+  const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.first == parts->second; });
+  if (unit == units.end() || parts->first > most / unit->second) return std::nullopt;
+  return parts->first * unit->second;
+}
+
+/// `units` ascend.
+std::string write_with_unit(std::uint64_t value, std::span<const Unit> units) {
+  const Unit* largest = units.data();
+  for (const Unit& unit : units) {
+    if (value != 0 && value % unit.second == 0) largest = &unit;
+  }
+  return fmt::format("{}{}", value / largest->second, largest->first);
+}
+
+}  // namespace
+
+std::optional<Timestamp> read_duration(std::string_view text) noexcept {
+  const auto duration = read_with_unit(text, duration_units, std::numeric_limits<Timestamp>::max());
+  if (!duration || *duration == 0) return std::nullopt;
+  return static_cast<Timestamp>(*duration);
+}
+
+std::string duration_text(Timestamp microseconds) {
+  return write_with_unit(static_cast<std::uint64_t>(microseconds), duration_units);
+}
+
+std::optional<std::uint64_t> read_size(std::string_view text) noexcept {
+  return read_with_unit(text, size_units, std::numeric_limits<std::uint64_t>::max());
+}
+
+std::string size_text(std::uint64_t bytes) { return write_with_unit(bytes, std::span(size_units).last(5)); }
+
+std::optional<std::uint64_t> read_number(std::string_view text, std::uint64_t least, std::uint64_t most) noexcept {
+  const auto parts = split_number(text);
+  if (!parts || !parts->second.empty() || parts->first < least || parts->first > most) return std::nullopt;
+  return parts->first;
+}
+
+std::string number_remedy(std::uint64_t least, std::uint64_t most) {
+  if (most == std::numeric_limits<std::uint64_t>::max()) return fmt::format("write a whole number from {} up", least);
+  return fmt::format("write a whole number from {} to {}", least, most);
+}
+
+Timestamp parse_duration(std::string_view text, std::string_view option) {
+  if (const auto duration = read_duration(text)) return *duration;
+  throw Error(ErrorKind::usage, option, fmt::format("'{}' is no duration", text), duration_remedy);
+}
+
+std::uint64_t parse_size(std::string_view text, std::string_view option) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 44;
+  const auto size = read_size(text);
+  if (size && *size >= 1 && *size <= most) return *size;
+  throw Error(ErrorKind::usage, option, fmt::format("'{}' is no size from 1 byte to 16 TiB", text), size_remedy);
+}
+
+std::uint64_t parse_number(std::string_view text, std::string_view option, std::uint64_t least, std::uint64_t most) {
+  if (const auto number = read_number(text, least, most)) return *number;
+  throw Error(ErrorKind::usage, option, fmt::format("'{}' is not accepted", text), number_remedy(least, most));
+}
+
+std::optional<double> read_fraction(std::string_view text, double least, double most) noexcept {
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, code] = std::from_chars(text.data(), end, number);
-  if (code == std::errc{} && rest == end && least <= number && number <= most) return number;  // a NaN fails the comparisons
-  throw Error(ErrorKind::usage, option, fmt::format("'{}' is not accepted", text),
-              fmt::format("write a number from {} to {}", least, most));
+  if (code != std::errc{} || rest != end || !(least <= number && number <= most)) return std::nullopt;  // NaN compares false
+  return number;
+}
+
+std::string fraction_remedy(double least, double most) { return fmt::format("write a number from {} to {}", least, most); }
+
+double parse_fraction(std::string_view text, std::string_view option, double least, double most) {
+  if (const auto number = read_fraction(text, least, most)) return *number;
+  throw Error(ErrorKind::usage, option, fmt::format("'{}' is not accepted", text), fraction_remedy(least, most));
 }
 
 std::string grouped(Count count) {

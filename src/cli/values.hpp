@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,14 +11,40 @@
 
 namespace deltamatch::cli {
 
-/// A positive number with a unit, e.g. 250ms, 10s, 5m, 24h, 7d (also us), in microseconds. Throws Error(usage) naming `option`.
+/// A positive whole number with a unit, e.g. 250ms, 10s, 5m, 24h, 7d (also us), in microseconds.
+[[nodiscard]] std::optional<Timestamp> read_duration(std::string_view text) noexcept;
+inline constexpr std::string_view duration_remedy = "write a whole number above 0 and its unit, e.g. 250ms, 10s, 5m, 24h, 7d";
+
+/// The same written with the largest unit that divides it: 90000000 is "90s".
+[[nodiscard]] std::string duration_text(Timestamp microseconds);
+
+/// A whole number of bytes with a unit or without one: K, M, G, T or KiB, MiB, GiB, TiB, all powers of 1024.
+[[nodiscard]] std::optional<std::uint64_t> read_size(std::string_view text) noexcept;
+inline constexpr std::string_view size_remedy = "write a whole number of bytes, or one with a unit, e.g. 64KiB, 512MiB, 8GiB";
+
+/// The same written with the largest unit that divides it: 1536 is "1536", 2048 "2KiB".
+[[nodiscard]] std::string size_text(std::uint64_t bytes);
+
+/// Decimal digits only, from `least` to `most`.
+[[nodiscard]] std::optional<std::uint64_t> read_number(std::string_view text, std::uint64_t least, std::uint64_t most) noexcept;
+/// What to write instead: "write a whole number from 1 to 8".
+[[nodiscard]] std::string number_remedy(std::uint64_t least, std::uint64_t most);
+
+/// read_duration. Throws Error(usage) naming `option`.
 [[nodiscard]] Timestamp parse_duration(std::string_view text, std::string_view option);
 
-/// Decimal digits only, from `least` to `most`. Throws Error(usage) naming `option`.
+/// read_size, from 1 up to 16 TiB. Throws Error(usage) naming `option`.
+[[nodiscard]] std::uint64_t parse_size(std::string_view text, std::string_view option);
+
+/// read_number. Throws Error(usage) naming `option`.
 [[nodiscard]] std::uint64_t parse_number(std::string_view text, std::string_view option, std::uint64_t least,
                                          std::uint64_t most);
 
-/// A decimal fraction from `least` to `most`. Throws Error(usage) naming `option`.
+/// A decimal fraction from `least` to `most`.
+[[nodiscard]] std::optional<double> read_fraction(std::string_view text, double least, double most) noexcept;
+[[nodiscard]] std::string fraction_remedy(double least, double most);
+
+/// read_fraction. Throws Error(usage) naming `option`.
 [[nodiscard]] double parse_fraction(std::string_view text, std::string_view option, double least, double most);
 
 /// Digits in groups of three: 1,234,567.

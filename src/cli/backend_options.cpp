@@ -1,0 +1,18 @@
+#include "cli/backend_options.hpp"
+
+namespace deltamatch::cli {
+
+std::optional<Objection> objection(const BackendOptions& options, const std::string& written) {
+  using Kind = BackendOptions::Kind;
+  if (options.kind == Kind::cpu && options.tunes_gpu()) {
+    return Objection{"options of GPUs are given too", "leave them out, or use " + written + "gpu"};
+  }
+#ifndef DELTAMATCH_WITH_GPU
+  if (options.kind == Kind::gpu || options.tunes_gpu()) {
+    return Objection{"this program was built without GPU support", "use " + written + "cpu"};
+  }
+#endif
+  return std::nullopt;
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,51 @@
+// Where matching is to run, as the command line or a configuration says it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "deltamatch/gpu.hpp"
+
+namespace deltamatch::cli {
+
+struct BackendOptions {
+  enum class Kind { automatic, cpu, gpu };
+  Kind kind = Kind::automatic;
+  std::optional<CachePolicy> policy;
+  std::size_t memory = 0;    ///< bytes; 0: not given
+  std::vector<int> devices;  ///< empty: not given
+  double walks = 0;          ///< 0: not given
+  bool measure = false;
+
+  /// Whether anything is said that concerns GPUs only.
+  [[nodiscard]] bool tunes_gpu() const noexcept {
+    return policy.has_value() || memory > 0 || !devices.empty() || walks > 0 || measure;
+  }
+  friend bool operator==(const BackendOptions&, const BackendOptions&) = default;
+};
+
+inline constexpr std::array<std::pair<std::string_view, BackendOptions::Kind>, 3> backend_names{
+    {{"auto", BackendOptions::Kind::automatic}, {"cpu", BackendOptions::Kind::cpu}, {"gpu", BackendOptions::Kind::gpu}}};
+inline constexpr std::array<std::pair<std::string_view, CachePolicy>, 7> cache_policy_names{
+    {{"auto", CachePolicy::automatic},
+     {"random-walk", CachePolicy::random_walk},
+     {"degree", CachePolicy::degree},
+     {"k-hop", CachePolicy::k_hop},
+     {"none", CachePolicy::none},
+     {"managed", CachePolicy::managed},
+     {"resident", CachePolicy::resident}}};
+
+/// Why this build cannot do what the options ask for, and what to do about it; `written` is how a backend is chosen there
+/// ("--backend ", "backend: ").
+struct Objection {
+  std::string what;
+  std::string remedy;
+};
+[[nodiscard]] std::optional<Objection> objection(const BackendOptions& options, const std::string& written);
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,102 @@
+// What one part of a configuration alone cannot see.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/config/parts.hpp"
+#include "cli/paths.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+using Use = Reading::Use;
+
+class Checker {
+ public:
+  Checker(Section& top, ServiceConfig& config) : top_(top), reading_(top.reading()), config_(config) {}
+
+  void files() {
+    const std::filesystem::path& state = config_.service.state.directory;
+    for (auto output = reading_.files_written.begin(); output != reading_.files_written.end(); ++output) {
+      for (const Use& input : reading_.files_read) apart(*output, input, "read");
+      for (auto other = reading_.files_written.begin(); other != output; ++other) apart(*output, *other, "written");
+      const std::filesystem::path inside = std::filesystem::path(output->name).lexically_relative(state);
+      if (!state.empty() && !inside.empty() && *inside.begin() != "..") {
+        refuse(*output, "this lies in the state directory", "name a file elsewhere");
+      }
+    }
+  }
+
+  void topics() {
+    const std::string commits = config_.service.application + ".commits";
+    for (const auto* list : {&reading_.topics_read, &reading_.topics_written}) {
+      for (const Use& use : *list) {
+        if (use.name == commits) refuse(use, "this is the topic of the application's commit records", "name another topic");
+      }
+    }
+    for (const Use& written : reading_.topics_written) {
+      for (const Use& read : reading_.topics_read) {
+        if (written.name == read.name) {
+          refuse(written, fmt::format("the topic {} is also read, by {}", read.name, place(read)), "name another topic");
+        }
+      }
+    }
+    const std::string& letters = config_.service.input.dead_letter_topic;
+    for (const Use& use : reading_.topics_written) {
+      if (!letters.empty() && use.name == letters && use.key != "input.dead_letters.topic") {
+        refuse(use, "this is the topic of the dead letters", "name another topic");
+      }
+    }
+  }
+
+  void sinks() {
+    const auto& sinks = config_.service.sinks;
+    const auto& queries = config_.service.queries;
+    const auto is_console = [](const ingest::SinkOptions& sink) { return sink.kind == ingest::SinkOptions::Kind::console; };
+    if (std::count_if(sinks.begin(), sinks.end(), is_console) > 1) {
+      top_.refuse("sinks", "more than one sink of the type stdout", "keep one of them");
+    }
+    for (const ingest::SinkOptions& sink : sinks) {
+      const auto goes_there = [&](const ingest::ServiceQuery& query) {
+        return std::find(query.sinks.begin(), query.sinks.end(), sink.name) != query.sinks.end();
+      };
+      if (!queries.empty() && std::none_of(queries.begin(), queries.end(), goes_there)) {
+        warn("sinks", join_path("sinks", sink.name), "no query sends anything here", "add it to the sinks of a query");
+      }
+    }
+    if (sinks.empty()) warn("", "", "there is no sink: matches are counted, and no alert goes anywhere", "add sinks");
+    if (queries.empty()) warn("queries", "queries", "there is no query: nothing is matched", "add queries");
+  }
+
+ private:
+  [[nodiscard]] std::string place(const Use& use) const { return reading_.problems.where(use.line, use.key); }
+
+  void refuse(const Use& use, std::string_view what, std::string_view remedy) const {
+    reading_.problems.add(use.line, use.key, what, remedy);
+  }
+
+  void warn(std::string_view key_of_line, std::string_view key, std::string_view what, std::string_view remedy) {
+    config_.warnings.push_back(
+        fmt::format("{}: {}; {}", reading_.problems.where(top_.line_of(key_of_line), key), what, remedy));
+  }
+
+  void apart(const Use& output, const Use& other, std::string_view done) const {
+    if (!is_same_file(output.name, other.name)) return;
+    refuse(output, fmt::format("this file is also {}, by {}", done, place(other)), "name another file");
+  }
+
+  Section& top_;
+  Reading& reading_;
+  ServiceConfig& config_;
+};
+
+}  // namespace
+
+void check_together(Section& top, ServiceConfig& config) {
+  Checker checker(top, config);
+  checker.files();
+  checker.topics();
+  checker.sinks();
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,157 @@
+// The standing queries.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "cli/config/parts.hpp"
+#include "cli/queries.hpp"
+#include "deltamatch/engine.hpp"
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+/// Reads the queries one entry after the other; an engine without data says whether they fit the graph and each other.
+class QueryReader {
+ public:
+  explicit QueryReader(ServiceConfig& config)
+      : config_(config), engine_(EngineOptions{.directed = config.service.engine.directed, .threads = 1}) {}
+
+  void read(Section section) {
+    const ingest::ServiceQuery common = read_common(section);
+    std::string name;
+    const bool named = section.name("name", name);
+    std::string pattern;
+    std::filesystem::path file;
+    std::filesystem::path directory;
+    const int sources = static_cast<int>(section.has("pattern")) + static_cast<int>(section.has("file")) +
+                        static_cast<int>(section.has("directory"));
+    const bool has_pattern = section.name("pattern", pattern);
+    const bool has_file = section.path("file", file);
+    const bool has_directory = section.path("directory", directory);
+    section.finish();
+    if (sources != 1) {
+      section.refuse("a query comes from one of pattern, file and directory",
+                     "write e.g. {name: ring, pattern: '(a)-->(b)-->(a)'}, {file: ring.pattern} or {directory: patterns}");
+    } else if (has_pattern) {
+      if (section.require("name", "name: ring")) add_pattern(section, name, pattern, common);
+    } else if (has_file) {
+      add_file(section, "file", file, named ? std::optional(name) : std::nullopt, common);
+    } else if (has_directory) {
+      if (named) section.refuse("name", "the queries of a directory are named by their files", "leave the name out");
+      add_directory(section, directory, common);
+    }
+  }
+
+ private:
+  ingest::ServiceQuery read_common(Section& section) {
+    constexpr std::array<std::pair<std::string_view, MatchMode>, 3> modes{{{"isomorphism", MatchMode::isomorphism},
+                                                                           {"edge-distinct", MatchMode::edge_distinct},
+                                                                           {"homomorphism", MatchMode::homomorphism}}};
+    constexpr std::array<std::pair<std::string_view, CountMode>, 2> counts{
+        {{"subgraphs", CountMode::subgraphs}, {"embeddings", CountMode::embeddings}}};
+    ingest::ServiceQuery common;
+    section.choice("mode", common.options.mode, modes);
+    common.options.count = common.options.mode == MatchMode::isomorphism ? CountMode::subgraphs : CountMode::embeddings;
+    section.choice("count", common.options.count, counts);
+    section.flag("report_existing", common.report_existing);
+    read_sink_names(section, common.sinks);
+    common.options.list = !common.sinks.empty();
+    if (common.report_existing && common.sinks.empty() && section.has("report_existing")) {
+      section.refuse("report_existing", "there is no sink that it could be reported to", "name sinks, or leave it out");
+    }
+    return common;
+  }
+
+  void read_sink_names(Section& section, std::vector<std::string>& names) {
+    std::vector<std::string> known;
+    for (const ingest::SinkOptions& sink : config_.service.sinks) known.push_back(sink.name);
+    const Node* const list = section.find_list("sinks");
+    if (!section.has("sinks")) names = known;
+    for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
+      const Node& item = list->items[i];
+      if (item.faulty) continue;
+      if (std::find(known.begin(), known.end(), item.text) == known.end()) {
+        const std::string meant = nearest(item.text, known);
+        section.refuse("sinks", fmt::format("there is no sink {}", Section::shown(item)),
+                       meant.empty() ? "name one that stands under sinks" : fmt::format("did you mean {}?", meant));
+      } else if (std::find(names.begin(), names.end(), item.text) != names.end()) {
+        section.refuse("sinks", fmt::format("the sink {} is named twice", Section::shown(item)), "name it once");
+      } else {
+        names.push_back(item.text);
+      }
+    }
+  }
+
+  void add_pattern(Section& section, const std::string& name, const std::string& pattern, ingest::ServiceQuery query) {
+    Problems& problems = section.reading().problems;
+    const std::size_t line = section.line_of("pattern");
+    query.where = problems.where(line, join_path(section.key(), "pattern"));
+    try {
+      query.query = parse_pattern(pattern, name, query.where);
+    } catch (const Error& error) {
+      problems.add(line, error.what());  // names the place itself, down to the column
+      return;
+    }
+    add(section, "pattern", query);
+  }
+
+  void add_file(Section& section, std::string_view key, const std::filesystem::path& file,
+                const std::optional<std::string>& name, ingest::ServiceQuery query) {
+    query.where = file.string();
+    const bool read = guarded(section, key, [&] {
+      query.query = read_query_file(file, config_.service.engine.directed).query;
+      if (name) query.query.name = *name;
+    });
+    section.note(&Reading::files_read, key, query.where);
+    if (read) add(section, key, query);
+  }
+
+  void add_directory(Section& section, const std::filesystem::path& directory, const ingest::ServiceQuery& common) {
+    std::vector<std::filesystem::path> files;
+    if (!guarded(section, "directory", [&] { files = query_files(directory); })) return;
+    for (const std::filesystem::path& file : files) add_file(section, "directory", file, std::nullopt, common);
+  }
+
+  void add(Section& section, std::string_view key, const ingest::ServiceQuery& query) {
+    for (const ingest::ServiceQuery& other : config_.service.queries) {
+      if (other.query.name != query.query.name) continue;
+      section.refuse(section.has("name") ? "name" : key,
+                     fmt::format("a second query named '{}' (the first: {})", query.query.name, other.where),
+                     "give each query its own name");
+      return;
+    }
+    if (!guarded(section, key, [&] { engine_.add_query(query.query, query.options); })) return;
+    config_.service.queries.push_back(query);
+  }
+
+  /// Tells what `action` throws as a problem with the key.
+  template <typename Action>
+  static bool guarded(Section& section, std::string_view key, Action action) {
+    try {
+      action();
+      return true;
+    } catch (const Error& error) {
+      section.refuse(key, error.what(), "");
+      return false;
+    }
+  }
+
+  ServiceConfig& config_;
+  Engine engine_;
+};
+
+}  // namespace
+
+void read_queries(Section& top, ServiceConfig& config) {
+  if (!top.require("queries", "queries: [{directory: patterns}]")) return;
+  const Node* const list = top.find_list("queries");
+  if (list == nullptr) return;
+  QueryReader reader(config);
+  for (std::size_t i = 0; i < list->items.size(); ++i) reader.read(top.item("queries", *list, i));
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,177 @@
+#include "cli/config/service_config.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "cli/config/parts.hpp"
+#include "cli/small_file.hpp"
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+constexpr Timestamp century = Timestamp{36'500} * 86'400'000'000;
+
+void read_application(Section& top, std::string& application) {
+  constexpr std::size_t longest = 200;  // ".commits" and the like are put behind it
+  if (!top.require("application", "application: fraud-alerts") || !top.name("application", application)) return;
+  if (application.size() > longest || !is_topic_name(application)) {
+    top.refuse("application", "this cannot begin the name of a topic",
+               fmt::format("write up to {} letters, digits, '.', '_' and '-'", longest));
+  }
+}
+
+void read_state(Section section, ingest::StateOptions& state) {
+  if (section.require("directory", "directory: /var/lib/deltamatch")) section.path("directory", state.directory);
+  section.duration("snapshot_every", state.snapshot_every, std::chrono::seconds(1), std::chrono::seconds(30 * 24h), "never");
+  section.size("snapshot_log_size", state.snapshot_log_bytes, std::uint64_t{1} << 20);
+  section.number("keep_snapshots", state.keep_snapshots, 1, 1000);
+  section.finish();
+}
+
+void read_start(Section section, ingest::StartGraph& start) {
+  section.input_file("snapshot", start.snapshot);
+  const Node* const files = section.find_list("files");
+  for (std::size_t i = 0; files != nullptr && i < files->items.size(); ++i) {
+    Section item = section.item("files", *files, i);
+    ingest::StartFile& file = start.files.emplace_back();
+    if (item.require("path", "path: accounts.csv.gz")) item.input_file("path", file.path);
+    read_records(item, file.format, file.codec, true);
+  }
+  section.finish();
+  if (section.has("snapshot") && section.has("files")) {
+    section.refuse("a snapshot and files are both given", "leave one of them out: a snapshot is a whole graph");
+  }
+}
+
+void read_graph(Section section, ingest::ServiceOptions& service) {
+  section.flag("directed", service.engine.directed);
+  section.duration("window", service.engine.window, 1, century, "none");
+  read_start(section.section("start"), service.start_graph);
+  section.finish();
+}
+
+void read_batch(Section section, ingest::BatchingOptions& batching) {
+  section.number("max_updates", batching.max_updates, 1);
+  section.duration("max_delay", batching.max_delay, milliseconds(1), milliseconds(1h));
+  section.duration("max_span", batching.max_span, 1, century, "none");
+  section.finish();
+}
+
+void read_gpu(Section section, BackendOptions& backend) {
+  CachePolicy policy{};
+  if (section.choice("policy", policy, cache_policy_names) && policy != CachePolicy::automatic) backend.policy = policy;
+  section.size("memory", backend.memory, 1 << 20, std::uint64_t{1} << 44, "free");
+  section.fraction("walks", backend.walks, 1, 1e12, "auto");
+  if (const Node* const devices = section.find_list("devices")) {
+    for (std::size_t i = 0; i < devices->items.size(); ++i) {
+      const Node& item = devices->items[i];
+      const auto device = read_number(item.text, 0, 1023);
+      if (device) {
+        backend.devices.push_back(static_cast<int>(*device));
+      } else if (!item.faulty) {
+        section.refuse("devices", fmt::format("{} is no device", Section::shown(item)),
+                       "write the numbers that nvidia-smi shows: [0, 1]");
+      }
+    }
+  }
+  section.finish();
+  if (backend.devices == std::vector<int>{0}) backend.devices.clear();  // what is meant without the key
+}
+
+void read_engine(Section section, ServiceConfig& config) {
+  std::uint64_t threads = 0;
+  if (section.number("threads", threads, 1, 1024, "auto")) config.service.engine.threads = static_cast<unsigned>(threads);
+  section.choice("backend", config.backend.kind, backend_names);
+  read_gpu(section.section("gpu"), config.backend);
+  section.finish();
+  if (const auto objected = objection(config.backend, "backend: ")) {
+    section.refuse(section.has("backend") ? "backend" : "gpu", objected->what, objected->remedy);
+  }
+}
+
+/// "host:port", "[::1]:port".
+bool split_address(std::string_view text, ingest::HttpOptions& http) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return false;
+  std::string_view host = text.substr(0, colon);
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  const auto port = read_number(text.substr(colon + 1), 0, 65535);
+  if (!port || host.empty() || (!bracketed && host.find(':') != std::string_view::npos) ||
+      host.find_first_of(" []/") != std::string_view::npos) {
+    return false;
+  }
+  http.host = host;
+  http.port = static_cast<std::uint16_t>(*port);
+  return true;
+}
+
+void read_http(Section section, ingest::HttpOptions& http) {
+  const Node* const listen = section.find_text("listen");
+  section.finish();
+  if (listen == nullptr) return;
+  if (listen->text == "off") {
+    http.enabled = false;
+  } else if (!split_address(listen->text, http)) {
+    section.refuse("listen", fmt::format("{} is no address with a port", Section::shown(*listen)),
+                   "write e.g. 127.0.0.1:9464, or off");
+  }
+}
+
+void read_log(Section section, ingest::LoggingOptions& logging) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> levels{
+      {{"trace", "trace"}, {"debug", "debug"}, {"info", "info"}, {"warn", "warn"}, {"error", "error"}}};
+  std::string_view level = logging.level;
+  if (section.choice("level", level, levels)) logging.level = level;
+  constexpr std::array<std::pair<std::string_view, bool>, 2> formats{{{"text", false}, {"json", true}}};
+  section.choice("format", logging.json, formats);
+  section.finish();
+}
+
+}  // namespace
+
+void read_service(Reading& reading, const Node& root, ServiceConfig& config) {
+  ingest::ServiceOptions& service = config.service;
+  Section top(reading, &root, 1, "", "");
+  if (root.kind != Node::Kind::map) return;
+  read_application(top, service.application);
+  if (top.require("state", "state: {directory: /var/lib/deltamatch}")) read_state(top.section("state"), service.state);
+  if (top.require("kafka", "kafka: {bootstrap.servers: 'localhost:9092'}")) read_kafka(top.section("kafka"), service.kafka);
+  top.duration("transaction_timeout", service.transaction_timeout, milliseconds(1s), milliseconds(24h));
+  if (top.require("input", "input: {topics: [{name: payments, format: json}]}"))
+    read_input(top.section("input"), service.input);
+  read_graph(top.section("graph"), service);
+  read_batch(top.section("batch"), service.batching);
+  read_engine(top.section("engine"), config);
+  read_sinks(top.section("sinks"), service.sinks);
+  read_queries(top, config);
+  read_http(top.section("http"), service.http);
+  read_log(top.section("log"), service.logging);
+  top.duration("shutdown_timeout", service.shutdown_timeout, milliseconds(1s), milliseconds(24h));
+  top.finish();
+  check_together(top, config);
+}
+
+ServiceConfig read_service_config(const std::filesystem::path& file, const Environment& environment) {
+  Reading reading{Problems(file.string()), file.parent_path(), {}, {}, {}, {}, {}};
+  Node root = parse_yaml(read_small_file(file, "the configuration"), reading.problems);
+  if (root.kind == Node::Kind::null) {
+    reading.problems.raise();
+    throw Error(ErrorKind::configuration, file.string(), "there is no configuration in it", "see config/service.yaml");
+  }
+  expand(root, environment, reading.problems);
+  reading.files_read.push_back({1, "", file.string()});
+  ServiceConfig config;
+  read_service(reading, root, config);
+  reading.problems.raise();
+  return config;
+}
+
+}  // namespace deltamatch::cli

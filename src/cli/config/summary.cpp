@@ -1,0 +1,104 @@
+// A configuration as people check it before they start it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iterator>
+
+#include "cli/config/service_config.hpp"
+#include "cli/values.hpp"
+#include "graph/data_graph.hpp"
+#include "plan/bound_query.hpp"
+#include "plan/plan.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+using ingest::ServiceOptions;
+using ingest::SinkOptions;
+
+std::string counted(std::size_t count, std::string_view noun, std::string_view plural) {
+  return fmt::format("{} {}", count, count == 1 ? noun : plural);
+}
+
+std::string duration(std::chrono::microseconds time) { return duration_text(time.count()); }
+
+class Summary {
+ public:
+  explicit Summary(const ServiceOptions& service) : service_(service) {}
+
+  std::string text() {
+    line("application", service_.application);
+    input();
+    graph();
+    line("batch", fmt::format("up to {} updates, up to {}", grouped(service_.batching.max_updates),
+                              duration(service_.batching.max_delay)));
+    line("state", service_.state.directory.string());
+    for (const SinkOptions& sink : service_.sinks) line("sink", fmt::format("{}: {}", sink.name, target(sink)));
+    for (const ingest::ServiceQuery& query : service_.queries) this->query(query);
+    const ingest::HttpOptions& http = service_.http;
+    line("http", http.enabled ? fmt::format("{}:{}", http.host, http.port) : "off");
+    return std::move(text_);
+  }
+
+ private:
+  void line(std::string_view what, std::string_view says) {
+    fmt::format_to(std::back_inserter(text_), "{:<12} {}\n", what, says);
+  }
+
+  void input() {
+    const ingest::InputOptions& input = service_.input;
+    for (const ingest::InputTopics& topics : input.topics) {
+      const bool json = topics.format == ingest::Format::jsonl;
+      line("input", fmt::format("{}: {}{}", topics.name, json ? "json" : ingest::format_name(topics.format),
+                                topics.codec.vertices ? ", vertices" : ""));
+    }
+    std::string letters;
+    if (!input.dead_letter_topic.empty()) letters = " to the topic " + input.dead_letter_topic;
+    if (!input.dead_letter_file.empty()) letters = " to " + input.dead_letter_file;
+    line("bad records", fmt::format("{}{}", ingest::on_error_name(input.on_error), letters));
+  }
+
+  void graph() {
+    const EngineOptions& engine = service_.engine;
+    std::string text = engine.directed ? "directed" : "undirected";
+    text += engine.window == 0 ? ", no window" : ", window " + duration_text(engine.window);
+    const ingest::StartGraph& start = service_.start_graph;
+    if (!start.snapshot.empty()) text += ", starts from " + start.snapshot.string();
+    if (!start.files.empty()) text += ", starts from " + counted(start.files.size(), "file", "files");
+    line("graph", text);
+  }
+
+  /// A URL's path may be a secret.
+  static std::string target(const SinkOptions& sink) {
+    switch (sink.kind) {
+      case SinkOptions::Kind::kafka:
+        return "the topic " + sink.topic;
+      case SinkOptions::Kind::file:
+        return "the file " + sink.path.string();
+      case SinkOptions::Kind::webhook:
+        return "the webhook " + sink.url.substr(0, sink.url.find_first_of("/?#", sink.url.find("://") + 3));
+      case SinkOptions::Kind::console:
+        break;
+    }
+    return "standard output";
+  }
+
+  void query(const ingest::ServiceQuery& query) {
+    graph::DataGraph empty(service_.engine.directed, false);
+    const plan::BoundQuery bound(query.query, query.options.mode, query.options.count, empty);
+    const std::size_t plans = plan::make_delta_plans(bound).plans.size();
+    line("query",
+         fmt::format("{}: {}, {}, {}, to {}", query.query.name, counted(query.query.vertices.size(), "vertex", "vertices"),
+                     counted(query.query.edges.size(), "edge", "edges"), counted(plans, "plan", "plans"),
+                     query.sinks.empty() ? "no sink (counted only)" : fmt::format("{}", fmt::join(query.sinks, ", "))));
+  }
+
+  const ServiceOptions& service_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string summary(const ServiceConfig& config) { return Summary(config.service).text(); }
+
+}  // namespace deltamatch::cli

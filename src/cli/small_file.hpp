@@ -1,0 +1,16 @@
+// Files that are read as a whole: queries, configurations, secrets.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace deltamatch::cli {
+
+inline constexpr std::size_t longest_small_file = std::size_t{1} << 20;
+
+/// The bytes of a file of at most 1 MiB. Throws Error(configuration) where it cannot be read or is longer; `what` names its
+/// contents, e.g. "the query".
+[[nodiscard]] std::string read_small_file(const std::filesystem::path& path, std::string_view what);
+
+}  // namespace deltamatch::cli

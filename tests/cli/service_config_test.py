@@ -1,0 +1,99 @@
+"""deltamatch validate --config: what would run, or what is wrong with it. (tests/unit/config has the corpus of broken ones.)"""
+
+import os
+import pathlib
+import unittest.mock
+
+import harness
+
+CONFIG = pathlib.Path(__file__).parents[2] / "config"
+LEAST = """application: app
+state: {directory: state}
+kafka: {bootstrap.servers: 'localhost:9092'}
+input: {topics: [{name: payments}]}
+sinks: {alerts: {type: kafka, topic: alerts}}
+queries: [{name: ring, pattern: (a)-->(b)-->(c)-->(a)}]
+"""
+
+
+class ServiceConfig(harness.CliTest):
+    def test_the_reference_is_valid_and_starts_nothing(self):
+        said = self.ok("validate", "--config", CONFIG / "service.yaml").out
+        for line in ["application  fraud-alerts", "input        payments: json", "input        ^atm-[a-z]+$: csv",
+                     "sink         alerts: the topic fraud.alerts", "sink         pager: the webhook https://pager.example",
+                     "query        ring3: 3 vertices, 3 edges, 1 plan, to alerts, archive",
+                     "http         127.0.0.1:9464"]:
+            self.assertIn(line, said.splitlines())
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_what_would_run(self):
+        self.write("service.yaml", LEAST)
+        self.assertEqual(self.ok("validate", "--config", "service.yaml").out, """\
+application  app
+input        payments: json
+bad records  fail
+graph        directed, no window
+batch        up to 8,192 updates, up to 100ms
+state        state
+sink         alerts: the topic alerts
+query        ring: 3 vertices, 3 edges, 1 plan, to alerts
+http         127.0.0.1:9464
+""")
+
+    def test_every_problem_is_told_at_once(self):
+        self.write("service.yaml", LEAST + "batch: {max_update: 5}\nlog: {level: loud}\nhttp: {listen: here}\n")
+        outcome = self.fails(78, "validate", "--config", "service.yaml")
+        self.assertEqual(outcome.err.splitlines(), [
+            "deltamatch: service.yaml:7: batch.max_update: there is no such key; did you mean max_updates?",
+            "service.yaml:8: log.level: 'loud' is not offered; choose one of trace|debug|info|warn|error",
+            "service.yaml:9: http.listen: 'here' is no address with a port; write e.g. 127.0.0.1:9464, or off"])
+
+    def test_a_pattern_is_pointed_at(self):
+        self.write("service.yaml", LEAST.replace("(c)-->(a)", "(c)-->(a"))
+        self.fails(78, "validate", "--config", "service.yaml", says=[
+            "deltamatch: service.yaml:6: queries[0].pattern:1:21: expected ')', but the text ends",
+            "\n  (a)-->(b)-->(c)-->(a\n" + " " * 22 + "^\n"])
+
+    def test_files_are_looked_for_beside_the_configuration(self):
+        self.write("etc/patterns/ring.pattern", "(a)-->(b)-->(a)")
+        self.write("etc/service.yaml", LEAST.replace("{name: ring, pattern: (a)-->(b)-->(c)-->(a)}", "{directory: patterns}"))
+        self.assertIn("query        ring: 2 vertices", self.ok("validate", "--config", "etc/service.yaml").out)
+
+    def test_variables_come_from_the_environment(self):
+        self.write("service.yaml", LEAST + "batch:\n  max_updates: ${DELTAMATCH_TEST_UPDATES}\n")
+        self.fails(78, "validate", "--config", "service.yaml",
+                   says="service.yaml:8: batch.max_updates: the variable DELTAMATCH_TEST_UPDATES is not set")
+        with unittest.mock.patch.dict(os.environ, {"DELTAMATCH_TEST_UPDATES": "77"}):
+            self.assertIn("up to 77 updates", self.ok("validate", "--config", "service.yaml").out)
+
+    def test_no_secret_is_told(self):
+        self.write("password", "hunter2\n")
+        self.write("service.yaml", LEAST.replace("{bootstrap.servers", "{sasl.password: {file: password}, bootstrap.servers"))
+        outcome = self.ok("validate", "--config", "service.yaml")
+        self.assertNotIn("hunter2", outcome.out + outcome.err)
+
+    def test_what_is_unused_is_a_warning(self):
+        self.write("service.yaml", LEAST.replace("sinks: {", "sinks: {other: {type: stdout}, ")
+                   .replace("pattern:", "sinks: [alerts], pattern:"))
+        outcome = self.run_program("validate", "--config", "service.yaml")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual(outcome.err, "deltamatch: warning: service.yaml:5: sinks.other: no query sends anything here; "
+                                      "add it to the sinks of a query\n")
+
+    def test_files_that_cannot_be_read(self):
+        self.fails(78, "validate", "--config", "none.yaml", says="none.yaml: the configuration cannot be read; check the path")
+        self.fails(78, "validate", "--config", ".", says="the configuration cannot be read")
+        self.write("empty.yaml", "")
+        self.fails(78, "validate", "--config", "empty.yaml", says="empty.yaml: there is no configuration in it")
+
+    def test_wrong_usage(self):
+        self.write("service.yaml", LEAST)
+        base = ["validate", "--config", "service.yaml"]
+        self.fails(2, "validate", says="there is nothing to check")
+        self.fails(2, *base, "--query", harness.TRIANGLE, says="excludes")
+        for option in [["--undirected"], ["--mode", "homomorphism"], ["--count", "embeddings"]]:
+            self.fails(2, *base, *option, says="the configuration itself says how its queries are meant")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,327 @@
+// What a configuration says is what the service is told.
+#include "cli/config/service_config.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <string>
+
+#include "cli/small_file.hpp"
+#include "deltamatch/error.hpp"
+#include "unit/config/support.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A value with some members set.
+template <typename Value, typename Set>
+Value with(Set set) {
+  Value value;
+  set(value);
+  return value;
+}
+
+class ServiceConfigTest : public testing::Test {
+ protected:
+  ServiceConfig read(const std::string& text, const std::map<std::string, std::string>& environment = {}) {
+    folder_.write("etc/service.yaml", test::completed(text));
+    return read_service_config("etc/service.yaml", test::variables(environment));
+  }
+  void write(const std::string& name, const std::string& text) { folder_.write(name, text); }
+
+  test::Folder folder_;
+};
+
+TEST_F(ServiceConfigTest, TheLeastConfigurationHasTheDefaults) {
+  const ServiceConfig config = read("");
+  ingest::ServiceOptions expected;
+  expected.application = "app";
+  expected.kafka = {{"bootstrap.servers", "localhost:9092"}};
+  expected.input.topics = {with<ingest::InputTopics>([](auto& topics) { topics.name = "payments"; })};
+  expected.state.directory = "etc/state";
+  EXPECT_EQ(config.service, expected);
+  EXPECT_EQ(config.backend, BackendOptions{});
+}
+
+TEST_F(ServiceConfigTest, EmptySectionsAreDefaults) {
+  EXPECT_EQ(read("batch:\nengine:\n  gpu:\nhttp:\nlog: {}\nsinks:\ngraph:\n  start:\n").service, read("").service);
+}
+
+TEST_F(ServiceConfigTest, EveryKeyArrives) {
+  write("etc/seed.csv", "a,b\n");
+  write("etc/labels.jsonl", "{}");
+  const ServiceConfig config = read(R"(
+application: pay.v2
+state: {directory: /var/lib/x, snapshot_every: never, snapshot_log_size: 2GiB, keep_snapshots: 5}
+kafka: {bootstrap.servers: "a:1,b:2", client.id: "", fetch.min.bytes: 5}
+transaction_timeout: 90s
+input:
+  topics:
+    - {name: a, format: csv, separator: semicolon, columns: [op, source, "-", target], ids: integer, time_unit: us}
+    - name: ^b
+      columns: {source: x.y, target: "", label: a=b}
+      envelope: debezium
+      ids: string
+      time_format: "%Y"
+      edge_label: ""
+    - {name: c, format: tve, vertices: true}
+  start: 2026-01-31T08:00:00.5Z
+  queue: {bytes: 1GiB, records: 7}
+  max_record: 2MiB
+  idle_after: 1m
+  refresh_every: 5s
+  on_error: dead-letter
+  dead_letters: {file: bad.jsonl}
+graph:
+  directed: false
+  window: 7d
+  start: {files: [{path: seed.csv, header: true}, {path: ./labels.jsonl, format: json, vertices: true}]}
+batch: {max_updates: 1, max_delay: 5ms, max_span: 1h}
+engine: {threads: 3, backend: cpu}
+http: {listen: "[::1]:0"}
+log: {level: debug, format: json}
+shutdown_timeout: 1m
+)");
+  const ingest::ServiceOptions& service = config.service;
+  EXPECT_EQ(service.application, "pay.v2");
+  EXPECT_EQ(service.state, (ingest::StateOptions{"/var/lib/x", 0s, std::uint64_t{2} << 30, 5}));
+  EXPECT_EQ(service.kafka,
+            (ingest::KafkaProperties{{"bootstrap.servers", "a:1,b:2"}, {"client.id", ""}, {"fetch.min.bytes", "5"}}));
+  EXPECT_EQ(service.transaction_timeout, 90s);
+  ASSERT_EQ(service.input.topics.size(), 3U);
+  const auto& [a, b, c] = std::tie(service.input.topics[0], service.input.topics[1], service.input.topics[2]);
+  EXPECT_EQ(a, with<ingest::InputTopics>([](auto& topics) {
+              topics.name = "a";
+              topics.format = ingest::Format::csv;
+              topics.codec.columns = "op,source,-,target";
+              topics.codec.separator = ';';
+              topics.codec.ids = ingest::IdKind::integer;
+              topics.codec.time_unit = ingest::TimeUnit::microseconds;
+            }));
+  EXPECT_EQ(b, with<ingest::InputTopics>([](auto& topics) {
+              topics.name = "^b";
+              topics.codec.columns = "source=x.y,target=,label=a=b";
+              topics.codec.envelope = ingest::Envelope::debezium;
+              topics.codec.ids = ingest::IdKind::string;
+              topics.codec.time_format = "%Y";
+            }));
+  EXPECT_EQ(c, with<ingest::InputTopics>([](auto& topics) {
+              topics.name = "c";
+              topics.format = ingest::Format::tve;
+              topics.codec.vertices = true;
+            }));
+  EXPECT_EQ(service.input.start, (ingest::StartAt{ingest::StartAt::Kind::timestamp, 1769846400500ms}));
+  EXPECT_EQ(service.input.queue_bytes, std::size_t{1} << 30);
+  EXPECT_EQ(service.input.queue_records, 7U);
+  EXPECT_EQ(service.input.max_record, std::size_t{2} << 20);
+  EXPECT_EQ(service.input.idle_after, 1min);
+  EXPECT_EQ(service.input.refresh_every, 5s);
+  EXPECT_EQ(service.input.on_error, ingest::OnError::dead_letter);
+  EXPECT_EQ(service.input.dead_letter_file, "etc/bad.jsonl");
+  EXPECT_EQ(service.input.dead_letter_topic, "");
+  EXPECT_FALSE(service.engine.directed);
+  EXPECT_EQ(service.engine.window, Timestamp{7} * 86'400'000'000);
+  ASSERT_EQ(service.start_graph.files.size(), 2U);
+  EXPECT_EQ(service.start_graph.files[0], with<ingest::StartFile>([](auto& file) {
+              file.path = "etc/seed.csv";
+              file.codec.header = true;
+            }));
+  EXPECT_EQ(service.start_graph.files[1], with<ingest::StartFile>([](auto& file) {
+              file.path = "etc/labels.jsonl";
+              file.format = ingest::Format::jsonl;
+              file.codec.vertices = true;
+            }));
+  EXPECT_EQ(service.batching, (ingest::BatchingOptions{1, 5ms, Timestamp{3'600'000'000}}));
+  EXPECT_EQ(service.engine.threads, 3U);
+  EXPECT_EQ(config.backend.kind, BackendOptions::Kind::cpu);
+  EXPECT_EQ(service.http, (ingest::HttpOptions{"::1", 0, true}));
+  EXPECT_EQ(service.logging, (ingest::LoggingOptions{"debug", true}));
+  EXPECT_EQ(service.shutdown_timeout, 1min);
+}
+
+TEST_F(ServiceConfigTest, EverySinkArrives) {
+  write("etc/token", "Bearer xyz\r\n");
+  const ServiceConfig config = read(R"(
+sinks:
+  k: {type: kafka, topic: t, signs: removed, rate_limit: 5/10m}
+  f: {type: file, path: /tmp/a.jsonl, rotate_size: 1MiB, keep_files: 3, max_backoff: 1s}
+  s: {type: stdout, signs: new}
+  w:
+    type: webhook
+    url: https://h.example:8443/p?q
+    headers: {Authorization: {file: token}, X-A: b}
+    timeout: 1s
+    max_backoff: 2s
+    refused_tries: 4
+    rate_limit: 100/s
+queries: [{name: q, pattern: (a)--(b)}]
+)");
+  using Kind = ingest::SinkOptions::Kind;
+  const auto& sinks = config.service.sinks;
+  ASSERT_EQ(sinks.size(), 4U);
+  EXPECT_EQ(sinks[0], with<ingest::SinkOptions>([](auto& sink) {
+              sink.name = "k";
+              sink.kind = Kind::kafka;
+              sink.topic = "t";
+              sink.signs = ingest::Signs::removed;
+              sink.rate_limit = 5;
+              sink.rate_interval = 10min;
+            }));
+  EXPECT_EQ(sinks[1], with<ingest::SinkOptions>([](auto& sink) {
+              sink.name = "f";
+              sink.kind = Kind::file;
+              sink.path = "/tmp/a.jsonl";
+              sink.rotate_bytes = 1 << 20;
+              sink.keep_files = 3;
+              sink.max_backoff = 1s;
+            }));
+  EXPECT_EQ(sinks[2], with<ingest::SinkOptions>([](auto& sink) {
+              sink.name = "s";
+              sink.kind = Kind::console;
+              sink.signs = ingest::Signs::added;
+            }));
+  EXPECT_EQ(sinks[3], with<ingest::SinkOptions>([](auto& sink) {
+              sink.name = "w";
+              sink.kind = Kind::webhook;
+              sink.url = "https://h.example:8443/p?q";
+              sink.headers = {{"Authorization", "Bearer xyz"}, {"X-A", "b"}};
+              sink.timeout = 1s;
+              sink.max_backoff = 2s;
+              sink.refused_tries = 4;
+              sink.rate_limit = 100;
+            }));
+  EXPECT_THAT(config.warnings, testing::IsEmpty());
+}
+
+TEST_F(ServiceConfigTest, QueriesComeFromPatternsFilesAndFolders) {
+  write("etc/dir/b.pattern", "(a)-->(b)");
+  write("etc/dir/a.graph", "v 0 A\nv 1 B\ne 0 1\n");
+  write("etc/one.pattern", "(x)-->(y)-->(z)");
+  const ServiceConfig config = read(R"(
+sinks: {k: {type: kafka, topic: t}, s: {type: stdout}}
+queries:
+  - {directory: dir, mode: homomorphism}
+  - {file: one.pattern, sinks: [], count: embeddings}
+  - {file: one.pattern, name: two, sinks: [s], report_existing: true}
+  - name: long
+    pattern: |
+      // the long way
+      (a:A)-[:X]->(b),
+      (b)-->(c)
+    mode: edge-distinct
+)");
+  const auto& queries = config.service.queries;
+  ASSERT_EQ(queries.size(), 5U);
+  std::vector<std::string> names;
+  for (const auto& query : queries) names.push_back(query.query.name);
+  EXPECT_THAT(names, ElementsAre("a", "b", "one", "two", "long"));
+  EXPECT_EQ(queries[0].where, "etc/dir/a.graph");
+  EXPECT_TRUE(queries[0].query.edges[0].directed);
+  EXPECT_EQ(queries[0].options, (QueryOptions{MatchMode::homomorphism, CountMode::embeddings, true}));
+  EXPECT_THAT(queries[0].sinks, ElementsAre("k", "s"));
+  EXPECT_EQ(queries[2].options, (QueryOptions{MatchMode::isomorphism, CountMode::embeddings, false}));
+  EXPECT_THAT(queries[2].sinks, testing::IsEmpty());
+  EXPECT_EQ(queries[3].query.edges, queries[2].query.edges);
+  EXPECT_THAT(queries[3].sinks, ElementsAre("s"));
+  EXPECT_TRUE(queries[3].report_existing);
+  EXPECT_EQ(queries[4].where, "etc/service.yaml:8: queries[3].pattern");
+  EXPECT_EQ(queries[4].query.vertices.size(), 3U);
+  EXPECT_EQ(queries[4].options, (QueryOptions{MatchMode::edge_distinct, CountMode::embeddings, true}));
+}
+
+TEST_F(ServiceConfigTest, VariablesStandForValues) {
+  const std::map<std::string, std::string> environment{
+      {"N", "12"}, {"EMPTY", ""}, {"MORE", "x, max_delay: 1s}\nlog: {level: debug}"}};
+  EXPECT_EQ(read("batch: {max_updates: \"${N}\"}", environment).service.batching.max_updates, 12U);
+  EXPECT_EQ(read("batch:\n  max_updates: ${N}${N}\n", environment).service.batching.max_updates, 1212U);
+  EXPECT_EQ(read("batch:\n  max_updates: ${M:-7}\n", environment).service.batching.max_updates, 7U);
+  EXPECT_EQ(read("batch:\n  max_updates: ${EMPTY:-8}\n", environment).service.batching.max_updates, 8U);
+  EXPECT_EQ(read("batch:\n  max_updates: ${N:-8}\n", environment).service.batching.max_updates, 12U);
+  EXPECT_EQ(read("input:\n  topics:\n    - {name: '^a-.*$'}\n").service.input.topics[0].name, "^a-.*$");
+  const auto label = [&](const std::string& written) {
+    return read("input: {topics: [{name: p, edge_label: '" + written + "'}]}", environment)
+        .service.input.topics[0]
+        .codec.edge_label;
+  };
+  EXPECT_EQ(label("$$"), "$");
+  EXPECT_EQ(label("$${N}"), "${N}");
+  EXPECT_EQ(label("$N"), "$N");
+  EXPECT_EQ(label("a${EMPTY}b"), "ab");
+  EXPECT_EQ(label("${X:-}"), "");
+  EXPECT_EQ(label("${X:-a b:-c}"), "a b:-c");
+  EXPECT_EQ(label("${MORE}"), environment.at("MORE"));
+}
+
+TEST_F(ServiceConfigTest, SecretsAreReadAndNeverShown) {
+  write("etc/password", "hunter2\n");
+  const std::string text = R"(
+kafka: {bootstrap.servers: "localhost:9092", sasl.password: {file: password}, ssl.key.password: "${PASSWORD}"}
+sinks: {w: {type: webhook, url: "https://h.example/hunter2?hunter2#hunter2", headers: {Authorization: hunter2}}}
+queries: [{name: q, pattern: (a)-->(b)}]
+)";
+  const ServiceConfig config = read(text, {{"PASSWORD", "hunter2"}});
+  EXPECT_EQ(config.service.kafka.at("sasl.password"), "hunter2");
+  EXPECT_EQ(config.service.kafka.at("ssl.key.password"), "hunter2");
+  EXPECT_THAT(summary(config), HasSubstr("https://h.example\n"));
+  EXPECT_THAT(summary(config), Not(HasSubstr("hunter2")));
+}
+
+TEST_F(ServiceConfigTest, WhatIsUnusedIsAWarning) {
+  EXPECT_THAT(
+      read("sinks: {a: {type: stdout}, b: {type: kafka, topic: t}}\nqueries: [{name: q, pattern: (a)-->(b), sinks: [a]}]\n")
+          .warnings,
+      ElementsAre("etc/service.yaml:1: sinks.b: no query sends anything here; add it to the sinks of a query"));
+  EXPECT_THAT(read("queries: []").warnings,
+              ElementsAre(HasSubstr(":1: there is no sink: matches are counted"), HasSubstr("queries: there is no query")));
+}
+
+TEST_F(ServiceConfigTest, HttpMayBeOff) { EXPECT_FALSE(read("http: {listen: off}").service.http.enabled); }
+
+TEST_F(ServiceConfigTest, WindowsLineEndsAndAByteOrderMarkDoNoHarm) {
+  EXPECT_EQ(read("\xef\xbb\xbf"
+                 "batch: {max_updates: 5}\r\nlog:\r\n  level: \"debug\"\r\n")
+                .service.logging.level,
+            "debug");
+}
+
+TEST_F(ServiceConfigTest, AFileThatCannotBeReadIsNamed) {
+  for (const char* const name : {"none.yaml", "etc"}) {
+    std::filesystem::create_directories("etc");
+    try {
+      static_cast<void>(read_service_config(name));
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::configuration);
+      EXPECT_THAT(error.what(), HasSubstr(std::string(name) + ": the configuration cannot be read"));
+    }
+  }
+}
+
+TEST_F(ServiceConfigTest, DeepNestingIsRefused) {
+  EXPECT_THROW(read("batch: " + std::string(100'000, '[')), Error);
+  EXPECT_THROW(read("batch: " + std::string(400, '[') + std::string(400, ']')), Error);
+}
+
+TEST_F(ServiceConfigTest, ATornFileIsReadOrRefused) {
+  const std::string text = read_small_file(DELTAMATCH_SOURCE_DIR "/config/service.yaml", "the reference");
+  std::size_t refused = 0;
+  for (std::size_t length = 0; length < text.size(); length += 61) {
+    write("etc/service.yaml", text.substr(0, length));
+    try {
+      static_cast<void>(read_service_config("etc/service.yaml", test::variables({})));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::configuration) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr("etc/service.yaml"));
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 100U);
+}
+
+}  // namespace
+}  // namespace deltamatch::cli
