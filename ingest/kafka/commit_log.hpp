@@ -11,7 +11,8 @@
 namespace deltamatch::ingest::kafka {
 
 /// Reads the records that the application's transactions wrote to its commit topic: to_json(Mark) each. What it tells is final
-/// once a Transactions object has been made: no older transaction is open then. One thread uses it.
+/// once a Transactions object has been made, which no older transaction outlives; before that it waits for an open one to end.
+/// One thread uses it.
 class CommitLog {
  public:
   explicit CommitLog(const Cluster& cluster);

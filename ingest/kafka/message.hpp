@@ -13,8 +13,8 @@ struct rd_kafka_message_s;
 
 namespace deltamatch::ingest::kafka {
 
-/// Owns its bytes: the views stay valid as long as the message, wherever it is moved, also when its reader is gone before it.
-/// While any message of one fetch lives, the memory of the whole fetch does.
+/// Owns its bytes: the views stay valid as long as the message, wherever it is moved. It must be gone before its reader. While
+/// any message of one fetch lives, the memory of the whole fetch does.
 class Message {
  public:
   struct Free {

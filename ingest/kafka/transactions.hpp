@@ -37,17 +37,19 @@ class Transactions {
   /// Fences every older Transactions object of the application: what it has in hand is aborted, or finished if it was already
   /// being committed, before this returns. Throws Unreachable at the deadline, Fenced if a newer one comes in between, Error.
   Transactions(const Cluster& cluster, std::chrono::milliseconds timeout, Deadline deadline);
-  /// Aborts what is open and closes within 5 seconds, or leaves the client to a thread that ends with the process.
+  /// Closes within 5 seconds, or leaves the client to a thread that ends with the process. After Undecided the brokers abort
+  /// what is open, at the latest `timeout` after it was begun.
   ~Transactions();
   Transactions(const Transactions&) = delete;
   Transactions& operator=(const Transactions&) = delete;
 
   /// One transaction of the records and the offsets; either may be empty. Returns once it is committed. What passes is tried
   /// again until the deadline, with back-off; a transaction that librdkafka wants aborted is aborted and written once more, at
-  /// most 10 times, each told to the journal. Throws
+  /// most 10 times, each told to the journal. Aborting may take a second beyond the deadline. Throws
   /// - Fenced: a newer instance has begun. Not committed.
   /// - Undecided: the deadline passed while the brokers did not answer. Committed or not: see there.
-  /// - Error: refused for good (record too large, topic missing, not authorised). Not committed; further calls are allowed.
+  /// - Error: refused for good (record too large, topic missing, not authorised), or given up. Not committed; further calls are
+  ///   allowed.
   /// After Fenced and Undecided every further call throws the same.
   void commit(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline);
 

@@ -1,0 +1,352 @@
+#include "ingest/kafka/transactions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "ingest/kafka/handle.hpp"
+
+namespace deltamatch::ingest::kafka {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int most_tries = 10;
+
+/// The first record that could not be delivered, as librdkafka reports it while it is polled.
+class Deliveries {
+ public:
+  static void report(rd_kafka_t* /*client*/, const rd_kafka_message_t* message, void* /*opaque*/) {
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) return;
+    static_cast<Deliveries*>(message->_private)->note(*message);
+  }
+
+  struct Failure {
+    RdKafka::ErrorCode code;
+    std::string topic;
+  };
+  std::optional<Failure> take() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(first_, std::nullopt);
+  }
+
+ private:
+  void note(const rd_kafka_message_t& message) {
+    const auto code = static_cast<RdKafka::ErrorCode>(message.err);
+    if (code == RdKafka::ERR__PURGE_QUEUE || code == RdKafka::ERR__PURGE_INFLIGHT) return;  // by our own abort
+    const std::scoped_lock lock(mutex_);
+    if (!first_) first_ = Failure{code, message.rkt == nullptr ? "" : rd_kafka_topic_name(message.rkt)};
+  }
+
+  std::mutex mutex_;
+  std::optional<Failure> first_;
+};
+
+std::unique_ptr<RdKafka::Conf> configuration(const Cluster& cluster, std::chrono::milliseconds timeout) {
+  auto result = configure(cluster, {{"retry.backoff.ms", "5"}, {"linger.ms", "1"}},
+                          {{"transactional.id", cluster.application},
+                           {"enable.idempotence", "true"},
+                           {"transaction.timeout.ms", std::to_string(timeout.count())}});
+  rd_kafka_conf_set_dr_msg_cb(result->c_ptr_global(), &Deliveries::report);
+  return result;
+}
+
+bool is_fencing(RdKafka::ErrorCode code) {
+  return code == RdKafka::ERR__FENCED || code == RdKafka::ERR_PRODUCER_FENCED || code == RdKafka::ERR_INVALID_PRODUCER_EPOCH ||
+         code == RdKafka::ERR_TRANSACTION_COORDINATOR_FENCED;
+}
+
+/// Trying again does not help against these.
+bool is_refusal(RdKafka::ErrorCode code) {
+  switch (code) {
+    case RdKafka::ERR_MSG_SIZE_TOO_LARGE:
+    case RdKafka::ERR_RECORD_LIST_TOO_LARGE:
+    case RdKafka::ERR_INVALID_RECORD:
+    case RdKafka::ERR_INVALID_TIMESTAMP:
+    case RdKafka::ERR_POLICY_VIOLATION:
+    case RdKafka::ERR_TOPIC_EXCEPTION:
+    case RdKafka::ERR_UNKNOWN_TOPIC_OR_PART:
+    case RdKafka::ERR__UNKNOWN_TOPIC:
+    case RdKafka::ERR__UNKNOWN_PARTITION:
+    case RdKafka::ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RdKafka::ERR_GROUP_AUTHORIZATION_FAILED:
+    case RdKafka::ERR_CLUSTER_AUTHORIZATION_FAILED:
+    case RdKafka::ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+    case RdKafka::ERR_OFFSET_METADATA_TOO_LARGE:
+    case RdKafka::ERR__INVALID_ARG:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Thrown within: this transaction has to be aborted.
+struct Setback {
+  RdKafka::ErrorCode code;
+  std::string what;
+  std::string topic;
+};
+
+void destroy(rd_kafka_headers_t* headers) { rd_kafka_headers_destroy(headers); }
+void destroy(rd_kafka_error_t* error) { rd_kafka_error_destroy(error); }
+void destroy(rd_kafka_topic_partition_list_t* list) { rd_kafka_topic_partition_list_destroy(list); }
+void destroy(rd_kafka_consumer_group_metadata_t* group) { rd_kafka_consumer_group_metadata_destroy(group); }
+
+struct Destroy {
+  template <class T>
+  void operator()(T* object) const {
+    destroy(object);
+  }
+};
+template <class T>
+using Owned = std::unique_ptr<T, Destroy>;
+using Answer = Owned<rd_kafka_error_t>;  // null: it went well
+
+Setback setback_of(const rd_kafka_error_t& error, std::string topic = {}) {
+  return {static_cast<RdKafka::ErrorCode>(rd_kafka_error_code(&error)), rd_kafka_error_string(&error), std::move(topic)};
+}
+
+Owned<rd_kafka_headers_t> headers_of(const OutputRecord& record) {
+  if (record.headers.empty()) return {};
+  Owned<rd_kafka_headers_t> headers(rd_kafka_headers_new(record.headers.size()));
+  for (const auto& [key, value] : record.headers) {
+    rd_kafka_header_add(headers.get(), key.data(), static_cast<ssize_t>(key.size()), value.data(),
+                        static_cast<ssize_t>(value.size()));
+  }
+  return headers;
+}
+
+rd_kafka_vu_t field(rd_kafka_vtype_t type, const std::optional<std::string_view>& bytes) {
+  rd_kafka_vu_t field{};
+  field.vtype = type;
+  if (bytes) field.u.mem = {const_cast<char*>(bytes->empty() ? "" : bytes->data()), bytes->size()};
+  return field;
+}
+
+}  // namespace
+
+struct Transactions::State {
+  State(const Cluster& cluster, std::chrono::milliseconds limit)
+      : application(cluster.application),
+        timeout(limit),
+        deliveries(std::make_shared<Deliveries>()),
+        producer(cluster, "transactions", configuration(cluster, limit), deliveries) {}
+
+  void init(Deadline deadline);
+  void attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline);
+  void produce(const OutputRecord& record, Deadline deadline);
+  void send_offsets(const Offsets& offsets, Deadline deadline);
+  void flush(Deadline deadline);
+  void end(Deadline deadline);
+  void abort(Deadline deadline);
+
+  /// Makes a call of the transaction API until it has an answer for good; `late` throws what the deadline means for it.
+  void settle(Deadline deadline, const std::function<Answer(int timeout_ms)>& call, const std::function<void()>& late);
+  [[noreturn]] void die_of(const rd_kafka_error_t& fatal);
+  template <class E>
+  [[noreturn]] void die(const E& error) {
+    dead = std::make_exception_ptr(error);
+    throw error;
+  }
+  [[noreturn]] void undecided(std::string_view during);
+  [[noreturn]] void refuse(const Setback& setback) const;
+
+  const std::string application;
+  const std::chrono::milliseconds timeout;
+  const std::shared_ptr<Deliveries> deliveries;
+  Producer producer;
+  Clock::time_point begun;
+  std::string topic;        // of the last record, ending in 0 as librdkafka wants it
+  std::exception_ptr dead;  // why nothing more can be committed
+};
+
+Transactions::Transactions(const Cluster& cluster, std::chrono::milliseconds timeout, Deadline deadline)
+    : state_(std::make_unique<State>(cluster, timeout)) {
+  state_->init(deadline);
+}
+
+Transactions::~Transactions() = default;
+
+void Transactions::commit(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline) {
+  State& s = *state_;
+  if (s.dead) std::rethrow_exception(s.dead);
+  for (int tries = 1;; ++tries) {
+    try {
+      return s.attempt(records, offsets, deadline);
+    } catch (const Setback& setback) {
+      s.abort(std::max(deadline, Clock::now() + 1s));
+      if (is_refusal(setback.code)) s.refuse(setback);
+      const std::string text = s.producer.relay().blot(setback.what);
+      s.producer.relay().tell(Level::warn, "transaction_aborted",
+                              {{"try", std::to_string(tries)}, {"error", RdKafka::err2str(setback.code)}, {"message", text}});
+      const auto pause = std::min(10ms * (1 << tries), 1000ms);
+      if (tries == most_tries || Clock::now() + pause >= deadline) {
+        throw Error("kafka", fmt::format("no transaction could be committed, {} tried: {}", tries, text),
+                    "nothing of it is visible; try again");
+      }
+      std::this_thread::sleep_for(pause);
+    }
+  }
+}
+
+void Transactions::State::init(Deadline deadline) {
+  const auto late = [&] {
+    throw Unreachable("kafka", "transactions could not be begun: " + producer.relay().last_problem(),
+                      "check bootstrap.servers and that the brokers are up");
+  };
+  try {
+    settle(deadline, [&](int timeout_ms) { return Answer(rd_kafka_init_transactions(producer.c(), timeout_ms)); }, late);
+  } catch (const Setback& setback) {
+    refuse(setback);
+  }
+}
+
+void Transactions::State::attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline) {
+  begun = Clock::now();
+  const Deadline limit = std::min(deadline, begun + timeout);
+  deliveries->take();
+  settle(
+      limit, [&](int) { return Answer(rd_kafka_begin_transaction(producer.c())); },
+      [&] { undecided("the begin of a transaction"); });
+  for (const OutputRecord& record : records) produce(record, limit);
+  send_offsets(offsets, limit);  // while the records are on their way
+  flush(limit);
+  end(deadline);
+}
+
+void Transactions::State::produce(const OutputRecord& record, Deadline deadline) {
+  if (topic != record.topic) topic = record.topic;
+  Owned<rd_kafka_headers_t> headers = headers_of(record);
+  std::array<rd_kafka_vu_t, 6> fields{};
+  fields[0].vtype = RD_KAFKA_VTYPE_TOPIC;
+  fields[0].u.cstr = topic.c_str();
+  fields[1] = field(RD_KAFKA_VTYPE_VALUE, record.value);
+  fields[2] = field(RD_KAFKA_VTYPE_KEY, record.key);
+  fields[3].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
+  fields[3].u.i = RD_KAFKA_MSG_F_COPY;  // into the memory that librdkafka allocates for every record anyway
+  fields[4].vtype = RD_KAFKA_VTYPE_OPAQUE;
+  fields[4].u.ptr = deliveries.get();
+  fields[5].vtype = RD_KAFKA_VTYPE_HEADERS;
+  fields[5].u.headers = headers.get();
+  while (const Answer error{rd_kafka_produceva(producer.c(), fields.data(), headers == nullptr ? 5 : 6)}) {
+    const bool full = rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR__QUEUE_FULL;
+    if (!full || Clock::now() >= deadline) throw setback_of(*error, topic);
+    producer->poll(10);
+  }
+  static_cast<void>(headers.release());  // they are the record's now
+}
+
+void Transactions::State::send_offsets(const Offsets& offsets, Deadline deadline) {
+  if (offsets.empty()) return;
+  struct Call {
+    std::shared_ptr<Producer::Inner> client;
+    Owned<rd_kafka_topic_partition_list_t> list;
+    Owned<rd_kafka_consumer_group_metadata_t> group;
+    Answer answer;
+  };
+  const auto send = [&](int timeout_ms) {
+    const auto call = std::make_shared<Call>();
+    call->client = producer.inner();
+    call->list.reset(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
+    call->group.reset(rd_kafka_consumer_group_metadata_new(application.c_str()));
+    for (const auto& [partition, offset] : offsets) {
+      rd_kafka_topic_partition_list_add(call->list.get(), partition.topic.c_str(), partition.partition)->offset = offset;
+    }
+    const bool returned = finish_by(deadline, [call, timeout_ms] {
+      call->answer.reset(
+          rd_kafka_send_offsets_to_transaction(call->client->handle->c_ptr(), call->list.get(), call->group.get(), timeout_ms));
+    });
+    if (!returned) undecided("sending the input's offsets");
+    return std::move(call->answer);
+  };
+  settle(deadline, send, [&] { throw Setback{RdKafka::ERR__TIMED_OUT, "the input's offsets could not be sent in time", {}}; });
+}
+
+void Transactions::State::flush(Deadline deadline) {
+  const RdKafka::ErrorCode code = producer->flush(remaining_ms(deadline));
+  if (const auto failure = deliveries->take()) throw Setback{failure->code, RdKafka::err2str(failure->code), failure->topic};
+  if (code != RdKafka::ERR_NO_ERROR) throw Setback{code, "the records could not be delivered in time", {}};
+}
+
+void Transactions::State::end(Deadline deadline) {
+  if (Clock::now() >= begun + timeout) throw Setback{RdKafka::ERR__TIMED_OUT, "the transaction was open for too long", {}};
+  settle(
+      deadline, [&](int timeout_ms) { return Answer(rd_kafka_commit_transaction(producer.c(), timeout_ms)); },
+      [&] { undecided("a commit"); });
+}
+
+void Transactions::State::abort(Deadline deadline) {
+  try {
+    settle(
+        deadline, [&](int timeout_ms) { return Answer(rd_kafka_abort_transaction(producer.c(), timeout_ms)); },
+        [&] { undecided("an abort"); });
+  } catch (const Setback& setback) {
+    die(Error("kafka", "a transaction could neither be committed nor aborted: " + producer.relay().blot(setback.what),
+              "start again"));
+  }
+}
+
+void Transactions::State::settle(Deadline deadline, const std::function<Answer(int timeout_ms)>& call,
+                                 const std::function<void()>& late) {
+  for (auto pause = 5ms;; pause = std::min(2 * pause, 500ms)) {
+    const Answer error = call(remaining_ms(deadline));
+    if (error == nullptr) return;
+    if (rd_kafka_error_is_fatal(error.get()) != 0) die_of(*error);
+    if (rd_kafka_error_txn_requires_abort(error.get()) != 0 || rd_kafka_error_is_retriable(error.get()) == 0)
+      throw setback_of(*error);
+    if (Clock::now() + pause >= deadline) late();
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+void Transactions::State::die_of(const rd_kafka_error_t& fatal) {
+  const Setback reason = setback_of(fatal);
+  const std::string text = producer.relay().blot(reason.what);
+  if (!is_fencing(reason.code)) die(Error("kafka", "transactions have ended for good: " + text, "start again"));
+  if (Clock::now() - begun >= timeout && begun != Clock::time_point{}) {
+    die(Fenced(
+        "kafka",
+        fmt::format("the brokers ended a transaction that was open for longer than {} ms, or another instance took over: {}",
+                    timeout.count(), text),
+        "start again"));
+  }
+  die(Fenced("kafka", "another instance of \"" + application + "\" took over: " + text,
+             "let it work, or stop it and start again"));
+}
+
+void Transactions::State::undecided(std::string_view during) {
+  die(Undecided("kafka",
+                fmt::format("the brokers did not answer in time to {}{}", during,
+                            producer.relay().last_problem().empty() ? "" : ": " + producer.relay().last_problem()),
+                "start again: the last commit record tells whether the batch was committed"));
+}
+
+void Transactions::State::refuse(const Setback& setback) const {
+  const std::string where = setback.topic.empty() ? "kafka" : "\"" + setback.topic + "\"";
+  const std::string text = producer.relay().blot(setback.what);
+  switch (setback.code) {
+    case RdKafka::ERR_MSG_SIZE_TOO_LARGE:
+    case RdKafka::ERR_RECORD_LIST_TOO_LARGE: {
+      char limit[32] = "";
+      std::size_t size = sizeof limit;
+      rd_kafka_conf_get(rd_kafka_conf(producer.c()), "message.max.bytes", limit, &size);
+      throw Error(where,
+                  fmt::format("a record is too large: {} (message.max.bytes is {} here; the topic has its own)", text, limit),
+                  "raise message.max.bytes here and max.message.bytes of the topic");
+    }
+    case RdKafka::ERR_UNKNOWN_TOPIC_OR_PART:
+    case RdKafka::ERR__UNKNOWN_TOPIC:
+    case RdKafka::ERR__UNKNOWN_PARTITION:
+      throw Error(where, "there is no such topic to write to", "make it");
+    default:
+      throw Error(where, text, "nothing of the transaction is visible");
+  }
+}
+
+}  // namespace deltamatch::ingest::kafka

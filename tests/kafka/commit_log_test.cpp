@@ -1,0 +1,227 @@
+// Finding the last commit record and those behind a batch, and cutting the input again where they say.
+#include "ingest/kafka/commit_log.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <thread>
+
+#include "ingest/kafka/ranges.hpp"
+#include "ingest/kafka/topics.hpp"
+#include "ingest/kafka/transactions.hpp"
+#include "kafka/support.hpp"
+
+namespace deltamatch::ingest::kafka::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class CommitLogTest : public KafkaTest {
+ protected:
+  void SetUp() override {
+    KafkaTest::SetUp();
+    if (IsSkipped()) return;
+    topic = commit_topic(cluster.application);
+    ensure_commit_topic(cluster, in(20));
+  }
+
+  static Mark mark(std::uint64_t batch) {
+    return {batch, {{{"in", 0}, static_cast<std::int64_t>(batch) * 10}}, static_cast<Timestamp>(batch), {{"ring", "00"}}};
+  }
+
+  void commit(Transactions& transactions, std::uint64_t batch) {
+    const std::string value = to_json(mark(batch));
+    transactions.commit(std::array{OutputRecord{topic, {}, value, {}}}, {}, in(20));
+  }
+
+  void abort(int records) {
+    Writer writer(cluster.application);
+    writer.begin();
+    for (int i = 0; i < records; ++i) writer.write(topic, 0, to_json(mark(1'000'000)));
+    writer.abort();
+  }
+
+  std::vector<std::uint64_t> after(std::uint64_t batch) {
+    CommitLog log(cluster);
+    log.seek_after(batch, in(20));
+    std::vector<std::uint64_t> batches;
+    while (const auto next = log.next(in(20))) batches.push_back(next->batch);
+    return batches;
+  }
+
+  std::string topic;
+};
+
+std::vector<std::uint64_t> from_to(std::uint64_t first, std::uint64_t last) {
+  std::vector<std::uint64_t> batches;
+  for (; first <= last; ++first) batches.push_back(first);
+  return batches;
+}
+
+TEST_F(CommitLogTest, NothingWasCommittedYet) {
+  EXPECT_FALSE(CommitLog(cluster).last(in(20)));
+  EXPECT_TRUE(after(0).empty());
+  abort(3);
+  EXPECT_FALSE(CommitLog(cluster).last(in(20)));
+  EXPECT_TRUE(after(0).empty());
+  cluster.application = unique("no.topic");
+  EXPECT_FALSE(CommitLog(cluster).last(in(20)));
+  EXPECT_TRUE(after(0).empty());
+}
+
+TEST_F(CommitLogTest, TheLastOneIsFoundBehindWhateverWasAborted) {
+  {
+    Transactions transactions(cluster, 10s, in(20));
+    for (std::uint64_t batch = 1; batch <= 3; ++batch) commit(transactions, batch);
+  }
+  EXPECT_EQ(CommitLog(cluster).last(in(20)), mark(3));
+  abort(5);
+  EXPECT_EQ(CommitLog(cluster).last(in(20)), mark(3));
+  abort(1000);  // more than the first steps back
+  for (int i = 0; i < 3; ++i) abort(1);
+  EXPECT_EQ(CommitLog(cluster).last(in(20)), mark(3));
+  EXPECT_EQ(after(0), from_to(1, 3));
+  EXPECT_EQ(after(2), from_to(3, 3));
+}
+
+TEST_F(CommitLogTest, MarksStreamFromAnyBatchOn) {
+  {
+    Transactions transactions(cluster, 10s, in(20));
+    for (std::uint64_t batch = 1; batch <= 90; ++batch) commit(transactions, batch);
+  }
+  for (const std::uint64_t batch : {0, 1, 40, 58, 89}) EXPECT_EQ(after(batch), from_to(batch + 1, 90)) << batch;
+  EXPECT_TRUE(after(90).empty());
+  EXPECT_TRUE(after(1000).empty());
+}
+
+TEST_F(CommitLogTest, WhatIsNoMarkIsRefusedWithItsPlace) {
+  Transactions transactions(cluster, 10s, in(20));
+  transactions.commit(std::array{OutputRecord{topic, {}, "nonsense", {}}}, {}, in(20));
+  EXPECT_THAT(thrown([&] { static_cast<void>(CommitLog(cluster).last(in(20))); }), AllOf(HasSubstr(topic + "[0] at offset 0")));
+}
+
+/// Topic, partition and offset of every record that is read, in the order in which it is.
+std::vector<std::string> read(RangeReader& reader, const Offsets& ends) {
+  std::vector<std::string> places;
+  EXPECT_TRUE(reader.read(ends, [&](Message&& message) {
+    places.push_back(to_string(reader.partitions()[message.partition]) + "@" + std::to_string(message.offset) + "=" +
+                     std::string(message.value.value_or("")));
+  }));
+  return places;
+}
+
+class RangesTest : public KafkaTest {};
+
+TEST_F(RangesTest, TheSameCutsGiveTheSameBatchesInOrder) {
+  const std::string a = unique("a"), b = unique("b");
+  make_topic(a, 2);
+  make_topic(b, 1);
+  Writer writer;
+  for (int i = 0; i < 100; ++i) {
+    writer.write(a, 0, std::to_string(i));
+    writer.write(a, 1, std::to_string(i));
+    writer.write(b, 0, std::to_string(i));
+  }
+  writer.flush();
+  const auto expected = [&](std::vector<std::tuple<std::string, int, int>> ranges) {
+    std::vector<std::string> places;
+    int index = 0;
+    for (const auto& [topic, begin, end] : ranges) {
+      const std::string name = index++ == 2 ? b + "[0]" : topic;
+      for (int i = begin; i < end; ++i) places.push_back(name + "@" + std::to_string(i) + "=" + std::to_string(i));
+    }
+    return places;
+  };
+  const std::string a0 = a + "[0]", a1 = a + "[1]", b0 = b + "[0]";
+  RangeReader reader(cluster, {{{a, 0}, 5}, {{a, 1}, 0}, {{b, 0}, 90}});
+  EXPECT_EQ(read(reader, {{{a, 0}, 7}, {{a, 1}, 100}, {{b, 0}, 91}}), expected({{a0, 5, 7}, {a1, 0, 100}, {b0, 90, 91}}));
+  EXPECT_EQ(read(reader, {{{a, 0}, 7}, {{a, 1}, 50}, {{b, 0}, 91}}), std::vector<std::string>());
+  EXPECT_EQ(read(reader, {{{a, 0}, 60}, {{a, 1}, 100}}), expected({{a0, 7, 60}}));
+  EXPECT_EQ(read(reader, {{{a, 0}, 100}, {{a, 1}, 100}, {{b, 0}, 100}}), expected({{a0, 60, 100}, {a1, 0, 0}, {b0, 91, 100}}));
+}
+
+TEST_F(RangesTest, EndsBehindWhatIsNoRecordAreReached) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  Writer writer(unique("writer"));
+  for (int i = 0; i < 4; ++i) {
+    writer.begin();
+    writer.write(topic, 0, std::to_string(i));
+    i % 2 == 0 ? writer.commit() : writer.abort();  // record and end: 0, 1; 2, 3; …
+  }
+  RangeReader reader(cluster, {{{topic, 0}, 0}});
+  EXPECT_EQ(read(reader, {{{topic, 0}, 4}}), std::vector<std::string>{topic + "[0]@0=0"});
+  EXPECT_EQ(read(reader, {{{topic, 0}, 8}}), std::vector<std::string>{topic + "[0]@4=2"});
+}
+
+TEST_F(RangesTest, APartitionThatJoinsBeginsWhereItIsFirstNamed) {
+  const std::string topic = unique("t");
+  make_topic(topic, 2);
+  Writer writer;
+  for (int i = 0; i < 10; ++i) {
+    writer.write(topic, 0, std::to_string(i));
+    writer.write(topic, 1, std::to_string(i));
+  }
+  writer.flush();
+  RangeReader reader(cluster, {{{topic, 0}, 8}});
+  EXPECT_EQ(read(reader, {{{topic, 0}, 9}, {{topic, 1}, 9}}), std::vector<std::string>{topic + "[0]@8=8"});
+  EXPECT_EQ(read(reader, {{{topic, 0}, 9}, {{topic, 1}, 10}}), std::vector<std::string>{topic + "[1]@9=9"});
+}
+
+TEST_F(RangesTest, WhatIsMissingIsNamed) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  Writer writer;
+  for (int i = 0; i < 10; ++i) writer.write(topic, 0, "x");
+  writer.flush();
+  delete_records_before(topic, 0, 4);
+  RangeReader below(cluster, {{{topic, 0}, 2}});
+  EXPECT_THAT(thrown([&] { read(below, {{{topic, 0}, 10}}); }),
+              AllOf(HasSubstr("no longer retained"), HasSubstr("offset 2"), HasSubstr("is 4")));
+  RangeReader beyond(cluster, {{{topic, 0}, 5}});
+  EXPECT_THAT(thrown([&] { read(beyond, {{{topic, 0}, 20}}); }), AllOf(HasSubstr("ends at offset 10"), HasSubstr("offset 20")));
+}
+
+TEST_F(RangesTest, StopsWhenToldTo) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  Writer writer(unique("writer"));
+  writer.begin();
+  writer.write(topic, 0, "open");
+  writer.flush();
+  RangeReader reader(cluster, {{{topic, 0}, 0}});
+  std::stop_source stop;
+  std::jthread later([&] {
+    std::this_thread::sleep_for(300ms);
+    stop.request_stop();
+  });
+  EXPECT_FALSE(reader.read({{{topic, 0}, 1}}, [](Message&&) { FAIL(); }, stop.get_token()));
+}
+
+// Many partitions with more in them than may be fetched ahead: none is read before its turn, and none waits for a sleeping
+// fetcher.
+TEST_F(RangesTest, ManyPartitionsInLittleMemory) {
+  const std::string topic = unique("t");
+  constexpr int partitions = 8, each = 20'000;
+  make_topic(topic, partitions);
+  Writer writer;
+  for (int i = 0; i < partitions * each; ++i) writer.write(topic, i % partitions, std::to_string(i) + std::string(100, 'x'));
+  writer.flush();
+  Offsets start;
+  for (int i = 0; i < partitions; ++i) start[{topic, i}] = 0;
+  RangeReader reader(cluster, start, std::size_t{2} << 20);
+  const auto begin = Clock::now();
+  int count = 0;
+  for (int end = 5000; end <= each; end += 5000) {
+    Offsets ends;
+    for (int i = 0; i < partitions; ++i) ends[{topic, i}] = end;
+    ASSERT_TRUE(reader.read(ends, [&](Message&&) { ++count; }));
+    ASSERT_EQ(count, partitions * end);
+  }
+  EXPECT_LT(Clock::now() - begin, 20s);
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest::kafka::testing

@@ -1,0 +1,275 @@
+// The input as it is assigned and polled: order, starts, gaps, what is gone, what is not polled.
+#include "ingest/kafka/input.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "kafka/support.hpp"
+
+namespace deltamatch::ingest::kafka::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class InputTest : public KafkaTest {
+ protected:
+  /// From where first_offsets says.
+  void begin(Input& input, const Offsets& known = {}) {
+    const auto found = input.discover(in(20));
+    Offsets from = input.first_offsets(found, known, in(20));
+    from.insert(known.begin(), known.end());
+    input.add(found, from);
+  }
+
+  /// `partition:value` of the next records, as many as are asked for, or fewer if no more come.
+  std::vector<std::string> values(Input& input, std::size_t count) {
+    std::vector<std::string> result;
+    while (result.size() < count) {
+      const auto message = input.poll(10s);
+      if (!message) break;
+      result.push_back(std::to_string(message->partition) + ":" + std::string(message->value.value_or("null")));
+    }
+    return result;
+  }
+
+  InputOptions of(const std::vector<std::string>& topics) {
+    InputOptions options;
+    for (const std::string& topic : topics) options.topics.push_back({topic, Format::jsonl, {}});
+    return options;
+  }
+};
+
+TEST_F(InputTest, EveryPartitionComesInItsOrder) {
+  const std::string a = unique("a"), b = unique("b");
+  make_topic(a, 3);
+  make_topic(b, 1);
+  Writer writer;
+  std::map<TopicPartition, std::vector<std::string>> expected;
+  for (int i = 0; i < 3000; ++i) {
+    const TopicPartition to = i % 4 == 3 ? TopicPartition{b, 0} : TopicPartition{a, i % 4};
+    writer.write(to.topic, to.partition, std::to_string(i));
+    expected[to].push_back(std::to_string(i));
+  }
+  writer.flush();
+  Input input(cluster, of({b, a}));
+  begin(input);
+  ASSERT_EQ(input.partitions().size(), 4U);
+  EXPECT_EQ(input.partitions()[0].topics, 1U);
+  EXPECT_EQ(input.partitions()[3].topics, 0U);
+  std::map<TopicPartition, std::vector<std::string>> read;
+  for (int i = 0; i < 3000; ++i) {
+    const auto message = input.poll(10s);
+    ASSERT_TRUE(message) << i;
+    auto& list = read[input.partitions()[message->partition].id];
+    EXPECT_EQ(message->offset, static_cast<std::int64_t>(list.size()));
+    EXPECT_EQ(input.seen(message->partition), message->offset + 1);
+    EXPECT_FALSE(message->key);
+    list.emplace_back(message->value.value());
+  }
+  EXPECT_EQ(read, expected);
+  EXPECT_FALSE(input.poll(50ms));
+  for (const Progress& progress : input.progress()) EXPECT_EQ(progress.seen, progress.end) << to_string(progress.id);
+}
+
+TEST_F(InputTest, AnExpressionMatchesWholeNamesAndNeverTheServicesOwn) {
+  const std::string stem = unique("pay");
+  const std::string alerts = stem + ".alerts";
+  for (const auto& name : {stem + ".in", stem + ".in2", alerts}) make_topic(name, 1);
+  make_topic(commit_topic(stem), 1);
+  cluster.application = stem;
+  Input input(cluster, of({"^" + stem + "\\..*", "^.*consumer_offsets"}), {alerts});
+  const auto found = input.discover(in(20));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].id.topic, stem + ".in");
+  EXPECT_EQ(found[1].id.topic, stem + ".in2");
+  Input exact(cluster, of({"^" + stem + "\\.i"}));
+  EXPECT_TRUE(exact.discover(in(20)).empty());
+  Input named(cluster, of({"^" + stem + "\\.in.*", stem + ".in2"}));
+  EXPECT_EQ(named.discover(in(20))[1].topics, 1U) << "a name goes before an expression";
+  EXPECT_THAT(thrown([&] { Input bad(cluster, of({"^pay("})); }), HasSubstr("not a regular expression"));
+}
+
+TEST_F(InputTest, AMissingTopicIsNamedAndNotMade) {
+  const std::string topic = unique("gone");
+  Input input(cluster, of({topic}));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(thrown([&] { static_cast<void>(input.discover(in(20))); }),
+                ::testing::AllOf(HasSubstr(topic), HasSubstr("no such topic")));
+  }
+}
+
+TEST_F(InputTest, NewPartitionsAndTopicsAreTakenIn) {
+  const std::string stem = unique("t");
+  make_topic(stem + ".1", 1);
+  Writer writer;
+  writer.write(stem + ".1", 0, "first");
+  writer.flush();
+  InputOptions options = of({"^" + stem + "\\..*"});
+  options.start.kind = StartAt::Kind::latest;
+  Input input(cluster, options);
+  const Offsets known{{{stem + ".1", 0}, 0}};
+  begin(input, known);
+  EXPECT_THAT(values(input, 1), ElementsAre("0:first"));
+
+  grow_topic(stem + ".1", 2);
+  make_topic(stem + ".2", 1);
+  ASSERT_TRUE(eventually([&] { return input.discover(in(20)).size() == 3; }));
+  Writer later;
+  later.write(stem + ".1", 1, "of a new partition");
+  later.write(stem + ".2", 0, "before the start");
+  later.flush();
+  const auto found = input.discover(in(20));
+  const Offsets from = input.first_offsets(found, known, in(20));
+  EXPECT_EQ(from, (Offsets{{{stem + ".1", 1}, 0}, {{stem + ".2", 0}, 1}}))
+      << "a new partition of a known topic begins at its beginning";
+  input.add({found[1], found[2]}, from);
+  EXPECT_THAT(values(input, 1), ElementsAre("1:of a new partition"));
+  later.write(stem + ".2", 0, "after the start");
+  later.flush();
+  EXPECT_THAT(values(input, 1), ElementsAre("2:after the start"));
+  later.write(stem + ".1", 0, "the old one goes on");
+  later.flush();
+  EXPECT_THAT(values(input, 1), ElementsAre("0:the old one goes on"));
+}
+
+TEST_F(InputTest, StartsWhereItIsTold) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  Writer writer;
+  for (int i = 0; i < 10; ++i) writer.write(topic, 0, std::to_string(i), 1'700'000'000'000 + i * 1000);
+  writer.flush();
+  const TopicPartition partition{topic, 0};
+  const auto start = [&](StartAt at) {
+    InputOptions options = of({topic});
+    options.start = at;
+    Input input(cluster, options);
+    return input.first_offsets(input.discover(in(20)), {}, in(20)).at(partition);
+  };
+  EXPECT_EQ(start({StartAt::Kind::earliest, {}}), 0);
+  EXPECT_EQ(start({StartAt::Kind::latest, {}}), 10);
+  EXPECT_EQ(start({StartAt::Kind::timestamp, 1'700'000'004'500ms}), 5);
+  EXPECT_EQ(start({StartAt::Kind::timestamp, 1'800'000'000'000ms}), 10);
+  delete_records_before(topic, 0, 3);
+  EXPECT_EQ(start({StartAt::Kind::earliest, {}}), 3);
+  Input input(cluster, of({topic}));
+  EXPECT_EQ(input.low(partition, in(20)), 3);
+  begin(input, {{partition, 7}});
+  EXPECT_THAT(values(input, 3), ElementsAre("0:7", "0:8", "0:9"));
+}
+
+TEST_F(InputTest, SeesNothingAbortedAndBeyondItNonetheless) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  Writer writer(unique("writer"));
+  writer.begin();
+  writer.write(topic, 0, "committed");
+  writer.commit();  // offset 1 is the end of the transaction
+  writer.begin();
+  for (int i = 0; i < 5; ++i) writer.write(topic, 0, "aborted");
+  writer.abort();  // 2 to 6 and the end, 7
+  Input input(cluster, of({topic}));
+  begin(input);
+  EXPECT_THAT(values(input, 1), ElementsAre("0:committed"));
+  EXPECT_TRUE(eventually([&] { return !input.poll(10ms) && input.seen(0) == 8; })) << input.seen(0);
+  writer.begin();
+  writer.write(topic, 0, "open");
+  writer.flush();
+  EXPECT_FALSE(input.poll(300ms));
+  EXPECT_EQ(input.seen(0), 8);
+  writer.commit();
+  EXPECT_THAT(values(input, 1), ElementsAre("0:open"));
+}
+
+TEST_F(InputTest, TellsTombstonesFromEmptyValuesAndKeepsBytes) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  Writer writer;
+  const std::string bytes("\0\xff\n x", 5);
+  writer.write_null(topic, 0, "key");
+  writer.write(topic, 0, "", 1'700'000'000'123);
+  writer.write(topic, 0, bytes);
+  writer.flush();
+  Input input(cluster, of({topic}));
+  begin(input);
+  std::vector<Message> messages;
+  for (int i = 0; i < 3; ++i) messages.push_back(input.poll(10s).value());
+  EXPECT_FALSE(messages[0].value);
+  EXPECT_EQ(messages[0].key, "key");
+  EXPECT_EQ(messages[1].value, "");
+  EXPECT_EQ(messages[1].timestamp, 1'700'000'000'123);
+  EXPECT_EQ(messages[2].value, bytes);
+}
+
+TEST_F(InputTest, InputThatIsGoneIsNamed) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  Writer writer;
+  for (int i = 0; i < 10; ++i) writer.write(topic, 0, "x");
+  writer.flush();
+  delete_records_before(topic, 0, 6);
+  const auto error_from = [&](std::int64_t offset) {
+    Input input(cluster, of({topic}));
+    begin(input, {{{topic, 0}, offset}});
+    return thrown([&] {
+      while (input.poll(10s)) {
+      }
+    });
+  };
+  EXPECT_THAT(error_from(2), ::testing::AllOf(HasSubstr(topic + "[0]"), HasSubstr("no longer retained"), HasSubstr("offset 2"),
+                                              HasSubstr("is 6")));
+  EXPECT_THAT(error_from(12), ::testing::AllOf(HasSubstr("ends at offset 10"), HasSubstr("offset 12")));
+}
+
+std::size_t resident_kilobytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) return std::stoul(line.substr(6));
+  }
+  return 0;
+}
+
+// 80 MB lie there and 4 MB may be fetched. Nothing is lost by waiting for longer than max.poll.interval.ms, and the reader does
+// not crawl from one full queue to the next.
+TEST_F(InputTest, FetchesNoMoreThanItMayWhileNobodyPolls) {
+  const std::string topic = unique("t");
+  make_topic(topic, 4);
+  constexpr int count = 400'000;
+  {
+    Writer writer({}, {{"queue.buffering.max.messages", "100000"}});
+    for (int i = 0; i < count; ++i) writer.write(topic, i % 4, std::to_string(i) + std::string(200, 'x'));
+    writer.flush();
+  }
+  InputOptions options = of({topic});
+  options.queue_bytes = std::size_t{4} << 20;
+  options.queue_records = 20'000;
+  cluster.properties.insert({{"max.poll.interval.ms", "1500"}, {"session.timeout.ms", "1500"}});
+  Input input(cluster, options);
+  const std::size_t before = resident_kilobytes();
+  begin(input);
+  ASSERT_TRUE(input.poll(10s));
+  std::this_thread::sleep_for(3s);
+  const std::size_t grown = resident_kilobytes() - before;
+  EXPECT_LT(grown, 60'000U) << "KiB";
+  int read = 1;
+  const auto start = Clock::now();
+  while (read < count && input.poll(10s)) ++read;
+  EXPECT_EQ(read, count);
+  EXPECT_LT(Clock::now() - start, 15s);
+  EXPECT_THAT(notes.all(), Not(HasSubstr("max.poll")));
+}
+
+TEST_F(InputTest, UnreachableBrokersAreAFailureThatPasses) {
+  cluster.properties["bootstrap.servers"] = "127.0.0.1:1";
+  Input input(cluster, of({"t"}));
+  EXPECT_THAT(thrown<Unreachable>([&] { static_cast<void>(input.discover(in(1))); }), HasSubstr("no answer about"));
+  EXPECT_TRUE(eventually([&] { return notes.has("127.0.0.1:1"); })) << notes.all();
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest::kafka::testing

@@ -1,0 +1,181 @@
+// Transactions: visible once or not at all, with the offsets; fenced; refused; aborted and written again.
+#include "ingest/kafka/transactions.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <thread>
+
+#include "kafka/support.hpp"
+
+namespace deltamatch::ingest::kafka::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class TransactionsTest : public KafkaTest {};
+
+OutputRecord record(const std::string& topic, std::string_view value) { return {topic, {}, value, {}}; }
+
+TEST_F(TransactionsTest, RecordsAndOffsetsComeTogether) {
+  const std::string a = unique("a"), b = unique("b");
+  make_topic(a, 2);
+  make_topic(b, 1);
+  Transactions transactions(cluster, 10s, in(20));
+  const std::array<RecordHeader, 2> headers{{{"batch", "17"}, {"empty", ""}}};
+  const std::vector<OutputRecord> records{{a, "k1", "v1", headers}, {a, "k2", std::nullopt, {}}, {b, std::nullopt, "", {}}};
+  transactions.commit(records, {{{b, 0}, 42}}, in(20));
+  auto seen = committed(a);
+  ASSERT_EQ(seen.size(), 2U);
+  std::ranges::sort(seen, {}, [](const Seen& s) { return *s.key; });
+  EXPECT_EQ(seen[0].value, "v1");
+  EXPECT_EQ(seen[0].headers, (std::map<std::string, std::string>{{"batch", "17"}, {"empty", ""}}));
+  EXPECT_EQ(seen[1].key, "k2");
+  EXPECT_FALSE(seen[1].value);
+  const auto of_b = committed(b);
+  ASSERT_EQ(of_b.size(), 1U);
+  EXPECT_FALSE(of_b[0].key);
+  EXPECT_EQ(of_b[0].value, "");
+  EXPECT_EQ(group_offset(cluster.application, {b, 0}), 42);
+}
+
+TEST_F(TransactionsTest, OffsetsNeedNoRecords) {
+  const std::string topic = unique("in");
+  make_topic(topic, 2);
+  Transactions transactions(cluster, 10s, in(20));
+  transactions.commit({}, {{{topic, 0}, 42}, {{topic, 1}, 7}}, in(20));
+  EXPECT_EQ(group_offset(cluster.application, {topic, 0}), 42);
+  EXPECT_EQ(group_offset(cluster.application, {topic, 1}), 7);
+  transactions.commit({}, {}, in(20));
+  transactions.commit({}, {{{topic, 0}, 43}}, in(20));
+  EXPECT_EQ(group_offset(cluster.application, {topic, 0}), 43);
+}
+
+TEST_F(TransactionsTest, ManyInARowAreEachThereOnce) {
+  const std::string topic = unique("t");
+  make_topic(topic, 3);
+  Transactions transactions(cluster, 10s, in(20));
+  std::multiset<std::string> expected;
+  for (int batch = 0; batch < 20; ++batch) {
+    std::vector<std::string> values;
+    for (int i = 0; i < 100; ++i) values.push_back(std::to_string(batch) + "/" + std::to_string(i));
+    expected.insert(values.begin(), values.end());
+    std::vector<OutputRecord> records;
+    for (const std::string& value : values) records.push_back({topic, value, value, {}});
+    transactions.commit(records, {}, in(20));
+  }
+  std::multiset<std::string> read;
+  for (const Seen& seen : committed(topic)) read.insert(*seen.value);
+  EXPECT_EQ(read, expected);
+}
+
+TEST_F(TransactionsTest, MoreRecordsThanTheQueueTakes) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  cluster.properties["queue.buffering.max.messages"] = "1000";
+  Transactions transactions(cluster, 20s, in(20));
+  const std::string value(100, 'x');
+  const std::vector<OutputRecord> records(20'000, record(topic, value));
+  transactions.commit(records, {}, in(60));
+  EXPECT_EQ(committed(topic).size(), records.size());
+}
+
+TEST_F(TransactionsTest, AZombieIsFenced) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  Transactions zombie(cluster, 10s, in(20));
+  zombie.commit(std::array{record(topic, "of the old")}, {{{topic, 0}, 1}}, in(20));
+  Transactions owner(cluster, 10s, in(20));
+  owner.commit(std::array{record(topic, "of the new")}, {{{topic, 0}, 2}}, in(20));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(thrown<Fenced>([&] { zombie.commit(std::array{record(topic, "late")}, {{{topic, 0}, 3}}, in(20)); }),
+                AllOf(HasSubstr(cluster.application), HasSubstr("took over")));
+  }
+  owner.commit(std::array{record(topic, "once more")}, {}, in(20));
+  std::vector<std::string> values;
+  for (const Seen& seen : committed(topic)) values.push_back(*seen.value);
+  EXPECT_THAT(values, ::testing::ElementsAre("of the old", "of the new", "once more"));
+  EXPECT_EQ(group_offset(cluster.application, {topic, 0}), 2);
+}
+
+// The old one is in the middle of a transaction, with records on the broker, when the new one comes.
+TEST_F(TransactionsTest, WhatAnOlderOneLeftOpenIsAborted) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  Writer older(cluster.application);
+  older.begin();
+  older.write(topic, 0, "left open");
+  older.flush();
+  Transactions owner(cluster, 10s, in(20));
+  EXPECT_THAT(committed(topic), IsEmpty());
+  owner.commit(std::array{record(topic, "new")}, {}, in(20));
+  EXPECT_EQ(committed(topic).size(), 1U);
+  EXPECT_ANY_THROW(older.commit());
+}
+
+TEST_F(TransactionsTest, ARecordThatIsTooLargeIsRefusedAndTheNextBatchGoesOn) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1, {{"max.message.bytes", "2000"}});
+  Transactions transactions(cluster, 10s, in(20));
+  const std::string large(3000, 'x'), larger(2'000'000, 'x');
+  for (const std::string& value : {large, larger}) {
+    EXPECT_THAT(thrown([&] {
+                  transactions.commit(std::array{record(topic, "beside"), record(topic, value)}, {{{topic, 0}, 9}}, in(20));
+                }),
+                AllOf(HasSubstr(topic), HasSubstr("too large"), HasSubstr("1000000")));
+  }
+  EXPECT_THAT(committed(topic), IsEmpty());
+  EXPECT_EQ(group_offset(cluster.application, {topic, 0}), -1);
+  transactions.commit(std::array{record(topic, "small")}, {}, in(20));
+  EXPECT_EQ(committed(topic).size(), 1U);
+}
+
+// Too much for its time: it is aborted each time, nothing becomes visible, and what fits is committed afterwards.
+TEST_F(TransactionsTest, ATransactionThatIsOpenForTooLongIsAborted) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  Transactions transactions(cluster, 1s, in(20));
+  const std::string value(1000, 'x');
+  const std::vector<OutputRecord> records(2'000'000, record(topic, value));
+  EXPECT_THAT(thrown([&] { transactions.commit(records, {{{topic, 0}, 1}}, in(5)); }),
+              HasSubstr("no transaction could be committed"));
+  EXPECT_TRUE(notes.has("transaction_aborted")) << notes.all();
+  transactions.commit(std::array{record(topic, "small")}, {{{topic, 0}, 2}}, in(20));
+  EXPECT_EQ(committed(topic).size(), 1U);
+  EXPECT_EQ(group_offset(cluster.application, {topic, 0}), 2);
+}
+
+// librdkafka asks for the offsets of a partition that does not exist again and again, and 2.0.2 does not heed its timeout: so a
+// transaction hangs for good. Nothing of it becomes visible, nothing more is taken, and the next instance is not held up.
+TEST_F(TransactionsTest, ACallThatHangsIsUndecidedAtTheDeadline) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  const Offsets nowhere{{{unique("no.topic"), 0}, 1}};
+  auto hanging = std::make_unique<Transactions>(cluster, 20s, in(20));
+  const auto start = Clock::now();
+  EXPECT_THAT(thrown<Undecided>([&] { hanging->commit(std::array{record(topic, "never")}, nowhere, in(1)); }),
+              HasSubstr("offsets"));
+  EXPECT_FALSE(thrown<Undecided>([&] { hanging->commit(std::array{record(topic, "never")}, {}, in(1)); }).empty());
+  hanging.reset();
+  EXPECT_LT(Clock::now() - start, 5s);
+  EXPECT_TRUE(notes.has("kafka_client_left_behind")) << notes.all();
+  Transactions next(cluster, 20s, in(20));
+  next.commit(std::array{record(topic, "next")}, {}, in(20));
+  const auto seen = committed(topic);
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].value, "next");
+}
+
+TEST_F(TransactionsTest, BrokersThatAreAwayAreUnreachableAtTheDeadline) {
+  cluster.properties["bootstrap.servers"] = "127.0.0.1:1";
+  const auto start = Clock::now();
+  EXPECT_THAT(thrown<Unreachable>([&] { Transactions transactions(cluster, 10s, in(1)); }),
+              HasSubstr("transactions could not be begun"));
+  EXPECT_LT(Clock::now() - start, 8s);
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest::kafka::testing
