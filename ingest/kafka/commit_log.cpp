@@ -83,14 +83,14 @@ std::optional<Mark> CommitLog::last(Deadline deadline) {
   return last;
 }
 
-void CommitLog::seek_after(std::uint64_t batch, Deadline deadline) {
+void CommitLog::seek(std::uint64_t batch, Deadline deadline) {
   State& s = *state_;
   s.first.reset();
   s.marks = s.walk_back(deadline, [&](Marks& marks) {
     s.first = marks.next(deadline);
     return s.first && s.first->batch <= batch;
   });
-  while (s.first && s.first->batch <= batch) s.first = s.marks->next(deadline);
+  while (s.first && s.first->batch < batch) s.first = s.marks->next(deadline);
 }
 
 std::optional<Mark> CommitLog::next(Deadline deadline) {

@@ -24,10 +24,10 @@ class CommitLog {
   /// aborted there. Throws Error for a record that is no mark, Unreachable at the deadline.
   [[nodiscard]] std::optional<Mark> last(Deadline deadline);
 
-  /// Goes to the first mark of a batch later than this one. Throws as last does.
-  void seek_after(std::uint64_t batch, Deadline deadline);
+  /// Goes to the mark of this batch, or of the first one behind it. Throws as last does.
+  void seek(std::uint64_t batch, Deadline deadline);
 
-  /// The next mark after seek_after; none at the end, as it was when seek_after was called. Throws as last does.
+  /// The next mark after seek; none at the end, as it was when seek was called. Throws as last does.
   [[nodiscard]] std::optional<Mark> next(Deadline deadline);
 
  private:

@@ -74,7 +74,9 @@ class Recutter {
   void run(kafka::CommitLog& commits) {
     Engine& engine = recovered_.engine;
     std::optional<Mark> mark;
-    commits.seek_after(recovered_.reached.batch, Clock::now() + patience);
+    commits.seek(recovered_.reached.batch, Clock::now() + patience);
+    mark = commits.next(Clock::now() + patience);  // of a lost batch 0 it tells where the input began
+    if (mark && mark->batch == recovered_.reached.batch) recovered_.reached = std::move(*mark);
     kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
     while ((mark = commits.next(Clock::now() + patience)) && mark->batch <= committed_.batch) {
       if (mark->batch != engine.batch() + 1) {

@@ -53,7 +53,7 @@ std::size_t Commit::bytes() const noexcept {
   return bytes;
 }
 
-Committer::Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics,
+Committer::Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics, Offsets ends,
                      Committed committed, const Limits& limits)
     : options_(options),
       log_(log),
@@ -61,6 +61,7 @@ Committer::Committer(const ServiceOptions& options, Log& log, kafka::Transaction
       metrics_(metrics),
       committed_(std::move(committed)),
       limits_(limits),
+      ends_(std::move(ends)),
       commit_topic_(kafka::commit_topic(options.application)),
       thread_([this] { run(); }) {}
 
@@ -107,12 +108,21 @@ Committer::Statistics Committer::statistics() const {
   return statistics_;
 }
 
+void Committer::probe() {
+  {
+    const std::scoped_lock lock(mutex_);
+    probing_ = true;
+  }
+  changed_.notify_all();
+}
+
 void Committer::run() {
   std::unique_lock lock(mutex_);
   while (wait_for_group(lock)) {
     group_.clear();
     group_.swap(pending_);
     under_way_ = group_.size();
+    probing_ = false;
     pending_bytes_ = pending_visible_ = 0;
     lock.unlock();
     changed_.notify_all();
@@ -132,9 +142,9 @@ void Committer::run() {
 
 /// False where there is nothing more to do.
 bool Committer::wait_for_group(std::unique_lock<std::mutex>& lock) {
-  changed_.wait(lock, [&] { return stopping_ || !pending_.empty(); });
+  changed_.wait(lock, [&] { return stopping_ || probing_ || !pending_.empty(); });
   const auto hurry = [&] {
-    return stopping_ || draining_ || pending_visible_ > 0 || pending_.size() >= limits_.batches ||
+    return stopping_ || draining_ || probing_ || pending_visible_ > 0 || pending_.size() >= limits_.batches ||
            pending_bytes_ >= limits_.bytes / 2;
   };
   changed_.wait_until(lock, last_ + limits_.quiet, hurry);
@@ -144,7 +154,10 @@ bool Committer::wait_for_group(std::unique_lock<std::mutex>& lock) {
 void Committer::commit_group() {
   const auto start = Clock::now();
   for (const Commit& commit : group_) write_log(commit);
-  log_.sync();
+  if (!group_.empty()) {
+    log_.sync();
+    ends_ = group_.back().mark.ends;
+  }
   const double logged = seconds_since(start);
   commit_transaction();
   last_ = Clock::now();
@@ -185,7 +198,7 @@ void Committer::commit_transaction() {
   for (const Commit& commit : group_) add_records(commit);
   const auto start = Clock::now();
   try {
-    transactions_.commit(records_, group_.back().mark.ends, start + limits_.give_up_after);
+    transactions_.commit(records_, ends_, start + limits_.give_up_after);
   } catch (const kafka::Fenced&) {
     metrics_.transaction(Metrics::Outcome::fenced, seconds_since(start));
     throw;

@@ -61,9 +61,9 @@ class Committer {
   /// Called in the committer's thread for each batch, in order, once its transaction is committed.
   using Committed = std::function<void(Commit&&)>;
 
-  /// All references outlive it.
-  Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics, Committed committed,
-            const Limits& limits);
+  /// All references outlive it. `ends`: of the last batch committed so far.
+  Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics, Offsets ends,
+            Committed committed, const Limits& limits);
   /// Drops what is not under way.
   ~Committer();
   Committer(const Committer&) = delete;
@@ -76,6 +76,8 @@ class Committer {
   bool drain(std::chrono::steady_clock::time_point deadline);
   /// Throws as submit; otherwise does nothing.
   void check();
+  /// Asks for a transaction soon, be it one without records: where another instance has taken over it is refused.
+  void probe();
 
   struct Statistics {
     std::uint64_t transactions = 0;
@@ -109,11 +111,13 @@ class Committer {
   std::size_t under_way_ = 0;
   std::exception_ptr failure_;
   bool draining_ = false;
+  bool probing_ = false;
   bool stopping_ = false;
   Statistics statistics_;
 
   std::deque<Commit> group_;  // the thread's own, as all below
   Clock::time_point last_;
+  Offsets ends_;  // of the last batch committed
   std::vector<kafka::OutputRecord> records_;
   std::deque<std::string> texts_;                         // what the records' views point to
   std::deque<std::vector<kafka::RecordHeader>> headers_;  // likewise

@@ -68,7 +68,7 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
   Committer::Limits limits;
   limits.give_up_after = context_.options.transaction_timeout;
   committer_ = std::make_unique<Committer>(
-      context_.options, *log_, context_.transactions, context_.metrics,
+      context_.options, *log_, context_.transactions, context_.metrics, last_.ends,
       [this](Commit&& commit) { committed(std::move(commit)); }, limits);
 }
 
@@ -148,6 +148,7 @@ void Pipeline::run(const std::stop_token& stop, const std::function<void()>& rea
     for (bool more = true; more && !failure_;) {
       serve_requests();
       committer_->check();
+      make_sure_of_ownership();
       switch (reader_->next(batch, longest_wait)) {
         case Reader::Outcome::batch:
           process(batch);
@@ -381,6 +382,14 @@ void Pipeline::finish() {
     context_.journal.tell(Level::warn, "some alerts are not delivered yet, they are at the next start", {});
   }
   log_->sync();
+}
+
+/// The group forgets an owner whose brokers do not answer for a while, and takes another one if there is any. That one fences
+/// the transactions of this one: so as long as they succeed, nothing was taken over.
+void Pipeline::make_sure_of_ownership() {
+  if (context_.owned() || Clock::now() - last_probe_ < 2s) return;
+  last_probe_ = Clock::now();
+  committer_->probe();
 }
 
 void Pipeline::tell_lag() {

@@ -40,6 +40,7 @@ class Pipeline {
     kafka::Transactions& transactions;
     Metrics& metrics;
     Journal& journal;
+    std::function<bool()> owned;  ///< whether this instance owns the application, as far as Kafka has told it
   };
 
   Pipeline(const Context& context, Recovered recovered);
@@ -85,6 +86,7 @@ class Pipeline {
   void submit(Commit&& commit);
   void committed(Commit&& commit);
   void finish();
+  void make_sure_of_ownership();
   void tell_lag();
 
   Context context_;
@@ -98,6 +100,7 @@ class Pipeline {
   std::unique_ptr<Committer> committer_;
   std::unique_ptr<Reader> reader_;
   std::optional<BadRecord> failure_;
+  Clock::time_point last_probe_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

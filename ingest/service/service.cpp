@@ -95,7 +95,6 @@ struct Service::Impl {
   Systemd systemd;
   std::stop_source stop;
   std::atomic<ServiceState> state{ServiceState::standby};
-  std::atomic<bool> lost{false};
   std::mutex reload_mutex;
   std::mutex mutex;
   std::string word;                     // guarded by mutex: what recovery is at
@@ -143,8 +142,7 @@ void Service::Impl::run() {
   }
   const kafka::Cluster cluster{options.application, options.kafka, &journal};
   kafka::Ownership ownership(cluster, Clock::now() + patience, [this] {
-    lost = true;
-    stop.request_stop();
+    journal.tell(Level::warn, "the group has taken the application away; going on unless another instance takes over");
   });
   const std::jthread alive([this](const std::stop_token& done) { keep_alive(done); });
   systemd.ready();
@@ -156,7 +154,8 @@ void Service::Impl::run() {
     const BringUp context{options,         cluster, directory, journal, [this](const std::string& now) { progress(now); },
                           stop.get_token()};
     try {
-      auto working = std::make_shared<Pipeline>(Pipeline::Context{options, directory, input, transactions, metrics, journal},
+      auto working = std::make_shared<Pipeline>(Pipeline::Context{options, directory, input, transactions, metrics, journal,
+                                                                  [&ownership] { return ownership.owned(); }},
                                                 bring_up(context, input, transactions));
       {
         const std::scoped_lock lock(mutex);
@@ -184,7 +183,6 @@ void Service::Impl::run() {
     }
   }
   ownership.release(Clock::now() + 5s);
-  if (lost) throw Error("service", "another instance owns the application now", "start again to stand by");
   journal.tell(Level::info, "stopped");
 }
 

@@ -12,5 +12,6 @@ void add_explain(const Command& program, Run& run);
 void add_validate(const Command& program, Run& run);
 void add_generate(const Command& program, Run& run);
 void add_snapshot(const Command& program, Run& run);
+void add_run(const Command& program, Run& run);  // with the service only
 
 }  // namespace deltamatch::cli

@@ -61,6 +61,9 @@ int run_program(int argc, char** argv) {
   add_validate(command, run);
   add_generate(command, run);
   add_snapshot(command, run);
+#ifdef DELTAMATCH_WITH_SERVICE
+  add_run(command, run);
+#endif
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

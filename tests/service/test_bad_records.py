@@ -1,0 +1,105 @@
+"""Records that cannot be read, or that the graph refuses: each told once, and none costs another."""
+
+import json
+import unittest
+
+from harness import ServiceTest, edge
+
+GOOD = [edge(1, 2), edge(2, 3), edge(3, 1)]
+BAD = [(b"k1", b"{]"), (b"", b'{"source":7}'), (b"k3", edge(5, 5)), (b"k4", b'\xff\xfe not utf-8 \x00')]
+
+
+class BadRecords(ServiceTest):
+    def setUp(self):
+        super().setUp()
+        self.broker.create(self.input)
+        self.mixed = [GOOD[0], BAD[0], GOOD[1], BAD[1], BAD[2], GOOD[2], BAD[3], (b"gone", None)]
+
+    def check_letters(self, letters):
+        """(offset, reason) of what was refused."""
+        self.assertEqual(letters, [(1, "malformed"), (3, "wrong_arity"), (4, "self_loop"), (6, "malformed")])
+
+    def test_dead_letters_carry_the_original_and_where_it_was(self):
+        self.config(input__on_error="dead-letter", input__dead_letters={"topic": self.letters})
+        service = self.start()
+        self.broker.produce(self.input, self.mixed)
+        service.wait_committed({f"{self.input}[0]": 8})
+        self.assertEqual(sum(service.metric("deltamatch_dead_letters_total").values()), 4)
+        self.assertEqual(service.metric("deltamatch_bad_records_total")['{reason="self_loop"}'], 1)
+        self.assertEqual(service.stop(), 0)
+        letters = self.broker.consume(self.letters)
+        for (_, _, key, value, headers), (wanted_key, wanted) in zip(letters, BAD):
+            self.assertEqual((key, value), (wanted_key, wanted))
+            self.assertEqual(headers[b"__connect.errors.topic"], self.input.encode())
+            self.assertEqual(headers[b"__connect.errors.partition"], b"0")
+            self.assertTrue(headers[b"__connect.errors.exception.message"])
+        self.check_letters([(int(headers[b"__connect.errors.offset"]), headers[b"__connect.errors.exception.class.name"].decode())
+                            for *_, headers in letters])
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_dead_letters_in_a_file(self):
+        file = self.dir / "letters.jsonl"
+        self.config(input__on_error="dead-letter", input__dead_letters={"file": str(file)})
+        service = self.start()
+        self.broker.produce(self.input, self.mixed)
+        service.wait_committed({f"{self.input}[0]": 8})
+        self.assertEqual(service.stop(), 0)
+        letters = [json.loads(line) for line in file.read_text().splitlines()]
+        self.check_letters([(letter["offset"], letter["reason"]) for letter in letters])
+        self.assertEqual([letter["record"].encode("utf-8", "surrogateescape") for letter in letters], [value for _, value in BAD])
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_a_restart_does_not_dead_letter_twice(self):
+        self.config(input__on_error="dead-letter", input__dead_letters={"topic": self.letters})
+        for round_ in range(3):
+            service = self.start()
+            self.broker.produce(self.input, [BAD[0]])
+            service.wait_committed({f"{self.input}[0]": round_ + 1})
+            service.kill()
+        self.assertEqual(len(self.broker.consume(self.letters)), 3)
+
+    def test_skipped_records_are_counted(self):
+        self.config(input__on_error="skip")
+        service = self.start()
+        self.broker.produce(self.input, self.mixed)
+        service.wait_committed({f"{self.input}[0]": 8})
+        self.assertEqual(sum(service.metric("deltamatch_bad_records_total").values()), 4)
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def fails_at(self, offset, reason):
+        service = self.start(ready=False)
+        self.assertEqual(service.ended(), 1, service.log())
+        self.assertIn(f"{self.input}[0] at offset {offset}: {reason}", service.log())
+        self.assertEqual(self.marks()[-1]["ends"][self.input]["0"], offset)
+
+    def test_fail_commits_what_stands_before_and_goes_on_once_it_is_mended(self):
+        self.config()
+        self.broker.produce(self.input, GOOD[:2] + [b"{]"] + [edge(4, 4)] + GOOD[2:])
+        self.fails_at(2, "malformed")
+        self.fails_at(2, "malformed")  # still there
+        self.config(input__on_error="skip")
+        service = self.start()
+        service.wait_committed({f"{self.input}[0]": 5})
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_fail_where_the_graph_refuses(self):
+        self.config()
+        self.broker.produce(self.input, GOOD + [edge(4, 4), edge(5, 6)])
+        self.fails_at(3, "self_loop")
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_a_record_beyond_the_limit_is_too_long(self):
+        self.config(input__on_error="dead-letter", input__dead_letters={"topic": self.letters}, input__max_record="1KiB")
+        service = self.start()
+        self.broker.produce(self.input, [b"x" * 5000, *GOOD])
+        service.wait_committed({f"{self.input}[0]": 4})
+        self.assertEqual(service.stop(), 0)
+        (*_, headers), = self.broker.consume(self.letters)
+        self.assertEqual(headers[b"__connect.errors.exception.class.name"], b"too_long")
+        self.assertEqual(len(self.alert_lines()), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,174 @@
+"""kill -9 at random moments, brokers that go away, a disk that is full: nothing is lost and nothing comes twice.
+
+DELTAMATCH_KILLS is how many times the long test kills the service (default 8; the slow tests take 40)."""
+
+import http.server
+import json
+import os
+import pathlib
+import random
+import subprocess
+import threading
+import time
+import unittest
+
+from harness import RING, ServiceTest, edge, program, random_updates
+
+KILLS = int(os.environ.get("DELTAMATCH_KILLS", "8"))
+
+
+class Receiver:
+    """A webhook that notes what it gets, and refuses now and then."""
+
+    def __init__(self, draw):
+        received = self.received = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                code = 503 if draw.random() < 0.1 else 200
+                if code == 200:
+                    received.append((self.headers["Idempotency-Key"], json.loads(body)))
+                self.send_response(code)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/alerts"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def alerts(self):
+        """By key, since the same part may come again; what comes again must be the same."""
+        parts = {}
+        for key, body in self.received:
+            assert parts.setdefault(key, body) == body
+        return [alert for _, body in sorted(parts.items(), key=lambda item: (item[1]["batch"], item[1]["part"])) for alert in body["alerts"]]
+
+
+class Crash(ServiceTest):
+    def graph(self):
+        """The graph in the newest snapshot, as updates."""
+        snapshot = max((self.dir / "state").glob("snapshot-*.dms"))
+        return program("snapshot", "export", snapshot).stdout
+
+    def replayed_graph(self, *options):
+        stream, cuts = self.cut_input(self.marks())
+        saved = self.dir / "replayed.dms"
+        program("replay", "--updates", stream, "--cuts", cuts, "--format", "jsonl", "--query", f"ring={RING}",
+                "--save-snapshot", saved, *options)
+        return program("snapshot", "export", saved).stdout
+
+    def test_killed_at_any_moment(self):
+        draw = random.Random(KILLS)
+        receiver = Receiver(random.Random(5))
+        self.addCleanup(receiver.close)
+        file = self.dir / "alerts.jsonl"
+        letters = self.dir / "letters.jsonl"
+        self.broker.create(self.input, 2)
+        self.config(input__on_error="dead-letter", input__dead_letters={"file": str(letters)},
+                    graph__window="1h", state__snapshot_log_size="1MiB", state__snapshot_every="1s", batch__max_delay="5ms",
+                    sinks={"alerts": {"type": "kafka", "topic": self.alerts}, "file": {"type": "file", "path": str(file), "rotate_size": "200KiB"},
+                           "hook": {"type": "webhook", "url": receiver.url, "max_backoff": "200ms"}},
+                    queries=[{"name": "ring", "pattern": RING, "sinks": ["alerts", "file", "hook"]}])
+        sent = [0, 0]
+        done = threading.Event()
+
+        def produce():
+            time_now = 0
+            while not done.is_set():
+                part = draw.randrange(2)
+                records = random_updates(draw, draw.randrange(1, 400))
+                time_now += 1_000_000
+                records = [record[:-1] + b', "time": %d}' % (time_now + number) for number, record in enumerate(records)]
+                if draw.random() < 0.3:
+                    records.insert(draw.randrange(len(records)), b"{broken %d" % time_now)
+                self.broker.produce(self.input, records, partition=part)
+                sent[part] += len(records)
+
+        producer = threading.Thread(target=produce)
+        producer.start()
+        try:
+            kills = random.Random(7)
+            for _ in range(KILLS):
+                service = self.start(ready=False)
+                if kills.random() < 0.8:
+                    service.wait(lambda: service.get("/readyz")[0] == 200, "readiness", 60)
+                time.sleep(kills.random() * 0.7)
+                service.kill()
+        finally:
+            done.set()
+            producer.join()
+        service = self.start()
+        service.wait_committed({f"{self.input}[{part}]": sent[part] for part in range(2)})
+        service.wait(lambda: all(sink["undelivered"] == 0 for sink in service.status()["sinks"].values()), "delivery")
+        self.assertEqual(service.stop(), 0)
+
+        options = ("--window", "1h", "--on-error", "skip")
+        lines = self.check_alerts(*options)
+        self.assertGreater(len(lines), 100)
+        files = sorted(self.dir.glob("alerts*.jsonl"), key=lambda path: (len(path.name), path.name))
+        self.assertGreater(len(files), 1, "the file was never rotated")
+        in_files = [line for path in files for line in path.read_text().splitlines()]
+        self.assertEqual(sorted(in_files), sorted(lines))
+        self.assertEqual([json.loads(line)["batch"] for line in in_files], sorted(json.loads(line)["batch"] for line in lines))
+        self.assertEqual(receiver.alerts(), [json.loads(line) for line in in_files])
+        offsets = [(letter["partition"], letter["offset"]) for letter in map(json.loads, letters.read_text().splitlines())]
+        broken = [(partition, offset) for partition, offset, _, value, _ in self.broker.consume(self.input) if value.startswith(b"{broken")]
+        self.assertEqual(sorted(offsets), broken)
+        self.assertEqual(self.graph(), self.replayed_graph(*options))
+
+    def test_a_full_disk_stops_it_before_the_commit(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to mount a small file system")
+        small = self.dir / "small"
+        small.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", small], capture_output=True, check=False).returncode != 0:
+            self.skipTest("a file system cannot be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", str(small)], check=False)
+        self.broker.create(self.input)
+        self.config(state__directory=str(small / "state"), state__snapshot_every="1h")
+        service = self.start()
+        draw = random.Random(11)
+        updates = [edge(*draw.sample(range(1_000_000), 2)) for _ in range(60_000)]
+        self.broker.produce(self.input, updates)
+        self.assertEqual(service.ended(), 1)
+        self.assertIn("No space left on device", service.log())
+        committed = self.marks()[-1]["ends"][self.input]["0"]
+        self.assertLess(committed, len(updates))
+        subprocess.run(["mount", "-o", "remount,size=64m", small], check=True)
+        service = self.start()
+        service.wait_committed({f"{self.input}[0]": len(updates)})
+        self.assertEqual(service.stop(), 0)
+        self.check_alerts()
+
+
+class Brokers(ServiceTest):
+    own_broker = True
+
+    def test_a_broker_that_stops_and_comes_back(self):
+        draw = random.Random(13)
+        self.broker.create(self.input)
+        self.config()
+        service = self.start()
+        updates = random_updates(draw, 4000)
+        self.broker.produce(self.input, updates[:2000])
+        service.wait(lambda: service.status().get("batch", 0) > 1, "the first batches")
+        self.broker.stop()
+        time.sleep(2)
+        self.assertTrue(service.alive(), service.log())
+        self.broker.start(keep=True)
+        self.broker.produce(self.input, updates[2000:])
+        service.wait_committed({f"{self.input}[0]": 4000})
+        self.assertEqual(service.stop(), 0)
+        self.check_alerts()
+
+
+if __name__ == "__main__":
+    unittest.main()

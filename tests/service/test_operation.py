@@ -1,0 +1,163 @@
+"""What operators do and see: stop, reload, health, status, metrics, secrets."""
+
+import json
+import signal
+import socket
+import time
+import unittest
+
+from harness import RING, ServiceTest, edge
+
+PATH = "(a)-->(b)-->(c)"
+
+
+class Operation(ServiceTest):
+    def setUp(self):
+        super().setUp()
+        self.broker.create(self.input)
+        self.sent = 0
+
+    def send(self, service, *records):
+        self.broker.produce(self.input, list(records))
+        self.sent += len(records)
+        service.wait_committed({f"{self.input}[0]": self.sent})
+
+    def test_sigterm_commits_what_is_read_and_makes_a_snapshot(self):
+        self.config(batch__max_delay="1h", batch__max_updates=100_000, state__snapshot_every="1h")
+        service = self.start()
+        self.broker.produce(self.input, [edge(1, 2), edge(2, 3), edge(3, 1)])
+        service.wait(lambda: service.status()["partitions"][f"{self.input}[0]"]["read"] == 3, "reading")
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.alert_lines()), 1)
+        batch = self.marks()[-1]["batch"]
+        self.assertTrue((self.dir / "state" / f"snapshot-{batch:020}.dms").exists())
+
+    def test_a_second_sigterm_ends_it_at_once(self):
+        hole = socket.create_server(("127.0.0.1", 0))  # takes connections and says nothing
+        self.addCleanup(hole.close)
+        self.config(sinks={"hook": {"type": "webhook", "url": f"http://127.0.0.1:{hole.getsockname()[1]}/", "timeout": "60s"}},
+                    queries=[{"name": "ring", "pattern": RING, "sinks": ["hook"]}], shutdown_timeout="50s")
+        service = self.start()
+        self.send(service, edge(1, 2), edge(2, 3), edge(3, 1))
+        service.process.send_signal(signal.SIGTERM)
+        service.wait(lambda: service.get("/readyz")[0] in (0, 503), "stopping")
+        time.sleep(0.5)
+        self.assertTrue(service.alive())
+        service.process.send_signal(signal.SIGTERM)
+        self.assertEqual(service.ended(5), 128 + signal.SIGTERM)
+
+    def test_stopping_does_not_wait_for_a_dead_sink_beyond_its_time(self):
+        hole = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(hole.close)
+        self.config(sinks={"hook": {"type": "webhook", "url": f"http://127.0.0.1:{hole.getsockname()[1]}/", "timeout": "60s"}},
+                    queries=[{"name": "ring", "pattern": RING, "sinks": ["hook"]}], shutdown_timeout="2s")
+        service = self.start()
+        self.send(service, edge(1, 2), edge(2, 3), edge(3, 1))
+        start = time.monotonic()
+        self.assertEqual(service.stop(30), 0)
+        self.assertLess(time.monotonic() - start, 12)
+
+    def test_reload_adds_and_removes_queries(self):
+        self.config()
+        service = self.start()
+        self.send(service, edge(1, 2), edge(2, 3), edge(3, 1))
+        self.config(queries=[{"name": "path", "pattern": PATH, "sinks": ["alerts"], "report_existing": True}])
+        code, answer = service.get("/reload", "POST")
+        self.assertEqual((code, json.loads(answer)), (200, {"added": ["path"], "removed": ["ring"]}))
+        self.send(service, edge(3, 1, "-"))
+        self.config()
+        service.process.send_signal(signal.SIGHUP)
+        service.wait(lambda: service.status()["queries"] == ["ring"], "the old query")
+        self.send(service, edge(3, 1))
+        self.assertEqual(service.stop(), 0)
+        alerts = [(alert["query"], alert["sign"], len(alert["cause"])) for alert in map(json.loads, self.alert_lines())]
+        self.assertEqual(alerts, [("ring", "+", 3)] + [("path", "+", 0)] * 3 + [("path", "-", 1)] * 2 + [("ring", "+", 1)])
+
+    def test_a_reload_of_a_broken_configuration_changes_nothing(self):
+        self.config()
+        service = self.start()
+        self.config(queries=[{"name": "ring", "pattern": "(a)-->", "sinks": ["alerts"]}])
+        code, answer = service.get("/reload", "POST")
+        self.assertEqual(code, 409)
+        self.assertIn("service.yaml", answer)
+        service.process.send_signal(signal.SIGHUP)
+        service.wait(lambda: "the queries stay as they are" in service.log(), "a word about it")
+        self.send(service, edge(1, 2), edge(2, 3), edge(3, 1))
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_metrics_and_status_count(self):
+        self.config()
+        service = self.start()
+        self.send(service, edge(1, 2), edge(2, 3), edge(3, 1), edge(3, 1))
+        self.send(service, edge(2, 3, "-"))
+        self.assertEqual(sum(service.metric("deltamatch_updates_total").values()), 5)
+        self.assertEqual(service.metric("deltamatch_matches_total"), {'{query="ring",sign="+"}': 1, '{query="ring",sign="-"}': 1})
+        self.assertEqual(service.metric("deltamatch_graph_edges"), {"": 2})
+        self.assertEqual(service.metric("deltamatch_state")['{state="running"}'], 1)
+        self.assertEqual(service.metric("deltamatch_consumer_lag"), {f'{{partition="0",topic="{self.input}"}}': 0})
+        self.assertGreater(sum(service.metric("deltamatch_batch_seconds_count").values()), 0)
+        status = service.status()
+        self.assertEqual((status["application"], status["state"], status["queries"]), (self.app, "running", ["ring"]))
+        self.assertEqual(status["graph"]["edges"], 2)
+        self.assertEqual(service.get("/livez")[0], 200)
+        self.assertEqual(service.get("/nothing")[0], 404)
+        self.assertEqual(service.stop(), 0)
+
+    def test_rate_limits_and_signs_filter(self):
+        self.config(sinks={"some": {"type": "kafka", "topic": self.alerts, "signs": "removed"},
+                           "few": {"type": "kafka", "topic": self.letters, "rate_limit": "2/1h"}},
+                    queries=[{"name": "ring", "pattern": RING, "sinks": ["some", "few"]}])
+        service = self.start()
+        for ring in range(3):
+            a = ring * 10
+            self.send(service, edge(a, a + 1), edge(a + 1, a + 2), edge(a + 2, a))
+        self.send(service, edge(0, 1, "-"))
+        self.assertEqual(sum(service.metric("deltamatch_alerts_suppressed_total").values()), 2)
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual([json.loads(line)["sign"] for line in self.alert_lines()], ["-"])
+        self.assertEqual(len(self.alert_lines(self.letters)), 2)
+
+    def test_the_console_is_a_sink(self):
+        self.config(sinks={"out": {"type": "stdout"}}, queries=[{"name": "ring", "pattern": RING, "sinks": ["out"]}])
+        service = self.start()
+        self.send(service, edge(1, 2), edge(2, 3), edge(3, 1))
+        self.assertEqual(service.stop(), 0)
+        alerts = [event for event in service.events() if event.get("sign")]
+        self.assertEqual([alert["bindings"] for alert in alerts], [{"a": 1, "b": 2, "c": 3}])
+
+    def test_secrets_stay_secret(self):
+        self.config(**{"kafka__sasl.password": "${WORD}", "kafka__sasl.username": "me", "log__level": "trace"})
+        service = self.start(environment={"WORD": "correct-horse"})
+        self.assertEqual(service.stop(), 0)
+        self.assertNotIn("correct-horse", service.log())
+
+    def test_systemd_is_told(self):
+        path = self.dir / "notify"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+            listener.bind(str(path))
+            listener.settimeout(30)
+            self.config()
+            service = self.start(environment={"NOTIFY_SOCKET": str(path)})
+            self.assertEqual(service.stop(), 0)
+            told = b""
+            listener.setblocking(False)
+            try:
+                while True:
+                    told += listener.recv(4096) + b"\n"
+            except BlockingIOError:
+                pass
+        self.assertLess(told.index(b"READY=1"), told.index(b"STOPPING=1"))
+
+    def test_what_cannot_start_says_why(self):
+        self.config(input__topics=[{"name": self.app + "-missing", "format": "json"}])
+        service = self.start(ready=False)
+        self.assertEqual(service.ended(90), 1)
+        self.assertIn(self.app + "-missing", service.log())
+        self.config(queries=[{"name": "ring", "pattern": "(a)-->", "sinks": ["alerts"]}])
+        service = self.start(ready=False)
+        self.assertEqual(service.ended(), 78)
+
+
+if __name__ == "__main__":
+    unittest.main()
