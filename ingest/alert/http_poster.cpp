@@ -151,6 +151,20 @@ void check_header(std::string_view where, const std::string& name, const std::st
   if (!valued) refuse(where, "the value of header '" + name + "' holds control characters", "remove line ends from it");
 }
 
+std::string describe(httplib::Error error) {
+  switch (error) {
+    case httplib::Error::Connection:
+    case httplib::Error::ConnectionTimeout:
+      return "no connection";
+    case httplib::Error::SSLServerVerification:
+      return "its certificate is not trusted";
+    case httplib::Error::SSLLoadingCerts:
+      return "the certificates to trust cannot be read";
+    default:
+      return "no answer: " + httplib::to_string(error);
+  }
+}
+
 /// Seconds, or the date of RFC 9110.
 std::optional<std::chrono::milliseconds> parse_retry_after(const std::string& text) {
   std::chrono::seconds wait{};
@@ -225,7 +239,7 @@ HttpAnswer HttpPoster::post(const std::string& body, const Headers& headers) {
   } else if (late) {
     answer.error = "no answer within " + std::to_string(connection_->timeout.count()) + " ms";
   } else {
-    answer.error = "no answer: " + httplib::to_string(result.error());
+    answer.error = describe(result.error());
   }
   return answer;
 }

@@ -117,7 +117,8 @@ void WebhookSink::post() {
   const HttpAnswer answer =
       poster_.post(body_, {{"Deltamatch-Batch", batch}, {"Idempotency-Key", key_ + batch + '/' + std::to_string(part_)}});
   if (answer.status >= 200 && answer.status < 300) return;
-  if (answer.status == 0) throw Error(where_, answer.error, "check that its server runs and can be reached");
+  if (answer.status == 0)
+    throw Error(where_, answer.error, "check its URL, its certificate, and that its server runs and can be reached");
   const std::string what = "was answered with status " + std::to_string(answer.status);
   if (is_refusal(answer.status)) {
     if (++refusals_ == refused_tries_) return drop(answer.status);

@@ -46,7 +46,7 @@ Family<Histogram>& histograms(Registry& registry, const char* name, const char* 
   return BuildHistogram().Name(name).Help(help).Register(registry);
 }
 
-/// For totals that are told as such.
+/// For totals that are told as such, by one thread at a time.
 void raise_to(Counter& counter, std::uint64_t total) {
   const double more = static_cast<double>(total) - counter.Value();
   if (more > 0) counter.Increment(more);
@@ -138,6 +138,7 @@ struct Metrics::Series {
 
   Family<Counter>& suppressed =
       counters(registry, "deltamatch_alerts_suppressed_total", "Alerts that a sink's rate limit kept from it.");
+  std::mutex raising_mutex;
   Family<Counter>& delivered = counters(registry, "deltamatch_alerts_delivered_total", "Alerts delivered to a sink.");
   Family<Gauge>& undelivered =
       gauges(registry, "deltamatch_sink_undelivered_batches", "Committed batches whose alerts a sink has not got yet.");
@@ -235,11 +236,13 @@ void Metrics::alerts_delivered(std::string_view sink, std::uint64_t count) {
   series_->delivered.Add({{"sink", text_of(sink)}}).Increment(static_cast<double>(count));
 }
 
-void Metrics::sink(std::string_view sink, std::uint64_t undelivered_batches, std::uint64_t failures, std::uint64_t dropped) {
+void Metrics::sink(std::string_view sink, const DeliveryStatistics& statistics) {
   const Labels labels{{"sink", text_of(sink)}};
-  series_->undelivered.Add(labels).Set(static_cast<double>(undelivered_batches));
-  raise_to(series_->delivery_failures.Add(labels), failures);
-  raise_to(series_->dropped.Add(labels), dropped);
+  const std::lock_guard lock(series_->raising_mutex);
+  series_->undelivered.Add(labels).Set(static_cast<double>(statistics.undelivered));
+  raise_to(series_->delivered.Add(labels), statistics.alerts);
+  raise_to(series_->delivery_failures.Add(labels), statistics.failures);
+  raise_to(series_->dropped.Add(labels), statistics.dropped);
 }
 
 void Metrics::state(ServiceState state) {

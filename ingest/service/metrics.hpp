@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "deltamatch/engine.hpp"
+#include "ingest/alert/deliverer.hpp"
 #include "ingest/state/mark.hpp"
 
 namespace deltamatch::ingest {
@@ -51,9 +52,10 @@ class Metrics {
   void snapshot_failed();
 
   void alerts_suppressed(std::string_view query, std::string_view sink, std::uint64_t count);
+  /// Of a sink that the transactions feed.
   void alerts_delivered(std::string_view sink, std::uint64_t count);
-  /// The other figures of a sink; totals since the start.
-  void sink(std::string_view sink, std::uint64_t undelivered_batches, std::uint64_t failures, std::uint64_t dropped);
+  /// Of a sink that a Deliverer feeds, as it stands.
+  void sink(std::string_view sink, const DeliveryStatistics& statistics);
 
   void state(ServiceState state);
 

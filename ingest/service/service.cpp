@@ -225,7 +225,7 @@ std::string Service::Impl::metrics_text() {
   if (working) {
     const Pipeline::Status now = working->status();
     metrics.graph(now.graph);
-    for (const auto& [name, sink] : now.sinks) metrics.sink(name, sink.undelivered, sink.failures, sink.dropped);
+    for (const auto& [name, sink] : now.sinks) metrics.sink(name, sink);
     for (const kafka::Progress& at : now.input) {
       if (at.end >= 0) metrics.consumer_lag(at.id, std::max<std::int64_t>(0, at.end - at.seen));
     }

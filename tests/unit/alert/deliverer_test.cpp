@@ -299,6 +299,10 @@ TEST_F(Delivering, AtTheDeadlineASinkThatWaitsIsCancelled) {
   start(target("stuck"), target("a"));
   targets_["stuck"]->set_blocked(true);
   commit(1);
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock(targets_["stuck"]->mutex);
+    return targets_["stuck"]->tries.size() == 1;
+  }));
   const auto begin = Clock::now();
   EXPECT_FALSE(stop(50));
   EXPECT_LT(Clock::now() - begin, milliseconds(900));
@@ -310,6 +314,10 @@ TEST_F(Delivering, ASinkThatDoesNotHeedIsLeftBehindAndToldNothingAnyMore) {
   start(target("stuck", {}, false));
   targets_["stuck"]->set_blocked(true);
   commit(1);
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock(targets_["stuck"]->mutex);
+    return targets_["stuck"]->tries.size() == 1;
+  }));
   EXPECT_FALSE(stop(1));
   EXPECT_THAT(notes_.lines(), ElementsAre("error a sink did not stop sink=stuck"));
   deliverer_.reset();

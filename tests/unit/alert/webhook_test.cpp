@@ -1,0 +1,346 @@
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <sys/socket.h>
+
+#include <nlohmann/json.hpp>
+
+#include "http_support.hpp"
+#include "ingest/alert/alert_sinks.hpp"
+#include "ingest/alert/deliverer.hpp"
+#include "support.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using testing::alert_of;
+using testing::alerts_of;
+using testing::deliver;
+using ::testing::ElementsAre;
+using testing::error_of;
+using ::testing::HasSubstr;
+using testing::milliseconds;
+using ::testing::Not;
+using testing::Notes;
+using testing::WebServer;
+using Clock = std::chrono::steady_clock;
+
+SinkOptions options_for(const std::string& url) {
+  SinkOptions options;
+  options.name = "web";
+  options.kind = SinkOptions::Kind::webhook;
+  options.url = url;
+  options.headers = {{"Authorization", "Bearer s3cret"}};
+  options.timeout = milliseconds(2000);
+  return options;
+}
+
+class WebhookTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<AlertSink> sink() { return make_webhook_sink("fraud", options_, notes_); }
+
+  WebServer server_;
+  SinkOptions options_ = options_for(server_.url("/hook?token=s3cret"));
+  Notes notes_;
+};
+
+TEST_F(WebhookTest, PostsABatchAsOneObject) {
+  const auto web = sink();
+  EXPECT_EQ(web->recover("x"), "");
+  EXPECT_EQ(deliver(*web, 17, alerts_of(17, 2)), "");
+  deliver(*web, 18, alerts_of(18, 1));
+  const auto requests = server_.requests();
+  ASSERT_EQ(requests.size(), 2u);
+  EXPECT_EQ(requests[0].body, R"({"v":1,"batch":17,"part":0,"alerts":[)" + alert_of(17, 0) + ',' + alert_of(17, 1) + "]}");
+  EXPECT_EQ(nlohmann::json::parse(requests[0].body).at("alerts").size(), 2u);
+  EXPECT_EQ(requests[0].target, "/hook?token=s3cret");
+  EXPECT_EQ(requests[0].get_header_value("Content-Type"), "application/json");
+  EXPECT_EQ(requests[0].get_header_value("Deltamatch-Batch"), "17");
+  EXPECT_EQ(requests[0].get_header_value("Idempotency-Key"), "fraud/web/17/0");
+  EXPECT_EQ(requests[0].get_header_value("Authorization"), "Bearer s3cret");
+  EXPECT_EQ(requests[1].get_header_value("Idempotency-Key"), "fraud/web/18/0");
+}
+
+TEST_F(WebhookTest, ALargeBatchComesInPartsAndGoesOnWhereItFailed) {
+  const AlertList alerts = alerts_of(5, 9, 300'000);
+  const auto web = sink();
+  server_.answer({});
+  server_.answer({.status = 500});
+  EXPECT_THAT(error_of([&] { deliver(*web, 5, alerts); }), HasSubstr("sink 'web': was answered with status 500"));
+  web->abort();
+  deliver(*web, 5, alerts);
+  const auto requests = server_.requests();
+  std::vector<std::string> keys;
+  std::string all;
+  for (const auto& request : requests) {
+    keys.push_back(request.get_header_value("Idempotency-Key"));
+    EXPECT_LE(request.body.size(), (std::size_t{1} << 20) + 100);
+    const auto body = nlohmann::ordered_json::parse(request.body);
+    for (const auto& alert : body.at("alerts")) all += alert.dump() + '\n';
+  }
+  EXPECT_THAT(keys, ElementsAre("fraud/web/5/0", "fraud/web/5/1", "fraud/web/5/1", "fraud/web/5/2"));
+  EXPECT_TRUE(requests[1].body == requests[2].body);
+  std::string expected;
+  for (std::size_t i = 0; i < 6; ++i) expected += std::string(alerts[i]) + '\n';
+  for (std::size_t i = 3; i < 9; ++i) expected += std::string(alerts[i]) + '\n';
+  EXPECT_TRUE(all == expected);
+}
+
+TEST_F(WebhookTest, AfterARestartABatchComesUnderTheSameKeys) {
+  server_.answer({.status = 503});
+  EXPECT_THAT(error_of([&] { deliver(*sink(), 5, alerts_of(5, 1)); }), HasSubstr("503"));
+  deliver(*sink(), 5, alerts_of(5, 1));
+  const auto requests = server_.requests();
+  ASSERT_EQ(requests.size(), 2u);
+  EXPECT_EQ(requests[0].get_header_value("Idempotency-Key"), requests[1].get_header_value("Idempotency-Key"));
+  EXPECT_EQ(requests[0].body, requests[1].body);
+}
+
+TEST_F(WebhookTest, HonoursRetryAfter) {
+  const auto wait_of = [&](const std::string& value) -> std::optional<milliseconds> {
+    server_.answer({.status = 429, .headers = {{"Retry-After", value}}});
+    try {
+      deliver(*sink(), 1, alerts_of(1, 1));
+    } catch (const TryLater& later) {
+      return later.wait();
+    } catch (const Error&) {
+    }
+    return std::nullopt;
+  };
+  EXPECT_EQ(wait_of("7"), milliseconds(7000));
+  EXPECT_EQ(wait_of("4000000000"), std::chrono::hours(1));
+  EXPECT_EQ(wait_of("Fri, 31 Dec 1999 23:59:59 GMT"), milliseconds(0));
+  EXPECT_EQ(wait_of("Fri, 31 Dec 2199 23:59:59 GMT"), std::chrono::hours(1));
+  EXPECT_EQ(wait_of("-1"), std::nullopt);
+  EXPECT_EQ(wait_of("soon"), std::nullopt);
+}
+
+TEST_F(WebhookTest, WhatIsRefusedIsHeldForEverUnlessToldOtherwise) {
+  for (const int status : {301, 400, 401, 404, 413, 422}) server_.answer({.status = status});
+  const auto web = sink();
+  for (const int status : {301, 400, 401, 404, 413, 422}) {
+    EXPECT_THAT(error_of([&] { deliver(*web, 1, alerts_of(1, 1)); }), HasSubstr(std::to_string(status) + "; check its URL"));
+    web->abort();
+  }
+  EXPECT_EQ(web->dropped(), 0u);
+  EXPECT_EQ(server_.requests().size(), 6u) << "redirects are not followed";
+  deliver(*web, 1, alerts_of(1, 1));
+}
+
+TEST_F(WebhookTest, WhatWasRefusedOftenEnoughIsDroppedAndTold) {
+  options_.refused_tries = 3;
+  const auto web = sink();
+  for (const int status : {404, 503, 404, 408, 404}) server_.answer({.status = status});
+  for (int tries = 0; tries < 4; ++tries) {
+    EXPECT_NE(error_of([&] { deliver(*web, 9, alerts_of(9, 2)); }), "");
+    web->abort();
+  }
+  EXPECT_EQ(web->dropped(), 0u);
+  deliver(*web, 9, alerts_of(9, 2));
+  EXPECT_EQ(web->dropped(), 2u);
+  EXPECT_THAT(notes_.lines(), ElementsAre("error alerts dropped sink=web batch=9 alerts=2 status=404 tries=3"));
+  deliver(*web, 10, alerts_of(10, 1));
+  EXPECT_EQ(web->dropped(), 2u);
+  EXPECT_EQ(server_.requests().size(), 6u);
+}
+
+TEST_F(WebhookTest, AServerThatIsSlowOrGoneIsAnError) {
+  options_.timeout = milliseconds(100);
+  server_.answer({.before = [] { std::this_thread::sleep_for(milliseconds(400)); }});
+  const auto web = sink();
+  const auto begin = Clock::now();
+  EXPECT_THAT(error_of([&] { deliver(*web, 1, alerts_of(1, 1)); }), HasSubstr("sink 'web': no answer"));
+  EXPECT_LT(Clock::now() - begin, milliseconds(350));
+  web->abort();
+  deliver(*web, 1, alerts_of(1, 1));
+  for (const char* nobody : {"http://127.0.0.1:1/s3cret", "http://no-such-host.invalid/s3cret"}) {
+    options_.url = nobody;
+    EXPECT_THAT(error_of([&] { deliver(*sink(), 1, alerts_of(1, 1)); }), HasSubstr("sink 'web': no connection"));
+  }
+}
+
+/// A server that sends a byte now and then keeps every single read in time.
+TEST_F(WebhookTest, TheTimeoutHoldsForTheWholeRequest) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(address);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), length), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  std::thread server([&] {
+    const int client = ::accept(listener, nullptr, nullptr);
+    const std::string text = "HTTP/1.1 200 OK\r\nX-Drip: ";
+    ::send(client, text.data(), text.size(), MSG_NOSIGNAL);
+    while (::send(client, "x", 1, MSG_NOSIGNAL) == 1) std::this_thread::sleep_for(milliseconds(20));
+    ::close(client);
+  });
+  options_.url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
+  options_.timeout = milliseconds(300);
+  const auto begin = Clock::now();
+  EXPECT_THAT(error_of([&] { deliver(*sink(), 1, alerts_of(1, 1)); }), HasSubstr("no answer within 300 ms"));
+  EXPECT_LT(Clock::now() - begin, milliseconds(1500));
+  server.join();
+  ::close(listener);
+}
+
+TEST_F(WebhookTest, AnAnswerWithoutEndIsNotTaken) {
+  server_.answer({.body = std::string(std::size_t{8} << 20, 'x')});
+  const auto web = sink();
+  deliver(*web, 1, alerts_of(1, 1));
+  deliver(*web, 2, alerts_of(2, 1));
+  EXPECT_EQ(server_.requests().size(), 2u);
+}
+
+TEST_F(WebhookTest, CancellingEndsARequestThatIsUnderWay) {
+  options_.timeout = milliseconds(60'000);
+  std::atomic<bool> arrived{false};
+  std::atomic<bool> go_on{false};
+  server_.answer({.before = [&] {
+    arrived = true;
+    while (!go_on) std::this_thread::sleep_for(milliseconds(1));
+  }});
+  const auto web = sink();
+  std::string error;
+  std::thread thread([&] { error = error_of([&] { deliver(*web, 1, alerts_of(1, 1)); }); });
+  while (!arrived) std::this_thread::sleep_for(milliseconds(1));
+  const auto begin = Clock::now();
+  web->cancel();
+  thread.join();
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
+  go_on = true;
+  EXPECT_THAT(error, HasSubstr("sink 'web': cancelled"));
+  EXPECT_THAT(error_of([&] { deliver(*web, 1, alerts_of(1, 1)); }), HasSubstr("cancelled"));
+  EXPECT_EQ(server_.requests().size(), 1u);
+}
+
+TEST_F(WebhookTest, CancellingEndsAConnectionThatIsBeingMade) {
+  options_.url = "http://192.0.2.1:81/";  // an address that nobody has
+  options_.timeout = milliseconds(60'000);
+  const auto web = sink();
+  std::string error;
+  std::thread thread([&] { error = error_of([&] { deliver(*web, 1, alerts_of(1, 1)); }); });
+  std::this_thread::sleep_for(milliseconds(100));
+  const auto begin = Clock::now();
+  web->cancel();
+  thread.join();
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_THAT(error, Not(::testing::IsEmpty()));
+}
+
+TEST_F(WebhookTest, RefusesAConfigurationThatCannotBe) {
+  const auto error_for = [&](const std::string& url) {
+    options_.url = url;
+    const std::string error = error_of([&] { sink(); });
+    EXPECT_THAT(error, Not(HasSubstr("s3cret"))) << "URLs are secrets with some services";
+    return error;
+  };
+  EXPECT_THAT(error_for("ftp://host/s3cret"), HasSubstr("neither http nor https"));
+  EXPECT_THAT(error_for("s3cret"), HasSubstr("neither http nor https"));
+  EXPECT_THAT(error_for("http://user:s3cret@host/"), HasSubstr("user or password"));
+  for (const char* url :
+       {"http://", "http:///s3cret", "http://a b/", "http://h:/", "http://h:99999/", "http://h:1x/", "http://h:0"})
+    EXPECT_THAT(error_for(url), HasSubstr("no valid host and port")) << url;
+  EXPECT_THAT(error_for("http://h/s3cret path"), HasSubstr("blanks"));
+  for (const char* url : {"http://h", "https://h:1", "http://[::1]:80/x", "http://a-b.example?x=1#s3cret"})
+    EXPECT_EQ(error_for(url), "");
+
+  options_ = options_for("http://h/");
+  options_.headers = {{"X", "s3cret\r\nY: 1"}};
+  EXPECT_THAT(error_of([&] { sink(); }), HasSubstr("header 'X' holds control characters"));
+  options_.headers = {{"a b", "s3cret"}};
+  EXPECT_THAT(error_of([&] { sink(); }), HasSubstr("name is none"));
+  options_.headers = {{"idempotency-Key", "s3cret"}};
+  EXPECT_THAT(error_of([&] { sink(); }), HasSubstr("is the sink's own"));
+  try {
+    sink();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::configuration);
+  }
+}
+
+TEST_F(WebhookTest, NoSecretIsEverTold) {
+  options_.refused_tries = 1;
+  server_.answer({.status = 404});
+  const auto web = sink();
+  deliver(*web, 1, alerts_of(1, 1));
+  server_.answer({.status = 500});
+  const std::string error = error_of([&] { deliver(*web, 2, alerts_of(2, 1)); });
+  EXPECT_THAT(error, Not(HasSubstr("s3cret")));
+  for (const std::string& line : notes_.lines()) EXPECT_THAT(line, Not(HasSubstr("s3cret")));
+}
+
+/// A certificate for 127.0.0.1 that vouches for itself, and its key.
+void make_certificate(const std::string& certificate_file, const std::string& key_file) {
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
+  const std::unique_ptr<X509, decltype(&X509_free)> certificate(X509_new(), &X509_free);
+  X509_set_version(certificate.get(), 2);
+  ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1);
+  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -3600);
+  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
+  X509_set_pubkey(certificate.get(), key.get());
+  std::string host = "127.0.0.1";
+  X509_NAME* name = X509_get_subject_name(certificate.get());
+  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(host.data()), -1, -1, 0);
+  X509_set_issuer_name(certificate.get(), name);
+  X509_EXTENSION* names = X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, ("IP:" + host).c_str());
+  X509_add_ext(certificate.get(), names, -1);
+  X509_EXTENSION_free(names);
+  ASSERT_NE(X509_sign(certificate.get(), key.get(), EVP_sha256()), 0);
+  const std::unique_ptr<BIO, decltype(&BIO_free)> to_certificate(BIO_new_file(certificate_file.c_str(), "w"), &BIO_free);
+  const std::unique_ptr<BIO, decltype(&BIO_free)> to_key(BIO_new_file(key_file.c_str(), "w"), &BIO_free);
+  ASSERT_EQ(PEM_write_bio_X509(to_certificate.get(), certificate.get()), 1);
+  ASSERT_EQ(PEM_write_bio_PrivateKey(to_key.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr), 1);
+}
+
+TEST_F(WebhookTest, HttpsTrustsOnlyCertificatesThatTheSystemTrusts) {
+  const testing::Folder folder;
+  make_certificate(folder.file("certificate.pem"), folder.file("key.pem"));
+  const WebServer server(
+      std::make_unique<httplib::SSLServer>(folder.file("certificate.pem").c_str(), folder.file("key.pem").c_str()));
+  options_.url = server.url("/hook", "https");
+  EXPECT_THAT(error_of([&] { deliver(*sink(), 1, alerts_of(1, 1)); }), HasSubstr("sink 'web': its certificate is not trusted"));
+  EXPECT_EQ(server.requests().size(), 0u);
+  ::setenv("SSL_CERT_FILE", folder.file("certificate.pem").c_str(), 1);
+  deliver(*sink(), 1, alerts_of(1, 1));
+  ::unsetenv("SSL_CERT_FILE");
+  EXPECT_EQ(server.requests().size(), 1u);
+}
+
+TEST_F(WebhookTest, AllKindsOfSinksAreMadeFromTheirOptions) {
+  const testing::Folder folder;
+  SinkOptions options;
+  options.name = "one";
+  options.kind = SinkOptions::Kind::file;
+  options.path = folder.file("a.jsonl");
+  const auto file = make_alert_sink("fraud", options, notes_);
+  EXPECT_EQ(file->recover(""), "0:0");
+  options.kind = SinkOptions::Kind::console;
+  EXPECT_EQ(make_alert_sink("fraud", options, notes_)->recover(""), "");
+  deliver(*make_alert_sink("fraud", options_, notes_), 1, alerts_of(1, 1));
+  EXPECT_EQ(server_.requests().size(), 1u);
+  options.kind = SinkOptions::Kind::kafka;
+  EXPECT_THAT(error_of([&] { static_cast<void>(make_alert_sink("fraud", options, notes_)); }), HasSubstr("transaction"));
+}
+
+TEST_F(WebhookTest, AFailingServerIsTriedUntilItTakesEveryBatchInOrder) {
+  for (int i = 0; i < 7; ++i) server_.answer({.status = i % 2 == 0 ? 500 : 429});
+  std::vector<DeliveryTarget> targets;
+  targets.push_back({"web", sink(), milliseconds(10), {}});
+  Deliverer deliverer(std::move(targets),
+                      {[](std::string_view, std::uint64_t, const std::string&) {},
+                       [](std::string_view, std::uint64_t, std::uint64_t, std::size_t) { return std::vector<Delivery>(); }},
+                      notes_, {.first_backoff = milliseconds(1)});
+  for (std::uint64_t batch = 1; batch <= 5; ++batch) deliverer.submit("web", batch, alerts_of(batch, 1));
+  ASSERT_TRUE(testing::eventually([&] { return deliverer.statistics().at("web").batches == 5; }));
+  EXPECT_EQ(deliverer.statistics().at("web").failures, 7u);
+  std::vector<std::string> keys;
+  for (const auto& request : server_.requests()) keys.push_back(request.get_header_value("Deltamatch-Batch"));
+  EXPECT_THAT(keys, ElementsAre("1", "1", "1", "1", "1", "1", "1", "1", "2", "3", "4", "5"));
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest
