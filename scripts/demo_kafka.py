@@ -48,7 +48,7 @@ def configure(folder, broker, window, columns):
         "graph": {"window": window},
         "batch": {"max_updates": 8192, "max_delay": "50ms"},
         "sinks": {ALERTS: {"type": "kafka", "topic": ALERTS}},
-        "queries": {"directory": str(patterns), "sinks": [ALERTS]},
+        "queries": [{"directory": str(patterns), "sinks": [ALERTS]}],
         "http": {"listen": "127.0.0.1:0"},
         "log": {"format": "json"},
     }
