@@ -86,11 +86,19 @@ http         127.0.0.1:9464
         self.write("empty.yaml", "")
         self.fails(78, "validate", "--config", "empty.yaml", says="empty.yaml: there is no configuration in it")
 
+    def test_run_says_the_same_without_starting(self):
+        self.write("service.yaml", LEAST + "batch: {max_update: 5}\n")
+        said = self.fails(78, "validate", "--config", "service.yaml").err
+        self.assertEqual(self.fails(78, "run", "--config", "service.yaml").err, said)
+        self.assertEqual(os.listdir(self.dir), ["service.yaml"])
+
     def test_wrong_usage(self):
         self.write("service.yaml", LEAST)
         base = ["validate", "--config", "service.yaml"]
         self.fails(2, "validate", says="there is nothing to check")
         self.fails(2, *base, "--query", harness.TRIANGLE, says="excludes")
+        self.fails(2, "run", says="--config is required")
+        self.assertRegex(self.ok("run", "--help").out, r"Usage: deltamatch run(.|\n)*Examples:\n  deltamatch")
         for option in [["--undirected"], ["--mode", "homomorphism"], ["--count", "embeddings"]]:
             self.fails(2, *base, *option, says="the configuration itself says how its queries are meant")
 

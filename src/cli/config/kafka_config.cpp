@@ -1,13 +1,50 @@
 // The properties of the Kafka clients.
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/config/parts.hpp"
+#include "deltamatch/error.hpp"
+#include "ingest/kafka/client.hpp"
 
 namespace deltamatch::cli {
+namespace {
+
+/// Tells what the clients have against the properties, one after the other, with the line of the one that a message names.
+/// `hidden`: values that are not to be shown.
+void check(const Section& section, ingest::KafkaProperties properties, const std::vector<std::string>& hidden) {
+  while (true) {
+    std::string message;
+    try {
+      ingest::kafka::check_properties(properties, "");
+      return;
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    auto named = properties.end();  // of those in the message the longest: "acks" is part of "request.required.acks"
+    for (auto property = properties.begin(); property != properties.end(); ++property) {
+      const bool longer = named == properties.end() || property->first.size() > named->first.size();
+      if (longer && message.find(property->first) != std::string::npos) named = property;
+    }
+    for (const std::string& value : hidden) {
+      for (std::size_t at = 0; (at = message.find(value, at)) != std::string::npos;) message.replace(at, value.size(), "*");
+    }
+    if (named == properties.end() || named->first == "bootstrap.servers") {
+      section.refuse(message, "");
+      return;
+    }
+    section.refuse(named->first, message, "");
+    properties.erase(named);
+  }
+}
+
+}  // namespace
 
 void read_kafka(Section section, ingest::KafkaProperties& properties) {
+  const std::size_t problems = section.reading().problems.count();
   if (!section.has("metadata.broker.list")) section.require("bootstrap.servers", "bootstrap.servers: 'localhost:9092'");
+  std::vector<std::string> hidden;
+  bool whole = true;
   for (const Entry& entry : section.entries()) {
     if (entry.value.kind == Node::Kind::map && entry.value.find("file") == nullptr) {
       section.refuse(entry.key, "this is a map where one value is meant",
@@ -15,9 +52,14 @@ void read_kafka(Section section, ingest::KafkaProperties& properties) {
       continue;
     }
     std::string value;
-    if (!section.secret(entry.key, value)) continue;
+    if (!section.secret(entry.key, value)) {
+      whole = false;
+      continue;
+    }
+    if (!value.empty() && (entry.value.expanded() || entry.value.kind == Node::Kind::map)) hidden.push_back(value);
     properties[entry.key] = std::move(value);
   }
+  if (whole && section.reading().problems.count() == problems) check(section, properties, hidden);
 }
 
 }  // namespace deltamatch::cli
