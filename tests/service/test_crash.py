@@ -26,7 +26,7 @@ class Receiver:
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                code = 503 if draw.random() < 0.1 else 200
+                code = 503 if draw.random() < 0.03 else 200
                 if code == 200:
                     received.append((self.headers["Idempotency-Key"], json.loads(body)))
                 self.send_response(code)
@@ -91,6 +91,7 @@ class Crash(ServiceTest):
                     records.insert(draw.randrange(len(records)), b"{broken %d" % time_now)
                 self.broker.produce(self.input, records, partition=part)
                 sent[part] += len(records)
+                time.sleep(0.05)
 
         producer = threading.Thread(target=produce)
         producer.start()
@@ -107,7 +108,7 @@ class Crash(ServiceTest):
             producer.join()
         service = self.start()
         service.wait_committed({f"{self.input}[{part}]": sent[part] for part in range(2)})
-        service.wait(lambda: all(sink["undelivered"] == 0 for sink in service.status()["sinks"].values()), "delivery")
+        service.wait(lambda: all(sink["undelivered"] == 0 for sink in service.status()["sinks"].values()), "delivery", 240)
         self.assertEqual(service.stop(), 0)
 
         options = ("--window", "1h", "--on-error", "skip")
@@ -129,16 +130,16 @@ class Crash(ServiceTest):
             self.skipTest("needs root, to mount a small file system")
         small = self.dir / "small"
         small.mkdir()
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", small], capture_output=True, check=False).returncode != 0:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", small], capture_output=True, check=False).returncode != 0:
             self.skipTest("a file system cannot be mounted here")
         self.addCleanup(subprocess.run, ["umount", "-l", str(small)], check=False)
         self.broker.create(self.input)
         self.config(state__directory=str(small / "state"), state__snapshot_every="1h")
         service = self.start()
         draw = random.Random(11)
-        updates = [edge(*draw.sample(range(1_000_000), 2)) for _ in range(60_000)]
+        updates = [edge(*draw.sample(range(1_000_000), 2)) for _ in range(200_000)]
         self.broker.produce(self.input, updates)
-        self.assertEqual(service.ended(), 1)
+        self.assertEqual(service.ended(), 1, service.log())
         self.assertIn("No space left on device", service.log())
         committed = self.marks()[-1]["ends"][self.input]["0"]
         self.assertLess(committed, len(updates))
