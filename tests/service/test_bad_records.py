@@ -1,9 +1,8 @@
 """Records that cannot be read, or that the graph refuses: each told once, and none costs another."""
 
 import json
-import unittest
 
-from harness import ServiceTest, edge
+from harness import edge, main, ServiceTest
 
 GOOD = [edge(1, 2), edge(2, 3), edge(3, 1)]
 BAD = [(b"k1", b"{]"), (b"", b'{"source":7}'), (b"k3", edge(5, 5)), (b"k4", b'\xff\xfe not utf-8 \x00')]
@@ -102,4 +101,4 @@ class BadRecords(ServiceTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

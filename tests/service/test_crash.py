@@ -10,9 +10,8 @@ import random
 import subprocess
 import threading
 import time
-import unittest
 
-from harness import RING, ServiceTest, edge, program, random_updates
+from harness import RING, edge, main, program, random_updates, ServiceTest
 
 KILLS = int(os.environ.get("DELTAMATCH_KILLS", "8"))
 
@@ -172,4 +171,4 @@ class Brokers(ServiceTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

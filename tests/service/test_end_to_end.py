@@ -8,7 +8,7 @@ import pathlib
 import random
 import unittest
 
-from harness import RING, ROOT, ServiceTest, edge, program, random_updates
+from harness import RING, ROOT, edge, main, program, random_updates, ServiceTest
 
 DATA = pathlib.Path(os.environ.get("DELTAMATCH_DATA", ROOT.parent / "shared" / "data"))
 PATH = "(a)-->(b)-->(c)"
@@ -165,4 +165,4 @@ class RealStreams(ServiceTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -4,9 +4,8 @@ import json
 import signal
 import socket
 import time
-import unittest
 
-from harness import RING, ServiceTest, edge
+from harness import RING, edge, main, ServiceTest
 
 PATH = "(a)-->(b)-->(c)"
 
@@ -160,4 +159,4 @@ class Operation(ServiceTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -4,9 +4,8 @@ import json
 import random
 import shutil
 import subprocess
-import unittest
 
-from harness import RING, ROOT, ServiceTest, edge, random_updates
+from harness import RING, ROOT, edge, main, random_updates, ServiceTest
 
 
 class Recovery(ServiceTest):
@@ -146,4 +145,4 @@ class Recovery(ServiceTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

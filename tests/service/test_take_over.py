@@ -4,9 +4,8 @@ import os
 import random
 import signal
 import time
-import unittest
 
-from harness import ServiceTest, random_updates
+from harness import main, random_updates, ServiceTest
 
 
 class TakeOver(ServiceTest):
@@ -79,4 +78,4 @@ class TakeOver(ServiceTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()
