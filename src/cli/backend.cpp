@@ -62,10 +62,10 @@ void add_backend_options(const Command& command, BackendOptions& options) {
       .group(group);
 }
 
-std::shared_ptr<Backend> make_backend(const BackendOptions& options) {
+std::shared_ptr<Backend> make_backend(const BackendOptions& options, const BackendWords& words) {
   using Kind = BackendOptions::Kind;
-  if (const auto objected = objection(options, "--backend ")) {
-    throw Error(ErrorKind::usage, options.kind == Kind::cpu ? "--backend cpu" : "--backend gpu", objected->what,
+  if (const auto objected = objection(options, words.backend)) {
+    throw Error(ErrorKind::usage, words.backend + (options.kind == Kind::cpu ? "cpu" : "gpu"), objected->what,
                 objected->remedy);
   }
 #ifdef DELTAMATCH_WITH_GPU
@@ -73,13 +73,13 @@ std::shared_ptr<Backend> make_backend(const BackendOptions& options) {
   const int count = gpu_count();
   if (count == 0) {
     if (options.kind == Kind::automatic && !options.tunes_gpu()) return nullptr;
-    throw Error(options.kind == Kind::gpu ? "--backend gpu" : "options of GPUs", "no CUDA device is found",
-                "see nvidia-smi, or use --backend cpu without them");
+    throw Error(options.kind == Kind::gpu ? words.backend + "gpu" : "options of GPUs", "no CUDA device is found",
+                "see nvidia-smi, or use " + words.backend + "cpu without them");
   }
   const std::vector<int> devices = options.devices.empty() ? std::vector<int>{0} : options.devices;
   for (const int device : devices) {
     if (device < count) continue;
-    throw Error(ErrorKind::usage, "--devices", "there is no device " + std::to_string(device),
+    throw Error(ErrorKind::usage, words.devices, "there is no device " + std::to_string(device),
                 number_remedy(0, static_cast<std::uint64_t>(count - 1)));
   }
   return make_gpu_backend({.devices = devices,

@@ -76,7 +76,7 @@ int run_service(const std::string& file) {
   const sigset_t set = heeded_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  config.service.engine.backend = make_backend(config.backend);
+  config.service.engine.backend = make_backend(config.backend, {"engine.backend: ", "engine.gpu.devices"});
   ingest::Service service(config.service, DELTAMATCH_VERSION, *journal,
                           [file] { return read_service_config(file).service.queries; });
   const Signals signals(service, *journal);
