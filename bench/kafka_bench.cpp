@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ingest/kafka/input.hpp"
@@ -60,7 +61,8 @@ void consume(const Cluster& cluster, std::size_t records, std::size_t bytes, Inp
   }
 }
 
-void commit(const Cluster& cluster, std::size_t transactions, std::size_t records, std::size_t bytes) {
+void commit(const Cluster& cluster, std::size_t transactions, std::size_t records, std::size_t bytes,
+            std::chrono::milliseconds pause) {
   ensure_commit_topic(cluster, soon());
   const std::string topic = commit_topic(cluster.application), value(bytes, 'x');
   Transactions producer(cluster, 60s, soon());
@@ -71,6 +73,7 @@ void commit(const Cluster& cluster, std::size_t transactions, std::size_t record
     const auto begin = Clock::now();
     producer.commit(batch, {{{topic, 0}, static_cast<std::int64_t>(i)}}, soon());
     milliseconds.push_back(seconds_since(begin) * 1e3);
+    std::this_thread::sleep_for(pause);
   }
   const double seconds = seconds_since(start);
   std::printf("first %.1f ms; ", milliseconds.front());
@@ -90,7 +93,7 @@ int main(int argc, char** argv) {
   std::string broker;
   std::vector<std::string> settings;
   std::size_t records = 2'000'000, bytes = 150, transactions = 500;
-  int runs = 3;
+  int runs = 3, pause = 0;
   InputOptions options;
   app.add_option("--broker", broker, "host:port")->required();
   app.add_option("--set", settings, "property=value of librdkafka");
@@ -104,6 +107,7 @@ int main(int argc, char** argv) {
   auto* writing = app.add_subcommand("commit", "one transaction after the other");
   writing->add_option("--transactions", transactions);
   writing->add_option("--records", records, "of each transaction");
+  writing->add_option("--pause", pause, "milliseconds between transactions");
   CLI11_PARSE(app, argc, argv);
   Cluster cluster{"bench-" + std::to_string(std::random_device()()), {{"bootstrap.servers", broker}}, nullptr};
   for (const std::string& setting : settings) {
@@ -111,7 +115,8 @@ int main(int argc, char** argv) {
     cluster.properties[setting.substr(0, equals)] = setting.substr(equals + 1);
   }
   try {
-    reading->parsed() ? consume(cluster, records, bytes, options, runs) : commit(cluster, transactions, records, bytes);
+    reading->parsed() ? consume(cluster, records, bytes, options, runs)
+                      : commit(cluster, transactions, records, bytes, std::chrono::milliseconds(pause));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_kafka: %s\n", error.what());
     return 1;

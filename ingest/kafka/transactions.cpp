@@ -7,6 +7,8 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <set>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -141,6 +143,7 @@ struct Transactions::State {
   void init(Deadline deadline);
   void attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline);
   void produce(const OutputRecord& record, Deadline deadline);
+  void learn(const std::string& name, Deadline deadline);
   void send_offsets(const Offsets& offsets, Deadline deadline);
   void flush(Deadline deadline);
   void end(Deadline deadline);
@@ -162,7 +165,8 @@ struct Transactions::State {
   const std::shared_ptr<Deliveries> deliveries;
   Producer producer;
   Clock::time_point begun;
-  std::string topic;        // of the last record, ending in 0 as librdkafka wants it
+  std::string topic;  // of the last record, ending in 0 as librdkafka wants it
+  std::set<std::string> known_topics;
   std::exception_ptr dead;  // why nothing more can be committed
 };
 
@@ -214,14 +218,19 @@ void Transactions::State::attempt(std::span<const OutputRecord> records, const O
   settle(
       limit, [&](int) { return Answer(rd_kafka_begin_transaction(producer.c())); },
       [&] { undecided("the begin of a transaction"); });
+  // The offsets first: while the brokers still end the transaction before this one, librdkafka asks again after
+  // retry.backoff.ms about offsets, but after 20 ms about the partitions of records.
+  send_offsets(offsets, limit);
   for (const OutputRecord& record : records) produce(record, limit);
-  send_offsets(offsets, limit);  // while the records are on their way
   flush(limit);
   end(deadline);
 }
 
 void Transactions::State::produce(const OutputRecord& record, Deadline deadline) {
-  if (topic != record.topic) topic = record.topic;
+  if (topic != record.topic) {
+    topic = record.topic;
+    if (known_topics.insert(topic).second) learn(topic, deadline);
+  }
   Owned<rd_kafka_headers_t> headers = headers_of(record);
   std::array<rd_kafka_vu_t, 6> fields{};
   fields[0].vtype = RD_KAFKA_VTYPE_TOPIC;
@@ -242,6 +251,15 @@ void Transactions::State::produce(const OutputRecord& record, Deadline deadline)
   static_cast<void>(headers.release());  // they are the record's now
 }
 
+// librdkafka 2.0 looks once a second after topics that it does not know yet, and so long their records wait.
+void Transactions::State::learn(const std::string& name, Deadline deadline) {
+  std::string reason;
+  const std::unique_ptr<RdKafka::Topic> handle(RdKafka::Topic::create(producer.inner()->handle.get(), name, nullptr, reason));
+  if (handle == nullptr) throw Setback{RdKafka::ERR__INVALID_ARG, reason, name};
+  RdKafka::Metadata* answer = nullptr;
+  if (producer->metadata(false, handle.get(), &answer, remaining_ms(deadline)) == RdKafka::ERR_NO_ERROR) delete answer;
+}
+
 void Transactions::State::send_offsets(const Offsets& offsets, Deadline deadline) {
   if (offsets.empty()) return;
   struct Call {
@@ -258,11 +276,11 @@ void Transactions::State::send_offsets(const Offsets& offsets, Deadline deadline
     for (const auto& [partition, offset] : offsets) {
       rd_kafka_topic_partition_list_add(call->list.get(), partition.topic.c_str(), partition.partition)->offset = offset;
     }
-    const bool returned = finish_by(deadline, [call, timeout_ms] {
+    const bool returned = finish_by(deadline + 200ms, [call, timeout_ms] {
       call->answer.reset(
           rd_kafka_send_offsets_to_transaction(call->client->handle->c_ptr(), call->list.get(), call->group.get(), timeout_ms));
     });
-    if (!returned) undecided("sending the input's offsets");
+    if (!returned) undecided("the input's offsets (do all of its partitions still exist?)");
     return std::move(call->answer);
   };
   settle(deadline, send, [&] { throw Setback{RdKafka::ERR__TIMED_OUT, "the input's offsets could not be sent in time", {}}; });
@@ -321,9 +339,9 @@ void Transactions::State::die_of(const rd_kafka_error_t& fatal) {
 }
 
 void Transactions::State::undecided(std::string_view during) {
+  const std::string problem = producer.relay().last_problem();
   die(Undecided("kafka",
-                fmt::format("the brokers did not answer in time to {}{}", during,
-                            producer.relay().last_problem().empty() ? "" : ": " + producer.relay().last_problem()),
+                fmt::format("the brokers did not answer in time to {}{}{}", during, problem.empty() ? "" : ": ", problem),
                 "start again: the last commit record tells whether the batch was committed"));
 }
 

@@ -79,6 +79,8 @@ std::string Notes::all() const {
   return text_;
 }
 
+void use_broker(const std::string& address) { setenv("DELTAMATCH_KAFKA", address.c_str(), 1); }
+
 std::string broker() {
   if (const char* address = std::getenv("DELTAMATCH_KAFKA")) return address;
   std::string address;

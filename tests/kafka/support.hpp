@@ -29,6 +29,8 @@ class Notes final : public Journal {
   std::string text_;  // an event a line, guarded by mutex_
 };
 
+/// From now on `broker` gives this address.
+void use_broker(const std::string& address);
 /// HOST:PORT in $DELTAMATCH_KAFKA, or in the file that $DELTAMATCH_KAFKA_FILE names; empty: there is none.
 [[nodiscard]] std::string broker();
 
