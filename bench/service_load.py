@@ -84,7 +84,7 @@ class Bench:
 
     @staticmethod
     def steps(service):
-        return {label[7:-2]: round(value, 3) for label, value in service.metric("deltamatch_step_seconds_total").items()}
+        return {label[7:-2]: round(value, 3) for label, value in service.metric("deltamatch_step_seconds_sum").items()}
 
     def throughput(self):
         """The topic is full before the service starts: the producer takes no core."""

@@ -31,7 +31,12 @@ class HashIndex {
     return place == absent ? none : slots_[place].number;
   }
 
-  /// In a loop of insertions: fetches the place that a later one will write to. Room must have been reserved.
+  /// A number under `hash`, which may be of another key, or `none`: what find will look at first.
+  [[nodiscard]] std::uint32_t peek(std::uint32_t hash) const noexcept {
+    return find(hash, [](std::uint32_t) { return true; });
+  }
+
+  /// Fetches the place where `hash` is looked for, or a later insertion of it writes to.
   void prefetch(std::uint32_t hash) const noexcept {
     if (!slots_.empty()) __builtin_prefetch(&slots_[home(hash)], 1);
   }

@@ -5,6 +5,13 @@
 #include <algorithm>
 
 namespace deltamatch::graph {
+namespace {
+
+// How many updates lie between the stages of looking ids up, and between the first stage and the use.
+constexpr std::size_t look_ahead_stage = 8;
+constexpr std::size_t look_ahead_steps = 3 * look_ahead_stage;
+
+}  // namespace
 
 const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark) {
   updates_ = batch.updates();
@@ -20,7 +27,10 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     entries_.reserve(updates_.size());
     undo_.reserve(4 * updates_.size());  // what is done must be undoable
     doomed_.reserve(2 * updates_.size());
+    hashes_.resize(updates_.size());
+    for (std::size_t step = 0; step < look_ahead_steps; ++step) look_ahead(step);
     for (std::uint32_t i = 0; i < updates_.size(); ++i) {
+      look_ahead(i + look_ahead_steps);
       const auto reason = read(updates_[i], i);
       if (!reason) {
         if (!batch.watermark() && updates_[i].time && (!result_.watermark || *updates_[i].time > *result_.watermark)) {
@@ -47,6 +57,27 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   return result_;
 }
 
+// Ids are looked up in three stages, each some updates behind the one before, so that their misses overlap.
+void BatchResolver::look_ahead(std::size_t step) {
+  const Dictionary& dictionary = graph_->dictionary;
+  const auto has_target = [&](std::size_t i) {
+    return updates_[i].kind == UpdateKind::insert_edge || updates_[i].kind == UpdateKind::delete_edge;
+  };
+  if (step < updates_.size()) {
+    hashes_[step].source = dictionary.hash(updates_[step].source);
+    dictionary.fetch_slot(hashes_[step].source);
+    if (has_target(step)) dictionary.fetch_slot(hashes_[step].target = dictionary.hash(updates_[step].target));
+  }
+  if (const std::size_t i = step - look_ahead_stage; step >= look_ahead_stage && i < updates_.size()) {
+    dictionary.fetch_key(hashes_[i].source);
+    if (has_target(i)) dictionary.fetch_key(hashes_[i].target);
+  }
+  if (const std::size_t i = step - 2 * look_ahead_stage; step >= 2 * look_ahead_stage && i < updates_.size()) {
+    dictionary.fetch_text(hashes_[i].source);
+    if (has_target(i)) dictionary.fetch_text(hashes_[i].target);
+  }
+}
+
 std::optional<RejectReason> BatchResolver::read(const Update& update, std::uint32_t index) {
   switch (update.kind) {
     case UpdateKind::insert_edge:
@@ -63,8 +94,8 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
   const bool insert = update.kind == UpdateKind::insert_edge;
   if (update.source == update.target) return RejectReason::self_loop;
   if (insert && window_ != nullptr && !update.time) return RejectReason::missing_time;
-  const Mention source = mention(update.source, update.source_label);
-  const Mention target = mention(update.target, update.target_label);
+  const Mention source = mention(update.source, hashes_[index].source, update.source_label);
+  const Mention target = mention(update.target, hashes_[index].target, update.target_label);
   if (source.conflict || target.conflict) return RejectReason::label_conflict;
   VertexId tail = source.vertex;
   VertexId head = target.vertex;
@@ -86,7 +117,7 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
 }
 
 std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std::uint32_t index) {
-  const Mention vertex = mention(update.source, update.source_label);
+  const Mention vertex = mention(update.source, hashes_[index].source, update.source_label);
   if (vertex.conflict) return RejectReason::label_conflict;
   if (update.kind == UpdateKind::insert_vertex) {
     set_declared(settle_mention(vertex), true);
@@ -142,10 +173,10 @@ LabelId BatchResolver::intern_label(std::string_view text) {
   return last_label_id_;
 }
 
-BatchResolver::Mention BatchResolver::mention(const Id& id, const std::optional<std::string_view>& label) {
+BatchResolver::Mention BatchResolver::mention(const Id& id, std::uint32_t hash, const std::optional<std::string_view>& label) {
   Mention mention;
   mention.id = id;
-  mention.vertex = graph_->dictionary.find(id);
+  mention.vertex = graph_->dictionary.find(id, hash);
   if (label) mention.label = intern_label(*label);
   if (mention.vertex == invalid_vertex || (!deleted_.empty() && deleted_.contains(mention.vertex))) {
     mention.fresh = true;

@@ -77,7 +77,8 @@ class BatchResolver {
   std::optional<RejectReason> read(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_edge(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_vertex(const Update& update, std::uint32_t index);
-  Mention mention(const Id& id, const std::optional<std::string_view>& label);
+  void look_ahead(std::size_t step);
+  Mention mention(const Id& id, std::uint32_t hash, const std::optional<std::string_view>& label);
   VertexId settle_mention(const Mention& mention);
   VertexId earlier_self(const Mention& mention);
   void set_declared(VertexId vertex, bool declared);
@@ -100,6 +101,11 @@ class BatchResolver {
   Window* window_;
   std::span<const Update> updates_;
   ResolvedBatch result_;
+  struct Hashes {  // of the ids of an update
+    std::uint32_t source;
+    std::uint32_t target;
+  };
+  std::vector<Hashes> hashes_;  // by update, as far as was looked ahead
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> unknown_deletes_;
   std::vector<Refresh> refreshes_;

@@ -23,13 +23,26 @@ void reserve_amortised(std::vector<T>& entries, std::size_t count) {
 
 Dictionary::Dictionary(VertexId limit) noexcept : seed_(hash_seed()), limit_(limit) { assert(limit <= max_vertices); }
 
-VertexId Dictionary::find_number(std::int64_t number) const noexcept {
+VertexId Dictionary::find_number(std::int64_t number, std::uint32_t hash) const noexcept {
   const auto key = static_cast<std::uint64_t>(number);
-  return index_.find(hash_of(key, seed_), [&](VertexId vertex) { return keys_[vertex] == key; });
+  return index_.find(hash, [&](VertexId vertex) { return keys_[vertex] == key; });
 }
 
-VertexId Dictionary::find_text(std::string_view text) const noexcept {
-  return index_.find(hash_of(text, seed_), [&](VertexId vertex) { return TextArena::text(block(vertex)) == text; });
+VertexId Dictionary::find_text(std::string_view text, std::uint32_t hash) const noexcept {
+  return index_.find(hash, [&](VertexId vertex) { return TextArena::text(block(vertex)) == text; });
+}
+
+void Dictionary::fetch_key(std::uint32_t hash) const noexcept {
+  const VertexId vertex = index_.peek(hash);
+  if (vertex == HashIndex::none) return;
+  __builtin_prefetch(&keys_[vertex]);
+  __builtin_prefetch(&labels_[vertex]);
+  __builtin_prefetch(&flags_[vertex]);
+}
+
+void Dictionary::fetch_text(std::uint32_t hash) const noexcept {
+  const VertexId vertex = index_.peek(hash);
+  if (vertex != HashIndex::none && (flags_[vertex] & text_flag) != 0) __builtin_prefetch(block(vertex));
 }
 
 VertexId Dictionary::create(const Id& id, LabelId label) {
