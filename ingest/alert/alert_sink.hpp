@@ -34,6 +34,8 @@ class AlertSink {
   /// sink keeps none.
   virtual std::string commit() = 0;
   virtual void abort() noexcept = 0;
+  /// Whether several batches may come as one, under the number of the last: each commit then costs less.
+  [[nodiscard]] virtual bool joins_batches() const noexcept { return false; }
   /// Before the first batch after a start: takes back what lies beyond the noted position (empty: none was noted), so that the
   /// batches behind it can be delivered again without being there twice. Sinks that cannot take back do nothing. Gives the
   /// position from which it goes on: where none was noted it has to be noted before the first batch is delivered, or a crash

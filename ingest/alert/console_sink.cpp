@@ -33,6 +33,7 @@ class ConsoleSink final : public AlertSink {
     return {};
   }
   void abort() noexcept override { text_.clear(); }
+  [[nodiscard]] bool joins_batches() const noexcept override { return true; }
   void cancel() noexcept override { cancelled_ = true; }
 
  private:

@@ -46,8 +46,8 @@ struct DelivererOptions {
 /// Called from the sinks' threads, at the same time for different sinks, and not any more once stop() has returned. Errors that
 /// they throw are told and, in read_back, tried again.
 struct DeliveryHooks {
-  /// The batch's alerts for the sink are delivered; `position` is what AlertSink::commit gave. What fails to be noted is
-  /// delivered again after a restart, in files without being there twice.
+  /// The sink has its alerts of all batches up to this one; `position` is what AlertSink::commit gave. What fails to be noted
+  /// is delivered again after a restart, in files without being there twice.
   std::function<void(std::string_view sink, std::uint64_t batch, const std::string& position)> delivered;
   /// Reads committed batches in [from, up_to] that have alerts for the sink out of the log, in ascending order: as many as fit
   /// into `bytes`, but at least one if there is any.

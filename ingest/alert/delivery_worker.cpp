@@ -12,6 +12,8 @@ namespace {
 
 /// From so many failures on they are errors, not warnings.
 constexpr std::size_t failures_that_pass = 4;
+/// Batches that wait are joined up to so much.
+constexpr std::size_t joined_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -59,7 +61,7 @@ DeliveryStatistics Deliverer::Worker::statistics() const {
   const std::lock_guard lock(mutex_);
   DeliveryStatistics now = statistics_;
   now.dropped = sink_->dropped();
-  now.undelivered = unread_ + queue_.size() + (under_way_ ? 1 : 0);
+  now.undelivered = unread_ + queue_.size() + under_way_;
   return now;
 }
 
@@ -75,13 +77,13 @@ void Deliverer::Worker::run() {
 bool Deliverer::Worker::step() {
   std::string position;
   try {
-    if (!current_) current_ = next();
-    if (!current_) return false;
+    if (current_.empty()) take_next();
+    if (current_.empty()) return false;
   } catch (const std::exception& error) {
     return failed("log not read", error);
   }
   try {
-    position = write(*current_);
+    position = write();
   } catch (const std::exception& error) {
     sink_->abort();
     return failed("delivery failed", error);
@@ -90,25 +92,27 @@ bool Deliverer::Worker::step() {
   return true;
 }
 
-/// The next batch to deliver, once there is one; nothing where it is time to end.
-std::optional<Delivery> Deliverer::Worker::next() {
+/// Waits for something to deliver and takes it up; takes nothing where it is time to end.
+void Deliverer::Worker::take_next() {
   std::unique_lock lock(mutex_);
-  while (!over()) {
-    if (!queue_.empty()) {
-      Delivery delivery = std::move(queue_.front());
-      queue_.pop_front();
-      under_way_ = true;
-      return delivery;
-    }
+  while (queue_.empty()) {
+    if (over()) return;
     if (statistics_.reads_back) {
       read_back(lock);
     } else if (phase_ == Phase::running) {
       changed_.wait(lock);
     } else {
-      break;
+      return;
     }
   }
-  return std::nullopt;
+  if (over()) return;
+  std::size_t bytes = 0;
+  do {
+    bytes += queue_.front().alerts.bytes();
+    current_.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  } while (sink_->joins_batches() && !queue_.empty() && bytes + queue_.front().alerts.bytes() <= joined_bytes);
+  under_way_ = current_.size();
 }
 
 /// Fills the queue from the log. What is submitted meanwhile extends the range, so nothing falls between the two.
@@ -128,35 +132,39 @@ void Deliverer::Worker::read_back(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-std::string Deliverer::Worker::write(const Delivery& delivery) {
-  sink_->begin(delivery.batch);
-  for (std::size_t i = 0; i < delivery.alerts.size(); ++i) {
-    const std::string_view alert = delivery.alerts[i];
-    sink_->write(alert_id(alert), alert);
+std::string Deliverer::Worker::write() {
+  sink_->begin(current_.back().batch);
+  for (const Delivery& delivery : current_) {
+    for (std::size_t i = 0; i < delivery.alerts.size(); ++i) {
+      const std::string_view alert = delivery.alerts[i];
+      sink_->write(alert_id(alert), alert);
+    }
   }
   return sink_->commit();
 }
 
 void Deliverer::Worker::settle(const std::string& position) {
-  const Delivery delivered = std::move(*current_);
-  current_.reset();
+  const std::vector<Delivery> delivered = std::exchange(current_, {});
+  const std::uint64_t batch = delivered.back().batch;
   tries_ = 0;
   with_service([&](const DeliveryService& service) {
     try {
-      service.hooks.delivered(name_, delivered.batch, position);
+      service.hooks.delivered(name_, batch, position);
     } catch (const std::exception& error) {
-      // The batch is delivered whether it is noted or not.
+      // What is delivered is delivered, whether it is noted or not.
       service.journal->tell(Level::error, "delivery not noted",
-                            {{"sink", name_}, {"batch", std::to_string(delivered.batch)}, {"error", error.what()}});
+                            {{"sink", name_}, {"batch", std::to_string(batch)}, {"error", error.what()}});
     }
   });
   const std::lock_guard lock(mutex_);
-  under_way_ = false;
-  ++statistics_.batches;
-  statistics_.alerts += delivered.alerts.size();
-  statistics_.latest = delivered.batch;
+  under_way_ = 0;
+  statistics_.batches += delivered.size();
+  statistics_.latest = batch;
   statistics_.last_error.clear();
-  statistics_.queued_bytes -= delivered.alerts.bytes();
+  for (const Delivery& each : delivered) {
+    statistics_.alerts += each.alerts.size();
+    statistics_.queued_bytes -= each.alerts.bytes();
+  }
 }
 
 /// Tells a failure and waits. False where nothing is to be tried any more.

@@ -46,9 +46,9 @@ class Deliverer::Worker {
 
   void run();
   bool step();
-  std::optional<Delivery> next();
+  void take_next();
   void read_back(std::unique_lock<std::mutex>& lock);
-  std::string write(const Delivery& delivery);
+  std::string write();
   void settle(const std::string& position);
   bool failed(std::string_view event, const std::exception& error);
   std::chrono::milliseconds backoff(const std::exception& error);
@@ -65,8 +65,8 @@ class Deliverer::Worker {
 
   // The thread's own.
   std::minstd_rand random_{std::random_device{}()};
-  std::optional<Delivery> current_;  // under way
-  std::size_t tries_ = 0;            // failures since the last success
+  std::vector<Delivery> current_;  // under way
+  std::size_t tries_ = 0;          // failures since the last success
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -76,8 +76,8 @@ class Deliverer::Worker {
   std::deque<Delivery> queue_;  // batches before from_
   std::uint64_t from_ = 0;      // with statistics_.reads_back: the range to read; only the thread changes it then
   std::uint64_t up_to_ = 0;
-  std::uint64_t unread_ = 0;  // batches in the range
-  bool under_way_ = false;
+  std::uint64_t unread_ = 0;   // batches in the range
+  std::size_t under_way_ = 0;  // batches
   DeliveryStatistics statistics_;
 
   std::mutex service_mutex_;  // held while the service is asked

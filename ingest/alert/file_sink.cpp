@@ -148,6 +148,7 @@ class FileSink final : public AlertSink {
   void write(std::string_view id, std::string_view alert) override;
   std::string commit() override;
   void abort() noexcept override;
+  [[nodiscard]] bool joins_batches() const noexcept override { return true; }
 
  private:
   void must_be_whole() const;

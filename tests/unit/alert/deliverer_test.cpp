@@ -31,6 +31,7 @@ struct Target {
   std::vector<Clock::time_point> tries;
   std::size_t failures = 0;  // still to come
   std::function<void()> fail = [] { throw Error("test", "fails"); };
+  bool joins = false;
   bool blocked = false;
   bool cancelled = false;
 
@@ -75,6 +76,7 @@ class Probe final : public AlertSink {
     return "at " + std::to_string(batch_);
   }
   void abort() noexcept override { open_ = false; }
+  [[nodiscard]] bool joins_batches() const noexcept override { return target_->joins; }
   std::string recover(std::string_view) override { return {}; }
   void cancel() noexcept override {
     const std::lock_guard lock(target_->mutex);
@@ -235,6 +237,30 @@ TEST_F(Delivering, WhatDoesNotFitIsReadFromTheLogAgain) {
   EXPECT_EQ(targets_["slow"]->committed, expected);
   EXPECT_FALSE(deliverer_->statistics().at("slow").reads_back);
   EXPECT_THAT(notes_.lines(), Contains(HasSubstr("log not read sink=slow")));
+}
+
+TEST_F(Delivering, BatchesThatWaitAreJoinedWhereTheSinkLikesIt) {
+  options_.queue_bytes = std::size_t{64} << 20;
+  auto one = target("a");
+  targets_["a"]->joins = true;
+  start(std::move(one));
+  targets_["a"]->set_blocked(true);
+  commit(1);
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock(targets_["a"]->mutex);
+    return targets_["a"]->tries.size() == 1;
+  }));
+  for (std::uint64_t batch = 2; batch <= 30; ++batch) commit(batch, 2);
+  commit(31, 20'000);  // too much to join
+  commit(32, 3);
+  EXPECT_EQ(deliverer_->statistics().at("a").undelivered, 32u);
+  targets_["a"]->set_blocked(false);
+  EXPECT_TRUE(stop());
+  EXPECT_THAT(targets_["a"]->committed, ElementsAre(1, 30, 31, 32));
+  EXPECT_THAT(targets_["a"]->sizes, ElementsAre(1u, 58u, 20'000u, 3u));
+  EXPECT_EQ(deliverer_->statistics().at("a").batches, 32u);
+  EXPECT_EQ(deliverer_->statistics().at("a").undelivered, 0u);
+  EXPECT_THAT(log_.noted, ElementsAre("a 1 at 1", "a 30 at 30", "a 31 at 31", "a 32 at 32"));
 }
 
 TEST_F(Delivering, ABatchLargerThanTheQueueIsTakenWhereItIsEmpty) {
