@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -31,17 +30,6 @@ constexpr std::string_view lock_name = "lock";
 constexpr std::string_view prefix = "snapshot-";
 constexpr std::string_view suffix = ".dms";
 constexpr std::string_view corrupt_suffix = ".corrupt";
-constexpr std::size_t digits = 20;
-
-/// The number in "snapshot-<20 digits>.dms"; empty for any other name.
-std::optional<std::uint64_t> snapshot_number(std::string_view name) {
-  if (name.size() != prefix.size() + digits + suffix.size() || !name.starts_with(prefix) || !name.ends_with(suffix)) return {};
-  const std::string_view number = name.substr(prefix.size(), digits);
-  std::uint64_t batch = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + digits, batch);
-  if (error != std::errc() || end != number.data() + digits) return {};
-  return batch;
-}
 
 nlohmann::json to_object(const StateIdentity& identity) {
   std::vector<std::string> topics = identity.topics;
@@ -59,9 +47,8 @@ std::string hash_of(const std::string& text) {
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (!in && !in.eof()) fail_on(path, "the file cannot be read", EIO);
-  return bytes;
+  if (!in.is_open()) fail_on(path, "the file cannot be read", errno);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 template <class F>
@@ -110,7 +97,7 @@ void StateDirectory::check_manifest(const StateIdentity& identity) {
   nlohmann::json object = to_object(identity);
   try {
     fingerprint_ = hash_of(object.dump());
-    if (!std::filesystem::exists(path)) {
+    if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) {
       if (!snapshots().empty() || !segments_in(path_).empty()) {
         throw Error(path.string(), "is missing, although there are snapshots or a log",
                     "put it back, or name an empty directory: the state is then made anew from Kafka");
@@ -150,13 +137,13 @@ void StateDirectory::remove_leftovers() const {
 }
 
 std::filesystem::path StateDirectory::snapshot_path(std::uint64_t batch) const {
-  return path_ / fmt::format("{}{:020}{}", prefix, batch, suffix);
+  return path_ / numbered_name(prefix, batch, suffix);
 }
 
 std::vector<SnapshotFile> StateDirectory::snapshots() const {
   std::vector<SnapshotFile> snapshots;
   for_each_name(path_, [&](const std::filesystem::path& path, const std::string& name) {
-    if (const auto batch = snapshot_number(name)) snapshots.push_back({*batch, path});
+    if (const auto batch = number_in(name, prefix, suffix)) snapshots.push_back({*batch, path});
   });
   std::sort(snapshots.begin(), snapshots.end(), [](const auto& a, const auto& b) { return a.batch > b.batch; });
   return snapshots;

@@ -1,9 +1,11 @@
 #include "ingest/state/files.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -11,6 +13,11 @@
 #include "deltamatch/error.hpp"
 
 namespace deltamatch::ingest {
+namespace {
+
+constexpr std::size_t digits = 20;  // as many as the largest number has
+
+}  // namespace
 
 FileDescriptor::~FileDescriptor() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -62,6 +69,19 @@ void replace_file(const std::filesystem::path& path, std::string_view bytes) {
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0) fail("the file cannot be put in place", errno);
   sync_folder(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
+}
+
+std::string numbered_name(std::string_view prefix, std::uint64_t number, std::string_view suffix) {
+  return fmt::format("{}{:0{}}{}", prefix, number, digits, suffix);
+}
+
+std::optional<std::uint64_t> number_in(std::string_view name, std::string_view prefix, std::string_view suffix) {
+  if (name.size() != prefix.size() + digits + suffix.size() || !name.starts_with(prefix) || !name.ends_with(suffix)) return {};
+  const char* const begin = name.data() + prefix.size();
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(begin, begin + digits, number);
+  if (error != std::errc() || end != begin + digits) return {};
+  return number;
 }
 
 }  // namespace deltamatch::ingest

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace deltamatch::ingest {
@@ -36,5 +38,10 @@ void replace_file(const std::filesystem::path& path, std::string_view bytes);
 
 /// What the names of files that are written aside hold; they are of no use once their process is gone.
 inline constexpr std::string_view temporary_infix = ".tmp-";
+
+/// prefix, the number in 20 digits, suffix: names that sort as their numbers.
+[[nodiscard]] std::string numbered_name(std::string_view prefix, std::uint64_t number, std::string_view suffix);
+/// The number in such a name; empty for any other name.
+[[nodiscard]] std::optional<std::uint64_t> number_in(std::string_view name, std::string_view prefix, std::string_view suffix);
 
 }  // namespace deltamatch::ingest

@@ -54,6 +54,7 @@ Delivered position(const Standing& standing, std::uint64_t last) {
 struct Kept {
   std::uint64_t last = 0;    ///< batch; 0: none
   std::uint64_t offset = 0;  ///< behind the last entry
+  std::uint64_t rest = 0;    ///< bytes behind that
 };
 
 /// Notes what the entries of a segment say of the sinks: of batches up to `last`, and even behind those what was delivered up
@@ -79,6 +80,7 @@ Kept scan(SegmentReader& segment, std::uint64_t last, Sinks& sinks, Sinks& kept_
     kept_sinks = sinks;
   }
   if (kept.offset == 0) kept.offset = std::min<std::uint64_t>(segment.offset(), log_format::head_size);
+  kept.rest = segment.size() - kept.offset;
   return kept;
 }
 
@@ -180,7 +182,7 @@ void Log::Impl::go_on(const SegmentFile& file, const Kept& kept) {
   segment->descriptor = FileDescriptor(::open(file.path.c_str(), O_WRONLY | O_CLOEXEC));
   segment->size = kept.offset;
   if (!segment->descriptor.open()) fail_on(file.path, "the log cannot be opened", errno);
-  dropped += std::filesystem::file_size(file.path) - kept.offset;
+  dropped += kept.rest;
   if (::ftruncate(segment->descriptor.get(), static_cast<off_t>(kept.offset)) != 0)
     fail_on(file.path, "the log cannot be cut", errno);
   batches_in_segment = kept.last - file.first + 1;
@@ -199,7 +201,7 @@ void Log::Impl::restore() {
       kept = scan(reader, last, sinks, kept_sinks);
     } else {
       Sinks ignored;
-      dropped += reader.size() - scan(reader, last, sinks, ignored).offset;
+      dropped += scan(reader, last, sinks, ignored).rest;
     }
   }
   for (auto file = segments.end(); file != behind;) {  // newest first: what a crash leaves is a log

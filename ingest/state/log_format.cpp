@@ -5,13 +5,13 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <new>
 #include <utility>
 
 #include "deltamatch/error.hpp"
 #include "ingest/state/byte_text.hpp"
+#include "ingest/state/files.hpp"
 
 namespace deltamatch::ingest::log_format {
 namespace {
@@ -23,7 +23,6 @@ constexpr std::string_view magic(
     8);
 constexpr std::string_view prefix = "log-";
 constexpr std::string_view suffix = ".dmlog";
-constexpr std::size_t digits = 20;
 constexpr int zstd_level = 1;
 
 std::string checksum(std::string_view bytes, std::uint64_t seed) {
@@ -34,16 +33,9 @@ std::string checksum(std::string_view bytes, std::uint64_t seed) {
 
 }  // namespace
 
-std::string segment_name(std::uint64_t first) { return fmt::format("{}{:020}{}", prefix, first, suffix); }
+std::string segment_name(std::uint64_t first) { return numbered_name(prefix, first, suffix); }
 
-std::optional<std::uint64_t> segment_number(std::string_view name) {
-  if (name.size() != prefix.size() + digits + suffix.size() || !name.starts_with(prefix) || !name.ends_with(suffix)) return {};
-  const std::string_view number = name.substr(prefix.size(), digits);
-  std::uint64_t first = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + digits, first);
-  if (error != std::errc() || end != number.data() + digits) return {};
-  return first;
-}
+std::optional<std::uint64_t> segment_number(std::string_view name) { return number_in(name, prefix, suffix); }
 
 std::string to_bytes(const Head& head) {
   if (head.fingerprint.size() != fingerprint_size) throw Error("log", "a fingerprint that is not 32 digits");

@@ -16,7 +16,7 @@ struct LogReader::Impl {
   std::optional<SegmentReader> segment;  // empty until there is one
   End end;
 
-  std::optional<SegmentFile> later_segment() const;
+  [[nodiscard]] std::optional<SegmentFile> later_segment() const;
   void enter(SegmentFile file);
   bool begin();
   Entry read_entry();

@@ -18,6 +18,17 @@ constexpr int version = 1;
   throw Error(where, fmt::format("not the mark of a batch: {}", what));
 }
 
+/// Escaped bytes, as matches bear them, are not JSON to every reader; a mark must be readable above all.
+void append_name(std::string& out, const std::string& name) {
+  try {
+    out += nlohmann::json(name).dump();
+  } catch (const nlohmann::json::exception&) {
+    std::string shown;
+    append_json_string(shown, name);
+    throw Error(ErrorKind::configuration, shown, "a name that is not UTF-8", "rename it");
+  }
+}
+
 std::int32_t partition_number(std::string_view text, std::string_view where) {
   std::int32_t number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -44,7 +55,7 @@ std::string to_json(const Mark& mark) {
   for (const auto& [partition, end] : mark.ends) {
     if (topic == nullptr || *topic != partition.topic) {
       if (topic != nullptr) out += "},";
-      append_json_string(out, partition.topic);
+      append_name(out, partition.topic);
       out += ":{";
     } else {
       out += ',';
@@ -57,9 +68,9 @@ std::string to_json(const Mark& mark) {
   for (const ActiveQuery& query : mark.queries) {
     if (!first) out += ',';
     first = false;
-    append_json_string(out, query.name);
+    append_name(out, query.name);
     out += ':';
-    append_json_string(out, query.fingerprint);
+    append_name(out, query.fingerprint);
   }
   out += "}}";
   return out;

@@ -43,6 +43,7 @@ struct Mark {
 
 /// {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"}};
 /// `time` is null where there is no watermark. Topics, partitions and queries in ascending order: equal marks, equal bytes.
+/// Throws Error(configuration) for a name that is not UTF-8.
 [[nodiscard]] std::string to_json(const Mark& mark);
 
 /// Reads what to_json wrote. Throws Error at `where` for anything else.
