@@ -100,7 +100,7 @@ TEST(Close, AWorkThatHangsIsLeftBehindAtTheDeadline) {
   const auto gate = std::make_shared<std::atomic<bool>>(false);
   const auto start = Clock::now();
   EXPECT_FALSE(finish_by(Clock::now() + 100ms, [gate] { gate->wait(false); }));
-  EXPECT_LT(Clock::now() - start, 5s);
+  EXPECT_LT(Clock::now() - start, 20s);
   gate->store(true);
   gate->notify_all();
   EXPECT_TRUE(finish_by(in(5), [] {}));
