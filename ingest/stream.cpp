@@ -6,9 +6,12 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/binary.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
 #include "ingest/read_ahead.hpp"
+#include "ingest/source/binary_source.hpp"
+#include "ingest/source/byte_buffer.hpp"
 #include "ingest/source/line_source.hpp"
 
 namespace deltamatch::ingest {
@@ -50,21 +53,22 @@ bool names_vertices(std::string_view line, char separator) noexcept {
 
 class Stream final : public BatchSource {
  public:
-  Stream(std::unique_ptr<ByteSource> bytes, const StreamOptions& options)
-      : options_(options), lines_(unpacked(std::move(bytes)), options.max_record), name_(lines_.name()) {
+  Stream(std::unique_ptr<ByteSource> source, const StreamOptions& options) : options_(options) {
+    ByteBuffer bytes(unpacked(std::move(source)));
+    name_ = bytes.name();
     if (options.on_error == OnError::dead_letter) {
       if (!options.letters && options.dead_letters.empty())
         throw Error(ErrorKind::usage, name_, "dead letters need a file", "name one with dead-letters");
       letters_ = options.letters ? options.letters : make_dead_letter_file(options.dead_letters);
     }
-    const std::string_view head = lines_.head();
     format_ = options.format;
-    if (!format_ && !head.empty()) format_ = recognise(head);
-    directed_ = format_ != Format::tve && !(format_ == Format::jlg && jlg_is_undirected(first_line(head)));
-    codec_ = make_codec(format_.value_or(Format::snap), codec_options(head));
-    lines_.set_quoted_separator(codec_->quoted_separator());
-    batcher_.emplace(lines_, *codec_, options.limits, on_unreadable(options.on_error), options.cuts);
-    if (options.read_ahead != 0) reader_.emplace(*batcher_, lines_, options.read_ahead);
+    if (!format_ && bytes.begins_with(binary_magic)) format_ = Format::binary;
+    if (format_ == Format::binary)
+      open_binary(std::move(bytes));
+    else
+      open_lines(std::move(bytes));
+    batcher_.emplace(*source_, *codec_, options.limits, on_unreadable(options.on_error), options.cuts);
+    if (options.read_ahead != 0) reader_.emplace(*batcher_, *source_, options.read_ahead);
   }
 
   bool next(PositionedBatch& batch) override {
@@ -92,12 +96,27 @@ class Stream final : public BatchSource {
     return options_.on_error == OnError::fail ? OnReject::stop : OnReject::skip;
   }
   [[nodiscard]] const RefusalCounters& refused() const noexcept override { return counters_; }
-  [[nodiscard]] Progress progress() const noexcept override { return lines_.progress(); }
+  [[nodiscard]] Progress progress() const noexcept override { return source_->progress(); }
   [[nodiscard]] std::optional<Format> format() const noexcept override { return format_; }
   [[nodiscard]] bool directed() const noexcept override { return directed_; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
 
  private:
+  void open_binary(ByteBuffer bytes) {
+    codec_ = make_codec(Format::binary, options_.codec);
+    source_ = std::make_unique<BinarySource>(std::move(bytes), options_.max_record);
+  }
+
+  void open_lines(ByteBuffer bytes) {
+    auto lines = std::make_unique<LineSource>(std::move(bytes), options_.max_record);
+    const std::string_view head = lines->head();
+    if (!format_ && !head.empty()) format_ = recognise(head);
+    directed_ = format_ != Format::tve && !(format_ == Format::jlg && jlg_is_undirected(first_line(head)));
+    codec_ = make_codec(format_.value_or(Format::snap), codec_options(head));
+    lines->set_quoted_separator(codec_->quoted_separator());
+    source_ = std::move(lines);
+  }
+
   [[nodiscard]] Format recognise(std::string_view head) const {
     // Columns by position fit a file of single tabs only where they are as many: then empty fields count.
     const bool vertices = options_.codec.vertices && options_.codec.columns.empty();
@@ -128,6 +147,7 @@ class Stream final : public BatchSource {
         break;
       case Format::tve:
       case Format::jlg:
+      case Format::binary:
         break;
     }
     return codec;
@@ -141,19 +161,19 @@ class Stream final : public BatchSource {
 
   void report(const DeadLetter& letter) {
     if (options_.on_error == OnError::fail) {
-      throw Error(lines_.where(letter.position), fmt::format("{}: {}", reject_name(letter.reason), letter.message),
+      throw Error(source_->where(letter.position), fmt::format("{}: {}", reject_name(letter.reason), letter.message),
                   "correct the record, or set on-error to skip or dead-letter");
     }
     letters_->write(letter);
   }
 
   StreamOptions options_;
-  LineSource lines_;
   std::string name_;
   std::shared_ptr<DeadLetterSink> letters_;
   std::optional<Format> format_;
   bool directed_ = true;
   std::unique_ptr<Codec> codec_;
+  std::unique_ptr<RecordSource> source_;
   std::optional<Batcher> batcher_;
   RefusalCounters counters_;
   std::optional<ReadAhead> reader_;  // last: its thread uses all above

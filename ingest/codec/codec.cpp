@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/binary.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
 
 namespace deltamatch::ingest {
 namespace {
 
-constexpr std::array<std::string_view, 6> format_names = {"snap", "csv", "tsv", "tve", "jlg", "jsonl"};
+constexpr std::array<std::string_view, 7> format_names = {"snap", "csv", "tsv", "tve", "jlg", "jsonl", "binary"};
 
 /// The lines of a head that say something.
 std::vector<std::string_view> telling_lines(std::string_view head) {
@@ -125,6 +126,8 @@ std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options) {
       return make_tve_codec(options);
     case Format::jsonl:
       return make_jsonl_codec(options);
+    case Format::binary:
+      return make_binary_codec(options);
     default:
       return make_delimited_codec(format, options);
   }

@@ -20,6 +20,7 @@ enum class Format : std::uint8_t {
   tve,    ///< `t N M`, `v id label`, `e u v [label]`, and -e, -v for deletions
   jlg,    ///< a header `V,E,u|d,name`, then `u,v`
   jsonl,  ///< one JSON object per line
+  binary  ///< records of ingest/codec/binary.hpp, which know their fields; times are microseconds
 };
 
 /// "snap", "csv", ...
@@ -76,13 +77,10 @@ struct Decoded {
 /// Reads records of one format, one after the other. It may hold state from earlier records (a header).
 class Codec {
  public:
-  /// Bytes behind a record that decode_padded may read, whatever they hold.
-  static constexpr std::size_t padding = 64;
-
   virtual ~Codec() = default;
   /// Never throws because of what the record holds. A refused record has no effect on later ones.
   virtual Decoded decode(std::string_view record) = 0;
-  /// The same where `padding` bytes behind the record are readable, which saves some formats a copy.
+  /// The same where Record::padding bytes behind the record are readable.
   virtual Decoded decode_padded(std::string_view record) { return decode(record); }
   /// The field separator where quoted fields may span lines, else 0.
   [[nodiscard]] virtual char quoted_separator() const noexcept { return 0; }
@@ -96,7 +94,7 @@ class Codec {
 /// commas unless told, and jlg is no format of messages. Throws Error(usage) as make_codec does.
 [[nodiscard]] std::unique_ptr<Codec> make_message_codec(Format format, const CodecOptions& options);
 
-/// Recognises the format by the first bytes of a stream (whole lines, unless there is but one). `columns`: how many columns are
+/// Recognises the format by the first bytes of a text (whole lines, unless there is but one). `columns`: how many columns are
 /// known to be there (0: not known); files of as many fields between single tabs are tsv. Nothing where no format fits.
 [[nodiscard]] std::optional<Format> detect_format(std::string_view head, std::size_t columns = 0);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "ingest/source/record_source.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -40,7 +41,11 @@ std::uint32_t JsonTree::child(std::uint32_t parent, std::string_view name) {
   }
   const auto made = static_cast<std::uint32_t>(nodes_.size());
   const std::string& above = nodes_[parent].path;
-  nodes_.push_back({std::string(name), above.empty() ? std::string(name) : fmt::format("{}.{}", above, name), {}, {}});
+  const bool plain =
+      name.size() < Record::padding &&
+      std::all_of(
+          name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; });
+  nodes_.push_back({std::string(name), plain, above.empty() ? std::string(name) : fmt::format("{}.{}", above, name), {}, {}});
   nodes_[parent].children.push_back(made);
   return made;
 }

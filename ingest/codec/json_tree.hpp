@@ -28,6 +28,7 @@ class JsonTree {
  public:
   struct Node {
     std::string name;                     ///< as the field is called
+    bool plain = false;                   ///< it is written in JSON as it is called, and shorter than Record::padding
     std::string path;                     ///< from the record's start, for messages
     std::vector<std::uint32_t> children;  ///< empty in a leaf
     std::vector<std::uint8_t> slots;      ///< empty in an inner node

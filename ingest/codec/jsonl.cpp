@@ -19,12 +19,16 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
+#include "ingest/codec/json_string.hpp"
 #include "ingest/codec/json_tree.hpp"
+#include "ingest/source/record_source.hpp"
 
 namespace deltamatch::ingest {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
+
+static_assert(simdjson::SIMDJSON_PADDING <= Record::padding);
 
 /// A scalar of interest.
 struct Scalar {
@@ -34,36 +38,52 @@ struct Scalar {
 };
 
 std::string_view token_text(std::string_view token) noexcept {
-  const std::size_t last = token.find_last_not_of(" \t\r\n");
-  return token.substr(0, last == std::string_view::npos ? 0 : last + 1);
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!token.empty() && blank(token.back())) token.remove_suffix(1);
+  return token;
 }
 
 /// JSON's grammar of numbers, of any length.
 bool is_number(std::string_view text) noexcept {
-  const auto digits = [&text] {
-    const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
-    text.remove_prefix(count);
-    return count;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto digits = [&] {
+    const char* const start = at;
+    while (at != end && *at >= '0' && *at <= '9') ++at;
+    return at - start;
   };
-  const auto take = [&text](std::string_view any) {
-    const bool found = !text.empty() && any.find(text[0]) != std::string_view::npos;
-    text.remove_prefix(found ? 1 : 0);
+  const auto take = [&](char a, char b) {
+    const bool found = at != end && (*at == a || *at == b);
+    if (found) ++at;
     return found;
   };
-  take("-");
-  const bool zero = text.starts_with('0');
-  const std::size_t whole = digits();
+  take('-', '-');
+  const bool zero = at != end && *at == '0';
+  const auto whole = digits();
   if (whole == 0 || (zero && whole > 1)) return false;
-  if (take(".") && digits() == 0) return false;
-  if (take("eE")) {
-    take("+-");
+  if (at == end) return true;
+  if (take('.', '.') && digits() == 0) return false;
+  if (take('e', 'E')) {
+    take('+', '-');
     if (digits() == 0) return false;
   }
-  return text.empty();
+  return at == end;
 }
 
 /// How deep ignored values may nest; the stack pays for each level.
 constexpr int deepest = 256;
+
+/// Of a string's token to what it holds: a view of the record where that has no escapes, else of what is appended to
+/// `unescaped`.
+bool take_quotes(std::string_view& token, std::string& unescaped) {
+  if (token.size() < 2 || token.back() != '"') return false;
+  token = token.substr(1, token.size() - 2);
+  if (token.find('\\') == std::string_view::npos) return true;
+  const std::size_t start = unescaped.size();
+  if (!append_unescaped(unescaped, token)) return false;
+  token = std::string_view(unescaped).substr(start);
+  return true;
+}
 
 /// Reads a value to its end, so that what is ignored is valid all the same.
 simdjson::error_code pass(ondemand::value value, int depth = 0) {
@@ -92,8 +112,11 @@ simdjson::error_code pass(ondemand::value value, int depth = 0) {
       }
       return simdjson::SUCCESS;
     }
-    case ondemand::json_type::string:
-      return value.get_string().error();
+    case ondemand::json_type::string: {
+      std::string_view text = token_text(value.raw_json_token());
+      std::string unescaped;
+      return take_quotes(text, unescaped) ? simdjson::SUCCESS : simdjson::STRING_ERROR;
+    }
     case ondemand::json_type::boolean:
       return value.get_bool().error();
     case ondemand::json_type::number:
@@ -115,16 +138,17 @@ class JsonlCodec final : public Codec {
         seen_(tree_.nodes().size()) {}
 
   Decoded decode(std::string_view record) override {
-    if (bytes_.size() < record.size() + padding) bytes_.resize(2 * record.size() + padding);
+    if (bytes_.size() < record.size() + Record::padding) bytes_.resize(2 * record.size() + Record::padding);
     std::memcpy(bytes_.data(), record.data(), record.size());
-    std::memset(bytes_.data() + record.size(), ' ', padding);
     return decode_padded({bytes_.data(), record.size()});
   }
 
   Decoded decode_padded(std::string_view record) override {
     if (record.find_first_not_of(" \t\r") == std::string_view::npos) return {};
-    scalars_ = {};
+    std::fill_n(scalars_.begin(), event_ ? slot_count : role_count, Scalar());
     message_.clear();
+    unescaped_.clear();
+    unescaped_.reserve(record.size());  // it must not move once views point into it
     ++records_;
     if (const auto error = read(record)) return refuse(RejectReason::malformed, simdjson::error_message(error));
     if (!message_.empty()) return {{}, RejectReason::malformed, message_, {}};
@@ -141,7 +165,8 @@ class JsonlCodec final : public Codec {
 
   simdjson::error_code read(std::string_view record) {
     ondemand::document document;
-    if (const auto error = parser_.iterate(record.data(), record.size(), record.size() + padding).get(document)) return error;
+    if (const auto error = parser_.iterate(record.data(), record.size(), record.size() + Record::padding).get(document))
+      return error;
     ondemand::object object;
     if (const auto error = document.get_object().get(object)) return error;
     if (const auto error = walk(object, JsonTree::root)) return error;
@@ -152,19 +177,31 @@ class JsonlCodec final : public Codec {
     for (auto item : object) {
       ondemand::field field;
       if (const auto error = std::move(item).get(field)) return error;
-      std::string_view key;
-      if (const auto error = field.unescaped_key().get(key)) return error;
-      const std::uint32_t child = child_named(node, key);
+      std::uint32_t child = JsonTree::none;
+      if (const auto error = find_child(node, field, child)) return error;
       if (const auto error = child == JsonTree::none ? pass(field.value()) : take(child, field.value())) return error;
     }
     return simdjson::SUCCESS;
   }
 
-  [[nodiscard]] std::uint32_t child_named(std::uint32_t node, std::string_view key) const noexcept {
-    for (const std::uint32_t child : tree_.nodes()[node].children) {
-      if (tree_.nodes()[child].name == key) return child;
+  /// The child that the field's key names. A key is looked up as it is written first; one with escapes is read then.
+  simdjson::error_code find_child(std::uint32_t node, ondemand::field& field, std::uint32_t& found) {
+    const char* const raw = field.key().raw();
+    const std::vector<JsonTree::Node>& nodes = tree_.nodes();
+    for (const std::uint32_t child : nodes[node].children) {
+      const std::string& name = nodes[child].name;
+      found = child;
+      if (nodes[child].plain && raw[name.size()] == '"' && std::memcmp(raw, name.data(), name.size()) == 0)
+        return simdjson::SUCCESS;
     }
-    return JsonTree::none;
+    std::string_view key;
+    if (const auto error = field.unescaped_key().get(key)) return error;
+    for (const std::uint32_t child : nodes[node].children) {
+      found = child;
+      if (nodes[child].name == key) return simdjson::SUCCESS;
+    }
+    found = JsonTree::none;
+    return simdjson::SUCCESS;
   }
 
   simdjson::error_code take(std::uint32_t index, ondemand::value value) {  // NOLINT(misc-no-recursion)
@@ -186,7 +223,8 @@ class JsonlCodec final : public Codec {
     Scalar scalar;
     if (type == ondemand::json_type::string) {
       scalar.kind = Scalar::Kind::string;
-      if (const auto error = value.get_string().get(scalar.text)) return error;
+      scalar.text = token_text(value.raw_json_token());
+      if (!take_quotes(scalar.text, unescaped_)) return simdjson::STRING_ERROR;
     } else if (type == ondemand::json_type::number) {
       scalar = {Scalar::Kind::number, token_text(value.raw_json_token())};
       if (!is_number(scalar.text)) return simdjson::NUMBER_ERROR;
@@ -349,6 +387,7 @@ class JsonlCodec final : public Codec {
   std::uint64_t records_ = 0;  // decoded so far, this one included
   ondemand::parser parser_;
   std::vector<char> bytes_;
+  std::string unescaped_;
   std::array<Scalar, slot_count> scalars_;
   std::array<Update, 2> updates_;
   std::string message_;

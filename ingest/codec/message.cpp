@@ -34,10 +34,12 @@ CodecOptions options_of_messages(Format format, CodecOptions options) {
 class MessageCodec final : public Codec {
  public:
   MessageCodec(Format format, const CodecOptions& options)
-      : one_line_(format == Format::snap || format == Format::tsv || format == Format::tve),
+      : text_(format != Format::binary),
+        one_line_(format == Format::snap || format == Format::tsv || format == Format::tve),
         codec_(make_codec(format, options_of_messages(format, options))) {}
 
   Decoded decode(std::string_view record) override {
+    if (!text_) return codec_->decode(record);
     if (record.ends_with('\n')) record.remove_suffix(1);
     if (record.ends_with('\r')) record.remove_suffix(1);
     if (record.find_first_not_of(" \t\r\n") == std::string_view::npos) return malformed("the message is empty");
@@ -48,6 +50,7 @@ class MessageCodec final : public Codec {
  private:
   static Decoded malformed(std::string_view message) { return {{}, RejectReason::malformed, message, {}}; }
 
+  bool text_;
   bool one_line_;
   std::unique_ptr<Codec> codec_;
 };

@@ -1,5 +1,4 @@
-// One buffer that holds the current record and what follows it; offsets are relative to begin_, since refill() moves the record
-// to the front.
+// The buffer holds the current record and what follows it; offsets are relative to what it holds, which more() moves.
 #include "ingest/source/line_source.hpp"
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 namespace deltamatch::ingest {
 namespace {
 
-constexpr std::size_t chunk = std::size_t{1} << 18;
 constexpr std::size_t head_size = std::size_t{1} << 16;
 constexpr std::size_t kept_of_long_record = 4096;
 
@@ -56,38 +54,17 @@ bool says_something(std::string_view line) noexcept {
 
 }  // namespace
 
-LineSource::LineSource(std::unique_ptr<ByteSource> bytes, std::size_t max_record)
-    : bytes_(std::move(bytes)), max_record_(std::max<std::size_t>(max_record, 1)), buffer_(chunk) {}
+LineSource::LineSource(ByteBuffer bytes, std::size_t max_record)
+    : bytes_(std::move(bytes)), max_record_(std::max<std::size_t>(max_record, 1)) {}
 
 std::string LineSource::where(Position position) const { return name() + ":" + std::to_string(position.number); }
 
-Progress LineSource::progress() const noexcept {
-  return {lines_.load(std::memory_order_relaxed), bytes_->bytes_read(), bytes_->bytes_total()};
-}
-
-/// Reads more behind what is held; false at the end.
-bool LineSource::refill() {
-  if (ended_) return false;
-  const std::size_t held = end_ - begin_;
-  if (begin_ != 0) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, held);
-    begin_ = 0;
-    end_ = held;
-  }
-  if (buffer_.size() - end_ < chunk / 2) buffer_.resize(buffer_.size() * 2);
-  const std::size_t got = bytes_->read(std::span(buffer_).subspan(end_));
-  end_ += got;
-  ended_ = got == 0;
-  return !ended_;
-}
+Progress LineSource::progress() const noexcept { return bytes_.progress(lines_.load(std::memory_order_relaxed)); }
 
 void LineSource::skip_mark() {
-  if (started_) return;
-  started_ = true;
+  if (std::exchange(started_, true)) return;
   constexpr std::string_view mark = "\xef\xbb\xbf";
-  while (end_ < mark.size() && mark.starts_with(std::string_view(buffer_.data(), end_)) && refill()) {
-  }
-  if (std::string_view(buffer_.data(), end_).starts_with(mark)) begin_ = mark.size();
+  if (bytes_.begins_with(mark)) bytes_.drop(mark.size());
 }
 
 std::string_view LineSource::head() {
@@ -96,28 +73,24 @@ std::string_view LineSource::head() {
   for (;;) {
     const std::size_t end = line_end(line);
     if (end == none) break;
-    const std::string_view text(buffer_.data() + begin_ + line, end - line);
+    const std::string_view text = bytes_.held().substr(line, end - line);
     line = end + 1;
-    if (says_something(text) || line > head_size || end >= end_ - begin_) break;
+    if (says_something(text) || line > head_size || end >= bytes_.held().size()) break;
   }
-  const std::string_view all(buffer_.data() + begin_, std::min(end_ - begin_, head_size));
+  const std::string_view all = bytes_.held().substr(0, head_size);
   const std::size_t last = all.rfind('\n');
   return last == std::string_view::npos ? all : all.substr(0, last + 1);
 }
 
-/// The offset (from begin_) of the newline that ends the line which holds offset `from`, or of the end of the stream; none
-/// where the record from begin_ gets too long before that.
+/// The offset of the newline that ends the line which holds offset `from`, or of the end of the stream; none where the record
+/// gets too long before that.
 std::size_t LineSource::line_end(std::size_t from) {
   for (;;) {
-    const char* const start = buffer_.data() + begin_ + from;
-    const std::size_t rest = end_ - begin_ - from;
-    if (const void* found = rest == 0 ? nullptr : std::memchr(start, '\n', rest)) {
-      const auto at = static_cast<std::size_t>(static_cast<const char*>(found) - (buffer_.data() + begin_));
-      return at > max_record_ + 1 ? none : at;  // + 1: a CR may still go
-    }
-    from = end_ - begin_;
+    const std::size_t at = bytes_.held().find('\n', from);
+    if (at != std::string_view::npos) return at > max_record_ + 1 ? none : at;  // + 1: a CR may still go
+    from = bytes_.held().size();
     if (from > max_record_ + 1) return none;
-    if (!refill()) return from;
+    if (!bytes_.more()) return from;
   }
 }
 
@@ -128,14 +101,13 @@ std::size_t LineSource::quoted_end(std::size_t first_end, std::uint64_t& lines) 
   std::size_t end = first_end;
   Quoting state = Quoting::field_start;
   for (std::uint64_t count = 1;; ++count) {
-    const std::string_view text = without_cr({buffer_.data() + begin_ + line, end - line});
-    state = scan(text, separator_, state);
+    state = scan(without_cr(bytes_.held().substr(line, end - line)), separator_, state);
     if (state == Quoting::broken) return first_end;  // the codec will say so
     if (state != Quoting::quoted) {
       lines = count;
       return end;
     }
-    if (end == end_ - begin_) return none;
+    if (end == bytes_.held().size()) return none;
     line = end + 1;
     end = line_end(line);
     if (end == none) return none;
@@ -144,30 +116,30 @@ std::size_t LineSource::quoted_end(std::size_t first_end, std::uint64_t& lines) 
 
 /// Hands over the prefix of a line that is too long and passes over the rest.
 void LineSource::take_long(Record& record) {
-  prefix_.assign(buffer_.data() + begin_, std::min(end_ - begin_, std::min(kept_of_long_record, max_record_)));
+  prefix_ = bytes_.held().substr(0, std::min(kept_of_long_record, max_record_));
   record.fault = RecordFault::too_long;
   record.length = 0;
   for (;;) {
-    const std::size_t rest = end_ - begin_;
-    const void* found = rest == 0 ? nullptr : std::memchr(buffer_.data() + begin_, '\n', rest);
-    const std::size_t passed =
-        found == nullptr ? rest : static_cast<std::size_t>(static_cast<const char*>(found) - (buffer_.data() + begin_));
-    record.length += passed;
-    begin_ += found == nullptr ? passed : passed + 1;
-    if (found != nullptr || !refill()) break;
+    const std::string_view held = bytes_.held();
+    const std::size_t end = held.find('\n');
+    const bool found = end != std::string_view::npos;
+    record.length += found ? end : held.size();
+    bytes_.drop(found ? end + 1 : held.size());
+    if (found || !bytes_.more()) break;
   }
   record.bytes = prefix_;
 }
 
 bool LineSource::next(Record& record) {
   skip_mark();
-  if (begin_ == end_ && !refill()) return false;
+  if (bytes_.held().empty() && !bytes_.more()) return false;
   record.position = {++line_, 0};
   record.fault = RecordFault::none;
   std::size_t end = line_end(0);
   std::string_view line;
-  if (end != none) line = without_cr({buffer_.data() + begin_, end});
-  if (end == none || line.size() > max_record_) {
+  if (end != none) line = without_cr(bytes_.held().substr(0, end));
+  record.padded = end != none && line.size() <= max_record_;
+  if (!record.padded) {
     take_long(record);
   } else {
     if (separator_ != 0 && line.find('"') != std::string_view::npos) {
@@ -178,11 +150,11 @@ bool LineSource::next(Record& record) {
       else
         end = last;
       line_ += lines - 1;
-      line = without_cr({buffer_.data() + begin_, end});  // refills may have moved it
+      line = without_cr(bytes_.held().substr(0, end));  // what is held may have moved
     }
     record.bytes = line;
     record.length = line.size();
-    begin_ = std::min(begin_ + end + 1, end_);
+    bytes_.drop(std::min(end + 1, bytes_.held().size()));
   }
   lines_.store(line_, std::memory_order_relaxed);
   return true;

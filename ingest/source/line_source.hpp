@@ -7,8 +7,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
+#include "ingest/source/byte_buffer.hpp"
 #include "ingest/source/bytes.hpp"
 #include "ingest/source/record_source.hpp"
 
@@ -19,37 +20,34 @@ namespace deltamatch::ingest {
 /// line; the rest is passed over without being held. With set_quoted_separator, a quoted field (RFC 4180) may span lines.
 class LineSource final : public RecordSource {
  public:
-  LineSource(std::unique_ptr<ByteSource> bytes, std::size_t max_record);
+  LineSource(ByteBuffer bytes, std::size_t max_record);
+  LineSource(std::unique_ptr<ByteSource> bytes, std::size_t max_record)
+      : LineSource(ByteBuffer(std::move(bytes)), max_record) {}
 
   bool next(Record& record) override;
   [[nodiscard]] std::string where(Position position) const override;
   [[nodiscard]] Progress progress() const noexcept override;
-  void cancel() noexcept override { bytes_->cancel(); }
+  void cancel() noexcept override { bytes_.cancel(); }
 
   /// The first whole lines, at least one that is neither blank nor a comment and at most about 64 KiB; all there is where there
   /// is less. Holds until next(). Call it before next().
   [[nodiscard]] std::string_view head();
   /// Quoted fields may span lines from here on; 0: they may not.
   void set_quoted_separator(char separator) noexcept { separator_ = separator; }
-  [[nodiscard]] const std::string& name() const noexcept { return bytes_->name(); }
+  [[nodiscard]] const std::string& name() const noexcept { return bytes_.name(); }
 
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  bool refill();
   void skip_mark();
   std::size_t line_end(std::size_t from);
   std::size_t quoted_end(std::size_t first_end, std::uint64_t& lines);
   void take_long(Record& record);
 
-  std::unique_ptr<ByteSource> bytes_;
+  ByteBuffer bytes_;
   std::size_t max_record_;
   char separator_ = 0;
-  std::vector<char> buffer_;
-  std::size_t begin_ = 0;  // of what has not been handed over
-  std::size_t end_ = 0;    // of what has been read
   bool started_ = false;
-  bool ended_ = false;
   std::string prefix_;  // of a line that is too long
   std::uint64_t line_ = 0;
   std::atomic<std::uint64_t> lines_ = 0;

@@ -1,6 +1,7 @@
 // Records: the pieces of a stream that a codec reads, each with its position.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,10 +25,14 @@ enum class RecordFault : std::uint8_t {
 
 /// One record. `bytes` holds until the next call of next().
 struct Record {
+  /// Bytes behind a padded record that may be read, whatever they hold: some codecs then need no copy of it.
+  static constexpr std::size_t padding = 64;
+
   std::string_view bytes;
   Position position;
   RecordFault fault = RecordFault::none;
   std::uint64_t length = 0;  ///< bytes of the record in the source; larger than bytes.size() only where too long
+  bool padded = false;
 };
 
 /// How far a source is, in bytes as they are stored (compressed ones where they are). May be read from any thread.

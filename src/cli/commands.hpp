@@ -10,6 +10,7 @@ void add_replay(const Command& program, Run& run);
 void add_match(const Command& program, Run& run);
 void add_explain(const Command& program, Run& run);
 void add_validate(const Command& program, Run& run);
+void add_convert(const Command& program, Run& run);
 void add_generate(const Command& program, Run& run);
 void add_snapshot(const Command& program, Run& run);
 void add_run(const Command& program, Run& run);  // with the service only

@@ -59,6 +59,7 @@ int run_program(int argc, char** argv) {
   add_match(command, run);
   add_explain(command, run);
   add_validate(command, run);
+  add_convert(command, run);
   add_generate(command, run);
   add_snapshot(command, run);
 #ifdef DELTAMATCH_WITH_SERVICE

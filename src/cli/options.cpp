@@ -23,7 +23,8 @@ void add_input_options(const Command& command, InputOptions& input, const std::s
   const std::string group = "Reading " + what;
   const auto name = [&](const char* option) { return "--" + prefix + option; };
   std::vector<std::pair<std::string, Format>> formats;
-  for (const Format format : {Format::snap, Format::csv, Format::tsv, Format::tve, Format::jlg, Format::jsonl}) {
+  for (const Format format :
+       {Format::snap, Format::csv, Format::tsv, Format::tve, Format::jlg, Format::jsonl, Format::binary}) {
     formats.emplace_back(ingest::format_name(format), format);
   }
   add_choice(command, name("format"), input.format, "Format (default: recognised by content)", formats).group(group);
@@ -52,6 +53,30 @@ void add_input_options(const Command& command, InputOptions& input, const std::s
   command.add_text(name("time-format"), input.codec.time_format, "Written form of times, e.g. %m/%d/%Y-%H:%M (UTC)", "FORMAT")
       .group(group);
   command.add_text(name("edge-label"), input.codec.edge_label, "Label of edges whose records carry none", "LABEL").group(group);
+}
+
+void add_id_option(const Command& command, GraphOptions& options, const std::string& group) {
+  add_choice(command, "--ids", options.ids, "What vertex ids are (default: by the format)",
+             std::vector<std::pair<std::string, IdKind>>{
+                 {"automatic", IdKind::automatic}, {"integer", IdKind::integer}, {"string", IdKind::string}})
+      .group(group);
+}
+
+void add_bad_record_options(const Command& command, GraphOptions& options) {
+  const std::string group = "Bad records";
+  add_choice(command, "--on-error", options.on_error, "What to do about a record that is refused (default: fail)",
+             std::vector<std::pair<std::string, OnError>>{
+                 {"fail", OnError::fail}, {"skip", OnError::skip}, {"dead-letter", OnError::dead_letter}})
+      .group(group);
+  command.add_text("--dead-letters", options.dead_letters, "Where --on-error dead-letter keeps them (JSONL)", "FILE")
+      .group(group);
+  add_number(command, "--max-record", options.max_record, "Longest record in bytes (default: 1048576)", 1, 1U << 30)
+      .group(group);
+}
+
+void add_negative_ids_option(const Command& command, InputOptions& input) {
+  command.add_flag("--negative-ids", input.codec.negative_ids, "In t/v/e streams, e -(u+1) -(v+1) deletes the edge u v")
+      .group("Reading the stream");
 }
 
 }  // namespace
@@ -104,20 +129,8 @@ void add_graph_options(const Command& command, GraphOptions& options, bool has_s
   labels.group(group);
   snapshot.group(group).excludes(graph);
   add_direction_options(command, options.directed);
-  add_choice(command, "--ids", options.ids, "What vertex ids are (default: by the format)",
-             std::vector<std::pair<std::string, IdKind>>{
-                 {"automatic", IdKind::automatic}, {"integer", IdKind::integer}, {"string", IdKind::string}})
-      .group(group);
-
-  const std::string bad = "Bad records";
-  add_choice(command, "--on-error", options.on_error, "What to do about a record that is refused (default: fail)",
-             std::vector<std::pair<std::string, OnError>>{
-                 {"fail", OnError::fail}, {"skip", OnError::skip}, {"dead-letter", OnError::dead_letter}})
-      .group(bad);
-  command.add_text("--dead-letters", options.dead_letters, "Where --on-error dead-letter keeps them (JSONL)", "FILE")
-      .group(bad);
-  add_number(command, "--max-record", options.max_record, "Longest record in bytes (default: 1048576)", 1, 1U << 30).group(bad);
-
+  add_id_option(command, options, group);
+  add_bad_record_options(command, options);
   const std::string running = "Running";
   add_number(command, "--threads", options.threads, "Threads (default: as many as the machine has)", 1, 1024).group(running);
   add_backend_options(command, options.backend);
@@ -153,9 +166,15 @@ Option add_stream_options(const Command& command, StreamOptions& options) {
       "An edge lives so long after its last insertion, in event time, e.g. 24h (a batch then spans at most a sixteenth)")
       .group(group);
   add_input_options(command, options.input, "", "the stream", true);
-  command.add_flag("--negative-ids", options.input.codec.negative_ids, "In t/v/e streams, e -(u+1) -(v+1) deletes the edge u v")
-      .group("Reading the stream");
+  add_negative_ids_option(command, options.input);
   return updates;
+}
+
+void add_conversion_options(const Command& command, GraphOptions& common, InputOptions& input) {
+  add_input_options(command, input, "", "the stream", true);
+  add_id_option(command, common, "Reading the stream");
+  add_negative_ids_option(command, input);
+  add_bad_record_options(command, common);
 }
 
 Option add_query_options(const Command& command, QuerySelection& options) {

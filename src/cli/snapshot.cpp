@@ -11,7 +11,7 @@
 #include "cli/paths.hpp"
 #include "cli/values.hpp"
 #include "deltamatch/engine.hpp"
-#include "ingest/sink/json_text.hpp"
+#include "ingest/codec/text_records.hpp"
 #include "ingest/sink/output_file.hpp"
 
 namespace deltamatch::cli {
@@ -50,37 +50,14 @@ int info(const Snapshot& options) {
   return exit_ok;
 }
 
-/// One record of a JSONL stream.
-void append_record(std::string& out, const Update& update) {
-  const auto field = [&out](std::string_view name, std::string_view label) {
-    if (label.empty()) return;
-    out.append(",\"").append(name).append("\":");
-    ingest::append_json_string(out, label);
-  };
-  if (update.kind == UpdateKind::insert_vertex) {
-    out += R"({"vertex":)";
-    ingest::append_json_id(out, update.source);
-    field("label", update.source_label.value_or(std::string_view()));
-  } else {
-    out += R"({"source":)";
-    ingest::append_json_id(out, update.source);
-    out += R"(,"target":)";
-    ingest::append_json_id(out, update.target);
-    field("label", update.label);
-    if (update.time) {
-      out += R"(,"time":)";
-      ingest::append_number(out, *update.time);
-    }
-  }
-  out += "}\n";
-}
-
 int export_graph(const Snapshot& options) {
   check_apart({{"FILE", options.file}}, {{"--out", options.out}});
   const Engine engine = Engine::restore(options.file);
   ingest::OutputFile out(options.out);
   engine.for_each([&out](const Update& update) {
-    append_record(out.text(), update);
+    Update record = update;
+    if (record.source_label == "") record.source_label.reset();  // what a vertex bears that is mentioned without a label
+    ingest::append_jsonl(out.text(), record);
     out.spill_if_large();
   });
   out.commit();

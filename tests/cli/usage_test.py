@@ -7,7 +7,7 @@ import subprocess
 import harness
 from harness import PROGRAM, TRIANGLE
 
-COMMANDS = [["replay"], ["match"], ["explain"], ["validate"], ["generate"], ["generate", "payments"], ["generate", "rmat"],
+COMMANDS = [["replay"], ["match"], ["explain"], ["validate"], ["convert"], ["generate"], ["generate", "payments"], ["generate", "rmat"],
             ["generate", "chung-lu"], ["snapshot"], ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "export"]]
 
 
@@ -23,7 +23,7 @@ class Usage(harness.CliTest):
 
     def test_help_names_only_what_there_is(self):
         commands = re.findall(r"^  ([a-z-]+) ", self.ok("--help").out.split("Subcommands:")[1], re.M)
-        everywhere = ["replay", "match", "explain", "validate", "generate", "snapshot"]
+        everywhere = ["replay", "match", "explain", "validate", "convert", "generate", "snapshot"]
         self.assertIn(commands, [everywhere, everywhere + ["run"]])  # the service is an option of the build
 
     def test_version(self):

@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.read_ahead = 0;
   options.on_error = OnError::skip;
   options.max_record = 256;
-  if (data[0] % 7 != 6) options.format = static_cast<Format>(data[0] % 7);
+  if (data[0] % 8 != 7) options.format = static_cast<Format>(data[0] % 8);
   options.codec.ids = static_cast<IdKind>(data[1] % 3);
   options.codec.negative_ids = data[1] % 2 == 1 && options.codec.ids == IdKind::integer;
   const char* const columns[] = {"", "source,target,label,time", "source=a,target=b", "vertex,label",

@@ -1,3 +1,4 @@
+#include "ingest/codec/text_records.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {
@@ -34,6 +35,38 @@ TEST(Jsonl, EscapesAndIgnoredFields) {
           Format::jsonl,
           {R"({"s\u006furce":"a\"\u00e9\n","target":"b","memo":{"x":[1,2.5e300,null,true,{"y":""}]},"n":12345678901234567890123})"}),
       ElementsAre("+ 'a\"\xc3\xa9\n' -> 'b'"));
+}
+
+TEST(Jsonl, BytesThatAreNotUtf8AreReadAsTheyAreWritten) {
+  std::string all;
+  for (int byte = 1; byte < 256; ++byte) all += static_cast<char>(byte);
+  Update update;
+  update.source = std::string_view(all);
+  update.target = std::string_view("\xc3\xa9\xed\xb2\x80\xf0\x9f\x92\xa9\xff");
+  std::string line;
+  append_jsonl(line, update);
+  const auto codec = make_codec(Format::jsonl, {});
+  const Decoded decoded = codec->decode(line);
+  ASSERT_EQ(decoded.updates.size(), 1) << decoded.message;
+  EXPECT_EQ(decoded.updates[0].source, update.source);
+  EXPECT_EQ(decoded.updates[0].target, update.target);
+}
+
+TEST(Jsonl, EscapesOfEveryKind) {
+  const auto label = [](const std::string& escaped) {
+    const auto out = decode(Format::jsonl, {R"({"source":1,"target":2,"x":")" + escaped + R"(","label":")" + escaped + "\"}"});
+    return out.at(0);
+  };
+  EXPECT_EQ(label(R"(\"\\\/\b\f\n\r\t)"), "+ 1 -> 2 [\"\\/\b\f\n\r\t]");
+  EXPECT_EQ(label(R"(a\u0041\u00e9\u20ACz)"), "+ 1 -> 2 [aA\xc3\xa9\xe2\x82\xacz]");
+  EXPECT_EQ(label(R"(\ud83d\udca9\uD800\uDC00\udbff\udfff)"), "+ 1 -> 2 [\xf0\x9f\x92\xa9\xf0\x90\x80\x80\xf4\x8f\xbf\xbf]");
+  EXPECT_EQ(label(R"(\udc80\udcff)"), "+ 1 -> 2 [\x80\xff]");
+  for (const char* bad : {R"(\q)", R"(\u12)", R"(\u12g4)", R"(\u+123)", R"(\ud83d)", R"(\ud83dx)", R"(\ud83d\n)",
+                          R"(\ud83d\u0041)", R"(\udc7f)", R"(\udd00)", R"(\udfff)", R"(\ud800\ud800)"}) {
+    EXPECT_THAT(label(bad), HasSubstr("! malformed")) << bad;
+    EXPECT_THAT(decode(Format::jsonl, {std::string(R"({"source":1,"target":2,"x":")") + bad + "\"}"}),
+                ElementsAre(HasSubstr("! malformed")));
+  }
 }
 
 TEST(Jsonl, NullIsAbsent) {

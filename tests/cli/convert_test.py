@@ -1,0 +1,147 @@
+"""Streams from one format into another: nothing is lost, nothing is added."""
+
+import gzip
+import json
+import random
+
+import harness
+from harness import TRIANGLE
+
+MAGIC = b"\x8fDMUPD\r\n\x01"
+QUERIES = [arg for query in ["edge=(a)-->(b)", TRIANGLE, "pays=(a:A)-[:PAYS]->(b)", "quoted=(a)-[:`x\ty\"z`]->(b)"]
+           for arg in ["--query", query]]
+
+
+def stream(seed, count=3000):
+    """Edges and vertices, ids of both kinds, labels with anything in them, some without a time."""
+    draw = random.Random(seed)
+    ids = list(range(-20, 20)) + [f"v{i}" for i in range(20)] + ["7", "é\u2028", "tab\there", 'quote"\\', "\udc80\udcff"]
+    labels = {v: draw.choice(["A", "B", ""]) for v in ids}
+    time = 1_000_000_000
+    for _ in range(count):
+        time += draw.randrange(0, 5_000_000)
+        source, target = draw.sample(ids, 2)
+        record = {"op": "-"} if draw.random() < 0.3 else draw.choice([{}, {"op": "+"}])
+        if draw.random() < 0.05:
+            record.update(vertex=source)
+            if record.get("op") != "-":
+                record["label"] = labels[source]
+        else:
+            record.update(source=source, target=target, label=draw.choice(["", "PAYS", "KNOWS", 'x\ty"z', "é"]))
+            if draw.random() < 0.3:
+                record.update(source_label=labels[source], target_label=labels[target])
+        record["time"] = draw.choice([time, time, time - 10**9, None])
+        yield json.dumps(record) + "\n"
+
+
+class Convert(harness.CliTest):
+    def outcome(self, name, *args):
+        """What a replay finds, with the digests of its matches."""
+        result = self.json("replay", "--updates", name, *QUERIES, "--batch", 100, "--emit", "digest", "--on-error", "skip", *args)
+        result["graph"].pop("bytes")
+        return {key: result[key] for key in ["graph", "batches", "updates", "ignored", "queries"]}
+
+    def test_round_trips_lose_nothing(self):
+        for seed in range(3):
+            self.write("a.jsonl", "".join(stream(seed)))
+            truth = self.outcome("a.jsonl")
+            self.assertGreater(truth["queries"][1]["new"], 0)
+            self.assertRegex(self.ok("convert", "a.jsonl", "a.dmu", "--to", "binary").out,
+                             r"\A3,000 updates written, 0 records refused\n\Z")
+            self.assertEqual(self.outcome("a.dmu"), truth)
+            self.ok("convert", "a.dmu", "b.jsonl", "--to", "jsonl")
+            self.assertEqual(self.outcome("b.jsonl"), truth)
+            self.ok("convert", "b.jsonl", "b.dmu", "--to", "binary")
+            binary = (self.dir / "a.dmu").read_bytes()
+            self.assertEqual((self.dir / "b.dmu").read_bytes(), binary)
+            self.write("a.dmu.gz", gzip.compress(binary))
+            self.assertEqual(self.outcome("a.dmu.gz"), truth)
+            self.assertLess(len(binary), len(self.read("a.jsonl")) / 2)
+
+    def test_tsv_round_trip_of_what_it_holds(self):
+        draw = random.Random(5)
+        lines = [f"{draw.choice('+-')}\tv{draw.randrange(40)}\t{draw.randrange(40)}\t{draw.choice(['', 'PAYS'])}\t"
+                 f"{draw.choice(['', str(i), f'{i}.25', f'-{i}.000001'])}\n" for i in range(2000)]
+        self.write("a.tsv", "".join(lines))
+        truth = self.outcome("a.tsv")
+        self.ok("convert", "a.tsv", "a.dmu", "--to", "binary")
+        self.ok("convert", "a.dmu", "b.tsv", "--to", "tsv")
+        self.assertEqual([self.outcome("a.dmu"), self.outcome("b.tsv")], [truth, truth])
+        self.ok("convert", "b.tsv", "c.tsv", "--to", "tsv")
+        self.assertEqual(self.read("c.tsv"), self.read("b.tsv"))
+
+    def test_generated_stream(self):
+        self.ok("generate", "payments", "--updates", "p.csv", "--truth", "t.csv", "--records", 5000, "--planted", 5)
+        self.ok("convert", "p.csv", "p.dmu", "--to", "binary")
+        query = ["--query", TRIANGLE, "--emit", "digest", "--window", "24h"]
+        a, b = (self.json("replay", "--updates", name, *query) for name in ["p.csv", "p.dmu"])
+        self.assertEqual((a["queries"], a["ignored"], a["batches"]), (b["queries"], b["ignored"], b["batches"]))
+        self.assertGreater(a["queries"][0]["new"], 0)
+
+    def test_exact_lines(self):
+        self.write("s.jsonl", '{"op":"-","source":"a","target":-7,"label":"L","time":-1500000}\n{"source":1,"target":2}\n')
+        self.assertEqual(self.run_program("convert", "s.jsonl", "-", "--to", "tsv").out, "-\ta\t-7\tL\t-1.500000\n+\t1\t2\t\t\n")
+        self.write("s.tve", "v 1 A\ne 1 2 L\n-v 1\n")
+        self.assertEqual(self.run_program("convert", "s.tve", "-", "--to", "jsonl").out,
+                         '{"vertex":1,"label":"A"}\n{"source":1,"target":2,"label":"L"}\n{"op":"-","vertex":1}\n')
+        self.assertEqual(self.run_program("convert", "s.tve", "-", "--to", "binary").out_bytes,
+                         MAGIC + b"\x05\x12\x08\x02\x01A" + b"\x06\x10\x04\x02\x04\x01L" + b"\x03\x13\x00\x02")
+
+    def test_standard_input_and_output(self):
+        outcome = self.run_program("convert", "-", "-", "--to", "binary", stdin="1 2\n")
+        self.assertEqual((outcome.code, outcome.out_bytes), (0, MAGIC + b"\x04\x10\x00\x02\x04"))
+        self.assertEqual(outcome.err, "1 updates written, 0 records refused\n")
+        self.assertEqual(self.json("replay", "--updates", "-", "--query", TRIANGLE, stdin=outcome.out_bytes)["updates"], 1)
+        self.assertEqual(self.run_program("convert", "-", "-", "--to", "binary").out_bytes, MAGIC)
+
+    def test_reading_options(self):
+        self.write("s.csv", "payer;payee;at\n1;2;3\n")
+        args = ["convert", "s.csv", "-", "--columns", "source=payer,target=payee,time=at", "--time-unit", "ms", "--ids", "string"]
+        self.assertEqual(self.run_program(*args, "--to", "jsonl").out, '{"source":"1","target":"2","time":3000}\n')
+        self.write("e.jsonl", '{"op":"u","before":{"source":1,"target":2},"after":{"source":1,"target":3},"ts_ms":5}\n')
+        args = ["convert", "e.jsonl", "-", "--envelope", "debezium", "--columns", "time=.ts_ms", "--time-unit", "ms"]
+        self.assertEqual(self.run_program(*args, "--to", "jsonl").out,
+                         '{"op":"-","source":1,"target":2,"time":5000}\n{"source":1,"target":3,"time":5000}\n')
+
+    def test_bad_records(self):
+        self.write("s.tsv", "+\t1\t2\n+\t1\n+\t3\t4\n")
+        args = ["convert", "s.tsv", "s.dmu", "--to", "binary"]
+        self.fails(1, *args, says="s.tsv:2: wrong_arity")
+        self.assertEqual(self.run_program("convert", "s.dmu", "-", "--to", "tsv").out, "+\t1\t2\t\t\n")
+        self.assertEqual(self.ok(*args, "--on-error", "skip").out, "2 updates written, 1 records refused\n")
+        self.ok(*args, "--on-error", "dead-letter", "--dead-letters", "d.jsonl")
+        self.assertEqual([(d["position"], d["record"]) for d in self.lines("d.jsonl")], [(2, "+\t1")])
+        self.assertEqual(self.run_program("convert", "s.dmu", "-", "--to", "tsv").out, "+\t1\t2\t\t\n+\t3\t4\t\t\n")
+
+    def test_what_tsv_does_not_hold(self):
+        for record, what in [('{"vertex":1}', "a vertex"),
+                             ('{"source":1,"target":2,"source_label":"A"}', "a vertex's label"),
+                             ('{"source":"1","target":2}', "an id that would be read as something else"),
+                             ('{"source":"a\\tb","target":2}', "an id that would be read as something else"),
+                             ('{"source":1,"target":2,"label":"a\\tb"}', "a label with a tab or a line end")]:
+            self.write("s.jsonl", '{"source":1,"target":2}\n' + record + "\n")
+            self.fails(1, "convert", "s.jsonl", "s.tsv", "--to", "tsv",
+                       says=f"s.jsonl:2: tsv does not hold {what}; convert to binary or jsonl")
+
+    def test_wrong_usage(self):
+        self.write("s.tsv", "1\t2\n")
+        self.fails(2, "convert", "s.tsv", "s.tsv", "--to", "binary", says="OUT s.tsv: this is also the file of INPUT s.tsv")
+        self.assertEqual(self.read("s.tsv"), "1\t2\n")
+        for args, text in [(["convert", "s.tsv", "x"], "--to is required"), (["convert", "s.tsv", "--to", "tsv"], "OUT is required"),
+                           (["convert", "s.tsv", "x", "--to", "csv"], "choose one of binary|jsonl|tsv"),
+                           (["convert", "s.tsv", "x", "--to", "tsv", "--on-error", "dead-letter"], "--dead-letters")]:
+            self.fails(2, *args, says=text)
+        self.fails(1, "convert", "none.tsv", "x", "--to", "tsv", says="none.tsv: cannot be opened")
+        self.fails(1, "convert", "s.tsv", "none/x", "--to", "tsv", says="none/x: cannot be created")
+
+    def test_torn_binary_streams(self):
+        self.write("s.tsv", "1\t2\n2\t3\n3\t1\n")
+        self.ok("convert", "s.tsv", "s.dmu", "--to", "binary")
+        self.write("t.dmu", (self.dir / "s.dmu").read_bytes()[:-1])
+        args = ["replay", "--updates", "t.dmu", "--query", "e=(a)-->(b)", "--json"]
+        outcome = self.fails(1, *args, says="t.dmu: the stream is torn: it ends within what begins at byte 19", reports=True)
+        self.assertEqual(json.loads(outcome.out)["queries"][0]["new"], 2)
+
+
+if __name__ == "__main__":
+    harness.main()
