@@ -56,7 +56,7 @@ void read_columns(Section& section, std::string& columns) {
 }
 
 /// Messages have no header, which jlg begins with.
-constexpr std::array formats{Format::jsonl, Format::csv, Format::tsv, Format::snap, Format::tve, Format::jlg};
+constexpr std::array formats{Format::jsonl, Format::csv, Format::tsv, Format::snap, Format::tve, Format::binary, Format::jlg};
 
 std::optional<Format> read_format(Section& section, bool files) {
   const Node* const text = section.find_text("format");
