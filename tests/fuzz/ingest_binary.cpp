@@ -1,0 +1,84 @@
+// Binary records and streams. With an even first byte the rest is one record: what is accepted is what is written again. With
+// an odd one it is a stream: however it is cut into batches, and wherever it is torn, what stands before is read alike.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "deltamatch/error.hpp"
+#include "ingest/codec/binary.hpp"
+#include "ingest/stream.hpp"
+
+namespace {
+
+using namespace deltamatch;
+using namespace deltamatch::ingest;
+
+void check_record(std::string_view record) {
+  const auto codec = make_message_codec(Format::binary, {});
+  const Decoded decoded = codec->decode(record);
+  if (decoded.refused.has_value() == (decoded.updates.size() == 1)) std::abort();
+  if (decoded.refused) return;
+  const Update& update = decoded.updates[0];
+  if (update.source.is_text() && update.source.text().empty()) std::abort();
+  std::string again;
+  append_binary(again, update);
+  if (again == record) return;
+  // An empty edge label may be written, and is left out: its flag, and its length.
+  if (!update.label.empty() || again.size() + 1 != record.size() || (record[1] & 4) == 0) std::abort();
+}
+
+struct Outcome {
+  std::string updates;
+  std::uint64_t refused = 0;
+  std::string error;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+Outcome read(std::string_view bytes, std::size_t batch) {
+  StreamOptions options;
+  options.format = Format::binary;
+  options.on_error = OnError::skip;
+  options.max_record = 64;
+  options.read_ahead = 0;
+  options.limits.max_updates = batch;
+  Outcome outcome;
+  try {
+    const auto stream = open_memory(bytes, "fuzz", options);
+    PositionedBatch positioned;
+    try {
+      while (stream->next(positioned)) {
+        for (const Update& update : positioned.updates.updates()) append_binary_framed(outcome.updates, update);
+        stream->settle(positioned, {});
+      }
+    } catch (const Error& error) {
+      outcome.error = error.what();
+    }
+    outcome.refused = stream->refused().total();
+  } catch (const Error& error) {
+    outcome.error = error.what();
+  }
+  return outcome;
+}
+
+void check_stream(std::string_view records) {
+  std::string bytes;
+  append_binary_preamble(bytes);
+  bytes += records;
+  const Outcome whole = read(bytes, 0);
+  if (read(bytes, 1) != whole) std::abort();
+  const Outcome torn = read(std::string_view(bytes).substr(0, bytes.size() / 2), 0);
+  if (!whole.updates.starts_with(torn.updates) || torn.refused > whole.refused) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 1) return 0;
+  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if (data[0] % 2 == 0)
+    check_record(rest);
+  else
+    check_stream(rest);
+  return 0;
+}
