@@ -19,8 +19,8 @@ struct ServiceConfig {
 
 /// Reads a configuration and everything it names: queries, secrets. Relative paths in it begin at its folder. Nothing is
 /// started, made or written and nobody is contacted. Throws Error(configuration) that lists what is wrong with it, up to ten
-/// places with file, line, key and remedy. No message holds a value of `kafka`, a header, a URL or a variable of the
-/// environment.
+/// places with file, line, key and remedy. No message holds a secret: a header, a URL, a property of Kafka that is one, with
+/// what a variable or a file holds of it. A value that is wrong is shown as the file has it.
 [[nodiscard]] ServiceConfig read_service_config(const std::filesystem::path& file,
                                                 const Environment& environment = process_environment());
 
