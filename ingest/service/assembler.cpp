@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "deltamatch/error.hpp"
-
 namespace deltamatch::ingest {
 
 std::string_view UpdateRun::key(std::size_t update) const {
@@ -60,11 +58,12 @@ Assembler::Assembler(const InputOptions& options, BatchLimits limits, std::size_
 
 std::size_t Assembler::open(const TopicPartition& partition, std::int64_t next, const InputTopics& topics,
                             Clock::time_point now) {
+  std::unique_ptr<Codec> codec = make_message_codec(topics.format, topics.codec);
   const auto number = static_cast<std::uint32_t>(parts_.size());
   const auto place = std::upper_bound(order_.begin(), order_.end(), partition,
                                       [&](const TopicPartition& at, std::uint32_t other) { return at < parts_[other].at; });
   order_.insert(place, number);
-  parts_.push_back({partition, make_codec(topics.format, topics.codec), next, {}});
+  parts_.push_back({partition, std::move(codec), next, {}});
   watermarks_.open(now);
   auto names = std::make_shared<std::vector<TopicPartition>>();
   for (const Part& part : parts_) names->push_back(part.at);
@@ -98,9 +97,6 @@ bool Assembler::decode(Part& part, const InputRecord& record) {
     return true;
   }
   const Decoded decoded = part.codec->decode(*record.value);
-  if (!decoded.remedy.empty()) {
-    throw Error(fmt::format("{} at offset {}", to_string(part.at), record.offset), decoded.message, decoded.remedy);
-  }
   if (decoded.refused) {
     refuse(part, record, *decoded.refused, decoded.message);
     return true;

@@ -98,12 +98,11 @@ class Assembler {
   Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark);
 
   /// Takes up a partition, whose next record is the one at `next`. Gives its number, from 0. `topics`: how its records are
-  /// read.
+  /// read. Throws Error(usage) as make_message_codec does.
   std::size_t open(const TopicPartition& partition, std::int64_t next, const InputTopics& topics, Clock::time_point now);
   [[nodiscard]] std::size_t partitions() const noexcept { return parts_.size(); }
 
   /// Takes a record into the open batch. False where the batch must be cut before this record, which is then to be given again.
-  /// Throws Error where no record of the topic can be read (a remedy of the codec).
   bool add(const InputRecord& record, Clock::time_point now);
 
   /// Whether nothing was taken since the last cut.
