@@ -4,6 +4,10 @@ function(deltamatch_target target)
   # GCC 12 sees overlaps in std::string concatenations at -O3 that are not there (GCC bug 105651).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE -Wno-restrict)
+    # And with sanitizers members of std::regex that might not be initialized.
+    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+      target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
+    endif()
   endif()
   if(DELTAMATCH_WERROR)
     list(APPEND warnings -Werror)
