@@ -110,7 +110,7 @@ def main(folder, deltamatch, broker, window):
     columns = header.decode().strip()
     (folder / "records.csv").write_bytes(b"".join(lines))
     config = configure(folder, broker, window, columns)
-    kcat(broker, "-P", "-t", INPUT, "-p", "0", input=b"")
+    kcat(broker, "-L", "-t", INPUT, capture_output=True)  # asking for the topic makes it
     seconds = run_service(deltamatch, folder, config, broker, lines)
     marks = [json.loads(value) for value in read_topic(broker, f"{APPLICATION}.commits")]
     alerts = read_topic(broker, ALERTS)
@@ -127,4 +127,4 @@ def main(folder, deltamatch, broker, window):
 if __name__ == "__main__":
     if len(sys.argv) != 5:
         sys.exit(__doc__)
-    sys.exit(main(pathlib.Path(sys.argv[1]), *sys.argv[2:]))
+    sys.exit(main(pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]))
