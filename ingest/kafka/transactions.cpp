@@ -6,6 +6,7 @@
 #include <array>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -256,8 +257,17 @@ void Transactions::State::learn(const std::string& name, Deadline deadline) {
   std::string reason;
   const std::unique_ptr<RdKafka::Topic> handle(RdKafka::Topic::create(producer.inner()->handle.get(), name, nullptr, reason));
   if (handle == nullptr) throw Setback{RdKafka::ERR__INVALID_ARG, reason, name};
-  RdKafka::Metadata* answer = nullptr;
-  if (producer->metadata(false, handle.get(), &answer, remaining_ms(deadline)) == RdKafka::ERR_NO_ERROR) delete answer;
+  // One that was made a moment ago may not have come round to the broker that answers, or have no leader yet.
+  const Deadline patience = std::min(deadline, Clock::now() + std::chrono::seconds(5));
+  for (bool known = false; !known;) {
+    RdKafka::Metadata* raw = nullptr;
+    const RdKafka::ErrorCode code = producer->metadata(false, handle.get(), &raw, remaining_ms(deadline));
+    const std::unique_ptr<RdKafka::Metadata> answer(raw);
+    known = code == RdKafka::ERR_NO_ERROR && answer != nullptr && !answer->topics()->empty() &&
+            answer->topics()->front()->err() == RdKafka::ERR_NO_ERROR;
+    if (Clock::now() >= patience) return;
+    if (!known) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
 }
 
 void Transactions::State::send_offsets(const Offsets& offsets, Deadline deadline) {
