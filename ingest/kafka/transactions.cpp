@@ -141,6 +141,9 @@ struct Transactions::State {
         deliveries(std::make_shared<Deliveries>()),
         producer(cluster, "transactions", configuration(cluster, limit), deliveries) {}
 
+  /// How long an attempt may take. The rest of the brokers' patience is for aborting it.
+  [[nodiscard]] std::chrono::milliseconds allowed() const { return timeout * 3 / 4; }
+
   void init(Deadline deadline);
   void attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline);
   void produce(const OutputRecord& record, Deadline deadline);
@@ -214,7 +217,7 @@ void Transactions::State::init(Deadline deadline) {
 
 void Transactions::State::attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline) {
   begun = Clock::now();
-  const Deadline limit = std::min(deadline, begun + timeout);
+  const Deadline limit = std::min(deadline, begun + allowed());
   deliveries->take();
   settle(
       limit, [&](int) { return Answer(rd_kafka_begin_transaction(producer.c())); },
@@ -290,7 +293,7 @@ void Transactions::State::send_offsets(const Offsets& offsets, Deadline deadline
       call->answer.reset(
           rd_kafka_send_offsets_to_transaction(call->client->handle->c_ptr(), call->list.get(), call->group.get(), timeout_ms));
     });
-    if (!returned) undecided("the input's offsets (do all of its partitions still exist?)");
+    if (!returned) undecided("the input's offsets");
     return std::move(call->answer);
   };
   settle(deadline, send, [&] { throw Setback{RdKafka::ERR__TIMED_OUT, "the input's offsets could not be sent in time", {}}; });
@@ -303,7 +306,7 @@ void Transactions::State::flush(Deadline deadline) {
 }
 
 void Transactions::State::end(Deadline deadline) {
-  if (Clock::now() >= begun + timeout) throw Setback{RdKafka::ERR__TIMED_OUT, "the transaction was open for too long", {}};
+  if (Clock::now() >= begun + allowed()) throw Setback{RdKafka::ERR__TIMED_OUT, "the transaction was open for too long", {}};
   settle(
       deadline, [&](int timeout_ms) { return Answer(rd_kafka_commit_transaction(producer.c(), timeout_ms)); },
       [&] { undecided("a commit"); });
@@ -371,6 +374,8 @@ void Transactions::State::refuse(const Setback& setback) const {
     case RdKafka::ERR_UNKNOWN_TOPIC_OR_PART:
     case RdKafka::ERR__UNKNOWN_TOPIC:
     case RdKafka::ERR__UNKNOWN_PARTITION:
+      if (setback.topic.empty())
+        throw Error(where, "the input's offsets were refused: " + text, "check that all of its topics still exist");
       throw Error(where, "there is no such topic to write to", "make it");
     default:
       throw Error(where, text, "nothing of the transaction is visible");

@@ -30,8 +30,9 @@ struct OutputRecord {
 /// group of that name. Nothing of a transaction is visible to `read_committed` readers before commit has returned. One thread
 /// at a time may use it, any thread.
 ///
-/// A transaction that is open for longer than `timeout` is aborted by the brokers. Commit gives up before that: it never
-/// commits a transaction that it began more than `timeout` ago.
+/// A transaction that is open for longer than `timeout` is aborted by the brokers, which then fence its producer. Commit
+/// aborts it itself after three quarters of that, and tries again until its deadline; if even that comes too late, it throws
+/// Fenced.
 class Transactions {
  public:
   /// Fences every older Transactions object of the application: what it has in hand is aborted, or finished if it was already

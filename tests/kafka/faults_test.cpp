@@ -51,6 +51,10 @@ class Brokers {
 
   [[nodiscard]] std::string address() const { return rd_kafka_mock_cluster_bootstraps(brokers_); }
 
+  void slow_down(std::chrono::milliseconds answer) {
+    rd_kafka_mock_broker_set_rtt(brokers_, 1, static_cast<int>(answer.count()));
+  }
+
   void fail(Request request, rd_kafka_resp_err_t error, int times) {
     const std::vector<rd_kafka_resp_err_t> errors(static_cast<std::size_t>(times), error);
     rd_kafka_mock_push_request_errors_array(brokers_, static_cast<std::int16_t>(request), errors.size(), errors.data());
@@ -67,7 +71,7 @@ class Brokers {
   rd_kafka_mock_cluster_t* brokers_;
 };
 
-class Faults : public ::testing::TestWithParam<Fault> {
+class MockedBrokers : public ::testing::Test {
  protected:
   Brokers brokers;
   Notes notes;
@@ -90,6 +94,8 @@ class Faults : public ::testing::TestWithParam<Fault> {
     transactions.commit(std::array{OutputRecord{"t", "key", "value", {}}}, {{{"t", 0}, 1}}, in(20));
   }
 };
+
+class Faults : public MockedBrokers, public ::testing::WithParamInterface<Fault> {};
 
 TEST_P(Faults, EndAsTheyShould) {
   const Fault& fault = GetParam();
@@ -132,6 +138,22 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"EpochBumpedAtEnd", Request::end, RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH, 1, Outcome::fenced},
         Fault{"StateInvalidAtEnd", Request::end, RD_KAFKA_RESP_ERR_INVALID_TXN_STATE, 1, Outcome::ended}),
     [](const auto& fault) { return std::string(fault.param.name); });
+
+// Brokers that take requests and answer none: at the deadline nobody knows, nothing more is taken, and closing does not hang.
+TEST_F(MockedBrokers, SilenceIsUndecidedAtTheDeadline) {
+  auto transactions = std::make_unique<Transactions>(cluster, 20s, in(20));
+  commit(*transactions);
+  brokers.slow_down(60s);
+  auto start = Clock::now();
+  EXPECT_THAT(
+      thrown<Undecided>([&] { transactions->commit(std::array{OutputRecord{"t", {}, "never", {}}}, {{{"t", 0}, 2}}, in(1)); }),
+      ::testing::HasSubstr("did not answer"));
+  EXPECT_LT(Clock::now() - start, 8s);
+  EXPECT_FALSE(thrown<Undecided>([&] { commit(*transactions); }).empty());
+  start = Clock::now();
+  transactions.reset();
+  EXPECT_LT(Clock::now() - start, 7s);
+}
 
 class Beginnings : public Faults {};
 
