@@ -1,6 +1,6 @@
 """kill -9 at random moments, brokers that go away, a disk that is full: nothing is lost and nothing comes twice.
 
-DELTAMATCH_KILLS is how many times the long test kills the service (default 8; the slow tests take 40)."""
+DELTAMATCH_KILLS is how many times the long test kills the service (default 8; the slow tests take 30)."""
 
 import http.server
 import json
@@ -83,14 +83,14 @@ class Crash(ServiceTest):
             time_now = 0
             while not done.is_set():
                 part = draw.randrange(2)
-                records = random_updates(draw, draw.randrange(1, 400))
+                records = random_updates(draw, draw.randrange(1, 120))
                 time_now += 1_000_000
                 records = [record[:-1] + b', "time": %d}' % (time_now + number) for number, record in enumerate(records)]
                 if draw.random() < 0.3:
                     records.insert(draw.randrange(len(records)), b"{broken %d" % time_now)
                 self.broker.produce(self.input, records, partition=part)
                 sent[part] += len(records)
-                time.sleep(0.05)
+                time.sleep(0.1)
 
         producer = threading.Thread(target=produce)
         producer.start()
