@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "ingest/source/binary_source.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {
@@ -258,6 +259,46 @@ TEST(BinaryStream, RecordsBeyondTheLimitArePassedOver) {
   const auto opened = open_memory(bytes, "test", options);
   EXPECT_THAT(read_all(*opened), ElementsAre("+ 1 -> 2", "+ 3 -> 4"));
   EXPECT_EQ(opened->refused().of(RejectReason::too_long), 1);
+}
+
+/// Each record of a stream that comes in small pieces, as "number:length first last".
+std::vector<std::string> records_of(const std::string& bytes, std::size_t step, std::size_t max = 1 << 21) {
+  BinarySource source(ByteBuffer(std::make_unique<testing::Dribble>(bytes, step)), max);
+  std::vector<std::string> out;
+  for (Record record; source.next(record);) {
+    out.push_back(fmt::format("{}:{} {:02x} {:02x}{}", record.position.number, record.length,
+                              static_cast<unsigned char>(record.bytes.front()),
+                              static_cast<unsigned char>(record.bytes.back()), record.fault == RecordFault::none ? "" : " too long"));
+  }
+  EXPECT_EQ(source.progress().records, out.size());
+  EXPECT_EQ(source.where({3, 0}), "test: record 3");
+  return out;
+}
+
+TEST(BinaryStream, ComesInPiecesOfAnySize) {
+  Update small = edge(1, 2);
+  Update large = edge(3, 4);
+  const std::string text(1'000'000, 'x');
+  large.label = text;
+  large.time = 0;
+  std::string bytes;
+  for (int part = 0; part < 2; ++part) {
+    append_binary_preamble(bytes);
+    append_binary_framed(bytes, small);
+    append_binary_framed(bytes, large);
+    append_binary_framed(bytes, small);
+  }
+  const auto whole = ElementsAre("1:4 10 04", "2:1000008 10 00", "3:4 10 04", "4:4 10 04", "5:1000008 10 00", "6:4 10 04");
+  for (const std::size_t step : {1U, 7U, 4096U, 1U << 18, 1U << 22}) EXPECT_THAT(records_of(bytes, step), whole) << step;
+  const auto cut = ElementsAre("1:4 10 04", "2:1000008 10 78 too long", "3:4 10 04", "4:4 10 04", "5:1000008 10 78 too long", "6:4 10 04");
+  for (const std::size_t step : {7U, 1U << 18}) EXPECT_THAT(records_of(bytes, step, 100), cut) << step;
+}
+
+TEST(BinaryStream, EndsWhenItIsCancelled) {
+  BinarySource source(ByteBuffer(memory_bytes(std::string_view("\x8f" "DMUPD\r\n\x01\x04\x10", 11), "test")), 100);
+  source.cancel();
+  Record record;
+  EXPECT_FALSE(source.next(record));
 }
 
 TEST(BinaryStream, ATornTailIsAnErrorWithItsOffsetAfterWhatStandsBefore) {

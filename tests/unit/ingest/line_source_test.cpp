@@ -5,32 +5,8 @@
 namespace deltamatch::ingest {
 namespace {
 
+using testing::Dribble;
 using ::testing::ElementsAre;
-
-/// Hands over at most `step` bytes a read.
-class Dribble final : public ByteSource {
- public:
-  Dribble(std::string bytes, std::size_t step) : bytes_(std::move(bytes)), step_(step) {}
-  std::size_t read(std::span<char> buffer) override {
-    const std::size_t size = std::min({buffer.size(), step_, bytes_.size() - at_});
-    std::copy_n(bytes_.data() + at_, size, buffer.data());
-    at_ += size;
-    largest_buffer = std::max(largest_buffer, buffer.size());
-    return size;
-  }
-  [[nodiscard]] std::uint64_t bytes_read() const noexcept override { return at_; }
-  [[nodiscard]] std::optional<std::uint64_t> bytes_total() const noexcept override { return bytes_.size(); }
-  void cancel() noexcept override {}
-  [[nodiscard]] const std::string& name() const noexcept override { return name_; }
-
-  std::size_t largest_buffer = 0;
-
- private:
-  std::string bytes_;
-  std::size_t step_;
-  std::size_t at_ = 0;
-  std::string name_ = "test";
-};
 
 std::vector<std::string> lines_of(const std::string& bytes, std::size_t max = 100, std::size_t step = 1 << 20,
                                   char separator = 0) {

@@ -6,15 +6,19 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "deltamatch/error.hpp"
+#include "ingest/source/bytes.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::ingest::testing {
@@ -84,6 +88,31 @@ inline std::vector<std::string> read_all(BatchSource& stream) {
 inline std::vector<std::string> read_all(std::string_view bytes, const StreamOptions& options = {}) {
   return read_all(*open_memory(bytes, "test", options));
 }
+
+/// Hands over at most `step` bytes a read.
+class Dribble final : public ByteSource {
+ public:
+  Dribble(std::string bytes, std::size_t step) : bytes_(std::move(bytes)), step_(step) {}
+  std::size_t read(std::span<char> buffer) override {
+    const std::size_t size = std::min({buffer.size(), step_, bytes_.size() - at_});
+    std::copy_n(bytes_.data() + at_, size, buffer.data());
+    at_ += size;
+    largest_buffer = std::max(largest_buffer, buffer.size());
+    return size;
+  }
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept override { return at_; }
+  [[nodiscard]] std::optional<std::uint64_t> bytes_total() const noexcept override { return bytes_.size(); }
+  void cancel() noexcept override {}
+  [[nodiscard]] const std::string& name() const noexcept override { return name_; }
+
+  std::size_t largest_buffer = 0;
+
+ private:
+  std::string bytes_;
+  std::size_t step_;
+  std::size_t at_ = 0;
+  std::string name_ = "test";
+};
 
 /// A folder that goes with the test.
 class Folder {
