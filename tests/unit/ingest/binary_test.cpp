@@ -267,8 +267,8 @@ std::vector<std::string> records_of(const std::string& bytes, std::size_t step, 
   std::vector<std::string> out;
   for (Record record; source.next(record);) {
     out.push_back(fmt::format("{}:{} {:02x} {:02x}{}", record.position.number, record.length,
-                              static_cast<unsigned char>(record.bytes.front()),
-                              static_cast<unsigned char>(record.bytes.back()), record.fault == RecordFault::none ? "" : " too long"));
+                              static_cast<unsigned char>(record.bytes.front()), static_cast<unsigned char>(record.bytes.back()),
+                              record.fault == RecordFault::none ? "" : " too long"));
   }
   EXPECT_EQ(source.progress().records, out.size());
   EXPECT_EQ(source.where({3, 0}), "test: record 3");
@@ -290,12 +290,17 @@ TEST(BinaryStream, ComesInPiecesOfAnySize) {
   }
   const auto whole = ElementsAre("1:4 10 04", "2:1000008 10 00", "3:4 10 04", "4:4 10 04", "5:1000008 10 00", "6:4 10 04");
   for (const std::size_t step : {1U, 7U, 4096U, 1U << 18, 1U << 22}) EXPECT_THAT(records_of(bytes, step), whole) << step;
-  const auto cut = ElementsAre("1:4 10 04", "2:1000008 10 78 too long", "3:4 10 04", "4:4 10 04", "5:1000008 10 78 too long", "6:4 10 04");
+  const auto cut =
+      ElementsAre("1:4 10 04", "2:1000008 10 78 too long", "3:4 10 04", "4:4 10 04", "5:1000008 10 78 too long", "6:4 10 04");
   for (const std::size_t step : {7U, 1U << 18}) EXPECT_THAT(records_of(bytes, step, 100), cut) << step;
 }
 
 TEST(BinaryStream, EndsWhenItIsCancelled) {
-  BinarySource source(ByteBuffer(memory_bytes(std::string_view("\x8f" "DMUPD\r\n\x01\x04\x10", 11), "test")), 100);
+  BinarySource source(ByteBuffer(memory_bytes(std::string_view("\x8f"
+                                                               "DMUPD\r\n\x01\x04\x10",
+                                                               11),
+                                              "test")),
+                      100);
   source.cancel();
   Record record;
   EXPECT_FALSE(source.next(record));
