@@ -1,6 +1,6 @@
 """kill -9 at random moments, brokers that go away, a disk that is full: nothing is lost and nothing comes twice.
 
-DELTAMATCH_KILLS is how many times the long test kills the service (default 8; the slow tests take 30)."""
+DELTAMATCH_KILLS is how many times the long test kills the service (default 8)."""
 
 import http.server
 import json
