@@ -226,10 +226,10 @@ TEST_F(InputTest, InputThatIsGoneIsNamed) {
   EXPECT_THAT(error_from(12), ::testing::AllOf(HasSubstr("ends at offset 10"), HasSubstr("offset 12")));
 }
 
-std::size_t resident_kilobytes() {
+std::int64_t resident_kilobytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) return std::stoul(line.substr(6));
+    if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
   }
   return 0;
 }
@@ -250,12 +250,12 @@ TEST_F(InputTest, FetchesNoMoreThanItMayWhileNobodyPolls) {
   options.queue_records = 20'000;
   cluster.properties.insert({{"max.poll.interval.ms", "1500"}, {"session.timeout.ms", "1500"}});
   Input input(cluster, options);
-  const std::size_t before = resident_kilobytes();
+  const std::int64_t before = resident_kilobytes();
   begin(input);
   ASSERT_TRUE(input.poll(10s));
   std::this_thread::sleep_for(3s);
-  const std::size_t grown = resident_kilobytes() - before;
-  EXPECT_LT(grown, 60'000U) << "KiB";
+  // It may even shrink: what the writer freed goes back to the system when it likes.
+  EXPECT_LT(resident_kilobytes() - before, 60'000) << "KiB";
   int read = 1;
   const auto start = Clock::now();
   while (read < count && input.poll(10s)) ++read;

@@ -196,21 +196,24 @@ TEST_F(WebhookTest, AnAnswerWithoutEndIsNotTaken) {
 
 TEST_F(WebhookTest, CancellingEndsARequestThatIsUnderWay) {
   options_.timeout = milliseconds(60'000);
-  std::atomic<bool> arrived{false};
-  std::atomic<bool> go_on{false};
-  server_.answer({.before = [&] {
-    arrived = true;
-    while (!go_on) std::this_thread::sleep_for(milliseconds(1));
+  struct Gates {
+    std::atomic<bool> arrived{false};
+    std::atomic<bool> go_on{false};
+  };
+  const auto gates = std::make_shared<Gates>();  // the server may look at them for longer than this test
+  server_.answer({.before = [gates] {
+    gates->arrived = true;
+    while (!gates->go_on) std::this_thread::sleep_for(milliseconds(1));
   }});
   const auto web = sink();
   std::string error;
   std::thread thread([&] { error = error_of([&] { deliver(*web, 1, alerts_of(1, 1)); }); });
-  while (!arrived) std::this_thread::sleep_for(milliseconds(1));
+  while (!gates->arrived) std::this_thread::sleep_for(milliseconds(1));
   const auto begin = Clock::now();
   web->cancel();
   thread.join();
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
-  go_on = true;
+  gates->go_on = true;
   EXPECT_THAT(error, HasSubstr("sink 'web': cancelled"));
   EXPECT_THAT(error_of([&] { deliver(*web, 1, alerts_of(1, 1)); }), HasSubstr("cancelled"));
   EXPECT_EQ(server_.requests().size(), 1u);

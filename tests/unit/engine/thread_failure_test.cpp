@@ -100,35 +100,36 @@ TEST(ThreadFailure, AHelperOutOfMemoryUndoesTheBatch) {
   }
 }
 
-// A batch of one edge at a hub is shared out: else a hub would serialise it.
-TEST(ThreadFailure, HelpersTakePartInASingleHeavyAnchor) {
-  constexpr std::int64_t leaves = 12000;
-  UpdateBatch start;
-  for (std::int64_t leaf = 2; leaf < leaves; ++leaf) {
-    for (const std::int64_t hub : {0, 1}) {
-      Update update;
-      update.source = hub;
-      update.target = leaf;
-      start.add(update);
-    }
-    if (leaf % 3 != 0) continue;
+/// Two hubs, not yet joined, with `leaves` neighbours in common, every third joined to the one before it.
+UpdateBatch two_hubs(std::int64_t leaves) {
+  UpdateBatch batch;
+  const auto add = [&](std::int64_t source, std::int64_t target) {
     Update update;
-    update.source = leaf;
-    update.target = leaf - 1;
-    start.add(update);
+    update.source = source;
+    update.target = target;
+    batch.add(update);
+  };
+  for (std::int64_t leaf = 2; leaf < leaves; ++leaf) {
+    add(0, leaf);
+    add(1, leaf);
+    if (leaf % 3 == 0) add(leaf, leaf - 1);
   }
+  return batch;
+}
+
+// A batch of one edge at a hub is shared out: else a hub would serialise it. On a busy machine it takes a while until a helper
+// gets a core, so the hubs grow until the batch lasts that long.
+TEST(ThreadFailure, HelpersTakePartInASingleHeavyAnchor) {
   UpdateBatch batch;
   Update joined;
   joined.source = 0;
   joined.target = 1;
   batch.add(joined);
   bool shared = false;
-  // On a busy machine it may take a while until a helper gets a core at the right moment.
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!shared && std::chrono::steady_clock::now() < deadline) {
+  for (std::int64_t leaves = 12'000; !shared && leaves < 1'500'000; leaves = leaves * 3 / 2) {
     Engine engine({.directed = false, .threads = threads});
     engine.add_query(parse_pattern("(a)--(b)--(c)--(a), (c)--(d), (d)--(a)", "diamond"));
-    engine.load(start, OnReject::skip);
+    engine.load(two_hubs(leaves), OnReject::skip);
     const test::FailAllocationElsewhere failing(0);
     try {
       engine.process(batch, OnReject::skip);
