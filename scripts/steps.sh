@@ -3,7 +3,6 @@
 
 logs=build/logs
 mkdir -p "$logs"
-jobs=$(nproc)
 keep_going=no
 deadline=    # on the shell's clock ($SECONDS): what would not be done by then is not begun; empty: none
 failed=()

@@ -120,6 +120,42 @@ class Steps(unittest.TestCase):
         self.assertIn("skipped: slow.darpa (1), t.All/Otc.Rows (2)\n", done.stdout)
 
 
+class RunTests(unittest.TestCase):
+    """On a build of a few commands."""
+
+    def run_tests(self, *commands):
+        with tempfile.TemporaryDirectory() as directory:
+            build = pathlib.Path(directory, "build", "tiny")
+            build.mkdir(parents=True)
+            pathlib.Path(directory, "scripts").mkdir()
+            shutil.copy(ROOT / "scripts/run-tests", pathlib.Path(directory, "scripts"))
+            (build / "CTestTestfile.cmake").write_text("".join(
+                f'add_test(test{number} "bash" "-c" "{command}")\n' for number, command in enumerate(commands)))
+            return subprocess.run([pathlib.Path(directory, "scripts/run-tests"), "tiny"], capture_output=True, text=True, check=False)
+
+    def test_what_passes_passes(self):
+        done = self.run_tests("true", "true")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("100% tests passed, 0 tests failed out of 2\n", done.stdout)
+        self.assertNotIn("once more", done.stdout)
+
+    def test_what_fails_twice_fails(self):
+        done = self.run_tests("true", "false")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("once more, by themselves: test1\n", done.stdout)
+        self.assertNotIn("100% tests passed", done.stdout)
+
+    def test_what_passes_by_itself_is_named(self):
+        done = self.run_tests("true", "true", "mkdir twice 2>/dev/null && exit 3; true")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.splitlines()[-1], "100% tests passed, 0 tests failed out of 3; only by themselves passed: test2")
+
+    def test_when_much_fails_it_fails_at_once(self):
+        done = self.run_tests(*["false"] * 11)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn("once more", done.stdout)
+
+
 class DemoDigest(unittest.TestCase):
     """The demo fails unless what was planted is found, each in its batch."""
 
