@@ -1,7 +1,7 @@
 """Load on the service, on one machine with the broker beside it: how many updates a second from Kafka to a committed batch, how the
 time splits, how long from an update to its alert, and how much memory a consumer takes that falls behind.
 
-usage: service_load.py [--build build/release] [--updates 4000000] [--latency-seconds 60] [--overload SECONDS] [--only PART] [--out FILE]
+usage: service_load.py [--build build/release] [--updates 4000000] [--warm-up 45] [--latency-seconds 60] [--overload SECONDS] [--only PART] [--out FILE]
 Parts: throughput, latency, file, overload (only where --overload says for how long). Prints one JSON object per part; with --out
 they are also appended there. Each part checks what it measured: all updates committed, every planted ring told exactly once.
 """
@@ -129,7 +129,8 @@ class Bench:
                                queries=[{"name": "ring3", "pattern": RARE["ring3"], "sinks": ["alerts"]}])
         service.wait_ready()
         done = subprocess.run([self.load, "--brokers", self.broker.address, "--topic", f"{name}-in", "latency", "--alerts", f"{name}-alerts",
-                               "--rate", "50000", "--seconds", str(self.arguments.latency_seconds)], capture_output=True, text=True, check=False)
+                               "--rate", "50000", "--warm-up", str(self.arguments.warm_up), "--seconds",
+                               str(self.arguments.warm_up + self.arguments.latency_seconds)], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"not every ring was told once: {done.stdout}{done.stderr}")
         steps = self.steps(service)
@@ -166,6 +167,7 @@ def main():
     parser.add_argument("--build", default=str(ROOT / "build" / "release"))
     parser.add_argument("--updates", type=int, default=4_000_000)
     parser.add_argument("--latency-seconds", type=int, default=60)
+    parser.add_argument("--warm-up", type=int, default=45, help="seconds before latency counts: until the broker's code is compiled")
     parser.add_argument("--overload", type=int, default=0)
     parser.add_argument("--only", default="")
     parser.add_argument("--out", default="")

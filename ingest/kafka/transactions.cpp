@@ -52,7 +52,9 @@ class Deliveries {
 };
 
 std::unique_ptr<RdKafka::Conf> configuration(const Cluster& cluster, std::chrono::milliseconds timeout) {
-  auto result = configure(cluster, {{"retry.backoff.ms", "5"}, {"linger.ms", "1"}},
+  // While the brokers still end a transaction the next one is told to ask again after this back-off: at 1 ms transactions take
+  // half the time that they take at 5.
+  auto result = configure(cluster, {{"retry.backoff.ms", "1"}, {"linger.ms", "1"}},
                           {{"transactional.id", cluster.application},
                            {"enable.idempotence", "true"},
                            {"transaction.timeout.ms", std::to_string(timeout.count())}});
@@ -145,13 +147,15 @@ struct Transactions::State {
   [[nodiscard]] std::chrono::milliseconds allowed() const { return timeout * 3 / 4; }
 
   void init(Deadline deadline);
-  void attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline);
+  void attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
+               const std::function<void()>& before_end);
   void produce(const OutputRecord& record, Deadline deadline);
   void learn(const std::string& name, Deadline deadline);
   void send_offsets(const Offsets& offsets, Deadline deadline);
   void flush(Deadline deadline);
   void end(Deadline deadline);
   void abort(Deadline deadline);
+  void drop(Deadline deadline) noexcept;
 
   /// Makes a call of the transaction API until it has an answer for good; `late` throws what the deadline means for it.
   void settle(Deadline deadline, const std::function<Answer(int timeout_ms)>& call, const std::function<void()>& late);
@@ -181,12 +185,13 @@ Transactions::Transactions(const Cluster& cluster, std::chrono::milliseconds tim
 
 Transactions::~Transactions() = default;
 
-void Transactions::commit(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline) {
+void Transactions::commit(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
+                          const std::function<void()>& before_end) {
   State& s = *state_;
   if (s.dead) std::rethrow_exception(s.dead);
   for (int tries = 1;; ++tries) {
     try {
-      return s.attempt(records, offsets, deadline);
+      return s.attempt(records, offsets, deadline, before_end);
     } catch (const Setback& setback) {
       s.abort(std::max(deadline, Clock::now() + 1s));
       if (is_refusal(setback.code)) s.refuse(setback);
@@ -199,6 +204,9 @@ void Transactions::commit(std::span<const OutputRecord> records, const Offsets& 
                     "nothing of it is visible; try again");
       }
       std::this_thread::sleep_for(pause);
+    } catch (...) {
+      if (!s.dead) s.drop(std::max(deadline, Clock::now() + 1s));
+      throw;
     }
   }
 }
@@ -215,7 +223,8 @@ void Transactions::State::init(Deadline deadline) {
   }
 }
 
-void Transactions::State::attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline) {
+void Transactions::State::attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
+                                  const std::function<void()>& before_end) {
   begun = Clock::now();
   const Deadline limit = std::min(deadline, begun + allowed());
   deliveries->take();
@@ -227,6 +236,7 @@ void Transactions::State::attempt(std::span<const OutputRecord> records, const O
   send_offsets(offsets, limit);
   for (const OutputRecord& record : records) produce(record, limit);
   flush(limit);
+  before_end();
   end(deadline);
 }
 
@@ -320,6 +330,15 @@ void Transactions::State::abort(Deadline deadline) {
   } catch (const Setback& setback) {
     die(Error("kafka", "a transaction could neither be committed nor aborted: " + producer.relay().blot(setback.what),
               "start again"));
+  }
+}
+
+/// Aborts on the way out with another error. If it fails, `dead` says so to the next call.
+void Transactions::State::drop(Deadline deadline) noexcept {
+  try {
+    abort(deadline);
+  } catch (...) {
+    static_cast<void>(std::current_exception());
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -52,7 +53,11 @@ class Transactions {
   /// - Error: refused for good (record too large, topic missing, not authorised), or given up. Not committed; further calls are
   ///   allowed.
   /// After Fenced and Undecided every further call throws the same.
-  void commit(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline);
+  /// `before_end` is called once the brokers have all of a transaction, before it is ended: for what has to be done before
+  /// anyone sees it. What it throws aborts the transaction and is thrown on.
+  void commit(
+      std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
+      const std::function<void()>& before_end = [] {});
 
  private:
   struct State;

@@ -46,10 +46,11 @@ struct Commit {
   [[nodiscard]] std::size_t bytes() const noexcept;
 };
 
-/// Log entries, one sync, one transaction: so a group of batches becomes durable and then visible, in order. While a
-/// transaction is under way the next group gathers, so that its latency does not bound the rate; groups that nobody will see
-/// anything of wait up to `quiet` for company. The engine is ahead of what is committed: if a transaction fails for good, the
-/// process has to start anew from the last commit record, and nothing that was not committed was ever seen.
+/// Log entries, one sync, one transaction: so a group of batches becomes durable and then visible, in order. The transaction is
+/// ended when the sync has returned; until then both are under way at once. While a transaction is under way the next group
+/// gathers, so that its latency does not bound the rate; groups that nobody will see anything of wait up to `quiet` for
+/// company. The engine is ahead of what is committed: if a transaction fails for good, the process has to start anew from the
+/// last commit record, and nothing that was not committed was ever seen.
 class Committer {
  public:
   struct Limits {
@@ -93,7 +94,7 @@ class Committer {
   bool wait_for_group(std::unique_lock<std::mutex>& lock);
   void commit_group();
   void write_log(const Commit& commit);
-  void commit_transaction();
+  void commit_transaction(const std::function<void()>& before_end);
   void add_records(const Commit& commit);
 
   const ServiceOptions& options_;

@@ -133,6 +133,20 @@ TEST_F(TransactionsTest, ARecordThatIsTooLargeIsRefusedAndTheNextBatchGoesOn) {
   EXPECT_EQ(committed(topic).size(), 1U);
 }
 
+TEST_F(TransactionsTest, WhatFailsBeforeTheEndAbortsIt) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  Transactions transactions(cluster, 10s, in(20));
+  const auto fail = [] { throw Error("log", "the disk is full"); };
+  EXPECT_THAT(thrown([&] { transactions.commit(std::array{record(topic, "never")}, {{{topic, 0}, 1}}, in(20), fail); }),
+              HasSubstr("the disk is full"));
+  int calls = 0;
+  transactions.commit(std::array{record(topic, "next")}, {{{topic, 0}, 2}}, in(20), [&] { ++calls; });
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(committed(topic).size(), 1U);
+  EXPECT_EQ(group_offset(cluster.application, {topic, 0}), 2);
+}
+
 // Too much for its time: it is aborted each time, nothing becomes visible, and what fits is committed afterwards.
 TEST_F(TransactionsTest, ATransactionThatIsOpenForTooLongIsAborted) {
   const std::string topic = unique("t");
