@@ -179,14 +179,21 @@ int measure_latency(const Options& options) {
   done = true;
   reader.join();
   std::vector<double>& seconds = times.seconds;
+  std::string slow;  // when, and how long, the first of each second: what stands still shows as a cluster
+  for (std::size_t i = 0, last = 0; i < seconds.size(); ++i) {
+    const auto second = 1 + static_cast<std::size_t>(static_cast<double>(i) / static_cast<double>(options.rings));
+    if (seconds[i] < 0.05 || second == last) continue;
+    slow += fmt::format("{}[{},{:.0f}]", slow.empty() ? "" : ",", second, 1000 * seconds[i]);
+    last = second;
+  }
   std::sort(seconds.begin(), seconds.end());
   const auto at = [&](double share) {
     return seconds.empty() ? 0 : 1000 * seconds[static_cast<std::size_t>(share * static_cast<double>(seconds.size() - 1))];
   };
   fmt::print(
-      R"({{"rings":{},"alerts":{},"measured":{},"p50_ms":{:.1f},"p90_ms":{:.1f},"p99_ms":{:.1f},"max_ms":{:.1f},"late_ms":{:.1f}}})"
+      R"({{"rings":{},"alerts":{},"measured":{},"p50_ms":{:.1f},"p90_ms":{:.1f},"p99_ms":{:.1f},"max_ms":{:.1f},"late_ms":{:.1f},"slow":[{}]}})"
       "\n",
-      times.sent.size(), times.read, seconds.size(), at(0.5), at(0.9), at(0.99), at(1), 1000 * late);
+      times.sent.size(), times.read, seconds.size(), at(0.5), at(0.9), at(0.99), at(1), 1000 * late, slow);
   return times.read == times.sent.size() ? 0 : 1;
 }
 

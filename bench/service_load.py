@@ -1,7 +1,7 @@
 """Load on the service, on one machine with the broker beside it: how many updates a second from Kafka to a committed batch, how the
 time splits, how long from an update to its alert, and how much memory a consumer takes that falls behind.
 
-usage: service_load.py [--build build/release] [--updates 4000000] [--warm-up 45] [--latency-seconds 60] [--overload SECONDS] [--only PART] [--out FILE]
+usage: service_load.py [--build build/release] [--updates 4000000] [--warm-up 45] [--latency-seconds 60] [--overload SECONDS] [--state FOLDER] [--only PART] [--out FILE]
 Parts: throughput, latency, file, overload (only where --overload says for how long). Prints one JSON object per part; with --out
 they are also appended there. Each part checks what it measured: all updates committed, every planted ring told exactly once.
 """
@@ -48,11 +48,12 @@ class Bench:
         self.harness = harness
         self.load = build / "bin" / "service_load"
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="deltamatch-load-"))
+        self.state = pathlib.Path(tempfile.mkdtemp(prefix="deltamatch-state-", dir=arguments.state))
         self.broker = harness.Broker(self.folder / "broker")
 
     def close(self):
         self.broker.stop()
-        subprocess.run(["rm", "-rf", self.folder], check=False)
+        subprocess.run(["rm", "-rf", self.folder, self.state], check=False)
 
     def tell(self, part, **figures):
         line = json.dumps({"part": part, "machine": machine(), "commit": self.commit(), **figures})
@@ -67,7 +68,7 @@ class Bench:
 
     def service(self, name, **changes):
         config = {
-            "application": name, "state": {"directory": str(self.folder / name)}, "kafka": {"bootstrap.servers": self.broker.address},
+            "application": name, "state": {"directory": str(self.state / name)}, "kafka": {"bootstrap.servers": self.broker.address},
             "input": {"topics": [{"name": f"{name}-in", "format": "json"}]}, "batch": {"max_updates": 32768, "max_delay": "100ms"},
             "sinks": {"alerts": {"type": "kafka", "topic": f"{name}-alerts"}},
             "queries": [{"name": query, "pattern": pattern, "sinks": ["alerts"]} for query, pattern in RARE.items()],
@@ -169,6 +170,7 @@ def main():
     parser.add_argument("--latency-seconds", type=int, default=60)
     parser.add_argument("--warm-up", type=int, default=45, help="seconds before latency counts: until the broker's code is compiled")
     parser.add_argument("--overload", type=int, default=0)
+    parser.add_argument("--state", help="folder for the state directory; /dev/shm shows what the disk's syncs cost")
     parser.add_argument("--only", default="")
     parser.add_argument("--out", default="")
     arguments = parser.parse_args()
