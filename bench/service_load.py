@@ -113,7 +113,7 @@ class Bench:
                 a, b = draw.sample(range(1_000_000), 2)
                 out.write(f'{{"op":"+","source":"acct-{a}","target":"acct-{b}","label":"TRANSFER","time":{1_700_000_000_000_000 + number}}}\n')
         program = os.environ["DELTAMATCH_PROGRAM"]
-        subprocess.run([program, "convert", source, "--to", "binary", "--out", binary], check=True)
+        subprocess.run([program, "convert", source, binary, "--to", "binary"], check=True)
         queries = [part for query, pattern in RARE.items() for part in ("--query", f"{query}={pattern}")]
         for name, path in (("json", source), ("binary", binary)):
             report = json.loads(subprocess.run([program, "replay", "--updates", path, *queries, "--batch", "32768", "--json", "--progress", "never"],

@@ -198,6 +198,12 @@ std::span<const std::uint32_t> Adjacency::ids(VertexId vertex, RelationId relati
 
 std::uint32_t Adjacency::degree(VertexId vertex) const noexcept { return vertex < rows_.size() ? rows_[vertex].total() : 0; }
 
+std::uint64_t Adjacency::degree_bound() const noexcept {
+  std::uint64_t bound = 0;
+  for (const RelationFigures& figures : figures_) bound += figures.longest;
+  return bound;
+}
+
 std::uint32_t Adjacency::degree_after(VertexId vertex) const noexcept {
   if (vertex >= rows_.size()) return 0;
   const Row& row = rows_[vertex];

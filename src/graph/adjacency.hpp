@@ -121,6 +121,8 @@ class Adjacency {
     const auto& figures = delta_rows_.empty() ? figures_ : staged_figures_;
     return relation < figures.size() ? figures[relation].longest : 0;
   }
+  /// No vertex has more entries before the staged batch. O(relations).
+  [[nodiscard]] std::uint64_t degree_bound() const noexcept;
   [[nodiscard]] std::size_t bytes() const noexcept;
   [[nodiscard]] std::size_t vertices() const noexcept { return rows_.size(); }
   [[nodiscard]] Column column() const noexcept { return column_; }
@@ -129,6 +131,15 @@ class Adjacency {
     const std::uint32_t* block = rows_[vertex].block;
     __builtin_prefetch(block);
     __builtin_prefetch(block + 16);
+  }
+  /// The rows of the vertex's neighbours, where these are few; its block must be near already. Many are fetched by whoever reads
+  /// them in a loop.
+  void prefetch_neighbours(VertexId vertex) const noexcept {
+    for (const std::uint32_t id : few_neighbours(vertex)) __builtin_prefetch(&rows_[id]);
+  }
+  /// Their blocks; the rows must be near already.
+  void prefetch_neighbour_blocks(VertexId vertex) const noexcept {
+    for (const std::uint32_t id : few_neighbours(vertex)) __builtin_prefetch(rows_[id].block);
   }
   /// Where a search in the vertex's lists will look first; its block must be near already.
   void prefetch_search(VertexId vertex) const noexcept {
@@ -252,6 +263,13 @@ class Adjacency {
     std::uint32_t tag;
     std::uint32_t* place;
   };
+
+  [[nodiscard]] std::span<const std::uint32_t> few_neighbours(VertexId vertex) const noexcept {
+    constexpr std::uint32_t few = 24;
+    const Row& row = rows_[vertex];
+    if (row.slices == 0 || row.total() > few) return {};
+    return {row.ids(), row.total()};
+  }
 
   // Directories up to this many slices are scanned, longer ones searched.
   static constexpr std::uint32_t scanned_slices = 16;

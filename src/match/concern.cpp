@@ -21,6 +21,17 @@ bool powers_meet_parallels(const plan::Factor& factor, std::span<const graph::Re
                      [&](const plan::Factor& other) { return powers_meet_parallels(other, resolved); });
 }
 
+/// Whether the plan reads a list that no vertex ever had.
+bool is_barren(const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
+  const auto empty = [&](const plan::Probe& probe) {
+    const graph::Resolved& where = resolved[probe.reading];
+    return where.store == nullptr || where.store->longest(where.relation) == 0;
+  };
+  return std::ranges::any_of(plan.closing, empty) || std::ranges::any_of(plan.levels, [&](const plan::Level& level) {
+           return std::ranges::any_of(level.candidates.probes, empty);
+         });
+}
+
 }  // namespace
 
 bool must_walk(const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
@@ -56,7 +67,7 @@ std::vector<PlanRef> Concern::find_plans(LabelId label, LabelId tail, LabelId he
     for (std::uint32_t p = 0; p < tasks_[t].plans->plans.size(); ++p) {
       const plan::Plan& plan = tasks_[t].plans->plans[p];
       if (!plan::admits(query.edges[plan.anchor.edge].labels, label) || !plan::admits(query.labels[plan.tail], tail) ||
-          !plan::admits(query.labels[plan.head], head)) {
+          !plan::admits(query.labels[plan.head], head) || is_barren(plan, resolved_)) {
         continue;
       }
       found.push_back({t, p, must_walk(plan, resolved_)});

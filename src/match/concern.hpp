@@ -1,4 +1,5 @@
-// Which plans an anchor concerns: looked up by its three labels, so that an update that cannot matter costs O(1).
+// Which plans an anchor concerns: looked up by its three labels, so that an update that cannot matter costs O(1). One that
+// needs edges of a kind that the graph never held cannot matter either.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -10,8 +10,11 @@ namespace deltamatch::match {
 
 namespace {
 
-// Pieces of work that a thread takes at a time, where all are light.
-constexpr std::size_t grain = 16;
+// Pieces of work that a thread takes at a time, where all are light: many, since what it prefetches for the next ones is lost if
+// another takes them, but no more than leave so many turns for each thread.
+constexpr std::size_t most_grain = 512;
+constexpr std::size_t turns = 32;
+constexpr std::size_t cached_bytes = std::size_t{32} << 20;
 // An anchor whose ends have more neighbours than this is split, one share for so many.
 constexpr std::uint32_t share_degree = 2048;
 constexpr std::uint32_t max_shares = 64;
@@ -89,13 +92,14 @@ class CpuMatcher final : public Matcher {
         worker.results[t].records.plans.clear();
       }
     }
-    workers_->for_each(pieces_.size(), split_ ? 1 : grain, [&](unsigned index, std::size_t begin, std::size_t end) {
+    const std::size_t grain = split_ ? 1 : std::clamp<std::size_t>(pieces_.size() / (turns * workers_->size()), 1, most_grain);
+    workers_->for_each(pieces_.size(), grain, [&](unsigned index, std::size_t begin, std::size_t end) {
       Worker& worker = state_[index];
       Partial partial(Lists(graph.base(), resolved, graph.directed(), pass), worker.scratch);
       Summation summation(partial, worker.narrow, worker.wide);
       for (std::size_t i = begin; i < end; ++i) {
         if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
-        prefetch_anchors(graph.base(), anchors, i);
+        if (i == begin || pieces_[i].anchor != pieces_[i - 1].anchor) prefetch_ahead(graph.base(), anchors, pieces_[i].anchor);
         run(pieces_[i], anchors[pieces_[i].anchor], tasks, worker, partial, summation, stop);
       }
     });
@@ -104,17 +108,19 @@ class CpuMatcher final : public Matcher {
     }
   }
 
-  void prefetch_anchors(const graph::Adjacency& base, std::span<const graph::Edge> anchors, std::size_t at) const noexcept {
-    constexpr std::size_t rows = 8;
-    constexpr std::size_t blocks = 4;
-    if (at + rows < pieces_.size()) {
-      base.prefetch(anchors[pieces_[at + rows].anchor].tail);
-      base.prefetch(anchors[pieces_[at + rows].anchor].head);
-    }
-    if (at + blocks < pieces_.size()) {
-      base.prefetch_block(anchors[pieces_[at + blocks].anchor].tail);
-      base.prefetch_block(anchors[pieces_[at + blocks].anchor].head);
-    }
+  /// Fetches what the anchors behind `at` will read, as far as it can be told: first the rows of their ends, later what these
+  /// lead to, then the same of the neighbours, unless the graph is so small that the caches hold it.
+  static void prefetch_ahead(const graph::Adjacency& base, std::span<const graph::Edge> anchors, std::size_t at) noexcept {
+    const auto ahead = [&](std::size_t distance, auto fetch) {
+      if (at + distance >= anchors.size()) return;
+      fetch(anchors[at + distance].tail);
+      fetch(anchors[at + distance].head);
+    };
+    ahead(14, [&](VertexId vertex) { base.prefetch(vertex); });
+    ahead(9, [&](VertexId vertex) { base.prefetch_block(vertex); });
+    if (base.bytes() < cached_bytes) return;
+    ahead(5, [&](VertexId vertex) { base.prefetch_neighbours(vertex); });
+    ahead(2, [&](VertexId vertex) { base.prefetch_neighbour_blocks(vertex); });
   }
 
   static void run(const Piece& piece, const graph::Edge& anchor, std::span<const QueryTask> tasks, Worker& worker,
@@ -147,12 +153,14 @@ class CpuMatcher final : public Matcher {
     pieces_.clear();
     split_ = false;
     Concern concern(graph, tasks, resolved);
+    const bool may_split = workers_->size() > 1 && graph.base().degree_bound() >= 2 * share_degree;
     for (std::uint32_t i = 0; i < anchors.size(); ++i) {
       const graph::Edge& anchor = anchors[i];
       const auto plans = concern.of(anchor);
       if (plans.empty()) continue;
       std::uint32_t shares = 1;
-      if (workers_->size() > 1) {
+      if (may_split) {
+        prefetch_ahead(graph.base(), anchors, i);
         const std::uint32_t degree = std::max(graph.degree(anchor.tail), graph.degree(anchor.head));
         shares = std::clamp(degree / share_degree, 1u, max_shares);
         split_ = split_ || shares > 1;
