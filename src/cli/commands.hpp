@@ -8,6 +8,9 @@ namespace deltamatch::cli {
 
 void add_replay(const Command& program, Run& run);
 void add_match(const Command& program, Run& run);
+void add_motifs(const Command& program, Run& run);
+void add_cliques(const Command& program, Run& run);
+void add_quasi_cliques(const Command& program, Run& run);
 void add_explain(const Command& program, Run& run);
 void add_validate(const Command& program, Run& run);
 void add_convert(const Command& program, Run& run);

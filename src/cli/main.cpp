@@ -57,6 +57,9 @@ int run_program(int argc, char** argv) {
   Run run;
   add_replay(command, run);
   add_match(command, run);
+  add_motifs(command, run);
+  add_cliques(command, run);
+  add_quasi_cliques(command, run);
   add_explain(command, run);
   add_validate(command, run);
   add_convert(command, run);

@@ -1,0 +1,85 @@
+// What motifs, cliques and quasi-cliques do alike: load a graph, take its simple view, run until an answer, a limit, a time-out
+// or SIGINT, and print a table, JSON or CSV; and write what is listed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/json_writer.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "deltamatch/mine.hpp"
+
+namespace deltamatch::cli {
+
+struct MiningOptions {
+  GraphOptions graph;
+  Timestamp timeout = 0;
+  std::optional<std::uint64_t> limit;
+  bool list = false;  ///< --emit subgraphs
+  std::string out;
+  std::string out_format;
+  bool json = false;
+  bool csv = false;
+};
+
+void add_mining_options(const Command& command, MiningOptions& options);
+
+/// A row of the answer.
+struct MiningRow {
+  std::string name;  ///< of the pattern, or how many vertices or edges
+  Count count = 0;
+  std::optional<Pattern> pattern = {};  ///< motifs only: drawn beside the count
+};
+
+/// Something to be told beside the rows: a line of the table and a member of the JSON object.
+struct MiningNote {
+  std::string name;
+  std::string value;
+  bool is_number = false;
+};
+
+struct MiningAnswer {
+  std::string rows_name;  ///< "motifs"
+  std::string column;     ///< what the rows' names are: "pattern"
+  std::vector<MiningNote> notes = {};
+  std::vector<MiningRow> rows = {};
+  bool complete = true;
+  double seconds = 0;
+};
+
+/// One run of a mining command.
+class Mining {
+ public:
+  /// Opens and loads. Throws Error(usage) where options contradict each other, and what loading throws.
+  explicit Mining(const MiningOptions& options);
+
+  [[nodiscard]] const SimpleGraph& graph() const noexcept { return *graph_; }
+  /// Threads, time-out, SIGINT and progress.
+  [[nodiscard]] MineOptions run_options();
+  /// One line for what was found: what is told of it (an empty name: nothing), then its vertices in this order.
+  void write(const MiningNote& note, std::span<const SimpleGraph::Vertex> vertices);
+  /// Prints the answer and gives the exit code.
+  int finish(const MiningAnswer& answer);
+
+ private:
+  void write_csv(const MiningNote& note, std::span<const SimpleGraph::Vertex> vertices);
+  [[nodiscard]] std::string json(const MiningAnswer& answer) const;
+  [[nodiscard]] std::string table(const MiningAnswer& answer) const;
+  [[nodiscard]] std::string shortfall(const MiningAnswer& answer) const;
+
+  const MiningOptions& options_;
+  std::optional<SimpleGraph> graph_;
+  Progress progress_;
+  std::unique_ptr<TextFile> file_;  // null: nothing is listed
+  bool file_is_csv_ = false;
+  std::uint64_t listed_ = 0;
+  double load_ = 0;
+};
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,83 @@
+// Numbers of edges, and for each edge the triangles on it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "mine/ordered_graph.hpp"
+
+namespace deltamatch::mine {
+
+/// An edge by its number: edges are numbered by their later end, then the earlier one.
+using EdgeId = std::uint32_t;
+
+class EdgeIndex {
+ public:
+  /// A triangle on an edge {a, b}, a < b: the edges that join a and b to its third vertex.
+  struct Sides {
+    EdgeId of_lesser;
+    EdgeId of_greater;
+  };
+
+  /// Vertices early in the order should have many neighbours: every triangle is found from its latest vertex. `list`: also keep
+  /// each edge's triangles, which takes 36 bytes a triangle. O(edges x longest list of earlier neighbours).
+  EdgeIndex(const OrderedGraph& graph, bool list, Workers& workers);
+
+  [[nodiscard]] EdgeId edges() const noexcept { return static_cast<EdgeId>(ends_.size()); }
+  /// Of the edges to earlier(v), in its order, the first.
+  [[nodiscard]] EdgeId first_earlier(VertexId v) const noexcept { return first_[v]; }
+  [[nodiscard]] VertexId triangles(EdgeId e) const noexcept { return triangles_[e]; }
+  [[nodiscard]] std::span<const Sides> sides(EdgeId e) const noexcept {
+    return {sides_.get() + begin_[e], sides_.get() + begin_[e + 1]};
+  }
+  /// The third vertices of the same triangles.
+  [[nodiscard]] std::span<const VertexId> thirds(EdgeId e) const noexcept {
+    return {thirds_.get() + begin_[e], thirds_.get() + begin_[e + 1]};
+  }
+  /// Parallel to the neighbours of v.
+  [[nodiscard]] std::span<const EdgeId> edges_of(VertexId v) const noexcept {
+    return {edges_of_.data() + lists_[v], edges_of_.data() + lists_[v + 1]};
+  }
+  [[nodiscard]] VertexId lesser(EdgeId e) const noexcept { return ends_[e].lesser; }
+  [[nodiscard]] VertexId greater(EdgeId e) const noexcept { return ends_[e].greater; }
+  /// The end that is not v.
+  [[nodiscard]] VertexId other(EdgeId e, VertexId v) const noexcept { return ends_[e].lesser ^ ends_[e].greater ^ v; }
+
+  /// Calls visit(ab, ac, bc) once for every triangle a < b < c whose latest vertex is c. O(1) each beyond reading lists.
+  template <class Visit>
+  void for_each_triangle(const OrderedGraph& graph, VertexId c, std::vector<EdgeId>& mark, Visit&& visit) const {
+    const auto earlier = graph.earlier(c);
+    EdgeId e = first_[c];
+    for (const VertexId a : earlier) mark[a] = ++e;  // 1 + the edge
+    EdgeId bc = first_[c];
+    for (const VertexId b : earlier) {
+      EdgeId ab = first_[b];
+      for (const VertexId a : graph.earlier(b)) {
+        if (mark[a] != 0) visit(ab, mark[a] - 1, bc);
+        ++ab;
+      }
+      ++bc;
+    }
+    for (const VertexId a : earlier) mark[a] = 0;
+  }
+
+ private:
+  struct Ends {
+    VertexId lesser;
+    VertexId greater;
+  };
+  std::vector<EdgeId> first_;
+  std::vector<Ends> ends_;
+  std::vector<VertexId> triangles_;
+  std::vector<std::uint64_t> lists_;  // by vertex, where its edges begin
+  std::vector<EdgeId> edges_of_;
+  std::vector<std::uint64_t> begin_;  // by edge, where its triangles begin
+  std::unique_ptr<Sides[]> sides_;
+  std::unique_ptr<VertexId[]> thirds_;
+};
+
+}  // namespace deltamatch::mine

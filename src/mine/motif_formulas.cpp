@@ -1,0 +1,130 @@
+// The counts that formulas start from, and the step from counts with or without further edges to induced ones. The formulas of
+// five vertices go back to Pinar, Seshadhri and Vishal (ESCAPE, 2017), those of four to Ahmed et al. (2015).
+#include "mine/motif_formulas.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/checked.hpp"
+#include "mine/cliques.hpp"
+#include "mine/edge_index.hpp"
+#include "mine/five_vertices.hpp"
+
+namespace deltamatch::mine {
+namespace {
+
+/// How often each pattern of the table's size (row) lies in each other one (column), with all its vertices: spanning subgraphs.
+std::vector<std::vector<std::uint32_t>> spanning_counts(const PatternTable& table) {
+  const unsigned k = table.k();
+  const auto patterns = table.patterns(k);
+  std::vector<std::vector<std::uint32_t>> counts(patterns.size(), std::vector<std::uint32_t>(patterns.size(), 0));
+  for (std::size_t whole = 0; whole < patterns.size(); ++whole) {
+    for (Key part = patterns[whole];; part = (part - 1) & patterns[whole]) {
+      const auto found = std::find(patterns.begin(), patterns.end(), canonical_form(k, part).key);
+      if (found != patterns.end()) ++counts[static_cast<std::size_t>(found - patterns.begin())][whole];
+      if (part == 0) break;
+    }
+  }
+  return counts;
+}
+
+/// A pattern has no more edges than those that follow it, so the last is induced already.
+void make_induced(const PatternTable& table, std::vector<Count>& counts) {
+  const auto spanning = spanning_counts(table);
+  for (std::size_t part = counts.size(); part-- > 0;) {
+    for (std::size_t whole = part + 1; whole < counts.size(); ++whole) {
+      counts[part] -= checked_mul(spanning[part][whole], counts[whole]);
+    }
+  }
+}
+
+Wide degree_sum(const OrderedGraph& graph, unsigned choose) {
+  Wide sum = 0;
+  for (VertexId v = 0; v < graph.vertices(); ++v) sum += static_cast<Wide>(checked_binomial(graph.degree(v), choose));
+  return sum;
+}
+
+Wide triangle_count(const EdgeIndex& index) {
+  Wide sum = 0;
+  for (EdgeId e = 0; e < index.edges(); ++e) sum += index.triangles(e);
+  return sum / 3;
+}
+
+/// From the least of its vertices on, so that each list is read for the sake of vertices of larger degree only.
+Wide four_cycles(const OrderedGraph& graph, Workers& workers, RunControl& control) {
+  struct Row {
+    std::vector<VertexId> common;
+    Wide sum = 0;
+  };
+  std::vector<Row> rows(workers.size());
+  workers.for_each(graph.vertices(), 16, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    Row& row = rows[worker];
+    row.common.resize(graph.vertices(), 0);
+    for (std::size_t u = begin; u < end && !control.check(worker); ++u) {
+      const auto each = [&](auto&& visit) {
+        for (const VertexId w : graph.later(static_cast<VertexId>(u))) {
+          const auto list = graph.neighbours(w);
+          for (const VertexId* v = list.data() + list.size(); v[-1] > u;) visit(*--v);
+        }
+      };
+      each([&](VertexId v) { row.sum += row.common[v]++; });
+      each([&](VertexId v) { row.common[v] = 0; });
+    }
+  });
+  Wide sum = 0;
+  for (const Row& row : rows) sum += row.sum;
+  return sum;
+}
+
+Spanning three_vertices(const OrderedGraph& graph, const EdgeIndex& index) {
+  return {{key_of_edges(3, "01 12"), degree_sum(graph, 2)}, {key_of_edges(3, "01 12 02"), triangle_count(index)}};
+}
+
+Spanning four_vertices(const SimpleGraph& whole, const OrderedGraph& graph, const EdgeIndex& index, Workers& workers,
+                       RunControl& control) {
+  Wide paths = 0;
+  Wide tailed = 0;
+  Wide diamonds = 0;
+  for (EdgeId e = 0; e < index.edges(); ++e) {
+    const Wide a = graph.degree(index.lesser(e));
+    const Wide b = graph.degree(index.greater(e));
+    const Wide t = index.triangles(e);
+    paths += (a - 1) * (b - 1) - t;
+    tailed += t * (a + b - 4);  // each triangle has two edges at the tail's end
+    diamonds += t * (t - 1) / 2;
+  }
+  const auto cliques = clique_counts(whole, 4, workers, control);
+  return {{key_of_edges(4, "01 12 23"), paths},
+          {key_of_edges(4, "01 02 03"), degree_sum(graph, 3)},
+          {key_of_edges(4, "01 12 23 03"), four_cycles(graph, workers, control)},
+          {key_of_edges(4, "01 12 02 03"), tailed / 2},
+          {key_of_edges(4, "01 12 23 03 02"), diamonds},
+          {key_of_edges(4, "01 02 03 12 13 23"), cliques.size() > 4 ? static_cast<Wide>(cliques[4]) : 0}};
+}
+
+}  // namespace
+
+std::vector<Count> formula_counts(const SimpleGraph& graph, const PatternTable& table, Workers& workers, RunControl& control) {
+  const unsigned k = table.k();
+  const auto patterns = table.patterns(k);
+  std::vector<Count> counts(patterns.size(), 0);
+  if (k == 2) {
+    counts[0] = graph.edges();
+    return counts;
+  }
+  const OrderedGraph ordered(graph, degree_order(graph));
+  const EdgeIndex index(ordered, k == 5, workers);
+  const Spanning spanning = k == 3   ? three_vertices(ordered, index)
+                            : k == 4 ? four_vertices(graph, ordered, index, workers, control)
+                                     : five_vertices(graph, ordered, index, workers, control);
+  if (control.stopped()) return counts;
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    const auto same = [&](const SpanningCount& entry) { return entry.pattern == patterns[i]; };
+    const auto found = std::find_if(spanning.begin(), spanning.end(), same);
+    counts[i] = static_cast<Count>(found->count);
+  }
+  make_induced(table, counts);
+  return counts;
+}
+
+}  // namespace deltamatch::mine

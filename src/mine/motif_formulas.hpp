@@ -1,0 +1,17 @@
+// Motif counts without enumerating motifs: how often each pattern occurs with or without further edges follows from degrees,
+// from triangles and 4-cycles per vertex and per edge, and from cliques; the induced counts follow from those.
+#pragma once
+
+#include "base/parallel.hpp"
+#include "mine/pattern_table.hpp"
+#include "mine/run_control.hpp"
+
+namespace deltamatch::mine {
+
+inline constexpr unsigned max_formula_k = 5;
+
+/// Induced counts by class of the table's k <= max_formula_k vertices; all 0 where the run was stopped.
+[[nodiscard]] std::vector<Count> formula_counts(const SimpleGraph& graph, const PatternTable& table, Workers& workers,
+                                                RunControl& control);
+
+}  // namespace deltamatch::mine

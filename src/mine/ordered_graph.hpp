@@ -1,0 +1,49 @@
+// A graph renumbered by an order that suits an algorithm.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/types.hpp"
+#include "deltamatch/mine.hpp"
+
+namespace deltamatch::mine {
+
+class OrderedGraph {
+ public:
+  /// Position i holds the vertex order[i]; vertices that are not in `order` are left out. O(m log m).
+  OrderedGraph(const SimpleGraph& graph, std::vector<VertexId> order);
+
+  [[nodiscard]] VertexId vertices() const noexcept { return static_cast<VertexId>(order_.size()); }
+  /// Ascending positions.
+  [[nodiscard]] std::span<const VertexId> neighbours(VertexId v) const noexcept {
+    return {neighbours_.data() + begin_[v], neighbours_.data() + begin_[v + 1]};
+  }
+  /// Those behind v.
+  [[nodiscard]] std::span<const VertexId> later(VertexId v) const noexcept {
+    return {neighbours_.data() + later_[v], neighbours_.data() + begin_[v + 1]};
+  }
+  [[nodiscard]] std::span<const VertexId> earlier(VertexId v) const noexcept {
+    return {neighbours_.data() + begin_[v], neighbours_.data() + later_[v]};
+  }
+  [[nodiscard]] VertexId degree(VertexId v) const noexcept { return static_cast<VertexId>(begin_[v + 1] - begin_[v]); }
+  [[nodiscard]] bool joined(VertexId u, VertexId v) const noexcept;
+  /// The vertex of the graph at a position.
+  [[nodiscard]] VertexId original(VertexId v) const noexcept { return order_[v]; }
+
+ private:
+  std::vector<VertexId> order_;
+  std::vector<std::uint64_t> begin_;
+  std::vector<std::uint64_t> later_;
+  std::vector<VertexId> neighbours_;
+};
+
+/// All vertices with neighbours, by falling degree.
+[[nodiscard]] std::vector<VertexId> degree_order(const SimpleGraph& graph);
+
+/// Vertices in the order in which always one of least remaining degree is removed; only those from the first on whose remaining
+/// degree is at least `core`: the `core`-core. A vertex has no more later neighbours than the graph's degeneracy. O(n + m).
+[[nodiscard]] std::vector<VertexId> degeneracy_order(const SimpleGraph& graph, VertexId core);
+
+}  // namespace deltamatch::mine

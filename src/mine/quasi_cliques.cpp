@@ -1,0 +1,218 @@
+// Quasi-cliques: connected induced subgraphs that lack at most so many of their edges. The enumeration is that of
+// traversal.hpp, from the first vertex in a degeneracy order, with what the budget of missing edges allows:
+// - pairs that are not joined stay so, hence a candidate that would exceed the budget is dropped for good;
+// - a vertex that is discovered late is joined to one vertex only, hence beyond some size none is looked for, and candidates
+// are
+//   searched in the list of the vertex taken, or that list is read, whichever is shorter;
+// - every vertex has at least k - 1 - budget neighbours in the subgraph, hence only that core of the graph is looked at.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "base/checked.hpp"
+#include "base/parallel.hpp"
+#include "mine/ordered_graph.hpp"
+#include "mine/store.hpp"
+
+namespace deltamatch {
+namespace {
+
+using namespace mine;
+
+struct QuasiTask {
+  VertexId root;
+  std::uint32_t first;  // of its candidates
+  std::uint32_t last;
+};
+
+constexpr std::uint32_t candidates_of_task = 4;
+
+struct Candidate {
+  VertexId vertex;
+  std::uint32_t missing;  // taken vertices that it is not joined to
+};
+
+class QuasiWalk {
+ public:
+  QuasiWalk(const OrderedGraph& graph, unsigned k, unsigned budget, RunControl& control, unsigned worker, Store* store)
+      : by_missing(budget + 1, 0),
+        graph_(&graph),
+        k_(k),
+        budget_(budget),
+        pace_(control, worker),
+        store_(store),
+        joined_(graph.vertices(), 0),
+        discovered_(graph.vertices(), 0),
+        candidates_(k),
+        taken_(k),
+        part_(k) {}
+
+  void run(const QuasiTask& task) {
+    taken_[0] = task.root;
+    std::vector<Candidate>& all = candidates_[1];
+    all.clear();
+    for (const VertexId u : graph_->later(task.root)) {
+      all.push_back({u, 0});
+      discovered_[u] = 1;
+    }
+    if (k_ == 2) {
+      for (std::uint32_t i = task.first; i < task.last; ++i) complete(1, 0, all[i]);
+    } else {
+      grow(1, 0, task.first, task.last);
+    }
+    for (const Candidate& u : all) discovered_[u.vertex] = 0;
+  }
+
+  void finish() {
+    if (store_ != nullptr) store_->flush(found_);
+  }
+
+  std::vector<std::uint64_t> by_missing;
+
+ private:
+  bool grow(unsigned size, unsigned missing, std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const Candidate v = candidates_[size][i];
+      taken_[size] = v.vertex;
+      const unsigned now = missing + v.missing;
+      const std::size_t bottom = undo_.size();
+      extend(size, budget_ - now, i);
+      const std::vector<Candidate>& next = candidates_[size + 1];
+      bool go = pace_.go_on(next.size());
+      if (size + 2 == k_) {
+        for (const Candidate& u : next) complete(size + 1, now, u);
+      } else if (go && (size + 1 <= budget_ - now || size + 1 + next.size() >= k_)) {
+        go = grow(size + 1, now, 0, next.size());
+      }
+      for (; undo_.size() > bottom; undo_.pop_back()) discovered_[undo_.back()] = 0;
+      if (!go) return false;
+    }
+    return true;
+  }
+
+  /// The candidates once the one at `position` is taken, with `left` of the budget.
+  void extend(unsigned size, unsigned left, std::size_t position) {
+    const std::vector<Candidate>& old = candidates_[size];
+    std::vector<Candidate>& next = candidates_[size + 1];
+    next.clear();
+    const VertexId v = old[position].vertex;
+    const bool discover = size <= left;
+    const auto list = graph_->neighbours(v);
+    const bool read = discover || list.size() < (old.size() - position) * std::bit_width(list.size());
+    if (read) {
+      ++reading_;
+      for (const VertexId* u = list.data() + list.size(); u != list.data() && u[-1] > taken_[0];) joined_[*--u] = reading_;
+    }
+    for (std::size_t i = position + 1; i < old.size(); ++i) {
+      const VertexId u = old[i].vertex;
+      const bool joined = read ? joined_[u] == reading_ : std::binary_search(list.begin(), list.end(), u);
+      const std::uint32_t lacks = old[i].missing + (joined ? 0U : 1U);
+      if (lacks <= left) next.push_back({u, lacks});
+    }
+    if (!discover) return;
+    for (const VertexId* at = list.data() + list.size(); at != list.data() && at[-1] > taken_[0];) {
+      const VertexId u = *--at;
+      if (discovered_[u] != 0) continue;
+      discovered_[u] = 1;
+      undo_.push_back(u);
+      next.push_back({u, size});
+    }
+  }
+
+  void complete(unsigned size, unsigned missing, const Candidate& last) {
+    ++by_missing[missing + last.missing];
+    if (store_ == nullptr) return;
+    for (unsigned i = 0; i < size; ++i) part_[i] = graph_->original(taken_[i]);
+    part_[size] = graph_->original(last.vertex);
+    store_->add(found_, part_, missing + last.missing);
+  }
+
+  const OrderedGraph* graph_;
+  unsigned k_;
+  unsigned budget_;
+  Pace pace_;
+  Store* store_;
+  std::vector<std::uint64_t> joined_;  // by vertex: the last reading that met it
+  std::uint64_t reading_ = 0;
+  std::vector<std::uint8_t> discovered_;
+  std::vector<VertexId> undo_;
+  std::vector<std::vector<Candidate>> candidates_;  // by size
+  std::vector<VertexId> taken_;
+  std::vector<VertexId> part_;
+  Found found_;
+};
+
+void check_size(unsigned k) {
+  if (k >= 2 && k <= max_quasi_clique) return;
+  throw Error(ErrorKind::usage, "k", std::to_string(k) + " vertices is not a size of quasi-cliques",
+              "choose 2 to " + std::to_string(max_quasi_clique));
+}
+
+/// How many edges may be missing, where a connected subgraph can have so many edges at all.
+std::optional<unsigned> budget_of(unsigned k, unsigned edges) {
+  const unsigned pairs = k * (k - 1) / 2;
+  if (edges > pairs) return std::nullopt;
+  return pairs - std::max(edges, k - 1);
+}
+
+std::vector<Count> walk(const SimpleGraph& graph, unsigned k, unsigned budget, Workers& workers, RunControl& control,
+                        Store* store) {
+  const OrderedGraph ordered(graph, degeneracy_order(graph, k - 1 > budget ? k - 1 - budget : 1));
+  std::vector<QuasiTask> tasks;
+  for (VertexId v = 0; v < ordered.vertices(); ++v) {
+    const auto size = static_cast<std::uint32_t>(ordered.later(v).size());
+    for (std::uint32_t first = 0; first < size; first += candidates_of_task) {
+      tasks.push_back({v, first, std::min(first + candidates_of_task, size)});
+    }
+  }
+  std::vector<QuasiWalk> walks;
+  for (unsigned worker = 0; worker < workers.size(); ++worker) walks.emplace_back(ordered, k, budget, control, worker, store);
+  workers.for_each(tasks.size(), 4, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    control.set_share(static_cast<double>(begin) / static_cast<double>(tasks.size()));
+    for (std::size_t i = begin; i < end && !control.stopped(); ++i) walks[worker].run(tasks[i]);
+  });
+  std::vector<Count> counts(budget + 1, 0);
+  for (QuasiWalk& each : walks) {
+    each.finish();
+    for (unsigned missing = 0; missing <= budget; ++missing) {
+      counts[missing] = checked_add(counts[missing], each.by_missing[missing]);
+    }
+  }
+  return counts;
+}
+
+}  // namespace
+
+unsigned edges_of_density(unsigned k, double density) noexcept {
+  const double pairs = k * (k - 1.0) / 2;
+  return static_cast<unsigned>(std::ceil(density * pairs - 1e-9));  // 0.7 of 10 pairs is 7, whatever 0.7 is in binary
+}
+
+QuasiCliqueResult count_quasi_cliques(const SimpleGraph& graph, unsigned k, unsigned edges, const MineOptions& options) {
+  check_size(k);
+  RunControl control(options);
+  QuasiCliqueResult result;
+  if (const std::optional<unsigned> budget = budget_of(k, edges)) {
+    Workers workers(options.threads);
+    result.by_missing = walk(graph, k, *budget, workers, control, nullptr);
+  }
+  result.complete = !control.stopped();
+  result.seconds = control.seconds();
+  return result;
+}
+
+ListResult list_quasi_cliques(const SimpleGraph& graph, unsigned k, unsigned edges, std::optional<std::uint64_t> limit,
+                              const MineOptions& options,
+                              const std::function<void(std::span<const SimpleGraph::Vertex>, unsigned missing)>& store) {
+  check_size(k);
+  RunControl control(options);
+  Store kept(k, store, limit, control);
+  if (const std::optional<unsigned> budget = budget_of(k, edges)) {
+    Workers workers(options.threads);
+    (void)walk(graph, k, *budget, workers, control, &kept);
+  }
+  return kept.result();
+}
+
+}  // namespace deltamatch

@@ -1,0 +1,59 @@
+// When to stop, and how far a run is: shared by the threads of one run.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "deltamatch/mine.hpp"
+
+namespace deltamatch::mine {
+
+class RunControl {
+ public:
+  explicit RunControl(const MineOptions& options) : options_(options) {
+    if (options.timeout) deadline_ = start_ + std::chrono::duration_cast<Clock::duration>(*options.timeout);
+  }
+
+  [[nodiscard]] bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
+  void stop() noexcept { stopped_.store(true, std::memory_order_relaxed); }
+  /// Looks at the clock, asks the caller, and tells it the share where worker 0 comes by; whether to stop.
+  bool check(unsigned worker) {
+    if (!stopped() && ((deadline_ && Clock::now() >= *deadline_) || (options_.stop && options_.stop()))) stop();
+    if (worker == 0 && options_.progress) options_.progress(share_.load(std::memory_order_relaxed));
+    return stopped();
+  }
+  void set_share(double share) noexcept { share_.store(share, std::memory_order_relaxed); }
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const MineOptions& options_;
+  Clock::time_point start_ = Clock::now();
+  std::optional<Clock::time_point> deadline_;
+  std::atomic<double> share_ = 0;
+  std::atomic<bool> stopped_ = false;
+};
+
+/// A thread's share of the control: looks at the clock once in a while only.
+class Pace {
+ public:
+  Pace(RunControl& control, unsigned worker) noexcept : control_(&control), worker_(worker) {}
+
+  /// `work`: steps done since the last call, of some nanoseconds each. Whether to go on.
+  bool go_on(std::uint64_t work) {
+    done_ += work + 1;
+    if (done_ < between_checks) return !control_->stopped();
+    done_ = 0;
+    return !control_->check(worker_);
+  }
+
+ private:
+  static constexpr std::uint64_t between_checks = 1U << 18;
+  RunControl* control_;
+  unsigned worker_;
+  std::uint64_t done_ = 0;
+};
+
+}  // namespace deltamatch::mine

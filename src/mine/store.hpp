@@ -1,0 +1,68 @@
+// What is found on its way to the caller, who takes one thing at a time: a thread gathers some before it asks for the lock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/types.hpp"
+#include "mine/run_control.hpp"
+
+namespace deltamatch::mine {
+
+/// A set of vertices of the caller's graph, and what is to be told of it (a key, a number of edges).
+struct Found {
+  std::vector<VertexId> vertices;  // of all sets, one behind the other
+  std::vector<std::uint32_t> notes;
+};
+
+class Store {
+ public:
+  using Take = std::function<void(std::span<const VertexId>, std::uint32_t note)>;
+
+  Store(std::uint32_t k, Take take, std::optional<std::uint64_t> limit, RunControl& control)
+      : k_(k), take_(std::move(take)), limit_(limit), control_(control) {}
+
+  /// Whoever adds keeps its own `gathered`, and hands over the rest with `flush`.
+  void add(Found& gathered, std::span<const VertexId> vertices, std::uint32_t note) {
+    gathered.vertices.insert(gathered.vertices.end(), vertices.begin(), vertices.end());
+    gathered.notes.push_back(note);
+    if (gathered.notes.size() == portion) flush(gathered);
+  }
+
+  void flush(Found& gathered) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < gathered.notes.size(); ++i) {
+      if (limit_ && listed_ == *limit_) {
+        cut_ = true;
+        control_.stop();
+        break;
+      }
+      take_({gathered.vertices.data() + i * k_, k_}, gathered.notes[i]);
+      ++listed_;
+    }
+    gathered.vertices.clear();
+    gathered.notes.clear();
+  }
+
+  [[nodiscard]] ListResult result() const {
+    return {.listed = listed_, .complete = !cut_ && !control_.stopped(), .seconds = control_.seconds()};
+  }
+
+ private:
+  static constexpr std::size_t portion = 256;
+
+  std::uint32_t k_;
+  Take take_;
+  std::optional<std::uint64_t> limit_;
+  RunControl& control_;
+  std::mutex mutex_;
+  std::uint64_t listed_ = 0;
+  bool cut_ = false;  // something was found beyond the limit
+};
+
+}  // namespace deltamatch::mine

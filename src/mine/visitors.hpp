@@ -1,0 +1,75 @@
+// What is done at the leaves of an enumeration.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "mine/conditions.hpp"
+#include "mine/enumeration.hpp"
+
+namespace deltamatch::mine {
+
+/// Counts by pattern. No sum of one run can exceed 2^128: each of fewer than 2^64 steps adds less than 2^63.
+using PatternCounts = std::vector<Count>;
+
+/// At subgraphs of k - 1 vertices: counts the candidates by their neighbours, then each kind by one look-up.
+class ExtendVisitor {
+ public:
+  ExtendVisitor(const PatternTable& table, const ConditionTable& conditions)
+      : counts(table.patterns(table.k()).size(), 0), table_(table), conditions_(conditions) {}
+
+  [[nodiscard]] bool admit(const Traversal& t, VertexId, const PatternTable::State& state, Key) const noexcept {
+    return conditions_.admits(t.size() + 1, state.pattern);
+  }
+  std::uint64_t visit(const Traversal& t, const PatternTable::State& state, Key key, std::uint32_t first);
+
+  PatternCounts counts;
+
+ private:
+  const PatternTable& table_;
+  const ConditionTable& conditions_;
+  std::array<std::uint32_t, 1U << (max_k - 1)> of_mask_{};
+};
+
+/// Every pair class of a pattern of k - 2 vertices: which pattern two more vertices with given moved masks make.
+class PairTable {
+ public:
+  explicit PairTable(const PatternTable& table);
+  [[nodiscard]] ClassId at(ClassId pattern, std::uint32_t a, std::uint32_t b, bool joined) const noexcept {
+    return classes_[((((std::size_t{pattern} << size_) | a) << size_ | b) << 1) | (joined ? 1U : 0U)];
+  }
+
+ private:
+  unsigned size_;
+  std::vector<ClassId> classes_;
+};
+
+/// At subgraphs of k - 2 vertices: counts the pairs of vertices that complete them. Both vertices are candidates, or one is and
+/// the other is a neighbour of it alone. How many pairs of candidates with given masks are joined is counted along their lists,
+/// how many are not is what remains of all pairs, and how many vertices only one candidate reaches is what remains of its list.
+class PairVisitor {
+ public:
+  PairVisitor(const PatternTable& table, const PairTable& pairs, const ConditionTable& conditions)
+      : counts(table.patterns(table.k()).size(), 0), pairs_(pairs), conditions_(conditions) {}
+
+  [[nodiscard]] bool admit(const Traversal& t, VertexId, const PatternTable::State& state, Key) const noexcept {
+    return conditions_.admits(t.size() + 1, state.pattern);
+  }
+  std::uint64_t visit(const Traversal& t, const PatternTable::State& state, Key key, std::uint32_t first);
+
+  PatternCounts counts;
+
+ private:
+  static constexpr std::size_t masks = 1U << (max_k - 2);
+  std::uint64_t scan(const Traversal& t, std::uint32_t first);
+  void clear(unsigned size) noexcept;
+
+  const PairTable& pairs_;
+  const ConditionTable& conditions_;
+  std::vector<std::uint32_t> present_;                           // masks that candidates have
+  std::array<std::uint64_t, masks> candidates_{};                // by mask
+  std::array<std::array<std::uint64_t, 256>, masks> reached_{};  // by mask of the candidate, then mark of its neighbour
+};
+
+}  // namespace deltamatch::mine
