@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,13 @@ class AlertSink {
   /// position from which it goes on: where none was noted it has to be noted before the first batch is delivered, or a crash
   /// within that delivery could not be told from what was there before.
   virtual std::string recover(std::string_view position) = 0;
+  /// In place of recover, where the log has lost batches, so that what lies beyond the noted position cannot all be delivered
+  /// again: keeps it. Calls `held` with each alert that is there beyond it, of whatever batch. Sinks that cannot take back just
+  /// recover.
+  virtual std::string keep(std::string_view position, const std::function<void(std::string_view alert)>& held) {
+    static_cast<void>(held);
+    return recover(position);
+  }
   /// From any thread: a call that waits, and every later one that would, fails soon. For good.
   virtual void cancel() noexcept {}
   /// Alerts that the sink gave up, as its options allow. From any thread.

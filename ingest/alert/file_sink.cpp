@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <fstream>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -144,6 +146,7 @@ class FileSink final : public AlertSink {
   ~FileSink() override { FileSink::abort(); }
 
   std::string recover(std::string_view position) override;
+  std::string keep(std::string_view position, const std::function<void(std::string_view alert)>& held) override;
   void begin(std::uint64_t batch) override;
   void write(std::string_view id, std::string_view alert) override;
   std::string commit() override;
@@ -151,6 +154,8 @@ class FileSink final : public AlertSink {
   [[nodiscard]] bool joins_batches() const noexcept override { return true; }
 
  private:
+  static void read_lines(const fs::path& path, Place& place, const std::function<void(std::string_view alert)>& held);
+  void find(std::string_view position, std::span<const std::uint64_t> numbers);
   void must_be_whole() const;
   void cut() const;
   void rotate();
@@ -177,20 +182,54 @@ std::string FileSink::recover(std::string_view position) {
     file_ = series_.open(place_.number);
     place_.length = size_of(file_.get(), path());
   } else {
-    place_ = parse_place(position, series_.file(0));
-    const auto beyond = [&](std::uint64_t number) { return number > place_.number; };
-    const bool there = std::ranges::find(numbers, place_.number) != numbers.end();
-    // The file may have made room for newer ones before the position in one of them was noted: all of those come again.
-    if (!there && place_.length != 0 && std::ranges::any_of(numbers, beyond)) place_ = {place_.number + 1, 0};
-    if (there || place_.length == 0) file_ = series_.open(place_.number);
-    must_be_whole();
+    find(position, numbers);
     cut();
     for (const std::uint64_t number : numbers) {
-      if (beyond(number)) series_.remove(number);
+      if (number > place_.number) series_.remove(number);
     }
   }
   series_.sync_folder();
   return this->position();
+}
+
+/// Opens the file of a noted position, which has to be there.
+void FileSink::find(std::string_view position, std::span<const std::uint64_t> numbers) {
+  place_ = parse_place(position, series_.file(0));
+  const bool there = std::ranges::find(numbers, place_.number) != numbers.end();
+  // The file may have made room for newer ones before the position in one of them was noted: what is beyond begins there.
+  const bool newer = std::ranges::any_of(numbers, [&](std::uint64_t number) { return number > place_.number; });
+  if (!there && place_.length != 0 && newer) place_ = {place_.number + 1, 0};
+  if (there || place_.length == 0) file_ = series_.open(place_.number);
+  must_be_whole();
+}
+
+/// Whole lines stay, in whatever files they are; of a line that a crash tore nothing does.
+std::string FileSink::keep(std::string_view position, const std::function<void(std::string_view alert)>& held) {
+  if (position.empty()) return recover(position);
+  file_ = {};
+  std::vector<std::uint64_t> numbers = series_.numbers();
+  std::ranges::sort(numbers);
+  find(position, numbers);
+  Place place = place_;
+  read_lines(path(), place, held);
+  for (const std::uint64_t number : numbers) {
+    if (number <= place.number) continue;
+    file_ = series_.open(number);
+    place = {number, 0};
+    read_lines(series_.file(number), place, held);
+  }
+  place_ = place;
+  cut();
+  series_.sync_folder();
+  return this->position();
+}
+
+/// Calls `held` with each whole line behind the place, and moves it behind the last of them.
+void FileSink::read_lines(const fs::path& path, Place& place, const std::function<void(std::string_view alert)>& held) {
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(place.length));
+  for (std::string line; std::getline(file, line) && !file.eof(); place.length += line.size() + 1) held(line);
+  if (file.bad()) fail(path, "cannot be read", errno);
 }
 
 /// Alerts that were delivered have to be there still, where they were.

@@ -10,6 +10,7 @@
 #include "deltamatch/error.hpp"
 #include "ingest/kafka/ranges.hpp"
 #include "ingest/service/assembler.hpp"
+#include "ingest/service/backlog.hpp"
 #include "ingest/service/start_graph.hpp"
 
 namespace deltamatch::ingest {
@@ -62,6 +63,29 @@ Recovered first_start(const BringUp& context, kafka::Input& input, kafka::Transa
   return recovered;
 }
 
+/// The commit records of ascending batches, read once.
+class Records {
+ public:
+  Records(kafka::CommitLog& commits, std::uint64_t last) : commits_(commits), last_(last) {}
+
+  [[nodiscard]] std::optional<Mark> of(std::uint64_t batch) {
+    if (batch > last_) return std::nullopt;
+    if (!sought_) {
+      commits_.seek(batch, Clock::now() + patience);
+      next_ = commits_.next(Clock::now() + patience);
+      sought_ = true;
+    }
+    while (next_ && next_->batch < batch) next_ = commits_.next(Clock::now() + patience);
+    return next_ && next_->batch == batch ? next_ : std::nullopt;
+  }
+
+ private:
+  kafka::CommitLog& commits_;
+  std::uint64_t last_;
+  bool sought_ = false;
+  std::optional<Mark> next_;
+};
+
 /// Reads lost batches from the input again, as the commit records cut them.
 class Recutter {
  public:
@@ -76,7 +100,15 @@ class Recutter {
     std::optional<Mark> mark;
     commits.seek(recovered_.reached.batch, Clock::now() + patience);
     mark = commits.next(Clock::now() + patience);  // of a lost batch 0 it tells where the input began
-    if (mark && mark->batch == recovered_.reached.batch) recovered_.reached = std::move(*mark);
+    if (mark && mark->batch == recovered_.reached.batch) {
+      const Mark& reached = recovered_.reached;
+      if (reached.batch != 0 && reached != *mark) {
+        throw Error(context_.directory.path().string(),
+                    fmt::format("batch {} stands there otherwise than its commit record tells", reached.batch),
+                    "name an empty directory: the state is then made anew from Kafka");
+      }
+      recovered_.reached = std::move(*mark);
+    }
     kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
     while ((mark = commits.next(Clock::now() + patience)) && mark->batch <= committed_.batch) {
       if (mark->batch != engine.batch() + 1) {
@@ -156,7 +188,11 @@ Recovered bring_up(const BringUp& context, kafka::Input& input, kafka::Transacti
     load_start_graph(engine, options, context.journal);
     save(engine, context.directory, {});
   }
-  RecoveryInput wanted{.committed = committed, .record = {}, .engine = options.engine, .progress = {}};
+  Records records(commits, committed->batch);
+  RecoveryInput wanted{.committed = committed,
+                       .record = [&](std::uint64_t batch) { return records.of(batch); },
+                       .engine = options.engine,
+                       .progress = {}};
   auto next_word = Clock::now() + 2s;
   wanted.progress = [&](const RecoveryProgress& progress) {
     if (context.stop.stop_requested()) throw Stopped();
@@ -168,6 +204,8 @@ Recovered bring_up(const BringUp& context, kafka::Input& input, kafka::Transacti
   if (recovered.reached.batch == committed->batch) return recovered;
   context.journal.tell(Level::warn, "the log is lost, its batches are read from the input again",
                        {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
+  // Before anything is written that calls these batches done.
+  settle_sinks(options, context.directory, *recovered.log, committed->batch, context.journal);
   Recutter(context, recovered, *committed).run(commits);
   // The log lacks these batches: a snapshot behind them stands in for it.
   save(recovered.engine, context.directory, recovered.reached);

@@ -26,22 +26,6 @@ SnapshotterOptions snapshotter_options(const ServiceOptions& options) {
   return wanted;
 }
 
-/// The names and options of what is delivered from the log.
-std::vector<SinkOptions> logged_sinks(const ServiceOptions& options) {
-  std::vector<SinkOptions> sinks;
-  for (const SinkOptions& sink : options.sinks) {
-    if (sink.kind != SinkOptions::Kind::kafka) sinks.push_back(sink);
-  }
-  if (!options.input.dead_letter_file.empty()) {
-    SinkOptions letters;
-    letters.name = dead_letter_sink;
-    letters.kind = SinkOptions::Kind::file;
-    letters.path = options.input.dead_letter_file;
-    sinks.push_back(letters);
-  }
-  return sinks;
-}
-
 }  // namespace
 
 /// Somebody waits for other queries.
@@ -85,8 +69,7 @@ void Pipeline::make_deliverer() {
   const std::vector<SinkOptions> sinks = logged_sinks(context_.options);
   std::vector<DeliveryTarget> targets;
   for (const SinkOptions& options : sinks) {
-    const auto noted =
-        std::find_if(positions.begin(), positions.end(), [&](const Delivered& at) { return at.sink == options.name; });
+    const auto noted = std::ranges::find(positions, options.name, &Delivered::sink);
     DeliveryTarget& target = targets.emplace_back();
     target.name = options.name;
     target.max_backoff = options.max_backoff;
@@ -98,8 +81,8 @@ void Pipeline::make_deliverer() {
     target.backlog = {delivered + 1, last_.batch};
   }
   for (const Delivered& at : positions) {
-    if (std::any_of(sinks.begin(), sinks.end(), [&](const SinkOptions& sink) { return sink.name == at.sink; })) continue;
-    if (!read_back(context_.directory, at.sink, at.batch + 1, last_.batch, 0).empty()) {
+    if (std::ranges::find(sinks, at.sink, &SinkOptions::name) != sinks.end()) continue;
+    if (!read_back(context_.directory, at.sink, at.batch + 1, last_.batch, 0, tell_lost(at.sink, context_.journal)).empty()) {
       context_.journal.tell(Level::warn, "a sink is gone, and with it what it had still to be given",
                             {{"sink", at.sink}, {"since_batch", std::to_string(at.batch)}});
     }
@@ -111,7 +94,7 @@ void Pipeline::make_deliverer() {
     log_->delivered({std::string(sink), batch, position});
   };
   hooks.read_back = [this](std::string_view sink, std::uint64_t from, std::uint64_t up_to, std::size_t bytes) {
-    return read_back(context_.directory, sink, from, up_to, bytes);
+    return read_back(context_.directory, sink, from, up_to, bytes, tell_lost(std::string(sink), context_.journal));
   };
   deliverer_ = std::make_unique<Deliverer>(std::move(targets), std::move(hooks), context_.journal);
 }
@@ -340,16 +323,12 @@ void Pipeline::serve_requests() {
     try {
       const std::vector<ActiveQuery> before = queries_.active();
       request->change = change(std::move(request->queries), before);
+      committer_->drain(Clock::time_point::max());
     } catch (const Error& error) {
       request->failure = std::current_exception();
       if (error.kind() != ErrorKind::configuration) fatal = request->failure;
-    }
-    if (!fatal && !request->failure) {
-      try {
-        committer_->drain(Clock::time_point::max());
-      } catch (...) {
-        fatal = request->failure = std::current_exception();
-      }
+    } catch (...) {
+      fatal = request->failure = std::current_exception();
     }
     {
       const std::scoped_lock lock(mutex_);

@@ -79,7 +79,7 @@ struct Service::Impl {
         systemd(Systemd::from_environment()) {}
 
   void run();
-  void work(const kafka::Cluster& cluster, kafka::Ownership& ownership);
+  void drop_pipeline();
   void enter(ServiceState next);
   void progress(const std::string& word);
   void keep_alive(const std::stop_token& stop) const;
@@ -172,18 +172,21 @@ void Service::Impl::run() {
       journal.tell(Level::info, "stopped while recovering");
     } catch (...) {
       if (http) http->stop();
-      const std::scoped_lock lock(mutex);
-      pipeline.reset();
+      drop_pipeline();
       throw;
     }
     if (http) http->stop();
-    {
-      const std::scoped_lock lock(mutex);
-      pipeline.reset();
-    }
+    drop_pipeline();
   }
   ownership.release(Clock::now() + 5s);
   journal.tell(Level::info, "stopped");
+}
+
+/// A reload under way holds on to the pipeline, and has its answer by now: what the pipeline refers to may go once it is gone.
+void Service::Impl::drop_pipeline() {
+  const std::scoped_lock reloads(reload_mutex);
+  const std::scoped_lock lock(mutex);
+  pipeline.reset();
 }
 
 std::string Service::Impl::reload() {

@@ -29,6 +29,19 @@ void must_be_covered(const StateDirectory& directory, std::uint64_t committed) {
   }
 }
 
+/// Batch 0 is committed before the first entry is logged. So entries without any commit record tell that records are missing.
+void must_be_without_log(const StateDirectory& directory) {
+  LogReader log(directory.path(), directory.fingerprint(), {.updates_from = 0, .alerts_from = LogReader::none});
+  for (;;) {
+    const LogReader::Entry entry = log.next();
+    if (entry == LogReader::Entry::delivered) continue;
+    if (entry == LogReader::Entry::end && log.end().damage.empty()) return;
+    throw Error(directory.path().string(), "there is a log of batches, but no commit record of any batch",
+                "bring the topic of commit records back, or name another application and an empty directory for a start from "
+                "nothing");
+  }
+}
+
 /// Whether a batch was committed as the mark tells it, as far as is known.
 bool was_committed(const RecoveryInput& input, const Mark& mark) {
   if (mark.batch == input.committed->batch) return mark == *input.committed;
@@ -42,6 +55,7 @@ bool was_committed(const RecoveryInput& input, const Mark& mark) {
 Recovered recover(const StateDirectory& directory, const RecoveryInput& input, Journal& journal) {
   const std::uint64_t committed = input.committed ? input.committed->batch : 0;
   must_be_covered(directory, committed);
+  if (!input.committed) must_be_without_log(directory);
   Base base = restore_newest(directory, committed, input.engine);
   const std::uint64_t snapshot = base.mark.batch;
   if (snapshot > 0 && !was_committed(input, base.mark)) {

@@ -23,8 +23,8 @@ struct RecoveryProgress {
 struct RecoveryInput {
   std::optional<Mark> committed;  ///< the last commit record; empty: nothing was ever committed
   /// The commit record of an earlier batch, where it is still known. A batch that the log tells otherwise was never committed
-  /// as it stands there (another owner committed its own): the log ends before it. May be null; `committed` itself is always
-  /// held against the log.
+  /// as it stands there (another owner committed its own): the log ends before it. Asked for ascending batches. May be null;
+  /// `committed` itself is always held against the log.
   std::function<std::optional<Mark>(std::uint64_t batch)> record;
   EngineOptions engine;
   std::function<void(const RecoveryProgress&)> progress;  ///< called after each batch; may be null
@@ -37,8 +37,9 @@ struct Recovered {
 };
 
 /// Takes the newest sound snapshot of a committed batch (unsound ones are set aside) and replays the log up to the last
-/// committed batch. What lies beyond in the log is dropped. Throws Error where the directory holds a snapshot that no commit
-/// record covers: the records were lost, or are of another cluster; and where its files cannot be read at all.
+/// committed batch. What lies beyond in the log is dropped. Throws Error, and leaves the directory as it is, where it holds a
+/// snapshot that no commit record covers, or a log although there is no commit record at all: the records were lost, or are of
+/// another cluster. Throws Error, too, where its files cannot be read at all.
 [[nodiscard]] Recovered recover(const StateDirectory& directory, const RecoveryInput& input, Journal& journal);
 
 }  // namespace deltamatch::ingest

@@ -1,10 +1,14 @@
 // deltamatch run: the service.
 #include <pthread.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -28,6 +32,7 @@ SIGHUP: take the queries from the configuration anew.
 Exit codes: 0 stopped, 1 it could not go on (start it again: it goes on from what is committed), 2 usage, 78 configuration.)";
 
 constexpr int ended_by_signal = 128;
+constexpr std::chrono::seconds grace(2);  // for stopping threads, beyond shutdown_timeout
 
 sigset_t heeded_signals() noexcept {
   sigset_t set;
@@ -36,25 +41,27 @@ sigset_t heeded_signals() noexcept {
   return set;
 }
 
-/// Takes signals in a thread of its own, so that heeding one may take time. They are blocked everywhere else.
-class Signals {
+/// Takes the queries anew when asked to, in a thread of its own: that may take as long as the brokers do.
+class Reloader {
  public:
-  Signals(ingest::Service& service, ingest::Journal& journal)
-      : thread_([&service, &journal](const std::stop_token& stop) {
-          const sigset_t set = heeded_signals();
-          const timespec wait{0, 100'000'000};
-          bool stopping = false;
-          while (!stop.stop_requested()) {
-            const int signal = sigtimedwait(&set, nullptr, &wait);
-            if (signal == SIGHUP) {
-              reload(service, journal);
-            } else if (signal > 0) {
-              if (stopping) std::_Exit(ended_by_signal + signal);
-              stopping = true;
-              service.stop();
-            }
+  Reloader(ingest::Service& service, ingest::Journal& journal)
+      : thread_([this, &service, &journal](const std::stop_token& stop) {
+          std::unique_lock lock(mutex_);
+          while (asked_.wait(lock, stop, [this] { return wanted_; })) {
+            wanted_ = false;
+            lock.unlock();
+            reload(service, journal);
+            lock.lock();
           }
         }) {}
+
+  void ask() {
+    {
+      const std::scoped_lock lock(mutex_);
+      wanted_ = true;
+    }
+    asked_.notify_one();
+  }
 
  private:
   static void reload(ingest::Service& service, ingest::Journal& journal) {
@@ -65,6 +72,40 @@ class Signals {
     }
   }
 
+  std::mutex mutex_;
+  std::condition_variable_any asked_;
+  bool wanted_ = false;
+  std::jthread thread_;
+};
+
+/// Takes signals in a thread of its own. They are blocked everywhere else. Whatever the service waits for, brokers or a disk:
+/// it ends in the time that it has for stopping, and what was not done then is as after a crash.
+class Signals {
+ public:
+  Signals(ingest::Service& service, ingest::Journal& journal, std::chrono::milliseconds shutdown_timeout)
+      : reloader_(service, journal), thread_([this, &service, &journal, shutdown_timeout](const std::stop_token& stop) {
+          const sigset_t set = heeded_signals();
+          const timespec wait{0, 100'000'000};
+          std::optional<std::chrono::steady_clock::time_point> deadline;
+          while (!stop.stop_requested()) {
+            const int signal = sigtimedwait(&set, nullptr, &wait);
+            if (signal == SIGHUP) {
+              reloader_.ask();
+            } else if (signal > 0) {
+              if (deadline) std::_Exit(ended_by_signal + signal);
+              deadline = std::chrono::steady_clock::now() + shutdown_timeout + grace;
+              service.stop();
+            }
+            if (deadline && std::chrono::steady_clock::now() >= *deadline) {
+              journal.tell(ingest::Level::error, "stopping took longer than shutdown_timeout",
+                           {{"remedy", "the next start goes on from what is committed"}});
+              std::_Exit(exit_runtime);
+            }
+          }
+        }) {}
+
+ private:
+  Reloader reloader_;
   std::jthread thread_;
 };
 
@@ -79,7 +120,7 @@ int run_service(const std::string& file) {
   config.service.engine.backend = make_backend(config.backend, {"engine.backend: ", "engine.gpu.devices"});
   ingest::Service service(config.service, DELTAMATCH_VERSION, *journal,
                           [file] { return read_service_config(file).service.queries; });
-  const Signals signals(service, *journal);
+  const Signals signals(service, *journal, config.service.shutdown_timeout);
   try {
     service.run();
   } catch (const std::exception& error) {

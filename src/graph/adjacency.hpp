@@ -132,8 +132,8 @@ class Adjacency {
     __builtin_prefetch(block);
     __builtin_prefetch(block + 16);
   }
-  /// The rows of the vertex's neighbours, where these are few; its block must be near already. Many are fetched by whoever reads
-  /// them in a loop.
+  /// The rows of the vertex's neighbours, where these are few; its block must be near already. Many are fetched by whoever
+  /// reads them in a loop.
   void prefetch_neighbours(VertexId vertex) const noexcept {
     for (const std::uint32_t id : few_neighbours(vertex)) __builtin_prefetch(&rows_[id]);
   }

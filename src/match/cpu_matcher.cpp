@@ -10,8 +10,8 @@ namespace deltamatch::match {
 
 namespace {
 
-// Pieces of work that a thread takes at a time, where all are light: many, since what it prefetches for the next ones is lost if
-// another takes them, but no more than leave so many turns for each thread.
+// Pieces of work that a thread takes at a time, where all are light: many, since what it prefetches for the next ones is lost
+// if another takes them, but no more than leave so many turns for each thread.
 constexpr std::size_t most_grain = 512;
 constexpr std::size_t turns = 32;
 constexpr std::size_t cached_bytes = std::size_t{32} << 20;

@@ -4,6 +4,7 @@ DELTAMATCH_PROGRAM is the built program. The broker is the one at DELTAMATCH_KAF
 DELTAMATCH_KAFKA_FILE; tests that stop brokers, or that find none there, start their own with scripts/kafka. kcat produces and reads: a client of its own, not the service's."""
 
 import contextlib
+import http.server
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.error
@@ -43,6 +45,17 @@ class Broker:
         if directory is not None or not self.address:
             self.start()
 
+    def signal(self, number):
+        """Of a broker of the test's own: SIGSTOP makes it hang, SIGCONT go on."""
+        os.kill(int((pathlib.Path(self.directory) / "pid").read_text()), number)
+
+    def delete(self, topic):
+        self.tool("kafka.tools.TopicCommand", "--delete", "--topic", topic)
+
+    def tool(self, name, *arguments):
+        subprocess.run(["java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", f"{ROOT}/build/kafka/lib/*",
+                        f"org.apache.{name}", "--bootstrap-server", self.address, *map(str, arguments)], capture_output=True, check=True)
+
     def script(self, *arguments):
         where = ["--dir", str(self.directory)] if self.directory else []
         return subprocess.run([ROOT / "scripts" / "kafka", *arguments, *where], capture_output=True, text=True, check=True).stdout
@@ -55,9 +68,7 @@ class Broker:
 
     def create(self, topic, partitions=1):
         """With the broker's own tool."""
-        subprocess.run(["java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", f"{ROOT}/build/kafka/lib/*",
-                        "org.apache.kafka.tools.TopicCommand", "--bootstrap-server", self.address, "--create", "--topic", topic,
-                        "--partitions", str(partitions)], capture_output=True, check=True)
+        self.tool("kafka.tools.TopicCommand", "--create", "--topic", topic, "--partitions", partitions)
 
     def produce(self, topic, records, partition=None):
         """Records are bytes, or (key, bytes) with None for a null; one batch of them at a time, in order."""
@@ -191,6 +202,41 @@ class Instance:
     def kill(self):
         self.process.kill()
         self.ended()
+
+
+class Receiver:
+    """A webhook that notes what it gets, and refuses now and then."""
+
+    def __init__(self, draw):
+        received = self.received = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                code = 503 if draw.random() < 0.03 else 200
+                if code == 200:
+                    received.append((self.headers["Idempotency-Key"], json.loads(body)))
+                self.send_response(code)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/alerts"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def alerts(self):
+        """By key, since the same part may come again; what comes again must be the same."""
+        parts = {}
+        for key, body in self.received:
+            assert parts.setdefault(key, body) == body
+        return [alert for _, body in sorted(parts.items(), key=lambda item: (item[1]["batch"], item[1]["part"])) for alert in body["alerts"]]
 
 
 class ServiceTest(unittest.TestCase):

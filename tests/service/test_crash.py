@@ -16,41 +16,6 @@ from harness import RING, edge, main, program, random_updates, ServiceTest
 KILLS = int(os.environ.get("DELTAMATCH_KILLS", "8"))
 
 
-class Receiver:
-    """A webhook that notes what it gets, and refuses now and then."""
-
-    def __init__(self, draw):
-        received = self.received = []
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                code = 503 if draw.random() < 0.03 else 200
-                if code == 200:
-                    received.append((self.headers["Idempotency-Key"], json.loads(body)))
-                self.send_response(code)
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/alerts"
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
-        self.thread.start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
-
-    def alerts(self):
-        """By key, since the same part may come again; what comes again must be the same."""
-        parts = {}
-        for key, body in self.received:
-            assert parts.setdefault(key, body) == body
-        return [alert for _, body in sorted(parts.items(), key=lambda item: (item[1]["batch"], item[1]["part"])) for alert in body["alerts"]]
-
-
 class Crash(ServiceTest):
     def graph(self):
         """The graph in the newest snapshot, as updates."""

@@ -3,9 +3,8 @@
 import json
 import random
 import shutil
-import subprocess
 
-from harness import RING, ROOT, edge, main, random_updates, ServiceTest
+from harness import RING, edge, main, random_updates, Receiver, ServiceTest
 
 
 class Recovery(ServiceTest):
@@ -89,10 +88,85 @@ class Recovery(ServiceTest):
 
     def test_state_without_commit_records_is_refused(self):
         self.some_batches().stop()
-        subprocess.run(["java", "-XX:TieredStopAtLevel=1", "-cp", f"{ROOT}/build/kafka/lib/*", "org.apache.kafka.tools.TopicCommand",
-                        "--bootstrap-server", self.broker.address, "--delete", "--topic", self.app + ".commits"],
-                       capture_output=True, check=True)
+        self.broker.delete(self.app + ".commits")
         self.refuses("commit record")
+
+    def test_a_log_without_commit_records_is_refused(self):
+        self.some_batches().kill()  # there is no snapshot but that of batch 0
+        before = self.bytes_of_log()
+        self.broker.delete(self.app + ".commits")
+        self.refuses("no commit record of any batch")
+        self.assertEqual(self.bytes_of_log(), before)
+
+    def bytes_of_log(self):
+        return {path.name: path.read_bytes() for path in self.state.glob("log-*")}
+
+    def rings(self, service, numbers):
+        """Each a batch of its own."""
+        for number in numbers:
+            a, b, c = range(10 * number, 10 * number + 3)
+            self.broker.produce(self.input, [edge(a, b), edge(b, c), edge(c, a)])
+            self.sent += 3
+            service.wait_committed({f"{self.input}[0]": self.sent})
+
+    def two_sinks(self, name, **sink):
+        return {"sinks": {"alerts": {"type": "kafka", "topic": self.alerts}, name: sink},
+                "queries": [{"name": "ring", "pattern": RING, "sinks": ["alerts", name]}]}
+
+    def damage_log(self, share):
+        log = max(self.state.glob("log-*"))
+        content = bytearray(log.read_bytes())
+        content[int(len(content) * share)] ^= 1
+        log.write_bytes(content)
+
+    def test_a_damaged_log_costs_a_file_nothing_that_it_has(self):
+        file = self.dir / "alerts.jsonl"
+        self.config(**self.two_sinks("file", type="file", path=str(file)))
+        service = self.start()
+        self.rings(service, range(10))
+        service.wait(lambda: len(file.read_text().splitlines()) == 10, "ten alerts in the file")
+        service.kill()
+        self.damage_log(0.5)
+        for ring in (10, 11):  # after each start: what follows the damage is delivered as ever
+            service = self.start()
+            self.rings(service, [ring])
+            service.wait(lambda: len(file.read_text().splitlines()) >= ring + 1, "the next alert in the file")
+            service.kill()
+        self.assertEqual(sorted(file.read_text().splitlines()), sorted(self.alert_lines()))
+        self.check_alerts()
+
+    def test_a_damaged_log_costs_a_webhook_only_what_lay_there(self):
+        receiver = Receiver(random.Random(1))
+        self.addCleanup(receiver.close)
+        sink = {"type": "webhook", "max_backoff": "100ms"}
+        self.config(**self.two_sinks("hook", url="http://127.0.0.1:9/", **sink))
+        service = self.start()
+        self.rings(service, range(10))
+        service.kill()
+        self.damage_log(0.5)
+        self.config(**self.two_sinks("hook", url=receiver.url, **sink))
+        service = self.start()
+        self.rings(service, [10])
+        service.wait(lambda: service.status()["sinks"]["hook"]["undelivered"] == 0, "delivery")
+        self.assertEqual(service.stop(), 0)
+        lost = next(event for event in service.events() if "lost with the log" in event["event"])
+        self.assertEqual(lost["sink"], "hook")
+        everything = [json.loads(line) for line in self.alert_lines()]
+        told = range(int(lost["from"]), int(lost["to"]) + 1)
+        self.assertTrue(2 <= len(told) <= 9, told)
+        self.assertEqual(receiver.alerts(), [alert for alert in everything if alert["batch"] not in told])
+        self.check_alerts()
+
+    def test_alerts_that_a_lost_log_takes_along_are_told(self):
+        self.config(**self.two_sinks("hook", type="webhook", url="http://127.0.0.1:9/", max_backoff="100ms"))
+        service = self.start()
+        self.rings(service, [0])
+        service.kill()
+        for segment in self.state.glob("log-*"):
+            segment.unlink()
+        service = self.start()
+        self.assertEqual([event["sink"] for event in service.events() if "lost with the log" in event["event"]], ["hook"])
+        self.assertEqual(service.stop(), 0)
 
     def test_input_that_is_no_longer_retained_is_refused(self):
         self.some_batches().kill()
@@ -104,8 +178,7 @@ class Recovery(ServiceTest):
     def delete_records(self, before):
         offsets = self.dir / "offsets.json"
         offsets.write_text('{"partitions":[{"topic":"%s","partition":0,"offset":%d}],"version":1}' % (self.input, before))
-        subprocess.run(["java", "-XX:TieredStopAtLevel=1", "-cp", f"{ROOT}/build/kafka/lib/*", "org.apache.kafka.tools.DeleteRecordsCommand",
-                        "--bootstrap-server", self.broker.address, "--offset-json-file", str(offsets)], capture_output=True, check=True)
+        self.broker.tool("kafka.tools.DeleteRecordsCommand", "--offset-json-file", offsets)
 
     def test_one_process_at_a_time(self):
         service = self.some_batches()

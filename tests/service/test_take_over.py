@@ -1,14 +1,16 @@
 """Two instances: one works, one stands by, and what changes hands is neither lost nor doubled."""
 
-import os
+import json
 import random
 import signal
 import time
 
-from harness import main, random_updates, ServiceTest
+from harness import edge, main, random_updates, ServiceTest
 
 
 class TakeOver(ServiceTest):
+    own_broker = True  # it hangs at times
+
     def setUp(self):
         super().setUp()
         self.broker.create(self.input)
@@ -75,6 +77,74 @@ class TakeOver(ServiceTest):
         self.committed_by(second)
         self.assertEqual(second.stop(), 0)
         self.check_alerts()
+
+    def test_one_that_comes_back_drops_what_it_never_committed(self):
+        """It dies between its log and the commit; another one commits that batch otherwise, and more."""
+        first = self.instance("first", batch__max_delay="2s", batch__max_updates=5).wait_ready()
+        self.broker.produce(self.input, [edge(1, 2)])
+        first.wait_committed({f"{self.input}[0]": 1})
+        self.broker.produce(self.input, [edge(2, 3)])
+        first.wait(lambda: first.status()["partitions"][f"{self.input}[0]"]["read"] == 2, "the second record")
+        before = self.log_bytes("first")
+        self.broker.signal(signal.SIGSTOP)
+        self.addCleanup(self.broker.signal, signal.SIGCONT)
+        first.wait(lambda: self.log_bytes("first") > before, "the second batch in the log", 20)
+        time.sleep(0.3)
+        first.kill()
+        self.broker.signal(signal.SIGCONT)
+        self.broker.produce(self.input, [edge(3, 1)])
+        second = self.instance("second", batch__max_delay="1s").wait_ready(60)
+        second.wait_committed({f"{self.input}[0]": 3})
+        self.broker.produce(self.input, [edge(50, 51)])
+        second.wait_committed({f"{self.input}[0]": 4})
+        self.assertEqual(second.stop(), 0)
+        first = self.instance("first").wait_ready(60)
+        self.assertEqual(first.status()["graph"]["edges"], 4)
+        self.broker.produce(self.input, [edge(1, 2, "-")])
+        first.wait_committed({f"{self.input}[0]": 5})
+        self.assertEqual(first.stop(), 0)
+        self.assertEqual([json.loads(line)["sign"] for line in self.check_alerts()], ["+", "-"])
+
+    def log_bytes(self, name):
+        return sum(path.stat().st_size for path in (self.dir / name).glob("log-*"))
+
+
+class BrokersHang(ServiceTest):
+    """Stopping takes the time that it has, whoever does not answer."""
+
+    own_broker = True
+
+    def hanging(self, **changes):
+        self.broker.create(self.input)
+        self.config(shutdown_timeout="3s", **changes)
+        service = self.start()
+        self.broker.produce(self.input, [edge(1, 2)])
+        service.wait_committed({f"{self.input}[0]": 1})
+        self.addCleanup(self.broker.signal, signal.SIGCONT)
+        return service
+
+    def test_sigterm(self):
+        service = self.hanging(batch__max_delay="1s")
+        self.broker.produce(self.input, [edge(2, 3)])
+        service.wait(lambda: service.status()["partitions"][f"{self.input}[0]"]["read"] == 2, "the second record")
+        self.broker.signal(signal.SIGSTOP)
+        time.sleep(1.5)
+        begin = time.monotonic()
+        self.assertEqual(service.stop(30), 1, service.log())
+        self.assertLess(time.monotonic() - begin, 12)
+
+    def test_a_second_sigterm_while_queries_are_taken_anew(self):
+        service = self.hanging()
+        self.broker.signal(signal.SIGSTOP)
+        self.config(shutdown_timeout="60s", queries=[{"name": "path", "pattern": "(a)-->(b)-->(c)", "sinks": ["alerts"]}])
+        service.process.send_signal(signal.SIGHUP)
+        time.sleep(1)
+        begin = time.monotonic()
+        service.process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        service.process.send_signal(signal.SIGTERM)
+        self.assertEqual(service.ended(20), 128 + signal.SIGTERM)
+        self.assertLess(time.monotonic() - begin, 5)
 
 
 if __name__ == "__main__":

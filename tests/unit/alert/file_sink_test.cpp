@@ -140,6 +140,49 @@ TEST_F(FileSinkTest, RecoversFromEveryCut) {
   }
 }
 
+// As recover, but nothing that is whole goes: not beyond the position, not in later files.
+TEST_F(FileSinkTest, KeepsWhatLiesBeyondThePosition) {
+  std::string noted;
+  {
+    const auto file = sink(lines_of(1, 4).size());
+    file->recover("");
+    noted = deliver(*file, 1, alerts_of(1, 2));
+    for (std::uint64_t batch = 2; batch <= 6; ++batch) deliver(*file, batch, alerts_of(batch, 2));
+  }
+  const auto files = files_in(fs::path(path_).parent_path());
+  ASSERT_EQ(files.size(), 3U);
+  std::vector<std::string> held;
+  const auto keep = [&](const std::string& position) {
+    held.clear();
+    return sink()->keep(position, [&](std::string_view alert) { held.emplace_back(alert); });
+  };
+  const std::string end = keep(noted);
+  std::vector<std::string> expected;
+  for (std::uint64_t batch = 2; batch <= 6; ++batch) {
+    for (std::size_t i = 0; i < 2; ++i) expected.push_back(alert_of(batch, i));
+  }
+  EXPECT_EQ(held, expected);
+  EXPECT_EQ(files_in(fs::path(path_).parent_path()), files);
+  EXPECT_EQ(keep(end), end);
+  EXPECT_TRUE(held.empty());
+}
+
+TEST_F(FileSinkTest, KeepsNoTornLine) {
+  {
+    const auto file = sink();
+    file->recover("");
+    deliver(*file, 1, alerts_of(1, 2));
+  }
+  write_file(path_, read_file(path_) + alert_of(2, 0) + '\n' + alert_of(2, 1).substr(0, 9));
+  std::vector<std::string> held;
+  const std::string whole = lines_of(1, 2) + lines_of(2, 1);
+  EXPECT_EQ(
+      sink()->keep("0:" + std::to_string(lines_of(1, 2).size()), [&](std::string_view alert) { held.emplace_back(alert); }),
+      "0:" + std::to_string(whole.size()));
+  EXPECT_EQ(read_file(path_), whole);
+  EXPECT_THAT(held, ElementsAre(alert_of(2, 0)));
+}
+
 TEST_F(FileSinkTest, GoesOnBehindAFileThatNoPositionIsNotedFor) {
   write_file(path_, "before\n");
   const auto file = sink();

@@ -88,12 +88,28 @@ TEST_F(RecoveryTest, WhatWasNotCommittedIsDropped) {
   scene_.close();
 }
 
-TEST_F(RecoveryTest, BeforeTheFirstCommit) {
+TEST_F(RecoveryTest, NothingButBatchZeroIsCommitted) {
   scene_.run(3);
-  const Recovered state = recovered({});
+  scene_.marks[0] = {};
+  const Recovered state = recovered(0);
   EXPECT_EQ(state.reached, Mark{});
   EXPECT_EQ(state.log->last_batch(), 0U);
   EXPECT_THAT(scene_.journal.told("log_cut"), ElementsAre(HasSubstr("behind=0")));
+}
+
+TEST_F(RecoveryTest, ALogWithoutAnyCommitRecordIsRefusedAndLeftAlone) {
+  scene_.run(3);
+  scene_.log.reset();
+  const auto bytes = [&] {
+    std::string all;
+    for (const auto& entry : std::filesystem::directory_iterator(scene_.directory->path())) {
+      if (entry.path().filename().string().starts_with("log-")) all += read_bytes(entry.path());
+    }
+    return all;
+  };
+  const std::string before = bytes();
+  EXPECT_THAT(refusal([&] { recovered({}); }), HasSubstr("no commit record of any batch"));
+  EXPECT_EQ(bytes(), before);
 }
 
 TEST_F(RecoveryTest, ACorruptSnapshotGivesWayToTheOneBefore) {
