@@ -292,7 +292,9 @@ void Log::sync() {
 void Log::drop_before(std::uint64_t batch) {
   const std::uint64_t limit = std::min(batch, undelivered_from());
   const std::vector<SegmentFile> segments = segments_in(impl_->folder);
-  for (std::size_t i = 0; i + 1 < segments.size() && segments[i + 1].first <= limit; ++i) {
+  const auto goes = [&](std::size_t i) { return i + 1 < segments.size() && segments[i + 1].first <= limit; };
+  if (goes(0)) sync();  // a note that a sink needs a segment no more must not be lost with the power, and the segment be gone
+  for (std::size_t i = 0; goes(i); ++i) {
     if (::unlink(segments[i].path.c_str()) != 0) fail_on(segments[i].path, "the log cannot be removed", errno);
   }
 }

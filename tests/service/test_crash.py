@@ -2,16 +2,17 @@
 
 DELTAMATCH_KILLS is how many times the long test kills the service (default 8)."""
 
-import http.server
+import collections
 import json
 import os
 import pathlib
 import random
 import subprocess
+import sys
 import threading
 import time
 
-from harness import RING, edge, main, program, random_updates, ServiceTest
+from harness import RING, edge, main, program, random_updates, Receiver, ServiceTest
 
 KILLS = int(os.environ.get("DELTAMATCH_KILLS", "8"))
 
@@ -28,6 +29,15 @@ class Crash(ServiceTest):
         program("replay", "--updates", stream, "--cuts", cuts, "--format", "jsonl", "--query", f"ring={RING}",
                 "--save-snapshot", saved, *options)
         return program("snapshot", "export", saved).stdout
+
+    def snapshots_under_way(self):
+        return list((self.dir / "state").glob("*.tmp-*"))
+
+    def wait_for_snapshot_under_way(self):
+        """One is due every second; written in a moment, so it is looked for all the time."""
+        end = time.monotonic() + 10
+        while not self.snapshots_under_way() and time.monotonic() < end:
+            pass
 
     def test_killed_at_any_moment(self):
         draw = random.Random(KILLS)
@@ -61,17 +71,27 @@ class Crash(ServiceTest):
         producer.start()
         try:
             kills = random.Random(7)
-            for _ in range(KILLS):
+            hits = collections.Counter()
+            for number in range(KILLS):
                 service = self.start(ready=False)
-                if kills.random() < 0.8:
+                if number % 4 != 0:
                     service.wait(lambda: service.get("/readyz")[0] == 200, "readiness", 60)
-                time.sleep(kills.random() * 0.7)
+                if number % 4 == 3:
+                    self.wait_for_snapshot_under_way()
+                else:
+                    time.sleep(kills.random() * 0.7)
                 service.kill()
+                hits["while a snapshot was written"] += bool(self.snapshots_under_way())
+                hits["between the log and the end of the transaction"] += any(event.get("event") == "log_cut" for event in service.events())
         finally:
             done.set()
             producer.join()
         service = self.start()
+        hits["between the log and the end of the transaction"] += any(event.get("event") == "log_cut" for event in service.events())
         service.wait_committed({f"{self.input}[{part}]": sent[part] for part in range(2)})
+        print(f"{KILLS} kills, of these", dict(hits), file=sys.stderr)
+        for moment, count in hits.items():
+            self.assertGreater(count, 0, f"no kill came {moment}")
         service.wait(lambda: all(sink["undelivered"] == 0 for sink in service.status()["sinks"].values()), "delivery", 240)
         self.assertEqual(service.stop(), 0)
 
