@@ -1,6 +1,6 @@
 """kill -9 at random moments, brokers that go away, a disk that is full: nothing is lost and nothing comes twice.
 
-DELTAMATCH_KILLS is how many times the long test kills the service (default 8)."""
+DELTAMATCH_KILLS is how many times the long test kills the service (default 30)."""
 
 import collections
 import json
@@ -14,7 +14,7 @@ import time
 
 from harness import RING, edge, main, program, random_updates, Receiver, ServiceTest
 
-KILLS = int(os.environ.get("DELTAMATCH_KILLS", "8"))
+KILLS = int(os.environ.get("DELTAMATCH_KILLS", "30"))
 
 
 class Crash(ServiceTest):
