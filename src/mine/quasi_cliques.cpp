@@ -1,10 +1,9 @@
-// Quasi-cliques: connected induced subgraphs that lack at most so many of their edges. The enumeration is that of
-// traversal.hpp, from the first vertex in a degeneracy order, with what the budget of missing edges allows:
-// - pairs that are not joined stay so, hence a candidate that would exceed the budget is dropped for good;
-// - a vertex that is discovered late is joined to one vertex only, hence beyond some size none is looked for, and candidates
-// are
-//   searched in the list of the vertex taken, or that list is read, whichever is shorter;
-// - every vertex has at least k - 1 - budget neighbours in the subgraph, hence only that core of the graph is looked at.
+// Quasi-cliques: connected induced subgraphs that lack at most so many of their edges (the budget). Every vertex of one has at
+// least k - 1 - budget neighbours in it, hence only that core of the graph is looked at. With a budget of at most k - 2 they
+// are the sets of dense_sets.hpp. With a larger one they are enumerated as in traversal.hpp, from the first vertex in a
+// degeneracy order, with what the budget allows: pairs that are not joined stay so, hence a candidate that would exceed it is
+// dropped for good; and a vertex that is discovered late is joined to one vertex only, hence beyond some size none is looked
+// for.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,6 +11,7 @@
 
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
+#include "mine/dense_sets.hpp"
 #include "mine/ordered_graph.hpp"
 #include "mine/store.hpp"
 
@@ -19,12 +19,6 @@ namespace deltamatch {
 namespace {
 
 using namespace mine;
-
-struct QuasiTask {
-  VertexId root;
-  std::uint32_t first;  // of its candidates
-  std::uint32_t last;
-};
 
 constexpr std::uint32_t candidates_of_task = 4;
 
@@ -35,6 +29,13 @@ struct Candidate {
 
 class QuasiWalk {
  public:
+  struct Task {
+    VertexId root;
+    std::uint32_t first;  // of its candidates
+    std::uint32_t last;
+  };
+  static std::vector<Task> tasks(const OrderedGraph& graph);
+
   QuasiWalk(const OrderedGraph& graph, unsigned k, unsigned budget, RunControl& control, unsigned worker, Store* store)
       : by_missing(budget + 1, 0),
         graph_(&graph),
@@ -48,7 +49,7 @@ class QuasiWalk {
         taken_(k),
         part_(k) {}
 
-  void run(const QuasiTask& task) {
+  void run(const Task& task) {
     taken_[0] = task.root;
     std::vector<Candidate>& all = candidates_[1];
     all.clear();
@@ -68,7 +69,7 @@ class QuasiWalk {
     if (store_ != nullptr) store_->flush(found_);
   }
 
-  std::vector<std::uint64_t> by_missing;
+  std::vector<Count> by_missing;
 
  private:
   bool grow(unsigned size, unsigned missing, std::size_t first, std::size_t last) {
@@ -156,30 +157,43 @@ std::optional<unsigned> budget_of(unsigned k, unsigned edges) {
   return pairs - std::max(edges, k - 1);
 }
 
-std::vector<Count> walk(const SimpleGraph& graph, unsigned k, unsigned budget, Workers& workers, RunControl& control,
-                        Store* store) {
-  const OrderedGraph ordered(graph, degeneracy_order(graph, k - 1 > budget ? k - 1 - budget : 1));
-  std::vector<QuasiTask> tasks;
-  for (VertexId v = 0; v < ordered.vertices(); ++v) {
-    const auto size = static_cast<std::uint32_t>(ordered.later(v).size());
+std::vector<QuasiWalk::Task> QuasiWalk::tasks(const OrderedGraph& graph) {
+  std::vector<Task> all;
+  for (VertexId v = 0; v < graph.vertices(); ++v) {
+    const auto size = static_cast<std::uint32_t>(graph.later(v).size());
     for (std::uint32_t first = 0; first < size; first += candidates_of_task) {
-      tasks.push_back({v, first, std::min(first + candidates_of_task, size)});
+      all.push_back({v, first, std::min(first + candidates_of_task, size)});
     }
   }
-  std::vector<QuasiWalk> walks;
-  for (unsigned worker = 0; worker < workers.size(); ++worker) walks.emplace_back(ordered, k, budget, control, worker, store);
+  return all;
+}
+
+/// Runs all tasks of a kind of walk, and adds up what its threads found.
+template <class Kind>
+std::vector<Count> walk_with(const OrderedGraph& graph, unsigned k, unsigned budget, Workers& workers, RunControl& control,
+                             Store* store) {
+  const auto tasks = Kind::tasks(graph);
+  std::vector<Kind> walks;
+  for (unsigned worker = 0; worker < workers.size(); ++worker) walks.emplace_back(graph, k, budget, control, worker, store);
   workers.for_each(tasks.size(), 4, [&](unsigned worker, std::size_t begin, std::size_t end) {
     control.set_share(static_cast<double>(begin) / static_cast<double>(tasks.size()));
     for (std::size_t i = begin; i < end && !control.stopped(); ++i) walks[worker].run(tasks[i]);
   });
   std::vector<Count> counts(budget + 1, 0);
-  for (QuasiWalk& each : walks) {
+  for (Kind& each : walks) {
     each.finish();
     for (unsigned missing = 0; missing <= budget; ++missing) {
       counts[missing] = checked_add(counts[missing], each.by_missing[missing]);
     }
   }
   return counts;
+}
+
+std::vector<Count> walk(const SimpleGraph& graph, unsigned k, unsigned budget, Workers& workers, RunControl& control,
+                        Store* store) {
+  const OrderedGraph ordered(graph, degeneracy_order(graph, k - 1 > budget ? k - 1 - budget : 1));
+  return budget + 2 <= k ? walk_with<DenseSets>(ordered, k, budget, workers, control, store)
+                         : walk_with<QuasiWalk>(ordered, k, budget, workers, control, store);
 }
 
 }  // namespace

@@ -1,0 +1,192 @@
+// Sets of k vertices that lack at most `budget` <= k - 2 of their edges, around one vertex at a time.
+//
+// Of the k - 2 other vertices each that is not joined to both of a pair costs an edge. Hence two vertices of such a set have at
+// least k - 2 - budget common neighbours in it, and one more if they are not joined: at least one, so that every such set is
+// connected. So the sets whose first vertex in a degeneracy order is the root lie among the root's later neighbours and what
+// shares so many of them; that universe is small, its adjacency becomes rows of bits, and the sets are enumerated in ascending
+// order of local numbers. Candidates lie in layers by how many taken vertices they are not joined to: taking v moves those that
+// are not joined to v one layer up, and what leaves the last layer is gone. The last vertex is counted, not taken.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "mine/clique_space.hpp"
+#include "mine/store.hpp"
+
+namespace deltamatch::mine {
+
+class DenseSets {
+ public:
+  /// Part `part` of `parts` of the sets of a root: those whose second vertex has a local number that leaves this remainder.
+  struct Task {
+    VertexId root;
+    unsigned part;
+    unsigned parts;
+  };
+
+  /// `store` may be null.
+  DenseSets(const OrderedGraph& graph, unsigned k, unsigned budget, RunControl& control, unsigned worker, Store* store)
+      : by_missing(budget + 1, 0),
+        graph_(&graph),
+        k_(k),
+        budget_(budget),
+        pace_(control, worker),
+        store_(store),
+        common_(graph.vertices(), 0),
+        local_(graph.vertices(), 0),
+        taken_(k),
+        part_(k) {}
+
+  static std::vector<Task> tasks(const OrderedGraph& graph) {
+    std::vector<Task> all;
+    for (VertexId v = 0; v < graph.vertices(); ++v) {
+      const auto parts = static_cast<unsigned>(1 + graph.later(v).size() / 16);
+      for (unsigned part = 0; part < parts; ++part) all.push_back({v, part, parts});
+    }
+    return all;
+  }
+
+  void run(const Task& task) {
+    centre(task.root);
+    part_of_ = task;
+    taken_[0] = task.root;
+    Word* const layers = layers_.data();
+    std::fill_n(layers, (budget_ + 1) * words_, 0);
+    for (unsigned i = 0; i < members_.size(); ++i) {
+      const unsigned layer = i < joined_ ? 0 : 1;
+      if (layer <= budget_) layers[layer * words_ + i / 64] |= Word{1} << i % 64;
+    }
+    if (k_ == 2) {
+      if (task.part == 0) complete(layers, 1, 0);
+    } else {
+      grow(layers, 1, 0);
+    }
+  }
+
+  void finish() {
+    if (store_ != nullptr) store_->flush(found_);
+  }
+
+  std::vector<Count> by_missing;
+
+ private:
+  /// Builds the universe of the root, unless it is built already.
+  void centre(VertexId root) {
+    if (root == root_) return;
+    root_ = root;
+    for (const VertexId u : members_) local_[u] = 0;
+    const auto later = graph_->later(root);
+    members_.clear();
+    const auto each = [&](auto&& visit) {
+      for (const VertexId w : later) {
+        const auto list = graph_->neighbours(w);
+        for (const VertexId* u = list.data() + list.size(); u[-1] > root;) visit(*--u);  // the root is in the list
+      }
+    };
+    each([&](VertexId u) { ++common_[u]; });
+    for (const VertexId u : later) {
+      if (common_[u] + budget_ + 2 >= k_) admit(u);
+      common_[u] = 0;
+    }
+    joined_ = static_cast<unsigned>(members_.size());
+    each([&](VertexId u) {
+      if (budget_ > 0 && common_[u] + budget_ + 1 >= k_) admit(u);
+      common_[u] = 0;
+    });
+    words_ = (members_.size() + 63) / 64;
+    rows_.assign(members_.size() * words_, 0);
+    for (unsigned i = 0; i < members_.size(); ++i) {
+      for (const VertexId w : graph_->later(members_[i])) {
+        if (local_[w] != 0) join(i, local_[w] - 1);
+      }
+    }
+    layers_.resize(std::size_t{k_} * (budget_ + 1) * words_);
+  }
+
+  void admit(VertexId u) {
+    members_.push_back(u);
+    local_[u] = static_cast<VertexId>(members_.size());
+  }
+
+  void join(unsigned i, unsigned j) noexcept {
+    rows_[i * words_ + j / 64] |= Word{1} << j % 64;
+    rows_[j * words_ + i / 64] |= Word{1} << i % 64;
+  }
+
+  /// `layers`: one for each number of missing edges that is left. False when the run was stopped.
+  bool grow(Word* layers, unsigned size, unsigned missing) {
+    unsigned candidates = 0;
+    for (unsigned layer = 0; layer <= budget_ - missing; ++layer) candidates += popcount({layers + layer * words_, words_});
+    if (size + candidates < k_) return true;
+    if (!pace_.go_on(candidates)) return false;
+    Word* const next = layers + (budget_ + 1) * words_;
+    for (unsigned layer = 0; layer <= budget_ - missing; ++layer) {
+      for (std::size_t i = 0; i < words_; ++i) {
+        for (Word rest = layers[layer * words_ + i]; rest != 0; rest &= rest - 1) {
+          const unsigned v = static_cast<unsigned>(i * 64) + static_cast<unsigned>(std::countr_zero(rest));
+          if (size == 1 && v % part_of_.parts != part_of_.part) continue;
+          taken_[size] = members_[v];
+          take(layers, next, v, budget_ - missing - layer);
+          if (size + 2 == k_) {
+            complete(next, size + 1, missing + layer);
+          } else if (!grow(next, size + 1, missing + layer)) {
+            return false;
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  /// The layers of the candidates behind v once it is taken, up to `left`.
+  void take(const Word* layers, Word* next, unsigned v, unsigned left) const noexcept {
+    const Word* const row = rows_.data() + v * words_;
+    const std::size_t first = v / 64;
+    for (unsigned layer = 0; layer <= left; ++layer) {
+      const Word* const same = layers + layer * words_;
+      Word* const out = next + layer * words_;
+      std::fill_n(out, first, 0);
+      if (layer == 0) {
+        for (std::size_t i = first; i < words_; ++i) out[i] = same[i] & row[i];
+      } else {
+        for (std::size_t i = first; i < words_; ++i) out[i] = (same[i] & row[i]) | (same[i - words_] & ~row[i]);
+      }
+      out[first] &= ~((Word{2} << v % 64) - 1);
+    }
+  }
+
+  void complete(const Word* layers, unsigned size, unsigned missing) {
+    for (unsigned layer = 0; layer <= budget_ - missing; ++layer) {
+      const Word* const set = layers + layer * words_;
+      by_missing[missing + layer] += popcount({set, words_});
+      if (store_ == nullptr) continue;
+      for (unsigned i = 0; i < size; ++i) part_[i] = graph_->original(taken_[i]);
+      for_each_bit(set, words_, [&](unsigned v) {
+        part_[size] = graph_->original(members_[v]);
+        store_->add(found_, part_, missing + layer);
+      });
+    }
+  }
+
+  const OrderedGraph* graph_;
+  unsigned k_;
+  unsigned budget_;
+  Pace pace_;
+  Store* store_;
+  Task part_of_{};
+  VertexId root_ = invalid_vertex;
+  std::vector<VertexId> common_;   // by vertex; 0 between roots
+  std::vector<VertexId> local_;    // 1 + number among the members
+  std::vector<VertexId> members_;  // first those joined to the root
+  unsigned joined_ = 0;
+  std::size_t words_ = 0;
+  std::vector<Word> rows_;
+  std::vector<Word> layers_;  // by size, then layer
+  std::vector<VertexId> taken_;
+  std::vector<VertexId> part_;
+  Found found_;
+};
+
+}  // namespace deltamatch::mine
