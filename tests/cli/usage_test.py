@@ -7,8 +7,9 @@ import subprocess
 import harness
 from harness import PROGRAM, TRIANGLE
 
-COMMANDS = [["replay"], ["match"], ["explain"], ["validate"], ["convert"], ["generate"], ["generate", "payments"], ["generate", "rmat"],
-            ["generate", "chung-lu"], ["snapshot"], ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "export"]]
+COMMANDS = [["replay"], ["match"], ["motifs"], ["cliques"], ["quasi-cliques"], ["explain"], ["validate"], ["convert"],
+            ["generate"], ["generate", "payments"], ["generate", "rmat"], ["generate", "chung-lu"], ["snapshot"],
+            ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "export"]]
 
 
 class Usage(harness.CliTest):
@@ -23,7 +24,8 @@ class Usage(harness.CliTest):
 
     def test_help_names_only_what_there_is(self):
         commands = re.findall(r"^  ([a-z-]+) ", self.ok("--help").out.split("Subcommands:")[1], re.M)
-        everywhere = ["replay", "match", "explain", "validate", "convert", "generate", "snapshot"]
+        everywhere = ["replay", "match", "motifs", "cliques", "quasi-cliques", "explain", "validate", "convert", "generate",
+                      "snapshot"]
         self.assertIn(commands, [everywhere, everywhere + ["run"]])  # the service is an option of the build
 
     def test_version(self):
