@@ -101,16 +101,53 @@ struct BatchResult {
 };
 
 struct StaticResult {
-  Count matches = 0;
+  Count matches = 0;  ///< where not complete, at least so many are there
   MatchDigest digest;
-  bool complete = true;  ///< false: stopped by limit or time-out
+  Shortfall shortfall = Shortfall::none;
   double seconds = 0;
+  [[nodiscard]] bool complete() const noexcept { return shortfall == Shortfall::none; }
+};
+
+struct StaticProgress {
+  double fraction = 0;  ///< of the data edges that were to be tried as anchors
+  Count matches = 0;    ///< so far
 };
 
 struct StaticOptions {
   QueryOptions query;
+  /// Only matches whose edges are all the edges that the data graph has between their vertices, whatever label and direction.
+  /// A match has the same id, induced or not.
+  bool induced = false;
   std::optional<std::uint64_t> limit;  ///< list at most that many matches (requires query.list)
+  /// From the call on. Making derived lists for a wildcard is not interrupted, all else is, within milliseconds.
   std::optional<std::chrono::nanoseconds> timeout;
+  /// Called now and then, by the thread that called match; false stops it.
+  std::function<bool(const StaticProgress&)> progress;
+};
+
+struct SampleOptions {
+  QueryOptions query;    ///< `list` plays no part
+  bool induced = false;  ///< as in StaticOptions
+  std::uint64_t walks = 1'000'000;
+  std::uint64_t seed = 1;
+  /// As in StaticOptions; the walks that were finished by then count.
+  std::optional<std::chrono::nanoseconds> timeout;
+  /// Called now and then, by the thread that called sample, with the share of the walks and the estimate so far; false stops.
+  std::function<bool(double fraction, double matches)> progress;
+};
+
+/// An estimate of a number of matches. The mean is unbiased. The interval is Student's over the replicates, so it holds the
+/// truth with about its probability where many walks find a match; with few it is too narrow, and without any it says nothing.
+struct SampleResult {
+  static constexpr unsigned replicates = 30;  ///< independent of each other, with as many walks each
+  static constexpr double confidence = 0.95;
+  double matches = 0;
+  double low = 0;           ///< not below 0
+  double high = 0;
+  std::uint64_t walks = 0;  ///< finished; a multiple of `replicates`, at least those asked for unless cut short
+  std::uint64_t hits = 0;   ///< of them, walks that found a match
+  Shortfall shortfall = Shortfall::none;
+  double seconds = 0;
 };
 
 struct GraphStatistics {
@@ -168,8 +205,13 @@ class Engine {
   /// The event time up to which the stream is complete, where any batch told one.
   [[nodiscard]] std::optional<Timestamp> watermark() const noexcept;
 
-  /// Matches the whole graph as it stands. Listed matches go to `sink` as `added`, sorted by id.
+  /// Matches the whole graph as it stands. Listed matches go to `sink` as `added` while matching goes on, which waits for the
+  /// sink: memory is bounded whatever their number. When it throws, portions that were flushed stay written.
   StaticResult match(const Query& query, const StaticOptions& options = {}, MatchSink* sink = nullptr);
+
+  /// Estimates how many matches the whole graph has, by random walks through the static plan. The same for every number of
+  /// threads unless it is cut short.
+  SampleResult sample(const Query& query, const SampleOptions& options = {});
 
   /// The plans of a query as text, with estimates from the graph as it stands; where `query` is standing and batches have been
   /// processed, with actual figures too.

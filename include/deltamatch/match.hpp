@@ -50,13 +50,31 @@ struct Match {
   std::span<const std::uint32_t> cause;  ///< ascending indices of the edges that this batch inserted or deleted
 };
 
+/// What cut an answer short: nothing, or a limit, a time-out, the caller's wish.
+enum class Shortfall : std::uint8_t { none, limit, timeout, stopped };
+
+/// The name of a shortfall as outputs spell it; empty for none.
+[[nodiscard]] std::string_view shortfall_name(Shortfall shortfall) noexcept;
+
+/// Ends the matches that a static match lists of one query. The view holds until MatchSink::end returns.
+struct ListingEnd {
+  std::string_view query;
+  std::uint64_t matches = 0;  ///< written
+  Shortfall shortfall = Shortfall::none;
+};
+
 /// Takes the matches of one batch after the batch's matching has succeeded: begin, write*, commit; or abort in place of
 /// commit when a write fails. Matches arrive by query in order of registration, removed before new, then by id.
+///
+/// A static match hands its matches over while it runs: begin, (write*, flush)*, end, commit. What was written before a flush
+/// is final, whatever comes. Within such a portion matches arrive by id; portions come in any order.
 class MatchSink {
  public:
   virtual ~MatchSink() = default;
   virtual void begin(std::uint64_t batch) = 0;
   virtual void write(const Match& match) = 0;
+  virtual void flush() {}
+  virtual void end(const ListingEnd& /*end*/) {}
   virtual void commit() = 0;
   virtual void abort() noexcept = 0;
 };

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "ingest/sink/file_sink.hpp"
 #include "ingest/sink/json_text.hpp"
 #include "ingest/sink/match_text.hpp"
-#include "ingest/sink/output_file.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -23,18 +23,6 @@ void append_cell(std::string& out, std::string_view text) {
   out += '"';
 }
 
-class FileSink : public MatchSink {
- public:
-  explicit FileSink(const std::string& path) : file_(path) {}
-  void begin(std::uint64_t) override {}
-  void commit() override { file_.commit(); }
-  void abort() noexcept override { file_.abort(); }
-
- protected:
-  [[nodiscard]] std::string& text() noexcept { return file_.text(); }
-  OutputFile file_;
-};
-
 class JsonlSink final : public FileSink {
  public:
   using FileSink::FileSink;
@@ -42,6 +30,17 @@ class JsonlSink final : public FileSink {
     append_match_json(text(), match);
     text() += '\n';
     file_.spill_if_large();
+  }
+  void end(const ListingEnd& end) override {
+    if (end.shortfall == Shortfall::none) return;
+    std::string& out = text();
+    out += R"({"v":1,"query":)";
+    append_json_string(out, end.query);
+    out += R"(,"partial":")";
+    out += shortfall_name(end.shortfall);
+    out += R"(","matches":)";
+    append_number(out, end.matches);
+    out += "}\n";
   }
 };
 
@@ -70,6 +69,15 @@ class CsvSink final : public FileSink {
     }
     out += "\r\n";
     file_.spill_if_large();
+  }
+  void end(const ListingEnd& end) override {
+    if (end.shortfall == Shortfall::none) return;
+    std::string& out = text();
+    out += "1,,";
+    append_cell(out, end.query);
+    out += ",partial:";
+    out += shortfall_name(end.shortfall);
+    out += ",0,,,,\r\n";
   }
 
  private:

@@ -12,4 +12,18 @@ std::string to_string(const MatchId& id) {
   return text;
 }
 
+std::string_view shortfall_name(Shortfall shortfall) noexcept {
+  switch (shortfall) {
+    case Shortfall::none:
+      break;
+    case Shortfall::limit:
+      return "limit";
+    case Shortfall::timeout:
+      return "timeout";
+    case Shortfall::stopped:
+      return "stopped";
+  }
+  return {};
+}
+
 }  // namespace deltamatch

@@ -48,6 +48,7 @@ JsonWriter& JsonWriter::key(std::string_view name) {
 JsonWriter& JsonWriter::string(std::string_view text) { return value(quoted(text)); }
 JsonWriter& JsonWriter::number(Count number) { return value(to_string(number)); }
 JsonWriter& JsonWriter::boolean(bool truth) { return value(truth ? "true" : "false"); }
+JsonWriter& JsonWriter::real(double number) { return value(fmt::format("{}", number)); }
 JsonWriter& JsonWriter::seconds(double seconds) { return value(fmt::format("{:.6f}", seconds)); }
 
 }  // namespace deltamatch::cli

@@ -21,6 +21,9 @@ class JsonWriter {
   JsonWriter& string(std::string_view text);
   JsonWriter& number(Count value);
   JsonWriter& boolean(bool value);
+  /// As few digits as tell it from any other.
+  JsonWriter& real(double value);
+  JsonWriter& null() { return value("null"); }
   /// Seconds to the microsecond, without an exponent.
   JsonWriter& seconds(double value);
 

@@ -1,5 +1,7 @@
 // deltamatch match: a whole graph, once.
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -7,9 +9,11 @@
 
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/option_kinds.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 
 namespace deltamatch::cli {
@@ -17,8 +21,9 @@ namespace {
 
 constexpr const char* examples = R"(Examples:
   deltamatch match --graph friends.txt --undirected --query 'triangle=(a)--(b)--(c)--(a)'
-  deltamatch match --graph yeast.graph --query queries/ --timeout 10s --json
+  deltamatch match --graph yeast.graph --query queries/ --induced --timeout 10s --json
   deltamatch match --snapshot after.dms --query config/patterns --emit matches --limit 100 --out first.csv
+  deltamatch match --graph web.txt --query 'house=(a)--(b)--(c)--(d)--(a)--(e)--(b)' --sample 1000000
 
 An answer that --limit or --timeout cut short is marked as partial and ends with exit code 1.)";
 
@@ -26,55 +31,125 @@ struct Match {
   GraphOptions graph;
   QuerySelection queries;
   EmitOptions emit;
+  bool induced = false;
   std::optional<std::uint64_t> limit;
   Timestamp timeout = 0;
+  std::uint64_t sample = 0;  ///< walks; 0: count or list
+  std::optional<std::uint64_t> seed;
+
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> time() const {
+    if (timeout == 0) return std::nullopt;
+    return std::chrono::microseconds(timeout);
+  }
 };
 
-/// What cut answers short, for standard error; empty where all are complete.
-std::string shortfall(const Report& report, const Match& options) {
-  std::string text;
-  for (const QueryMatches& query : report.matches) {
-    if (query.result.complete) continue;
-    const bool by_limit = options.limit && query.result.matches >= *options.limit;
-    text += fmt::format("deltamatch: query {}: stopped by {} after {} matches, so the answer is partial; {}\n", query.name,
-                        by_limit ? "--limit" : "--timeout", to_string(query.result.matches),
-                        by_limit ? "raise --limit for the whole of it" : "raise --timeout for the whole of it");
-  }
-  return text;
-}
-
-int match(const Match& options) {
-  const auto start = std::chrono::steady_clock::now();
+void check(const Match& options) {
   options.emit.check();
   check_apart(input_paths(options.graph, {}, options.queries),
               {{"--out", options.emit.out}, {"--dead-letters", options.graph.dead_letters}});
   if (options.graph.graphs.empty() && options.graph.snapshot.empty()) {
     throw Error(ErrorKind::usage, "match", "there is no graph", "name one with --graph or --snapshot");
   }
+  if (options.sample == 0) {
+    if (options.seed) throw Error(ErrorKind::usage, "--seed", "nothing is drawn", "add --sample WALKS, or leave it out");
+    return;
+  }
+  if (options.limit || options.emit.emit != Emit::none) {
+    throw Error(ErrorKind::usage, "--sample", "an estimate lists no matches",
+                options.limit ? "leave --limit out" : "leave --emit out");
+  }
+}
+
+std::string_view remedy(Shortfall shortfall) {
+  switch (shortfall) {
+    case Shortfall::none:
+      break;
+    case Shortfall::limit:
+      return "raise --limit for the whole of it";
+    case Shortfall::timeout:
+      return "raise --timeout for the whole of it";
+    case Shortfall::stopped:
+      return "run it again for the whole of it";
+  }
+  return {};
+}
+
+/// What cut answers short, for standard error; empty where all are complete.
+std::string shortfalls(const Report& report) {
+  std::string text;
+  for (const QueryMatches& query : report.matches) {
+    const Shortfall shortfall = query.shortfall();
+    if (shortfall == Shortfall::none) continue;
+    const std::string after = query.sample ? fmt::format("{} walks", query.sample->walks)
+                                           : fmt::format("{} matches", to_string(query.result.matches));
+    const std::string by = shortfall == Shortfall::stopped ? "an interrupt" : fmt::format("--{}", shortfall_name(shortfall));
+    text += fmt::format("deltamatch: query {}: stopped by {} after {}, so the answer is partial; {}\n", query.name, by, after,
+                        remedy(shortfall));
+  }
+  return text;
+}
+
+QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& options, Progress& progress, MatchSink* sink) {
+  const std::string what = "matches of " + query.query.name;
+  QueryMatches found{.name = query.query.name, .result = {}, .sample = {}};
+  const QueryOptions asked = options.queries.options(options.emit.emit != Emit::none || options.limit);
+  if (options.sample > 0) {
+    SampleOptions how;
+    how.query = asked;
+    how.induced = options.induced;
+    how.walks = options.sample;
+    how.timeout = options.time();
+    how.seed = options.seed.value_or(how.seed);
+    how.progress = [&](double fraction, double /*matches*/) {
+      progress.show("walks for " + query.query.name, static_cast<std::uint64_t>(fraction * static_cast<double>(how.walks)),
+                    fraction);
+      return !interrupted();
+    };
+    found.sample = engine.sample(query.query, how);
+  } else {
+    StaticOptions how;
+    how.query = asked;
+    how.induced = options.induced;
+    how.limit = options.limit;
+    how.timeout = options.time();
+    how.progress = [&](const StaticProgress& so_far) {
+      progress.show(what, static_cast<std::uint64_t>(std::min<Count>(so_far.matches, UINT64_MAX)), so_far.fraction);
+      return !interrupted();
+    };
+    found.result = engine.match(query.query, how, sink);
+  }
+  progress.clear();
+  return found;
+}
+
+int match(const Match& options) {
+  const auto start = std::chrono::steady_clock::now();
+  check(options);
   Session session(options.graph, {});
   const auto queries = read_queries(options.queries.sources, session.directed());
   const std::unique_ptr<MatchSink> sink = options.emit.make_sink();
   Report report;
   report.digests = options.emit.emit == Emit::digest;
-  StaticOptions how;
-  how.query = options.queries.options(options.emit.emit != Emit::none || options.limit);
-  how.limit = options.limit;
-  if (options.timeout > 0) how.timeout = std::chrono::microseconds(options.timeout);
   for (const NamedQuery& query : queries) {  // a query that does not fit is refused before the graph is read
-    session.engine().remove_query(session.engine().add_query(query.query, how.query));
+    session.engine().remove_query(session.engine().add_query(query.query, options.queries.options(false)));
   }
 
   session.load(report);
+  watch_interrupts();
+  Progress progress(options.graph.progress);
   for (const NamedQuery& query : queries) {
-    report.matches.push_back({query.query.name, session.engine().match(query.query, how, sink.get())});
-    report.steps.match += report.matches.back().result.seconds;
+    if (interrupted()) break;
+    report.matches.push_back(match_one(session.engine(), query, options, progress, sink.get()));
+    report.steps.match += report.matches.back().seconds();
   }
+  report.interrupted = interrupted();
   report.graph = session.engine().graph();
   report.cache = session.cache();
   report.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   print(report, options.emit);
-  const std::string missing = shortfall(report, options);
+  const std::string missing = shortfalls(report);
   print_err(missing);
+  if (report.interrupted) return exit_interrupted;
   return missing.empty() ? exit_ok : exit_runtime;
 }
 
@@ -84,8 +159,15 @@ void add_match(const Command& program, Run& run) {
   const Command command = program.add_command("match", "Match queries against a whole graph, once", examples);
   const auto options = std::make_shared<Match>();
   add_query_options(command, options->queries).required();
+  command
+      .add_flag("--induced", options->induced,
+                "Only matches whose edges are all that join their vertices in the graph, of any label and direction")
+      .group("Queries");
   add_number(command, "--limit", options->limit, "Stop after so many matches of a query", 1).group("Queries");
   add_duration(command, "--timeout", options->timeout, "Stop after so long on a query, e.g. 10s").group("Queries");
+  add_number(command, "--sample", options->sample, "Estimate the count by so many random walks, with an interval", 1)
+      .group("Queries");
+  add_number(command, "--seed", options->seed, "Seed of the walks (default: 1)", 0).group("Queries");
   add_emit_options(command, options->emit);
   add_graph_options(command, options->graph, false);
   command.runs(run, [options] { return match(*options); });

@@ -104,8 +104,11 @@ void EmitOptions::check() const {
 std::unique_ptr<MatchSink> EmitOptions::make_sink() const {
   if (emit != Emit::matches) return nullptr;
   const std::string path = out.empty() ? "-" : out;
-  const bool csv = out_format.empty() ? std::filesystem::path(path).extension() == ".csv" : out_format == "csv";
-  return csv ? ingest::make_csv_sink(path) : ingest::make_jsonl_sink(path);
+  const std::filesystem::path extension = std::filesystem::path(path).extension();
+  const std::string by_name = extension == ".csv" ? "csv" : extension == ".dmm" ? "binary" : "jsonl";
+  const std::string& format = out_format.empty() ? by_name : out_format;
+  if (format == "csv") return ingest::make_csv_sink(path);
+  return format == "binary" ? ingest::make_binary_sink(path) : ingest::make_jsonl_sink(path);
 }
 
 void add_direction_options(const Command& command, std::optional<bool>& directed) {
@@ -209,7 +212,7 @@ void add_emit_options(const Command& command, EmitOptions& options) {
       .group(group);
   command.add_text("--out", options.out, "Where --emit matches writes, - for standard output (default)", "FILE").group(group);
   add_choice(command, "--out-format", options.out_format, "Format of the matches (default: by the file's name, else jsonl)",
-             std::vector<std::pair<std::string, std::string>>{{"jsonl", "jsonl"}, {"csv", "csv"}})
+             std::vector<std::pair<std::string, std::string>>{{"jsonl", "jsonl"}, {"csv", "csv"}, {"binary", "binary"}})
       .group(group);
   add_json_option(command, options.json);
 }

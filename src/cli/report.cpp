@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,32 @@ void write_cache(JsonWriter& json, const CacheStatistics& cache) {
 
 double sum(const StepSeconds& steps) { return steps.apply + steps.estimate + steps.cache + steps.match + steps.settle; }
 
+// Where no walk found a match, nothing is known.
+void write_sample(JsonWriter& json, const SampleResult& sample) {
+  json.key("estimate").real(sample.matches);
+  if (sample.hits > 0) {
+    json.key("low").real(sample.low).key("high").real(sample.high);
+  } else {
+    json.key("low").null().key("high").null();
+  }
+  json.key("confidence").real(SampleResult::confidence).key("replicates").number(SampleResult::replicates);
+  json.key("walks").number(sample.walks).key("hits").number(sample.hits);
+}
+
+/// An estimate without digits that it does not know.
+std::string rounded(double number) {
+  return number < 1e15 ? grouped(static_cast<Count>(std::llround(number))) : fmt::format("{:.4g}", number);
+}
+
+std::string matches_text(const QueryMatches& query) {
+  if (!query.sample) {
+    return fmt::format("{}{}", query.result.complete() ? "" : "at least ", grouped(query.result.matches));
+  }
+  const SampleResult& sample = *query.sample;
+  if (sample.hits == 0) return fmt::format("unknown: none of {} walks found one", grouped(sample.walks));
+  return fmt::format("about {} ({} to {})", rounded(sample.matches), rounded(sample.low), rounded(sample.high));
+}
+
 void write_queries(JsonWriter& json, const Report& report) {
   json.key("queries").begin_array();
   for (const QueryTotals& query : report.deltas) {
@@ -61,9 +88,16 @@ void write_queries(JsonWriter& json, const Report& report) {
     json.end_object();
   }
   for (const QueryMatches& query : report.matches) {
-    json.begin_object().key("name").string(query.name).key("matches").number(query.result.matches);
-    if (report.digests) json.key("digest").string(to_text(query.result.digest));
-    if (!query.result.complete) json.key("complete").boolean(false);
+    json.begin_object().key("name").string(query.name);
+    if (query.sample) {
+      write_sample(json, *query.sample);
+    } else {
+      json.key("matches").number(query.result.matches);
+      if (report.digests) json.key("digest").string(to_text(query.result.digest));
+    }
+    if (query.shortfall() != Shortfall::none) {
+      json.key("complete").boolean(false).key("partial").string(shortfall_name(query.shortfall()));
+    }
     json.end_object();
   }
   json.end_array();
@@ -99,8 +133,7 @@ std::string query_table(const Report& report) {
     if (report.digests) rows.back().insert(rows.back().end(), {to_text(query.added_digest), to_text(query.removed_digest)});
   }
   for (const QueryMatches& query : report.matches) {
-    const std::string_view mark = query.result.complete ? "" : "at least ";
-    rows.push_back({query.name, fmt::format("{}{}", mark, grouped(query.result.matches)), human_seconds(query.result.seconds)});
+    rows.push_back({query.name, matches_text(query), human_seconds(query.seconds())});
     if (report.digests) rows.back().push_back(to_text(query.result.digest));
   }
   return table(rows);
@@ -167,7 +200,10 @@ std::string to_json(const BatchResult& result, const ingest::PositionedBatch& ba
 std::string to_table(const Report& report) {
   std::string text;
   auto out = std::back_inserter(text);
-  if (report.interrupted) text += "INTERRUPTED: what follows covers the stream up to the batch that was finished\n";
+  if (report.interrupted) {
+    text += report.batches > 0 ? "INTERRUPTED: what follows covers the stream up to the batch that was finished\n"
+                               : "INTERRUPTED: what follows covers what was found up to then\n";
+  }
   if (report.failed) text += "INCOMPLETE: what follows covers the stream up to the error\n";
   if (report.batches > 0) {
     const double busy = sum(report.steps);

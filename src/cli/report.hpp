@@ -35,6 +35,10 @@ struct QueryTotals {
 struct QueryMatches {
   std::string name;
   StaticResult result;
+  std::optional<SampleResult> sample;  ///< in place of the result
+
+  [[nodiscard]] Shortfall shortfall() const noexcept { return sample ? sample->shortfall : result.shortfall; }
+  [[nodiscard]] double seconds() const noexcept { return sample ? sample->seconds : result.seconds; }
 };
 
 struct Report {

@@ -116,6 +116,13 @@ Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::
   return batch;
 }
 
+void Delivery::Batch::keep_first(std::size_t count) {
+  ids.resize(std::min(count, ids.size()));
+  order.resize(ids.size());
+  digest = {};
+  for (const MatchId& id : ids) digest.add(id);
+}
+
 void Delivery::Batch::drop_common(Batch& other) {
   std::vector<MatchId> common;
   std::set_intersection(ids.begin(), ids.end(), other.ids.begin(), other.ids.end(), std::back_inserter(common));

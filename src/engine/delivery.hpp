@@ -27,6 +27,9 @@ class Delivery {
     std::vector<graph::Edge> edges;
     MatchDigest digest;
 
+    /// Drops all but the first matches by id.
+    void keep_first(std::size_t count);
+
     /// Takes out the matches whose ids are also in the other.
     void drop_common(Batch& other);
   };

@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
-#include <thread>
 
 #include "base/checked.hpp"
 #include "engine/bulk.hpp"
 #include "engine/delivery.hpp"
 #include "engine/snapshot.hpp"
+#include "engine/static_match.hpp"
 #include "estimate/estimator.hpp"
 #include "graph/batch_resolver.hpp"
 #include "match/backend.hpp"
@@ -24,8 +22,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Edges whose matches are looked for at once in a static match.
-constexpr std::size_t static_chunk = std::size_t{1} << 16;
 // Plans are made anew when the graph has grown or shrunk by this factor since, and by that many edges.
 constexpr std::uint64_t drift_factor = 2;
 constexpr std::uint64_t drift_edges = 1000;
@@ -63,23 +59,6 @@ struct Matched {  // what one query found in both passes
   engine::Delivery::Batch matches;
 };
 
-// Sets a flag at a point in time, unless it is destroyed before.
-class Deadline {
- public:
-  Deadline(std::optional<std::chrono::nanoseconds> timeout, match::StopFlag& flag) {
-    if (!timeout) return;
-    watcher_ = std::jthread([this, until = Clock::now() + *timeout, &flag](const std::stop_token& stop) {
-      std::unique_lock lock(mutex_);
-      if (!wake_.wait_until(lock, stop, until, [&] { return stop.stop_requested(); })) flag.store(true);
-    });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  std::jthread watcher_;
-};
-
 }  // namespace
 
 struct Engine::Impl {
@@ -103,6 +82,11 @@ struct Engine::Impl {
   void deliver(const graph::ResolvedBatch& resolved, const std::vector<Matched>& removed, const std::vector<Matched>& added,
                MatchSink& sink);
   Standing& find(QueryId query);
+  // `on_cpu`: what backends with memory of their own do not do.
+  engine::StaticScene scene(bool on_cpu) {
+    if (on_cpu && options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
+    return {graph, on_cpu && cpu_matcher ? *cpu_matcher : *matcher, workers, watermark};
+  }
 
   EngineOptions options;
   Workers workers;
@@ -110,6 +94,7 @@ struct Engine::Impl {
   std::unique_ptr<graph::Window> window;
   graph::BatchResolver resolver;
   std::unique_ptr<match::Matcher> matcher;
+  std::unique_ptr<match::Matcher> cpu_matcher;  // beside a backend's, once something needs it
   std::vector<std::pair<QueryId, std::unique_ptr<Standing>>> standing;
   std::uint32_t next_query = 0;
   std::uint64_t batches = 0;
@@ -304,66 +289,11 @@ std::uint64_t Engine::batch() const noexcept { return impl_->batches; }
 std::optional<Timestamp> Engine::watermark() const noexcept { return impl_->watermark; }
 
 StaticResult Engine::match(const Query& query, const StaticOptions& options, MatchSink* sink) {
-  if (options.limit && !options.query.list) {
-    throw Error(ErrorKind::configuration, "query " + query.name, "a limit applies to listed matches only",
-                "list, or drop the limit");
-  }
-  const auto start = Clock::now();
-  match::StopFlag stop{false};
-  const Deadline deadline(options.timeout, stop);
-  graph::DataGraph& graph = impl_->graph;
-  const plan::BoundQuery bound(query, options.query.mode, options.query.count, graph);
-  graph.resolve_all();
-  const plan::QueryPlans plans = plan::make_static_plans(bound);
-  match::QueryTask task{&bound, &plans, options.query.list};
-  if (options.limit) task.beyond_limit = &stop;
-  std::vector<match::QueryResult> results(1);
-  results[0].plans.resize(plans.plans.size());
-  std::vector<graph::Edge> anchors;
-  match::MatchSteps steps;
-  const auto flush = [&] {
-    if (anchors.empty()) return;
-    if (options.limit) task.limit = *options.limit - results[0].records.plans.size();
-    const match::PassWork work{match::Pass::whole, anchors};
-    impl_->matcher->match(graph, {&work, 1}, {&task, 1}, results, &stop, steps);
-    anchors.clear();
-    if (options.limit && results[0].records.plans.size() > *options.limit) stop.store(true);
-  };
-  for (VertexId v = 0; v < graph.dictionary.capacity() && !stop.load(); ++v) {
-    graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) {
-      anchors.push_back(edge);
-      if (anchors.size() >= static_chunk && !stop.load()) flush();
-    });
-  }
-  if (!stop.load()) flush();
-  StaticResult result;
-  result.complete = !stop.load();
-  if (options.query.list) {
-    match::Records& records = results[0].records;
-    if (options.limit && records.plans.size() > *options.limit) {
-      records.plans.resize(*options.limit);
-      result.matches = *options.limit;
-    } else {
-      result.matches = match::total(task, results[0].plans);
-    }
-    const engine::Delivery delivery(bound);
-    const engine::Delivery::Batch matches = delivery.translate(graph, task, records);
-    result.digest = matches.digest;
-    if (sink != nullptr) {
-      try {
-        sink->begin(0);
-        delivery.write(graph, matches, true, 0, impl_->watermark, {}, *sink);
-        sink->commit();
-      } catch (...) {
-        sink->abort();
-        throw;
-      }
-    }
-  } else {
-    result.matches = match::total(task, results[0].plans);
-  }
-  result.seconds = seconds_since(start);
-  return result;
+  return engine::match_whole(impl_->scene(options.induced), query, options, sink);
+}
+
+SampleResult Engine::sample(const Query& query, const SampleOptions& options) {
+  return engine::sample_whole(impl_->scene(true), query, options);
 }
 
 CacheStatistics Engine::cache() const { return impl_->matcher->statistics(); }

@@ -19,6 +19,9 @@ constexpr std::size_t cached_bytes = std::size_t{32} << 20;
 constexpr std::uint32_t share_degree = 2048;
 constexpr std::uint32_t max_shares = 64;
 
+// Records that a thread gathers before it hands them over.
+constexpr std::size_t portion = 4096;
+
 struct Piece {
   std::uint32_t anchor;
   PlanRef plan;
@@ -38,6 +41,9 @@ class Recorder final : public FoundSink {
     records_->words.insert(records_->words.end(), match.tags.begin(), match.tags.end());
     if (task_->beyond_limit != nullptr && records_->plans.size() > task_->limit) {
       task_->beyond_limit->store(true, std::memory_order_relaxed);
+    } else if (task_->taker != nullptr && records_->plans.size() >= portion) {
+      task_->taker->take(*records_);
+      records_->clear();
     }
   }
 
@@ -45,6 +51,12 @@ class Recorder final : public FoundSink {
   Records* records_ = nullptr;
   std::uint32_t plan_ = 0;
   const QueryTask* task_ = nullptr;
+};
+
+// What a share of a heavy anchor sums up to: of use once all shares of the anchor are there.
+struct ShareSum {
+  __extension__ __int128 sum = 0;
+  bool done = false;
 };
 
 struct Worker {
@@ -67,7 +79,7 @@ class CpuMatcher final : public Matcher {
     }
   }
   [[nodiscard]] std::size_t bytes() const noexcept override {
-    std::size_t sum = pieces_.capacity() * sizeof(Piece);
+    std::size_t sum = pieces_.capacity() * sizeof(Piece) + shares_.capacity() * sizeof(ShareSum);
     for (const Worker& worker : state_) {
       sum += worker.scratch.bytes() + worker.narrow.bytes() + worker.wide.bytes();
       for (const QueryResult& result : worker.results) {
@@ -88,8 +100,7 @@ class CpuMatcher final : public Matcher {
       worker.results.resize(tasks.size());
       for (std::size_t t = 0; t < tasks.size(); ++t) {
         worker.results[t].plans.assign(tasks[t].plans->plans.size(), {});
-        worker.results[t].records.words.clear();
-        worker.results[t].records.plans.clear();
+        worker.results[t].records.clear();
       }
     }
     const std::size_t grain = split_ ? 1 : std::clamp<std::size_t>(pieces_.size() / (turns * workers_->size()), 1, most_grain);
@@ -100,9 +111,10 @@ class CpuMatcher final : public Matcher {
       for (std::size_t i = begin; i < end; ++i) {
         if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
         if (i == begin || pieces_[i].anchor != pieces_[i - 1].anchor) prefetch_ahead(graph.base(), anchors, pieces_[i].anchor);
-        run(pieces_[i], anchors[pieces_[i].anchor], tasks, worker, partial, summation, stop);
+        run(i, anchors[pieces_[i].anchor], tasks, worker, partial, summation, stop);
       }
     });
+    add_shares(results);
     for (const Worker& worker : state_) {
       for (std::size_t t = 0; t < tasks.size(); ++t) merge(worker.results[t], results[t]);
     }
@@ -123,8 +135,9 @@ class CpuMatcher final : public Matcher {
     ahead(2, [&](VertexId vertex) { base.prefetch_neighbour_blocks(vertex); });
   }
 
-  static void run(const Piece& piece, const graph::Edge& anchor, std::span<const QueryTask> tasks, Worker& worker,
-                  Partial& partial, Summation& summation, const StopFlag* stop) {
+  void run(std::size_t at, const graph::Edge& anchor, std::span<const QueryTask> tasks, Worker& worker, Partial& partial,
+           Summation& summation, const StopFlag* stop) {
+    const Piece& piece = pieces_[at];
     const QueryTask& task = tasks[piece.plan.task];
     QueryResult& into = worker.results[piece.plan.task];
     PlanResult& result = into.plans[piece.plan.plan];
@@ -136,16 +149,35 @@ class CpuMatcher final : public Matcher {
     const bool tells = piece.share.of == 1 && (ordered(task) || !task.plans->plans[piece.plan.plan].count.ordered);
     if (!piece.plan.walk && (!task.list || tells)) {
       const Summation::Signed sum = summation.run(piece.share, stop);
+      if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
       if (task.list) {
         if (sum == 0) return;
       } else {
-        if (__builtin_add_overflow(result.sum, sum, &result.sum)) throw_count_overflow();
+        if (piece.share.of > 1) {
+          shares_[at] = {sum, true};
+        } else {
+          add(result.sum, sum);
+        }
         return;
       }
     }
     Enumerator enumerator(partial, *task.query, ordered(task), stop);
     worker.recorder.open(into.records, piece.plan.plan, task);
     result.found = checked_add(result.found, enumerator.run(piece.share, task.list ? &worker.recorder : nullptr));
+  }
+
+  static void add(Summation::Signed& total, Summation::Signed sum) {
+    if (__builtin_add_overflow(total, sum, &total)) throw_count_overflow();
+  }
+
+  // Single shares may be negative, so an anchor counts once all its shares are summed.
+  void add_shares(std::span<QueryResult> results) {
+    for (std::size_t first = 0; first < shares_.size(); first += pieces_[first].share.of) {
+      const auto group = std::span(shares_).subspan(first, pieces_[first].share.of);
+      if (!std::all_of(group.begin(), group.end(), [](const ShareSum& share) { return share.done; })) continue;
+      const PlanRef& plan = pieces_[first].plan;
+      for (const ShareSum& share : group) add(results[plan.task].plans[plan.plan].sum, share.sum);
+    }
   }
 
   void plan_pieces(const graph::DataGraph& graph, std::span<const graph::Edge> anchors, std::span<const QueryTask> tasks,
@@ -169,11 +201,12 @@ class CpuMatcher final : public Matcher {
         for (std::uint32_t s = 0; s < shares; ++s) pieces_.push_back({i, plan, {s, shares}});
       }
     }
+    shares_.assign(split_ ? pieces_.size() : 0, {});
   }
 
   static void merge(const QueryResult& from, QueryResult& into) {
     for (std::size_t p = 0; p < from.plans.size(); ++p) {
-      if (__builtin_add_overflow(into.plans[p].sum, from.plans[p].sum, &into.plans[p].sum)) throw_count_overflow();
+      add(into.plans[p].sum, from.plans[p].sum);
       into.plans[p].found = checked_add(into.plans[p].found, from.plans[p].found);
       into.plans[p].anchors += from.plans[p].anchors;
     }
@@ -184,6 +217,7 @@ class CpuMatcher final : public Matcher {
   Workers* workers_;
   std::vector<Worker> state_;
   std::vector<Piece> pieces_;
+  std::vector<ShareSum> shares_;  // by piece, where anchors are split
   bool split_ = false;  // some anchor is heavy: its shares must not end up with one thread
 };
 

@@ -7,23 +7,36 @@
 namespace deltamatch::match {
 
 std::uint64_t Enumerator::run(Share share, FoundSink* sink) {
-  const plan::Plan& plan = partial_->plan();
   const ScratchScope scope(partial_->scratch());
   sink_ = sink;
+  if (!begin()) return 0;
+  if (partial_->plan().levels.empty()) {
+    if (share.index == 0) leaf();
+  } else {
+    descend(0, share);
+  }
+  return count_;
+}
+
+// Whether the anchor passes what is asked of its own ends.
+bool Enumerator::begin() {
+  const plan::Plan& plan = partial_->plan();
   count_ = 0;
   const VertexId tail = partial_->at(0);
   const VertexId head = partial_->at(1);
-  if (ordered_ && ((plan.anchor_above && head < tail) || (plan.anchor_below && head > tail))) return 0;
+  if (ordered_ && ((plan.anchor_above && head < tail) || (plan.anchor_below && head > tail))) return false;
   for (const plan::Probe& probe : plan.closing) {
-    if (multiplicity(partial_->view(probe), head) == 0) return 0;
+    if (multiplicity(partial_->view(probe), head) == 0) return false;
   }
+  if (!plan.anchor_joined.empty() && partial_->keep_joined({&head, 1}, plan.anchor_joined).empty()) return false;
   vertices_.resize(query_->vertices());
   tags_.resize(query_->edges.size());
   edges_.resize(query_->edges.size());
   options_.resize(query_->edges.size());
   vertices_[plan.tail] = tail;
   vertices_[plan.head] = head;
-  plain_ = is_plain(*query_, plan, partial_->lists().resolved());
+  spanning_ = query_->induced && query_->mode != MatchMode::isomorphism;
+  plain_ = !spanning_ && is_plain(*query_, plan, partial_->lists().resolved());
   for (std::uint32_t e = 0; e < query_->edges.size(); ++e) {
     const graph::Resolved& where = partial_->lists().resolved(query_->edges[e].reading[0]);
     tags_[e] = graph::entry_tag(where.edge_label, where.incoming);
@@ -32,26 +45,36 @@ std::uint64_t Enumerator::run(Share share, FoundSink* sink) {
   const bool reversed = plan.anchor.reversed && query_->graph().directed();
   tags_[plan.anchor.edge] = graph::entry_tag(anchor.label, reversed);
   edges_[plan.anchor.edge] = anchor;
-  if (plan.levels.empty()) {
-    if (share.index == 0) leaf();
-  } else {
-    descend(0, share);
-  }
-  return count_;
+  return true;
+}
+
+// The candidates of a level; those among them that are matched already are still in.
+std::span<const std::uint32_t> Enumerator::candidates(std::size_t level, Share share) {
+  const plan::Level& next = partial_->plan().levels[level];
+  auto set = partial_->extend(level);
+  if (ordered_) set = partial_->between(set, next.candidates);
+  set = partial_->part(set, share);
+  if (!next.joined.empty()) set = partial_->keep_joined(set, next.joined);
+  return set;
 }
 
 void Enumerator::descend(std::size_t level, Share share) {
+  if (stopped()) return;
   const plan::Level& next = partial_->plan().levels[level];
   const ScratchScope scope(partial_->scratch());
-  auto candidates = partial_->extend(level);
-  if (ordered_) candidates = partial_->between(candidates, next.candidates);
+  const auto set = candidates(level, share);
   const auto position = static_cast<plan::Position>(level + 2);
   const bool last = level + 1 == partial_->plan().levels.size();
-  if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) return;
-  candidates = partial_->part(candidates, share);
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const VertexId vertex = candidates[i];
-    if (!last) partial_->lists().prefetch_ahead({}, candidates, i);
+  if (last && plain_ && sink_ == nullptr) {
+    count_ += set.size();
+    for (const plan::Position other : next.candidates.distinct) {
+      count_ -= contains(set.data(), set.size(), partial_->at(other)) ? 1 : 0;
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const VertexId vertex = set[i];
+    if (!last) partial_->lists().prefetch_ahead({}, set, i);
     if (!partial_->differs(vertex, next.candidates.distinct)) continue;
     partial_->put(position, vertex);
     vertices_[next.vertex] = vertex;
@@ -60,7 +83,36 @@ void Enumerator::descend(std::size_t level, Share share) {
     } else {
       descend(level + 1, {});
     }
+    if (stopped()) return;
   }
+}
+
+double Enumerator::walk(Chooser& chooser) {
+  const ScratchScope scope(partial_->scratch());
+  sink_ = nullptr;
+  if (!begin()) return 0;
+  double weight = 1;
+  const auto& levels = partial_->plan().levels;
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    auto set = candidates(level, {});
+    const auto& distinct = levels[level].candidates.distinct;
+    if (std::any_of(distinct.begin(), distinct.end(), [&](plan::Position other) {
+          return contains(set.data(), set.size(), partial_->at(other));
+        })) {
+      std::uint32_t* kept = partial_->scratch().words(set.size());
+      const auto end =
+          std::copy_if(set.begin(), set.end(), kept, [&](VertexId v) { return partial_->differs(v, distinct); });
+      set = {kept, static_cast<std::size_t>(end - kept)};
+    }
+    if (set.empty()) return 0;
+    weight *= static_cast<double>(set.size());
+    if (plain_ && level + 1 == levels.size()) return weight;
+    const VertexId vertex = set[chooser.below(set.size())];
+    partial_->put(static_cast<plan::Position>(level + 2), vertex);
+    vertices_[levels[level].vertex] = vertex;
+  }
+  leaf();
+  return weight * static_cast<double>(count_);
 }
 
 void Enumerator::leaf() {
@@ -69,7 +121,31 @@ void Enumerator::leaf() {
     if (sink_ != nullptr) sink_->found({vertices_, tags_});
     return;
   }
+  if (spanning_ && !joined_as_induced()) return;
   choose_edge(0);
+}
+
+// Counts the data edges between the matched vertices; false where the query has too few edges to be mapped to all of them.
+bool Enumerator::joined_as_induced() {
+  spanned_ = 0;
+  for (std::uint32_t v = 0; v < vertices_.size(); ++v) {
+    if (std::find(vertices_.begin(), vertices_.begin() + v, vertices_[v]) != vertices_.begin() + v) continue;
+    for (std::uint32_t u = 0; u < v; ++u) {
+      if (std::find(vertices_.begin(), vertices_.begin() + u, vertices_[u]) != vertices_.begin() + u) continue;
+      const ScratchScope scope(partial_->scratch());
+      spanned_ += multiplicity(partial_->lists().view(query_->any_edge[v], vertices_[u], true, partial_->scratch()), vertices_[v]);
+      if (spanned_ > edges_.size()) return false;
+    }
+  }
+  return true;
+}
+
+bool Enumerator::spans_no_other_edge() {
+  std::uint64_t distinct = 0;
+  for (auto edge = edges_.begin(); edge != edges_.end(); ++edge) {
+    distinct += std::find(edges_.begin(), edge, *edge) == edge ? 1 : 0;
+  }
+  return distinct == spanned_;
 }
 
 bool Enumerator::taken(const graph::Edge& edge, std::uint32_t before) const noexcept {
@@ -84,7 +160,9 @@ bool Enumerator::taken(const graph::Edge& edge, std::uint32_t before) const noex
 // Maps the query edges from `edge` on to data edges between their ends, in all ways that keep edges distinct where they must
 // be.
 void Enumerator::choose_edge(std::uint32_t edge) {
+  if (stopped()) return;
   if (edge == query_->edges.size()) {
+    if (spanning_ && !spans_no_other_edge()) return;
     ++count_;
     if (sink_ != nullptr) sink_->found({vertices_, tags_});
     return;

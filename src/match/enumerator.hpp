@@ -22,6 +22,14 @@ class FoundSink {
   virtual void found(const Found& match) = 0;
 };
 
+/// Draws for random walks.
+class Chooser {
+ public:
+  virtual ~Chooser() = default;
+  /// Uniform in 0 … n - 1.
+  virtual std::size_t below(std::size_t n) = 0;
+};
+
 class Enumerator {
  public:
   /// `ordered`: keep order constraints, so that one match of each class is found.
@@ -32,7 +40,16 @@ class Enumerator {
   /// how many.
   std::uint64_t run(Share share, FoundSink* sink);
 
+  /// One random walk from the anchor, to one of the candidates of every level, each as likely as the others. Returns how many
+  /// matches it stands for: in the mean over all walks, those of the anchor.
+  double walk(Chooser& chooser);
+
  private:
+  [[nodiscard]] bool begin();
+  [[nodiscard]] std::span<const std::uint32_t> candidates(std::size_t level, Share share);
+  [[nodiscard]] bool stopped() const noexcept { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
+  [[nodiscard]] bool joined_as_induced();
+  [[nodiscard]] bool spans_no_other_edge();
   void descend(std::size_t level, Share share);
   void leaf();
   void choose_edge(std::uint32_t edge);
@@ -45,6 +62,8 @@ class Enumerator {
   FoundSink* sink_ = nullptr;
   std::uint64_t count_ = 0;
   bool plain_ = false;                               // every query edge has exactly one data edge, known from the vertices
+  bool spanning_ = false;                            // induced, where vertices may coincide: decided once edges are chosen
+  std::uint64_t spanned_ = 0;                        // data edges between the matched vertices
   std::vector<std::uint32_t> tags_;                  // by query edge
   std::vector<graph::Edge> edges_;                   // by query edge
   std::vector<VertexId> vertices_;                   // by query vertex

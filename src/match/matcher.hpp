@@ -15,6 +15,25 @@
 
 namespace deltamatch::match {
 
+/// Recorded matches of one query, in no order: per match one vertex per query vertex and one tag per query edge (see Found).
+struct Records {
+  std::vector<std::uint32_t> words;
+  std::vector<std::uint32_t> plans;  ///< by match: index of the plan that found it
+  void clear() noexcept {
+    words.clear();
+    plans.clear();
+  }
+};
+
+/// Takes recorded matches while matching is under way, and keeps the thread that brings them until they are dealt with: so a
+/// slow reader slows matching down.
+class RecordTaker {
+ public:
+  virtual ~RecordTaker() = default;
+  /// Called by any thread, by several at once. What it throws ends the matching.
+  virtual void take(const Records& records) = 0;
+};
+
 /// One query to match. Both pointers outlive the call.
 struct QueryTask {
   const plan::BoundQuery* query;
@@ -23,6 +42,8 @@ struct QueryTask {
   /// Where not null, set by a thread once it has recorded more than `limit` matches in one call.
   StopFlag* beyond_limit = nullptr;
   std::uint64_t limit = 0;
+  /// Where not null, a backend may hand records over whenever it has many; those left are in the results as ever.
+  RecordTaker* taker = nullptr;
 };
 
 /// What one plan found.
@@ -30,12 +51,6 @@ struct PlanResult {
   __extension__ __int128 sum = 0;  ///< CountPlan::divisor times a number of matches
   Count found = 0;                 ///< matches that were enumerated: one of each class where order constraints were kept
   std::uint64_t anchors = 0;       ///< anchors that the plan was tried on
-};
-
-/// Recorded matches of one query, in no order: per match one vertex per query vertex and one tag per query edge (see Found).
-struct Records {
-  std::vector<std::uint32_t> words;
-  std::vector<std::uint32_t> plans;  ///< by match: index of the plan that found it
 };
 
 struct QueryResult {
@@ -62,7 +77,8 @@ class Matcher {
   /// Adds to `results` (tasks.size() for each pass, one pass after the other, sized by the caller to the plans) what the
   /// anchors lead to. The graph has a batch staged whose inserted edges are the anchors of Pass::added and whose removed ones
   /// those of Pass::removed; with Pass::whole the anchors are any settled edges and nothing is staged. Independent of the
-  /// number of threads, up to the order of records. Throws Error where a count exceeds 128 bits or a device fails,
+  /// number of threads, up to the order of records. Once `stop` is set it ends soon; what was added then is of whole anchors
+  /// only where matches are summed, so that no count exceeds the truth. Throws Error where a count exceeds 128 bits or a device fails,
   /// std::bad_alloc; results are then of no use.
   virtual void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
                      std::span<QueryResult> results, const StopFlag* stop, MatchSteps& steps) = 0;

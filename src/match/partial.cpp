@@ -63,6 +63,41 @@ std::span<const std::uint32_t> Partial::between(std::span<const std::uint32_t> s
   return set;
 }
 
+std::span<const std::uint32_t> Partial::keep_joined(std::span<const std::uint32_t> set,
+                                                    std::span<const plan::Joined> joined) {
+  for (const plan::Joined& pair : joined) {
+    if (set.empty()) return set;
+    // Where no two vertices are joined twice, the query's one edge is all there is.
+    if (pair.edges == 1 && !lists_.parallel(pair.reading)) continue;
+    const ListView view = lists_.view(pair.reading, vertices_[pair.position], false, *scratch_);
+    if (pair.edges == 0) {
+      set = without(set, view);
+      continue;
+    }
+    std::uint32_t* kept = scratch_->words(set.size());
+    const auto end = std::copy_if(set.begin(), set.end(), kept,
+                                  [&](std::uint32_t id) { return multiplicity(view, id) == pair.edges; });
+    set = {kept, static_cast<std::size_t>(end - kept)};
+  }
+  return set;
+}
+
+std::span<const std::uint32_t> Partial::without(std::span<const std::uint32_t> set, const ListView& view) {
+  if (view.size() == 0) return set;
+  std::uint32_t* kept = scratch_->words(set.size());
+  if (!view.clean() || view.parallel) {
+    const auto end =
+        std::copy_if(set.begin(), set.end(), kept, [&](std::uint32_t id) { return multiplicity(view, id) == 0; });
+    return {kept, static_cast<std::size_t>(end - kept)};
+  }
+  const ScratchScope scope(*scratch_);
+  std::uint32_t* common = scratch_->words(std::min<std::size_t>(set.size(), view.count));
+  const std::size_t size = intersect(set.data(), set.size(), view.ids, view.count, common);
+  if (size == 0) return set;
+  const auto end = std::set_difference(set.begin(), set.end(), common, common + size, kept);
+  return {kept, static_cast<std::size_t>(end - kept)};
+}
+
 std::span<const std::uint32_t> Partial::part(std::span<const std::uint32_t> set, Share share) {
   if (share.of == 1) return set;
   std::uint32_t* out = scratch_->words(set.size());

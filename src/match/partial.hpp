@@ -53,6 +53,9 @@ class Partial {
   /// The part of an ascending set that order constraints leave.
   [[nodiscard]] std::span<const std::uint32_t> between(std::span<const std::uint32_t> set,
                                                        const plan::Candidates& candidates) const noexcept;
+  /// The members of an ascending set that are joined to earlier vertices by as many data edges as an induced match has.
+  [[nodiscard]] std::span<const std::uint32_t> keep_joined(std::span<const std::uint32_t> set,
+                                                           std::span<const plan::Joined> joined);
   /// A share of a set: the set itself, or its entries in scratch.
   [[nodiscard]] std::span<const std::uint32_t> part(std::span<const std::uint32_t> set, Share share);
   [[nodiscard]] bool differs(VertexId vertex, const std::vector<plan::Position>& positions) const noexcept {
@@ -63,6 +66,8 @@ class Partial {
   }
 
  private:
+  [[nodiscard]] std::span<const std::uint32_t> without(std::span<const std::uint32_t> set, const ListView& view);
+
   Lists lists_;
   Scratch* scratch_;
   const plan::Plan* plan_ = nullptr;

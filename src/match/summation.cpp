@@ -11,6 +11,7 @@ Summation::Signed Summation::run(Share share, const StopFlag* stop) {
   const VertexId tail = partial_->at(0);
   const VertexId head = partial_->at(1);
   if (plan.count.ordered && ((plan.anchor_above && head < tail) || (plan.anchor_below && head > tail))) return 0;
+  stop_ = stop;
   closing_ = 1;
   for (const plan::Probe& probe : plan.closing) {
     const ScratchScope scope(partial_->scratch());
@@ -18,34 +19,34 @@ Summation::Signed Summation::run(Share share, const StopFlag* stop) {
     if (closing_ == 0) return 0;
   }
   Signed result = 0;
-  if (run_with(*narrow_, share, stop, result)) return result;
+  if (run_with(*narrow_, share, result)) return result;
   result = 0;
-  if (!run_with(*wide_, share, stop, result)) throw_count_overflow();
+  if (!run_with(*wide_, share, result)) throw_count_overflow();
   return result;
 }
 
 template <class Weight>
-bool Summation::run_with(TablePool<Weight>& tables, Share share, const StopFlag* stop, Signed& result) {
+bool Summation::run_with(TablePool<Weight>& tables, Share share, Signed& result) {
   const ScratchScope scope(partial_->scratch());
-  return descend(tables, 0, share, stop, result) && !__builtin_mul_overflow(result, static_cast<Signed>(closing_), &result);
+  return descend(tables, 0, share, result) && !__builtin_mul_overflow(result, static_cast<Signed>(closing_), &result);
 }
 
 template <class Weight>
-bool Summation::descend(TablePool<Weight>& tables, std::size_t level, Share share, const StopFlag* stop, Signed& result) {
+bool Summation::descend(TablePool<Weight>& tables, std::size_t level, Share share, Signed& result) {
   const plan::Plan& plan = partial_->plan();
   if (level < plan.count.prefix) {
     const plan::Level& next = plan.levels[level];
     const ScratchScope scope(partial_->scratch());
     auto candidates = partial_->extend(level);
     if (plan.count.ordered) candidates = partial_->between(candidates, next.candidates);
-    if (stop != nullptr && stop->load(std::memory_order_relaxed)) return true;
+    if (stopped()) return true;
     candidates = partial_->part(candidates, share);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       partial_->lists().prefetch_ahead({}, candidates, i);
       if (!partial_->differs(candidates[i], next.candidates.distinct)) continue;
       partial_->put(static_cast<plan::Position>(level + 2), candidates[i]);
       Signed value = 0;
-      if (!descend(tables, level + 1, {}, stop, value)) return false;
+      if (!descend(tables, level + 1, {}, value)) return false;
       if (value == 0) continue;
       const std::uint64_t ways = parallel_ways(next.candidates.probes, candidates[i]);
       if (__builtin_mul_overflow(value, static_cast<Signed>(ways), &value)) return false;
@@ -54,6 +55,7 @@ bool Summation::descend(TablePool<Weight>& tables, std::size_t level, Share shar
     return true;
   }
   for (const plan::Term& term : plan.count.terms) {
+    if (stopped()) return true;
     if (term.factors.empty()) {
       if (share.index == 0) result += term.coefficient;
       continue;
@@ -91,9 +93,9 @@ Weight Summation::product(TablePool<Weight>& tables, const std::vector<plan::Fac
       value = sum(tables, factor, share, overflow);
     } else if (factor.choose > 1 && share.of > 1) {
       // Sets of candidates do not split: the first share takes them all.
-      if (share.index == 0) value = TreeSum<Weight>(*partial_, tables).count(factor, {}, overflow);
+      if (share.index == 0) value = TreeSum<Weight>(*partial_, tables, stop_).count(factor, {}, overflow);
     } else {
-      value = TreeSum<Weight>(*partial_, tables).count(factor, share, overflow);
+      value = TreeSum<Weight>(*partial_, tables, stop_).count(factor, share, overflow);
     }
     share = {};
     if (value == 0) return 0;
@@ -130,6 +132,7 @@ Weight Summation::sum(TablePool<Weight>& tables, const plan::Factor& planned, Sh
   const auto candidates = partial_->part(partial_->intersect_probes(wanted.probes), share);
   Weight total = 0;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (stopped()) return 0;
     const VertexId vertex = candidates[i];
     partial_->lists().prefetch_ahead(bind.reads, candidates, i);
     if (!partial_->differs(vertex, wanted.distinct)) continue;

@@ -17,18 +17,20 @@ class Summation {
   /// How often the anchor's share of the plan counts: CountPlan::divisor times its matches, once all shares are added up.
   /// Requires terms. Single shares may be negative.
   __extension__ using Signed = __int128;
+  /// Once `stop` is set, what is returned is of no use.
   Signed run(Share share, const StopFlag* stop);
 
  private:
   template <class Weight>
-  bool run_with(TablePool<Weight>& tables, Share share, const StopFlag* stop, Signed& result);
+  bool run_with(TablePool<Weight>& tables, Share share, Signed& result);
   template <class Weight>
-  bool descend(TablePool<Weight>& tables, std::size_t level, Share share, const StopFlag* stop, Signed& result);
+  bool descend(TablePool<Weight>& tables, std::size_t level, Share share, Signed& result);
   template <class Weight>
   Weight product(TablePool<Weight>& tables, const std::vector<plan::Factor>& factors, Share share, bool& overflow);
   template <class Weight>
   Weight sum(TablePool<Weight>& tables, const plan::Factor& bind, Share share, bool& overflow);
 
+  [[nodiscard]] bool stopped() const noexcept { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
   [[nodiscard]] const plan::Factor& choose(const plan::Factor& bind);
   [[nodiscard]] double expected_work(const plan::Factor& bind);
   [[nodiscard]] std::uint64_t parallel_ways(const std::vector<plan::Probe>& probes, VertexId vertex);
@@ -36,6 +38,7 @@ class Summation {
   Partial* partial_;
   TablePool<std::uint64_t>* narrow_;
   TablePool<Count>* wide_;
+  const StopFlag* stop_ = nullptr;
   std::uint64_t closing_ = 1;
 };
 

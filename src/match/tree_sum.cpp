@@ -238,6 +238,7 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
   into.table = tables_->lend();
   Table<Weight>& table = *into.table;
   for (std::size_t i = 0; i < leaf.size; ++i) {
+    if (gives_up(i)) break;
     partial_->lists().prefetch_ahead({&reading, 1}, {leaf.ids, leaf.size}, i);
     const Weight weight = leaf.weights == nullptr ? Weight{1} : leaf.weights[i];
     const ScratchScope scope(partial_->scratch());
@@ -268,6 +269,7 @@ void TreeSum<Weight>::reach(const plan::TreeEdge& edge, bool into_a, const plan:
   into.table = tables_->lend();
   Table<Weight>& table = *into.table;
   for (std::size_t i = 0; i < from.size; ++i) {
+    if (gives_up(i)) break;
     const ScratchScope scope(partial_->scratch());
     const ListView list = partial_->lists().view(reading, from.ids[i], edge.inclusive, partial_->scratch());
     for_each_entry(list, [&](VertexId v) {
@@ -306,6 +308,7 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
   Weight* weights = total != nullptr ? nullptr : partial_->scratch().template array<Weight>(into.size);
   std::size_t size = 0;
   for (std::size_t i = 0; i < into.size; ++i) {
+    if (gives_up(i)) break;
     partial_->lists().prefetch_ahead({&reading, 1}, {into.ids, into.size}, i);
     const ScratchScope scope(partial_->scratch());
     const ListView list = partial_->lists().view(reading, into.ids[i], edge.inclusive, partial_->scratch());

@@ -19,12 +19,13 @@ namespace deltamatch::match {
 template <class Weight>
 class TreeSum {
  public:
-  TreeSum(Partial& partial, TablePool<Weight>& tables) noexcept : partial_(&partial), tables_(&tables) {}
+  TreeSum(Partial& partial, TablePool<Weight>& tables, const StopFlag* stop = nullptr) noexcept
+      : partial_(&partial), tables_(&tables), stop_(stop) {}
   ~TreeSum() { release(); }
   TreeSum(const TreeSum&) = delete;
   TreeSum& operator=(const TreeSum&) = delete;
 
-  /// Sum over all assignments of the product of parallel edges. Sets `overflow` where it exceeds Weight. The share applies to
+  /// Sum over all assignments of the product of parallel edges; of no use once `stop` is set. Sets `overflow` where it exceeds Weight. The share applies to
   /// the candidates of the first vertex that has any.
   Weight count(const plan::Factor& tree, Share share, bool& overflow);
 
@@ -60,6 +61,11 @@ class TreeSum {
   Weight below(const ListView& list, Node& leaf, const plan::Candidates& leaf_wanted);
   void tabulate(Node& node);
   void release() noexcept;
+  /// In loops over lists: now and then, whether to give up.
+  [[nodiscard]] bool gives_up(std::size_t at) const noexcept {
+    constexpr std::size_t interval = 16;
+    return at % interval == 0 && stop_ != nullptr && stop_->load(std::memory_order_relaxed);
+  }
 
   Weight add(Weight a, Weight b) noexcept {
     overflow_ = __builtin_add_overflow(a, b, &a) || overflow_;
@@ -72,6 +78,7 @@ class TreeSum {
 
   Partial* partial_;
   TablePool<Weight>* tables_;
+  const StopFlag* stop_;
   Node* nodes_ = nullptr;  // by vertex of the tree, in scratch
   std::size_t node_count_ = 0;
   std::uint32_t open_ = 0;  // bit set of the edges that are left

@@ -49,17 +49,18 @@ bool admits(const LabelIds& labels, LabelId label) noexcept {
   return labels.empty() || std::binary_search(labels.begin(), labels.end(), label);
 }
 
-BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mode, graph::DataGraph& graph)
+BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mode, graph::DataGraph& graph, bool only_induced)
     : query((validate(q, "query " + q.name), check(q, match_mode, count_mode, graph), q)),
       mode(match_mode),
       count(count_mode),
+      induced(only_induced),
       group(query),
       graph_(&graph),
       neighbours_(query.vertices.size()) {
   for (const QueryVertex& vertex : query.vertices) labels.push_back(intern(vertex.labels, graph.vertex_labels));
   edges.reserve(query.edges.size());
   std::vector<graph::ReadingId> added;
-  added.reserve(2 * query.edges.size());
+  added.reserve(2 * query.edges.size() + query.vertices.size());
   const auto add = [&](const graph::Reading& reading) {
     added.push_back(graph.add_reading(reading));
     return added.back();
@@ -73,6 +74,7 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
       neighbours_[edge.source] |= 1u << edge.target;
       neighbours_[edge.target] |= 1u << edge.source;
     }
+    for (std::size_t v = 0; induced && v < labels.size(); ++v) any_edge.push_back(add({graph::Direction::both, {}, labels[v]}));
   } catch (...) {
     for (const graph::ReadingId reading : added) graph.drop_reading(reading);
     throw;
@@ -94,6 +96,7 @@ BoundQuery::~BoundQuery() {
   for (const BoundEdge& edge : edges) {
     for (const graph::ReadingId reading : edge.reading) graph_->drop_reading(reading);
   }
+  for (const graph::ReadingId reading : any_edge) graph_->drop_reading(reading);
 }
 
 bool BoundQuery::compatible(std::uint32_t u, std::uint32_t v) const noexcept {

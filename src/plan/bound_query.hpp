@@ -32,7 +32,7 @@ class BoundQuery {
  public:
   /// Requires a valid query. Throws Error(configuration) where directed edges meet undirected data, or where subgraphs are to
   /// be counted in another mode than isomorphism.
-  BoundQuery(const Query& query, MatchMode mode, CountMode count, graph::DataGraph& graph);
+  BoundQuery(const Query& query, MatchMode mode, CountMode count, graph::DataGraph& graph, bool induced = false);
   ~BoundQuery();
   BoundQuery(const BoundQuery&) = delete;
   BoundQuery& operator=(const BoundQuery&) = delete;
@@ -40,8 +40,11 @@ class BoundQuery {
   const Query query;
   const MatchMode mode;
   const CountMode count;
+  const bool induced;  ///< the matched edges are to be all that join the matched vertices
   std::vector<LabelIds> labels;  ///< by query vertex
   std::vector<BoundEdge> edges;
+  /// Induced, by query vertex: leads along any edge to what the vertex's labels admit.
+  std::vector<graph::ReadingId> any_edge;
   query::Group group;
 
   [[nodiscard]] std::uint32_t vertices() const noexcept { return static_cast<std::uint32_t>(labels.size()); }

@@ -40,11 +40,19 @@ struct Candidates {
   std::vector<Position> below;     ///< less than these
 };
 
+/// Induced isomorphism: exactly `edges` data edges, of any label and direction, join the candidate to the vertex at `position`.
+struct Joined {
+  Position position;
+  std::uint8_t edges;
+  graph::ReadingId reading;  ///< from that vertex along any edge
+};
+
 struct Level {
   std::uint32_t vertex;  ///< query vertex
   Candidates candidates;
   int reuse = -1;           ///< index of an earlier level whose probes are part of this one's, or -1
   std::vector<Probe> rest;  ///< the probes beyond the reused ones
+  std::vector<Joined> joined;  ///< induced isomorphism: for every earlier position; else empty
   double estimate = 0;      ///< expected candidates per partial match
 };
 
@@ -100,6 +108,7 @@ struct Plan {  // NOLINT(clang-analyzer-optin.performance.Padding): read in this
   std::vector<Probe> closing;  ///< other query edges between tail and head, read at position 0
   bool anchor_above = false;   ///< static plans: the head is greater than the tail
   bool anchor_below = false;
+  std::vector<Joined> anchor_joined;  ///< induced isomorphism: for the head as the candidate
   std::vector<Level> levels;
   CountPlan count;
   double cost = 0;

@@ -64,6 +64,21 @@ void add_constraints(Level& level, Position position, const std::vector<std::uin
   }
 }
 
+// What an induced match asks of a candidate for `vertex`.
+std::vector<Joined> joined_to(const BoundQuery& query, std::uint32_t vertex, const std::vector<std::uint32_t>& positions) {
+  std::vector<Joined> joined;
+  if (!query.induced || query.mode != MatchMode::isomorphism) return joined;
+  for (std::size_t p = 0; p < positions.size(); ++p) {
+    Joined pair{static_cast<Position>(p), 0, query.any_edge[vertex]};
+    for (const BoundEdge& edge : query.edges) {
+      const std::uint32_t ends = 1u << edge.source | 1u << edge.target;
+      if (ends == (1u << vertex | positions[p])) ++pair.edges;
+    }
+    joined.push_back(pair);
+  }
+  return joined;
+}
+
 Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc arc, bool fixed_anchor,
                const std::vector<query::OrderConstraint>& constraints) {
   Plan plan;
@@ -79,6 +94,7 @@ Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc a
     plan.anchor_above = plan.anchor_above || (low == plan.tail && high == plan.head);
     plan.anchor_below = plan.anchor_below || (low == plan.head && high == plan.tail);
   }
+  plan.anchor_joined = joined_to(query, plan.head, positions);
   positions.push_back(1u << plan.head);
   double partials = 1;
   while (positions.size() < query.vertices()) {
@@ -86,6 +102,7 @@ Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc a
     level.vertex = choose_next(query, estimates, positions, anchor, level.estimate);
     level.candidates = candidates_for(query, 1u << level.vertex, positions, anchor, positions.size());
     add_constraints(level, static_cast<Position>(positions.size()), positions, constraints);
+    level.joined = joined_to(query, level.vertex, positions);
     partials *= level.estimate;
     plan.cost += partials;
     positions.push_back(1u << level.vertex);

@@ -45,7 +45,7 @@ rc::Gen<std::vector<RawRecord>> raw_records(int kinds) {
       set(&RawRecord::target_mention, below(100)), set(&RawRecord::time, below(100))));
 }
 
-std::vector<ExternalId> draw_ids() {
+std::vector<ExternalId> draw_ids(bool large) {
   static constexpr auto least = std::numeric_limits<std::int64_t>::min();
   static constexpr auto greatest = std::numeric_limits<std::int64_t>::max();
   static const std::array<std::vector<ExternalId>, 3> pools = {{
@@ -54,7 +54,8 @@ std::vector<ExternalId> draw_ids() {
       {"n3", "n10", "n2", "n", "N", "m1", "n1", "o", "\x7f"},
   }};
   const auto& pool = pools[static_cast<std::size_t>(*below(3))];
-  const int count = *rc::gen::weightedElement<int>({{3, 3}, {5, 4}, {4, 5}, {2, 6}, {1, 7}, {1, 8}, {1, 9}});
+  const int count = large ? 4 + *below(6)
+                          : *rc::gen::weightedElement<int>({{3, 3}, {5, 4}, {4, 5}, {2, 6}, {1, 7}, {1, 8}, {1, 9}});
   return {pool.begin(), pool.begin() + count};
 }
 
@@ -62,7 +63,7 @@ World draw_world(const Traits& traits, bool timed) {
   static const std::array<std::vector<std::string>, 4> vertex_pools = {{{""}, {"A"}, {"A", "B"}, {"", "A", "B"}}};
   static const std::array<std::vector<std::string>, 4> edge_pools = {{{""}, {"x"}, {"x", "y"}, {"", "x", "y"}}};
   World world;
-  world.ids = draw_ids();
+  world.ids = draw_ids(traits.large);
   world.vertex_labels = vertex_pools[static_cast<std::size_t>(*below(4))];
   world.edge_labels = edge_pools[static_cast<std::size_t>(*below(4))];
   world.salt = static_cast<std::size_t>(*below(3));
@@ -171,18 +172,19 @@ const std::vector<Shape>& catalogue() {
   return shapes;
 }
 
-Shape draw_shape(bool large) {
+Shape draw_shape(const Traits& traits) {
   if (*below(2) == 0) return catalogue()[static_cast<std::size_t>(*below(static_cast<int>(catalogue().size())))];
   Shape shape;
-  shape.vertices = large ? *rc::gen::weightedElement<std::size_t>({{1, 3}, {3, 4}, {4, 5}, {2, 6}})
-                         : *rc::gen::weightedElement<std::size_t>({{3, 2}, {5, 3}, {4, 4}, {2, 5}, {1, 6}});
+  shape.vertices = traits.large      ? 2 + static_cast<std::size_t>(*below(7))
+                   : traits.counting ? *rc::gen::weightedElement<std::size_t>({{1, 3}, {3, 4}, {4, 5}, {2, 6}})
+                                     : *rc::gen::weightedElement<std::size_t>({{3, 2}, {5, 3}, {4, 4}, {2, 5}, {1, 6}});
   const auto count = static_cast<int>(shape.vertices);
   for (int i = 1; i < count; ++i) {
     const int other = *below(i);
     const bool outward = *below(2) == 0;
     shape.edges.push_back({static_cast<std::uint32_t>(outward ? other : i), static_cast<std::uint32_t>(outward ? i : other)});
   }
-  for (int extra = *below(4); extra > 0; --extra) {
+  for (int extra = *below(traits.large ? 1 + count : 4); extra > 0; --extra) {
     const int source = *below(count);
     const int target = (source + 1 + *below(count - 1)) % count;
     shape.edges.push_back({static_cast<std::uint32_t>(source), static_cast<std::uint32_t>(target)});
@@ -226,7 +228,7 @@ bool same(const QueryEdge& a, const QueryEdge& b) {
 }
 
 Query draw_query(const World& world, bool directed) {
-  const Shape shape = draw_shape(world.traits.counting);
+  const Shape shape = draw_shape(world.traits);
   const std::vector<LabelSet> edge_labels = draw_label_sets(shape.edges.size(), world.edge_labels, world.traits.counting);
   const int undirected_of_4 = directed ? *rc::gen::weightedElement<int>({{5, 0}, {2, 1}, {1, 4}}) : 4;
   std::vector<QueryEdge> edges;

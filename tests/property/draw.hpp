@@ -20,6 +20,8 @@ struct Traits {
   bool untidy = true;
   /// Counted queries of many vertices and edges and few labels: where counting without enumerating has most to subtract.
   bool counting = false;
+  /// Queries of up to 8 vertices, and graphs with room for them.
+  bool large = false;
 };
 
 [[nodiscard]] rc::Gen<Scenario> scenarios(const Traits& traits = {});

@@ -67,8 +67,8 @@ TEST(Stream, AStaticLimitListsSoManyAndSaysWhetherThatIsAll) {
       const std::vector<Listed> listed = recorder.finish(0);
       RC_ASSERT(listed.size() == std::min<std::size_t>(limit, answer.size()));
       RC_ASSERT(result.matches == Count{listed.size()});
-      if (limit < answer.size()) RC_ASSERT(!result.complete);
-      if (limit > answer.size()) RC_ASSERT(result.complete);
+      if (limit < answer.size()) RC_ASSERT(!result.complete());
+      if (limit > answer.size()) RC_ASSERT(result.complete());
       oracle::Answer distinct;
       for (const Listed& match : listed) {
         RC_ASSERT(answer.contains(match.embedding));

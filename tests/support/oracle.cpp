@@ -127,6 +127,15 @@ class Search {
   std::vector<Embedding> found_;
 };
 
+/// Whether the embedding's edges are all that the graph has between its vertices.
+bool takes_every_edge(const DataGraph& graph, const Embedding& embedding) {
+  const std::set<ExternalId> vertices(embedding.vertices.begin(), embedding.vertices.end());
+  const std::set<DataEdge> edges(embedding.edges.begin(), embedding.edges.end());
+  return std::all_of(graph.edges.begin(), graph.edges.end(), [&](const DataEdge& edge) {
+    return edges.contains(edge) || !vertices.contains(edge.source) || !vertices.contains(edge.target);
+  });
+}
+
 /// The embedding seen through an automorphism: the query vertex v takes the place of its image.
 Embedding permuted(const Embedding& embedding, const Automorphism& symmetry) {
   Embedding result;
@@ -138,7 +147,7 @@ Embedding permuted(const Embedding& embedding, const Automorphism& symmetry) {
 }  // namespace
 
 std::vector<Automorphism> automorphisms(const Query& query) {
-  if (query.vertices.size() > 7) throw std::invalid_argument("the oracle tries every permutation: at most 7 query vertices");
+  if (query.vertices.size() > 8) throw std::invalid_argument("the oracle tries every permutation: at most 8 query vertices");
   std::vector<Automorphism> result;
   std::vector<std::size_t> image(query.vertices.size());
   std::iota(image.begin(), image.end(), std::size_t{0});
@@ -159,7 +168,8 @@ std::vector<Automorphism> automorphisms(const Query& query) {
   return result;
 }
 
-Matcher::Matcher(Query query, MatchMode mode, CountMode count) : query_(std::move(query)), mode_(mode), count_(count) {
+Matcher::Matcher(Query query, MatchMode mode, CountMode count, bool induced)
+    : query_(std::move(query)), mode_(mode), count_(count), induced_(induced) {
   if (count == CountMode::embeddings) return;
   if (mode != MatchMode::isomorphism) throw std::invalid_argument("subgraphs are counted in isomorphism mode only");
   symmetries_ = automorphisms(query_);
@@ -170,6 +180,7 @@ Answer Matcher::match(const DataGraph& graph, std::size_t limit) const {
     if (edge.directed && !graph.directed) throw std::invalid_argument("a directed query edge over undirected data");
   }
   std::vector<Embedding> all = Search(graph, query_, mode_, limit).run();
+  if (induced_) std::erase_if(all, [&](const Embedding& embedding) { return !takes_every_edge(graph, embedding); });
   if (count_ == CountMode::embeddings) return {std::make_move_iterator(all.begin()), std::make_move_iterator(all.end())};
   Answer classes;
   for (const Embedding& embedding : all) {

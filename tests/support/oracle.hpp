@@ -1,7 +1,7 @@
 // The judge of the whole system: a brute-force matcher and a brute-force model of what a batch does to a graph.
 //
 // It is written from the semantics alone, apart from the store, the plans and the automorphisms of the library, and it is meant
-// to be read in one sitting: sets, maps and nested loops. Use it on small graphs (tens of edges) and small queries (up to 7
+// to be read in one sitting: sets, maps and nested loops. Use it on small graphs (tens of edges) and small queries (up to 8
 // vertices): it is exponential in both.
 //
 // Where the semantics leave a choice, the reading that the oracle takes is marked "Reading:" beside the code that takes it.
@@ -61,7 +61,7 @@ struct Automorphism {
   std::vector<std::size_t> edges;
 };
 
-/// All of Aut(Q), by trying every permutation. At most 7 vertices.
+/// All of Aut(Q), by trying every permutation. At most 8 vertices.
 [[nodiscard]] std::vector<Automorphism> automorphisms(const Query& query);
 
 /// More embeddings than the caller wants to see.
@@ -72,8 +72,9 @@ struct TooMany : std::runtime_error {
 /// One query, ready to be matched against any number of graphs.
 class Matcher {
  public:
-  /// Throws std::invalid_argument where subgraphs are asked of a mode other than isomorphism.
-  Matcher(Query query, MatchMode mode, CountMode count);
+  /// Throws std::invalid_argument where subgraphs are asked of a mode other than isomorphism. `induced`: of the embeddings only
+  /// those that leave out no data edge between their vertices.
+  Matcher(Query query, MatchMode mode, CountMode count, bool induced = false);
 
   /// Every match in the graph: all embeddings, or the least embedding of each class under Aut(Q). Throws TooMany beyond `limit`
   /// embeddings and std::invalid_argument for a directed query edge over undirected data.
@@ -85,6 +86,7 @@ class Matcher {
   Query query_;
   MatchMode mode_;
   CountMode count_;
+  bool induced_;
   std::vector<Automorphism> symmetries_;  ///< the identity alone where embeddings are counted
 };
 

@@ -1,0 +1,134 @@
+// Matches in few bytes, as docs/formats.md describes them: texts that come again and again, names of queries and edge labels,
+// are told once and numbered in the order in which they come.
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "ingest/codec/varint.hpp"
+#include "ingest/sink/file_sink.hpp"
+#include "ingest/sink/sinks.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+constexpr std::string_view magic = "\x8f"
+                                   "DMMTC\r\n";
+constexpr char version = 1;
+enum Kind : char { query_record = 1, label_record = 2, match_record = 3, end_record = 4 };
+enum Flag : unsigned char { vanished = 1, timed = 2 };
+
+void append_text(std::string& out, std::string_view text) {
+  append_varint(out, text.size());
+  out += text;
+}
+
+void append_id(std::string& out, const Id& id) {
+  out += id.is_text() ? '\1' : '\0';
+  if (id.is_text()) {
+    append_text(out, id.text());
+  } else {
+    append_varint(out, fold(id.number()));
+  }
+}
+
+void append_high_first(std::string& out, std::uint64_t bits) {
+  for (int shift = 56; shift >= 0; shift -= 8) out += static_cast<char>(bits >> shift & 0xff);
+}
+
+class BinarySink final : public FileSink {
+ public:
+  explicit BinarySink(const std::string& path) : FileSink(path) {
+    text() += magic;
+    text() += version;
+    file_.commit();
+  }
+
+  void write(const Match& match) override {
+    const std::uint64_t query = query_number(match.query, match.names, match.edges.size());
+    labels_of_match_.clear();
+    for (const MatchedEdge& edge : match.edges) labels_of_match_.push_back(label_number(edge.label));
+    std::string& out = text();
+    out += match_record;
+    out += static_cast<char>((match.added ? 0 : vanished) | (match.time ? timed : 0));
+    append_varint(out, query);
+    append_high_first(out, match.id.high);
+    append_high_first(out, match.id.low);
+    append_varint(out, match.batch);
+    if (match.time) append_varint(out, fold(*match.time));
+    for (const Id& id : match.vertices) append_id(out, id);
+    for (std::size_t e = 0; e < match.edges.size(); ++e) {
+      append_end(match, match.edges[e].source);
+      append_varint(out, labels_of_match_[e]);
+      append_end(match, match.edges[e].target);
+    }
+    append_varint(out, match.cause.size());
+    for (const std::uint32_t edge : match.cause) append_varint(out, edge);
+    file_.spill_if_large();
+  }
+
+  void end(const ListingEnd& end) override {
+    const std::uint64_t query = query_number(end.query, {}, 0);
+    std::string& out = text();
+    out += end_record;
+    append_varint(out, query);
+    append_varint(out, end.matches);
+    out += static_cast<char>(end.shortfall);
+  }
+
+  void commit() override {
+    FileSink::commit();
+    new_queries_.clear();
+    new_labels_.clear();
+  }
+  void flush() override { commit(); }
+  /// What was told since the last commit is gone from the file, so it is to be told again.
+  void abort() noexcept override {
+    FileSink::abort();
+    for (const auto& known : new_queries_) queries_.erase(known);
+    for (const auto& known : new_labels_) labels_.erase(known);
+    new_queries_.clear();
+    new_labels_.clear();
+  }
+
+ private:
+  using Numbers = std::map<std::string, std::uint64_t, std::less<>>;
+
+  // An edge's end stands among the vertices of the match.
+  void append_end(const Match& match, const Id& end) {
+    append_varint(text(), static_cast<std::uint64_t>(std::find(match.vertices.begin(), match.vertices.end(), end) -
+                                                     match.vertices.begin()));
+  }
+
+  std::uint64_t query_number(std::string_view name, std::span<const std::string> vertices, std::size_t edges) {
+    if (const auto known = queries_.find(name); known != queries_.end()) return known->second;
+    new_queries_.push_back(queries_.emplace(name, queries_.size()).first);
+    std::string& out = text();
+    out += query_record;
+    append_text(out, name);
+    append_varint(out, vertices.size());
+    for (const std::string& vertex : vertices) append_text(out, vertex);
+    append_varint(out, edges);
+    return new_queries_.back()->second;
+  }
+
+  std::uint64_t label_number(std::string_view label) {
+    if (const auto known = labels_.find(label); known != labels_.end()) return known->second;
+    new_labels_.push_back(labels_.emplace(label, labels_.size()).first);
+    text() += label_record;
+    append_text(text(), label);
+    return new_labels_.back()->second;
+  }
+
+  Numbers queries_;
+  Numbers labels_;
+  std::vector<Numbers::iterator> new_queries_;
+  std::vector<Numbers::iterator> new_labels_;
+  std::vector<std::uint64_t> labels_of_match_;
+};
+
+}  // namespace
+
+std::unique_ptr<MatchSink> make_binary_sink(const std::string& path) { return std::make_unique<BinarySink>(path); }
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,28 @@
+// Static mode: a whole graph matched once, apart from standing queries and batches.
+#pragma once
+
+#include <optional>
+
+#include "base/parallel.hpp"
+#include "deltamatch/engine.hpp"
+#include "graph/data_graph.hpp"
+#include "match/matcher.hpp"
+
+namespace deltamatch::engine {
+
+/// What a static match works on. Everything outlives the call; nothing is staged.
+struct StaticScene {
+  graph::DataGraph& graph;
+  match::Matcher& matcher;
+  Workers& workers;
+  std::optional<Timestamp> watermark;
+};
+
+/// See Engine::match.
+[[nodiscard]] StaticResult match_whole(const StaticScene& scene, const Query& query, const StaticOptions& options,
+                                       MatchSink* sink);
+
+/// See Engine::sample.
+[[nodiscard]] SampleResult sample_whole(const StaticScene& scene, const Query& query, const SampleOptions& options);
+
+}  // namespace deltamatch::engine

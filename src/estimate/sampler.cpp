@@ -1,0 +1,86 @@
+#include "estimate/sampler.hpp"
+
+#include "estimate/random.hpp"
+#include "match/concern.hpp"
+
+namespace deltamatch::estimate {
+
+namespace {
+
+// Walks between two looks at whether to stop.
+constexpr std::uint64_t unwatched = 64;
+
+class Draws final : public match::Chooser {
+ public:
+  explicit Draws(Random& random) noexcept : random_(&random) {}
+  std::size_t below(std::size_t n) override {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::size_t>(static_cast<Wide>(random_->next()) * n >> 64);
+  }
+
+ private:
+  Random* random_;
+};
+
+}  // namespace
+
+Sampler::Sampler(const graph::DataGraph& graph, const match::QueryTask& task, Workers& workers, std::size_t replicates,
+                 const match::StopFlag& stop)
+    : graph_(&graph),
+      task_(&task),
+      workers_(&workers),
+      stop_(&stop),
+      resolved_(graph.resolved()),
+      scratch_(workers.size()),
+      sums_(replicates) {
+  match::Concern concern(graph, {task_, 1}, resolved_);
+  for (VertexId v = 0; v < graph.dictionary.capacity() && !stop.load(); ++v) {
+    graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) {
+      for (const match::PlanRef& plan : concern.of(edge)) pieces_.push_back({edge, plan.plan});
+    });
+  }
+}
+
+bool Sampler::round(std::uint64_t walks, std::uint64_t seed, std::uint64_t number) {
+  std::vector<Sum> found(sums_.size());
+  if (!pieces_.empty()) {
+    workers_->for_each(sums_.size(), 1, [&](unsigned worker, std::size_t begin, std::size_t end) {
+      for (std::size_t r = begin; r < end; ++r) found[r] = walk(walks, seed, number, r, scratch_[worker]);
+    });
+  }
+  if (stop_->load()) return false;
+  for (std::size_t r = 0; r < sums_.size(); ++r) {
+    sums_[r] += found[r].weight;
+    hits_ += found[r].hits;
+  }
+  walks_ += walks;
+  return true;
+}
+
+Sampler::Sum Sampler::walk(std::uint64_t walks, std::uint64_t seed, std::uint64_t number, std::size_t replicate,
+                           match::Scratch& scratch) const {
+  Random random(seed, number, replicate);
+  Draws draws(random);
+  match::Partial partial(match::Lists(graph_->base(), resolved_, graph_->directed(), match::Pass::whole), scratch);
+  match::Enumerator enumerator(partial, *task_->query, false, nullptr);
+  Sum sum;
+  for (std::uint64_t i = 0; i < walks; ++i) {
+    if (i % unwatched == 0 && stop_->load(std::memory_order_relaxed)) break;
+    const Piece& piece = pieces_[draws.below(pieces_.size())];
+    partial.begin(task_->plans->plans[piece.plan], piece.anchor);
+    const double weight = enumerator.walk(draws);
+    sum.weight += weight;
+    sum.hits += weight > 0 ? 1 : 0;
+  }
+  return sum;
+}
+
+std::vector<double> Sampler::means() const {
+  std::vector<double> means;
+  for (const double sum : sums_) {
+    means.push_back(sum * static_cast<double>(pieces_.size()) / static_cast<double>(walks_));
+  }
+  return means;
+}
+
+}  // namespace deltamatch::estimate

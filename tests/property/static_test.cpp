@@ -1,0 +1,165 @@
+// Static matching against the oracle: induced or not, in all modes, counted and listed.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <array>
+#include <map>
+
+#include "property/draw.hpp"
+#include "property/follow.hpp"
+
+namespace deltamatch::property {
+namespace {
+
+using oracle::Answer;
+
+/// Holds a static match to its protocol: begin, (write*, flush)*, end, commit.
+class ListingRecorder final : public MatchSink {
+ public:
+  void begin(std::uint64_t batch) override {
+    RC_ASSERT(batch == 0 && !begun_);
+    begun_ = true;
+  }
+  void write(const Match& match) override {
+    RC_ASSERT(begun_ && !end_ && match.added && match.cause.empty());
+    if (!fresh_) RC_ASSERT(last_ < match.id);
+    fresh_ = false;
+    last_ = match.id;
+    oracle::Embedding embedding;
+    for (const Id& id : match.vertices) embedding.vertices.push_back(oracle::own(id));
+    for (const MatchedEdge& edge : match.edges) {
+      embedding.edges.push_back({oracle::own(edge.source), std::string(edge.label), oracle::own(edge.target)});
+    }
+    RC_ASSERT(answer_.emplace(std::move(embedding), match.id).second);
+  }
+  void flush() override { fresh_ = true; }
+  void end(const ListingEnd& end) override {
+    RC_ASSERT(!end_);
+    end_ = end.shortfall;
+    RC_ASSERT(end.matches == answer_.size());
+  }
+  void commit() override { committed_ = end_.has_value(); }
+  void abort() noexcept override { committed_ = false; }
+
+  [[nodiscard]] const std::map<oracle::Embedding, MatchId>& finish() const {
+    RC_ASSERT(committed_ && end_ == Shortfall::none);
+    return answer_;
+  }
+
+ private:
+  bool begun_ = false;
+  bool fresh_ = true;
+  bool committed_ = false;
+  MatchId last_;
+  std::optional<Shortfall> end_;
+  std::map<oracle::Embedding, MatchId> answer_;
+};
+
+Answer answer_of(const std::map<oracle::Embedding, MatchId>& listed) {
+  Answer answer;
+  for (const auto& [embedding, id] : listed) answer.insert(embedding);
+  return answer;
+}
+
+struct Seen {
+  int answers = 0;
+  int large = 0;   ///< with matches, of six vertices and more
+  int fewer = 0;   ///< induced ones are some of all
+  int modes = 0;   ///< bit set of the modes of the latter
+};
+
+StaticOptions how(const QueryOptions& query, bool induced, bool list) {
+  StaticOptions options;
+  options.query = query;
+  options.query.list = list;
+  options.induced = induced;
+  return options;
+}
+
+std::map<oracle::Embedding, MatchId> list(Engine& engine, const Standing& standing, bool induced) {
+  const StaticOptions options = how(standing.options, induced, true);
+  ListingRecorder recorder;
+  const StaticResult result = engine.match(standing.query, options, &recorder);
+  auto listed = recorder.finish();
+  RC_ASSERT(result.complete() && result.matches == Count{listed.size()});
+  MatchDigest digest;
+  for (const auto& [embedding, id] : listed) digest.add(id);
+  RC_ASSERT(result.digest == digest);
+  return listed;
+}
+
+/// False where there is too much to enumerate.
+bool check(Engine& engine, const oracle::DataGraph& graph, const Standing& standing, Seen& seen) {
+  std::array<std::map<oracle::Embedding, MatchId>, 2> listed;
+  for (const bool induced : {false, true}) {
+    const oracle::Matcher matcher(standing.query, standing.options.mode, standing.options.count, induced);
+    Answer expected;
+    try {
+      expected = matcher.match(graph, enumerable);
+    } catch (const oracle::TooMany&) {
+      return false;
+    }
+    RC_ASSERT(engine.match(standing.query, how(standing.options, induced, false)).matches == Count{expected.size()});
+    listed[induced ? 1 : 0] = list(engine, standing, induced);
+    RC_ASSERT(answer_of(listed[induced ? 1 : 0]) == expected);
+    ++seen.answers;
+    if (induced && !expected.empty() && standing.query.vertices.size() >= 6) ++seen.large;
+  }
+  const auto& [all, induced] = listed;
+  for (const auto& [embedding, id] : induced) RC_ASSERT(all.at(embedding) == id);
+  if (!induced.empty() && induced.size() < all.size()) {
+    ++seen.fewer;
+    seen.modes |= 1 << static_cast<int>(standing.options.mode);
+  }
+  return true;
+}
+
+/// Each embedding is one of as many as the query has automorphisms.
+void check_symmetry(Engine& engine, const Query& query) {
+  const auto group = oracle::automorphisms(query).size();
+  for (const bool induced : {false, true}) {
+    const auto count = [&](CountMode mode) {
+      return engine.match(query, how({.mode = MatchMode::isomorphism, .count = mode}, induced, false)).matches;
+    };
+    RC_ASSERT(count(CountMode::embeddings) == group * count(CountMode::subgraphs));
+  }
+}
+
+void hold_static(int cases, const Traits& traits, unsigned threads) {
+  Seen seen;
+  hold(cases, [&] {
+    Scenario scenario = *scenarios(traits);
+    scenario.window = 0;
+    oracle::Model model(scenario.directed);
+    Engine engine({.directed = scenario.directed, .threads = threads});
+    for (const auto& records : {scenario.start, scenario.stream}) {
+      model.apply(views(records), OnReject::skip);
+      engine.load(batch_of(records), OnReject::skip);
+    }
+    for (const Standing& standing : scenario.queries) {
+      if (!check(engine, model.graph(), standing, seen)) continue;
+      if (standing.options.mode == MatchMode::isomorphism) check_symmetry(engine, standing.query);
+    }
+  });
+  if (cases < 100 || std::getenv("RC_PARAMS") != nullptr) return;
+  // What is drawn reaches what is to be tested.
+  EXPECT_GT(seen.answers, cases);
+  EXPECT_GT(seen.fewer, cases / 50);
+  EXPECT_EQ(seen.modes, 7) << "not in every mode";
+  if (traits.large) {
+    EXPECT_GT(seen.large, cases / 200);
+  }
+}
+
+TEST(Static, GivesTheAnswerOfTheOracle) { hold_static(1000, {.windows = false}, 1); }
+
+TEST(Static, GivesTheAnswerOfTheOracleForLargeQueries) {
+  hold_static(1500, {.vertex_records = false, .windows = false, .untidy = false, .large = true}, 1);
+}
+
+TEST(Static, GivesTheAnswerOfTheOracleInSeveralThreads) {
+  hold_static(300, {.vertex_records = false, .windows = false, .untidy = false, .large = true}, 3);
+}
+
+}  // namespace
+}  // namespace deltamatch::property
