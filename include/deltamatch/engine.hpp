@@ -142,7 +142,7 @@ struct SampleResult {
   static constexpr unsigned replicates = 30;  ///< independent of each other, with as many walks each
   static constexpr double confidence = 0.95;
   double matches = 0;
-  double low = 0;           ///< not below 0
+  double low = 0;  ///< not below 0
   double high = 0;
   std::uint64_t walks = 0;  ///< finished; a multiple of `replicates`, at least those asked for unless cut short
   std::uint64_t hits = 0;   ///< of them, walks that found a match

@@ -12,8 +12,9 @@
 namespace deltamatch::ingest {
 namespace {
 
-constexpr std::string_view magic = "\x8f"
-                                   "DMMTC\r\n";
+constexpr std::string_view magic =
+    "\x8f"
+    "DMMTC\r\n";
 constexpr char version = 1;
 enum Kind : char { query_record = 1, label_record = 2, match_record = 3, end_record = 4 };
 enum Flag : unsigned char { vanished = 1, timed = 2 };

@@ -218,7 +218,7 @@ class CpuMatcher final : public Matcher {
   std::vector<Worker> state_;
   std::vector<Piece> pieces_;
   std::vector<ShareSum> shares_;  // by piece, where anchors are split
-  bool split_ = false;  // some anchor is heavy: its shares must not end up with one thread
+  bool split_ = false;            // some anchor is heavy: its shares must not end up with one thread
 };
 
 }  // namespace

@@ -96,12 +96,10 @@ double Enumerator::walk(Chooser& chooser) {
   for (std::size_t level = 0; level < levels.size(); ++level) {
     auto set = candidates(level, {});
     const auto& distinct = levels[level].candidates.distinct;
-    if (std::any_of(distinct.begin(), distinct.end(), [&](plan::Position other) {
-          return contains(set.data(), set.size(), partial_->at(other));
-        })) {
+    if (std::any_of(distinct.begin(), distinct.end(),
+                    [&](plan::Position other) { return contains(set.data(), set.size(), partial_->at(other)); })) {
       std::uint32_t* kept = partial_->scratch().words(set.size());
-      const auto end =
-          std::copy_if(set.begin(), set.end(), kept, [&](VertexId v) { return partial_->differs(v, distinct); });
+      const auto end = std::copy_if(set.begin(), set.end(), kept, [&](VertexId v) { return partial_->differs(v, distinct); });
       set = {kept, static_cast<std::size_t>(end - kept)};
     }
     if (set.empty()) return 0;
@@ -133,7 +131,8 @@ bool Enumerator::joined_as_induced() {
     for (std::uint32_t u = 0; u < v; ++u) {
       if (std::find(vertices_.begin(), vertices_.begin() + u, vertices_[u]) != vertices_.begin() + u) continue;
       const ScratchScope scope(partial_->scratch());
-      spanned_ += multiplicity(partial_->lists().view(query_->any_edge[v], vertices_[u], true, partial_->scratch()), vertices_[v]);
+      spanned_ +=
+          multiplicity(partial_->lists().view(query_->any_edge[v], vertices_[u], true, partial_->scratch()), vertices_[v]);
       if (spanned_ > edges_.size()) return false;
     }
   }

@@ -78,8 +78,8 @@ class Matcher {
   /// anchors lead to. The graph has a batch staged whose inserted edges are the anchors of Pass::added and whose removed ones
   /// those of Pass::removed; with Pass::whole the anchors are any settled edges and nothing is staged. Independent of the
   /// number of threads, up to the order of records. Once `stop` is set it ends soon; what was added then is of whole anchors
-  /// only where matches are summed, so that no count exceeds the truth. Throws Error where a count exceeds 128 bits or a device fails,
-  /// std::bad_alloc; results are then of no use.
+  /// only where matches are summed, so that no count exceeds the truth. Throws Error where a count exceeds 128 bits or a device
+  /// fails, std::bad_alloc; results are then of no use.
   virtual void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
                      std::span<QueryResult> results, const StopFlag* stop, MatchSteps& steps) = 0;
 

@@ -63,8 +63,7 @@ std::span<const std::uint32_t> Partial::between(std::span<const std::uint32_t> s
   return set;
 }
 
-std::span<const std::uint32_t> Partial::keep_joined(std::span<const std::uint32_t> set,
-                                                    std::span<const plan::Joined> joined) {
+std::span<const std::uint32_t> Partial::keep_joined(std::span<const std::uint32_t> set, std::span<const plan::Joined> joined) {
   for (const plan::Joined& pair : joined) {
     if (set.empty()) return set;
     // Where no two vertices are joined twice, the query's one edge is all there is.
@@ -75,8 +74,8 @@ std::span<const std::uint32_t> Partial::keep_joined(std::span<const std::uint32_
       continue;
     }
     std::uint32_t* kept = scratch_->words(set.size());
-    const auto end = std::copy_if(set.begin(), set.end(), kept,
-                                  [&](std::uint32_t id) { return multiplicity(view, id) == pair.edges; });
+    const auto end =
+        std::copy_if(set.begin(), set.end(), kept, [&](std::uint32_t id) { return multiplicity(view, id) == pair.edges; });
     set = {kept, static_cast<std::size_t>(end - kept)};
   }
   return set;
@@ -86,8 +85,7 @@ std::span<const std::uint32_t> Partial::without(std::span<const std::uint32_t> s
   if (view.size() == 0) return set;
   std::uint32_t* kept = scratch_->words(set.size());
   if (!view.clean() || view.parallel) {
-    const auto end =
-        std::copy_if(set.begin(), set.end(), kept, [&](std::uint32_t id) { return multiplicity(view, id) == 0; });
+    const auto end = std::copy_if(set.begin(), set.end(), kept, [&](std::uint32_t id) { return multiplicity(view, id) == 0; });
     return {kept, static_cast<std::size_t>(end - kept)};
   }
   const ScratchScope scope(*scratch_);

@@ -25,8 +25,8 @@ class TreeSum {
   TreeSum(const TreeSum&) = delete;
   TreeSum& operator=(const TreeSum&) = delete;
 
-  /// Sum over all assignments of the product of parallel edges; of no use once `stop` is set. Sets `overflow` where it exceeds Weight. The share applies to
-  /// the candidates of the first vertex that has any.
+  /// Sum over all assignments of the product of parallel edges; of no use once `stop` is set. Sets `overflow` where it exceeds
+  /// Weight. The share applies to the candidates of the first vertex that has any.
   Weight count(const plan::Factor& tree, Share share, bool& overflow);
 
  private:

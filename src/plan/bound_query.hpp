@@ -40,7 +40,7 @@ class BoundQuery {
   const Query query;
   const MatchMode mode;
   const CountMode count;
-  const bool induced;  ///< the matched edges are to be all that join the matched vertices
+  const bool induced;            ///< the matched edges are to be all that join the matched vertices
   std::vector<LabelIds> labels;  ///< by query vertex
   std::vector<BoundEdge> edges;
   /// Induced, by query vertex: leads along any edge to what the vertex's labels admit.

@@ -299,7 +299,8 @@ CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, c
                           std::uint32_t anchor, bool allow_ordered) {
   CountPlan best;
   best.divisor = symmetry;
-  if (query.induced || query.mode == MatchMode::edge_distinct || (query.mode == MatchMode::isomorphism && query.edges_may_coincide())) {
+  if (query.induced || query.mode == MatchMode::edge_distinct ||
+      (query.mode == MatchMode::isomorphism && query.edges_may_coincide())) {
     // Which data edges are taken matters beyond the vertices, or edges that the query has not: walk.
     best.ordered = query.mode == MatchMode::isomorphism;
     best.prefix = plan.levels.size();

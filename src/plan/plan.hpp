@@ -50,10 +50,10 @@ struct Joined {
 struct Level {
   std::uint32_t vertex;  ///< query vertex
   Candidates candidates;
-  int reuse = -1;           ///< index of an earlier level whose probes are part of this one's, or -1
-  std::vector<Probe> rest;  ///< the probes beyond the reused ones
+  int reuse = -1;              ///< index of an earlier level whose probes are part of this one's, or -1
+  std::vector<Probe> rest;     ///< the probes beyond the reused ones
   std::vector<Joined> joined;  ///< induced isomorphism: for every earlier position; else empty
-  double estimate = 0;      ///< expected candidates per partial match
+  double estimate = 0;         ///< expected candidates per partial match
 };
 
 /// Two free vertices of a tree that are joined by a query edge.

@@ -68,12 +68,14 @@ class Match(harness.CliTest):
         args = ["match", "--graph", "g.txt", "--query", WEDGE, "--query", TRIANGLE, "--limit", 2]
         partial = self.run_program(*args, "--json")
         self.assertEqual(partial.code, 1, partial)
-        self.assertIn('{"name":"wedge","matches":2,"complete":false},{"name":"triangle","matches":1}', partial.out)
+        self.assertIn('{"name":"wedge","matches":2,"complete":false,"partial":"limit"},{"name":"triangle","matches":1}', partial.out)
         self.assertIn("deltamatch: query wedge: stopped by --limit after 2 matches, so the answer is partial", partial.err)
         self.assertRegex(self.run_program(*args).out, r"(?m)^wedge +at least 2 ")
         listed = self.run_program(*args, "--emit", "matches", "--out", "m.jsonl")
         self.assertEqual(listed.code, 1)
-        self.assertEqual(sorted(row["query"] for row in self.lines("m.jsonl")), ["triangle", "wedge", "wedge"])
+        rows = self.lines("m.jsonl")
+        self.assertEqual(sorted(row["query"] for row in rows if "id" in row), ["triangle", "wedge", "wedge"])
+        self.assertEqual([row for row in rows if "id" not in row], [{"v": 1, "query": "wedge", "partial": "limit", "matches": 2}])
 
     def test_limit_stops_promptly(self):
         """A clique of 150 vertices has 60 million squares, all of whose anchors are looked at together."""
@@ -83,7 +85,7 @@ class Match(harness.CliTest):
                                        "square=(a)--(b)--(c)--(d)--(a)", "--limit", 100, "--threads", threads, "--json")
             self.assertEqual(partial.code, 1, partial)
             told = json.loads(partial.out)
-            self.assertEqual(told["queries"], [{"name": "square", "matches": 100, "complete": False}])
+            self.assertEqual(told["queries"], [{"name": "square", "matches": 100, "complete": False, "partial": "limit"}])
             self.assertLess(told["seconds"]["match"], 3)
 
     def test_limit_that_is_not_reached_changes_nothing(self):

@@ -54,8 +54,8 @@ std::vector<ExternalId> draw_ids(bool large) {
       {"n3", "n10", "n2", "n", "N", "m1", "n1", "o", "\x7f"},
   }};
   const auto& pool = pools[static_cast<std::size_t>(*below(3))];
-  const int count = large ? 4 + *below(6)
-                          : *rc::gen::weightedElement<int>({{3, 3}, {5, 4}, {4, 5}, {2, 6}, {1, 7}, {1, 8}, {1, 9}});
+  const int count =
+      large ? 4 + *below(6) : *rc::gen::weightedElement<int>({{3, 3}, {5, 4}, {4, 5}, {2, 6}, {1, 7}, {1, 8}, {1, 9}});
   return {pool.begin(), pool.begin() + count};
 }
 

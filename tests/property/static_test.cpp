@@ -63,9 +63,9 @@ Answer answer_of(const std::map<oracle::Embedding, MatchId>& listed) {
 
 struct Seen {
   int answers = 0;
-  int large = 0;   ///< with matches, of six vertices and more
-  int fewer = 0;   ///< induced ones are some of all
-  int modes = 0;   ///< bit set of the modes of the latter
+  int large = 0;  ///< with matches, of six vertices and more
+  int fewer = 0;  ///< induced ones are some of all
+  int modes = 0;  ///< bit set of the modes of the latter
 };
 
 StaticOptions how(const QueryOptions& query, bool induced, bool list) {
