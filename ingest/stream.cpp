@@ -76,6 +76,10 @@ class Stream final : public BatchSource {
       if (!batch.updates.empty() || options_.cuts) return true;
       settle(batch, {});  // nothing for the engine in it
     }
+    if (options_.on_error == OnError::fail) {
+      if (const std::string flaw = codec_->flaw(); !flaw.empty())
+        throw Error(name_, flaw, "correct the header or the file, or set on-error to skip");
+    }
     return false;
   }
 

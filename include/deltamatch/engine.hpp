@@ -121,7 +121,7 @@ struct StaticOptions {
   std::optional<std::uint64_t> limit;  ///< list at most that many matches (requires query.list)
   /// From the call on. Making derived lists for a wildcard is not interrupted, all else is, within milliseconds.
   std::optional<std::chrono::nanoseconds> timeout;
-  /// Called now and then, by the thread that called match; false stops it.
+  /// Called now and then, by one thread at a time; false stops it.
   std::function<bool(const StaticProgress&)> progress;
 };
 

@@ -61,6 +61,8 @@ struct CodecOptions {
   /// Records state vertices and their labels where `columns` does not say otherwise: the first two columns, the columns of a
   /// CSV header or the fields of JSON objects that are called so, the `v` lines of t/v/e.
   bool vertices = false;
+  /// The records are a whole graph: the sizes that a header tells (t/v/e, jlg) must be true, and ids within them.
+  bool whole = false;
   friend bool operator==(const CodecOptions&, const CodecOptions&) = default;
 };
 
@@ -82,6 +84,8 @@ class Codec {
   virtual Decoded decode(std::string_view record) = 0;
   /// The same where Record::padding bytes behind the record are readable.
   virtual Decoded decode_padded(std::string_view record) { return decode(record); }
+  /// Once all records were decoded: what a whole graph lacks or has too much by its header; empty where nothing is wrong.
+  [[nodiscard]] virtual std::string flaw() const { return {}; }
   /// The field separator where quoted fields may span lines, else 0.
   [[nodiscard]] virtual char quoted_separator() const noexcept { return 0; }
 };

@@ -11,6 +11,7 @@
 
 #include "deltamatch/error.hpp"
 #include "ingest/codec/columns.hpp"
+#include "ingest/codec/told_sizes.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -240,7 +241,7 @@ class CsvCodec final : public Codec {
 /// A header `V,E,u|d,name`, then `u,v`.
 class JlgCodec final : public Codec {
  public:
-  explicit JlgCodec(const CodecOptions& options) : maker_(maker(Format::jlg, options)) {
+  explicit JlgCodec(const CodecOptions& options) : maker_(maker(Format::jlg, options)), whole_(options.whole) {
     if (!options.columns.empty())
       throw Error(ErrorKind::usage, "columns", "jlg files have fixed columns", "leave the option out");
   }
@@ -254,20 +255,32 @@ class JlgCodec final : public Codec {
       at = end + 1;
     }
     if (std::exchange(awaits_header_, false) && fields_.size() >= 3) {
-      std::int64_t number = 0;
-      if (parse_integer(fields_[0], number) == NumberFault::none && parse_integer(fields_[1], number) == NumberFault::none &&
+      std::int64_t vertices = 0;
+      std::int64_t edges = 0;
+      if (parse_integer(fields_[0], vertices) == NumberFault::none && parse_integer(fields_[1], edges) == NumberFault::none &&
           (fields_[2] == "u" || fields_[2] == "d")) {
+        if (whole_) sizes_.tell(vertices, edges);
         return {};
       }
     }
+    sizes_.count_edge();
     if (fields_.size() != 2) return maker_.refuse(RejectReason::wrong_arity, arity_text(fields_.size(), 2));
-    return maker_.make(layout_, fields_);
+    const Decoded decoded = maker_.make(layout_, fields_);
+    for (const Update& update : decoded.updates) {
+      for (const Id& end : {update.source, update.target}) {
+        if (!sizes_.holds(end)) return maker_.refuse(RejectReason::bad_id, sizes_.out_of_range(end));
+      }
+    }
+    return decoded;
   }
+  [[nodiscard]] std::string flaw() const override { return sizes_.flaw(); }
 
  private:
   static constexpr std::size_t most_fields = 4;
 
   UpdateMaker maker_;
+  bool whole_;
+  ToldSizes sizes_{1};
   Layout layout_{{Role::source, Role::target}};
   bool awaits_header_ = true;
   std::vector<std::string_view> fields_;

@@ -1,5 +1,6 @@
 // t/v/e graphs and update streams:
-//   t N M                     optional, says nothing about the updates
+//   t N M                     optional, says nothing about the updates; of a whole graph it must be true. `t 0 N` is another
+//                             spelling, in which 0 numbers the graph
 //   v ID LABEL [DEGREE]       -v ID
 //   e U V [LABEL]             -e U V [LABEL]
 // With the option negative_ids, `e -(U+1) -(V+1)` deletes the edge U V. Without it negative ids are refused, lest such
@@ -14,6 +15,7 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/delimited.hpp"
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/told_sizes.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -34,7 +36,10 @@ std::size_t split(std::string_view record, std::array<std::string_view, most_fie
 class TveCodec final : public Codec {
  public:
   explicit TveCodec(const CodecOptions& options)
-      : ids_(options.ids.value_or(IdKind::integer)), negative_deletes_(options.negative_ids), edge_label_(options.edge_label) {
+      : ids_(options.ids.value_or(IdKind::integer)),
+        negative_deletes_(options.negative_ids),
+        edge_label_(options.edge_label),
+        whole_(options.whole) {
     if (!options.columns.empty())
       throw Error(ErrorKind::usage, "columns", "t/v/e files have fixed columns", "leave the option out");
     if (negative_deletes_ && ids_ != IdKind::integer) {
@@ -55,14 +60,34 @@ class TveCodec final : public Codec {
     }
     if (verb == "e") return edge(fields, count, inserts);
     if (verb == "v") return vertex(fields, count, inserts);
-    if (fields[0] == "t") return {};
+    if (fields[0] == "t") {
+      if (whole_ && !sizes_.told()) read_sizes(fields, count);
+      return {};
+    }
     return refuse(RejectReason::malformed, fmt::format("{} is none of t, v, e, -v and -e", in_ticks(fields[0])));
   }
+
+  [[nodiscard]] std::string flaw() const override { return sizes_.flaw(); }
 
  private:
   using Fields = std::array<std::string_view, most_fields + 1>;
 
+  void read_sizes(const Fields& fields, std::size_t count) {
+    std::int64_t first = 0;
+    std::int64_t second = 0;
+    if (count < 3 || parse_integer(fields[1], first) != NumberFault::none ||
+        parse_integer(fields[2], second) != NumberFault::none || first < 0 || second < 0) {
+      return;
+    }
+    if (first == 0) {
+      sizes_.tell(second, std::nullopt);
+    } else {
+      sizes_.tell(first, second);
+    }
+  }
+
   Decoded edge(const Fields& fields, std::size_t count, bool inserts) {
+    sizes_.count_edge();
     if (count < 3 || count > 4)
       return refuse(RejectReason::wrong_arity, fmt::format("{} fields where an edge has 3 or 4", count));
     if (!take_id("source", fields[1], update_.source) || !take_id("target", fields[2], update_.target)) {
@@ -78,6 +103,10 @@ class TveCodec final : public Codec {
       update_.source = Id(-(update_.source.number() + 1));
       update_.target = Id(-(update_.target.number() + 1));
     }
+    for (const Id& end : {update_.source, update_.target}) {
+      if (!sizes_.holds(end)) [[unlikely]]
+        return refuse(RejectReason::bad_id, sizes_.out_of_range(end));
+    }
     update_.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
     update_.label = count == 4 ? fields[3] : std::string_view(edge_label_);
     update_.source_label.reset();
@@ -85,11 +114,13 @@ class TveCodec final : public Codec {
   }
 
   Decoded vertex(const Fields& fields, std::size_t count, bool inserts) {
+    sizes_.count_vertex();
     if (count < 2 || count > 4)
       return refuse(RejectReason::wrong_arity, fmt::format("{} fields where a vertex has 2 to 4", count));
     if (!take_id("vertex", fields[1], update_.source)) return {{}, RejectReason::bad_id, message_, {}};
     if (!update_.source.is_text() && update_.source.number() < 0)
       return refuse(RejectReason::bad_id, "the vertex id is negative");
+    if (!sizes_.holds(update_.source)) return refuse(RejectReason::bad_id, sizes_.out_of_range(update_.source));
     update_.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
     update_.label = {};
     update_.source_label = count > 2 ? std::optional(fields[2]) : std::nullopt;
@@ -112,6 +143,8 @@ class TveCodec final : public Codec {
   IdKind ids_;
   bool negative_deletes_;
   std::string edge_label_;
+  bool whole_;
+  ToldSizes sizes_{0};
   Update update_;
   std::string message_;
 };

@@ -96,6 +96,7 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
                             Sources& sources, const std::optional<std::vector<ingest::Cut>>& cuts = std::nullopt) {
     for (const std::string& path : paths) {
       ingest::StreamOptions options = stream_options(graph, input, limits, letters);
+      options.codec.whole = &sources == &graphs_;
       options.cuts = cuts;
       sources.push_back(ingest::open_stream(path, options));
     }

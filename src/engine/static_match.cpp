@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Anchors of a portion: few at first and as many later on as take about the time in between.
-constexpr std::size_t least_portion = std::size_t{1} << 10;
+constexpr std::size_t least_portion = std::size_t{1} << 6;
 constexpr std::size_t most_portion = std::size_t{1} << 16;
 constexpr double short_portion = 0.05;  // seconds
 constexpr double long_portion = 0.2;
@@ -25,8 +25,14 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 class Listing final : public match::RecordTaker {
  public:
   Listing(const StaticScene& scene, const match::QueryTask& task, std::optional<std::uint64_t> limit, match::StopFlag& stop,
-          MatchSink* sink)
-      : scene_(&scene), task_(&task), delivery_(*task.query), limit_(limit), stop_(&stop), sink_(sink) {}
+          MatchSink* sink, std::function<void()> progress)
+      : scene_(&scene),
+        task_(&task),
+        delivery_(*task.query),
+        limit_(limit),
+        stop_(&stop),
+        sink_(sink),
+        progress_(std::move(progress)) {}
 
   void take(const match::Records& records) override {
     if (records.plans.empty()) return;
@@ -39,9 +45,11 @@ class Listing final : public match::RecordTaker {
     }
     written_ += batch.ids.size();
     digest_.add({batch.digest.high, batch.digest.low});
-    if (sink_ == nullptr) return;
-    delivery_.write(scene_->graph, batch, true, 0, scene_->watermark, {}, *sink_);
-    sink_->flush();
+    if (sink_ != nullptr) {
+      delivery_.write(scene_->graph, batch, true, 0, scene_->watermark, {}, *sink_);
+      sink_->flush();
+    }
+    progress_();
   }
 
   [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
@@ -55,6 +63,7 @@ class Listing final : public match::RecordTaker {
   std::optional<std::uint64_t> limit_;
   match::StopFlag* stop_;
   MatchSink* sink_;
+  std::function<void()> progress_;  // called in turn as well
   std::mutex mutex_;
   std::uint64_t written_ = 0;
   MatchDigest digest_;
@@ -74,7 +83,7 @@ class Run {
     task_.plans = &plans_;
     found_[0].plans.resize(plans_.plans.size());
     if (!options.query.list) return;
-    listing_.emplace(scene_, task_, options.limit, stop_, sink);
+    listing_.emplace(scene_, task_, options.limit, stop_, sink, [this] { tell_progress(); });
     task_.taker = &*listing_;
     if (options.limit) task_.beyond_limit = &stop_;
   }
@@ -124,6 +133,10 @@ class Run {
     const double seconds = seconds_since(start);
     if (seconds < short_portion) portion_ = std::min(2 * portion_, most_portion);
     if (seconds > long_portion) portion_ = std::max(portion_ / 2, least_portion);
+    tell_progress();
+  }
+
+  void tell_progress() {
     if (!options_.progress || stop_.load()) return;
     const double fraction = static_cast<double>(tried_) / static_cast<double>(std::max<std::uint64_t>(1, scene_.graph.edges()));
     if (!options_.progress({fraction, matches()})) stop_.store(true);

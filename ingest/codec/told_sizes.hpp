@@ -1,0 +1,53 @@
+// The sizes that the header of a whole graph tells, held against what follows it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "deltamatch/id.hpp"
+
+namespace deltamatch::ingest {
+
+/// Counts records; whether their ids and numbers fit the header can be asked once one told sizes.
+class ToldSizes {
+ public:
+  /// `first_id`: of the least vertex.
+  explicit ToldSizes(std::int64_t first_id) noexcept : first_id_(first_id) {}
+
+  void tell(std::int64_t vertices, std::optional<std::int64_t> edges) noexcept {
+    vertices_told_ = vertices;
+    edges_told_ = edges;
+  }
+  [[nodiscard]] bool told() const noexcept { return vertices_told_.has_value(); }
+  void count_vertex() noexcept { ++vertices_; }
+  void count_edge() noexcept { ++edges_; }
+
+  [[nodiscard]] bool holds(const Id& id) const noexcept {
+    return !vertices_told_ || id.is_text() || (id.number() >= first_id_ && id.number() - first_id_ < *vertices_told_);
+  }
+  /// Why an id does not fit.
+  [[nodiscard]] std::string out_of_range(const Id& id) const {
+    return fmt::format("vertex {} is out of range: the header says {} vertices, {} to {}", id.number(), *vertices_told_,
+                       first_id_, first_id_ + *vertices_told_ - 1);
+  }
+  /// What is wrong with the numbers; empty where nothing is. A file may leave out the records of vertices altogether.
+  [[nodiscard]] std::string flaw() const {
+    if (edges_told_ && *edges_told_ != edges_)
+      return fmt::format("the header says {} edges, but {} follow", *edges_told_, edges_);
+    if (vertices_told_ && vertices_ > 0 && *vertices_told_ != vertices_)
+      return fmt::format("the header says {} vertices, but {} follow", *vertices_told_, vertices_);
+    return {};
+  }
+
+ private:
+  std::int64_t first_id_;
+  std::optional<std::int64_t> vertices_told_;
+  std::optional<std::int64_t> edges_told_;
+  std::int64_t vertices_ = 0;
+  std::int64_t edges_ = 0;
+};
+
+}  // namespace deltamatch::ingest

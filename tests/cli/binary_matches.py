@@ -1,0 +1,67 @@
+"""Reads files of matches in the binary format, as docs/formats.md describes it and with nothing else to go by."""
+
+MAGIC = b"\x8fDMMTC\r\n"
+SHORTFALLS = {0: None, 1: "limit", 2: "timeout", 3: "stopped"}
+
+
+class Bytes:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        if self.at + count > len(self.data):
+            raise ValueError(f"cut short at byte {len(self.data)}")
+        self.at += count
+        return self.data[self.at - count:self.at]
+
+    def byte(self):
+        return self.take(1)[0]
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    def signed(self):
+        value = self.number()
+        return -(value >> 1) - 1 if value & 1 else value >> 1
+
+    def text(self):
+        return self.take(self.number()).decode("utf-8", "surrogateescape")
+
+    def id(self):
+        return self.text() if self.byte() == 1 else self.signed()
+
+
+def read(data):
+    """(matches as the objects of the JSON form, ends as (query, matches, shortfall))."""
+    source = Bytes(data)
+    if source.take(8) != MAGIC or source.byte() != 1:
+        raise ValueError("not a file of matches, or of another version")
+    queries, labels, matches, ends = [], [], [], []
+    while source.at < len(data):
+        kind = source.byte()
+        if kind == 1:
+            name = source.text()
+            queries.append((name, [source.text() for _ in range(source.number())], source.number()))
+        elif kind == 2:
+            labels.append(source.text())
+        elif kind == 3:
+            flags = source.byte()
+            name, names, edges = queries[source.number()]
+            row = {"v": 1, "id": source.take(16).hex(), "query": name, "sign": "-" if flags & 1 else "+", "batch": source.number(),
+                   "time": source.signed() if flags & 2 else None}
+            ids = [source.id() for _ in names]
+            row["bindings"] = dict(zip(names, ids))
+            row["edges"] = [[ids[source.number()], labels[source.number()], ids[source.number()]] for _ in range(edges)]
+            row["cause"] = [source.number() for _ in range(source.number())]
+            matches.append(row)
+        elif kind == 4:
+            ends.append((queries[source.number()][0], source.number(), SHORTFALLS[source.byte()]))
+        else:
+            raise ValueError(f"a record of unknown kind {kind} at byte {source.at - 1}")
+    return matches, ends

@@ -1,0 +1,295 @@
+"""Static matching as a user runs it: induced matches, listings that are streamed, answers that are cut short, estimates, and
+graphs that are not what they say."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import binary_matches
+import harness
+
+SQUARE = "square=(a)--(b)--(c)--(d)--(a)"
+PATH = "path=(a)--(b)--(c)"
+
+
+def clique(size):
+    return "".join(f"{a} {b}\n" for a in range(size) for b in range(a))
+
+
+class Static(harness.CliTest):
+    def counts(self, *args):
+        return {q["name"]: q["matches"] for q in self.json("match", *args)["queries"]}
+
+    def partial(self, *args, code=1):
+        outcome = self.run_program("match", *args)
+        self.assertEqual(outcome.code, code, outcome)
+        return outcome
+
+
+class Induced(Static):
+    def test_no_other_edge_between_the_vertices(self):
+        # A square with one diagonal, and one without.
+        self.write("g.txt", "1 2\n2 3\n3 4\n4 1\n1 3\n5 6\n6 7\n7 8\n8 5\n")
+        args = ["--graph", "g.txt", "--undirected", "--query", SQUARE, "--query", PATH]
+        self.assertEqual(self.counts(*args), {"square": 2, "path": 12})
+        self.assertEqual(self.counts(*args, "--induced"), {"square": 1, "path": 6})
+        self.assertEqual(self.counts(*args, "--induced", "--count", "embeddings"), {"square": 8, "path": 12})
+
+    def test_listings_are_those_of_the_counts_and_keep_their_ids(self):
+        self.write("g.txt", "1 2\n2 3\n3 4\n4 1\n1 3\n5 6\n6 7\n7 8\n8 5\n")
+        args = ["match", "--graph", "g.txt", "--undirected", "--query", PATH, "--emit", "matches", "--out"]
+        self.ok(*args, "all.jsonl")
+        self.ok(*args, "induced.jsonl", "--induced")
+        rows = {row["id"]: row for row in self.lines("all.jsonl")}
+        induced = self.lines("induced.jsonl")
+        self.assertEqual(len(induced), 6)
+        for row in induced:
+            self.assertEqual(rows[row["id"]], row)
+            self.assertNotIn({row["bindings"]["a"], row["bindings"]["c"]}, [{1, 3}, {1, 2}, {2, 3}, {3, 4}, {1, 4}])
+
+    def test_both_directions_and_all_labels_count(self):
+        self.write("g.csv", "source,target,label\na,b,x\nb,c,x\nc,a,y\nd,e,x\ne,f,x\ne,d,x\ng,h,x\nh,i,x\n")
+        query = ["--query", "q=(u)-[:x]->(v)-[:x]->(w)"]
+        self.assertEqual(self.counts("--graph", "g.csv", *query), {"q": 3})
+        self.assertEqual(self.counts("--graph", "g.csv", *query, "--induced"), {"q": 1})  # g h i only
+
+    def test_a_wildcard_takes_one_of_parallel_edges(self):
+        self.write("g.csv", "source,target,label\na,b,x\na,b,y\nc,d,x\n")
+        self.assertEqual(self.counts("--graph", "g.csv", "--query", "q=(u)-->(v)"), {"q": 3})
+        self.assertEqual(self.counts("--graph", "g.csv", "--query", "q=(u)-->(v)", "--induced"), {"q": 1})
+        self.assertEqual(self.counts("--graph", "g.csv", "--query", "q=(u)-[:x]->(v), (u)-[:y]->(v)", "--induced"), {"q": 1})
+
+    def test_in_the_other_modes(self):
+        self.write("g.txt", "1 2\n2 3\n3 1\n4 5\n")
+        args = ["--graph", "g.txt", "--undirected", "--query", PATH, "--mode", "homomorphism"]
+        # There and back over each of four edges, both ways; the six paths within the triangle leave an edge out.
+        self.assertEqual(self.counts(*args), {"path": 14})
+        self.assertEqual(self.counts(*args, "--induced"), {"path": 8})
+        self.assertEqual(self.counts("--graph", "g.txt", "--undirected", "--query", PATH, "--mode", "edge-distinct", "--induced"),
+                         {"path": 0})
+
+    def test_standing_queries_are_not_induced(self):
+        self.write("g.txt", "1 2\n")
+        self.fails(2, "replay", "--updates", "g.txt", "--query", PATH, "--induced", says="--induced")
+
+
+class Listings(Static):
+    def setUp(self):
+        super().setUp()
+        self.write("g.csv", "source,target,label,source_label,time\nx,1,\"a,b\",A,1\n1,\"y\"\"y\",\"a,b\",,2\n-7,x,k,,3\n")
+        self.args = ["match", "--graph", "g.csv", "--query", "edge=(a)-->(b)", "--query", "none=(a:No)-->(b)", "--emit", "matches"]
+
+    def test_three_formats_say_the_same(self):
+        for name in ("m.jsonl", "m.csv", "m.dmm"):
+            self.ok(*self.args, "--out", name)
+        self.ok(*self.args, "--out", "m.other", "--out-format", "binary")
+        rows = self.lines("m.jsonl")
+        self.assertEqual(len(rows), 3)
+        matches, ends = binary_matches.read((self.dir / "m.dmm").read_bytes())
+        self.assertEqual(matches, rows)
+        self.assertEqual(ends, [("edge", 3, None), ("none", 0, None)])
+        self.assertEqual((self.dir / "m.other").read_bytes(), (self.dir / "m.dmm").read_bytes())
+        with open(self.dir / "m.csv", newline="", encoding="utf-8") as file:
+            told = list(csv.DictReader(file))
+        self.assertEqual([(row["id"], json.loads(row["bindings"]), json.loads(row["edges"])) for row in told],
+                         [(row["id"], row["bindings"], row["edges"]) for row in rows])
+
+    def test_binary_holds_what_a_stream_says(self):
+        self.write("s.tsv", "+\ta\tb\tx\t5\n+\tb\tc\ty\t6\n-\ta\tb\tx\t7\n")
+        args = ["replay", "--updates", "s.tsv", "--batch", 1, "--query", "w=(p)-->(q)-->(r)", "--emit", "matches", "--out"]
+        self.ok(*args, "m.jsonl")
+        self.ok(*args, "m.dmm")
+        matches, ends = binary_matches.read((self.dir / "m.dmm").read_bytes())
+        self.assertEqual([row["sign"] for row in matches], ["+", "-"])
+        self.assertEqual((matches, ends), (self.lines("m.jsonl"), []))
+
+    def test_a_torn_binary_file_is_noticed(self):
+        self.ok(*self.args, "--out", "m.dmm")
+        data = (self.dir / "m.dmm").read_bytes()
+        for cut in (4, 8, 20, len(data) - 1):
+            with self.assertRaises(ValueError):
+                binary_matches.read(data[:cut])
+
+    def test_every_format_marks_a_partial_answer(self):
+        args = [*self.args[1:], "--limit", 2, "--out"]
+        self.partial(*args, "m.jsonl")
+        self.assertEqual(self.lines("m.jsonl")[-1], {"v": 1, "query": "edge", "partial": "limit", "matches": 2})
+        self.partial(*args, "m.csv")
+        last = list(csv.reader(io.StringIO(self.read("m.csv"))))[-1]
+        self.assertEqual(last, ["1", "", "edge", "partial:limit", "0", "", "", "", ""])
+        self.partial(*args, "m.dmm")
+        matches, ends = binary_matches.read((self.dir / "m.dmm").read_bytes())
+        self.assertEqual((len(matches), ends), (2, [("edge", 2, "limit"), ("none", 0, None)]))
+
+    def test_a_slow_reader_slows_matching_down(self):
+        """14 million matches into a pipe that is read a little: no memory nor disk holds the rest."""
+        self.write("clique.txt", clique(120))
+        command = [harness.PROGRAM, "match", "--graph", "clique.txt", "--undirected", "--query", SQUARE, "--emit", "matches",
+                   "--threads", "2"]
+        empty = self.dir / "tmp"
+        empty.mkdir()
+        with subprocess.Popen(command, cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              env={**os.environ, "TMPDIR": str(empty)}) as process:
+            first = process.stdout.readline()
+            self.assertEqual(json.loads(first)["query"], "square")
+            time.sleep(1)
+            self.assertIsNone(process.poll())
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            peak = int(status.split("VmHWM:")[1].split()[0])
+            process.kill()
+        self.assertLess(peak, 100 * 1024, "KiB")
+        self.assertEqual(list(empty.iterdir()), [])
+
+    def test_matches_are_written_while_matching_goes_on(self):
+        self.write("clique.txt", clique(120))
+        command = [harness.PROGRAM, "match", "--graph", "clique.txt", "--undirected", "--query", SQUARE, "--emit", "matches",
+                   "--out", "m.jsonl", "--timeout", "20s"]
+        with subprocess.Popen(command, cwd=self.dir, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            for _ in range(100):
+                time.sleep(0.05)
+                if (self.dir / "m.jsonl").exists() and (self.dir / "m.jsonl").stat().st_size > 1 << 20:
+                    break
+            running = process.poll() is None
+            process.send_signal(signal.SIGINT)
+            code = process.wait(10)
+        self.assertTrue(running)
+        self.assertEqual(code, 130)
+        last = (self.dir / "m.jsonl").read_text().splitlines()[-1]
+        self.assertEqual(json.loads(last)["partial"], "stopped")
+
+
+class CutShort(Static):
+    def setUp(self):
+        super().setUp()
+        self.write("big.txt", clique(400))
+
+    def test_time_out_is_kept(self):
+        # Sums, walks and listings; each would take minutes.
+        house = "house=(a)--(b)--(c)--(d)--(a)--(e)--(b)"
+        for args in [["--query", house], ["--query", house, "--induced"], ["--query", "p=(a)--(b)--(c)--(d)--(e)", "--mode", "edge-distinct"],
+                     ["--query", house, "--emit", "matches", "--out", "/dev/null"], ["--query", house, "--emit", "digest"],
+                     ["--query", house, "--sample", 10**12]]:
+            for threads in (1, 2):
+                with self.subTest(args=args, threads=threads):
+                    outcome = self.partial("--graph", "big.txt", "--undirected", *args, "--timeout", "300ms", "--threads", threads,
+                                           "--json")
+                    told = json.loads(outcome.out)
+                    (query,) = told["queries"]
+                    self.assertEqual((query["complete"], query["partial"]), (False, "timeout"))
+                    # Milliseconds by themselves; the rest is for machines that do other work as well.
+                    self.assertLess(told["seconds"]["match"], 0.3 + 0.2)
+                    self.assertIn("stopped by --timeout", outcome.err)
+
+    def test_what_is_counted_by_then_is_there(self):
+        whole = 400 * 399 * 398 * 397 // 8
+        for threads in (1, 2):
+            for time_out in ("20ms", "100ms", "200ms"):
+                outcome = self.run_program("match", "--graph", "big.txt", "--undirected", "--query", SQUARE, "--timeout", time_out,
+                                           "--threads", threads, "--json")
+                (query,) = json.loads(outcome.out)["queries"]
+                self.assertLessEqual(query["matches"], whole)
+                if query.get("complete", True):
+                    self.assertEqual(query["matches"], whole)
+
+    def test_progress(self):
+        house = "house=(a)--(b)--(c)--(d)--(a)--(e)--(b)"
+        outcome = self.partial("--graph", "big.txt", "--undirected", "--query", house, "--timeout", "2s", "--progress", "always")
+        self.assertRegex(outcome.err, r"(?m)^[\d,]+ matches of house, [\d,]+/s, \d+%, .* left$")
+        self.assertNotIn(" left", self.partial("--graph", "big.txt", "--undirected", "--query", house, "--timeout", "1s").err)
+
+
+class Estimates(Static):
+    def test_interval(self):
+        self.write("g.txt", clique(40) + "".join(f"{i} {i + 100}\n" for i in range(40)))
+        args = ["match", "--graph", "g.txt", "--undirected", "--query", PATH, "--sample", 20000]
+        (query,) = self.json(*args)["queries"]
+        self.assertEqual(list(query), ["name", "estimate", "low", "high", "confidence", "replicates", "walks", "hits"])
+        truth = 40 * 40 * 39 // 2
+        self.assertLess(abs(query["estimate"] - truth), truth / 20)
+        self.assertTrue(query["low"] < query["estimate"] < query["high"])
+        self.assertGreaterEqual(query["walks"], 20000)
+        for threads in (1, 2):
+            self.assertEqual(self.json(*args, "--threads", threads)["queries"], [query])
+        self.assertNotEqual(self.json(*args, "--seed", 2)["queries"], [query])
+        self.assertRegex(self.ok(*args).out, r"(?m)^path +about [\d,]+ \([\d,]+ to [\d,]+\) ")
+
+    def test_no_hit_says_nothing(self):
+        self.write("g.txt", "1 2\n")
+        args = ["match", "--graph", "g.txt", "--query", harness.TRIANGLE, "--sample", 100]
+        (query,) = self.json(*args)["queries"]
+        self.assertEqual((query["estimate"], query["low"], query["high"], query["hits"]), (0, None, None, 0))
+        self.assertIn("unknown: none of 120 walks found one", self.ok(*args).out)
+
+    def test_options_that_do_not_fit(self):
+        self.write("g.txt", "1 2\n")
+        base = ["match", "--graph", "g.txt", "--query", PATH]
+        self.fails(2, *base, "--sample", 10, "--limit", 3, says="--sample: an estimate lists no matches; leave --limit out")
+        self.fails(2, *base, "--sample", 10, "--emit", "digest", says="leave --emit out")
+        self.fails(2, *base, "--seed", 10, says="--seed: nothing is drawn")
+        self.fails(2, *base, "--sample", 0, says="--sample")
+
+
+class BadGraphs(Static):
+    def refuses(self, name, content, says, *args):
+        self.write(name, content)
+        self.fails(1, "match", "--graph", name, "--query", "t=(a)--(b)--(c)--(a)", "--undirected", *args, says=says)
+
+    def test_a_header_must_be_true(self):
+        body = "v 0 A\nv 1 A\nv 2 A\ne 0 1\ne 1 2\ne 2 0\n"
+        self.refuses("g.graph", "t 3 4\n" + body, "deltamatch: g.graph: the header says 4 edges, but 3 follow; correct the header")
+        self.refuses("g.graph", "t 4 3\n" + body, "the header says 4 vertices, but 3 follow")
+        self.refuses("g.graph", "t 0 4\n" + body, "the header says 4 vertices, but 3 follow")
+        self.refuses("g.jlg", "3,2,u,x\n1,2\n2,3\n3,1\n", "deltamatch: g.jlg: the header says 2 edges, but 3 follow")
+        for content in ("t 3 3\n" + body, "t 0 3\n" + body, body, "# c\nt 3 3\n" + body, "t 3 3\ne 0 1\ne 1 2\ne 2 0\n"):
+            self.write("g.graph", content)
+            self.assertEqual(self.counts("--graph", "g.graph", "--query", "t=(a)--(b)--(c)--(a)"), {"t": 1})
+        self.write("g.graph", "t 3 4\n" + body)
+        self.assertEqual(self.counts("--graph", "g.graph", "--query", "t=(a)--(b)--(c)--(a)", "--on-error", "skip"), {"t": 1})
+
+    def test_a_vertex_out_of_range(self):
+        self.refuses("g.graph", "t 3 2\nv 0 A\nv 1 A\nv 2 A\ne 0 1\ne 1 3\n",
+                     "deltamatch: g.graph:6: bad_id: vertex 3 is out of range: the header says 3 vertices, 0 to 2")
+        self.refuses("g.graph", "t 2 1\nv 0 A\nv 2 A\ne 0 2\n", "g.graph:3: bad_id: vertex 2 is out of range")
+        self.refuses("g.jlg", "3,2,u,x\n1,2\n0,3\n", "g.jlg:3: bad_id: vertex 0 is out of range: the header says 3 vertices, 1 to 3")
+
+    def test_a_stream_is_no_whole_graph(self):
+        self.write("s.graph", "t 2 9\nv 0 A\nv 1 A\ne 0 1\ne 1 7\n")
+        result = self.json("replay", "--updates", "s.graph", "--query", "e=(a)--(b)")
+        self.assertEqual(result["queries"][0]["new"], 2)
+
+    def test_a_line_that_does_not_parse(self):
+        self.refuses("g.txt", "1 2\n2 x\n", "deltamatch: g.txt:2: bad_id: target `x` is not an integer; correct the record")
+        self.refuses("g.graph", "v 0 A\nedge 0 1\n", "deltamatch: g.graph:2: malformed: ")
+
+    def test_an_unreadable_file(self):
+        self.fails(1, "match", "--graph", "gone.txt", "--query", PATH, says="deltamatch: gone.txt: cannot be opened: ")
+        self.fails(1, "match", "--graph", ".", "--query", PATH, says="deltamatch: .: is a directory; name a file")
+        if os.geteuid() != 0:
+            self.write("closed.txt", "1 2\n")
+            (self.dir / "closed.txt").chmod(0)
+            self.fails(1, "match", "--graph", "closed.txt", "--query", PATH, says="closed.txt: cannot be opened: Permission denied")
+
+    def test_nothing_to_find_is_a_correct_zero(self):
+        self.write("g.txt", "1 2\n2 3\n")
+        self.write("empty.txt", "")
+        self.write("empty.graph", "t 0 0\n")
+        larger = "p=" + "--".join(f"(v{i})" for i in range(9))
+        for extra in ([], ["--induced"], ["--emit", "digest"], ["--mode", "edge-distinct"]):
+            self.assertEqual(self.counts("--graph", "g.txt", "--undirected", "--query", larger, *extra), {"p": 0})
+            self.assertEqual(self.counts("--graph", "g.txt", "--undirected", "--query", "q=(a:No)-[:never]-(b)", *extra), {"q": 0})
+            for name in ("empty.txt", "empty.graph"):
+                self.assertEqual(self.counts("--graph", name, "--undirected", "--query", PATH, *extra), {"path": 0})
+
+    def test_a_disconnected_query(self):
+        self.write("g.txt", "1 2\n")
+        self.fails(78, "match", "--graph", "g.txt", "--query", "q=(a)-->(b), (c)-->(d)",
+                   says=["deltamatch: --query q:1:12: disconnected: vertices {a,b} and {c,d} are not joined by any edge", "join them"])
+
+
+if __name__ == "__main__":
+    harness.main()
