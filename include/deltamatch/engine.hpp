@@ -48,7 +48,8 @@ struct QueryOptions {
 /// Names a standing query; never reused within one engine.
 enum class QueryId : std::uint32_t {};
 
-/// What to do about a bad record: apply what stands before it and stop there, or leave it out.
+/// What to do about a bad record, one of whose updates is refused: apply what stands before the record and stop there, or leave
+/// the record out.
 enum class OnReject : std::uint8_t { stop, skip };
 
 /// Updates that changed nothing, by cause.
@@ -89,7 +90,7 @@ struct QueryDelta {
 
 struct BatchResult {
   std::uint64_t batch = 0;     ///< number of the batch, from 1
-  std::size_t consumed = 0;    ///< updates taken: all, or those before the record that stopped it
+  std::size_t consumed = 0;    ///< updates taken: all, or those before the record that stopped it, which are whole records
   std::uint64_t inserted = 0;  ///< edges in the net batch
   std::uint64_t deleted = 0;   ///< edges in the net batch, expired ones among them
   std::uint64_t expired = 0;

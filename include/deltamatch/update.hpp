@@ -20,6 +20,8 @@ enum class UpdateKind : std::uint8_t { insert_edge, delete_edge, insert_vertex, 
 /// (nullopt) says nothing, and a vertex first mentioned without one bears the empty label.
 struct Update {
   UpdateKind kind = UpdateKind::insert_edge;
+  /// Whether it is of one record with the update before it in its batch. A record is applied or refused as a whole.
+  bool continues = false;
   Id source;               ///< the vertex itself in vertex updates
   Id target;               ///< unused in vertex updates
   std::string_view label;  ///< edge label; unused in vertex updates
@@ -44,11 +46,18 @@ inline constexpr std::size_t reject_reason_count = 9;
 
 [[nodiscard]] std::string_view reject_name(RejectReason reason) noexcept;
 
-/// A refused record: its position in the batch, and why.
+/// A refused record: the first of its updates that cannot be, by its position in the batch, and why.
 struct Reject {
   std::size_t index;
   RejectReason reason;
 };
+
+/// The first update of the record that update `index` belongs to, and the one behind its last.
+struct RecordBounds {
+  std::size_t first;
+  std::size_t last;
+};
+[[nodiscard]] RecordBounds record_around(std::span<const Update> updates, std::size_t index) noexcept;
 
 /// A sequence of updates that is applied as a whole, in the order they were added. Owns copies of all text. Moving keeps
 /// views valid; `clear` keeps the memory for the next batch.

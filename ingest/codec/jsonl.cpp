@@ -317,6 +317,7 @@ class JsonlCodec final : public Codec {
                       removed.label == added.label && removed.source_label == added.source_label &&
                       removed.target_label == added.target_label && removed.time == added.time;
     if (same) return {};
+    added.continues = true;
     removed.time = added.time;  // of the change, not of the row's earlier state
     return updates(2, std::nullopt);
   }

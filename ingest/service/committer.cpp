@@ -20,6 +20,25 @@ RefusedRecord refused(const BadRecord& bad) {
   return record;
 }
 
+/// What of the updates that the engine took it did not refuse: the log holds what happened.
+std::vector<Update> applied(const Commit& commit) {
+  const std::span<const Update> updates = commit.input.updates.updates().first(commit.consumed);
+  std::vector<Update> applied;
+  applied.reserve(updates.size());
+  std::size_t at = 0;
+  const auto take_up_to = [&](std::size_t end) {
+    for (; at < end; ++at) applied.push_back(updates[at]);
+  };
+  for (const Reject& reject : commit.result.rejects) {
+    if (reject.index >= updates.size()) break;
+    const RecordBounds record = record_around(updates, reject.index);
+    take_up_to(record.first);
+    at = record.last;
+  }
+  take_up_to(updates.size());
+  return applied;
+}
+
 /// Where a batch ends, for those who look at one alert.
 std::string ends_text(const Mark& mark) {
   std::string out;
@@ -198,7 +217,10 @@ void Committer::write_log(const Commit& commit) {
     SinkAlerts& entry = entries.emplace_back(SinkAlerts{std::string(dead_letter_sink), {}});
     for (std::size_t i = 0; i < letters.size(); ++i) entry.alerts.push_back({{}, letters[i]});
   }
-  log_.append(commit.mark, commit.input.updates.updates().first(commit.consumed), commit.input.updates.watermark(), entries);
+  std::span<const Update> updates = commit.input.updates.updates().first(commit.consumed);
+  std::vector<Update> some;
+  if (!commit.result.rejects.empty()) updates = some = applied(commit);
+  log_.append(commit.mark, updates, commit.input.updates.watermark(), entries);
 }
 
 void Committer::commit_transaction(const std::function<void()>& before_end) {

@@ -165,12 +165,11 @@ void Pipeline::process(InputBatch& batch) {
   const BatchResult& result = commit.result;
   commit.consumed = result.consumed;
   if (result.consumed < batch.updates.size()) {  // on_error is fail
-    const UpdateRun::Origin& origin = batch.origins[result.consumed];
-    const RejectReason reason = result.rejects.back().reason;
-    failure_ = BadRecord{batch.partition(result.consumed),
-                         origin.offset,
-                         reason,
-                         rejection_message(batch.updates.updates()[result.consumed], reason),
+    const Reject& reject = result.rejects.back();
+    failure_ = BadRecord{batch.partition(reject.index),
+                         batch.origins[reject.index].offset,
+                         reject.reason,
+                         rejection_message(batch.updates.updates()[reject.index], reject.reason),
                          {},
                          {},
                          0};
@@ -213,7 +212,7 @@ Offsets Pipeline::ends_before(const InputBatch& batch, std::size_t update) const
   return ends;
 }
 
-/// What codec and engine refused, in the order of the input; a record of several updates once.
+/// What codec and engine refused, in the order of the input.
 void Pipeline::collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit) {
   for (std::size_t r = 0; r < reject_reason_count; ++r) {
     if (batch.refused[r] != 0) context_.metrics.bad_records(static_cast<RejectReason>(r), batch.refused[r]);
@@ -224,7 +223,6 @@ void Pipeline::collect_letters(const InputBatch& batch, const BatchResult& resul
     if (context_.options.input.on_error != OnError::dead_letter) continue;
     const UpdateRun::Origin& origin = batch.origins[reject.index];
     const TopicPartition& at = batch.partition(reject.index);
-    if (!letters.empty() && letters.back().at == at && letters.back().offset == origin.offset) continue;
     letters.push_back(
         {at, origin.offset, reject.reason, rejection_message(batch.updates.updates()[reject.index], reject.reason),
          std::string(batch.key(reject.index)), std::string(batch.value(reject.index)), batch.value(reject.index).size()});

@@ -15,6 +15,13 @@ std::string_view reject_name(RejectReason reason) noexcept {
   return index < names.size() ? names[index] : std::string_view("unknown");
 }
 
+RecordBounds record_around(std::span<const Update> updates, std::size_t index) noexcept {
+  RecordBounds bounds{index, index + 1};
+  while (bounds.first > 0 && updates[bounds.first].continues) --bounds.first;
+  while (bounds.last < updates.size() && updates[bounds.last].continues) ++bounds.last;
+  return bounds;
+}
+
 /// A bump allocator over a list of chunks. `reset` starts over in the first chunk and keeps all of them.
 class UpdateBatch::Text {
  public:

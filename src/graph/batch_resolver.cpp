@@ -17,33 +17,15 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   updates_ = batch.updates();
   if (updates_.size() > UINT32_MAX / 2) throw Error("batch", "more than 2^31 updates", "cut the stream into smaller batches");
   result_.net.clear();
-  result_.ignored = {};
   result_.rejects.clear();
   result_.expired = 0;
-  result_.rebound = false;
-  result_.consumed = updates_.size();
-  result_.watermark = batch.watermark() ? std::max(batch.watermark(), watermark) : watermark;
   try {
     entries_.reserve(updates_.size());
-    undo_.reserve(4 * updates_.size());  // what is done must be undoable
+    undo_.reserve(6 * updates_.size());  // what is done must be undoable
     doomed_.reserve(2 * updates_.size());
     hashes_.resize(updates_.size());
     for (std::size_t step = 0; step < look_ahead_steps; ++step) look_ahead(step);
-    for (std::uint32_t i = 0; i < updates_.size(); ++i) {
-      look_ahead(i + look_ahead_steps);
-      const auto reason = read(updates_[i], i);
-      if (!reason) {
-        if (!batch.watermark() && updates_[i].time && (!result_.watermark || *updates_[i].time > *result_.watermark)) {
-          result_.watermark = updates_[i].time;
-        }
-        continue;
-      }
-      result_.rejects.push_back({i, *reason});
-      if (on_reject == OnReject::stop) {
-        result_.consumed = i;
-        break;
-      }
-    }
+    while (!read_all(batch, on_reject, watermark)) undo();
     resolve_unknown_deletes();
     net_edges();
     if (window_ != nullptr) {
@@ -55,6 +37,86 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     throw;
   }
   return result_;
+}
+
+/// False where a refused record cannot be taken back alone: it is among the rejects, and all is to be read again without it.
+bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark) {
+  result_.ignored = {};
+  result_.rebound = false;
+  result_.consumed = updates_.size();
+  result_.watermark = batch.watermark() ? std::max(batch.watermark(), watermark) : watermark;
+  std::size_t passed = 0;  // of the rejects
+  for (std::size_t first = 0, last = 0; first < updates_.size(); first = last) {
+    do look_ahead(last + look_ahead_steps);
+    while (++last < updates_.size() && updates_[last].continues);
+    bool refused = passed < result_.rejects.size() && result_.rejects[passed].index < last;  // when all was read before
+    if (!refused) {
+      if (const std::optional<Reject> reject = read_record(first, last)) {
+        result_.rejects.push_back(*reject);
+        if (irrevocable_) return false;
+        refused = true;
+      }
+    }
+    if (!refused) {
+      if (!batch.watermark()) see_times(updates_.subspan(first, last - first));
+      continue;
+    }
+    ++passed;
+    if (on_reject == OnReject::stop) {
+      result_.consumed = first;
+      break;
+    }
+  }
+  return true;
+}
+
+void BatchResolver::see_times(std::span<const Update> record) {
+  for (const Update& update : record) {
+    if (update.time && (!result_.watermark || *update.time > *result_.watermark)) result_.watermark = update.time;
+  }
+}
+
+/// Where an update is refused, those of its record before it are taken back.
+std::optional<Reject> BatchResolver::read_record(std::size_t first, std::size_t last) {
+  const Checkpoint before{entries_.size(), unknown_deletes_.size(), undo_.size(), result_.ignored.absent_delete,
+                          result_.rebound};
+  irrevocable_ = false;
+  for (std::size_t i = first; i < last; ++i) {
+    if (const auto reason = read(updates_[i], static_cast<std::uint32_t>(i))) {
+      if (!irrevocable_) take_back(before);
+      return Reject{i, *reason};
+    }
+  }
+  return std::nullopt;
+}
+
+void BatchResolver::take_back(const Checkpoint& to) {
+  for (; indexed_ > to.entries; --indexed_) {
+    const Edge& edge = entries_[indexed_ - 1].edge;
+    index_[edge.tail].pop_back();
+    index_[edge.head].pop_back();
+  }
+  entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(to.entries), entries_.end());
+  unknown_deletes_.resize(to.unknown_deletes);
+  result_.ignored.absent_delete = to.absent_deletes;
+  result_.rebound = to.rebound;
+  const auto spare = [&](VertexId vertex) {  // mostly the last one
+    const auto at = std::find(doomed_.rbegin(), doomed_.rend(), vertex);
+    doomed_.erase(std::next(at).base());
+  };
+  for (; undo_.size() > to.undo; undo_.pop_back()) {
+    const Undo& done = undo_.back();
+    revert(done);
+    if (done.kind == Undo::Kind::deleted) {
+      deleted_.erase(done.vertex);
+      spare(done.vertex);
+    } else if (done.kind == Undo::Kind::revived) {
+      deleted_.insert(done.vertex);
+      doomed_.push_back(done.vertex);
+    } else if (done.kind == Undo::Kind::rebound && !deleted_.contains(done.vertex)) {
+      spare(done.vertex);  // it was relabelled
+    }
+  }
 }
 
 // Ids are looked up in three stages, each some updates behind the one before, so that their misses overlap.
@@ -137,6 +199,7 @@ VertexId BatchResolver::earlier_self(const Mention& mention) {
                                     [&](const Undo& undo) { return undo.kind == Undo::Kind::rebound && undo.other == fresh; });
   if (rebound == undo_.end() || graph_->dictionary.label(rebound->vertex) != mention.label) return invalid_vertex;
   const VertexId old = rebound->vertex;
+  irrevocable_ = true;
   const bool declared = !deleted_.contains(fresh) && graph_->dictionary.declared(fresh);
   for (Entry& entry : entries_) {
     if (entry.edge.tail != fresh && entry.edge.head != fresh) continue;
@@ -206,6 +269,7 @@ VertexId BatchResolver::settle_mention(const Mention& mention) {
     if (deleted) {
       deleted_.erase(mention.vertex);
       std::erase(doomed_, mention.vertex);
+      undo_.push_back({Undo::Kind::revived, mention.vertex, mention.vertex});
       set_declared(mention.vertex, false);
       if (window_ != nullptr) forgettable_.push_back(mention.vertex);
     }
@@ -264,6 +328,7 @@ void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
   });
   deleted_.insert(vertex);
   doomed_.push_back(vertex);
+  undo_.push_back({Undo::Kind::deleted, vertex, vertex});
 }
 
 // A deletion whose vertices or label were unknown when it was read deletes nothing; it still is an earlier update of its edge
@@ -418,28 +483,33 @@ void BatchResolver::commit() noexcept {
 }
 
 void BatchResolver::undo() noexcept {
-  std::reverse(undo_.begin(), undo_.end());  // the latest first
-  for (const Undo& done : undo_) {
-    switch (done.kind) {
-      case Undo::Kind::created:
-        graph_->dictionary.release(done.vertex);
-        break;
-      case Undo::Kind::rebound:
-        graph_->dictionary.undo_rebind(done.vertex, done.other);
-        break;
-      case Undo::Kind::labelled:
-        graph_->dictionary.set_label(done.vertex, done.other);
-        break;
-      case Undo::Kind::declared:
-        graph_->dictionary.set_declared(done.vertex, false);
-        break;
-      case Undo::Kind::undeclared:
-        graph_->dictionary.set_declared(done.vertex, true);
-        break;
-    }
-  }
+  std::for_each(undo_.rbegin(), undo_.rend(), [this](const Undo& done) { revert(done); });  // the latest first
   if (window_ != nullptr) window_->undo();
   reset();
+}
+
+/// What the dictionary holds of it.
+void BatchResolver::revert(const Undo& done) noexcept {
+  switch (done.kind) {
+    case Undo::Kind::created:
+      graph_->dictionary.release(done.vertex);
+      break;
+    case Undo::Kind::rebound:
+      graph_->dictionary.undo_rebind(done.vertex, done.other);
+      break;
+    case Undo::Kind::labelled:
+      graph_->dictionary.set_label(done.vertex, done.other);
+      break;
+    case Undo::Kind::declared:
+      graph_->dictionary.set_declared(done.vertex, false);
+      break;
+    case Undo::Kind::undeclared:
+      graph_->dictionary.set_declared(done.vertex, true);
+      break;
+    case Undo::Kind::deleted:
+    case Undo::Kind::revived:
+      break;
+  }
 }
 
 void BatchResolver::reset() noexcept {

@@ -1,9 +1,9 @@
 // Turns a batch of updates, as the stream states them, into a net batch of the data graph.
 //
 // Updates are read in order: ids become dense numbers, labels are checked, vertices come and go. Then the last state of each
-// edge counts. A vertex that is deleted, or that comes back under another label once it has lost its edges, continues under a
-// fresh dense number: so before and after the batch each dense vertex has one label. All changes (dictionary, window) can be
-// undone until `commit`.
+// edge counts. A record of which one update is refused is taken back. A vertex that is deleted, or that comes back under
+// another label once it has lost its edges, continues under a fresh dense number: so before and after the batch each dense
+// vertex has one label. All changes (dictionary, window) can be undone until `commit`.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -69,11 +69,23 @@ class BatchResolver {
     bool conflict = false;
   };
   struct Undo {
-    enum class Kind : std::uint8_t { created, rebound, labelled, declared, undeclared } kind;
+    enum class Kind : std::uint8_t { created, rebound, labelled, declared, undeclared, deleted, revived } kind;
     VertexId vertex;
     std::uint32_t other;  // the fresh vertex, or the label before
   };
+  struct Checkpoint {  // where a record begins
+    std::size_t entries;
+    std::size_t unknown_deletes;
+    std::size_t undo;
+    std::uint64_t absent_deletes;
+    bool rebound;
+  };
 
+  bool read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark);
+  std::optional<Reject> read_record(std::size_t first, std::size_t last);
+  void take_back(const Checkpoint& to);
+  void see_times(std::span<const Update> record);
+  void revert(const Undo& done) noexcept;
   std::optional<RejectReason> read(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_edge(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_vertex(const Update& update, std::uint32_t index);
@@ -113,6 +125,7 @@ class BatchResolver {
   std::vector<Undo> undo_;
   std::vector<VertexId> doomed_;       // released on commit
   std::vector<VertexId> forgettable_;  // released on commit where they have no edges
+  bool irrevocable_ = false;           // what the record being read has done cannot be taken back alone
   boost::unordered_flat_set<VertexId> deleted_;
   boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by vertex, built when first needed
   std::size_t indexed_ = 0;

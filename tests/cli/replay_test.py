@@ -193,6 +193,20 @@ class Replay(harness.CliTest):
         self.assertEqual((result["batches"], result["updates"], result["queries"][0]), (2, 3, {"name": "e", "new": 2, "removed": 1}))
         self.assertEqual(self.cut(stream, "1\n1\n", "--envelope", "debezium", name="s.jsonl"), [(1, 1, 0), (2, 1, 1)])
 
+    def test_an_edge_is_not_half_replaced(self):
+        self.write("s.jsonl", '{"op":"c","after":{"source":1,"target":2,"source_label":"A"}}\n'
+                              '{"op":"c","after":{"source":1,"target":9}}\n'
+                              '{"op":"u","before":{"source":1,"target":2},"after":{"source":1,"target":5,"source_label":"B"}}\n')
+        args = ["replay", "--updates", "s.jsonl", "--envelope", "debezium", "--query", "e=(a)-->(b)"]
+        for batch in (1, 2, 3):
+            with self.subTest(batch=batch):
+                result = self.json(*args, "--batch", batch, "--on-error", "skip")
+                self.assertEqual((result["queries"][0]["new"], result["queries"][0]["removed"], result["graph"]["edges"]), (2, 0, 2))
+                self.assertEqual(result["refused"]["label_conflict"], 1)
+                self.fails(1, *args, "--batch", batch, "--emit", "matches", "--out", "m.jsonl",
+                           says="s.jsonl:3: label_conflict: edge from `1` to `5`", reports=True)
+                self.assertEqual([match["sign"] for match in self.lines("m.jsonl")], ["+", "+"])
+
     def test_cuts_that_do_not_fit_the_stream(self):
         self.write("s.tsv", RING)
         args = ["replay", "--updates", "s.tsv", "--query", TRIANGLE, "--cuts", "cuts.txt"]

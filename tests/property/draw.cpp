@@ -35,6 +35,7 @@ struct RawRecord {
   int source_mention = 0;
   int target_mention = 0;
   int time = 0;
+  int joined = 0;
 };
 
 rc::Gen<std::vector<RawRecord>> raw_records(int kinds) {
@@ -42,7 +43,7 @@ rc::Gen<std::vector<RawRecord>> raw_records(int kinds) {
   return rc::gen::container<std::vector<RawRecord>>(rc::gen::build<RawRecord>(
       set(&RawRecord::kind, below(kinds)), set(&RawRecord::source, below(64)), set(&RawRecord::target, below(64)),
       set(&RawRecord::label, below(64)), set(&RawRecord::source_mention, below(100)),
-      set(&RawRecord::target_mention, below(100)), set(&RawRecord::time, below(100))));
+      set(&RawRecord::target_mention, below(100)), set(&RawRecord::time, below(100)), set(&RawRecord::joined, below(100))));
 }
 
 std::vector<ExternalId> draw_ids(bool large) {
@@ -137,6 +138,7 @@ std::vector<Record> make_records(const World& world, const std::vector<RawRecord
   for (const RawRecord& one : raw) {
     Record record = make_record(world, one, records.empty() ? nullptr : &records.back());
     record.time = time_of(world, first + records.size(), one.time);
+    record.continues = one.joined >= 75;  // updates of one record
     records.push_back(std::move(record));
   }
   return records;

@@ -46,9 +46,12 @@ std::string mode_of(const QueryOptions& options) {
   return "?";
 }
 
-void visit_batch(Corners& corners, const oracle::Model& model, const oracle::DataGraph& before,
+void visit_batch(Corners& corners, const oracle::Model& model, const oracle::DataGraph& before, std::span<const Record> batch,
                  const oracle::Outcome& outcome) {
-  for (const Reject& reject : outcome.rejects) corners.visit(std::string(reject_name(reject.reason)), true);
+  for (const Reject& reject : outcome.rejects) {
+    corners.visit(std::string(reject_name(reject.reason)), true);
+    corners.visit("record refused behind its first update", reject.index > 0 && batch[reject.index].continues);
+  }
   corners.visit("duplicate insert", outcome.ignored.duplicate_insert > 0);
   corners.visit("absent delete", outcome.ignored.absent_delete > 0);
   corners.visit("superseded", outcome.ignored.superseded > 0);
@@ -107,7 +110,7 @@ void visit_scenario(Corners& corners, const Scenario& scenario) {
     std::vector<Answer> after = answers();
     for (const auto batch : scenario.batches()) {
       const oracle::DataGraph graph = model.graph();
-      visit_batch(corners, model, graph, model.apply(views(batch), scenario.on_reject));
+      visit_batch(corners, model, graph, batch, model.apply(views(batch), scenario.on_reject));
       const std::vector<Answer> before = std::exchange(after, answers());
       for (std::size_t q = 0; q < matchers.size(); ++q) {
         visit_query(corners, scenario.queries[q], scenario.directed, before[q], after[q]);
@@ -128,6 +131,7 @@ TEST(Reach, DrawnScenariosVisitEveryCorner) {
   for (const char* corner : {"self_loop",
                              "label_conflict",
                              "missing_time",
+                             "record refused behind its first update",
                              "duplicate insert",
                              "absent delete",
                              "superseded",

@@ -8,6 +8,7 @@ namespace deltamatch::property {
 Update Record::view() const {
   Update update;
   update.kind = kind;
+  update.continues = continues;
   update.source = oracle::view(source);
   update.target = oracle::view(target);
   update.label = label;
@@ -84,7 +85,9 @@ void show(const Query& query, std::ostream& out) {
 }
 
 void show(std::span<const Record> batch, std::ostream& out) {
-  for (std::size_t i = 0; i < batch.size(); ++i) out << "    " << i << ": " << oracle::to_string(batch[i].view()) << '\n';
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    out << "    " << i << (batch[i].continues ? "& " : ": ") << oracle::to_string(batch[i].view()) << '\n';
+  }
 }
 
 void showValue(const Scenario& scenario, std::ostream& out) {

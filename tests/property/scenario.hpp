@@ -20,6 +20,7 @@ inline constexpr std::size_t enumerable = 1500;
 /// An update that owns its text.
 struct Record {
   UpdateKind kind = UpdateKind::insert_edge;
+  bool continues = false;
   oracle::ExternalId source;
   oracle::ExternalId target;
   std::string label;

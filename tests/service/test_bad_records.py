@@ -89,6 +89,42 @@ class BadRecords(ServiceTest):
         self.fails_at(3, "self_loop")
         self.assertEqual(len(self.alert_lines()), 1)
 
+    def change_events(self, on_error, **more):
+        columns = {"source": "s", "target": "t", "source_label": "sl", "target_label": "tl"}
+        self.config(input__topics=[{"name": self.input, "format": "json", "envelope": "debezium", "columns": columns}],
+                    input__on_error=on_error, queries=[{"name": "edge", "pattern": "(a)-->(b)", "sinks": ["alerts"]}], **more)
+
+    REPLACED = [json.dumps({"op": "c", "after": {"s": 1, "t": 2, "sl": "A"}}).encode(),
+                json.dumps({"op": "c", "after": {"s": 1, "t": 9}}).encode(),
+                json.dumps({"op": "u", "before": {"s": 1, "t": 2}, "after": {"s": 1, "t": 5, "sl": "B"}}).encode()]
+
+    def test_a_record_of_two_updates_is_not_half_applied(self):
+        self.change_events("dead-letter", input__dead_letters={"topic": self.letters})
+        service = self.start()
+        self.broker.produce(self.input, self.REPLACED)
+        service.wait_committed({f"{self.input}[0]": 3})
+        self.assertEqual(service.status()["graph"]["edges"], 2)
+        service.kill()
+        service = self.start()  # from the log
+        self.assertEqual(service.status()["graph"]["edges"], 2)
+        self.assertEqual(service.stop(), 0)
+        (*_, letter, _), = self.broker.consume(self.letters)
+        self.assertEqual(letter, self.REPLACED[2])
+        self.assertEqual([json.loads(line)["sign"] for line in self.alert_lines()], ["+", "+"])
+
+    def test_fail_stops_before_a_record_of_two_updates(self):
+        self.change_events("fail")
+        self.broker.produce(self.input, self.REPLACED)
+        self.fails_at(2, "label_conflict")
+        self.assertEqual(len(self.alert_lines()), 2)
+        (self.dir / "state").rename(self.dir / "lost")
+        self.change_events("skip")
+        service = self.start()
+        service.wait_committed({f"{self.input}[0]": 3})
+        self.assertEqual(service.status()["graph"]["edges"], 2)
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.alert_lines()), 2)
+
     def test_a_record_beyond_the_limit_is_too_long(self):
         self.config(input__on_error="dead-letter", input__dead_letters={"topic": self.letters}, input__max_record="1KiB")
         service = self.start()

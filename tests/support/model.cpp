@@ -138,18 +138,37 @@ void Model::forget() {
                 [&](const auto& vertex) { return !declared_.contains(vertex.first) && !has_edges(vertex.first); });
 }
 
+/// Reading: a record of several updates is taken one update after the other, each judged by what those before it did. Where one
+/// is refused nothing of the record has happened.
+std::optional<Reject> Model::take_record(std::span<const Update> batch, std::size_t first, std::size_t last, Touched& touched,
+                                         Outcome& outcome) {
+  const Model model_before = *this;
+  const Touched touched_before = touched;
+  const Outcome outcome_before = outcome;
+  for (std::size_t i = first; i < last; ++i) {
+    if (const auto reason = refuse(batch[i])) {
+      *this = model_before;
+      touched = touched_before;
+      outcome = outcome_before;
+      return Reject{i, *reason};
+    }
+    take(batch[i], touched, outcome);
+  }
+  return std::nullopt;
+}
+
 Outcome Model::apply(std::span<const Update> batch, OnReject on_reject) {
   const DataGraph before = graph_;
   Outcome outcome;
   Touched touched;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    if (const auto reason = refuse(batch[i])) {
-      outcome.rejects.push_back({i, *reason});
+  for (std::size_t first = 0, last = 0; first < batch.size(); first = last) {
+    do ++last;
+    while (last < batch.size() && batch[last].continues);
+    if (const auto reject = take_record(batch, first, last, touched, outcome)) {
+      outcome.rejects.push_back(*reject);
       if (on_reject == OnReject::stop) break;
-    } else {
-      take(batch[i], touched, outcome);
     }
-    outcome.consumed = i + 1;
+    outcome.consumed = last;
   }
   expire(touched, before, outcome);
   forget();

@@ -130,6 +130,8 @@ class Model {
   void mention(const ExternalId& vertex, const std::optional<std::string_view>& label);
   void remove(const DataEdge& edge);
   void take(const Update& update, Touched& touched, Outcome& outcome);
+  std::optional<Reject> take_record(std::span<const Update> batch, std::size_t first, std::size_t last, Touched& touched,
+                                    Outcome& outcome);
   void count(const Touched& touched, const DataGraph& before, Outcome& outcome) const;
   void expire(const Touched& touched, const DataGraph& before, Outcome& outcome);
   void forget();

@@ -49,6 +49,12 @@ Update typed(Update update, std::string_view label) {
   return update;
 }
 
+/// Of one record with the update before.
+Update also(Update update) {
+  update.continues = true;
+  return update;
+}
+
 using Updates = std::vector<Update>;
 
 /// A graph with its resolver, and what a batch came to in words.
@@ -204,6 +210,84 @@ TEST(BatchResolver, StoppingAppliesWhatStandsBefore) {
   EXPECT_EQ(graph.result().consumed, 2U);
   EXPECT_EQ(graph.rejects(), "self_loop@2");
   EXPECT_FALSE(graph.known(4));
+}
+
+TEST(BatchResolver, ARecordIsAppliedOrRefusedAsAWhole) {
+  Resolver graph(true);
+  graph.apply({labelled(insert(1, 2), "A"), insert(1, 9)});
+  // An edge is replaced by one that its vertex's label forbids: it stays, and what stands beside the record is applied.
+  EXPECT_EQ(graph.apply({insert(3, 4), erase(1, 2), also(labelled(insert(1, 5), "B")), erase(3, 7), insert(4, 3)}),
+            "2 0 0 | 0 1 0 0");
+  EXPECT_EQ(graph.rejects(), "label_conflict@2");
+  EXPECT_EQ(graph.result().consumed, 5U);
+  EXPECT_TRUE(graph.has(1, 2));
+  EXPECT_FALSE(graph.known(5));
+  // Later updates see nothing of it, but see what its own earlier ones did.
+  EXPECT_EQ(graph.apply({erase(1, 9), erase(1, 2), also(labelled(insert(1, 5), "B"))}), "1 2 0 | 0 0 0 0");
+  EXPECT_EQ(graph.rejects(), "");
+  EXPECT_EQ(graph.label(1), "B");
+}
+
+TEST(BatchResolver, StoppingAppliesNothingOfTheRecord) {
+  Resolver graph(true);
+  EXPECT_EQ(graph.apply({insert(1, 2), insert(2, 3), also(insert(3, 3)), insert(3, 4)}, OnReject::stop), "1 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.result().consumed, 1U);
+  EXPECT_EQ(graph.rejects(), "self_loop@2");
+  EXPECT_FALSE(graph.known(3));
+}
+
+TEST(BatchResolver, ARefusedRecordLeavesNoTraceOfItsVertices) {
+  for (const Timestamp window : {Timestamp{0}, Timestamp{100}}) {
+    const Updates start = {labelled(insert(1, 2, 10), "A"), declare(4, "D"), insert(2, 3, 10)};
+    const Updates around = {drop(3), insert(6, 7, 20)};
+    // Vertices are deleted, relabelled, made anew, brought back, declared; then the record is refused.
+    const Updates record = {drop(2),
+                            also(labelled(insert(2, 1, 20), "new")),
+                            also(drop(4)),
+                            also(drop(8)),
+                            also(declare(4, "E")),
+                            also(insert(8, 9, 500)),
+                            also(drop(3)),
+                            also(insert(3, 6, 20)),
+                            also(erase(1, 2)),
+                            also(drop(40)),
+                            also(insert(5, 5, 20))};
+    Resolver graph(true, window);
+    Resolver plain(true, window);
+    graph.apply(start);
+    plain.apply(start);
+    Updates batch = {around[0]};
+    batch.insert(batch.end(), record.begin(), record.end());
+    batch.push_back(around[1]);
+    EXPECT_EQ(graph.apply(batch), plain.apply(around));
+    EXPECT_EQ(graph.rejects(), "self_loop@11");
+    auto vertices = graph.vertices();
+    while (vertices.size() > plain.vertices().size() && vertices.back() == "-") vertices.pop_back();  // free numbers
+    EXPECT_EQ(vertices, plain.vertices());
+    EXPECT_EQ(graph.result().watermark, plain.result().watermark);
+    EXPECT_EQ(graph.apply({labelled(insert(2, 4, 30), {}, "D")}), "1 0 0 | 0 0 0 0");
+  }
+}
+
+TEST(BatchResolver, ARefusedRecordDoesNotUndoARelabelling) {
+  const Updates start = {labelled(insert(1, 2), "A")};
+  const Updates relabelled = {erase(1, 2), labelled(insert(1, 2), "B")};
+  // The record takes the vertex back to what it was before the batch, and is refused.
+  const Updates back = {drop(1), also(labelled(insert(1, 3), "A")), also(insert(3, 3))};
+  const Updates behind = {insert(2, 4), drop(9), also(insert(4, 4)), labelled(insert(1, 4), "B")};
+  Resolver graph(true);
+  Resolver plain(true);
+  graph.apply(start);
+  plain.apply(start);
+  Updates batch = relabelled;
+  batch.insert(batch.end(), back.begin(), back.end());
+  batch.insert(batch.end(), behind.begin(), behind.end());
+  Updates without = relabelled;
+  without.insert(without.end(), {behind[0], behind[3]});
+  EXPECT_EQ(graph.apply(batch), plain.apply(without));
+  EXPECT_EQ(graph.rejects(), "self_loop@4 self_loop@7");
+  EXPECT_EQ(graph.label(1), "B");
+  EXPECT_EQ(graph.vertices(), plain.vertices());
 }
 
 TEST(BatchResolver, ALabelHoldsWhileEdgesLiveAtThatPointOfTheBatch) {
