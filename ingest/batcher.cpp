@@ -91,7 +91,8 @@ bool Batcher::read(PositionedBatch& batch) {
   } else if (record_.fault == RecordFault::unterminated_quote) {
     refuse(batch, RejectReason::malformed, "a quoted field does not end");
   } else {
-    const Decoded decoded = record_.padded ? codec_.decode_padded(record_.bytes) : codec_.decode(record_.bytes);
+    const Decoded decoded =
+        within_max_name(record_.padded ? codec_.decode_padded(record_.bytes) : codec_.decode(record_.bytes));
     if (!decoded.remedy.empty()) throw Error(source_.where(record_.position), decoded.message, decoded.remedy);
     if (decoded.refused)
       refuse(batch, *decoded.refused, decoded.message);

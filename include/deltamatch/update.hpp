@@ -37,7 +37,7 @@ enum class RejectReason : std::uint8_t {
   bad_id,          ///< an id that is empty, not a number where one is needed, or beyond 64 bits
   bad_time,        ///< a time that is not a number or beyond the range
   bad_operation,   ///< an operation sign or word that the format does not know
-  too_long,        ///< a record beyond the length limit
+  too_long,        ///< a record beyond the length limit, or a label in it
   self_loop,       ///< source equals target
   label_conflict,  ///< a vertex mentioned with a label other than the one it bears
   missing_time,    ///< no event time where a window needs one

@@ -15,6 +15,14 @@ std::string_view alert_id(std::string_view alert) noexcept {
   return alert.substr(before_id.size(), id_digits);
 }
 
+void append_alert_stub(std::string& out, std::string_view alert) {
+  // Within the strings before it quotes are escaped.
+  out += alert.substr(0, alert.find(R"(,"bindings":)"));
+  out += R"(,"too_large":)";
+  append_number(out, std::uint64_t{alert.size()});
+  out += '}';
+}
+
 void append_suppressed(std::string& out, std::string_view query, std::uint64_t batch, std::uint64_t count) {
   out += R"({"v":1,"query":)";
   append_json_string(out, query);

@@ -15,4 +15,8 @@ namespace deltamatch::ingest {
 /// since the last such record, and this batch tells it.
 void append_suppressed(std::string& out, std::string_view query, std::uint64_t batch, std::uint64_t count);
 
+/// Appends what stands in for an alert that is too large for where it goes: its fields up to `time`, and then the bytes that it
+/// has, {"v":1,"id":"…","query":"ring","sign":"+","batch":17,"time":null,"too_large":1234567}.
+void append_alert_stub(std::string& out, std::string_view alert);
+
 }  // namespace deltamatch::ingest

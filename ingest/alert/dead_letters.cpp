@@ -6,11 +6,13 @@
 namespace deltamatch::ingest {
 
 HeaderList dead_letter_headers(const RefusedRecord& record) {
-  return {{"__connect.errors.topic", record.partition.topic},
-          {"__connect.errors.partition", std::to_string(record.partition.partition)},
-          {"__connect.errors.offset", std::to_string(record.offset)},
-          {"__connect.errors.exception.class.name", std::string(reject_name(record.reason))},
-          {"__connect.errors.exception.message", std::string(record.message)}};
+  HeaderList headers{{"__connect.errors.topic", record.partition.topic},
+                     {"__connect.errors.partition", std::to_string(record.partition.partition)},
+                     {"__connect.errors.offset", std::to_string(record.offset)},
+                     {"__connect.errors.exception.class.name", std::string(reject_name(record.reason))},
+                     {"__connect.errors.exception.message", std::string(record.message)}};
+  if (record.value.size() < record.length) headers.emplace_back("deltamatch.length", std::to_string(record.length));
+  return headers;
 }
 
 void append_dead_letter(std::string& out, const RefusedRecord& record) {

@@ -29,6 +29,7 @@ using HeaderList = std::vector<std::pair<std::string, std::string>>;
 
 /// The headers of a dead letter in Kafka, named as Kafka Connect names them: __connect.errors.topic, .partition, .offset,
 /// .exception.class.name (the reason's name) and .exception.message. The letter's key and value are the record's own.
+/// Where `value` is not all of the record's, deltamatch.length tells how long that is.
 [[nodiscard]] HeaderList dead_letter_headers(const RefusedRecord& record);
 
 /// A dead letter in a file, one JSON object without a line end: make_dead_letter_file's, source, part and position being the

@@ -117,6 +117,18 @@ std::optional<Format> format_by_name(std::string_view name) noexcept {
   return static_cast<Format>(found - format_names.begin());
 }
 
+Decoded within_max_name(const Decoded& decoded) noexcept {
+  const auto long_id = [](const Id& id) { return id.is_text() && id.text().size() > max_name; };
+  const auto long_label = [](const std::optional<std::string_view>& label) { return label && label->size() > max_name; };
+  for (const Update& update : decoded.updates) {
+    if (long_id(update.source) || long_id(update.target))
+      return {{}, RejectReason::bad_id, "an id has more than 1024 bytes", {}};
+    if (long_label(update.label) || long_label(update.source_label) || long_label(update.target_label))
+      return {{}, RejectReason::too_long, "a label has more than 1024 bytes", {}};
+  }
+  return decoded;
+}
+
 std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options) {
   if (options.envelope != Envelope::none && format != Format::jsonl) {
     throw Error(ErrorKind::usage, "envelope", std::string(format_name(format)) + " records have none", "leave it out");

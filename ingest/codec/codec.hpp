@@ -76,6 +76,12 @@ struct Decoded {
       remedy;  ///< not empty: no later record can be read either (a header that lacks a column); what to do about it
 };
 
+/// Ids and labels are of so many bytes at most: what repeats them, an alert above all, stays small enough to be sent.
+inline constexpr std::size_t max_name = 1024;
+
+/// The same, or its refusal where an id (bad_id) or a label (too_long) in it is longer than max_name.
+[[nodiscard]] Decoded within_max_name(const Decoded& decoded) noexcept;
+
 /// Reads records of one format, one after the other. It may hold state from earlier records (a header).
 class Codec {
  public:

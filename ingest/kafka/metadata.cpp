@@ -8,7 +8,8 @@ namespace {
               "allow DESCRIBE on it, or correct its name");
 }
 
-std::unique_ptr<RdKafka::Metadata> metadata(Consumer& client, const RdKafka::Topic* only, const std::string& what,
+template <class T>
+std::unique_ptr<RdKafka::Metadata> metadata(Client<T>& client, const RdKafka::Topic* only, const std::string& what,
                                             Deadline deadline) {
   RdKafka::Metadata* answer = nullptr;
   const auto code = ask(client.relay(), deadline, what,
@@ -19,14 +20,19 @@ std::unique_ptr<RdKafka::Metadata> metadata(Consumer& client, const RdKafka::Top
 
 }  // namespace
 
-std::map<std::string, int> all_topics(Consumer& client, Deadline deadline) {
+template <class T>
+std::map<std::string, int> all_topics(Client<T>& client, Deadline deadline) {
   std::map<std::string, int> counts;
   const auto answer = metadata(client, nullptr, "the topics", deadline);
   for (const RdKafka::TopicMetadata* topic : *answer->topics()) {
-    if (topic->err() == RdKafka::ERR_NO_ERROR) counts.emplace(topic->topic(), static_cast<int>(topic->partitions()->size()));
+    if (topic->err() != RdKafka::ERR_NO_ERROR && !passes(topic->err())) continue;
+    counts.emplace(topic->topic(), static_cast<int>(topic->partitions()->size()));
   }
   return counts;
 }
+
+template std::map<std::string, int> all_topics(Consumer& client, Deadline deadline);
+template std::map<std::string, int> all_topics(Producer& client, Deadline deadline);
 
 int count_partitions(Consumer& client, const std::string& topic, Deadline deadline) {
   std::string reason;

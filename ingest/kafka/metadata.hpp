@@ -12,8 +12,10 @@
 
 namespace deltamatch::ingest::kafka {
 
-/// The topics that may be seen, with their numbers of partitions. Throws Error, Unreachable.
-[[nodiscard]] std::map<std::string, int> all_topics(Consumer& client, Deadline deadline);
+/// The topics that may be seen, with their numbers of partitions; of one without a leader those that are known. Throws Error,
+/// Unreachable. For Consumer and Producer.
+template <class T>
+[[nodiscard]] std::map<std::string, int> all_topics(Client<T>& client, Deadline deadline);
 
 /// 0: there is no such topic; none is made by asking. Throws Error if it may not be seen, Unreachable.
 [[nodiscard]] int count_partitions(Consumer& client, const std::string& topic, Deadline deadline);

@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "ingest/kafka/handle.hpp"
+#include "ingest/kafka/metadata.hpp"
 
 namespace deltamatch::ingest::kafka {
 namespace {
@@ -21,18 +25,36 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int most_tries = 10;
+constexpr auto offsets_patience = 3s;  // at the first try, before it is asked whether the partitions are there
 
-/// The first record that could not be delivered, as librdkafka reports it while it is polled.
+bool is_size(RdKafka::ErrorCode code) {
+  return code == RdKafka::ERR_MSG_SIZE_TOO_LARGE || code == RdKafka::ERR_RECORD_LIST_TOO_LARGE;
+}
+
+bool is_unknown(RdKafka::ErrorCode code) {
+  return code == RdKafka::ERR_UNKNOWN_TOPIC_OR_PART || code == RdKafka::ERR__UNKNOWN_TOPIC ||
+         code == RdKafka::ERR__UNKNOWN_PARTITION;
+}
+
+/// The first record that could not be delivered, as librdkafka reports it while it is polled, and all that were too large.
 class Deliveries {
  public:
   static void report(rd_kafka_t* /*client*/, const rd_kafka_message_t* message, void* /*opaque*/) {
     if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) return;
-    static_cast<Deliveries*>(message->_private)->note(*message);
+    const auto* ticket = static_cast<const Ticket*>(message->_private);
+    ticket->deliveries->note(*message, ticket->record);
+  }
+
+  /// What tells whose report it is, given to librdkafka with the record. Lives as long as this object.
+  [[nodiscard]] void* ticket(std::size_t record) {
+    while (tickets_.size() <= record) tickets_.push_back({this, tickets_.size()});
+    return &tickets_[record];
   }
 
   struct Failure {
     RdKafka::ErrorCode code;
     std::string topic;
+    std::vector<std::size_t> too_large;
   };
   std::optional<Failure> take() {
     const std::scoped_lock lock(mutex_);
@@ -40,21 +62,28 @@ class Deliveries {
   }
 
  private:
-  void note(const rd_kafka_message_t& message) {
+  struct Ticket {
+    Deliveries* deliveries;
+    std::size_t record;
+  };
+
+  void note(const rd_kafka_message_t& message, std::size_t record) {
     const auto code = static_cast<RdKafka::ErrorCode>(message.err);
     if (code == RdKafka::ERR__PURGE_QUEUE || code == RdKafka::ERR__PURGE_INFLIGHT) return;  // by our own abort
     const std::scoped_lock lock(mutex_);
-    if (!first_) first_ = Failure{code, message.rkt == nullptr ? "" : rd_kafka_topic_name(message.rkt)};
+    if (!first_) first_ = Failure{code, message.rkt == nullptr ? "" : rd_kafka_topic_name(message.rkt), {}};
+    if (is_size(code)) first_->too_large.push_back(record);
   }
 
   std::mutex mutex_;
   std::optional<Failure> first_;
+  std::deque<Ticket> tickets_;
 };
 
 std::unique_ptr<RdKafka::Conf> configuration(const Cluster& cluster, std::chrono::milliseconds timeout) {
   // While the brokers still end a transaction the next one is told to ask again after this back-off: at 1 ms transactions take
-  // half the time that they take at 5.
-  auto result = configure(cluster, {{"retry.backoff.ms", "1"}, {"linger.ms", "1"}},
+  // half the time that they take at 5. How large a record may be is for its topic to say.
+  auto result = configure(cluster, {{"retry.backoff.ms", "1"}, {"linger.ms", "1"}, {"message.max.bytes", "1000000000"}},
                           {{"transactional.id", cluster.application},
                            {"enable.idempotence", "true"},
                            {"transaction.timeout.ms", std::to_string(timeout.count())}});
@@ -96,6 +125,7 @@ struct Setback {
   RdKafka::ErrorCode code;
   std::string what;
   std::string topic;
+  std::vector<std::size_t> too_large = {};  // those of the records that were refused for that
 };
 
 void destroy(rd_kafka_headers_t* headers) { rd_kafka_headers_destroy(headers); }
@@ -115,6 +145,17 @@ using Answer = Owned<rd_kafka_error_t>;  // null: it went well
 
 Setback setback_of(const rd_kafka_error_t& error, std::string topic = {}) {
   return {static_cast<RdKafka::ErrorCode>(rd_kafka_error_code(&error)), rd_kafka_error_string(&error), std::move(topic)};
+}
+
+Setback setback_of(const Deliveries::Failure& failure) {
+  return {failure.code, RdKafka::err2str(failure.code), failure.topic, failure.too_large};
+}
+
+/// About what it takes in a batch.
+std::size_t size_of(const OutputRecord& record) {
+  std::size_t size = record.key.value_or("").size() + record.value.value_or("").size();
+  for (const auto& [key, value] : record.headers) size += key.size() + value.size();
+  return size;
 }
 
 Owned<rd_kafka_headers_t> headers_of(const OutputRecord& record) {
@@ -149,7 +190,9 @@ struct Transactions::State {
   void init(Deadline deadline);
   void attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
                const std::function<void()>& before_end);
-  void produce(const OutputRecord& record, Deadline deadline);
+  void produce(const OutputRecord& record, std::size_t number, Deadline deadline);
+  bool part(const Setback& setback, std::span<const OutputRecord> records);
+  bool leave_out_gone(const Setback& setback, const Offsets& offsets, Deadline deadline);
   void learn(const std::string& name, Deadline deadline);
   void send_offsets(const Offsets& offsets, Deadline deadline);
   void flush(Deadline deadline);
@@ -175,7 +218,11 @@ struct Transactions::State {
   Clock::time_point begun;
   std::string topic;  // of the last record, ending in 0 as librdkafka wants it
   std::set<std::string> known_topics;
-  std::exception_ptr dead;  // why nothing more can be committed
+  std::map<std::string, std::size_t> most_bytes;    // that travel together, of the topics that refused more
+  std::map<std::string, std::size_t> under_way;     // bytes of such topics in this attempt
+  std::set<TopicPartition> gone;                    // of the input
+  Clock::duration offsets_time = offsets_patience;  // with the brokers, about the offsets of one call
+  std::exception_ptr dead;                          // why nothing more can be committed
 };
 
 Transactions::Transactions(const Cluster& cluster, std::chrono::milliseconds timeout, Deadline deadline)
@@ -189,12 +236,15 @@ void Transactions::commit(std::span<const OutputRecord> records, const Offsets& 
                           const std::function<void()>& before_end) {
   State& s = *state_;
   if (s.dead) std::rethrow_exception(s.dead);
-  for (int tries = 1;; ++tries) {
+  s.offsets_time = offsets_patience;
+  for (int tries = 1;;) {
     try {
       return s.attempt(records, offsets, deadline, before_end);
     } catch (const Setback& setback) {
       s.abort(std::max(deadline, Clock::now() + 1s));
+      if (Clock::now() < deadline && (s.part(setback, records) || s.leave_out_gone(setback, offsets, deadline))) continue;
       if (is_refusal(setback.code)) s.refuse(setback);
+      s.offsets_time *= 2;
       const std::string text = s.producer.relay().blot(setback.what);
       s.producer.relay().tell(Level::warn, "transaction_aborted",
                               {{"try", std::to_string(tries)}, {"error", RdKafka::err2str(setback.code)}, {"message", text}});
@@ -204,6 +254,7 @@ void Transactions::commit(std::span<const OutputRecord> records, const Offsets& 
                     "nothing of it is visible; try again");
       }
       std::this_thread::sleep_for(pause);
+      ++tries;
     } catch (...) {
       if (!s.dead) s.drop(std::max(deadline, Clock::now() + 1s));
       throw;
@@ -226,6 +277,7 @@ void Transactions::State::init(Deadline deadline) {
 void Transactions::State::attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
                                   const std::function<void()>& before_end) {
   begun = Clock::now();
+  under_way.clear();
   const Deadline limit = std::min(deadline, begun + allowed());
   deliveries->take();
   settle(
@@ -234,16 +286,21 @@ void Transactions::State::attempt(std::span<const OutputRecord> records, const O
   // The offsets first: while the brokers still end the transaction before this one, librdkafka asks again after
   // retry.backoff.ms about offsets, but after 20 ms about the partitions of records.
   send_offsets(offsets, limit);
-  for (const OutputRecord& record : records) produce(record, limit);
+  for (std::size_t i = 0; i < records.size(); ++i) produce(records[i], i, limit);
   flush(limit);
   before_end();
   end(deadline);
 }
 
-void Transactions::State::produce(const OutputRecord& record, Deadline deadline) {
+void Transactions::State::produce(const OutputRecord& record, std::size_t number, Deadline deadline) {
   if (topic != record.topic) {
     topic = record.topic;
     if (known_topics.insert(topic).second) learn(topic, deadline);
+  }
+  if (const auto most = most_bytes.find(topic); most != most_bytes.end()) {
+    const std::size_t before = under_way[topic];
+    if (before != 0 && before + size_of(record) > most->second) flush(deadline);
+    under_way[topic] += size_of(record);
   }
   Owned<rd_kafka_headers_t> headers = headers_of(record);
   std::array<rd_kafka_vu_t, 6> fields{};
@@ -254,12 +311,18 @@ void Transactions::State::produce(const OutputRecord& record, Deadline deadline)
   fields[3].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
   fields[3].u.i = RD_KAFKA_MSG_F_COPY;  // into the memory that librdkafka allocates for every record anyway
   fields[4].vtype = RD_KAFKA_VTYPE_OPAQUE;
-  fields[4].u.ptr = deliveries.get();
+  fields[4].u.ptr = deliveries->ticket(number);
   fields[5].vtype = RD_KAFKA_VTYPE_HEADERS;
   fields[5].u.headers = headers.get();
   while (const Answer error{rd_kafka_produceva(producer.c(), fields.data(), headers == nullptr ? 5 : 6)}) {
     const bool full = rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR__QUEUE_FULL;
-    if (!full || Clock::now() >= deadline) throw setback_of(*error, topic);
+    if (!full || Clock::now() >= deadline) {
+      Setback setback = setback_of(*error, topic);
+      if (is_size(setback.code)) throw Setback{setback.code, setback.what, topic, {number}};
+      producer->poll(100);  // an earlier record may be why
+      if (auto failure = deliveries->take()) throw setback_of(*failure);
+      throw setback;
+    }
     producer->poll(10);
   }
   static_cast<void>(headers.release());  // they are the record's now
@@ -283,7 +346,47 @@ void Transactions::State::learn(const std::string& name, Deadline deadline) {
   }
 }
 
-void Transactions::State::send_offsets(const Offsets& offsets, Deadline deadline) {
+/// Records that were refused together may fit apart. False where there is nothing to part.
+bool Transactions::State::part(const Setback& setback, std::span<const OutputRecord> records) {
+  if (setback.too_large.size() < 2) return false;
+  std::size_t bytes = 0;
+  for (const std::size_t refused : setback.too_large) bytes += size_of(records[refused]);
+  const auto [most, fresh] = most_bytes.try_emplace(setback.topic, bytes);
+  most->second = std::max<std::size_t>(1, std::min(most->second, bytes) / 2);
+  if (fresh) {
+    producer.relay().tell(Level::warn, "records_travel_apart",
+                          {{"topic", setback.topic},
+                           {"reason", "together they are larger than the topic's max.message.bytes"},
+                           {"remedy", "set batch.size below that"}});
+  }
+  return true;
+}
+
+/// Whether that is why, as far as is known now.
+bool Transactions::State::leave_out_gone(const Setback& setback, const Offsets& offsets, Deadline deadline) {
+  if (!setback.topic.empty() || !(is_unknown(setback.code) || setback.code == RdKafka::ERR__TIMED_OUT)) return false;
+  std::map<std::string, int> there;
+  try {
+    // All of them: a producer that asks for one topic makes it, where the brokers allow that.
+    there = all_topics(producer, std::min(deadline, Clock::now() + 5s));
+  } catch (const Error&) {  // nobody can tell now
+    return false;
+  }
+  const std::size_t before = gone.size();
+  for (const auto& [partition, offset] : offsets) {
+    const auto found = there.find(partition.topic);
+    if ((found != there.end() && partition.partition < found->second) || !gone.insert(partition).second) continue;
+    producer.relay().tell(Level::error, "input_partition_gone",
+                          {{"partition", to_string(partition)},
+                           {"offset", std::to_string(offset)},
+                           {"effect", "its offset is not committed to the group any more; the commit records keep it"}});
+  }
+  return gone.size() != before;
+}
+
+void Transactions::State::send_offsets(const Offsets& all, Deadline deadline) {
+  Offsets offsets = all;
+  for (const TopicPartition& partition : gone) offsets.erase(partition);
   if (offsets.empty()) return;
   struct Call {
     std::shared_ptr<Producer::Inner> client;
@@ -291,7 +394,10 @@ void Transactions::State::send_offsets(const Offsets& offsets, Deadline deadline
     Owned<rd_kafka_consumer_group_metadata_t> group;
     Answer answer;
   };
-  const auto send = [&](int timeout_ms) {
+  const auto send = [&](int remaining) {
+    // librdkafka asks for the offsets of a partition that is gone until the end of the time that it is given.
+    const int timeout_ms =
+        std::min(remaining, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(offsets_time).count()));
     const auto call = std::make_shared<Call>();
     call->client = producer.inner();
     call->list.reset(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
@@ -311,7 +417,8 @@ void Transactions::State::send_offsets(const Offsets& offsets, Deadline deadline
 
 void Transactions::State::flush(Deadline deadline) {
   const RdKafka::ErrorCode code = producer->flush(remaining_ms(deadline));
-  if (const auto failure = deliveries->take()) throw Setback{failure->code, RdKafka::err2str(failure->code), failure->topic};
+  if (const auto failure = deliveries->take()) throw setback_of(*failure);
+  under_way.clear();
   if (code != RdKafka::ERR_NO_ERROR) throw Setback{code, "the records could not be delivered in time", {}};
 }
 
@@ -386,9 +493,10 @@ void Transactions::State::refuse(const Setback& setback) const {
       char limit[32] = "";
       std::size_t size = sizeof limit;
       rd_kafka_conf_get(rd_kafka_conf(producer.c()), "message.max.bytes", limit, &size);
-      throw Error(where,
-                  fmt::format("a record is too large: {} (message.max.bytes is {} here; the topic has its own)", text, limit),
-                  "raise message.max.bytes here and max.message.bytes of the topic");
+      throw TooLarge(
+          setback.too_large.empty() ? 0 : setback.too_large.front(), where,
+          fmt::format("a record is too large: {} (message.max.bytes is {} here; the topic has its own)", text, limit),
+          "raise max.message.bytes of the topic, and message.max.bytes here where it is set");
     }
     case RdKafka::ERR_UNKNOWN_TOPIC_OR_PART:
     case RdKafka::ERR__UNKNOWN_TOPIC:

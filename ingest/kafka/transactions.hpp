@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,6 +28,14 @@ struct OutputRecord {
   std::span<const RecordHeader> headers;
 };
 
+/// A record is larger than the brokers take, or than message.max.bytes where that is set.
+class TooLarge : public Error {
+ public:
+  TooLarge(std::size_t refused, std::string_view where, std::string_view what, std::string_view remedy)
+      : Error(where, what, remedy), record(refused) {}
+  std::size_t record;  ///< its place among those that were to be committed
+};
+
 /// The transactional producer of an application: its transactional.id is the application's name, and the offsets belong to the
 /// group of that name. Nothing of a transaction is visible to `read_committed` readers before commit has returned. One thread
 /// at a time may use it, any thread.
@@ -50,9 +59,11 @@ class Transactions {
   /// most 10 times, each told to the journal. Aborting may take a second beyond the deadline. Throws
   /// - Fenced: a newer instance has begun. Not committed.
   /// - Undecided: the deadline passed while the brokers did not answer. Committed or not: see there.
-  /// - Error: refused for good (record too large, topic missing, not authorised), or given up. Not committed; further calls are
-  ///   allowed.
+  /// - TooLarge: a record cannot be written. Where several that travelled together were refused they go in smaller and smaller
+  ///   groups until it is known which. Not committed; further calls are allowed.
+  /// - Error: refused for good (topic missing, not authorised), or given up. Not committed; further calls are allowed.
   /// After Fenced and Undecided every further call throws the same.
+  /// The brokers take no offsets of a partition that is gone: they are left out from then on, which is told to the journal.
   /// `before_end` is called once the brokers have all of a transaction, before it is ended: for what has to be done before
   /// anyone sees it. What it throws aborts the transaction and is thrown on.
   void commit(

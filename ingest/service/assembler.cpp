@@ -96,7 +96,7 @@ bool Assembler::decode(Part& part, const InputRecord& record) {
            fmt::format("the record has {} bytes, more than the limit of {}", record.value->size(), max_record_));
     return true;
   }
-  const Decoded decoded = part.codec->decode(*record.value);
+  const Decoded decoded = within_max_name(part.codec->decode(*record.value));
   if (decoded.refused) {
     refuse(part, record, *decoded.refused, decoded.message);
     return true;

@@ -10,6 +10,8 @@
 namespace deltamatch::ingest {
 namespace {
 
+constexpr std::size_t shortened_bytes = 4096;  // of key and value of a dead letter that is too large
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -73,12 +75,13 @@ std::size_t Commit::bytes() const noexcept {
   return bytes;
 }
 
-Committer::Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics, Offsets ends,
-                     Committed committed, const Limits& limits)
+Committer::Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics,
+                     Journal& journal, Offsets ends, Committed committed, const Limits& limits)
     : options_(options),
       log_(log),
       transactions_(transactions),
       metrics_(metrics),
+      journal_(journal),
       committed_(std::move(committed)),
       limits_(limits),
       ends_(std::move(ends)),
@@ -225,12 +228,21 @@ void Committer::write_log(const Commit& commit) {
 
 void Committer::commit_transaction(const std::function<void()>& before_end) {
   records_.clear();
+  sources_.clear();
   texts_.clear();
   headers_.clear();
   for (const Commit& commit : group_) add_records(commit);
   const auto start = Clock::now();
+  const auto deadline = start + limits_.give_up_after;
   try {
-    transactions_.commit(records_, ends_, start + limits_.give_up_after, before_end);
+    for (bool done = false; !done;) {
+      try {
+        transactions_.commit(records_, ends_, deadline, before_end);
+        done = true;
+      } catch (const kafka::TooLarge& refusal) {
+        if (Clock::now() >= deadline || !shorten(refusal.record)) throw;
+      }
+    }
   } catch (const kafka::Fenced&) {
     metrics_.transaction(Metrics::Outcome::fenced, seconds_since(start));
     throw;
@@ -241,38 +253,86 @@ void Committer::commit_transaction(const std::function<void()>& before_end) {
   metrics_.transaction(Metrics::Outcome::committed, seconds_since(start));
 }
 
+/// Shortens what was refused, and all of its topic that is no shorter. False where that is not possible any more.
+bool Committer::shorten(std::size_t refused) {
+  if (sources_[refused].kind == Source::Kind::mark || sources_[refused].shortened) return false;
+  const auto length = [](const kafka::OutputRecord& record) {
+    return record.key.value_or("").size() + record.value.value_or("").size();
+  };
+  const std::string_view topic = records_[refused].topic;
+  const std::size_t least = length(records_[refused]);
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    kafka::OutputRecord& record = records_[i];
+    Source& source = sources_[i];
+    if (record.topic != topic || source.kind == Source::Kind::mark || source.shortened || length(record) < least) continue;
+    source.shortened = true;
+    journal_.tell(Level::warn, source.kind == Source::Kind::alert ? "alert_shortened" : "dead_letter_shortened",
+                  {{"topic", std::string(topic)},
+                   {"bytes", std::to_string(length(record))},
+                   {"id", source.kind == Source::Kind::alert ? std::string(record.key.value_or("")) : std::string()},
+                   {"remedy", "raise max.message.bytes of the topic"}});
+    metrics_.record_shortened(topic);
+    if (source.kind == Source::Kind::alert) {
+      std::string& stub = texts_.emplace_back();
+      append_alert_stub(stub, *record.value);
+      record.value = stub;
+    } else {
+      record = letter_record(*source.letter, shortened_bytes);
+    }
+  }
+  return true;
+}
+
 void Committer::add_records(const Commit& commit) {
-  const auto keep = [&](std::string text) -> const std::string& { return texts_.emplace_back(std::move(text)); };
-  std::span<const kafka::RecordHeader> alert_headers;
+  add_alerts(commit);
+  if (!options_.input.dead_letter_topic.empty()) {
+    for (const BadRecord& letter : commit.letters) {
+      records_.push_back(letter_record(letter, std::string::npos));
+      sources_.push_back({Source::Kind::letter, &letter, false});
+    }
+  }
+  records_.push_back({commit_topic_, std::nullopt, texts_.emplace_back(to_json(commit.mark)), {}});
+  sources_.push_back({Source::Kind::mark, nullptr, false});
+}
+
+void Committer::add_alerts(const Commit& commit) {
+  std::span<const kafka::RecordHeader> headers;
   for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
     const AlertList& list = commit.alerts[s];
     if (options_.sinks[s].kind != SinkOptions::Kind::kafka || list.empty()) continue;
-    if (alert_headers.empty()) {
+    if (headers.empty()) {
       const auto now =
           std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch());
-      alert_headers = headers_.emplace_back(std::vector<kafka::RecordHeader>{
-          {"deltamatch.committed", keep(std::to_string(now.count()))}, {"deltamatch.ends", keep(ends_text(commit.mark))}});
+      const std::string& committed = texts_.emplace_back(std::to_string(now.count()));
+      const std::string& ends = texts_.emplace_back(ends_text(commit.mark));
+      headers = headers_.emplace_back(
+          std::vector<kafka::RecordHeader>{{"deltamatch.committed", committed}, {"deltamatch.ends", ends}});
     }
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::string_view id = alert_id(list[i]);
-      kafka::OutputRecord& record =
-          records_.emplace_back(kafka::OutputRecord{options_.sinks[s].topic, {}, list[i], alert_headers});
+      kafka::OutputRecord& record = records_.emplace_back(kafka::OutputRecord{options_.sinks[s].topic, {}, list[i], headers});
       if (!id.empty()) record.key = id;
+      sources_.push_back({Source::Kind::alert, nullptr, false});
     }
   }
-  if (!options_.input.dead_letter_topic.empty()) {
-    for (const BadRecord& letter : commit.letters) {
-      std::vector<kafka::RecordHeader> headers;
-      for (auto& [name, value] : dead_letter_headers(refused(letter))) {
-        const std::string& kept_name = keep(std::move(name));
-        headers.push_back({kept_name, keep(std::move(value))});
-      }
-      kafka::OutputRecord& record = records_.emplace_back(
-          kafka::OutputRecord{options_.input.dead_letter_topic, {}, letter.value, headers_.emplace_back(std::move(headers))});
-      if (!letter.key.empty()) record.key = letter.key;
-    }
+}
+
+/// With at most so many bytes of key and of value.
+kafka::OutputRecord Committer::letter_record(const BadRecord& letter, std::size_t most) {
+  const std::string_view value = std::string_view(letter.value).substr(0, most);
+  const std::string_view key = std::string_view(letter.key).substr(0, most);
+  RefusedRecord told = refused(letter);
+  told.value = value;
+  std::vector<kafka::RecordHeader> headers;
+  for (auto& [name, text] : dead_letter_headers(told)) {
+    const std::string& kept_name = texts_.emplace_back(std::move(name));
+    headers.push_back({kept_name, texts_.emplace_back(std::move(text))});
   }
-  records_.push_back({commit_topic_, std::nullopt, keep(to_json(commit.mark)), {}});
+  if (key.size() < letter.key.size())
+    headers.push_back({"deltamatch.key.length", texts_.emplace_back(std::to_string(letter.key.size()))});
+  kafka::OutputRecord record{options_.input.dead_letter_topic, {}, value, headers_.emplace_back(std::move(headers))};
+  if (!key.empty()) record.key = key;
+  return record;
 }
 
 }  // namespace deltamatch::ingest

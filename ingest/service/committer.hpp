@@ -16,6 +16,7 @@
 
 #include "deltamatch/engine.hpp"
 #include "ingest/alert/alert_list.hpp"
+#include "ingest/journal.hpp"
 #include "ingest/kafka/transactions.hpp"
 #include "ingest/service/assembler.hpp"
 #include "ingest/service/metrics.hpp"
@@ -51,6 +52,9 @@ struct Commit {
 /// gathers, so that its latency does not bound the rate; groups that nobody will see anything of wait up to `quiet` for
 /// company. The engine is ahead of what is committed: if a transaction fails for good, the process has to start anew from the
 /// last commit record, and nothing that was not committed was ever seen.
+///
+/// What the brokers refuse for its size is written shortened, and told: of a dead letter the first bytes (its headers say how
+/// long it is), of an alert what append_alert_stub leaves. Sinks that are not Kafka get the whole alert.
 class Committer {
  public:
   struct Limits {
@@ -63,8 +67,8 @@ class Committer {
   using Committed = std::function<void(Commit&&)>;
 
   /// All references outlive it. `ends`: of the last batch committed so far.
-  Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics, Offsets ends,
-            Committed committed, const Limits& limits);
+  Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics, Journal& journal,
+            Offsets ends, Committed committed, const Limits& limits);
   /// Drops what is not under way.
   ~Committer();
   Committer(const Committer&) = delete;
@@ -96,11 +100,15 @@ class Committer {
   void write_log(const Commit& commit);
   void commit_transaction(const std::function<void()>& before_end);
   void add_records(const Commit& commit);
+  void add_alerts(const Commit& commit);
+  [[nodiscard]] kafka::OutputRecord letter_record(const BadRecord& letter, std::size_t most);
+  bool shorten(std::size_t refused);
 
   const ServiceOptions& options_;
   Log& log_;
   kafka::Transactions& transactions_;
   Metrics& metrics_;
+  Journal& journal_;
   Committed committed_;
   Limits limits_;
 
@@ -120,6 +128,12 @@ class Committer {
   Clock::time_point last_;
   Offsets ends_;  // of the last batch committed
   std::vector<kafka::OutputRecord> records_;
+  struct Source {
+    enum class Kind : std::uint8_t { alert, letter, mark } kind;
+    const BadRecord* letter = nullptr;
+    bool shortened = false;
+  };
+  std::vector<Source> sources_;                           // of the records
   std::deque<std::string> texts_;                         // what the records' views point to
   std::deque<std::vector<kafka::RecordHeader>> headers_;  // likewise
   std::string commit_topic_;

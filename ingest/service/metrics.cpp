@@ -125,6 +125,8 @@ struct Metrics::Series {
   Family<Gauge>& lag = gauges(registry, "deltamatch_consumer_lag", "Records of a partition that are in no batch yet.");
   Family<Counter>& bad_records = counters(registry, "deltamatch_bad_records_total", "Records refused.");
   Family<Counter>& dead_letters = counters(registry, "deltamatch_dead_letters_total", "Records put among the dead letters.");
+  Family<Counter>& shortened =
+      counters(registry, "deltamatch_shortened_records_total", "Records too large for a topic, written shortened.");
 
   Family<Counter>& transactions = counters(registry, "deltamatch_transactions_total", "Transactions by their outcome.");
   Histogram& transaction_seconds =
@@ -212,6 +214,8 @@ void Metrics::consumer_lag(const TopicPartition& partition, std::int64_t records
 void Metrics::bad_records(RejectReason reason, std::uint64_t count) {
   series_->bad_records.Add({{"reason", text_of(reject_name(reason))}}).Increment(static_cast<double>(count));
 }
+
+void Metrics::record_shortened(std::string_view topic) { series_->shortened.Add({{"topic", text_of(topic)}}).Increment(); }
 
 void Metrics::dead_letters(RejectReason reason, std::uint64_t count) {
   series_->dead_letters.Add({{"reason", text_of(reject_name(reason))}}).Increment(static_cast<double>(count));

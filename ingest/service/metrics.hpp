@@ -45,6 +45,9 @@ class Metrics {
   /// Those that went to the dead letters.
   void dead_letters(RejectReason reason, std::uint64_t count = 1);
 
+  /// A record for a topic that was written shortened, as the brokers refused it for its size.
+  void record_shortened(std::string_view topic);
+
   enum class Outcome : std::uint8_t { committed, aborted, fenced, failed };
   void transaction(Outcome outcome, double seconds);
 

@@ -52,7 +52,7 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
   Committer::Limits limits;
   limits.give_up_after = context_.options.transaction_timeout;
   committer_ = std::make_unique<Committer>(
-      context_.options, *log_, context_.transactions, context_.metrics, last_.ends,
+      context_.options, *log_, context_.transactions, context_.metrics, context_.journal, last_.ends,
       [this](Commit&& commit) { committed(std::move(commit)); }, limits);
 }
 

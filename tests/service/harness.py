@@ -66,9 +66,10 @@ class Broker:
     def stop(self):
         self.script("stop")
 
-    def create(self, topic, partitions=1):
+    def create(self, topic, partitions=1, **settings):
         """With the broker's own tool."""
-        self.tool("kafka.tools.TopicCommand", "--create", "--topic", topic, "--partitions", partitions)
+        options = [part for key, value in settings.items() for part in ("--config", f"{key.replace('_', '.')}={value}")]
+        self.tool("kafka.tools.TopicCommand", "--create", "--topic", topic, "--partitions", partitions, *options)
 
     def produce(self, topic, records, partition=None):
         """Records are bytes, or (key, bytes) with None for a null; one batch of them at a time, in order."""
@@ -80,7 +81,7 @@ class Broker:
             lines.append((key or b"") + b"\x1e" + (b"" if value is None else value) + b"\x1d")
         nulls = any(isinstance(record, tuple) and record[1] is None for record in records)
         command = ["kcat", "-P", "-q", "-b", self.address, "-t", topic, "-K", "\x1e", "-D", "\x1d",
-                   "-X", "topic.partitioner=murmur2_random", "-X", "linger.ms=5", *(["-Z"] if nulls else [])]
+                   "-X", "topic.partitioner=murmur2_random", "-X", "linger.ms=5", "-X", "message.max.bytes=2000000", *(["-Z"] if nulls else [])]
         if partition is not None:
             command += ["-p", str(partition)]
         done = subprocess.run(command, input=b"".join(lines), capture_output=True, check=False)

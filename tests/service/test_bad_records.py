@@ -125,6 +125,69 @@ class BadRecords(ServiceTest):
         self.assertEqual(service.stop(), 0)
         self.assertEqual(len(self.alert_lines()), 2)
 
+    def test_a_dead_letter_may_be_as_long_as_a_record(self):
+        self.config(input__on_error="dead-letter", input__dead_letters={"topic": self.letters})
+        service = self.start()
+        broken = b'{"source":1,"target":2,"note":"' + b"x" * 1_020_000
+        self.broker.produce(self.input, [broken, *GOOD])
+        service.wait_committed({f"{self.input}[0]": 4})
+        self.assertEqual(service.stop(), 0)
+        (*_, letter, headers), = self.broker.consume(self.letters)
+        self.assertEqual(letter, broken)
+        self.assertNotIn(b"deltamatch.length", headers)
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_a_dead_letter_that_its_topic_does_not_take_is_cut_short(self):
+        self.broker.create(self.letters, max_message_bytes=50_000)
+        self.config(input__on_error="dead-letter", input__dead_letters={"topic": self.letters})
+        service = self.start()
+        broken = [b"{" + bytes([65 + i]) * size for i, size in enumerate((60_000, 300, 70_000, 30_000, 30_000))]
+        self.broker.produce(self.input, [*[(b"k" * 10_000, record) for record in broken], *GOOD])
+        service.wait_committed({f"{self.input}[0]": 8})
+        self.assertEqual(service.metric("deltamatch_shortened_records_total"), {f'{{topic="{self.letters}"}}': 2.0})
+        self.assertEqual(service.stop(), 0)
+        letters = self.broker.consume(self.letters)
+        self.assertEqual([letter[3] for letter in letters],
+                         [record[:4096] if len(record) > 50_000 else record for record in broken])
+        self.assertEqual([letter[4].get(b"deltamatch.length") for letter in letters], [b"60001", None, b"70001", None, None])
+        self.assertEqual([letter[4].get(b"deltamatch.key.length") for letter in letters], [b"10000", None, b"10000", None, None])
+        self.assertEqual([len(letter[2]) for letter in letters], [4096, 10_000, 4096, 10_000, 10_000])
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_long_ids_and_labels_are_refused(self):
+        self.config(input__on_error="dead-letter", input__dead_letters={"topic": self.letters},
+                    queries=[{"name": "edge", "pattern": "(a)-->(b)", "sinks": ["alerts"]}])
+        service = self.start()
+        self.broker.produce(self.input, [edge("z" * 1024, 2), edge("z" * 1025, 2), edge(1, "z" * 900_000), edge(1, 2, label="l" * 1025)])
+        service.wait_committed({f"{self.input}[0]": 4})
+        self.assertEqual(service.stop(), 0)
+        reasons = [headers[b"__connect.errors.exception.class.name"] for *_, headers in self.broker.consume(self.letters)]
+        self.assertEqual(reasons, [b"bad_id", b"bad_id", b"too_long"])
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_an_alert_that_its_topic_does_not_take_leaves_a_stub(self):
+        self.broker.create(self.alerts, max_message_bytes=2000)
+        file = self.dir / "alerts.jsonl"
+        self.config(sinks={"alerts": {"type": "kafka", "topic": self.alerts}, "file": {"type": "file", "path": str(file)}},
+                    queries=[{"name": "edge", "pattern": "(a)-->(b)", "sinks": ["alerts", "file"]}])
+        service = self.start()
+        updates = [edge("long" * 250, "b"), *[edge(i, i + 1) for i in range(200)], edge("long" * 250, "c")]
+        self.broker.produce(self.input, updates)
+        service.wait_committed({f"{self.input}[0]": 202})
+        self.assertEqual(service.stop(), 0)
+        whole = {json.loads(line)["id"]: line for line in file.read_text().splitlines()}
+        told = self.alert_lines()
+        self.assertEqual((len(whole), len(told)), (202, 202))
+        stubs = [json.loads(line) for line in told if "too_large" in line]
+        self.assertEqual(len(stubs), 2)
+        for stub in stubs:
+            alert = json.loads(whole[stub["id"]])
+            self.assertEqual(stub.pop("too_large"), len(whole[stub["id"]]))
+            self.assertEqual(stub, {key: alert[key] for key in ("v", "id", "query", "sign", "batch", "time")})
+        for line in told:
+            if "too_large" not in line:
+                self.assertEqual(line, whole[json.loads(line)["id"]])
+
     def test_a_record_beyond_the_limit_is_too_long(self):
         self.config(input__on_error="dead-letter", input__dead_letters={"topic": self.letters}, input__max_record="1KiB")
         service = self.start()

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "cli/config/parts.hpp"
 #include "cli/paths.hpp"
@@ -68,6 +69,18 @@ class Checker {
     if (queries.empty()) warn("queries", "queries", "there is no query: nothing is matched", "add queries");
   }
 
+  void sizes() {
+    const auto& properties = config_.service.kafka;
+    const auto limit = properties.find("message.max.bytes");
+    std::uint64_t bytes = 0;
+    if (limit == properties.end() || config_.service.input.dead_letter_topic.empty()) return;
+    const auto [end, error] = std::from_chars(limit->second.data(), limit->second.data() + limit->second.size(), bytes);
+    if (error != std::errc() || bytes > config_.service.input.max_record) return;
+    warn("kafka", "kafka.message.max.bytes",
+         "dead letters of records that are as long as input.max_record allows are cut short",
+         "raise it, or lower input.max_record");
+  }
+
  private:
   [[nodiscard]] std::string place(const Use& use) const { return reading_.problems.where(use.line, use.key); }
 
@@ -97,6 +110,7 @@ void check_together(Section& top, ServiceConfig& config) {
   checker.files();
   checker.topics();
   checker.sinks();
+  checker.sizes();
 }
 
 }  // namespace deltamatch::cli

@@ -20,6 +20,12 @@ TEST(DeadLetters, HeadersAreNamedAsKafkaConnectNamesThem) {
                           Pair("__connect.errors.exception.message", "an \"id\"")));
 }
 
+TEST(DeadLetters, OneThatIsCutTellsItsLength) {
+  RefusedRecord cut = record();
+  cut.length = 70'000;
+  EXPECT_THAT(dead_letter_headers(cut), ::testing::Contains(Pair("deltamatch.length", "70000")));
+}
+
 TEST(DeadLetters, ALineOfAFileIsThatOfAReplayAndWhereInKafkaItWas) {
   std::string text;
   append_dead_letter(text, record());

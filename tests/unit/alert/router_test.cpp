@@ -242,6 +242,17 @@ TEST_F(Router, AQueryThatIsGoneStillTellsWhatWasSuppressedAndOneThatStaysKeepsIt
 TEST(AlertText, OnlyAnAlertHasAnId) {
   EXPECT_EQ(alert_id(testing::alert_of(1, 2)), "00000000000000010000000000000002");
   EXPECT_EQ(alert_id(R"({"v":1,"query":"r","batch":3,"suppressed":3})"), "");
+  const std::string head =
+      R"({"v":1,"id":"00000000000000010000000000000002","query":"q\",\"bindings\":","sign":"+","batch":3,"time":null)";
+  std::string stub;
+  append_alert_stub(stub, head + R"(,"bindings":{"a":",\"bindings\":"},"edges":[],"cause":[0]})");
+  EXPECT_EQ(stub, head + R"(,"too_large":)" + std::to_string(head.size() + 58) + "}");
+  EXPECT_EQ(alert_id(stub), "00000000000000010000000000000002");
+  EXPECT_EQ(alert_id(R"({"v":1,"id":"00)"), "");
+  EXPECT_EQ(alert_id(""), "");
+  std::string record;
+  append_suppressed(record, "a\"b", 18446744073709551615u, 1);
+  EXPECT_EQ(record, R"({"v":1,"query":"a\"b","batch":18446744073709551615,"suppressed":1})");
   EXPECT_EQ(alert_id(R"({"v":1,"id":"00)"), "");
   EXPECT_EQ(alert_id(""), "");
   std::string record;

@@ -280,6 +280,18 @@ TEST_F(ServiceConfigTest, WhatIsUnusedIsAWarning) {
               ElementsAre(HasSubstr(":1: there is no sink: matches are counted"), HasSubstr("queries: there is no query")));
 }
 
+TEST_F(ServiceConfigTest, DeadLettersThatWouldBeCutAreAWarning) {
+  const auto warnings = [&](const std::string& bytes) {
+    return read("kafka: {bootstrap.servers: 'b:9092', message.max.bytes: " + bytes +
+                "}\ninput: {topics: [{name: t, format: json}], on_error: dead-letter, dead_letters: {topic: d}}\n"
+                "sinks: {a: {type: stdout}}\n")
+        .warnings;
+  };
+  EXPECT_THAT(warnings("1000000"),
+              ElementsAre(HasSubstr(":1: kafka.message.max.bytes: dead letters of records that are as long")));
+  EXPECT_THAT(warnings("2000000"), testing::IsEmpty());
+}
+
 TEST_F(ServiceConfigTest, HttpMayBeOff) { EXPECT_FALSE(read("http: {listen: off}").service.http.enabled); }
 
 TEST_F(ServiceConfigTest, WindowsLineEndsAndAByteOrderMarkDoNoHarm) {

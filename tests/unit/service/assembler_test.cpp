@@ -146,6 +146,38 @@ TEST_F(AssemblerTest, KeepsBadRecordsAndTheBytesOfAllWhereTheyBecomeDeadLetters)
   EXPECT_EQ(batch_.key(2), "k");
 }
 
+TEST_F(AssemblerTest, RefusesLongNames) {
+  InputOptions options;
+  options.on_error = OnError::skip;
+  assembler_.emplace(options, BatchLimits{}, std::size_t{1} << 20, std::nullopt);
+  const std::size_t part = open("t", 0);
+  const auto edge = [](std::size_t source, std::size_t label) {
+    return R"({"source":")" + std::string(source, 's') + R"(","target":2,"label":")" + std::string(label, 'l') + "\"}";
+  };
+  EXPECT_TRUE(add(part, 0, edge(1025, 1)));
+  EXPECT_TRUE(add(part, 1, edge(1, 1025)));
+  EXPECT_TRUE(add(part, 2, edge(1024, 1024)));
+  assembler_->cut(batch_, start);
+  EXPECT_EQ(batch_.updates.size(), 1U);
+  EXPECT_EQ(batch_.refused[static_cast<std::size_t>(RejectReason::bad_id)], 1U);
+  EXPECT_EQ(batch_.refused[static_cast<std::size_t>(RejectReason::too_long)], 1U);
+}
+
+TEST_F(AssemblerTest, UpdatesOfOneRecordSayThatTheyAre) {
+  make({});
+  topics_.codec.envelope = Envelope::debezium;
+  const std::size_t one = open("t", 1);
+  const std::size_t zero = open("t", 0);
+  for (const std::size_t part : {one, zero}) {
+    EXPECT_TRUE(add(part, 0, R"({"op":"u","before":{"source":1,"target":2},"after":{"source":1,"target":3}})"));
+    EXPECT_TRUE(add(part, 1, R"({"op":"c","after":{"source":1,"target":4}})"));
+  }
+  EXPECT_THAT(cut(), ElementsAre("-1>2", "+1>3", "+1>4", "-1>2", "+1>3", "+1>4"));
+  std::vector<bool> continues;
+  for (const Update& update : batch_.updates.updates()) continues.push_back(update.continues);
+  EXPECT_THAT(continues, ElementsAre(false, true, false, false, true, false));
+}
+
 TEST_F(AssemblerTest, WaitsForSlowPartitionsUntilTheyAreIdle) {
   make({});
   const std::size_t fast = open("t", 0);
