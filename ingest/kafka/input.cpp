@@ -4,6 +4,7 @@
 #include <mutex>
 #include <regex>
 #include <set>
+#include <utility>
 
 #include "ingest/kafka/metadata.hpp"
 #include "ingest/kafka/reader.hpp"
@@ -56,6 +57,7 @@ struct Input::State {
   Reader reader;
   std::mutex mutex;  // held to add partitions, and to read them from another thread
   std::vector<InputPartition> partitions;
+  bool disowned = false;
 };
 
 Input::Input(const Cluster& cluster, const InputOptions& options, std::vector<std::string> never)
@@ -115,6 +117,10 @@ void Input::add(const std::vector<InputPartition>& partitions, const Offsets& fr
   s.reader.fetch_added();
 }
 
+void Input::leave(std::uint32_t partition) { state_->reader.leave(partition); }
+void Input::resume(std::uint32_t partition) { state_->reader.resume(partition); }
+bool Input::disowned() noexcept { return std::exchange(state_->disowned, false); }
+
 const std::vector<InputPartition>& Input::partitions() const noexcept { return state_->partitions; }
 
 std::optional<Message> Input::poll(std::chrono::milliseconds timeout) {
@@ -125,7 +131,14 @@ std::optional<Message> Input::poll(std::chrono::milliseconds timeout) {
     Message::Handle message(rd_kafka_consumer_poll(s.reader.client().c(), wait));
     if (message != nullptr) {
       s.reader.wake_fetchers();
-      if (auto record = s.reader.take(std::move(message))) return record;
+      try {
+        if (auto record = s.reader.take(std::move(message))) return record;
+      } catch (const PartitionGone& gone) {
+        if (gone.partition >= s.partitions.size() || !is_expression(s.options.topics[s.partitions[gone.partition].topics]))
+          throw;
+        s.disowned = true;
+        return std::nullopt;
+      }
     } else if (deadline == Deadline{}) {
       deadline = Clock::now() + timeout;
     } else if (wait == 0) {

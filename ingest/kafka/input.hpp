@@ -52,12 +52,20 @@ class Input {
   /// order of calls and never change. What was fetched of the others stays.
   void add(const std::vector<InputPartition>& partitions, const Offsets& from);
 
+  /// Fetches nothing more of a partition that is gone; resume goes on where it was seen to.
+  void leave(std::uint32_t partition);
+  void resume(std::uint32_t partition);
+
+  /// Whether, since the last call, the brokers disowned a partition of a topic that an expression matched: `discover` tells
+  /// which are there.
+  [[nodiscard]] bool disowned() noexcept;
+
   /// In the order of their indices. Stable while nobody adds.
   [[nodiscard]] const std::vector<InputPartition>& partitions() const noexcept;
 
   /// The next record; none if none came within the timeout. Failures of transport are waited out and told to the journal.
-  /// Throws Error if the topic is gone or may not be read, or if a partition's next offset is out of range: then the message
-  /// names topic, partition, the offset needed and the lowest retained.
+  /// Throws Error if a topic that is named is gone, one may not be read, or if a partition's next offset is out of range: then
+  /// the message names topic, partition, the offset needed and the lowest retained.
   [[nodiscard]] std::optional<Message> poll(std::chrono::milliseconds timeout);
 
   /// Everything of this partition before this offset has been polled. Goes beyond the last record where only records follow

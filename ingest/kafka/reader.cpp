@@ -44,6 +44,22 @@ std::uint32_t Reader::add(const TopicPartition& partition, std::int64_t offset) 
   return static_cast<std::uint32_t>(partitions_.size() - 1);
 }
 
+void Reader::leave(std::uint32_t partition) {
+  std::vector<RdKafka::TopicPartition*> left{
+      RdKafka::TopicPartition::create(partitions_[partition].topic, partitions_[partition].partition)};
+  const std::unique_ptr<RdKafka::Error> error(client_->incremental_unassign(left));
+  RdKafka::TopicPartition::destroy(left);
+  if (error) throw Error("kafka", "a partition could not be left: " + error->str());
+}
+
+void Reader::resume(std::uint32_t partition) {
+  std::vector<RdKafka::TopicPartition*> back{
+      RdKafka::TopicPartition::create(partitions_[partition].topic, partitions_[partition].partition, seen(partition))};
+  const std::unique_ptr<RdKafka::Error> error(client_->incremental_assign(back));
+  RdKafka::TopicPartition::destroy(back);
+  if (error) throw Error("kafka", "partitions could not be assigned: " + error->str());
+}
+
 void Reader::fetch_added() {
   std::vector<RdKafka::TopicPartition*> added;
   for (; fetching_ < partitions_.size(); ++fetching_) {
@@ -111,8 +127,7 @@ void Reader::refuse(const rd_kafka_message_t& message) {
     case RdKafka::ERR_UNKNOWN_TOPIC_OR_PART:
     case RdKafka::ERR__UNKNOWN_TOPIC:
     case RdKafka::ERR__UNKNOWN_PARTITION:
-      throw Error(to_string(partition), "the brokers do not know this partition any more",
-                  "restore the topic, or take it out of the input");
+      throw PartitionGone(index_of(message), to_string(partition));
     case RdKafka::ERR_TOPIC_AUTHORIZATION_FAILED:
       throw Error(partition.topic, "the brokers do not allow reading this topic", "allow READ and DESCRIBE on it");
     default:

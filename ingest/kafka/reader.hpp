@@ -19,6 +19,15 @@ struct FetchLimits {
   std::size_t records = 200'000;
 };
 
+/// The brokers do not know a partition any more.
+class PartitionGone : public Error {
+ public:
+  PartitionGone(std::uint32_t index, const std::string& name)
+      : Error(name, "the brokers do not know this partition any more", "restore the topic, or take it out of the input"),
+        partition(index) {}
+  std::uint32_t partition;
+};
+
 /// One thread uses it, save where said otherwise.
 class Reader {
  public:
@@ -26,6 +35,9 @@ class Reader {
 
   /// Begins to read a partition as well, at this offset; the index that it gets.
   std::uint32_t add(const TopicPartition& partition, std::int64_t offset);
+  /// Fetches nothing more of a partition, and from where it was seen to last on again.
+  void leave(std::uint32_t partition);
+  void resume(std::uint32_t partition);
   /// After adding: fetching begins.
   void fetch_added();
 
@@ -36,7 +48,7 @@ class Reader {
   [[nodiscard]] std::int64_t end(const TopicPartition& partition);
 
   /// The message as a record, and its partition has been seen beyond it. None for what is no record, but tells how far its
-  /// partition goes, or of an error that passes. Throws Error for one that does not.
+  /// partition goes, or of an error that passes. Throws PartitionGone, and Error for another that does not.
   [[nodiscard]] std::optional<Message> take(Message::Handle message);
 
   /// To be called now and then: where much was taken since the last time, fetching goes on at once.

@@ -64,6 +64,7 @@ std::size_t Assembler::open(const TopicPartition& partition, std::int64_t next, 
                                       [&](const TopicPartition& at, std::uint32_t other) { return at < parts_[other].at; });
   order_.insert(place, number);
   parts_.push_back({partition, std::move(codec), next, {}});
+  held_.erase(partition);
   watermarks_.open(now);
   auto names = std::make_shared<std::vector<TopicPartition>>();
   for (const Part& part : parts_) names->push_back(part.at);
@@ -143,12 +144,12 @@ bool Assembler::watermark_moves(Clock::time_point now) {
 void Assembler::cut(InputBatch& batch, Clock::time_point now) {
   batch.clear();
   batch.parts = names_;
-  batch.ends.clear();
+  batch.ends = held_;
   for (const std::uint32_t number : order_) {
     Part& part = parts_[number];
     if (!part.run.updates.empty()) batch.append(part.run);
     part.run.clear();
-    batch.ends.emplace_hint(batch.ends.end(), part.at, part.next);
+    batch.ends.emplace(part.at, part.next);
   }
   batch.updates.set_watermark(watermarks_.advance(now));
   batch.records = records_;

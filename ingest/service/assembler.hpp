@@ -101,6 +101,8 @@ class Assembler {
   /// read. Throws Error(usage) as make_message_codec does.
   std::size_t open(const TopicPartition& partition, std::int64_t next, const InputTopics& topics, Clock::time_point now);
   [[nodiscard]] std::size_t partitions() const noexcept { return parts_.size(); }
+  /// Of a partition that is not there nothing is read, but every batch tells where it ended; until open takes it up.
+  void hold(const TopicPartition& partition, std::int64_t end) { held_.insert_or_assign(partition, end); }
 
   /// Takes a record into the open batch. False where the batch must be cut before this record, which is then to be given again.
   bool add(const InputRecord& record, Clock::time_point now);
@@ -136,6 +138,7 @@ class Assembler {
   Watermarks watermarks_;
   std::vector<Part> parts_;
   std::shared_ptr<const std::vector<TopicPartition>> names_;
+  Offsets held_;
   std::vector<std::uint32_t> order_;  // numbers of the parts, by (topic, partition)
   TimeSpan span_;
   std::size_t updates_ = 0;

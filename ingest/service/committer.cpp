@@ -106,6 +106,7 @@ void Committer::submit(Commit&& commit) {
   if (failure_) std::rethrow_exception(failure_);
   pending_visible_ += commit.visible() ? 1 : 0;
   pending_bytes_ += bytes;
+  if (pending_.empty() && under_way_ == 0) waiting_since_ = Clock::now();
   pending_.push_back(std::move(commit));
   lock.unlock();
   changed_.notify_all();
@@ -129,6 +130,12 @@ void Committer::check() {
 Committer::Statistics Committer::statistics() const {
   const std::scoped_lock lock(mutex_);
   return statistics_;
+}
+
+std::optional<std::chrono::steady_clock::time_point> Committer::waiting_since() const {
+  const std::scoped_lock lock(mutex_);
+  if (pending_.empty() && under_way_ == 0) return std::nullopt;
+  return waiting_since_;
 }
 
 void Committer::probe() {
@@ -157,6 +164,7 @@ void Committer::run() {
     }
     lock.lock();
     under_way_ = 0;
+    waiting_since_ = Clock::now();
     failure_ = failure;
     changed_.notify_all();
     if (failure_) return;

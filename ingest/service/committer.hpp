@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -84,6 +85,9 @@ class Committer {
   /// Asks for a transaction soon, be it one without records: where another instance has taken over it is refused.
   void probe();
 
+  /// Since when batches wait without any of them being committed; none: nothing waits.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> waiting_since() const;
+
   struct Statistics {
     std::uint64_t transactions = 0;
     double log_seconds = 0;
@@ -118,6 +122,7 @@ class Committer {
   std::size_t pending_bytes_ = 0;
   std::size_t pending_visible_ = 0;
   std::size_t under_way_ = 0;
+  Clock::time_point waiting_since_;  // where anything is pending or under way
   std::exception_ptr failure_;
   bool draining_ = false;
   bool probing_ = false;

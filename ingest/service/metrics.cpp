@@ -122,6 +122,7 @@ struct Metrics::Series {
   Family<Gauge>& watermark =
       gauges(registry, "deltamatch_watermark_seconds", "Event time up to which the stream is complete, since the epoch.");
 
+  Gauge& missing = gauges(registry, "deltamatch_input_partitions_missing", "Partitions that were read and are gone.").Add({});
   Family<Gauge>& lag = gauges(registry, "deltamatch_consumer_lag", "Records of a partition that are in no batch yet.");
   Family<Counter>& bad_records = counters(registry, "deltamatch_bad_records_total", "Records refused.");
   Family<Counter>& dead_letters = counters(registry, "deltamatch_dead_letters_total", "Records put among the dead letters.");
@@ -214,6 +215,8 @@ void Metrics::consumer_lag(const TopicPartition& partition, std::int64_t records
 void Metrics::bad_records(RejectReason reason, std::uint64_t count) {
   series_->bad_records.Add({{"reason", text_of(reject_name(reason))}}).Increment(static_cast<double>(count));
 }
+
+void Metrics::partitions_missing(std::size_t count) { series_->missing.Set(static_cast<double>(count)); }
 
 void Metrics::record_shortened(std::string_view topic) { series_->shortened.Add({{"topic", text_of(topic)}}).Increment(); }
 

@@ -39,6 +39,8 @@ class Metrics {
   void graph(const GraphStatistics& graph);
   void watermark(Timestamp watermark);
 
+  /// Partitions that were read and are not there now.
+  void partitions_missing(std::size_t count);
   void consumer_lag(const TopicPartition& partition, std::int64_t records);
   /// A record that was refused, whatever is done about it.
   void bad_records(RejectReason reason, std::uint64_t count = 1);

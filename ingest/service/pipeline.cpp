@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -14,7 +15,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto longest_wait = 200ms;  // how late a request or a failure of the committer is noticed without input
+constexpr auto missing_patience = 15s;  // with partitions that are not there at the start
+constexpr auto stalled_after = 10s;     // so long may a commit take unnoticed
+constexpr auto longest_wait = 200ms;    // how late a request or a failure of the committer is noticed without input
 
 SnapshotterOptions snapshotter_options(const ServiceOptions& options) {
   SnapshotterOptions wanted;
@@ -99,21 +102,32 @@ void Pipeline::make_deliverer() {
   deliverer_ = std::make_unique<Deliverer>(std::move(targets), std::move(hooks), context_.journal);
 }
 
-void Pipeline::start_reading() {
-  const auto deadline = Clock::now() + 60s;
-  const std::vector<kafka::InputPartition> partitions = context_.input.discover(deadline);
-  Offsets from = context_.input.first_offsets(partitions, last_.ends, deadline);
-  for (const kafka::InputPartition& partition : partitions) {
-    const auto known = last_.ends.find(partition.id);
-    if (known != last_.ends.end()) from.insert_or_assign(partition.id, known->second);
+/// What the input has, and where a partition is missing that was read before, what it has a while later: right after brokers
+/// have started they may not tell of all.
+std::vector<kafka::InputPartition> Pipeline::find_partitions(const std::stop_token& stop) {
+  for (const auto patience = Clock::now() + missing_patience;;) {
+    std::vector<kafka::InputPartition> partitions = context_.input.discover(Clock::now() + 60s);
+    const auto is_there = [&](const auto& known) {
+      return std::any_of(partitions.begin(), partitions.end(), [&](const auto& at) { return at.id == known.first; });
+    };
+    if (std::all_of(last_.ends.begin(), last_.ends.end(), is_there) || Clock::now() >= patience || stop.stop_requested())
+      return partitions;
+    std::this_thread::sleep_for(longest_wait);
   }
+}
+
+void Pipeline::start_reading(const std::stop_token& stop) {
+  const std::vector<kafka::InputPartition> partitions = find_partitions(stop);
+  const auto deadline = Clock::now() + 60s;
+  Offsets from = context_.input.first_offsets(partitions, last_.ends, deadline);
+  for (const auto& [id, end] : last_.ends) from.insert_or_assign(id, end);  // those that are gone among them
   const bool fresh =
       std::any_of(partitions.begin(), partitions.end(), [&](const auto& at) { return !last_.ends.contains(at.id); });
-  for (const auto& [id, end] : from) last_.ends.insert_or_assign(id, end);
+  last_.ends = from;
   if (fresh) {  // a batch that names where they begin
     process_empty();
   }
-  reader_ = std::make_unique<Reader>(context_.input, context_.options.input, context_.options.batching,
+  reader_ = std::make_unique<Reader>(context_.input, context_.journal, context_.options.input, context_.options.batching,
                                      context_.options.engine.window, partitions, from, last_.watermark);
 }
 
@@ -124,7 +138,7 @@ void Pipeline::run(const std::stop_token& stop, const std::function<void()>& rea
   }
   try {
     change(context_.options.queries, std::vector<ActiveQuery>(last_.queries));
-    start_reading();
+    start_reading(stop);
     const std::stop_callback on_stop(stop, [this] { reader_->stop(); });
     ready();
     InputBatch batch;
@@ -262,6 +276,7 @@ void Pipeline::submit(Commit&& commit) {
     status_.graph = engine_.graph();
     status_.queries = commit.mark.queries;
   }
+  if (reader_) context_.metrics.partitions_missing(reader_->missing());
   for (const Suppressed& suppressed : router_.take_suppressed()) {
     context_.metrics.alerts_suppressed(suppressed.query, suppressed.sink, suppressed.count);
   }
@@ -369,7 +384,15 @@ void Pipeline::make_sure_of_ownership() {
   committer_->probe();
 }
 
+std::string Pipeline::stalled() const {
+  const auto since = committer_->waiting_since();
+  if (!since || Clock::now() - *since < stalled_after) return {};
+  return fmt::format("no batch was committed for {} s, although one waits",
+                     std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - *since).count());
+}
+
 void Pipeline::tell_lag() {
+  context_.metrics.partitions_missing(reader_->missing());
   for (const kafka::Progress& progress : context_.input.progress()) {
     if (progress.end >= 0) context_.metrics.consumer_lag(progress.id, std::max<std::int64_t>(0, progress.end - progress.seen));
   }

@@ -57,6 +57,9 @@ class Pipeline {
   /// the queries are refused (the old ones stay) or the pipeline ends.
   QueryChange change_queries(std::vector<ServiceQuery> queries);
 
+  /// Why it is not to be called ready although it runs: commits do not come through. Empty: they do.
+  [[nodiscard]] std::string stalled() const;
+
   struct Status {
     Mark committed;
     std::uint64_t processed = 0;  ///< batches
@@ -75,7 +78,8 @@ class Pipeline {
   struct Request;
 
   void make_deliverer();
-  void start_reading();
+  [[nodiscard]] std::vector<kafka::InputPartition> find_partitions(const std::stop_token& stop);
+  void start_reading(const std::stop_token& stop);
   void process(InputBatch& batch);
   void process_empty();
   QueryChange change(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before);

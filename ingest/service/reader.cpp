@@ -16,9 +16,11 @@ constexpr auto longest_poll = 50ms;                             // how late a st
 
 }  // namespace
 
-Reader::Reader(kafka::Input& input, const InputOptions& options, const BatchingOptions& batching, Timestamp window,
-               std::vector<kafka::InputPartition> partitions, const Offsets& from, std::optional<Timestamp> watermark)
+Reader::Reader(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching,
+               Timestamp window, std::vector<kafka::InputPartition> partitions, const Offsets& from,
+               std::optional<Timestamp> watermark)
     : input_(input),
+      journal_(journal),
       options_(options),
       batching_(batching),
       timed_(window > 0),
@@ -27,10 +29,17 @@ Reader::Reader(kafka::Input& input, const InputOptions& options, const BatchingO
       known_(from),
       next_refresh_(Clock::now() + options.refresh_every),
       last_cut_(Clock::now()) {
+  for (const auto& [id, end] : from) {
+    assembler_.hold(id, end);
+    gone_.insert(id);
+  }
   for (const kafka::InputPartition& partition : partitions) {
+    gone_.erase(partition.id);
     assembler_.open(partition.id, from.at(partition.id), options_.topics[partition.topics], Clock::now());
   }
   input_.add(partitions, from);
+  for (const TopicPartition& partition : gone_) leave(partition);
+  missing_ = gone_.size();
   thread_ = std::thread([this] { run(); });
 }
 
@@ -124,7 +133,7 @@ void Reader::read_until_stopped() {
                assembler_.watermark_moves(now)) {
       hand_over();  // edges expire although nothing comes
     }
-    if (now >= next_refresh_) look_for_partitions();
+    if (now >= next_refresh_ || input_.disowned()) look_for_partitions();
   }
 }
 
@@ -160,22 +169,34 @@ void Reader::hand_over() {
   changed_.notify_all();
 }
 
-/// What appears while the service runs is read from its first record, whatever the start policy says: nothing of it is old. It
-/// begins with a batch that names where, so that what is read of it can be told from the marks alone.
 void Reader::look_for_partitions() {
   const auto deadline = Clock::now() + 5s;
   next_refresh_ = Clock::now() + options_.refresh_every;
-  std::vector<kafka::InputPartition> fresh;
+  std::vector<kafka::InputPartition> fresh, back;
+  std::set<TopicPartition> lost;
   Offsets from;
+  for (const auto& [id, start] : known_) {
+    if (!gone_.contains(id)) lost.insert(id);
+  }
   try {
     for (const kafka::InputPartition& partition : input_.discover(deadline)) {
+      lost.erase(partition.id);
       if (!known_.contains(partition.id)) fresh.push_back(partition);
+      if (gone_.contains(partition.id)) back.push_back(partition);
     }
-    if (fresh.empty()) return;
     for (const kafka::InputPartition& partition : fresh) from.emplace(partition.id, input_.low(partition.id, deadline));
   } catch (const kafka::Unreachable&) {
     return;  // looked for again
   }
+  for (const TopicPartition& partition : lost) leave(partition);
+  for (const kafka::InputPartition& partition : back) take_back(partition);
+  if (!fresh.empty()) take_up(fresh, from);
+  missing_.store(gone_.size(), std::memory_order_relaxed);
+}
+
+/// What appears while the service runs is read from its first record, whatever the start policy says: nothing of it is old. It
+/// begins with a batch that names where, so that what is read of it can be told from the marks alone.
+void Reader::take_up(const std::vector<kafka::InputPartition>& fresh, const Offsets& from) {
   for (const kafka::InputPartition& partition : fresh) {
     const std::int64_t next = from.at(partition.id);
     assembler_.open(partition.id, next, options_.topics[partition.topics], Clock::now());
@@ -183,6 +204,39 @@ void Reader::look_for_partitions() {
   }
   hand_over();
   input_.add(fresh, from);
+}
+
+void Reader::leave(const TopicPartition& partition) {
+  gone_.insert(partition);
+  const std::optional<std::uint32_t> index = index_of(partition);
+  if (index) input_.leave(*index);
+  journal_.tell(Level::error, "input_partition_gone",
+                {{"partition", to_string(partition)},
+                 {"next_offset", std::to_string(index ? input_.seen(*index) : known_.at(partition))},
+                 {"effect", "nothing is read of it until it is back; the others go on"},
+                 {"remedy", "restore the topic; do not make another under its name"}});
+}
+
+void Reader::take_back(const kafka::InputPartition& partition) {
+  gone_.erase(partition.id);
+  const std::optional<std::uint32_t> index = index_of(partition.id);
+  const std::int64_t next = index ? input_.seen(*index) : known_.at(partition.id);
+  journal_.tell(Level::warn, "input_partition_back",
+                {{"partition", to_string(partition.id)}, {"next_offset", std::to_string(next)}});
+  if (index) {
+    input_.resume(*index);
+  } else {
+    assembler_.open(partition.id, next, options_.topics[partition.topics], Clock::now());
+    input_.add({partition}, {{partition.id, next}});
+  }
+}
+
+/// None where it has not been there since the start.
+std::optional<std::uint32_t> Reader::index_of(const TopicPartition& partition) const {
+  const auto& all = input_.partitions();
+  const auto at = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.id == partition; });
+  if (at == all.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(at - all.begin());
 }
 
 }  // namespace deltamatch::ingest

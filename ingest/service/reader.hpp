@@ -7,9 +7,11 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
+#include "ingest/journal.hpp"
 #include "ingest/kafka/input.hpp"
 #include "ingest/service/assembler.hpp"
 
@@ -17,13 +19,16 @@ namespace deltamatch::ingest {
 
 /// A batch closes when it has the most updates, when its first record is max_delay old, or when its event times would span too
 /// much. While the caller is busy an open batch goes on filling: so batches grow under load, and where the caller falls behind
-/// for long, reading stops and the clients' queues bound the memory. New partitions are taken in between two batches.
+/// for long, reading stops and the clients' queues bound the memory. New partitions are taken in between two batches. One that
+/// is gone is told to the journal, and so is its return: it is then read from where it was left, or refused where that is out
+/// of its range. Meanwhile batches tell where it was left.
 class Reader {
  public:
   enum class Outcome : std::uint8_t { batch, nothing, ended };
 
-  /// `input` reads nothing yet and outlives the reader. Begins at `from`, which names every partition.
-  Reader(kafka::Input& input, const InputOptions& options, const BatchingOptions& batching, Timestamp window,
+  /// `input` reads nothing yet and outlives the reader, as the journal does. Begins at `from`, which names every partition of
+  /// `partitions`; those that it names beside them are gone.
+  Reader(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching, Timestamp window,
          std::vector<kafka::InputPartition> partitions, const Offsets& from, std::optional<Timestamp> watermark);
   /// Ends the thread; what it has read is dropped.
   ~Reader();
@@ -35,6 +40,8 @@ class Reader {
   Outcome next(InputBatch& batch, std::chrono::milliseconds timeout);
   /// Ends a next() that waits. Any thread.
   void wake();
+  /// How many partitions are gone. Any thread.
+  [[nodiscard]] std::size_t missing() const noexcept { return missing_.load(std::memory_order_relaxed); }
   /// Reads no further; what is read closes as the last batch. Any thread.
   void stop();
 
@@ -46,15 +53,22 @@ class Reader {
   void take(const kafka::Message& message, Clock::time_point asked);
   void hand_over();
   void look_for_partitions();
+  void take_up(const std::vector<kafka::InputPartition>& fresh, const Offsets& from);
+  void take_back(const kafka::InputPartition& partition);
+  void leave(const TopicPartition& partition);
+  [[nodiscard]] std::optional<std::uint32_t> index_of(const TopicPartition& partition) const;
   [[nodiscard]] bool has_room();
   [[nodiscard]] bool stopping();
 
   kafka::Input& input_;
+  Journal& journal_;
   const InputOptions options_;
   const BatchingOptions batching_;
   const bool timed_;
   Assembler assembler_;
-  Offsets known_;
+  Offsets known_;  // where each partition began
+  std::set<TopicPartition> gone_;
+  std::atomic<std::size_t> missing_{0};
   Clock::time_point next_refresh_;
   Clock::time_point last_cut_;
   Clock::duration fetching_{};  // since the last cut, as below

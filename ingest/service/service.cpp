@@ -240,8 +240,8 @@ std::string Service::Impl::metrics_text() {
 }
 
 std::string Service::Impl::not_ready() {
-  if (state == ServiceState::running) return {};
   const std::scoped_lock lock(mutex);
+  if (state == ServiceState::running) return pipeline ? pipeline->stalled() : std::string();
   return state == ServiceState::recovering && !word.empty() ? word : std::string(state_name(state));
 }
 

@@ -206,6 +206,39 @@ TEST_F(InputTest, TellsTombstonesFromEmptyValuesAndKeepsBytes) {
   EXPECT_EQ(messages[2].value, bytes);
 }
 
+TEST_F(InputTest, ATopicOfAnExpressionThatIsGoneLeavesTheOthers) {
+  const std::string stem = unique("t");
+  cluster.properties["topic.metadata.propagation.max.ms"] = "500";
+  make_topic(stem + ".1", 1);
+  make_topic(stem + ".2", 1);
+  Writer writer;
+  writer.write(stem + ".1", 0, "a");
+  writer.write(stem + ".2", 0, "b");
+  writer.flush();
+  Input input(cluster, of({"^" + stem + "\\..*"}));
+  begin(input, {});
+  EXPECT_EQ(values(input, 2).size(), 2U);
+  delete_topic(stem + ".2");
+  ASSERT_TRUE(eventually([&] {
+    EXPECT_FALSE(input.poll(100ms));
+    return input.disowned();
+  })) << notes.all();
+  EXPECT_EQ(input.discover(in(20)).size(), 1U);
+  input.leave(1);
+  Writer later;
+  later.write(stem + ".1", 0, "goes on");
+  later.flush();
+  EXPECT_THAT(values(input, 1), ElementsAre("0:goes on"));
+  make_topic(stem + ".2", 1);
+  ASSERT_TRUE(eventually([&] { return input.discover(in(20)).size() == 2; }));
+  input.resume(1);
+  EXPECT_THAT(thrown([&] {
+                while (input.poll(10s)) {
+                }
+              }),
+              HasSubstr("ends at offset 0, before offset 1"));
+}
+
 TEST_F(InputTest, InputThatIsGoneIsNamed) {
   const std::string topic = unique("t");
   make_topic(topic, 1);

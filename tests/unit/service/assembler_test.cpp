@@ -146,6 +146,19 @@ TEST_F(AssemblerTest, KeepsBadRecordsAndTheBytesOfAllWhereTheyBecomeDeadLetters)
   EXPECT_EQ(batch_.key(2), "k");
 }
 
+TEST_F(AssemblerTest, TellsWherePartitionsEndedThatAreNotThere) {
+  make({});
+  assembler_->hold({"gone", 3}, 17);
+  const std::size_t part = open("t", 0);
+  EXPECT_TRUE(add(part, 0, R"({"source":1,"target":2})"));
+  EXPECT_THAT(cut(), ElementsAre("+1>2"));
+  EXPECT_EQ(batch_.ends, (Offsets{{{"gone", 3}, 17}, {{"t", 0}, 1}}));
+  const std::size_t back = open("gone", 3, 17);
+  EXPECT_TRUE(add(back, 17, R"({"source":3,"target":4})"));
+  EXPECT_THAT(cut(), ElementsAre("+3>4"));
+  EXPECT_EQ(batch_.ends, (Offsets{{{"gone", 3}, 18}, {{"t", 0}, 1}}));
+}
+
 TEST_F(AssemblerTest, RefusesLongNames) {
   InputOptions options;
   options.on_error = OnError::skip;

@@ -1,0 +1,89 @@
+"""Topics of the input that vanish, come late, or come back."""
+
+import signal
+import time
+
+from harness import edge, main, ServiceTest
+
+
+class InputTopics(ServiceTest):
+    def setUp(self):
+        super().setUp()
+        self.other = self.input + "2"
+        for topic in (self.input, self.other):
+            self.broker.create(topic)
+
+    def configure(self, **more):
+        self.config(input__topics=[{"name": f"^{self.input}.*", "format": "json"}], input__refresh_every="500ms", **more)
+
+    def told(self, service, event):
+        return [entry for entry in service.events() if entry.get("event") == event]
+
+    def at(self, number, topic=None):
+        return {f"{topic or self.input}[0]": number}
+
+    def started_and_lost(self):
+        """A running service that has read a record of each topic, one of which is gone."""
+        self.configure()
+        service = self.start()
+        self.broker.produce(self.input, [edge(1, 2)])
+        self.broker.produce(self.other, [edge(2, 3), edge(5, 6)])
+        service.wait_committed({**self.at(1), **self.at(2, self.other)})
+        self.broker.delete(self.other)
+        service.wait(lambda: service.metric("deltamatch_input_partitions_missing") == {"": 1.0}, "a missing partition")
+        return service
+
+    def test_one_that_is_deleted_does_not_stop_the_others(self):
+        service = self.started_and_lost()
+        self.assertIn(f"{self.other}[0]", [entry.get("partition") for entry in self.told(service, "input_partition_gone")])
+        start = time.monotonic()
+        self.broker.produce(self.input, [edge(3, 1)])
+        service.wait_committed(self.at(2))
+        self.assertLess(time.monotonic() - start, 30)
+        self.assertEqual(service.get("/readyz")[0], 200)
+        self.broker.produce(self.input, [edge(7, 8)])
+        service.wait_committed(self.at(3), timeout=10)
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.alert_lines()), 1)
+        self.assertEqual(self.marks()[-1]["ends"][self.other], {"0": 2})
+
+    def test_one_that_is_not_there_at_the_start_keeps_its_end(self):
+        service = self.started_and_lost()
+        service.kill()
+        service = self.start()
+        self.assertEqual([entry["next_offset"] for entry in self.told(service, "input_partition_gone") if "next_offset" in entry], ["2"])
+        self.broker.produce(self.input, [edge(3, 1)])
+        service.wait_committed(self.at(2))
+        self.assertEqual(self.marks()[-1]["ends"][self.other], {"0": 2})
+        self.broker.create(self.other)  # made anew: what was read of it is not there
+        self.assertEqual(service.ended(), 1)
+        self.assertIn("records were lost or the topic was made anew", service.log())
+        service = self.start(ready=False)
+        self.assertEqual(service.ended(), 1)
+        self.assertIn("records were lost or the topic was made anew", service.log())
+
+    def test_one_that_is_back_is_read_on(self):
+        service = self.started_and_lost()
+        service.process.send_signal(signal.SIGSTOP)  # until all is there
+        self.broker.create(self.other)
+        self.broker.produce(self.other, [edge(20, 30), edge(50, 60), edge(3, 1)])
+        service.process.send_signal(signal.SIGCONT)
+        service.wait_committed(self.at(3, self.other))
+        back = self.told(service, "input_partition_back")
+        self.assertEqual([entry["next_offset"] for entry in back], ["2"])
+        self.assertEqual(service.metric("deltamatch_input_partitions_missing"), {"": 0.0})
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_a_named_one_that_is_deleted_ends_the_service(self):
+        self.config(input__topics=[{"name": self.input, "format": "json"}, {"name": self.other, "format": "json"}],
+                    input__refresh_every="500ms")
+        service = self.start()
+        self.broker.delete(self.other)
+        self.assertEqual(service.ended(), 1)
+        self.assertIn(self.other, service.log())
+        self.assertIn("no such topic to read", service.log())
+
+
+if __name__ == "__main__":
+    main()
