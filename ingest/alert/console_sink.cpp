@@ -1,4 +1,4 @@
-// JSON lines on a descriptor: at least once.
+// JSON lines on a descriptor: at least once, and each whole, unless the process ends within one.
 #include <poll.h>
 #include <unistd.h>
 
@@ -38,6 +38,7 @@ class ConsoleSink final : public AlertSink {
 
  private:
   void spill();
+  void put(std::string_view& left);
   [[noreturn]] void fail(int code) const {
     throw Error("sink '" + name_ + "'", "its output cannot be written: " + std::generic_category().message(code),
                 "check what reads it");
@@ -46,11 +47,31 @@ class ConsoleSink final : public AlertSink {
   std::string name_;
   int descriptor_;
   std::string text_;
+  std::string rest_;  // of a line that was begun when writing failed: it comes first
   std::atomic<bool> cancelled_{false};
 };
 
 void ConsoleSink::spill() {
+  std::string_view rest = rest_;
   std::string_view left = text_;
+  try {
+    put(rest);
+    rest_.clear();
+    put(left);
+  } catch (...) {
+    const std::size_t done = text_.size() - left.size();
+    if (!rest.empty()) {
+      rest_.erase(0, rest_.size() - rest.size());
+    } else if (done != 0 && text_[done - 1] != '\n') {
+      rest_ = left.substr(0, left.find('\n') + 1);
+    }
+    throw;
+  }
+  text_.clear();
+}
+
+/// Takes off `left` what is written.
+void ConsoleSink::put(std::string_view& left) {
   while (!left.empty()) {
     if (cancelled_) throw Error("sink '" + name_ + "'", "was cancelled");
     pollfd ready{descriptor_, POLLOUT, 0};
@@ -59,7 +80,6 @@ void ConsoleSink::spill() {
     if (done < 0 && errno != EINTR && errno != EAGAIN) fail(errno);
     if (done > 0) left.remove_prefix(static_cast<std::size_t>(done));
   }
-  text_.clear();
 }
 
 }  // namespace

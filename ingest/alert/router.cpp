@@ -83,11 +83,26 @@ void AlertRouter::note(Limiters::value_type& limiter) {
   limiter.second.noted = turn_;
 }
 
+bool AlertRouter::is_due(const Limiters::value_type& limiter, std::chrono::steady_clock::time_point now) const {
+  const LimiterState& state = limiter.second.state;
+  return state.suppressed != state.told && (closed_ || now - state.since >= sinks_[limiter.first.second].rate_interval);
+}
+
+bool AlertRouter::due() const {
+  const auto now = now_();
+  return std::ranges::any_of(limiters_, [&](const auto& limiter) { return is_due(limiter, now); });
+}
+
+bool AlertRouter::close_intervals() {
+  closed_ = true;
+  return due();
+}
+
 void AlertRouter::tell_suppressed(std::uint64_t batch) {
   for (auto& limiter : limiters_) {
     const auto& [query, sink] = limiter.first;
     LimiterState& state = limiter.second.state;
-    if (state.suppressed == state.told || time_ - state.since < sinks_[sink].rate_interval) continue;
+    if (!is_due(limiter, time_)) continue;
     note(limiter);
     const std::size_t at = text_->size();
     append_suppressed(*text_, query, batch, state.suppressed - state.told);

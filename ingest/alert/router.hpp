@@ -32,8 +32,8 @@ struct Suppressed {
 ///
 /// Rate limits hold per query and sink: an interval begins with the first alert after the last one's end; what exceeds the
 /// limit within it is suppressed. The first batch that begins after the interval's end carries one record of how many that were
-/// (append_suppressed), before its alerts. The clock is read once per batch. Counts that no record has told yet go with the
-/// process.
+/// (append_suppressed), before its alerts; where none comes the caller makes one, empty, once due() tells so. The clock is read
+/// once per batch.
 class AlertRouter final : public MatchSink {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
@@ -55,6 +55,11 @@ class AlertRouter final : public MatchSink {
   /// A sink for the matches of Engine::match that are told when a query is added: what it writes comes out as alerts of batch
   /// `batch` at `time`, without a cause. Holds as long as the router.
   [[nodiscard]] std::unique_ptr<MatchSink> existing(std::uint64_t batch, std::optional<Timestamp> time);
+
+  /// Whether the next batch begins with a record of what was suppressed.
+  [[nodiscard]] bool due() const;
+  /// From now on all that was suppressed is due, also where its interval has not ended. True where there is any.
+  bool close_intervals();
 
   /// The alerts since the last call by sink, in the order written. Lists share their memory.
   [[nodiscard]] std::vector<AlertList> take();
@@ -87,8 +92,11 @@ class AlertRouter final : public MatchSink {
   void tell_suppressed(std::uint64_t batch);
   bool allows(Limiters::value_type& limiter);
 
+  [[nodiscard]] bool is_due(const Limiters::value_type& limiter, std::chrono::steady_clock::time_point now) const;
+
   std::vector<SinkOptions> sinks_;
   Clock now_;
+  bool closed_ = false;
   Limiters limiters_;
   Routes routes_;
   const Routes::value_type* route_ = nullptr;  // of the latest match: they come by query

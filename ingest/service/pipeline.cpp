@@ -152,12 +152,14 @@ void Pipeline::run(const std::stop_token& stop, const std::function<void()>& rea
           break;
         case Reader::Outcome::nothing:
           tell_lag();
+          if (router_.due()) process_empty();
           break;
         case Reader::Outcome::ended:
           more = false;
           break;
       }
     }
+    if (router_.close_intervals()) process_empty();
     finish();
   } catch (...) {
     refuse_requests();

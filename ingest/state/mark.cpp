@@ -45,6 +45,15 @@ std::uint64_t unsigned_number(const nlohmann::json& value, std::string_view wher
 
 }  // namespace
 
+bool is_name(std::string_view name) {
+  try {
+    static_cast<void>(nlohmann::json(name).dump());
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
+}
+
 std::string to_string(const TopicPartition& partition) { return fmt::format("{}[{}]", partition.topic, partition.partition); }
 
 std::string to_json(const Mark& mark) {

@@ -41,6 +41,9 @@ struct Mark {
   friend bool operator==(const Mark&, const Mark&) = default;
 };
 
+/// Whether a mark can hold the name: it is UTF-8.
+[[nodiscard]] bool is_name(std::string_view name);
+
 /// {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"}};
 /// `time` is null where there is no watermark. Topics, partitions and queries in ascending order: equal marks, equal bytes.
 /// Throws Error(configuration) for a name that is not UTF-8.

@@ -115,7 +115,20 @@ class Operation(ServiceTest):
         self.assertEqual(sum(service.metric("deltamatch_alerts_suppressed_total").values()), 2)
         self.assertEqual(service.stop(), 0)
         self.assertEqual([json.loads(line)["sign"] for line in self.alert_lines()], ["-"])
-        self.assertEqual(len(self.alert_lines(self.letters)), 2)
+        few = [json.loads(line) for line in self.alert_lines(self.letters)]
+        self.assertEqual([alert.get("sign") for alert in few], ["+", "+", None])
+        self.assertEqual(few[2]["suppressed"], 2)  # told at the stop
+
+    def test_suppressed_alerts_are_told_when_nothing_more_comes(self):
+        self.config(sinks={"few": {"type": "kafka", "topic": self.alerts, "rate_limit": "1/2s"}},
+                    queries=[{"name": "edge", "pattern": "(a)-->(b)", "sinks": ["few"]}])
+        service = self.start()
+        self.send(service, edge(1, 2), edge(2, 3), edge(3, 4))
+        service.wait(lambda: len(self.alert_lines()) > 1, "a record of suppression", 15)
+        told, suppressed = [json.loads(line) for line in self.alert_lines()]
+        self.assertEqual((told["sign"], suppressed["suppressed"]), ("+", 2))
+        self.assertGreater(suppressed["batch"], told["batch"])
+        self.assertEqual(service.stop(), 0)
 
     def test_the_console_is_a_sink(self):
         self.config(sinks={"out": {"type": "stdout"}}, queries=[{"name": "ring", "pattern": RING, "sinks": ["out"]}])

@@ -10,6 +10,8 @@
 #include "cli/queries.hpp"
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
+#include "ingest/codec/fields.hpp"
+#include "ingest/state/mark.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -117,6 +119,11 @@ class QueryReader {
   }
 
   void add(Section& section, std::string_view key, const ingest::ServiceQuery& query) {
+    if (!ingest::is_name(query.query.name)) {
+      section.refuse(section.has("name") ? "name" : key,
+                     fmt::format("the name of {} is not UTF-8", ingest::in_ticks(query.query.name)), "rename it");
+      return;
+    }
     for (const ingest::ServiceQuery& other : config_.service.queries) {
       if (other.query.name != query.query.name) continue;
       section.refuse(section.has("name") ? "name" : key,

@@ -1,7 +1,9 @@
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 
 #include "ingest/alert/alert_sinks.hpp"
 #include "support.hpp"
@@ -48,6 +50,40 @@ TEST(ConsoleSink, AReaderThatStandsStillDoesNotHoldACancelledSink) {
   sink->cancel();
   writer.join();
   EXPECT_THAT(error, HasSubstr("sink 'out': was cancelled"));
+}
+
+TEST(ConsoleSink, ALineThatWasBegunIsWholeWhenTheBatchComesAgain) {
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const auto let_grow_to = [&](rlim_t bytes) {
+    const rlimit narrower{bytes, limit.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &narrower), 0);
+  };
+  const auto sink = make_console_sink("out", ::fileno(file));
+  const std::string line(10'000, 'x');
+  const auto write_batch = [&] {
+    sink->begin(1);
+    sink->write("", line);
+    sink->write("", line);
+    static_cast<void>(sink->commit());
+  };
+  for (const rlim_t full : {12'000, 15'000}) {  // within the second line, and again within what completes it
+    let_grow_to(full);
+    EXPECT_THAT(error_of(write_batch), HasSubstr("File too large"));
+    sink->abort();
+  }
+  let_grow_to(limit.rlim_cur);
+  write_batch();
+  std::string seen(100'000, '\0');
+  std::rewind(file);
+  seen.resize(std::fread(seen.data(), 1, seen.size(), file));
+  const std::string whole = line + '\n';
+  EXPECT_TRUE(seen == whole + whole + whole + whole) << seen.size();
+  std::fclose(file);
+  static_cast<void>(std::signal(SIGXFSZ, handler));
 }
 
 TEST(ConsoleSink, AReaderThatIsGoneIsAnError) {

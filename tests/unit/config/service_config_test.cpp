@@ -292,6 +292,17 @@ TEST_F(ServiceConfigTest, DeadLettersThatWouldBeCutAreAWarning) {
   EXPECT_THAT(warnings("2000000"), testing::IsEmpty());
 }
 
+TEST_F(ServiceConfigTest, ANameThatIsNotUtf8IsRefused) {
+  write("etc/queries/a\xff.pattern", "(a)-->(b)");
+  std::string message;
+  try {
+    read("queries: [{directory: queries}]\n");
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  EXPECT_THAT(message, HasSubstr("the name of `a\\xff` is not UTF-8; rename it"));
+}
+
 TEST_F(ServiceConfigTest, HttpMayBeOff) { EXPECT_FALSE(read("http: {listen: off}").service.http.enabled); }
 
 TEST_F(ServiceConfigTest, WindowsLineEndsAndAByteOrderMarkDoNoHarm) {
