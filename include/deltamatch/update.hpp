@@ -34,7 +34,7 @@ struct Update {
 enum class RejectReason : std::uint8_t {
   malformed,       ///< not readable in the source's format
   wrong_arity,     ///< too few or too many fields
-  bad_id,          ///< an id that is empty, not a number where one is needed, or beyond 64 bits
+  bad_id,          ///< an id that is empty, too long, not a number where one is needed, or beyond 64 bits
   bad_time,        ///< a time that is not a number or beyond the range
   bad_operation,   ///< an operation sign or word that the format does not know
   too_long,        ///< a record beyond the length limit, or a label in it

@@ -11,6 +11,7 @@
 #include "ingest/kafka/ranges.hpp"
 #include "ingest/service/assembler.hpp"
 #include "ingest/service/backlog.hpp"
+#include "ingest/service/reading.hpp"
 #include "ingest/service/start_graph.hpp"
 
 namespace deltamatch::ingest {
@@ -52,6 +53,7 @@ Recovered first_start(const BringUp& context, kafka::Input& input, kafka::Transa
     const std::vector<kafka::InputPartition> partitions = input.discover(Clock::now() + patience);
     recovered.reached.ends = input.first_offsets(partitions, {}, Clock::now() + patience);
     recovered.reached.watermark = recovered.engine.watermark();
+    recovered.reached.reading = reading_fingerprint(options.input);
     recovered.reached.queries = configured_queries(options, recovered.engine.graph().vertices == 0);
     save(recovered.engine, context.directory, recovered.reached);
   }
@@ -116,6 +118,7 @@ class Recutter {
                     fmt::format("no commit record of batch {}", engine.batch() + 1),
                     "restore the state directory from a backup, or start a new application");
       }
+      must_be_read_alike(*mark);
       const bool done = ranges.read(mark->ends, [&](kafka::Message&& message) { take(ranges, message); }, context_.stop);
       if (!done) throw Stopped();
       assembler_.cut(batch_, Clock::now());
@@ -139,6 +142,14 @@ class Recutter {
     return input;
   }
 
+  void must_be_read_alike(const Mark& mark) const {
+    if (mark.reading.empty() || mark.reading == reading_) return;
+    throw Error(ErrorKind::configuration, "input",
+                fmt::format("batch {} was read with other topics, formats, columns or max_record, and has to be read again",
+                            mark.batch),
+                "set them back for this start, or restore the state directory from a backup");
+  }
+
   void take(const kafka::RangeReader& ranges, const kafka::Message& message) {
     while (parts_.size() < ranges.partitions().size()) {
       const TopicPartition& at = ranges.partitions()[parts_.size()];
@@ -158,6 +169,7 @@ class Recutter {
   const BringUp& context_;
   Recovered& recovered_;
   const Mark& committed_;
+  const std::string reading_ = reading_fingerprint(context_.options.input);
   Assembler assembler_;
   InputBatch batch_;
   std::vector<std::size_t> parts_;  // by the reader's numbers, the assembler's

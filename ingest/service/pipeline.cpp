@@ -9,6 +9,7 @@
 #include "deltamatch/error.hpp"
 #include "ingest/alert/alert_sinks.hpp"
 #include "ingest/service/backlog.hpp"
+#include "ingest/service/reading.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -45,9 +46,15 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
       log_(std::move(recovered.log)),
       router_(context.options.sinks),
       queries_(engine_, router_),
-      last_(std::move(recovered.reached)) {
+      last_(std::move(recovered.reached)),
+      reading_(reading_fingerprint(context.options.input)) {
   status_.committed = last_;
   status_.graph = engine_.graph();
+  if (!last_.reading.empty() && last_.reading != reading_) {
+    context_.journal.tell(Level::warn, "the input is read otherwise from here on",
+                          {{"behind_batch", std::to_string(last_.batch)},
+                           {"effect", "batches before cannot be made anew from the input with this configuration"}});
+  }
   snapshotter_ =
       std::make_unique<Snapshotter>(context_.directory, *log_, context_.journal, snapshotter_options(context_.options));
   snapshotter_->committed(last_.batch);
@@ -198,6 +205,7 @@ void Pipeline::process(InputBatch& batch) {
   last_.ends = batch.ends;
   last_.watermark = result.watermark;
   last_.queries = queries_.active();
+  last_.reading = reading_;
   commit.mark = last_;
   commit.alerts = router_.take();
   commit.input = std::move(batch);

@@ -99,6 +99,7 @@ class Pipeline {
   AlertRouter router_;
   StandingQueries queries_;
   Mark last_;  // of the batch processed last
+  const std::string reading_;
   std::unique_ptr<Snapshotter> snapshotter_;
   std::unique_ptr<Deliverer> deliverer_;
   std::unique_ptr<Committer> committer_;

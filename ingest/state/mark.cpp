@@ -81,7 +81,12 @@ std::string to_json(const Mark& mark) {
     out += ':';
     append_name(out, query.fingerprint);
   }
-  out += "}}";
+  out += '}';
+  if (!mark.reading.empty()) {
+    out += R"(,"reading":)";
+    append_name(out, mark.reading);
+  }
+  out += '}';
   return out;
 }
 
@@ -100,6 +105,7 @@ Mark parse_mark(std::string_view json, std::string_view where) {
     for (const auto& [name, fingerprint] : object.at("queries").items()) {
       mark.queries.push_back({name, fingerprint.get<std::string>()});
     }
+    if (object.contains("reading")) mark.reading = object.at("reading").get<std::string>();
   } catch (const nlohmann::json::exception& error) {
     refuse(where, error.what());
   }

@@ -38,13 +38,15 @@ struct Mark {
   Offsets ends;             ///< what lies before belongs to this batch or an earlier one
   std::optional<Timestamp> watermark;
   std::vector<ActiveQuery> queries;  ///< standing after the batch, by name
+  std::string reading;               ///< how its records were read (reading_fingerprint); empty: it does not tell
   friend bool operator==(const Mark&, const Mark&) = default;
 };
 
 /// Whether a mark can hold the name: it is UTF-8.
 [[nodiscard]] bool is_name(std::string_view name);
 
-/// {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"}};
+/// {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"},
+/// "reading":"<32 hex digits>"}; `reading` only where it is known.
 /// `time` is null where there is no watermark. Topics, partitions and queries in ascending order: equal marks, equal bytes.
 /// Throws Error(configuration) for a name that is not UTF-8.
 [[nodiscard]] std::string to_json(const Mark& mark);

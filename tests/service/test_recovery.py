@@ -44,6 +44,16 @@ class Recovery(ServiceTest):
         self.some_batches(**changes).stop()
         self.check_alerts("--graph", graph, "--graph-format", "tsv")
 
+    def test_batches_that_were_read_otherwise_are_not_made_anew(self):
+        self.some_batches().stop()
+        other = {"input__topics": [{"name": self.input, "format": "json", "edge_label": "PAYS"}]}
+        service = self.some_batches(**other)
+        self.assertIn("the input is read otherwise from here on", service.log())
+        service.kill()
+        self.some_batches(**other).kill()  # the log has all
+        shutil.rmtree(self.state)
+        self.refuses("was read with other topics, formats, columns or max_record", code=78)
+
     def test_a_lost_log_is_made_anew_from_the_input(self):
         self.some_batches().stop()  # makes a snapshot
         self.some_batches().kill()

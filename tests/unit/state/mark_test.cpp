@@ -16,6 +16,9 @@ TEST(Mark, SurvivesItsText) {
   EXPECT_EQ(to_json(mark), R"({"v":1,"batch":17,"time":-5,"ends":{"a":{"2":9000000000,"10":1},"b":{"0":3}},)"
                            R"("queries":{"a \"ring\"":"00ff","path":"12"}})");
   EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
+  mark.reading = "77ff";
+  EXPECT_EQ(to_json(mark).substr(to_json(mark).find("},\"r")), R"(},"reading":"77ff"})");
+  EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
   EXPECT_EQ(parse_mark(to_json(Mark{}), "here"), Mark{});
 }
 
