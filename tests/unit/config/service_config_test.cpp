@@ -284,7 +284,7 @@ TEST_F(ServiceConfigTest, DeadLettersThatWouldBeCutAreAWarning) {
   const auto warnings = [&](const std::string& bytes) {
     return read("kafka: {bootstrap.servers: 'b:9092', message.max.bytes: " + bytes +
                 "}\ninput: {topics: [{name: t, format: json}], on_error: dead-letter, dead_letters: {topic: d}}\n"
-                "sinks: {a: {type: stdout}}\n")
+                "sinks: {a: {type: stdout}}\nqueries: [{name: q, pattern: (a)-->(b)}]\n")
         .warnings;
   };
   EXPECT_THAT(warnings("1000000"),
