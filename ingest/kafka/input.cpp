@@ -119,7 +119,11 @@ void Input::add(const std::vector<InputPartition>& partitions, const Offsets& fr
 
 void Input::leave(std::uint32_t partition) { state_->reader.leave(partition); }
 void Input::resume(std::uint32_t partition) { state_->reader.resume(partition); }
-bool Input::disowned() noexcept { return std::exchange(state_->disowned, false); }
+// librdkafka tells it with a message or with an event, as it happens.
+bool Input::disowned() noexcept {
+  const bool told = state_->reader.client().relay().take_gone();
+  return std::exchange(state_->disowned, false) || told;
+}
 
 const std::vector<InputPartition>& Input::partitions() const noexcept { return state_->partitions; }
 

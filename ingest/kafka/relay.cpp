@@ -66,6 +66,10 @@ void Relay::event_cb(RdKafka::Event& event) {
     tell(level, "kafka_client", {{"client", client_}, {"kind", event.fac()}, {"message", text}});
   } else if (event.type() == RdKafka::Event::EVENT_ERROR) {
     note_problem(text);
+    if (event.err() == RdKafka::ERR__UNKNOWN_PARTITION || event.err() == RdKafka::ERR__UNKNOWN_TOPIC ||
+        event.err() == RdKafka::ERR_UNKNOWN_TOPIC_OR_PART) {
+      gone_ = true;
+    }
     const bool waited_out = passes(event.err()) && event.err() != RdKafka::ERR__AUTHENTICATION;
     tell(waited_out ? Level::warn : Level::error, name_of(event),
          {{"client", client_}, {"error", RdKafka::err2str(event.err())}, {"message", text}});

@@ -3,6 +3,7 @@
 
 #include <librdkafka/rdkafkacpp.h>
 
+#include <atomic>
 #include <initializer_list>
 #include <mutex>
 #include <string>
@@ -36,6 +37,9 @@ class Relay final : public RdKafka::EventCb {
 
   [[nodiscard]] std::string blot(std::string text) const { return secrets_.blot(std::move(text)); }
 
+  /// Whether a topic or partition was said to be gone since the last call.
+  [[nodiscard]] bool take_gone() noexcept { return gone_.exchange(false); }
+
   /// What went wrong last, to explain why nothing answers; empty: nothing did.
   [[nodiscard]] std::string last_problem() const;
 
@@ -44,6 +48,7 @@ class Relay final : public RdKafka::EventCb {
 
   const std::string client_;
   const Secrets secrets_;
+  std::atomic<bool> gone_ = false;
   mutable std::mutex mutex_;
   Journal* journal_;          // guarded by mutex_
   std::string last_problem_;  // guarded by mutex_

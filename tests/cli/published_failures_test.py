@@ -46,7 +46,7 @@ class PublishedFailures(harness.CliTest):
 
     def test_garbage_line_is_neither_a_deletion_nor_the_end(self):
         stream = "e 1 2\ne 2 3\ne 1 3\nsome garbage -1 -2\ne 3 4\ne 4 1\n"
-        self.write("g.graph", "t 4 0\nv 1 0\nv 2 0\nv 3 0\nv 4 0\n")
+        self.write("g.graph", "t 5 0\nv 0 0\nv 1 0\nv 2 0\nv 3 0\nv 4 0\n")
         self.write("s.txt", stream)
         args = ["replay", "--graph", "g.graph", "--updates", "s.txt", "--query", "t=(a)--(b)--(c)--(a)"]
         self.fails(1, *args, says="s.txt:4: ", reports=True)

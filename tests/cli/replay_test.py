@@ -130,7 +130,7 @@ class Replay(harness.CliTest):
         self.assertEqual(self.replay("3,3,d,name\n1,2\n2,3\n1,3\n", query="p=(a)-->(b)-->(c)")[0], {"p": (1, 0)})
 
     def test_inputs_of_contrary_direction(self):
-        self.write("g.graph", "t 2 1\nv 1 0\nv 2 0\ne 1 2\n")
+        self.write("g.graph", "t 3 1\nv 0 0\nv 1 0\nv 2 0\ne 1 2\n")
         self.write("s.tsv", RING)
         args = ["replay", "--graph", "g.graph", "--updates", "s.tsv", "--query", "e=(a)--(b)"]
         self.fails(2, *args, says=["g.graph (tve) is undirected, but s.tsv (tsv) is directed", "--directed or --undirected"])
@@ -202,7 +202,7 @@ class Replay(harness.CliTest):
             with self.subTest(batch=batch):
                 result = self.json(*args, "--batch", batch, "--on-error", "skip")
                 self.assertEqual((result["queries"][0]["new"], result["queries"][0]["removed"], result["graph"]["edges"]), (2, 0, 2))
-                self.assertEqual(result["refused"]["label_conflict"], 1)
+                self.assertEqual(result["ignored"]["label_conflict"], 1)
                 self.fails(1, *args, "--batch", batch, "--emit", "matches", "--out", "m.jsonl",
                            says="s.jsonl:3: label_conflict: edge from `1` to `5`", reports=True)
                 self.assertEqual([match["sign"] for match in self.lines("m.jsonl")], ["+", "+"])
