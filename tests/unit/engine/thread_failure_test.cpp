@@ -128,7 +128,7 @@ TEST(ThreadFailure, HelpersTakePartInASingleHeavyAnchor) {
   bool shared = false;
   for (std::int64_t leaves = 12'000; !shared && leaves < 1'500'000; leaves = leaves * 3 / 2) {
     Engine engine({.directed = false, .threads = threads});
-    engine.add_query(parse_pattern("(a)--(b)--(c)--(a), (c)--(d), (d)--(a)", "diamond"));
+    engine.add_query(parse_pattern("(a)--(b)--(c)--(a), (c)--(d), (d)--(a), (d)--(b)", "clique4"));
     engine.load(two_hubs(leaves), OnReject::skip);
     const test::FailAllocationElsewhere failing(0);
     try {
