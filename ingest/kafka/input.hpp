@@ -56,8 +56,7 @@ class Input {
   void leave(std::uint32_t partition);
   void resume(std::uint32_t partition);
 
-  /// Whether, since the last call, the brokers disowned a partition of a topic that an expression matched: `discover` tells
-  /// which are there.
+  /// Whether, since the last call, the brokers disowned a partition: `discover` tells which are there.
   [[nodiscard]] bool disowned() noexcept;
 
   /// In the order of their indices. Stable while nobody adds.

@@ -27,7 +27,8 @@ Reader::Reader(kafka::Input& input, Journal& journal, const InputOptions& option
       assembler_(options, BatchLimits{batching.max_updates, batching.max_span}.within_window(window), max_batch_bytes,
                  watermark),
       known_(from),
-      next_refresh_(Clock::now() + options.refresh_every),
+      last_refresh_(Clock::now()),
+      next_refresh_(last_refresh_ + options.refresh_every),
       last_cut_(Clock::now()) {
   for (const auto& [id, end] : from) {
     assembler_.hold(id, end);
@@ -133,7 +134,8 @@ void Reader::read_until_stopped() {
                assembler_.watermark_moves(now)) {
       hand_over();  // edges expire although nothing comes
     }
-    if (now >= next_refresh_ || input_.disowned()) look_for_partitions();
+    if (input_.disowned()) next_refresh_ = std::min(next_refresh_, last_refresh_ + 1s);  // it may be said many times a second
+    if (now >= next_refresh_) look_for_partitions();
   }
 }
 
@@ -171,7 +173,8 @@ void Reader::hand_over() {
 
 void Reader::look_for_partitions() {
   const auto deadline = Clock::now() + 5s;
-  next_refresh_ = Clock::now() + options_.refresh_every;
+  last_refresh_ = Clock::now();
+  next_refresh_ = last_refresh_ + options_.refresh_every;
   std::vector<kafka::InputPartition> fresh, back;
   std::set<TopicPartition> lost;
   Offsets from;

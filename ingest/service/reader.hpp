@@ -69,6 +69,7 @@ class Reader {
   Offsets known_;  // where each partition began
   std::set<TopicPartition> gone_;
   std::atomic<std::size_t> missing_{0};
+  Clock::time_point last_refresh_;
   Clock::time_point next_refresh_;
   Clock::time_point last_cut_;
   Clock::duration fetching_{};  // since the last cut, as below

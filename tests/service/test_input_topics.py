@@ -14,7 +14,14 @@ class InputTopics(ServiceTest):
             self.broker.create(topic)
 
     def configure(self, **more):
-        self.config(input__topics=[{"name": f"^{self.input}.*", "format": "json"}], input__refresh_every="500ms", **more)
+        self.config(**{"input__topics": [{"name": f"^{self.input}.*", "format": "json"}], "input__refresh_every": "500ms", **more})
+
+    def test_it_is_noticed_before_the_next_look(self):
+        self.configure(input__refresh_every="10m")
+        service = self.start()
+        self.broker.delete(self.other)
+        service.wait(lambda: self.told(service, "input_partition_gone"), "word of the topic", 30)
+        self.assertEqual(service.stop(), 0)
 
     def told(self, service, event):
         return [entry for entry in service.events() if entry.get("event") == event]
