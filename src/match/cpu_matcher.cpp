@@ -110,7 +110,10 @@ class CpuMatcher final : public Matcher {
       Summation summation(partial, worker.narrow, worker.wide);
       for (std::size_t i = begin; i < end; ++i) {
         if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
-        if (i == begin || pieces_[i].anchor != pieces_[i - 1].anchor) prefetch_ahead(graph.base(), anchors, pieces_[i].anchor);
+        if (i == begin || pieces_[i].anchor != pieces_[i - 1].anchor) {
+          fetch_ends(graph.base(), anchors, pieces_[i].anchor);
+          fetch_neighbours(graph.base(), anchors, pieces_[i].anchor);
+        }
         run(i, anchors[pieces_[i].anchor], tasks, worker, partial, summation, stop);
       }
     });
@@ -120,19 +123,24 @@ class CpuMatcher final : public Matcher {
     }
   }
 
-  /// Fetches what the anchors behind `at` will read, as far as it can be told: first the rows of their ends, later what these
-  /// lead to, then the same of the neighbours, unless the graph is so small that the caches hold it.
-  static void prefetch_ahead(const graph::Adjacency& base, std::span<const graph::Edge> anchors, std::size_t at) noexcept {
-    const auto ahead = [&](std::size_t distance, auto fetch) {
-      if (at + distance >= anchors.size()) return;
-      fetch(anchors[at + distance].tail);
-      fetch(anchors[at + distance].head);
-    };
-    ahead(14, [&](VertexId vertex) { base.prefetch(vertex); });
-    ahead(9, [&](VertexId vertex) { base.prefetch_block(vertex); });
+  template <class Fetch>
+  static void for_ends_at(std::span<const graph::Edge> anchors, std::size_t at, Fetch fetch) noexcept {
+    if (at >= anchors.size()) return;
+    fetch(anchors[at].tail);
+    fetch(anchors[at].head);
+  }
+
+  /// Fetches the ends of the anchors behind `at`: first their rows, later what these lead to.
+  static void fetch_ends(const graph::Adjacency& base, std::span<const graph::Edge> anchors, std::size_t at) noexcept {
+    for_ends_at(anchors, at + 14, [&](VertexId vertex) { base.prefetch(vertex); });
+    for_ends_at(anchors, at + 9, [&](VertexId vertex) { base.prefetch_block(vertex); });
+  }
+
+  /// The same of their neighbours, once they are near themselves; unless the graph is so small that the caches hold it.
+  static void fetch_neighbours(const graph::Adjacency& base, std::span<const graph::Edge> anchors, std::size_t at) noexcept {
     if (base.bytes() < cached_bytes) return;
-    ahead(5, [&](VertexId vertex) { base.prefetch_neighbours(vertex); });
-    ahead(2, [&](VertexId vertex) { base.prefetch_neighbour_blocks(vertex); });
+    for_ends_at(anchors, at + 5, [&](VertexId vertex) { base.prefetch_neighbours(vertex); });
+    for_ends_at(anchors, at + 2, [&](VertexId vertex) { base.prefetch_neighbour_blocks(vertex); });
   }
 
   void run(std::size_t at, const graph::Edge& anchor, std::span<const QueryTask> tasks, Worker& worker, Partial& partial,
@@ -192,7 +200,7 @@ class CpuMatcher final : public Matcher {
       if (plans.empty()) continue;
       std::uint32_t shares = 1;
       if (may_split) {
-        prefetch_ahead(graph.base(), anchors, i);
+        fetch_ends(graph.base(), anchors, i);
         const std::uint32_t degree = std::max(graph.degree(anchor.tail), graph.degree(anchor.head));
         shares = std::clamp(degree / share_degree, 1u, max_shares);
         split_ = split_ || shares > 1;
