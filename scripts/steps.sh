@@ -7,7 +7,21 @@ keep_going=no
 deadline=    # on the shell's clock ($SECONDS): what would not be done by then is not begun; empty: none
 failed=()
 left_out=()
+undone=" "   # the steps that failed or were left out, each between blanks
 closing=()   # ctest's closing lines, the newest first
+
+# after STEP step...: the step only where STEP was done; what would run on half a build says nothing.
+after() {
+  local wanted=$1
+  shift
+  if [[ $undone = *" $wanted "* ]]; then
+    printf '%-18s left out: it needs %s\n' "$2" "$wanted"
+    left_out+=("$2")
+    undone+="$2 "
+  else
+    "$@"
+  fi
+}
 
 # step NAME SECONDS COMMAND...: runs the command with its output in build/logs/NAME.log. SECONDS is what it takes on two cores:
 # with a deadline, a step that would not make it is left out, and said to be.
@@ -18,6 +32,7 @@ step() {
     if ((SECONDS + needs > deadline)); then
       printf '%-18s left out: it takes %d s, %d s are left\n' "$name" "$needs" $((deadline > SECONDS ? deadline - SECONDS : 0))
       left_out+=("$name")
+      undone+="$name "
       return 0
     fi
     limit=(timeout --kill-after=20 $((deadline - SECONDS + 60)))
@@ -30,6 +45,7 @@ step() {
   skipped "$logs/$name.log"
   if [ $status = 0 ]; then return 0; fi
   failed+=("$name")
+  undone+="$name "
   printf -- '--- the end of %s:\n' "$logs/$name.log"
   tail -n 60 "$logs/$name.log" | sed 's/^/    /'
   if [ $keep_going = no ]; then finish; fi

@@ -113,6 +113,15 @@ class Steps(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("left out: long", done.stdout)
 
+    def test_what_needs_a_step_that_was_not_done_is_left_out(self):
+        for build in "step build 900 true", "step build 1 false":
+            with self.subTest(build=build):
+                done = self.run_steps(f'keep_going=yes\ndeadline=$((SECONDS + 30))\nstep test 1 bash -c "{self.PASSED}"\n{build}\n'
+                                      "after build step check 1 touch ran\nafter test step other 1 ls\nfinish")
+                self.assertIn("check              left out: it needs build\n", done.stdout)
+                self.assertRegex(done.stdout, r"left out: (build )?check\n")
+                self.assertRegex(done.stdout, r"other +\d+ s")
+
     def test_skipped_tests_are_named(self):
         log = r"100% tests passed, 0 tests failed out of 4\n\t  3 - t.All/Otc.Rows/a  # GetParam() = a (Skipped)" \
               r"\n\t  4 - t.All/Otc.Rows/b  # GetParam() = b (Skipped)\n\t  5 - slow.darpa (Skipped)\n"
