@@ -14,8 +14,8 @@ class Backend;
 /// Which neighbour lists lie in device memory while a batch is matched. All others are read from host memory by the kernel.
 enum class CachePolicy : std::uint8_t {
   automatic,    ///< resident where the graph fits, else random_walk
-  random_walk,  ///< those that random walks through the batch's plans find looked up most per byte
-  degree,       ///< those of the vertices with most edges
+  random_walk,  ///< those that save most of the bus for their size, as random walks through the batch's plans find
+  degree,       ///< the longest
   k_hop,        ///< those that the batch's matches can reach, nearest first
   none,         ///< no list: every look-up reads host memory
   managed,      ///< the driver moves pages on demand (unified memory): small graphs only

@@ -1,6 +1,7 @@
 #include "estimate/selection.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <tuple>
@@ -9,41 +10,106 @@ namespace deltamatch::estimate {
 
 namespace {
 
+// Candidates are told apart by the leading bits of their priority, as a float: 16 buckets for each power of two.
+constexpr unsigned bucket_shift = 19;
+constexpr std::size_t buckets = std::size_t{1} << (31 - bucket_shift);
+// A budget is full when less than this share is left.
+constexpr std::size_t least_share = 1024;
+// Parts of a loop for each thread.
+constexpr std::size_t parts_per_thread = 4;
+// Fewer candidates are not worth waking a thread for.
+constexpr std::size_t least_part = 2048;
+
 struct Candidate {
-  double priority;
-  StoredVertex at;
-  std::size_t bytes;
+  StoredVertex at{};
+  std::size_t bytes = 0;  // 0: none
+  double priority = 0;    // above 0
+
+  [[nodiscard]] std::size_t bucket() const noexcept {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(priority)) >> bucket_shift;
+  }
 };
 
-// Best last, as heaps have it.
-bool worse(const Candidate& a, const Candidate& b) noexcept {
-  return a.priority != b.priority ? a.priority < b.priority : a.at > b.at;
+bool better(const Candidate& a, const Candidate& b) noexcept {
+  return a.priority != b.priority ? a.priority > b.priority : a.at < b.at;
 }
 
-Selection fill(std::vector<Candidate> candidates, std::size_t budget) {
+// A loop in parts that follow each other, so that what they find can be put together in order.
+class Parts {
+ public:
+  Parts(std::size_t size, Workers* workers) noexcept
+      : size_(size),
+        count_(workers == nullptr ? 1 : std::clamp(size / least_part, std::size_t{1}, parts_per_thread * workers->size())),
+        workers_(workers) {}
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  // Calls body(part, i) for every position.
+  template <class Body>
+  void for_each(Body&& body) const {
+    const auto run = [&](unsigned, std::size_t first, std::size_t last) {
+      for (std::size_t part = first; part < last; ++part) {
+        const std::size_t end = size_ * (part + 1) / count_;
+        for (std::size_t i = size_ * part / count_; i < end; ++i) body(part, i);
+      }
+    };
+    workers_ == nullptr ? run(0, 0, count_) : workers_->for_each(count_, 1, run);
+  }
+
+ private:
+  std::size_t size_;
+  std::size_t count_;
+  Workers* workers_;
+};
+
+// Takes the best of candidate(0) to candidate(n - 1). Bucket by bucket, so that only the candidates at the border of what fits
+// are sorted: what is in a better bucket fits as a whole.
+template <class CandidateAt>
+Selection fill(std::size_t n, const CandidateAt& candidate, std::size_t budget, Workers* workers) {
+  struct Found {
+    std::vector<std::size_t> bytes;  // by bucket
+    std::vector<StoredVertex> inside;
+    std::vector<Candidate> border;
+  };
   Selection selection;
-  std::size_t least = SIZE_MAX;
-  std::size_t sum = 0;
-  bool all = true;
-  for (const Candidate& candidate : candidates) {
-    least = std::min(least, candidate.bytes);
-    all = all && candidate.bytes <= budget - sum;
-    if (all) sum += candidate.bytes;
-  }
-  if (all) {
-    for (const Candidate& candidate : candidates) selection.hot.push_back(candidate.at);
-    selection.bytes = sum;
-    return selection;
-  }
-  std::make_heap(candidates.begin(), candidates.end(), worse);
-  while (!candidates.empty() && budget - selection.bytes >= least) {
-    std::pop_heap(candidates.begin(), candidates.end(), worse);
-    const Candidate& best = candidates.back();
-    if (best.bytes <= budget - selection.bytes) {
-      selection.hot.push_back(best.at);
-      selection.bytes += best.bytes;
+  const Parts parts(n, workers);
+  std::vector<Found> found(parts.count());
+  std::vector<Candidate> border;
+  std::size_t end = buckets;  // of the buckets that are left
+  // Again where what did not fit leaves room for lesser candidates.
+  while (end > 0 && budget - selection.bytes > budget / least_share) {
+    const std::size_t left = budget - selection.bytes;
+    for (Found& part : found) part.bytes.assign(buckets, 0);
+    parts.for_each([&](std::size_t part, std::size_t i) {
+      const Candidate one = candidate(i);
+      if (one.bytes > 0 && one.bytes <= left && one.bucket() < end) found[part].bytes[one.bucket()] += one.bytes;
+    });
+    std::size_t first = end;  // of the buckets that fit as a whole
+    for (std::size_t sum = 0; first > 0; --first) {
+      for (const Found& part : found) sum += part.bytes[first - 1];
+      if (sum > left) break;
     }
-    candidates.pop_back();
+    for (Found& part : found) {
+      part.inside.clear();
+      part.border.clear();
+    }
+    parts.for_each([&](std::size_t part, std::size_t i) {
+      const Candidate one = candidate(i);
+      if (one.bytes == 0 || one.bytes > left || one.bucket() >= end) return;
+      if (one.bucket() >= first) found[part].inside.push_back(one.at);
+      if (one.bucket() + 1 == first) found[part].border.push_back(one);
+    });
+    border.clear();
+    for (const Found& part : found) {
+      for (std::size_t b = first; b < end; ++b) selection.bytes += part.bytes[b];
+      selection.hot.insert(selection.hot.end(), part.inside.begin(), part.inside.end());
+      border.insert(border.end(), part.border.begin(), part.border.end());
+    }
+    std::sort(border.begin(), border.end(), better);
+    for (const Candidate& one : border) {
+      if (one.bytes > budget - selection.bytes) continue;
+      selection.hot.push_back(one.at);
+      selection.bytes += one.bytes;
+    }
+    end = first == 0 ? 0 : first - 1;
   }
   return selection;
 }
@@ -60,50 +126,55 @@ std::pair<const graph::Adjacency*, const graph::Adjacency*> stores_of(const grap
 
 }  // namespace
 
-Selection select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget) {
-  std::vector<Candidate> candidates;
-  candidates.reserve(accesses.size());
-  for (const Access& access : accesses) {
+Selection select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget, Workers* workers) {
+  const auto candidate = [&](std::size_t i) {
+    const Access& access = accesses[i];
     const std::size_t size = bytes(access.at);
-    if (size > 0) candidates.push_back({access.times / static_cast<double>(size), access.at, size});
-  }
-  return fill(std::move(candidates), budget);
+    if (size == 0) return Candidate{};
+    return Candidate{access.at, size, access.times * (1 + miss_bytes / static_cast<double>(size))};
+  };
+  return fill(accesses.size(), candidate, budget, workers);
 }
 
-Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, std::size_t budget) {
+Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, std::size_t budget, Workers* workers) {
   const auto [base, derived] = stores_of(graph);
-  std::vector<Candidate> candidates;
-  for (VertexId v = 0; v < graph.base().vertices(); ++v) {
-    for (const graph::Adjacency* store : {base, derived}) {
-      if (store == nullptr || v >= store->vertices()) continue;
-      const StoredVertex at{v, store == derived};
-      const std::size_t size = bytes(at);
-      if (size > 0) candidates.push_back({static_cast<double>(store->degree(v)), at, size});
-    }
-  }
-  return fill(std::move(candidates), budget);
+  const std::size_t in_base = base == nullptr ? 0 : base->vertices();
+  const std::size_t in_derived = derived == nullptr ? 0 : derived->vertices();
+  const auto candidate = [&](std::size_t i) {
+    const StoredVertex at{static_cast<VertexId>(i < in_base ? i : i - in_base), i >= in_base};
+    const std::size_t size = bytes(at);
+    return Candidate{at, size, static_cast<double>(size)};
+  };
+  return fill(in_base + in_derived, candidate, budget, workers);
 }
 
 Selection select_within(const graph::DataGraph& graph, std::span<const match::PassWork> passes, unsigned hops,
-                        const BytesOf& bytes, std::size_t budget) {
+                        const BytesOf& bytes, std::size_t budget, Workers* workers) {
   const auto [base, derived] = stores_of(graph);
   Selection selection;
-  std::vector<std::uint8_t> seen(graph.base().vertices());
-  std::vector<VertexId> frontier;
-  const auto reach = [&](std::vector<VertexId>& into, VertexId vertex) {
-    if (seen[vertex] != 0) return;
-    seen[vertex] = 1;
-    into.push_back(vertex);
+  // By vertex: 1 + its hop. Threads that reach a vertex at once write the same.
+  std::vector<std::uint8_t> reached(graph.base().vertices());
+  const auto reach = [&](VertexId vertex, unsigned hop) {
+    const std::atomic_ref<std::uint8_t> mark(reached[vertex]);
+    if (mark.load(std::memory_order_relaxed) == 0) mark.store(static_cast<std::uint8_t>(hop + 1), std::memory_order_relaxed);
   };
   for (const match::PassWork& pass : passes) {
     for (const graph::Edge& edge : pass.anchors) {
-      reach(frontier, edge.tail);
-      reach(frontier, edge.head);
+      reach(edge.tail, 0);
+      reach(edge.head, 0);
     }
   }
+  const Parts all(reached.size(), workers);
+  std::vector<std::vector<VertexId>> found(all.count());
+  std::vector<VertexId> frontier;
   // Edges of the batch lead to its ends, which are reached already: settled lists are enough.
   for (unsigned hop = 0;; ++hop) {
-    std::sort(frontier.begin(), frontier.end());
+    for (auto& part : found) part.clear();
+    all.for_each([&](std::size_t part, std::size_t vertex) {
+      if (reached[vertex] == hop + 1) found[part].push_back(static_cast<VertexId>(vertex));
+    });
+    frontier.clear();
+    for (const auto& part : found) frontier.insert(frontier.end(), part.begin(), part.end());
     for (const VertexId vertex : frontier) {
       for (const graph::Adjacency* store : {base, derived}) {
         if (store == nullptr || vertex >= store->vertices()) continue;
@@ -116,13 +187,11 @@ Selection select_within(const graph::DataGraph& graph, std::span<const match::Pa
       }
     }
     if (hop == hops || frontier.empty()) return selection;
-    std::vector<VertexId> next;
-    for (const VertexId vertex : frontier) {
-      graph.base().for_each_list(vertex, [&](graph::RelationId, std::span<const std::uint32_t> ids, const std::uint32_t*) {
-        for (const VertexId neighbour : ids) reach(next, neighbour);
+    Parts(frontier.size(), workers).for_each([&](std::size_t, std::size_t i) {
+      graph.base().for_each_list(frontier[i], [&](graph::RelationId, std::span<const std::uint32_t> ids, const std::uint32_t*) {
+        for (const VertexId neighbour : ids) reach(neighbour, hop + 1);
       });
-    }
-    frontier = std::move(next);
+    });
   }
 }
 

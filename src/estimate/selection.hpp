@@ -7,31 +7,39 @@
 #include <span>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "estimate/accesses.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch::estimate {
 
-/// What caching a vertex's lists takes; 0: it has none, and is left out.
+/// What caching a vertex's lists takes; 0: it has none, and is left out. May be asked by several threads at once.
 using BytesOf = std::function<std::size_t(const StoredVertex&)>;
 
+/// What a look-up that misses costs beyond reading the list, in bytes that could be read instead.
+inline constexpr double miss_bytes = 128;
+
 struct Selection {
-  std::vector<StoredVertex> hot;  ///< best first
-  std::size_t bytes = 0;          ///< never above the budget
+  std::vector<StoredVertex> hot;
+  std::size_t bytes = 0;  ///< never above the budget
 };
 
-/// Those with most accesses per byte first, ties by vertex, until the budget is full; what does not fit is skipped. O(n + k log
-/// n) for the k best that are looked at, O(n) where everything fits (then in order of vertices).
-[[nodiscard]] Selection select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget);
+// All run on the threads of `workers`, or on the caller alone where that is null; the result does not depend on it.
 
-/// Those of highest degree first, in the stores that the graph's readings use.
-[[nodiscard]] Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, std::size_t budget);
+/// Those that save most of the bus for their size, times x (miss_bytes + bytes) / bytes, ties by vertex, until all but a
+/// thousandth of the budget is full; what does not fit is skipped. O(n), in order of vertices where everything fits.
+[[nodiscard]] Selection select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget,
+                               Workers* workers = nullptr);
+
+/// Those with the longest lists, in the stores that the graph's readings use.
+[[nodiscard]] Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, std::size_t budget,
+                                         Workers* workers = nullptr);
 
 /// Those within `hops` of the ends of the passes' anchors along any edges, near ones first, as VSGM (Jiang et al., 2022) copies
 /// them; the first that does not fit ends it.
 [[nodiscard]] Selection select_within(const graph::DataGraph& graph, std::span<const match::PassWork> passes, unsigned hops,
-                                      const BytesOf& bytes, std::size_t budget);
+                                      const BytesOf& bytes, std::size_t budget, Workers* workers = nullptr);
 
 /// How far from a changed edge the matches of the tasks can reach: so many hops hold every list that matching may read.
 [[nodiscard]] unsigned hops_of(std::span<const match::QueryTask> tasks);
