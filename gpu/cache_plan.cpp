@@ -4,6 +4,13 @@
 
 namespace deltamatch::gpu {
 
+namespace {
+
+// Slots are fetched so many steps before they are looked at.
+constexpr std::size_t ahead = 16;
+
+}  // namespace
+
 std::uint32_t BlockShape::directory_log() const noexcept {
   return slices <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(slices - 1));
 }
@@ -20,26 +27,6 @@ void CachePlan::reserve_vertices(std::uint32_t store, std::size_t count) {
   if (count > slot_of_[store].size()) slot_of_[store].resize(count);
 }
 
-// Puts a slot at the most recently wanted end.
-void CachePlan::link(std::uint32_t slot) noexcept {
-  const std::uint32_t last = slots_[0].older;
-  slots_[slot].older = last;
-  slots_[slot].newer = 0;
-  slots_[last].newer = slot;
-  slots_[0].older = slot;
-}
-
-void CachePlan::unlink(std::uint32_t slot) noexcept {
-  slots_[slots_[slot].older].newer = slots_[slot].newer;
-  slots_[slots_[slot].newer].older = slots_[slot].older;
-}
-
-void CachePlan::want(std::uint32_t slot) noexcept {
-  slots_[slot].wanted = selections_;
-  unlink(slot);
-  link(slot);
-}
-
 // Null where there is no room. The vertex has no place.
 CacheSlot* CachePlan::place(HotVertex vertex, const BlockShape& shape) {
   if (free_slots_.empty()) {
@@ -52,8 +39,7 @@ CacheSlot* CachePlan::place(HotVertex vertex, const BlockShape& shape) {
   if (words != 0 && block == DeviceArena::none) return nullptr;
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
-  slots_[slot] = {words == 0 ? 0 : arena_.offset(block), vertex, shape, block, selections_, 0, 0};
-  link(slot);
+  slots_[slot] = {words == 0 ? 0 : arena_.offset(block), vertex, shape, block, selections_};
   slot_of_[vertex.store][vertex.vertex] = slot;
   ++vertices_;
   lists_ += shape.slices;
@@ -65,7 +51,7 @@ void CachePlan::drop(HotVertex vertex) noexcept {
   std::uint32_t& slot = slot_of_[vertex.store][vertex.vertex];
   if (slot == 0) return;
   if (slots_[slot].block != DeviceArena::none) arena_.free(slots_[slot].block);
-  unlink(slot);
+  slots_[slot].wanted = 0;
   --vertices_;
   lists_ -= slots_[slot].shape.slices;
   free_slots_.push_back(slot);
@@ -73,11 +59,7 @@ void CachePlan::drop(HotVertex vertex) noexcept {
 }
 
 void CachePlan::drop_store(std::uint32_t store) noexcept {
-  for (std::uint32_t slot = slots_[0].newer; slot != 0;) {
-    const std::uint32_t next = slots_[slot].newer;
-    if (slots_[slot].owner.store == store) drop(slots_[slot].owner);
-    slot = next;
-  }
+  for_each(store, [&](const CacheSlot& slot) { drop(slot.owner); });
 }
 
 bool CachePlan::replace(HotVertex vertex, const BlockShape& shape) {
@@ -104,38 +86,64 @@ void CachePlan::release_replaced() noexcept {
   replaced_.clear();
 }
 
+// Leaves out the wishes that do not hold any more, where they are most.
+void CachePlan::forget_wishes() noexcept {
+  if (wishes_.size() < 2 * vertices_) return;
+  std::size_t kept = 0;
+  for (std::size_t i = first_wish_; i < wishes_.size(); ++i) {
+    if (holds(wishes_[i])) wishes_[kept++] = wishes_[i];
+  }
+  wishes_.resize(kept);
+  first_wish_ = 0;
+}
+
+// Drops the least recently wanted vertex. False where the present selection wants all that are there.
+bool CachePlan::evict_one(Selection& selection) {
+  for (; first_wish_ < wishes_.size() && wishes_[first_wish_].selection != selections_; ++first_wish_) {
+    if (first_wish_ + ahead < wishes_.size()) __builtin_prefetch(&slots_[wishes_[first_wish_ + ahead].slot]);
+    if (!holds(wishes_[first_wish_])) continue;
+    selection.evicted.push_back(slots_[wishes_[first_wish_].slot].owner);
+    drop(selection.evicted.back());
+    return true;
+  }
+  return false;
+}
+
 void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShape> shapes, Selection& selection) {
   selection.moved.clear();
   selection.evicted.clear();
   selection.kept = 0;
+  forget_wishes();
   ++selections_;
+  moving_.clear();
   // What is kept is marked before anything moves, so that nothing evicts it.
-  wanted_.assign(hot.size(), 0);
   std::uint64_t left = selectable_words();
   for (std::size_t i = 0; i < hot.size(); ++i) {
+    if (i + ahead < hot.size()) prefetch(hot[i + ahead]);
     const std::uint64_t words = shapes[i].words();
     if (words > left) continue;
     left -= words;
     const std::uint32_t slot = slot_of_[hot[i].store][hot[i].vertex];
-    wanted_[i] = slot == 0 ? 1 : 0;
-    if (slot == 0) continue;
-    want(slot);
+    if (slot == 0) {
+      moving_.push_back(static_cast<std::uint32_t>(i));
+      continue;
+    }
+    slots_[slot].wanted = selections_;
+    wishes_.push_back({slot, selections_});
     ++selection.kept;
   }
-  for (std::size_t i = 0; i < hot.size(); ++i) {
-    if (wanted_[i] == 0 || find(hot[i]) != nullptr) continue;
-    while (place(hot[i], shapes[i]) == nullptr) {
-      const std::uint32_t oldest = slots_[0].newer;
-      if (oldest == 0 || slots_[oldest].wanted == selections_) break;
-      selection.evicted.push_back(slots_[oldest].owner);
-      drop(slots_[oldest].owner);
-    }
-    if (find(hot[i]) != nullptr) selection.moved.push_back(hot[i]);
+  for (const std::uint32_t i : moving_) {
+    if (find(hot[i]) != nullptr) continue;  // it stands there twice
+    const CacheSlot* placed = place(hot[i], shapes[i]);
+    while (placed == nullptr && evict_one(selection)) placed = place(hot[i], shapes[i]);
+    if (placed == nullptr) continue;
+    wishes_.push_back({slot_of_[hot[i].store][hot[i].vertex], selections_});
+    selection.moved.push_back(*placed);
   }
 }
 
 std::size_t CachePlan::bytes() const noexcept {
-  return arena_.bytes() + slots_.capacity() * sizeof(CacheSlot) +
+  return arena_.bytes() + slots_.capacity() * sizeof(CacheSlot) + wishes_.capacity() * sizeof(Wish) +
          (slot_of_[0].capacity() + slot_of_[1].capacity() + free_slots_.capacity()) * sizeof(std::uint32_t);
 }
 

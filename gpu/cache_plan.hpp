@@ -38,9 +38,7 @@ struct CacheSlot {
   HotVertex owner{};
   BlockShape shape;
   DeviceArena::Id block = DeviceArena::none;  ///< none: it has no entries
-  std::uint32_t wanted = 0;                   ///< the last selection that wanted it
-  std::uint32_t newer = 0;                    ///< neighbours in the order of being wanted
-  std::uint32_t older = 0;
+  std::uint32_t wanted = 0;                   ///< the last selection that wanted it; 0: the slot is free
 };
 
 class CachePlan {
@@ -49,7 +47,7 @@ class CachePlan {
 
   /// What a selection came to.
   struct Selection {
-    std::vector<HotVertex> moved;    ///< have a new place, which must be filled
+    std::vector<CacheSlot> moved;    ///< have a new place, which must be filled
     std::vector<HotVertex> evicted;  ///< have none any more
     std::uint64_t kept = 0;
   };
@@ -60,12 +58,16 @@ class CachePlan {
     const std::vector<std::uint32_t>& slots = slot_of_[vertex.store];
     return vertex.vertex < slots.size() && slots[vertex.vertex] != 0 ? &slots_[slots[vertex.vertex]] : nullptr;
   }
-  /// Wants these, in order of value; `shapes` is parallel. Vertices that do not fit into the pool's share for selections beside
-  /// those before them are passed over.
+  /// Fetches what find and replace will look at, in a loop that comes to the vertex soon.
+  void prefetch(HotVertex vertex) const noexcept {
+    if (const CacheSlot* slot = find(vertex)) __builtin_prefetch(slot);
+  }
+  /// Wants these; `shapes` is parallel. Vertices that do not fit into the pool's share for selections beside those before them
+  /// are passed over.
   void select(std::span<const HotVertex> hot, std::span<const BlockShape> shapes, Selection& selection);
 
   /// Gives a vertex a place, a new one where it had one; what it had stays untouched until release_replaced. False where there
-  /// is no room; the vertex is then not cached.
+  /// is no room; the vertex is then not cached. Only what was selected once gives room to others.
   bool replace(HotVertex vertex, const BlockShape& shape);
   void release_replaced() noexcept;
   /// The vertex leaves the cache, if it is there.
@@ -74,8 +76,8 @@ class CachePlan {
   /// Calls visit(slot) for every cached vertex of a store, in no order.
   template <class Visit>
   void for_each(std::uint32_t store, Visit&& visit) const {
-    for (std::uint32_t slot = slots_[0].newer; slot != 0; slot = slots_[slot].newer) {
-      if (slots_[slot].owner.store == store) visit(slots_[slot]);
+    for (const CacheSlot& slot : slots_) {
+      if (slot.wanted != 0 && slot.owner.store == store) visit(slot);
     }
   }
 
@@ -88,18 +90,26 @@ class CachePlan {
   [[nodiscard]] std::size_t bytes() const noexcept;
 
  private:
+  // That a selection wanted a slot; holds as long as no later one did and the slot's vertex is there.
+  struct Wish {
+    std::uint32_t slot;
+    std::uint32_t selection;
+  };
+
   CacheSlot* place(HotVertex vertex, const BlockShape& shape);
-  void link(std::uint32_t slot) noexcept;
-  void unlink(std::uint32_t slot) noexcept;
-  void want(std::uint32_t slot) noexcept;
+  [[nodiscard]] bool holds(const Wish& wish) const noexcept { return slots_[wish.slot].wanted == wish.selection; }
+  void forget_wishes() noexcept;
+  bool evict_one(Selection& selection);
 
   DeviceArena arena_;
-  std::vector<CacheSlot> slots_;  // [0] heads the ring in the order of being wanted: newer = least recently, older = most
+  std::vector<CacheSlot> slots_;  // [0] is nobody's
   std::vector<std::uint32_t> free_slots_;
   std::vector<std::uint32_t> slot_of_[2];  // by vertex; 0: not cached
   std::vector<DeviceArena::Id> replaced_;
-  std::vector<std::uint8_t> wanted_;  // by position in the selection
-  std::uint32_t selections_ = 0;
+  std::vector<Wish> wishes_;  // of all selections, one behind the other
+  std::size_t first_wish_ = 0;
+  std::vector<std::uint32_t> moving_;  // positions in the selection
+  std::uint32_t selections_ = 1;
   std::uint64_t vertices_ = 0;
   std::uint64_t lists_ = 0;
 };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <string>
 
 #include "gpu/check.hpp"
@@ -96,16 +97,16 @@ void DeviceGraph::Impl::look_up_shapes(std::span<const HotVertex> vertices) {
 }
 
 // Fills the places of these vertices.
-void DeviceGraph::Impl::send_blocks(std::span<const HotVertex> vertices) {
-  counts.moved += vertices.size();
-  for (std::size_t first = 0; first < vertices.size();) {
+void DeviceGraph::Impl::send_blocks(std::span<const CacheSlot> slots) {
+  counts.moved += slots.size();
+  for (std::size_t first = 0; first < slots.size();) {
     std::uint64_t words = 0;
     std::uint32_t pieces = 0;
     std::size_t end = first;
     chunk_words.clear();
     chunk_pieces.clear();
-    for (; end < vertices.size(); ++end) {
-      const std::uint64_t more = plan.find(vertices[end])->shape.words();
+    for (; end < slots.size(); ++end) {
+      const std::uint64_t more = slots[end].shape.words();
       const std::size_t bytes = (words + more) * sizeof(std::uint32_t) + (pieces + pieces_of(more)) * sizeof(Piece);
       if (end > first && bytes > staging.chunk_bytes()) break;
       chunk_words.push_back(words);
@@ -113,24 +114,24 @@ void DeviceGraph::Impl::send_blocks(std::span<const HotVertex> vertices) {
       words += more;
       pieces += pieces_of(more);
     }
-    if (words != 0) send_chunk(vertices.subspan(first, end - first), pieces, words);
+    if (words != 0) send_chunk(slots.subspan(first, end - first), pieces, words);
     first = end;
   }
 }
 
-void DeviceGraph::Impl::send_chunk(std::span<const HotVertex> vertices, std::uint32_t pieces, std::uint64_t words) {
+void DeviceGraph::Impl::send_chunk(std::span<const CacheSlot> slots, std::uint32_t pieces, std::uint64_t words) {
   Parts parts;
   const std::size_t pieces_at = parts.add<Piece>(pieces);
   const std::size_t words_at = parts.add<std::uint32_t>(words);
   staging.open(parts.bytes());
   auto* all_pieces = staging.host<Piece>(pieces_at);
   auto* all_words = staging.host<std::uint32_t>(words_at);
-  workers->for_each(vertices.size(), pack_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+  workers->for_each(slots.size(), pack_grain, [&](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (i + 4 < end) mirrors[vertices[i + 4].store].store->prefetch_block(vertices[i + 4].vertex);
-      const Mirror& mirror = mirrors[vertices[i].store];
-      const CacheSlot& slot = *plan.find(vertices[i]);
-      pack(*mirror.store, vertices[i].vertex, mirror.relations, slot.shape, all_words + chunk_words[i]);
+      if (i + 4 < end) mirrors[slots[i + 4].owner.store].store->prefetch_block(slots[i + 4].owner.vertex);
+      const CacheSlot& slot = slots[i];
+      const Mirror& mirror = mirrors[slot.owner.store];
+      pack(*mirror.store, slot.owner.vertex, mirror.relations, slot.shape, all_words + chunk_words[i]);
       Piece* piece = all_pieces + chunk_pieces[i];
       const std::uint64_t size = slot.shape.words();
       for (std::uint64_t at = 0; at < size; at += piece_words) {
@@ -157,7 +158,7 @@ void DeviceGraph::Impl::select(std::span<const HotVertex> wanted) {
   look_up_shapes(hot);
   plan.select(hot, shapes, selection);
   send_blocks(selection.moved);
-  for (const HotVertex vertex : selection.moved) mirrors[vertex.store].dirty.push_back(vertex.vertex);
+  for (const CacheSlot& slot : selection.moved) mirrors[slot.owner.store].dirty.push_back(slot.owner.vertex);
   for (const HotVertex vertex : selection.evicted) mirrors[vertex.store].dirty.push_back(vertex.vertex);
   for (unsigned s = 0; s < stores; ++s) send_rows(mirrors[s], s);
   counts.kept += selection.kept;
@@ -193,14 +194,31 @@ bool DeviceGraph::Impl::fill(unsigned s) {
 
 bool DeviceGraph::Impl::fill_some(std::span<const HotVertex> vertices) {
   look_up_shapes(vertices);
-  hot.clear();
+  selection.moved.clear();
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     if (shapes[i].entries == 0 || plan.find(vertices[i]) != nullptr) continue;
     if (!plan.replace(vertices[i], shapes[i])) return false;
-    hot.push_back(vertices[i]);
+    selection.moved.push_back(*plan.find(vertices[i]));
   }
-  send_blocks(hot);
+  send_blocks(selection.moved);
   return true;
+}
+
+// What packing takes of the vertices that have changed, or of all.
+void DeviceGraph::Impl::size_up(Mirror& mirror, std::span<const VertexId> changes) {
+  mirror.granules.resize(mirror.store->vertices());
+  const std::size_t count = mirror.fill_all ? mirror.granules.size() : changes.size();
+  workers->for_each(count, look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+    const auto vertex_at = [&](std::size_t i) { return mirror.fill_all ? static_cast<VertexId>(i) : changes[i]; };
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i + 8 < end) mirror.store->prefetch(vertex_at(i + 8));
+      if (i + 4 < end) mirror.store->prefetch_block(vertex_at(i + 4));
+      const std::uint64_t words = packed_shape(*mirror.store, vertex_at(i), mirror.relations).words();
+      // A vertex that has changed in several batches stands there as often.
+      std::atomic_ref(mirror.granules[vertex_at(i)])
+          .store(static_cast<std::uint32_t>(words / DeviceArena::granule), std::memory_order_relaxed);
+    }
+  });
 }
 
 std::uint64_t DeviceGraph::Impl::resident_words(const Mirror& mirror) {

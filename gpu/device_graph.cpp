@@ -40,8 +40,8 @@ void DeviceGraph::select(std::span<const HotVertex> hot) {
 
 std::size_t DeviceGraph::packed_bytes(HotVertex vertex) const noexcept {
   const Impl::Mirror& mirror = impl_->mirrors[vertex.store];
-  if (mirror.store == nullptr || vertex.vertex >= mirror.store->vertices()) return 0;
-  return packed_shape(*mirror.store, vertex.vertex, mirror.relations).words() * sizeof(std::uint32_t);
+  if (mirror.store == nullptr || vertex.vertex >= mirror.granules.size()) return 0;
+  return mirror.granules[vertex.vertex] * (DeviceArena::granule * sizeof(std::uint32_t));
 }
 
 std::size_t DeviceGraph::cache_bytes() const noexcept { return impl_->plan.selectable_words() * sizeof(std::uint32_t); }
@@ -77,7 +77,8 @@ DeviceGraphStatistics DeviceGraph::statistics() const noexcept {
 std::size_t DeviceGraph::host_bytes() const noexcept {
   const Impl& impl = *impl_;
   return impl.plan.bytes() + impl.staging.host_bytes() + impl.batch_host.bytes() + impl.shapes.capacity() * sizeof(BlockShape) +
-         impl.hot.capacity() * sizeof(HotVertex);
+         impl.hot.capacity() * sizeof(HotVertex) +
+         (impl.mirrors[0].granules.capacity() + impl.mirrors[1].granules.capacity()) * sizeof(std::uint32_t);
 }
 
 void DeviceGraph::Impl::start_over() {
@@ -138,17 +139,20 @@ void DeviceGraph::Impl::follow(unsigned s, const Adjacency* store, const Relatio
     plan.drop_store(s);
     mirror.restart();
     mirror.relations.clear();
+    mirror.granules.clear();
   }
   if (store == nullptr) return;
   if (mirror.mark.store == 0) mirror.mark = {now.store, now.changes, now.compactions, now.settled};
   plan.reserve_vertices(s, store->vertices());
   use_relations(mirror, s, used);
   if (now.compactions != mirror.mark.compactions && !resident()) mirror.valid_rows = 0;
-  if (const auto changes = store->changes_since(mirror.mark)) {
+  const auto changes = store->changes_since(mirror.mark);
+  if (changes) {
     follow_changes(mirror, s, *changes);
   } else {
     forget_outdated(mirror, s);
   }
+  if (options.storage == Storage::cached) size_up(mirror, changes.value_or(std::span<const VertexId>()));
   mirror.mark = now;
 }
 

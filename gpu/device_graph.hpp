@@ -59,11 +59,11 @@ class DeviceGraph {
   /// Error, std::bad_alloc; the next begin then starts over.
   void begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
 
-  /// Storage::cached, after begin: makes these vertices, in order of their value, lie in the cache as far as they fit. What
-  /// lies there already stays; what else does stays while there is room. Else does nothing.
+  /// Storage::cached, after begin: makes these vertices lie in the cache, those first that stand first, as far as they fit.
+  /// What lies there already stays; what else does stays while there is room. Else does nothing.
   void select(std::span<const HotVertex> hot);
 
-  /// What `vertex` takes in the cache; valid after begin.
+  /// What `vertex` takes in the cache; valid after begin, and any thread may ask. Storage::cached only.
   [[nodiscard]] std::size_t packed_bytes(HotVertex vertex) const noexcept;
   /// Bytes that select can fill.
   [[nodiscard]] std::size_t cache_bytes() const noexcept;

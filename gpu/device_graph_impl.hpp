@@ -43,7 +43,8 @@ struct DeviceGraph::Impl {
     std::vector<std::uint32_t> merge;  // rows of the batch before whose vertices are brought up to date on the device
     std::vector<VertexId> fill;        // vertices that must become resident
     bool fill_all = true;
-    Batch batch;  // on the host
+    std::vector<std::uint32_t> granules;  // by vertex: what packing its lists takes (Storage::cached)
+    Batch batch;                          // on the host
     Store view{};
 
     /// Whether a row of the batch changes lists that are packed.
@@ -95,8 +96,9 @@ struct DeviceGraph::Impl {
   void renew_pool();
   [[nodiscard]] std::uint64_t resident_words(const Mirror& mirror);
   void look_up_shapes(std::span<const HotVertex> vertices);
-  void send_blocks(std::span<const HotVertex> vertices);
-  void send_chunk(std::span<const HotVertex> vertices, std::uint32_t pieces, std::uint64_t words);
+  void size_up(Mirror& mirror, std::span<const VertexId> changes);
+  void send_blocks(std::span<const CacheSlot> slots);
+  void send_chunk(std::span<const CacheSlot> slots, std::uint32_t pieces, std::uint64_t words);
   void send_rows(Mirror& mirror, unsigned s);
   void send_row_range(Mirror& mirror, unsigned s);
   void send_dirty_rows(Mirror& mirror, unsigned s);
@@ -123,7 +125,7 @@ struct DeviceGraph::Impl {
   // Scratch.
   std::vector<HotVertex> hot;
   std::vector<BlockShape> shapes;
-  std::vector<std::uint64_t> chunk_words;   // by vertex of a chunk: where its block begins
+  std::vector<std::uint64_t> chunk_words;   // by block of a chunk: where it begins
   std::vector<std::uint32_t> chunk_pieces;  // and its pieces
   CachePlan::Selection selection;
 };

@@ -30,6 +30,11 @@ class CachePlanTest : public testing::Test {
     for (const HotVertex& hot : all) found.push_back(hot.vertex);
     return found;
   }
+  static std::vector<VertexId> vertices(const std::vector<CacheSlot>& all) {
+    std::vector<VertexId> found;
+    for (const CacheSlot& slot : all) found.push_back(slot.owner.vertex);
+    return found;
+  }
 
   CachePlan plan_;
   CachePlan::Selection selection_;
@@ -132,10 +137,12 @@ TEST(CachePlan, BookkeepingHoldsOverRandomSelections) {
     }
     plan.select(hot, shapes, selection);
     for (const HotVertex& vertex : selection.evicted) ASSERT_EQ(truth.erase({vertex.store, vertex.vertex}), 1U);
-    for (const HotVertex& vertex : selection.moved) {
+    for (const CacheSlot& slot : selection.moved) {
       for (std::size_t i = 0; i < hot.size(); ++i) {
-        if (hot[i] != vertex) continue;
-        ASSERT_TRUE(truth.emplace(std::pair(vertex.store, vertex.vertex), shapes[i]).second);
+        if (hot[i] != slot.owner) continue;
+        ASSERT_EQ(slot.shape.entries, shapes[i].entries);
+        ASSERT_EQ(slot.offset, plan.find(hot[i])->offset);
+        ASSERT_TRUE(truth.emplace(std::pair(slot.owner.store, slot.owner.vertex), shapes[i]).second);
       }
     }
     ASSERT_LE(selection.moved.size() + selection.kept, hot.size());
