@@ -1,6 +1,7 @@
 #include "estimate/selection.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -15,6 +16,15 @@ constexpr unsigned bucket_shift = 19;
 constexpr std::size_t buckets = std::size_t{1} << (31 - bucket_shift);
 // A budget is full when less than this share is left.
 constexpr std::size_t least_share = 1024;
+// What a look-up of the batch before counts, and one of a vertex that was not selected then: it must show itself by more than
+// chance before it takes the place of another.
+constexpr double fading = 0.75;
+constexpr double first_share = 0.5;
+// Moving a list into the cache takes as long as reading so many bytes over the bus, whatever its size: half a microsecond of
+// bookkeeping, a row and a copy.
+constexpr double move_bytes = 0x1p13;
+// Batches without a look-up after which a vertex is forgotten.
+constexpr unsigned most_unseen = 8;
 // Parts of a loop for each thread.
 constexpr std::size_t parts_per_thread = 4;
 // Fewer candidates are not worth waking a thread for.
@@ -29,6 +39,13 @@ struct Candidate {
     return std::bit_cast<std::uint32_t>(static_cast<float>(priority)) >> bucket_shift;
   }
 };
+
+// The bus that caching a vertex saves, for the room that it takes.
+Candidate saving(const StoredVertex& at, double times, const BytesOf& bytes) {
+  const std::size_t size = bytes(at);
+  if (size == 0) return {};
+  return {at, size, times * (1 + miss_bytes / static_cast<double>(size))};
+}
 
 bool better(const Candidate& a, const Candidate& b) noexcept {
   return a.priority != b.priority ? a.priority > b.priority : a.at < b.at;
@@ -60,8 +77,8 @@ class Parts {
   Workers* workers_;
 };
 
-// Takes the best of candidate(0) to candidate(n - 1). Bucket by bucket, so that only the candidates at the border of what fits
-// are sorted: what is in a better bucket fits as a whole.
+// Takes the best of candidate(0) to candidate(n - 1), which ascend by vertex. Bucket by bucket, so that only the candidates at
+// the border of what fits are sorted: what is in a better bucket fits as a whole.
 template <class CandidateAt>
 Selection fill(std::size_t n, const CandidateAt& candidate, std::size_t budget, Workers* workers) {
   struct Found {
@@ -73,6 +90,7 @@ Selection fill(std::size_t n, const CandidateAt& candidate, std::size_t budget, 
   const Parts parts(n, workers);
   std::vector<Found> found(parts.count());
   std::vector<Candidate> border;
+  std::size_t ascending = 0;  // of those taken, how many are in order
   std::size_t end = buckets;  // of the buckets that are left
   // Again where what did not fit leaves room for lesser candidates.
   while (end > 0 && budget - selection.bytes > budget / least_share) {
@@ -103,6 +121,7 @@ Selection fill(std::size_t n, const CandidateAt& candidate, std::size_t budget, 
       selection.hot.insert(selection.hot.end(), part.inside.begin(), part.inside.end());
       border.insert(border.end(), part.border.begin(), part.border.end());
     }
+    if (end == buckets) ascending = selection.hot.size();
     std::sort(border.begin(), border.end(), better);
     for (const Candidate& one : border) {
       if (one.bytes > budget - selection.bytes) continue;
@@ -111,6 +130,9 @@ Selection fill(std::size_t n, const CandidateAt& candidate, std::size_t budget, 
     }
     end = first == 0 ? 0 : first - 1;
   }
+  const auto rest = selection.hot.begin() + static_cast<std::ptrdiff_t>(ascending);
+  std::sort(rest, selection.hot.end());
+  std::inplace_merge(selection.hot.begin(), rest, selection.hot.end());
   return selection;
 }
 
@@ -127,25 +149,47 @@ std::pair<const graph::Adjacency*, const graph::Adjacency*> stores_of(const grap
 }  // namespace
 
 Selection select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget, Workers* workers) {
-  const auto candidate = [&](std::size_t i) {
-    const Access& access = accesses[i];
-    const std::size_t size = bytes(access.at);
-    if (size == 0) return Candidate{};
-    return Candidate{access.at, size, access.times * (1 + miss_bytes / static_cast<double>(size))};
-  };
+  const auto candidate = [&](std::size_t i) { return saving(accesses[i].at, accesses[i].times, bytes); };
   return fill(accesses.size(), candidate, budget, workers);
+}
+
+Selection Selector::select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget) {
+  together_.clear();
+  auto before = heat_.begin();
+  const auto remember = [&](const Heat& heat) {
+    if (heat.unseen < most_unseen) together_.push_back({heat.at, heat.times * fading, heat.unseen + 1, true});
+  };
+  for (const Access& access : accesses) {
+    for (; before != heat_.end() && before->at < access.at; ++before) remember(*before);
+    const bool known = before != heat_.end() && before->at == access.at;
+    together_.push_back({access.at, access.times + (known ? before++->times * fading : 0), 0, known});
+  }
+  for (; before != heat_.end(); ++before) remember(*before);
+  const auto candidate = [&](std::size_t i) {
+    const Heat& heat = together_[i];
+    if (heat.known) return saving(heat.at, heat.times, bytes);
+    const Candidate fresh = saving(heat.at, heat.times * first_share, bytes);
+    return fresh.priority * static_cast<double>(fresh.bytes) < move_bytes ? Candidate{} : fresh;
+  };
+  Selection selection = fill(together_.size(), candidate, budget, workers_);
+  heat_.clear();
+  auto known = together_.begin();
+  for (const StoredVertex& at : selection.hot) {
+    while (known->at != at) ++known;
+    heat_.push_back(*known);
+  }
+  return selection;
 }
 
 Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, std::size_t budget, Workers* workers) {
   const auto [base, derived] = stores_of(graph);
-  const std::size_t in_base = base == nullptr ? 0 : base->vertices();
-  const std::size_t in_derived = derived == nullptr ? 0 : derived->vertices();
-  const auto candidate = [&](std::size_t i) {
-    const StoredVertex at{static_cast<VertexId>(i < in_base ? i : i - in_base), i >= in_base};
-    const std::size_t size = bytes(at);
+  const auto candidate = [&, stores = std::array{base, derived}](std::size_t i) {
+    const StoredVertex at{static_cast<VertexId>(i / 2), i % 2 == 1};
+    const graph::Adjacency* store = stores[i % 2];
+    const std::size_t size = store == nullptr || at.vertex >= store->vertices() ? 0 : bytes(at);
     return Candidate{at, size, static_cast<double>(size)};
   };
-  return fill(in_base + in_derived, candidate, budget, workers);
+  return fill(2 * graph.base().vertices(), candidate, budget, workers);
 }
 
 Selection select_within(const graph::DataGraph& graph, std::span<const match::PassWork> passes, unsigned hops,

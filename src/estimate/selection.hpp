@@ -21,16 +21,41 @@ using BytesOf = std::function<std::size_t(const StoredVertex&)>;
 inline constexpr double miss_bytes = 128;
 
 struct Selection {
-  std::vector<StoredVertex> hot;
-  std::size_t bytes = 0;  ///< never above the budget
+  std::vector<StoredVertex> hot;  ///< ascending, but by hops for select_within
+  std::size_t bytes = 0;          ///< never above the budget
 };
 
 // All run on the threads of `workers`, or on the caller alone where that is null; the result does not depend on it.
 
 /// Those that save most of the bus for their size, times x (miss_bytes + bytes) / bytes, ties by vertex, until all but a
-/// thousandth of the budget is full; what does not fit is skipped. O(n), in order of vertices where everything fits.
+/// thousandth of the budget is full; what does not fit is skipped. `accesses` ascend. O(n).
 [[nodiscard]] Selection select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget,
                                Workers* workers = nullptr);
+
+/// Selects for one batch after the other: a vertex that was selected is remembered with its look-ups, which count for less from
+/// batch to batch, and another must have been looked up more often than it to take its place. What is hot mostly stays so, and
+/// a few walks miss much of it; so the batches' walks add up, and lists that chance alone tells apart do not take turns. What
+/// saves less than moving it costs is not selected anew.
+class Selector {
+ public:
+  /// `workers` outlives it.
+  explicit Selector(Workers& workers) noexcept : workers_(&workers) {}
+  /// As estimate::select; `accesses` are one batch's.
+  Selection select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget);
+  [[nodiscard]] std::size_t memory() const noexcept { return (heat_.capacity() + together_.capacity()) * sizeof(Heat); }
+
+ private:
+  struct Heat {
+    StoredVertex at;
+    double times;
+    unsigned unseen;  // batches since the last that looked it up
+    bool known;       // it was selected for the batch before
+  };
+
+  Workers* workers_;
+  std::vector<Heat> heat_;  // of what was selected, ascending
+  std::vector<Heat> together_;
+};
 
 /// Those with the longest lists, in the stores that the graph's readings use.
 [[nodiscard]] Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, std::size_t budget,
