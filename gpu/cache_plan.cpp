@@ -7,7 +7,7 @@ namespace deltamatch::gpu {
 namespace {
 
 // Slots are fetched so many steps before they are looked at.
-constexpr std::size_t ahead = 16;
+constexpr std::size_t ahead = 8;
 
 }  // namespace
 
@@ -82,7 +82,11 @@ bool CachePlan::replace(HotVertex vertex, const BlockShape& shape) {
 }
 
 void CachePlan::release_replaced() noexcept {
-  for (const DeviceArena::Id block : replaced_) arena_.free(block);
+  for (std::size_t i = 0; i < replaced_.size(); ++i) {
+    if (i + 2 * ahead < replaced_.size()) arena_.prefetch(replaced_[i + 2 * ahead]);
+    if (i + ahead < replaced_.size()) arena_.prefetch_neighbours(replaced_[i + ahead]);
+    arena_.free(replaced_[i]);
+  }
   replaced_.clear();
 }
 
@@ -97,10 +101,22 @@ void CachePlan::forget_wishes() noexcept {
   first_wish_ = 0;
 }
 
+// Fetches what evicting will look at soon, each step what the one before has brought near.
+void CachePlan::prefetch_eviction(std::size_t wish) const noexcept {
+  if (wish + 4 * ahead < wishes_.size()) __builtin_prefetch(&slots_[wishes_[wish + 4 * ahead].slot]);
+  if (wish + 2 * ahead >= wishes_.size()) return;
+  const auto slot_at = [&](std::size_t i) -> const CacheSlot& { return slots_[wishes_[i].slot]; };
+  if (const CacheSlot& slot = slot_at(wish + 2 * ahead); slot.block != DeviceArena::none) {
+    arena_.prefetch(slot.block);
+    __builtin_prefetch(&slot_of_[slot.owner.store][slot.owner.vertex]);
+  }
+  if (const CacheSlot& slot = slot_at(wish + ahead); slot.block != DeviceArena::none) arena_.prefetch_neighbours(slot.block);
+}
+
 // Drops the least recently wanted vertex. False where the present selection wants all that are there.
 bool CachePlan::evict_one(Selection& selection) {
   for (; first_wish_ < wishes_.size() && wishes_[first_wish_].selection != selections_; ++first_wish_) {
-    if (first_wish_ + ahead < wishes_.size()) __builtin_prefetch(&slots_[wishes_[first_wish_ + ahead].slot]);
+    prefetch_eviction(first_wish_);
     if (!holds(wishes_[first_wish_])) continue;
     selection.evicted.push_back(slots_[wishes_[first_wish_].slot].owner);
     drop(selection.evicted.back());
@@ -119,7 +135,7 @@ void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShap
   // What is kept is marked before anything moves, so that nothing evicts it.
   std::uint64_t left = selectable_words();
   for (std::size_t i = 0; i < hot.size(); ++i) {
-    if (i + ahead < hot.size()) prefetch(hot[i + ahead]);
+    if (i + 2 * ahead < hot.size()) prefetch(hot[i + 2 * ahead]);
     const std::uint64_t words = shapes[i].words();
     if (words > left) continue;
     left -= words;

@@ -58,7 +58,7 @@ class CachePlan {
     const std::vector<std::uint32_t>& slots = slot_of_[vertex.store];
     return vertex.vertex < slots.size() && slots[vertex.vertex] != 0 ? &slots_[slots[vertex.vertex]] : nullptr;
   }
-  /// Fetches what find and replace will look at, in a loop that comes to the vertex soon.
+  /// Fetches the slot, in a loop that comes to the vertex soon.
   void prefetch(HotVertex vertex) const noexcept {
     if (const CacheSlot* slot = find(vertex)) __builtin_prefetch(slot);
   }
@@ -99,6 +99,7 @@ class CachePlan {
   CacheSlot* place(HotVertex vertex, const BlockShape& shape);
   [[nodiscard]] bool holds(const Wish& wish) const noexcept { return slots_[wish.slot].wanted == wish.selection; }
   void forget_wishes() noexcept;
+  void prefetch_eviction(std::size_t wish) const noexcept;
   bool evict_one(Selection& selection);
 
   DeviceArena arena_;

@@ -73,6 +73,10 @@ void DeviceGraph::Impl::send_dirty_rows(Mirror& mirror, unsigned s) {
     workers->for_each(count, look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const VertexId vertex = dirty[first + i];
+        if (i + 8 < end) {
+          mirror.store->prefetch(dirty[first + i + 8]);
+          plan.prefetch({dirty[first + i + 8], s});
+        }
         changes[i] = {row_of(mirror, s, vertex), vertex, {}};
       }
     });
