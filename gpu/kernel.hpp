@@ -96,8 +96,10 @@ struct Total {
 
 inline constexpr std::uint32_t max_positions = 32;
 
-/// One partial match, and a range of its children under a node that are still to be visited.
+/// One partial match, and a range of its children under a node that are still to be visited; or a range of steps that are still
+/// to be run on it.
 struct Item {
+  static constexpr std::uint32_t whole = 0xffffffffU;  ///< in place of a node: the range is of steps
   std::uint32_t program;
   std::uint32_t node;
   std::uint32_t depth;  ///< of the partial match: it has depth + 2 positions
@@ -108,14 +110,14 @@ struct Item {
   std::uint32_t vertices[max_positions];
 };
 
-/// Each on a cache line of its own: thousands of warps look at them.
+/// Every warp that runs out of work takes a ticket and waits for the item of that number; every item given gets the next
+/// number. So nobody contends for an item, `popped` - `pushed` is how many warps wait for more, and once that is all of them,
+/// all is done. Each on a cache line of its own: thousands of warps look at them.
 struct Queue {
   alignas(128) unsigned long long pushed;
   alignas(128) unsigned long long popped;
-  alignas(128) unsigned int idle;
-  alignas(128) unsigned int busy;
   alignas(128) unsigned int next_chunk;
-  unsigned int donated;
+  unsigned int unused;
   alignas(128) unsigned int stop;  ///< set by the host, in device memory: thousands of warps would jam the bus with their looks
 };
 
@@ -145,9 +147,10 @@ struct Launch {
   std::uint32_t chunk_count;
   Total* totals;  ///< by program
   Queue* queue;
-  Item* items;
-  std::uint32_t* item_sequence;
-  std::uint32_t item_capacity;  ///< power of two
+  std::uint32_t warps;
+  Item* items;                   ///< by ticket modulo their number
+  std::uint32_t* item_sequence;  ///< by item: twice how often it was read, and one more while it is to be read
+  std::uint32_t item_capacity;   ///< power of two, several times as many as there are warps
   Pages pages;
   Counters* counters;
   std::uint32_t* accesses[2];  ///< measuring: by store and vertex, how often its row was looked up; else null

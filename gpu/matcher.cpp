@@ -39,6 +39,7 @@ constexpr std::size_t reserve_bytes = std::size_t{1} << 30;
 // Pages beyond one for each warp: what the host drains while warps go on.
 constexpr std::uint32_t spare_pages = 1024;
 constexpr auto drain_pause = std::chrono::microseconds(20);
+constexpr auto patience = std::chrono::milliseconds(2);
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -179,7 +180,6 @@ class Device {
     check(cudaMemsetAsync(totals_.get(), 0, programs * sizeof(Total), stream), "cudaMemsetAsync");
     Outcome& fresh = *read_outcome_.get();
     fresh = {};
-    for (std::size_t i = 0; i < parts.size(); ++i) fresh.queue[i].busy = parts[i].grid.warps();
     check(cudaMemcpyAsync(outcome_.get(), &fresh, sizeof fresh, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
     check(cudaMemsetAsync(sequence_.get(), 0, 2 * queue_items * sizeof(std::uint32_t), stream), "cudaMemsetAsync");
     if (lists_) {
@@ -214,6 +214,7 @@ class Device {
       work.chunk_count = part.chunks;
       work.totals = totals_.get() + (sums ? 0 : flat.sums.programs.size());
       work.queue = &outcome_.get()->queue[i];
+      work.warps = part.grid.warps();
       work.items = items_.get();
       work.item_sequence = sequence_.get() + i * queue_items;
       work.item_capacity = queue_items;
@@ -240,13 +241,18 @@ class Device {
   // After the kernels have ended.
   void finish(const FlatPrograms& flat, std::vector<Total>& totals, Outcome& outcome) {
     use();
-    totals.resize(flat.sums.programs.size() + flat.walks.programs.size());
-    check(cudaMemcpyAsync(totals.data(), totals_.get(), totals.size() * sizeof(Total), cudaMemcpyDeviceToHost, stream_.get()),
+    const std::size_t count = flat.sums.programs.size() + flat.walks.programs.size();
+    if (count > read_totals_count_) {
+      read_totals_ = make_pinned_memory<Total>(2 * count);
+      read_totals_count_ = 2 * count;
+    }
+    check(cudaMemcpyAsync(read_totals_.get(), totals_.get(), count * sizeof(Total), cudaMemcpyDeviceToHost, stream_.get()),
           "cudaMemcpyAsync");
     check(cudaMemcpyAsync(read_outcome_.get(), outcome_.get(), sizeof(Outcome), cudaMemcpyDeviceToHost, stream_.get()),
           "cudaMemcpyAsync");
     check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
     outcome = *read_outcome_.get();
+    totals.assign(read_totals_.get(), read_totals_.get() + count);
   }
 
   // How often each vertex was looked up (measuring).
@@ -338,6 +344,8 @@ class Device {
   std::unique_ptr<DeviceGraph> mirror_;
   Bundle bundle_;
   DeviceBuffer<Total> totals_;
+  PinnedMemory<Total> read_totals_;
+  std::size_t read_totals_count_ = 0;
   DeviceMemory<Outcome> outcome_;
   PinnedMemory<Outcome> read_outcome_;
   DeviceMemory<Item> items_;
@@ -513,6 +521,7 @@ class GpuMatcher final : public match::Matcher {
       };
       std::vector<bool> done(shares);
       std::uint32_t running = shares;
+      const auto started = Clock::now();
       while (running > 0) {
         const bool stopping = stop != nullptr && stop->load(std::memory_order_relaxed);
         for (std::uint32_t d = 0; d < shares; ++d) {
@@ -520,7 +529,12 @@ class GpuMatcher final : public match::Matcher {
           done[d] = true;
           --running;
         }
-        if (running > 0) std::this_thread::sleep_for(drain_pause);
+        // Small batches are done before the system would wake a sleeper.
+        if (running > 0 && Clock::now() - started < patience) {
+          std::this_thread::yield();
+        } else if (running > 0) {
+          std::this_thread::sleep_for(drain_pause);
+        }
       }
     } catch (...) {
       for (const auto& device : devices_) device->settle();

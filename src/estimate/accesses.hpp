@@ -15,6 +15,7 @@ struct StoredVertex {
   friend auto operator<=>(const StoredVertex&, const StoredVertex&) = default;
 };
 
+/// A list that several of the partial matches share which are extended together counts once for all of them.
 struct Access {
   StoredVertex at;
   double times;

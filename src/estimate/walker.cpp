@@ -27,11 +27,16 @@ Signed add(Signed a, Signed b) {
 
 }  // namespace
 
-void Walker::access(graph::ReadingId reading, VertexId vertex, Visit visit) {
+void Walker::access(const plan::Probe& probe, const Visit& visit) {
+  access(probe.reading, partial_.at(probe.position),
+         static_cast<double>(visit.walks) * visit.scale * visit.part(probe.position));
+}
+
+void Walker::access(graph::ReadingId reading, VertexId vertex, double times) {
   const graph::Resolved& where = partial_.lists().resolved(reading);
   if (where.store == nullptr) return;
   const std::uint64_t key = std::uint64_t{vertex} << 1 | (where.derived ? 1U : 0U);
-  tally_->accesses[key] += Tally::fixed(static_cast<double>(visit.walks) * visit.scale);
+  tally_->accesses[key] += Tally::fixed(times);
 }
 
 Signed Walker::run(const Loaded& loaded, const graph::Edge& anchor, Visit visit, Random& random) {
@@ -50,7 +55,7 @@ Signed Walker::run(const Loaded& loaded, const graph::Edge& anchor, Visit visit,
   // Where nothing is added up, a weight of 0 makes every product 0, which cannot overflow.
   Signed weight = draw_ == Draw::all ? 1 : 0;
   for (const plan::Probe& probe : plan.closing) {
-    access(probe.reading, anchor.tail, visit);
+    access(probe, visit);
     const std::uint32_t ways = match::multiplicity(partial_.view(probe), anchor.head);
     if (ways == 0) return 0;
     if (program.weighted) weight = multiply(weight, ways);
@@ -123,7 +128,7 @@ Signed Walker::ways(const plan::Node& node, VertexId candidate) {
 }
 
 Signed Walker::loop(const plan::Node& node, Visit visit, Signed weight) {
-  for (const plan::Probe& probe : node.candidates.probes) access(probe.reading, partial_.at(probe.position), visit);
+  for (const plan::Probe& probe : node.candidates.probes) access(probe, visit);
   const ScratchScope scope(partial_.scratch());
   const auto set = candidates(node);
   Signed sum = 0;
@@ -144,7 +149,7 @@ template <class Take>
 void Walker::draw(std::size_t candidates, const plan::Node& node, Visit visit, Take&& take) {
   if (candidates == 0) return;
   const auto n = static_cast<double>(candidates);
-  Visit child = visit;
+  Visit child = visit.child(node.position, n);
   double p = 1;  // of each of the walks at each candidate
   switch (draw_) {
     case Draw::all:
@@ -193,7 +198,7 @@ void Walker::draw(std::size_t candidates, const plan::Node& node, Visit visit, T
 
 // How many candidates a count has, or sets of them. Unless they are `needed` only the lists matter; then 1.
 Signed Walker::count(const plan::Node& node, Visit visit, bool needed) {
-  for (const plan::Probe& probe : node.candidates.probes) access(probe.reading, partial_.at(probe.position), visit);
+  for (const plan::Probe& probe : node.candidates.probes) access(probe, visit);
   if (draw_ != Draw::all && !needed && !leaves_) return 1;
   const ScratchScope scope(partial_.scratch());
   const auto set = candidates(node);
@@ -222,7 +227,8 @@ Signed Walker::edges(Visit visit) {
   const plan::Plan& plan = *loaded_->plan;
   match::Lists& lists = partial_.lists();
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
-    if (e != plan.anchor.edge) access(query.edges[e].reading[0], images_[query.edges[e].source], visit);
+    if (e == plan.anchor.edge) continue;
+    access(query.edges[e].reading[0], images_[query.edges[e].source], static_cast<double>(visit.walks) * visit.scale);
   }
   if (draw_ != Draw::all) return 1;
   options_.resize(query.edges.size());

@@ -6,6 +6,7 @@
 // once. A count of zero ends its term; a sum of zero does not, since a random part of a sum says nothing about the rest.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
@@ -27,10 +28,32 @@ enum class Draw : std::uint8_t {
   even,   ///< each child so that all partial matches of a node are visited with one probability
 };
 
-/// A partial match that is visited: how many walks are there, and how many accesses one walk stands for.
+/// Partial matches are extended in batches of this size, and a list that several of a batch share is read once.
+inline constexpr double batch_size = 32;
+
+/// A partial match that is visited: how many walks are there, and how many accesses one walk stands for. Of a list that it
+/// shares with its siblings, or with theirs, it reads a part.
 struct Visit {
   std::uint64_t walks;
   double scale;
+  plan::Position last = 0;    ///< where its own vertex is
+  plan::Position parent = 0;  ///< where its parent's is; 0: both ends of the anchor are its own
+  double of_parent = 1;       ///< its part of a look-up of the list of its parent's vertex
+  double of_older = 1;        ///< and of a vertex before that
+
+  [[nodiscard]] double part(plan::Position position) const noexcept {
+    if (last == 0 || position == last) return 1;
+    return position == parent || (parent == 0 && position < 2) ? of_parent : of_older;
+  }
+  /// That of one of so many children, put at `position`.
+  [[nodiscard]] Visit child(plan::Position position, double siblings) const noexcept {
+    Visit made = *this;
+    made.last = position;
+    made.parent = last;
+    made.of_parent = 1 / std::min(siblings, batch_size);
+    made.of_older = std::max(1 / batch_size, made.of_parent * of_parent);
+    return made;
+  }
 };
 
 /// Sums of one thread, in fixed point: so that they do not depend on the order of additions, hence not on threads. Worths
@@ -82,7 +105,8 @@ class Walker {
   void draw(std::size_t candidates, const plan::Node& node, Visit visit, Take&& take);
   [[nodiscard]] std::span<const std::uint32_t> candidates(const plan::Node& node);
   [[nodiscard]] Signed ways(const plan::Node& node, VertexId candidate);
-  void access(graph::ReadingId reading, VertexId vertex, Visit visit);
+  void access(const plan::Probe& probe, const Visit& visit);
+  void access(graph::ReadingId reading, VertexId vertex, double times);
   [[nodiscard]] std::size_t index(const plan::Node& node) const noexcept {
     return static_cast<std::size_t>(&node - loaded_->program->program.nodes.data());
   }

@@ -72,6 +72,19 @@ class World {
     lists_.push_back(list);
   }
 
+  /// Makes `hub` the neighbour of all vertices before `end` but itself; the batch inserts its edge with `end`.
+  void make_star(VertexId hub, VertexId end) {
+    graph::NetBatch star;
+    for (VertexId leaf = 0; leaf < end; ++leaf) {
+      if (leaf != hub) star.inserted.push_back(graph.ranked(hub, leaf, edge_labels_[0]));
+    }
+    std::sort(star.inserted.begin(), star.inserted.end());
+    Workers workers(1);
+    graph.stage(star);
+    graph.settle(workers);
+    batch_.inserted.push_back(graph.ranked(hub, end, edge_labels_[0]));
+  }
+
   /// To be called once, when all queries are there.
   void stage() {
     graph.resolve_all();

@@ -1,0 +1,498 @@
+// How partial matches grow: third layer of the matching kernel.
+//
+// To extend a batch, every lane looks up the lists of its own partial match and takes the shortest; then the 32 lanes read the
+// concatenated children of the whole batch, whoever's they are, test each for membership in the other lists by search, and keep
+// the survivors by ballot. So lanes stay busy on short lists and on long ones, and nothing is sized by a degree.
+#pragma once
+
+#include "gpu/warp_lists.cuh"
+
+namespace deltamatch::gpu::device {
+
+// Lists of candidates from this length on are counted one by one, by all lanes together.
+inline constexpr std::uint32_t wide_list = 24;
+
+// Lists from this length on are first narrowed by all lanes to the part that a group of searches can meet.
+inline constexpr std::uint32_t narrowed_list = 128;
+
+struct Child {
+  bool found;
+  std::uint32_t vertex;
+  std::uint32_t slot;  // of its parent
+  std::uint32_t ways;  // parallel entries
+};
+
+// Two children of a lane. By value, so that it comes back in registers.
+struct Children {
+  std::uint32_t vertex[2];
+  std::uint32_t ways[2];
+  std::uint32_t places;  // the slots in bytes, and above them whether they are found
+
+  __device__ void put(int k, const Child& child) {
+    vertex[k] = child.vertex;
+    ways[k] = child.ways;
+    places |= child.slot << (8 * k) | (child.found ? 1U : 0U) << (16 + k);
+  }
+  __device__ Child get(int k) const {
+    return {(places >> (16 + k) & 1U) != 0, k == 0 ? vertex[0] : vertex[1], places >> (8 * k) & 0xffU,
+            k == 0 ? ways[0] : ways[1]};
+  }
+};
+
+template <bool sums, bool in_shared>
+class Extension : public Lists<sums, in_shared> {
+ protected:
+  using Base = Lists<sums, in_shared>;
+  using Base::anchor_of;
+  using Base::apart;
+  using Base::Base;
+  using Base::chosen;
+  using Base::depth_;
+  using Base::header;
+  using Base::homes;
+  using Base::ids_of;
+  using Base::keeps_weights;
+  using Base::lane_;
+  using Base::leads;
+  using Base::leads_to;
+  using Base::look_up;
+  using Base::multiplicity;
+  using Base::parents;
+  using Base::prefix;
+  using Base::products;
+  using Base::program;
+  using Base::put_view;
+  using Base::vertex_at;
+  using Base::vertices;
+  using Base::view;
+  using Base::weights;
+  using Base::work_;
+
+  // Looks up the lists from which the batch at `depth` - 1 is extended; fills views, chosen and prefix. Returns the children.
+  // With `split`, the lanes whose children lie in long lists come back in `wide` and are not among them.
+  __device__ __noinline__ std::uint32_t expand(std::uint32_t depth, const Node& node, bool split, unsigned& wide) {
+    __syncwarp();  // the frame may still be read
+    const std::uint32_t parent = depth - 1;
+    bool active = lane_ < header(parent).batch;
+    if (sums && active) active = products(parent)[lane_] != 0;
+    std::uint32_t least = active ? none : 0;
+    std::uint32_t best = 0;
+    bool slow = false;
+#pragma unroll 1
+    for (std::uint32_t p = 0; p < node.probes; ++p) {
+      const Probe probe = work_.probes[node.first_probe + p];
+      View list{nullptr, 0, none};
+      const unsigned looking = __ballot_sync(all_lanes, least != 0);
+      if (least != 0) {
+        const std::uint32_t owner = vertex_at(parent, lane_, probe.position);
+        list = look_up(probe.reading, owner, leads(looking, owner));
+      }
+      std::uint32_t* into = view(depth, p);
+      const std::uint32_t size = put_view(into, probe, list, parent);
+      slow = slow || (into[view_counts + lane_] & slow_flag) != 0;
+      if (size < least) {
+        least = size;
+        best = p;
+      }
+    }
+    std::uint32_t children = least;
+    if (children > 0 && program().ordered && (node.above | node.below) != 0) children = narrow(depth, node, best);
+    chosen(depth)[lane_] = static_cast<std::uint8_t>(best);
+    if (active) {
+#pragma unroll 1
+      for (std::uint32_t i = 0; i < node.distinct; ++i) {
+        apart(depth, node.probes, i)[lane_] = vertex_at(parent, lane_, work_.positions[node.first_position + i]);
+      }
+    }
+    slow = __any_sync(all_lanes, slow);
+    if (lane_ == 0) header(depth).slow = slow ? 1 : 0;
+    const bool alone = split && children >= wide_list && !slow;
+    wide = __ballot_sync(all_lanes, alone);
+    std::uint32_t before = alone ? 0 : children;
+#pragma unroll 1
+    for (unsigned offset = 1; offset < 32; offset *= 2) {
+      const std::uint32_t other = __shfl_up_sync(all_lanes, before, offset);
+      if (lane_ >= offset) before += other;
+    }
+    prefix(depth)[lane_ + 1] = before;
+    if (lane_ == 0) prefix(depth)[0] = 0;
+    __syncwarp();
+    return __shfl_sync(all_lanes, before, 31);
+  }
+
+  // Children number `at` and `at` + 32 of those that expand announced, with their searches side by side. The first exists in
+  // some lane.
+  __device__ __noinline__ Children children(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total) {
+    Children both{};
+    if (header(depth).slow != 0) {
+#pragma unroll 1
+      for (int k = 0; k < 2; ++k) both.put(k, slow_child(depth, node, at + 32 * k, total));
+      return both;
+    }
+    const std::uint32_t* starts = prefix(depth);
+    const std::uint32_t first = at - lane_;
+    const std::uint32_t first_slot = slot_of(starts, first);
+    if (min(starts[first_slot + 1], total) - first >= 64)
+      return children_of(depth, node, first_slot, first - starts[first_slot]);
+    Child made[2];
+    std::uint32_t q[2];
+#pragma unroll
+    for (std::uint32_t k = 0; k < 2; ++k) {
+      Child& one = made[k];
+      one.found = at + 32 * k < total;
+      one.ways = 1;
+      const std::uint32_t own = min(at + 32 * k, total - 1);
+      one.slot = slot_of(starts, own);
+      q[k] = chosen(depth)[one.slot];
+      std::uint32_t* list = view(depth, q[k]);
+      const std::uint32_t offset = own - starts[one.slot];
+      const std::uint32_t count = list[view_counts + one.slot];
+      if (offset < (count & count_mask)) {
+        one.vertex = __ldg(ids_of(list, one.slot) + offset);
+        if ((count & minus_flag) != 0) one.found = one.found && leads_to(list, one.slot, one.vertex, true);
+      } else {
+        one.vertex = added_child(depth, node, list, one.slot, offset - (count & count_mask));
+        one.found = one.found && one.vertex != none;
+      }
+    }
+    const std::uint32_t probes = node.probes;
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < node.distinct; ++i) {
+      const std::uint32_t* others = apart(depth, probes, i);
+#pragma unroll
+      for (auto& one : made) one.found = one.found && others[one.slot] != one.vertex;
+    }
+#pragma unroll 1
+    for (std::uint32_t p = 0; p < probes; ++p) {
+      std::uint32_t* list = view(depth, p);
+      const std::uint32_t* place[2];
+      std::uint32_t n[2];
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        n[k] = made[k].found && p != q[k] ? list[view_counts + made[k].slot] & count_mask : 0;
+        place[k] = n[k] > 0 ? ids_of(list, made[k].slot) : somewhere();
+      }
+      const bool empty[2] = {n[0] == 0, n[1] == 0};
+#pragma unroll 1
+      while (n[0] > 1 || n[1] > 1) {
+        std::uint32_t middle[2];
+#pragma unroll
+        for (int k = 0; k < 2; ++k) middle[k] = __ldg(place[k] + (n[k] >> 1));
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+          const std::uint32_t half = n[k] >> 1;
+          if (middle[k] <= made[k].vertex) place[k] += half;
+          n[k] -= half;
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        if (!made[k].found || p == q[k]) continue;
+        const bool here = !empty[k] && __ldg(place[k]) == made[k].vertex;
+        const bool changed = (list[view_counts + made[k].slot] & (here ? minus_flag : plus_flag)) != 0;
+        made[k].found = changed ? leads_to(list, made[k].slot, made[k].vertex, here) : here;
+      }
+      if (!made[0].found && !made[1].found) break;
+    }
+    both.put(0, made[0]);
+    both.put(1, made[1]);
+    return both;
+  }
+
+  // The same where all are children of one slot, from number `offset` on.
+  __device__ __noinline__ Children children_of(std::uint32_t depth, const Node& node, std::uint32_t slot,
+                                               std::uint32_t offset) {
+    const std::uint32_t q = chosen(depth)[slot];
+    std::uint32_t id[2];
+    bool found[2];
+    const bool ascending = entries(depth, node, view(depth, q), slot, offset, id, found);
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < node.distinct; ++i) {
+      const std::uint32_t other = apart(depth, node.probes, i)[slot];
+#pragma unroll
+      for (std::uint32_t k = 0; k < 2; ++k) found[k] = found[k] && id[k] != other;
+    }
+#pragma unroll 1
+    for (std::uint32_t p = 0; p < node.probes; ++p) {
+      if (p != q) search(view(depth, p), slot, id, found, ascending);
+    }
+    Children both{};
+#pragma unroll
+    for (std::uint32_t k = 0; k < 2; ++k) both.put(static_cast<int>(k), {found[k], id[k], slot, 1});
+    return both;
+  }
+
+  // The entries of the chosen list of one slot from `offset` on, 32 for each k; whether they ascend.
+  template <std::uint32_t searches>
+  __device__ __forceinline__ bool entries(std::uint32_t depth, const Node& node, std::uint32_t* list, std::uint32_t slot,
+                                          std::uint32_t offset, std::uint32_t (&id)[searches], bool (&found)[searches]) const {
+    const std::uint32_t* ids = ids_of(list, slot);
+    const std::uint32_t flagged = list[view_counts + slot];
+    const std::uint32_t count = flagged & count_mask;
+    const std::uint32_t total = count + list[view_added + slot];
+#pragma unroll
+    for (std::uint32_t k = 0; k < searches; ++k) {
+      const std::uint32_t own = offset + 32 * k + lane_;
+      id[k] = own < count ? __ldg(ids + own) : none;
+      found[k] = own < count;
+    }
+    const bool adds = offset + 32 * searches > count && total > count;
+    if (adds || (flagged & minus_flag) != 0) {
+#pragma unroll
+      for (std::uint32_t k = 0; k < searches; ++k) {
+        const std::uint32_t own = offset + 32 * k + lane_;
+        if (own >= count && own < total) {
+          id[k] = added_child(depth, node, list, slot, own - count);
+          found[k] = id[k] != none;
+        } else if (found[k] && (flagged & minus_flag) != 0) {
+          found[k] = leads_to(list, slot, id[k], true);
+        }
+      }
+    }
+    return !adds;
+  }
+
+  // Which of a group of ids, so many by each lane that their loads overlap, are found in the list of one slot too. `ascending`:
+  // in order of k and lane.
+  template <std::uint32_t searches>
+  __device__ __forceinline__ void search(std::uint32_t* list, std::uint32_t slot, const std::uint32_t (&id)[searches],
+                                         bool (&found)[searches], bool ascending) const {
+    const std::uint32_t flagged = list[view_counts + slot];
+    const std::uint32_t* ids = ids_of(list, slot);
+    std::uint32_t n = flagged & count_mask;
+    if (ascending && n >= narrowed_list) {
+      // Each lane looks at the last id of a 32nd of the list.
+      const std::uint32_t piece = (n + 31) / 32;
+      const std::uint32_t last = __ldg(ids + min((lane_ + 1) * piece, n) - 1);
+      const std::uint32_t first_id = __shfl_sync(all_lanes, id[0], 0);
+      const std::uint32_t last_id = __shfl_sync(all_lanes, id[searches - 1], 31);
+      const std::uint32_t from = min(__popc(__ballot_sync(all_lanes, last < first_id)) * piece, n);
+      const std::uint32_t to = min((__popc(__ballot_sync(all_lanes, last < last_id)) + 1) * piece, n);
+      ids += from;
+      n = to - from;
+    }
+    const std::uint32_t* place[searches];
+#pragma unroll
+    for (std::uint32_t k = 0; k < searches; ++k) place[k] = n > 0 ? ids : somewhere();
+    const bool empty = n == 0;
+#pragma unroll 1
+    while (n > 1) {
+      const std::uint32_t half = n >> 1;
+      std::uint32_t middle[searches];
+#pragma unroll
+      for (std::uint32_t k = 0; k < searches; ++k) middle[k] = __ldg(place[k] + half);
+#pragma unroll
+      for (std::uint32_t k = 0; k < searches; ++k) place[k] += middle[k] <= id[k] ? half : 0;
+      n -= half;
+    }
+    bool here[searches];
+#pragma unroll
+    for (std::uint32_t k = 0; k < searches; ++k) here[k] = !empty && __ldg(place[k]) == id[k];
+    if ((flagged & (minus_flag | plus_flag)) == 0) {
+#pragma unroll
+      for (std::uint32_t k = 0; k < searches; ++k) found[k] = found[k] && here[k];
+      return;
+    }
+#pragma unroll
+    for (std::uint32_t k = 0; k < searches; ++k) {
+      if (!found[k]) continue;
+      const bool changed = (flagged & (here[k] ? minus_flag : plus_flag)) != 0;
+      found[k] = changed ? leads_to(list, slot, id[k], here[k]) : here[k];
+    }
+  }
+
+  // The partial match that child number `at` extends.
+  __device__ static std::uint32_t slot_of(const std::uint32_t* starts, std::uint32_t at) {
+    std::uint32_t slot = 0;
+#pragma unroll
+    for (std::uint32_t step = 16; step > 0; step /= 2) {
+      if (starts[slot + step] <= at) slot += step;
+    }
+    return slot;
+  }
+
+  // An address that can be read, for searches of nothing.
+  __device__ const std::uint32_t* somewhere() const { return reinterpret_cast<const std::uint32_t*>(work_.programs); }
+
+  // The k-th entry that the batch adds to the list of a slot, or none where it is out of bounds.
+  __device__ __noinline__ std::uint32_t added_child(std::uint32_t depth, const Node& node, const std::uint32_t* list,
+                                                    std::uint32_t slot, std::uint32_t k) const {
+    const Store& store = work_.graph.stores[0];
+    const std::uint32_t end = store.slices[list[view_slices + slot] + 1].added_begin;
+    const std::uint32_t vertex = store.added[end - list[view_added + slot] + k];
+    return within(depth - 1, slot, node, vertex) ? vertex : none;
+  }
+
+  __device__ void push(std::uint32_t node_index, bool tail, std::uint32_t total) {
+    const std::uint32_t depth = depth_ + 1;
+    if (lane_ == 0) {
+      const Header& above = header(depth_);
+      Header& made = header(depth);
+      made.node = node_index;
+      made.filled = 0;
+      made.batch = 0;
+      made.next = 0;
+      made.total = total;
+      made.running = 0;
+      made.tail = tail ? 1 : 0;
+      made.global = tail && above.global ? 1 : 0;
+      made.base = tail ? above.base : static_cast<std::uint8_t>(depth);
+    }
+    if (sums && !tail) Base::sums_of(depth)[lane_] = 0;
+    __syncwarp();
+    depth_ = depth;
+  }
+
+  // The batch is done: what was found beyond it moves to the front.
+  __device__ void shift() {
+    Header& own = header(depth_);
+    const std::uint32_t batch = own.batch;
+    const std::uint32_t rest = own.filled - batch;
+    if (lane_ < rest) {
+      const std::uint32_t vertex = vertices(depth_)[batch + lane_];
+      const std::uint8_t parent = parents(depth_)[batch + lane_];
+      vertices(depth_)[lane_] = vertex;
+      parents(depth_)[lane_] = parent;
+      if (sums) {
+        if (keeps_weights(depth_)) weights(depth_)[lane_] = weights(depth_)[batch + lane_];
+        homes(depth_)[lane_] = homes(depth_)[batch + lane_];
+      }
+    }
+    __syncwarp();
+    if (lane_ == 0) {
+      own.filled = rest;
+      own.running = 0;
+    }
+    __syncwarp();
+  }
+
+  __device__ void keep(const Child& found, std::uint32_t slot) {
+    const Header& own = header(depth_);
+    vertices(depth_)[slot] = found.vertex;
+    parents(depth_)[slot] = static_cast<std::uint8_t>(found.slot);
+    if (!sums) return;
+    const bool tail = own.tail != 0;
+    const std::uint32_t parent = depth_ - 1;
+    if (keeps_weights(depth_)) {
+      weights(depth_)[slot] = tail ? Base::multiply(products(parent)[found.slot], found.ways) : found.ways;
+    }
+    if (own.global == 0) homes(depth_)[slot] = static_cast<std::uint8_t>(tail ? homes(parent)[found.slot] : found.slot);
+  }
+
+  // A child that may stand for several parallel ones, or whose lists are changed and tagged.
+  __device__ __noinline__ Child slow_child(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total) {
+    Child child{false, 0, 0, 1};
+    if (at >= total) return child;
+    const std::uint32_t* starts = prefix(depth);
+    const std::uint32_t slot = slot_of(starts, at);
+    child.slot = slot;
+    const std::uint32_t q = chosen(depth)[slot];
+    const Probed first = slow_first(depth, node, slot, q, at - starts[slot]);
+    if (first.ways == 0) return child;
+    child.vertex = first.vertex;
+    child.ways = first.ways;
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < node.distinct; ++i) {
+      if (apart(depth, node.probes, i)[slot] == child.vertex) return child;
+    }
+#pragma unroll 1
+    for (std::uint32_t p = 0; p < node.probes; ++p) {
+      if (p == q) continue;
+      const Probe probe = work_.probes[node.first_probe + p];
+      child.ways *= multiplicity(probe, stored(view(depth, p), slot), vertex_at(depth - 1, slot, probe.position), child.vertex,
+                                 anchor_of(depth - 1, slot));
+      if (child.ways == 0) return child;
+    }
+    if (!program().weighted) child.ways = 1;
+    child.found = true;
+    return child;
+  }
+
+ private:
+  struct Probed {
+    std::uint32_t vertex;
+    std::uint32_t ways;  // 0: does not count, or told already
+  };
+
+  __device__ static View stored(std::uint32_t* list, std::uint32_t slot) {
+    return {ids_of(list, slot), list[view_counts + slot] & count_mask, list[view_slices + slot]};
+  }
+
+  // Cuts this lane's shortest list down to the bounds that order constraints give; returns its children.
+  __device__ std::uint32_t narrow(std::uint32_t depth, const Node& node, std::uint32_t best) {
+    std::uint32_t low = 0;
+    std::uint32_t high = none;
+    bounds(depth - 1, lane_, node, low, high);
+    std::uint32_t* list = view(depth, best);
+    const std::uint32_t* ids = ids_of(list, lane_);
+    const std::uint32_t flagged = list[view_counts + lane_];
+    const std::uint32_t count = flagged & count_mask;
+    const std::uint32_t begin = lower_bound(ids, count, low);
+    const std::uint32_t end = high == none ? count : lower_bound(ids, count, high);
+    const std::uint32_t kept = end > begin ? end - begin : 0;
+    ids_of(list, lane_) = ids + begin;
+    list[view_counts + lane_] = kept | (flagged & ~count_mask);
+    return kept + list[view_added + lane_];
+  }
+
+  __device__ void bounds(std::uint32_t parent, std::uint32_t slot, const Node& node, std::uint32_t& low,
+                         std::uint32_t& high) const {
+    const std::uint8_t* positions = work_.positions + node.first_position + node.distinct;
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < node.above; ++i) low = max(low, vertex_at(parent, slot, positions[i]) + 1);
+    positions += node.above;
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < node.below; ++i) high = min(high, vertex_at(parent, slot, positions[i]));
+  }
+
+  __device__ bool within(std::uint32_t parent, std::uint32_t slot, const Node& node, std::uint32_t vertex) const {
+    if (!program().ordered) return true;
+    std::uint32_t low = 0;
+    std::uint32_t high = none;
+    bounds(parent, slot, node, low, high);
+    return vertex >= low && vertex < high;
+  }
+
+  // The entry of the chosen list at an offset. Where several lead to one vertex, the child stands at the first.
+  __device__ __noinline__ Probed slow_first(std::uint32_t depth, const Node& node, std::uint32_t slot, std::uint32_t q,
+                                            std::uint32_t offset) {
+    const std::uint32_t parent = depth - 1;
+    const Probe probe = work_.probes[node.first_probe + q];
+    std::uint32_t* const place = view(depth, q);
+    const View list = stored(place, slot);
+    const Reading& where = work_.graph.readings[probe.reading];
+    const Store& store = work_.graph.stores[where.derived];
+    const bool stable = offset < list.count;
+    Probed child{0, 0};
+    if (stable) {
+      child.vertex = list.ids[offset];
+      if (where.parallel && offset > 0 && list.ids[offset - 1] == child.vertex) return child;
+    } else {
+      const std::uint32_t* added = store.added + (store.slices[list.slice + 1].added_begin - place[view_added + slot]);
+      const std::uint32_t j = offset - list.count;
+      child.vertex = added[j];
+      if (where.parallel && j > 0 && added[j - 1] == child.vertex) return child;
+      if (!within(parent, slot, node, child.vertex)) return child;
+    }
+    const Anchor anchor = anchor_of(parent, slot);
+    const std::uint32_t owner = vertex_at(parent, slot, probe.position);
+    if (!where.derived) {
+      child.ways = list.slice == none || !stable || leads_to(place, slot, child.vertex, true) ? 1 : 0;
+      return child;
+    }
+    // Where entries to one vertex come and go at once, the child stands at the first that stays, else at the first added.
+    const std::uint32_t capacity = list.count > 0 ? store.rows[owner].capacity : 0;
+    bool stands = false;
+#pragma unroll 1
+    for (std::uint32_t i = stable ? offset : lower_bound(list.ids, list.count, child.vertex);
+         i < list.count && list.ids[i] == child.vertex && !stands; ++i) {
+      stands = stays(store, list, child.vertex, list.ids[i + capacity], anchor, owner, probe.inclusive);
+    }
+    if (stands == stable) child.ways = multiplicity(probe, list, owner, child.vertex, anchor);
+    return child;
+  }
+
+  using Base::stays;
+};
+
+}  // namespace deltamatch::gpu::device
