@@ -138,7 +138,7 @@ bool Batcher::fill_cut(PositionedBatch& batch) {
       break;  // the stream stops at the record that is refused
     }
   }
-  batch.updates.set_watermark(cut.watermark);
+  if (cut.tells_watermark) batch.updates.set_watermark(cut.watermark);
   return true;
 }
 

@@ -32,7 +32,8 @@ struct BatchLimits {
 /// A batch as it was cut elsewhere.
 struct Cut {
   std::uint64_t records = 0;           ///< of the source, those that are refused or say nothing among them; none is legal
-  std::optional<Timestamp> watermark;  ///< to be set; nothing: none is
+  bool tells_watermark = false;        ///< nothing told: the largest time so far
+  std::optional<Timestamp> watermark;  ///< where it is told; nothing: none yet
 };
 
 /// A record that no codec could read.

@@ -97,7 +97,7 @@ def replay(deltamatch, folder, window, columns, marks):
     with open(cuts, "w", encoding="utf-8") as out:
         for before, mark in zip(marks, marks[1:]):
             records = mark["ends"][INPUT]["0"] - before["ends"][INPUT]["0"]
-            print(records, *([] if mark["time"] is None else [mark["time"]]), file=out)
+            print(records, "-" if mark["time"] is None else mark["time"], file=out)
     alerts = folder / "replayed.jsonl"
     patterns = pathlib.Path(__file__).resolve().parents[1] / "config" / "patterns"
     subprocess.run([deltamatch, "replay", "--updates", folder / "records.csv", "--format", "csv", "--columns", columns, "--window", window,

@@ -74,10 +74,15 @@ class UpdateBatch {
   void add(const Update& update);
   void clear() noexcept;
 
-  /// The event time up to which the stream is complete behind this batch; it never goes back. Absent: the largest time of any
-  /// update so far. Sources whose parts run ahead of each other know better.
-  void set_watermark(std::optional<Timestamp> watermark) noexcept { watermark_ = watermark; }
+  /// The event time up to which the stream is complete behind this batch; it never goes back. Nothing: it is not complete up to
+  /// any time yet. Sources whose parts run ahead of each other tell it; where it is not told it is the largest time of any
+  /// update so far.
+  void set_watermark(std::optional<Timestamp> watermark) noexcept {
+    watermark_ = watermark;
+    tells_watermark_ = true;
+  }
   [[nodiscard]] std::optional<Timestamp> watermark() const noexcept { return watermark_; }
+  [[nodiscard]] bool tells_watermark() const noexcept { return tells_watermark_; }
 
   [[nodiscard]] std::span<const Update> updates() const noexcept { return updates_; }
   [[nodiscard]] std::size_t size() const noexcept { return updates_.size(); }
@@ -87,6 +92,7 @@ class UpdateBatch {
   class Text;
   std::vector<Update> updates_;
   std::optional<Timestamp> watermark_;
+  bool tells_watermark_ = false;
   std::unique_ptr<Text> text_;
 };
 

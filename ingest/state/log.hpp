@@ -60,9 +60,9 @@ class Log {
   Log& operator=(const Log&) = delete;
 
   /// Appends the batch mark.batch, which is last_batch() + 1; mark.watermark is the engine's behind the batch. `updates` as the
-  /// engine was given them, those that it refused included or not; `watermark` is their UpdateBatch::watermark(). Sinks without
-  /// alerts need not be there. Not durable before sync(). Throws Error where it cannot be written whole (a full disk), and the
-  /// log is as it was before; where even that cannot be had, every later call throws.
+  /// engine was given them, those that it refused included or not; `watermark` is their UpdateBatch::watermark(), if any. Sinks
+  /// without alerts need not be there. Not durable before sync(). Throws Error where it cannot be written whole (a full disk),
+  /// and the log is as it was before; where even that cannot be had, every later call throws.
   void append(const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
               std::span<const SinkAlerts> alerts);
 
@@ -99,7 +99,7 @@ class Log {
 /// A batch as it was appended. Valid until the reader's next `next`.
 struct LoggedBatch {
   Mark mark;
-  UpdateBatch updates;             ///< empty where not wanted
+  UpdateBatch updates;             ///< empty where not wanted; they tell the watermark, be it only by the mark
   std::vector<SinkAlerts> alerts;  ///< empty where not wanted
 };
 

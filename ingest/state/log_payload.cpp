@@ -1,7 +1,7 @@
 // What is in the entries of the log.
 //
 //   batch      1, text(mark as JSON), text(updates), text(alerts)
-//   updates    watermark?, number of updates, the updates
+//   updates    watermark? (else the mark tells it), number of updates, the updates
 //   update     flags, then as the flags say: label, source, target, source label, target label, time
 //   alerts     number of sinks; of each: text(name), number of alerts; of each: text(id), text(alert)
 //   delivered  2, text(sink), batch, text(position)
@@ -185,7 +185,6 @@ std::optional<Kind> kind_of(std::string_view payload) {
 
 bool read_batch(std::string_view payload, LogReader::Wanted wanted, LoggedBatch& batch) {
   batch.updates.clear();
-  batch.updates.set_watermark(std::nullopt);
   batch.alerts.clear();
   ByteReader in(payload);
   in.byte();
@@ -199,6 +198,7 @@ bool read_batch(std::string_view payload, LogReader::Wanted wanted, LoggedBatch&
     return false;
   }
   if (batch.mark.batch >= wanted.updates_from && !read_updates(updates, batch.updates)) return false;
+  if (!batch.updates.tells_watermark()) batch.updates.set_watermark(batch.mark.watermark);
   return batch.mark.batch < wanted.alerts_from || read_alerts(alerts, batch.alerts);
 }
 

@@ -107,6 +107,7 @@ void UpdateBatch::add(const Update& update) {
 void UpdateBatch::clear() noexcept {
   updates_.clear();
   watermark_.reset();
+  tells_watermark_ = false;
   if (text_) text_->reset();
 }
 

@@ -42,10 +42,14 @@ std::vector<ingest::Cut> read_cuts(const std::string& path) {
     if (text.empty() || text.starts_with('#')) continue;
     ingest::Cut cut;
     bool good = take(text, cut.records);
-    if (good && !text.empty()) good = take(text, cut.watermark.emplace());
+    cut.tells_watermark = good && !text.empty();
+    if (cut.tells_watermark && text.starts_with('-') && text.find_first_not_of(blanks, 1) == std::string_view::npos)
+      text = {};
+    else if (cut.tells_watermark)
+      good = take(text, cut.watermark.emplace());
     if (!good || !text.empty()) {
       throw Error(fmt::format("{}:{}", path, number), fmt::format("'{}' is no cut", line),
-                  "write the number of records and, where there is one, the watermark in microseconds");
+                  "write the number of records and, where it is known, the watermark in microseconds, or - for none yet");
     }
     cuts.push_back(cut);
   }

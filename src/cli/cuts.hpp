@@ -8,8 +8,8 @@
 
 namespace deltamatch::cli {
 
-/// A line per batch: `RECORDS` or `RECORDS WATERMARK`, the watermark in microseconds; blank lines and lines that begin with #
-/// say nothing. Throws Error naming file and line.
+/// A line per batch: `RECORDS`, `RECORDS WATERMARK` (in microseconds) or `RECORDS -` (no watermark yet); blank lines and lines
+/// that begin with # say nothing. Throws Error naming file and line.
 [[nodiscard]] std::vector<ingest::Cut> read_cuts(const std::string& path);
 
 }  // namespace deltamatch::cli

@@ -44,8 +44,8 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
   result_.ignored = {};
   result_.rebound = false;
   result_.consumed = updates_.size();
-  result_.watermark = batch.watermark() ? std::max(batch.watermark(), watermark) : watermark;
-  std::size_t passed = 0;  // of the rejects
+  result_.watermark = std::max(batch.watermark(), watermark);  // nothing is less than any time
+  std::size_t passed = 0;                                      // of the rejects
   for (std::size_t first = 0, last = 0; first < updates_.size(); first = last) {
     do look_ahead(last + look_ahead_steps);
     while (++last < updates_.size() && updates_[last].continues);
@@ -58,7 +58,7 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
       }
     }
     if (!refused) {
-      if (!batch.watermark()) see_times(updates_.subspan(first, last - first));
+      if (!batch.tells_watermark()) see_times(updates_.subspan(first, last - first));
       continue;
     }
     ++passed;

@@ -184,6 +184,7 @@ class Replay(harness.CliTest):
         self.assertEqual(self.cut(stream, "2 5000000\n0 60000000\n1 60000000\n0\n", "--window", "50s"),
                          [(2, 2, 0), (0, 0, 1), (1, 1, 0), (0, 0, 0)])
         self.assertEqual(self.cut(stream, "2\n1\n", "--window", "50s"), [(2, 2, 0), (1, 1, 2)])
+        self.assertEqual(self.cut(stream, "3 -\n0 - \r\n0 60000000\n", "--window", "50s"), [(3, 3, 0), (0, 0, 0), (0, 0, 1)])
 
     def test_an_edge_replaced_is_one_record(self):
         stream = ('{"op":"c","after":{"source":1,"target":2}}\n'
@@ -216,7 +217,7 @@ class Replay(harness.CliTest):
             with self.subTest(cuts):
                 self.write("cuts.txt", cuts)
                 self.fails(1, *args, says=text, reports=True)
-        for cuts in ["x\n", "1 2 3\n", "-1\n", "1x\n", "1 2x\n", "99999999999999999999\n", "1,5\n"]:
+        for cuts in ["x\n", "1 2 3\n", "-1\n", "1x\n", "1 2x\n", "99999999999999999999\n", "1,5\n", "1 --\n", "1 - 2\n"]:
             with self.subTest(cuts):
                 self.write("cuts.txt", "# cuts\n" + cuts)
                 self.fails(1, *args, says=["cuts.txt:2: ", " is no cut; write the number of records"])

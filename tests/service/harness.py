@@ -335,7 +335,7 @@ class ServiceTest(unittest.TestCase):
                         if start <= offset < mark["ends"][topic][partition]:
                             stream.append(b"" if value is None else value.replace(b"\n", b" "))
                             count += 1
-            cuts.append(f"{count}" if mark["time"] is None else f"{count} {mark['time']}")
+            cuts.append(f"{count} {'-' if mark['time'] is None else mark['time']}")
         stream_file, cuts_file = self.dir / "replayed.stream", self.dir / "replayed.cuts"
         stream_file.write_bytes(b"".join(line + b"\n" for line in stream))
         cuts_file.write_text("".join(cut + "\n" for cut in cuts))

@@ -68,6 +68,7 @@ class Resolver {
   const ResolvedBatch& resolve(const Updates& updates, OnReject on_reject = OnReject::skip) {
     batch_.clear();
     for (const Update& update : updates) batch_.add(update);
+    if (told) batch_.set_watermark(*told);
     return result_ = resolver_.resolve(batch_, on_reject, watermark_);
   }
   void undo() { resolver_.undo(); }
@@ -128,6 +129,7 @@ class Resolver {
   }
 
   DataGraph graph;
+  std::optional<std::optional<Timestamp>> told;  // watermark of the batches; nothing: they do not tell
 
  private:
   std::unique_ptr<Window> window_;
@@ -406,6 +408,19 @@ TEST(BatchResolver, AWindowRefreshesExpiresAndRefusesTheLate) {
   EXPECT_EQ(graph.apply({insert(1, 2, 19), insert(7, 8, 19)}), "1 0 0 | 1 0 0 0") << "refreshed in the batch that would end it";
   EXPECT_EQ(graph.time(1, 2), 19);
   EXPECT_EQ(graph.apply({erase(1, 2), insert(8, 9, 29)}), "1 3 2 | 0 0 0 0") << "explicit deletions are not told as expired";
+}
+
+TEST(BatchResolver, NothingIsLateOrExpiresBeforeThereIsAWatermark) {
+  Resolver graph(true, 10);
+  graph.told.emplace(std::nullopt);
+  EXPECT_EQ(graph.apply({insert(1, 2, 5), insert(3, 4, 100)}), "2 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.result().watermark, std::nullopt);
+  EXPECT_EQ(graph.apply({insert(5, 6, 50)}), "1 0 0 | 0 0 0 0");
+  graph.told.emplace(20);
+  EXPECT_EQ(graph.apply({insert(7, 8, 10)}), "0 1 1 | 0 0 0 1");
+  graph.told.emplace(std::nullopt);  // it never goes back
+  EXPECT_EQ(graph.apply({insert(9, 10, 90)}), "1 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.result().watermark, 20);
 }
 
 TEST(BatchResolver, ADeletionRestartsTheTimeOfAnEdge) {

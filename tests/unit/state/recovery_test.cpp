@@ -72,6 +72,26 @@ TEST_F(RecoveryTest, FromASnapshotAndTheLog) {
   EXPECT_EQ(progress_[11].batches_total, 12U);
 }
 
+TEST_F(RecoveryTest, BatchesBeforeTheFirstWatermarkAreReplayedWithoutOne) {
+  UpdateBatch batch;
+  for (const Timestamp time : {100, 9000}) {  // further apart than the window
+    Update update;
+    update.source = Id(time);
+    update.target = Id(1);
+    update.time = time;
+    batch.add(update);
+  }
+  batch.set_watermark(std::nullopt);
+  scene_.live().absorb(batch);
+  Mark mark;
+  mark.batch = 1;
+  scene_.log->append(mark, batch.updates(), batch.watermark(), {});
+  scene_.marks[1] = mark;
+  scene_.states[1] = to_text(scene_.live());
+  EXPECT_EQ(scene_.live().graph().edges, 2U);
+  expect_recovers(1);
+}
+
 TEST_F(RecoveryTest, FromASnapshotOfTheCommittedBatch) {
   scene_.run(30);
   snapshot();

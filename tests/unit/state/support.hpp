@@ -107,7 +107,8 @@ struct Drawn {
 /// All of a batch, to compare.
 inline std::string to_text(const Mark& mark, const UpdateBatch& updates, const std::vector<SinkAlerts>& alerts) {
   std::string text = to_json(mark) + "\n";
-  if (updates.watermark()) text += "watermark " + std::to_string(*updates.watermark()) + "\n";
+  const std::optional<Timestamp> watermark = updates.tells_watermark() ? updates.watermark() : mark.watermark;
+  if (watermark) text += "watermark " + std::to_string(*watermark) + "\n";
   for (const Update& update : updates.updates()) text += to_text(update) + "\n";
   for (const SinkAlerts& sink : alerts) {
     text += "sink " + sink.sink + "\n";

@@ -1,0 +1,38 @@
+"""Event time over several partitions: nobody's records are late because somebody else's came first."""
+
+import json
+
+from harness import edge, main, ServiceTest
+
+START = 1_700_000_000_000_000
+HOUR = 3_600_000_000
+
+
+class Watermarks(ServiceTest):
+    def setUp(self):
+        super().setUp()
+        self.broker.create(self.input, 2)
+
+    def late(self, service):
+        return service.metric("deltamatch_ignored_updates_total").get('{cause="late"}', 0)
+
+    def test_there_is_none_before_every_partition_has_spoken(self):
+        self.config(graph__window="1h", input__idle_after="60s", **{"kafka__session.timeout.ms": "6000"})
+        service = self.start()
+        self.broker.produce(self.input, [edge(10, 11, time=START + 10 * HOUR)], partition=0)
+        service.wait_committed({f"{self.input}[0]": 1})
+        self.assertIsNone(service.status()["time"])
+        self.broker.produce(self.input, [edge(1, 2, time=START), edge(2, 3, time=START + 1), edge(3, 1, time=START + 2)], partition=1)
+        service.wait_committed({f"{self.input}[1]": 3})
+        self.assertEqual(service.status()["time"], START + 2)
+        self.assertEqual(self.late(service), 0)
+        service.kill()  # the log and the commit records tell it as well
+        service = self.start()
+        self.assertEqual((service.status()["time"], service.status()["graph"]["edges"]), (START + 2, 4))
+        self.assertEqual(service.stop(), 0)
+        self.assertIn(None, [json.loads(record[3])["time"] for record in self.broker.consume(self.app + ".commits")])
+        self.assertEqual(len(self.check_alerts("--window", "1h")), 1)
+
+
+if __name__ == "__main__":
+    main()
