@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <optional>
 
 #include "base/checked.hpp"
 
@@ -15,6 +14,9 @@ namespace {
 constexpr std::size_t grain = 32;
 // Ranges of keys that tallies are added up by.
 constexpr std::size_t ranges_per_thread = 4;
+// What the last batch counts in the time that matching takes, and how far the number of walks may change for one.
+constexpr double newest_share = 0.25;
+constexpr double most_change = 4;
 // A pilot visits this share of what the rounds will.
 constexpr double pilot_share = 0.125;
 
@@ -41,12 +43,26 @@ const Accesses& Estimator::run(const graph::DataGraph& graph, std::span<const ma
     finish(1);
     return result_;
   }
+  const double walks = affordable(first_walks(passes));
   if (options_.method == Method::walks) {
-    run_walks(first_walks(passes));
+    run_walks(walks);
   } else {
-    run_even(first_walks(passes));
+    run_even(walks);
   }
+  last_walks_ = result_.walks;
+  last_seconds_ = now() - started_;
   return result_;
+}
+
+void Estimator::matched(double seconds) noexcept {
+  matching_ = matching_ ? *matching_ + (seconds - *matching_) * newest_share : seconds;
+}
+
+// As many of the walks as the matching is worth. The time is not in proportion to them, so that it takes some runs to settle.
+double Estimator::affordable(double walks) const noexcept {
+  if (!matching_ || last_walks_ == 0) return walks;
+  const double ratio = *matching_ * options_.share / std::max(last_seconds_, 1e-9);
+  return std::clamp(last_walks_ * std::clamp(ratio, 1 / most_change, most_change), std::min(options_.least, walks), walks);
 }
 
 const Accesses& Estimator::count(const graph::DataGraph& graph, std::span<const match::PassWork> passes,

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,9 +43,11 @@ struct Options {
   double walks = 0x1p16;  ///< fixed
   double alpha = 0.5;     ///< formula: vertices whose accesses differ by this share ...
   double delta = 0.9;     ///< ... are ranked right with this probability
-  double least = 0x1p12;  ///< M is clamped to between these, whatever its choice
+  double least = 0x1p10;  ///< M is clamped to between these, whatever its choice
   double most = 0x1p22;
   double round = 0x1p18;  ///< M is split into rounds of at most that many
+  /// Of what matching takes, for those who tell (Estimator::matched).
+  double share = 0.05;
   /// No round is begun later; the first one always is.
   double seconds = std::numeric_limits<double>::infinity();
   std::uint64_t seed = 1;
@@ -63,9 +66,14 @@ class Estimator {
   explicit Estimator(Workers& workers, const Options& options = {});
 
   /// The graph has the passes' batch staged; programs are those that will run (match::make_programs). Depends on the arguments
-  /// and the seed, not on threads (nor on anything else unless the time runs out). The result holds until the next call.
+  /// and the seed, not on threads (nor on anything else unless M follows the time, or it runs out). The result holds until the
+  /// next call.
   const Accesses& run(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
                       std::span<const match::QueryTask> tasks, const match::Programs& programs);
+
+  /// How long the matching took that the last run estimated. From then on M is what takes Options::share of that, as far as the
+  /// runs before tell: at least Options::least, and no more than without.
+  void matched(double seconds) noexcept;
 
   /// The truth, by running the programs: slow, for tests and for measuring coverage. Throws Error where a sum exceeds 127 bits.
   const Accesses& count(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
@@ -97,6 +105,7 @@ class Estimator {
   void run_even(double walks);
   void set_targets(double walks);
   [[nodiscard]] double first_walks(std::span<const match::PassWork> passes) const;
+  [[nodiscard]] double affordable(double walks) const noexcept;
   void merge();
   [[nodiscard]] double least_access();
   [[nodiscard]] bool in_time() const noexcept;
@@ -114,6 +123,9 @@ class Estimator {
   double degree_ = 0;  // the largest bound
   double query_vertices_ = 2;
   double started_ = 0;
+  std::optional<double> matching_;  // seconds, averaged over the batches before
+  double last_walks_ = 0;           // of the last run that had anything to do
+  double last_seconds_ = 0;
 
   const graph::DataGraph* graph_ = nullptr;
   std::span<const match::PassWork> passes_;

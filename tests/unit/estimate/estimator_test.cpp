@@ -292,6 +292,27 @@ TEST_F(WalkCountOfAWorld, TimeEndsAfterAWholeRound) {
   }
 }
 
+TEST_F(WalkCountOfAWorld, FollowsWhatMatchingTakes) {
+  for (const Method method : {Method::walks, Method::even}) {
+    Options options = WalkCountOfAWorld::options(WalkCount::fixed);
+    options.method = method;
+    options.walks = 4000;
+    options.least = 500;
+    Estimator estimator(workers_, options);
+    const auto walks = [&] { return estimator.run(world_.graph, world_.passes, world_.tasks, world_.programs).walks; };
+    EXPECT_EQ(walks(), 4000);
+    EXPECT_EQ(walks(), 4000) << "nobody has told";
+    estimator.matched(0);
+    EXPECT_EQ(walks(), 1000) << "a step at a time";
+    EXPECT_EQ(walks(), 500);
+    EXPECT_EQ(walks(), 500);
+    estimator.matched(1e9);
+    EXPECT_EQ(walks(), 2000);
+    EXPECT_EQ(walks(), 4000);
+    EXPECT_EQ(walks(), 4000);
+  }
+}
+
 TEST(Estimator, HasNothingToDoWithoutConcern) {
   WorldOptions shape;
   shape.vertex_labels = 2;
