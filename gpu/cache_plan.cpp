@@ -136,6 +136,7 @@ void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShap
   std::uint64_t left = selectable_words();
   for (std::size_t i = 0; i < hot.size(); ++i) {
     if (i + 2 * ahead < hot.size()) prefetch(hot[i + 2 * ahead]);
+    if (i + ahead < hot.size()) prefetch_slot(hot[i + ahead]);
     const std::uint64_t words = shapes[i].words();
     if (words > left) continue;
     left -= words;

@@ -58,8 +58,11 @@ class CachePlan {
     const std::vector<std::uint32_t>& slots = slot_of_[vertex.store];
     return vertex.vertex < slots.size() && slots[vertex.vertex] != 0 ? &slots_[slots[vertex.vertex]] : nullptr;
   }
-  /// Fetches the slot, in a loop that comes to the vertex soon.
+  /// Fetches what find looks at, in a loop that comes to the vertex soon; then the slot, some steps later.
   void prefetch(HotVertex vertex) const noexcept {
+    if (vertex.vertex < slot_of_[vertex.store].size()) __builtin_prefetch(&slot_of_[vertex.store][vertex.vertex]);
+  }
+  void prefetch_slot(HotVertex vertex) const noexcept {
     if (const CacheSlot* slot = find(vertex)) __builtin_prefetch(slot);
   }
   /// Wants these; `shapes` is parallel. Vertices that do not fit into the pool's share for selections beside those before them

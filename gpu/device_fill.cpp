@@ -12,7 +12,7 @@ namespace {
 // Words of a block that a warp copies.
 constexpr std::uint32_t piece_words = 2048;
 // Vertices a thread packs at a time.
-constexpr std::size_t pack_grain = 128;
+constexpr std::size_t pack_grain = 32;
 // Vertices that are made resident at a time.
 constexpr std::size_t fill_vertices = std::size_t{1} << 20;
 
@@ -73,10 +73,11 @@ void DeviceGraph::Impl::send_dirty_rows(Mirror& mirror, unsigned s) {
     workers->for_each(count, look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const VertexId vertex = dirty[first + i];
-        if (i + 8 < end) {
-          mirror.store->prefetch(dirty[first + i + 8]);
-          plan.prefetch({dirty[first + i + 8], s});
+        if (i + 16 < end) {
+          mirror.store->prefetch(dirty[first + i + 16]);
+          plan.prefetch({dirty[first + i + 16], s});
         }
+        if (i + 8 < end) plan.prefetch_slot({dirty[first + i + 8], s});
         changes[i] = {row_of(mirror, s, vertex), vertex, {}};
       }
     });

@@ -199,6 +199,7 @@ void DeviceGraph::Impl::merge(unsigned s) {
   std::uint32_t directory = 0;
   for (std::size_t k = 0; k < hot.size(); ++k) {
     if (k + 16 < hot.size()) plan.prefetch(hot[k + 16]);
+    if (k + 8 < hot.size()) plan.prefetch_slot(hot[k + 8]);
     if (!mirror.touched(mirror.merge[k])) continue;
     const BlockShape& shape = shapes[k];
     if (resident() && shape.entries == 0) {

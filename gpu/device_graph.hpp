@@ -29,7 +29,7 @@ enum class Storage : std::uint8_t {
 struct DeviceGraphOptions {
   Storage storage = Storage::cached;
   std::size_t cache_bytes = 0;                      ///< for packed blocks; resident: at most that much, 0: as much as there is
-  std::size_t chunk_bytes = std::size_t{64} << 20;  ///< moved at once; twice that is held in pinned and in device memory
+  std::size_t chunk_bytes = std::size_t{16} << 20;  ///< moved while the next is packed; twice that is held on either side
 };
 
 struct DeviceGraphStatistics {

@@ -17,7 +17,7 @@ namespace deltamatch::gpu {
 
 inline constexpr unsigned stores = 2;
 // Vertices that a thread looks at at a time.
-inline constexpr std::size_t look_grain = 2048;
+inline constexpr std::size_t look_grain = 512;
 // A cache smaller than this is given up.
 inline constexpr std::size_t least_pool_bytes = std::size_t{1} << 20;
 
