@@ -15,10 +15,10 @@
 namespace deltamatch::ingest {
 
 /// JSON lines in `path`, exactly once. Once a file is `rotate_bytes` long (0: never) the next batch begins a new one:
-/// alerts.jsonl, alerts-000001.jsonl, alerts-000002.jsonl … No file is ever renamed and no batch is split, and `keep_files` (0:
-/// all) stay beside the newest one. A position is "number:length", number 0 being `path` itself: recover() cuts that file to
-/// that length and removes those with a higher number; where it made room for them already, they are emptied. Where no position
-/// was noted it goes on behind what the newest file holds.
+/// alerts.jsonl, alerts-000001.jsonl, alerts-000002.jsonl … (FileSeries). No file is ever renamed and no batch is split, and
+/// `keep_files` (0: all) stay beside the newest one. A position is "number:length", number 0 being `path` itself: recover()
+/// cuts that file to that length and removes those of the sink's own with a higher number; where it made room for them already,
+/// they are emptied. Where no position was noted it goes on behind what the newest file holds, on a line of its own.
 ///
 /// The file is opened by recover(), which comes before begin() and throws Error where the file is shorter than the position
 /// says, or another process holds it. Commit syncs file and folder; abort cuts the file back.

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +34,10 @@ struct Backlog {
 
 struct DeliveryTarget {
   std::string name;
-  std::unique_ptr<AlertSink> sink;  ///< recovered
+  std::unique_ptr<AlertSink> sink;
   std::chrono::milliseconds max_backoff{60'000};
-  Backlog backlog;  ///< what recovery found undelivered
+  Backlog backlog;                      ///< what recovery found undelivered
+  std::optional<std::string> position;  ///< of the sink behind the batch before the backlog, where one is noted
 };
 
 struct DelivererOptions {
@@ -46,6 +48,8 @@ struct DelivererOptions {
 /// Called from the sinks' threads, at the same time for different sinks, and not any more once stop() has returned. Errors that
 /// they throw are told and, in read_back, tried again.
 struct DeliveryHooks {
+  /// The sink goes on from this position, which was not noted as that of `batch` before. It is on disk once this has returned.
+  std::function<void(std::string_view sink, std::uint64_t batch, const std::string& position)> recovered;
   /// The sink has its alerts of all batches up to this one; `position` is what AlertSink::commit gave. What fails to be noted
   /// is delivered again after a restart, in files without being there twice.
   std::function<void(std::string_view sink, std::uint64_t batch, const std::string& position)> delivered;
@@ -67,7 +71,8 @@ struct DeliveryStatistics {
   std::string last_error;         ///< of the latest failure; empty after a delivery
 };
 
-/// Per sink one thread and one queue, so that a sink that fails stops no other. Batches are delivered in ascending order; one
+/// Per sink one thread and one queue, so that a sink that fails stops no other. A sink is recovered first, in its thread, and
+/// that, too, is tried for ever. Batches are delivered in ascending order; one
 /// that fails is tried again for ever, after waits that double up to max_backoff and are cut by up to a half at random. A batch
 /// that does not fit into a sink's queue is left in the log and read back once the sink gets there, so submitting never waits.
 /// Thread-safe.

@@ -22,6 +22,8 @@ Deliverer::Worker::Worker(DeliveryTarget target, const DeliveryService& service,
       sink_(std::move(target.sink)),
       max_backoff_(target.max_backoff),
       options_(options),
+      position_(std::move(target.position)),
+      recovered_up_to_(target.backlog.from - 1),
       from_(target.backlog.from),
       up_to_(target.backlog.up_to),
       unread_(target.backlog.batches),
@@ -73,8 +75,13 @@ void Deliverer::Worker::run() {
   changed_.notify_all();
 }
 
-/// One try at one batch. False where there is nothing more to try.
+/// One try at recovering, or at one batch. False where there is nothing more to try.
 bool Deliverer::Worker::step() {
+  try {
+    if (!recovered_) recover();
+  } catch (const std::exception& error) {
+    return failed("sink not recovered", error);
+  }
   std::string position;
   try {
     if (current_.empty()) take_next();
@@ -90,6 +97,22 @@ bool Deliverer::Worker::step() {
   }
   settle(position);
   return true;
+}
+
+void Deliverer::Worker::recover() {
+  const std::string position = sink_->recover(position_.value_or(""));
+  if (position_ != position) {
+    bool noted = false;
+    with_service([&](const DeliveryService& service) {
+      service.hooks.recovered(name_, recovered_up_to_, position);
+      noted = true;
+    });
+    if (!noted) throw Error("sink '" + name_ + "'", "its position could not be noted");
+  }
+  recovered_ = true;
+  tries_ = 0;
+  const std::lock_guard lock(mutex_);
+  statistics_.last_error.clear();
 }
 
 /// Waits for something to deliver and takes it up; takes nothing where it is time to end.

@@ -46,6 +46,7 @@ class Deliverer::Worker {
 
   void run();
   bool step();
+  void recover();
   void take_next();
   void read_back(std::unique_lock<std::mutex>& lock);
   std::string write();
@@ -65,6 +66,9 @@ class Deliverer::Worker {
 
   // The thread's own.
   std::minstd_rand random_{std::random_device{}()};
+  std::optional<std::string> position_;  // noted before the start
+  std::uint64_t recovered_up_to_;        // the batch that it is the position of
+  bool recovered_ = false;
   std::vector<Delivery> current_;  // under way
   std::size_t tries_ = 0;          // failures since the last success
 

@@ -73,7 +73,7 @@ Pipeline::~Pipeline() {
   snapshotter_.reset();
 }
 
-/// Takes back what sinks hold beyond what is noted, and finds what they still have to get.
+/// Finds what sinks still have to get. Each takes back in its own time what it holds beyond what is noted.
 void Pipeline::make_deliverer() {
   const std::vector<Delivered> positions = log_->positions();
   const std::vector<SinkOptions> sinks = logged_sinks(context_.options);
@@ -84,10 +84,8 @@ void Pipeline::make_deliverer() {
     target.name = options.name;
     target.max_backoff = options.max_backoff;
     target.sink = make_alert_sink(context_.options.application, options, context_.journal);
-    const std::string before = noted == positions.end() ? "" : noted->position;
     const std::uint64_t delivered = noted == positions.end() ? last_.batch : noted->batch;
-    const std::string position = target.sink->recover(before);
-    if (noted == positions.end() || position != before) log_->delivered({options.name, delivered, position});
+    if (noted != positions.end()) target.position = noted->position;
     target.backlog = {delivered + 1, last_.batch};
   }
   for (const Delivered& at : positions) {
@@ -100,6 +98,10 @@ void Pipeline::make_deliverer() {
   }
   log_->sync();
   DeliveryHooks hooks;
+  hooks.recovered = [this](std::string_view sink, std::uint64_t batch, const std::string& position) {
+    log_->delivered({std::string(sink), batch, position});
+    log_->sync();
+  };
   hooks.delivered = [this](std::string_view sink, std::uint64_t batch, const std::string& position) {
     log_->delivered({std::string(sink), batch, position});
   };

@@ -20,6 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::milliseconds;
 using testing::Notes;
+using ::testing::UnorderedElementsAre;
 using Clock = std::chrono::steady_clock;
 
 /// What a sink of a test took and how it behaves; outlives the sink.
@@ -31,6 +32,9 @@ struct Target {
   std::vector<Clock::time_point> tries;
   std::size_t failures = 0;  // still to come
   std::function<void()> fail = [] { throw Error("test", "fails"); };
+  std::size_t lost = 0;  // failures of recovering, still to come
+  std::string position;  // recovered
+  std::string recovered_from;
   bool joins = false;
   bool blocked = false;
   bool cancelled = false;
@@ -77,7 +81,15 @@ class Probe final : public AlertSink {
   }
   void abort() noexcept override { open_ = false; }
   [[nodiscard]] bool joins_batches() const noexcept override { return target_->joins; }
-  std::string recover(std::string_view) override { return {}; }
+  std::string recover(std::string_view position) override {
+    const std::lock_guard lock(target_->mutex);
+    if (target_->lost != 0) {
+      --target_->lost;
+      target_->fail();
+    }
+    target_->recovered_from = position;
+    return target_->position;
+  }
   void cancel() noexcept override {
     const std::lock_guard lock(target_->mutex);
     target_->cancelled = true;
@@ -99,9 +111,14 @@ struct Log {
   std::size_t reads = 0;
   std::size_t failures = 0;
   std::vector<std::string> noted;
+  std::vector<std::string> recovered;
 
   DeliveryHooks hooks() {
     DeliveryHooks hooks;
+    hooks.recovered = [this](std::string_view sink, std::uint64_t batch, const std::string& position) {
+      const std::lock_guard lock(mutex);
+      recovered.push_back(fmt::format("{} {} {}", sink, batch, position));
+    };
     hooks.delivered = [this](std::string_view sink, std::uint64_t batch, const std::string& position) {
       const std::lock_guard lock(mutex);
       noted.push_back(fmt::format("{} {} {}", sink, batch, position));
@@ -131,7 +148,7 @@ class Delivering : public ::testing::Test {
   DeliveryTarget target(const std::string& name, Backlog backlog = {}, bool heeds_cancel = true) {
     auto& state = targets_[name];
     state = std::make_shared<Target>();
-    return {name, std::make_unique<Probe>(state, heeds_cancel), milliseconds(20), backlog};
+    return {name, std::make_unique<Probe>(state, heeds_cancel), milliseconds(20), backlog, std::nullopt};
   }
   template <class... Targets>
   Deliverer& start(Targets... targets) {
@@ -202,6 +219,34 @@ TEST_F(Delivering, ASinkThatFailsStopsNoOtherAndIsTriedForEver) {
   // 1, 2, 4, 8, 16 and then 20 ms, each cut by up to a half.
   const auto& tries = targets_["dead"]->tries;
   for (std::size_t i = 6; i < 12; ++i) EXPECT_GE(tries[i] - tries[i - 1], milliseconds(10));
+}
+
+TEST_F(Delivering, ASinkThatCannotBeRecoveredStopsNoOtherAndIsTriedForEver) {
+  DeliveryTarget lost = target("lost", {4, 5, 2});
+  lost.position = "here";
+  targets_["lost"]->lost = 6;
+  targets_["lost"]->position = "there";
+  log_.batches[4] = alerts_of(4, 1);
+  log_.batches[5] = alerts_of(5, 1);
+  start(std::move(lost), target("sound", {6, 5, 0}));
+  commit(6);
+  EXPECT_TRUE(eventually([&] { return deliverer_->statistics().at("lost").batches == 3; }));
+  EXPECT_TRUE(stop());
+  EXPECT_EQ(targets_["lost"]->recovered_from, "here");
+  EXPECT_THAT(targets_["lost"]->committed, ElementsAre(4, 5, 6));
+  EXPECT_THAT(targets_["sound"]->committed, ElementsAre(6));
+  EXPECT_EQ(deliverer_->statistics().at("lost").failures, 6U);
+  EXPECT_THAT(log_.recovered, UnorderedElementsAre("lost 3 there", "sound 5 "));
+  EXPECT_THAT(notes_.lines().front(), HasSubstr("warn sink not recovered sink=lost try=1"));
+}
+
+TEST_F(Delivering, AKnownPositionIsNotNotedAgain) {
+  DeliveryTarget known = target("known");
+  known.position = targets_["known"]->position = "here";
+  start(std::move(known));
+  commit(1);
+  EXPECT_TRUE(stop());
+  EXPECT_THAT(log_.recovered, IsEmpty());
 }
 
 TEST_F(Delivering, ASinkMayAskForMoreTime) {
@@ -380,11 +425,13 @@ TEST_F(Delivering, AFileHoldsEveryBatchOnceAcrossCrashes) {
   std::uint64_t noted_batch = 0;
   std::minstd_rand random(3);
   while (noted_batch < 60) {
-    auto sink = make_file_sink("file", path, 0, 0);
-    noted_position = sink->recover(noted_position);
     std::mutex mutex;
     std::uint64_t notes_left = random() % 8;  // then nothing is noted any more: as if the process had died before
     DeliveryHooks hooks = log_.hooks();
+    hooks.recovered = [&](std::string_view, std::uint64_t, const std::string& position) {
+      const std::lock_guard lock(mutex);
+      noted_position = position;
+    };
     hooks.delivered = [&](std::string_view, std::uint64_t batch, const std::string& position) {
       const std::lock_guard lock(mutex);
       if (notes_left == 0) return;
@@ -393,7 +440,11 @@ TEST_F(Delivering, AFileHoldsEveryBatchOnceAcrossCrashes) {
       noted_position = position;
     };
     std::vector<DeliveryTarget> all;
-    all.push_back({"file", std::move(sink), milliseconds(20), {noted_batch + 1, 60, 60 - noted_batch}});
+    all.push_back({"file",
+                   make_file_sink("file", path, 0, 0),
+                   milliseconds(20),
+                   {noted_batch + 1, 60, 60 - noted_batch},
+                   noted_position.empty() ? std::nullopt : std::optional(noted_position)});
     Deliverer deliverer(std::move(all), hooks, notes_, options_);
     std::this_thread::sleep_for(milliseconds(random() % 4));
   }

@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "ingest/alert/alert_sinks.hpp"
+#include "ingest/alert/file_series.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {
@@ -24,6 +25,9 @@ std::string lines_of(std::uint64_t batch, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) text += alert_of(batch, i) + '\n';
   return text;
 }
+
+/// What a sink has beside the files of a series.
+bool is_list(const std::string& name) { return name.ends_with(".series"); }
 
 /// Names and contents of all files.
 std::map<std::string, std::string> files_in(const fs::path& folder) {
@@ -75,13 +79,15 @@ TEST_F(FileSinkTest, ABatchIsNeverSplitAndOldFilesGo) {
   EXPECT_EQ(files_in(fs::path(path_).parent_path()),
             (std::map<std::string, std::string>{{"alerts-000002.jsonl", lines_of(4, 1) + lines_of(5, 1)},
                                                 {"alerts-000003.jsonl", lines_of(6, 1) + lines_of(7, 1)},
-                                                {"alerts-000004.jsonl", lines_of(8, 1) + lines_of(9, 1)}}));
+                                                {"alerts-000004.jsonl", lines_of(8, 1) + lines_of(9, 1)},
+                                                {"alerts.jsonl.series", "1\n2\n3\n4\n"}}));
 }
 
 /// The file with the largest number; alerts.jsonl, which has none, sorts behind those that have one.
 const std::string& newest(const std::map<std::string, std::string>& files) {
-  const auto last = std::prev(files.end());
-  return files.size() > 1 && last->first == "alerts.jsonl" ? std::prev(last)->first : last->first;
+  auto last = std::prev(files.end());
+  if (is_list(last->first)) --last;
+  return last != files.begin() && last->first == "alerts.jsonl" ? std::prev(last)->first : last->first;
 }
 
 /// In the order of their numbers, where more than one is there.
@@ -89,7 +95,7 @@ std::string joined(const std::map<std::string, std::string>& files) {
   const auto first = files.find("alerts.jsonl");
   std::string all = first == files.end() ? std::string() : first->second;
   for (const auto& [name, bytes] : files) {
-    if (name != "alerts.jsonl") all += bytes;
+    if (name != "alerts.jsonl" && !is_list(name)) all += bytes;
   }
   return all;
 }
@@ -115,13 +121,15 @@ TEST_F(FileSinkTest, RecoversFromEveryCut) {
     }
     std::string all;
     for (std::uint64_t batch = 1; batch <= batches; ++batch) all += lines_of(batch, 1 + batch % 2);
-    ASSERT_EQ(states[batches].size(), keep == 0 ? 4 : keep + 1);
+    ASSERT_EQ(states[batches].size(), 1 + (keep == 0 ? 4 : keep + 1));
     for (std::uint64_t done = 0; done < batches; ++done) {
       const auto& [name, bytes] = *states[done + 1].find(newest(states[done + 1]));
       for (std::size_t cut = states[done].contains(name) ? states[done].at(name).size() : 0; cut <= bytes.size(); cut += 37) {
         for (std::uint64_t noted = 0; noted <= done; ++noted) {
           auto torn = states[done];
           torn[name] = bytes.substr(0, cut);
+          if (const auto list = states[done + 1].find("alerts.jsonl.series"); list != states[done + 1].end())
+            torn[list->first] = list->second;  // written first
           restore(folder, torn);
           const auto file = sink(100, keep);
           file->recover(positions[noted]);
@@ -150,7 +158,7 @@ TEST_F(FileSinkTest, KeepsWhatLiesBeyondThePosition) {
     for (std::uint64_t batch = 2; batch <= 6; ++batch) deliver(*file, batch, alerts_of(batch, 2));
   }
   const auto files = files_in(fs::path(path_).parent_path());
-  ASSERT_EQ(files.size(), 3U);
+  ASSERT_EQ(files.size(), 4U);
   std::vector<std::string> held;
   const auto keep = [&](const std::string& position) {
     held.clear();
@@ -191,7 +199,54 @@ TEST_F(FileSinkTest, GoesOnBehindAFileThatNoPositionIsNotedFor) {
   EXPECT_EQ(read_file(path_), "before\n" + lines_of(1, 1));
   write_file(folder_.file("alerts-000012.jsonl"), "later\n");
   write_file(folder_.file("alerts-13.jsonl"), "no number of ours\n");
+  write_file(folder_.file("alerts.jsonl.series"), "12\n13\n");
   EXPECT_EQ(sink()->recover(""), "12:6");
+}
+
+TEST_F(FileSinkTest, EndsALineThatSomebodyElseDidNot) {
+  write_file(path_, "first\n{\"v\":1,\"id\":\"torn");
+  const auto file = sink();
+  EXPECT_EQ(file->recover(""), "0:24");
+  deliver(*file, 1, alerts_of(1, 1));
+  EXPECT_EQ(read_file(path_), "first\n{\"v\":1,\"id\":\"torn\n" + lines_of(1, 1));
+}
+
+/// Whatever lies beside the sink's files under a name that could be one of theirs.
+TEST_F(FileSinkTest, FilesOfOthersAreNeitherWrittenNorRemoved) {
+  const std::string dated = folder_.file("alerts-20261122.jsonl");
+  const std::string next = folder_.file("alerts-000002.jsonl");
+  write_file(dated, "mine\n");
+  write_file(next, "mine, too\n");
+  std::string noted;
+  {
+    const auto file = sink(1, 1);
+    EXPECT_EQ(file->recover(""), "0:0");
+    noted = deliver(*file, 1, alerts_of(1, 1));
+    for (std::uint64_t batch = 2; batch <= 4; ++batch) deliver(*file, batch, alerts_of(batch, 1));
+  }
+  EXPECT_EQ(files_in(fs::path(path_).parent_path()),
+            (std::map<std::string, std::string>{{"alerts-000002.jsonl", "mine, too\n"},
+                                                {"alerts-000003.jsonl", lines_of(3, 1)},
+                                                {"alerts-000004.jsonl", lines_of(4, 1)},
+                                                {"alerts-20261122.jsonl", "mine\n"},
+                                                {"alerts.jsonl.series", "1\n3\n4\n"}}));
+  EXPECT_EQ(sink()->recover("3:" + std::to_string(lines_of(3, 1).size())), "3:" + std::to_string(lines_of(3, 1).size()));
+  EXPECT_FALSE(fs::exists(folder_.file("alerts-000004.jsonl")));
+  EXPECT_EQ(sink()->recover(""), "3:" + std::to_string(lines_of(3, 1).size()));
+  EXPECT_EQ(read_file(dated) + read_file(next), "mine\nmine, too\n");
+}
+
+TEST_F(FileSinkTest, AListThatIsNoneIsAnError) {
+  write_file(folder_.file("alerts.jsonl.series"), "1\nx\n");
+  EXPECT_THAT(error_of([&] { sink()->recover(""); }), HasSubstr("alerts.jsonl.series: is not a list of the sink's files"));
+}
+
+TEST_F(FileSinkTest, ASeriesMayNameItsOwnFiles) {
+  const FileSeries series(path_);
+  for (const char* own : {"alerts.jsonl", "alerts-000001.jsonl", "alerts-20261122.jsonl", "alerts.jsonl.series"})
+    EXPECT_TRUE(series.may_name(folder_.file(own))) << own;
+  for (const char* other : {"alerts-1.jsonl", "alerts-000000.jsonl", "alerts-000001.json", "other.jsonl", "no/alerts.jsonl"})
+    EXPECT_FALSE(series.may_name(folder_.file(other))) << other;
 }
 
 TEST_F(FileSinkTest, RefusesAFileThatLacksWhatWasDelivered) {
@@ -210,7 +265,7 @@ TEST_F(FileSinkTest, NoticesThatItsFileWasMovedOrCutByOthers) {
   file->recover("");
   const std::string position = deliver(*file, 1, alerts_of(1, 1));
   fs::rename(path_, path_ + ".1");
-  EXPECT_THAT(error_of([&] { deliver(*file, 2, alerts_of(2, 1)); }), HasSubstr("rotate_bytes"));
+  EXPECT_THAT(error_of([&] { deliver(*file, 2, alerts_of(2, 1)); }), HasSubstr("rotate_size"));
   fs::rename(path_ + ".1", path_);
   deliver(*file, 2, alerts_of(2, 1));
   fs::resize_file(path_, 3);

@@ -332,11 +332,12 @@ TEST_F(WebhookTest, AllKindsOfSinksAreMadeFromTheirOptions) {
 TEST_F(WebhookTest, AFailingServerIsTriedUntilItTakesEveryBatchInOrder) {
   for (int i = 0; i < 7; ++i) server_.answer({.status = i % 2 == 0 ? 500 : 429});
   std::vector<DeliveryTarget> targets;
-  targets.push_back({"web", sink(), milliseconds(10), {}});
-  Deliverer deliverer(std::move(targets),
-                      {[](std::string_view, std::uint64_t, const std::string&) {},
-                       [](std::string_view, std::uint64_t, std::uint64_t, std::size_t) { return std::vector<Delivery>(); }},
-                      notes_, {.first_backoff = milliseconds(1)});
+  targets.push_back({"web", sink(), milliseconds(10), {}, std::nullopt});
+  Deliverer deliverer(
+      std::move(targets),
+      {[](std::string_view, std::uint64_t, const std::string&) {}, [](std::string_view, std::uint64_t, const std::string&) {},
+       [](std::string_view, std::uint64_t, std::uint64_t, std::size_t) { return std::vector<Delivery>(); }},
+      notes_, {.first_backoff = milliseconds(1)});
   for (std::uint64_t batch = 1; batch <= 5; ++batch) deliverer.submit("web", batch, alerts_of(batch, 1));
   ASSERT_TRUE(testing::eventually([&] { return deliverer.statistics().at("web").batches == 5; }));
   EXPECT_EQ(deliverer.statistics().at("web").failures, 7u);
