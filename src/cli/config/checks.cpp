@@ -6,6 +6,7 @@
 
 #include "cli/config/parts.hpp"
 #include "cli/paths.hpp"
+#include "ingest/alert/file_series.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -20,7 +21,10 @@ class Checker {
     const std::filesystem::path& state = config_.service.state.directory;
     for (auto output = reading_.files_written.begin(); output != reading_.files_written.end(); ++output) {
       for (const Use& input : reading_.files_read) apart(*output, input, "read");
-      for (auto other = reading_.files_written.begin(); other != output; ++other) apart(*output, *other, "written");
+      for (auto other = reading_.files_written.begin(); other != output; ++other) {
+        apart(*output, *other, "written");
+        series_apart(*output, *other);
+      }
       const std::filesystem::path inside = std::filesystem::path(output->name).lexically_relative(state);
       if (!state.empty() && !inside.empty() && *inside.begin() != "..") {
         refuse(*output, "this lies in the state directory", "name a file elsewhere");
@@ -65,8 +69,16 @@ class Checker {
         warn("sinks", join_path("sinks", sink.name), "no query sends anything here", "add it to the sinks of a query");
       }
     }
+    told_once();
     if (sinks.empty()) warn("", "", "there is no sink: matches are counted, and no alert goes anywhere", "add sinks");
     if (queries.empty()) warn("queries", "queries", "there is no query: nothing is matched", "add queries");
+  }
+
+  void times() {
+    if (config_.service.transaction_timeout <= std::chrono::minutes(15)) return;
+    warn("transaction_timeout", "transaction_timeout",
+         "brokers allow 15m unless their transaction.max.timeout.ms is larger, and refuse the service then",
+         "raise that, or lower this");
   }
 
   void sizes() {
@@ -82,6 +94,39 @@ class Checker {
   }
 
  private:
+  /// No query's alerts come to one topic by two ways.
+  void told_once() {
+    const auto& sinks = config_.service.sinks;
+    for (auto sink = sinks.begin(); sink != sinks.end(); ++sink) {
+      for (auto other = sinks.begin(); other != sink; ++other) {
+        if (takes_alike(*sink, *other)) told_once(*other, *sink);
+      }
+    }
+  }
+
+  static bool takes_alike(const ingest::SinkOptions& a, const ingest::SinkOptions& b) {
+    using Kind = ingest::SinkOptions::Kind;
+    const bool signs = a.signs == b.signs || a.signs == ingest::Signs::both || b.signs == ingest::Signs::both;
+    return a.kind == Kind::kafka && b.kind == Kind::kafka && a.topic == b.topic && signs;
+  }
+
+  void told_once(const ingest::SinkOptions& one, const ingest::SinkOptions& two) {
+    const auto& queries = config_.service.queries;
+    const auto query = std::find_if(queries.begin(), queries.end(), [&](const ingest::ServiceQuery& asked) {
+      return std::count_if(asked.sinks.begin(), asked.sinks.end(),
+                           [&](const std::string& name) { return name == one.name || name == two.name; }) > 1;
+    });
+    if (query == queries.end()) return;
+    const std::string key = join_path(join_path("sinks", two.name), "topic");
+    const auto named = std::find_if(reading_.topics_written.begin(), reading_.topics_written.end(),
+                                    [&](const Use& use) { return use.key == key; });
+    if (named == reading_.topics_written.end()) return;
+    refuse(*named,
+           fmt::format("the query {} would be told twice in the topic {}, by the sinks {} and {}", query->query.name, two.topic,
+                       one.name, two.name),
+           "give the query one of them, or name another topic");
+  }
+
   [[nodiscard]] std::string place(const Use& use) const { return reading_.problems.where(use.line, use.key); }
 
   void refuse(const Use& use, std::string_view what, std::string_view remedy) const {
@@ -98,6 +143,15 @@ class Checker {
     refuse(output, fmt::format("this file is also {}, by {}", done, place(other)), "name another file");
   }
 
+  /// A file sink rotates into files beside its own.
+  void series_apart(const Use& output, const Use& other) const {
+    using ingest::FileSeries;
+    if (is_same_file(output.name, other.name)) return;
+    if (!FileSeries(other.name).may_name(output.name) && !FileSeries(output.name).may_name(other.name)) return;
+    refuse(output, fmt::format("files of this name and of {} get in each other's way when they are rotated", place(other)),
+           "name another file");
+  }
+
   Section& top_;
   Reading& reading_;
   ServiceConfig& config_;
@@ -110,6 +164,7 @@ void check_together(Section& top, ServiceConfig& config) {
   checker.files();
   checker.topics();
   checker.sinks();
+  checker.times();
   checker.sizes();
 }
 

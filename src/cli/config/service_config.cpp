@@ -27,8 +27,16 @@ void read_application(Section& top, std::string& application) {
   }
 }
 
+void read_state_directory(Section& section, std::filesystem::path& directory) {
+  std::error_code error;
+  if (!section.path("directory", directory)) return;
+  if (std::filesystem::exists(directory, error) && !std::filesystem::is_directory(directory, error)) {
+    section.refuse("directory", "this is no directory", "name one, or a path where one can be made");
+  }
+}
+
 void read_state(Section section, ingest::StateOptions& state) {
-  if (section.require("directory", "directory: /var/lib/deltamatch")) section.path("directory", state.directory);
+  if (section.require("directory", "directory: /var/lib/deltamatch")) read_state_directory(section, state.directory);
   section.duration("snapshot_every", state.snapshot_every, std::chrono::seconds(1), std::chrono::seconds(30 * 24h), "never");
   section.size("snapshot_log_size", state.snapshot_log_bytes, std::uint64_t{1} << 20);
   section.number("keep_snapshots", state.keep_snapshots, 1, 1000);

@@ -292,6 +292,26 @@ TEST_F(ServiceConfigTest, DeadLettersThatWouldBeCutAreAWarning) {
   EXPECT_THAT(warnings("2000000"), testing::IsEmpty());
 }
 
+TEST_F(ServiceConfigTest, TwoSinksMayShareATopicWhereNoAlertComesTwice) {
+  const std::string sinks = "sinks: {a: {type: kafka, topic: t, signs: new}, b: {type: kafka, topic: t, signs: removed}}\n";
+  EXPECT_EQ(read(sinks + "queries: [{name: q, pattern: '(a)-->(b)'}]\n").service.sinks.size(), 2U);
+  const std::string apart = "sinks: {a: {type: kafka, topic: t}, b: {type: kafka, topic: t, rate_limit: 1/s}}\n";
+  EXPECT_EQ(
+      read(apart + "queries: [{name: q, pattern: '(a)-->(b)', sinks: [a]}, {name: r, pattern: '(a)-->(b)', sinks: [b]}]\n")
+          .service.sinks.size(),
+      2U);
+}
+
+TEST_F(ServiceConfigTest, ALongTransactionTimeoutIsAWarning) {
+  EXPECT_TRUE(read("transaction_timeout: 15m\nsinks: {out: {type: stdout}}\nqueries: [{name: q, pattern: '(a)-->(b)'}]\n")
+                  .warnings.empty());
+  const auto warnings =
+      read("transaction_timeout: 20m\nsinks: {out: {type: stdout}}\nqueries: [{name: q, pattern: '(a)-->(b)'}]\n").warnings;
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_THAT(warnings.front(),
+              ::testing::HasSubstr("transaction_timeout: brokers allow 15m unless their transaction.max.timeout.ms"));
+}
+
 TEST_F(ServiceConfigTest, ANameThatIsNotUtf8IsRefused) {
   write("etc/queries/a\xff.pattern", "(a)-->(b)");
   std::string message;
