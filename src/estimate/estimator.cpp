@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t grain = 32;
 // Ranges of keys that tallies are added up by.
 constexpr std::size_t ranges_per_thread = 4;
-// What the last batch counts in the time that matching takes, and how far the number of walks may change for one.
+// What the last batch counts in what is known of the batches before, and how far the number of walks may change for one.
 constexpr double newest_share = 0.25;
 constexpr double most_change = 4;
 // A pilot visits this share of what the rounds will.
@@ -43,12 +43,15 @@ const Accesses& Estimator::run(const graph::DataGraph& graph, std::span<const ma
     finish(1);
     return result_;
   }
+  // The walks of several batches add up to more where they are not drawn alike.
+  seed_ = matching_ ? seed_ + 1 : options_.seed;
   const double walks = affordable(first_walks(passes));
   if (options_.method == Method::walks) {
     run_walks(walks);
   } else {
     run_even(walks);
   }
+  remember_populations();
   last_walks_ = result_.walks;
   last_seconds_ = now() - started_;
   return result_;
@@ -115,7 +118,21 @@ void Estimator::set_targets(double walks) {
     for (std::size_t n = 0; n < loaded.targets.size(); ++n) {
       Tally::Fixed sum = 0;
       for (const Worker& worker : state_) sum += worker.tally.partial_matches[loaded.first_node + n];
-      loaded.targets[n] = std::max(1.0, Tally::value(sum) / walks);
+      const double before = matching_ && populations_.size() == nodes_ ? populations_[loaded.first_node + n] : 0;
+      loaded.targets[n] = std::max({1.0, Tally::value(sum) / walks, before / walks});
+    }
+  }
+}
+
+// Keeps how many partial matches the nodes had. A few walks as a pilot may miss where most of them come from, and a round would
+// visit far too many; the runs before have met them.
+void Estimator::remember_populations() {
+  const double share = populations_.size() == nodes_ ? newest_share : 1;
+  populations_.resize(nodes_);
+  auto population = populations_.begin();
+  for (const auto& task : result_.plans) {
+    for (const PlanFigures& plan : task) {
+      for (const double found : plan.partial_matches) *population++ += (found - *population) * share;
     }
   }
 }
@@ -210,7 +227,7 @@ void Estimator::round(Draw draw, double walks, std::uint64_t number) {
     std::uint32_t pass = 0;
     for (std::size_t i = begin; i < end; ++i) {
       const Piece& piece = pieces_[i];
-      Random random(options_.seed, number, i);
+      Random random(seed_, number, i);
       Visit visit{1, 1};
       if (draw == Draw::walks) {
         visit = {random.binomial(static_cast<std::uint64_t>(walks), 1 / pieces), pieces};

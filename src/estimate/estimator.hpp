@@ -72,7 +72,8 @@ class Estimator {
                       std::span<const match::QueryTask> tasks, const match::Programs& programs);
 
   /// How long the matching took that the last run estimated. From then on M is what takes Options::share of that, as far as the
-  /// runs before tell: at least Options::least, and no more than without.
+  /// runs before tell: at least Options::least, and no more than without. They tell too how many partial matches to expect,
+  /// and no run draws what the one before drew.
   void matched(double seconds) noexcept;
 
   /// The truth, by running the programs: slow, for tests and for measuring coverage. Throws Error where a sum exceeds 127 bits.
@@ -104,6 +105,7 @@ class Estimator {
   void run_walks(double first);
   void run_even(double walks);
   void set_targets(double walks);
+  void remember_populations();
   [[nodiscard]] double first_walks(std::span<const match::PassWork> passes) const;
   [[nodiscard]] double affordable(double walks) const noexcept;
   void merge();
@@ -123,8 +125,10 @@ class Estimator {
   double degree_ = 0;  // the largest bound
   double query_vertices_ = 2;
   double started_ = 0;
-  std::optional<double> matching_;  // seconds, averaged over the batches before
-  double last_walks_ = 0;           // of the last run that had anything to do
+  std::uint64_t seed_ = 0;
+  std::optional<double> matching_;   // seconds, averaged over the batches before
+  std::vector<double> populations_;  // by node, averaged likewise
+  double last_walks_ = 0;            // of the last run that had anything to do
   double last_seconds_ = 0;
 
   const graph::DataGraph* graph_ = nullptr;
