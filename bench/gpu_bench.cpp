@@ -427,6 +427,7 @@ class Bench {
       };
       line["hits"] = per_batch(record.before.hits, record.after.hits);
       line["misses"] = per_batch(record.before.misses, record.after.misses);
+      line["shared_parts"] = per_batch(record.before.shared_parts, record.after.shared_parts);
       line["copied_bytes"] = per_batch(record.before.copied_bytes, record.after.copied_bytes);
       line["cached_lists"] = record.after.cached_lists;
       line["cached_bytes"] = record.after.cached_bytes;

@@ -148,6 +148,7 @@ struct Launch {
   Total* totals;  ///< by program
   Queue* queue;
   std::uint32_t warps;
+  std::uint32_t share_interval;  ///< clocks between two looks of a busy warp for idle ones
   Item* items;                   ///< by ticket modulo their number
   std::uint32_t* item_sequence;  ///< by item: twice how often it was read, and one more while it is to be read
   std::uint32_t item_capacity;   ///< power of two, several times as many as there are warps

@@ -32,6 +32,8 @@ using match::PassWork;
 using match::QueryResult;
 using match::QueryTask;
 
+// Looking oftener for idle warps, thousands of warps would queue up at the counters.
+constexpr std::uint32_t share_interval = 30000;
 // Partial matches that wait for an idle warp.
 constexpr std::uint32_t queue_items = 1U << 14;
 // Device memory that is left to matching itself when the budget is not given.
@@ -137,8 +139,8 @@ class Device {
   [[nodiscard]] DeviceGraph& mirror() noexcept { return *mirror_; }
 
   // Queues the share of the work; nothing is waited for.
-  void start(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, bool measure, std::size_t base_vertices,
-             std::size_t derived_vertices) {
+  void start(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuOptions& options,
+             std::size_t base_vertices, std::size_t derived_vertices) {
     use();
     const cudaStream_t stream = stream_.get();
     stopping_ = false;
@@ -188,6 +190,7 @@ class Device {
       open_pages(warps + spare_pages);
       check(cudaMemsetAsync(tickets_.get(), 0, 2 * sizeof(unsigned long long), stream), "cudaMemsetAsync");
     }
+    const bool measure = options.measure;
     if (measure) {
       accesses_[0].reserve(base_vertices);
       accesses_[1].reserve(derived_vertices);
@@ -215,6 +218,7 @@ class Device {
       work.totals = totals_.get() + (sums ? 0 : flat.sums.programs.size());
       work.queue = &outcome_.get()->queue[i];
       work.warps = part.grid.warps();
+      work.share_interval = options.share_interval > 0 ? options.share_interval : share_interval;
       work.items = items_.get();
       work.item_sequence = sequence_.get() + i * queue_items;
       work.item_capacity = queue_items;
@@ -505,7 +509,7 @@ class GpuMatcher final : public match::Matcher {
     const std::size_t derived = graph.derived() == nullptr ? 0 : graph.derived()->vertices();
     try {
       for (std::uint32_t d = 0; d < shares; ++d) {
-        devices_[d]->start(flat_, d, shares, options_.measure, graph.base().vertices(), derived);
+        devices_[d]->start(flat_, d, shares, options_, graph.base().vertices(), derived);
       }
       // Pages come with programs of walks only.
       const auto take = [&](const std::uint32_t* page) {
@@ -545,6 +549,7 @@ class GpuMatcher final : public match::Matcher {
       device->finish(flat_, totals_, outcome);
       statistics_.hits += outcome.counters.hits;
       statistics_.misses += outcome.counters.misses;
+      for (const Queue& queue : outcome.queue) statistics_.shared_parts += queue.pushed;
       add(flat_.sums, 0, tasks, results);
       add(flat_.walks, flat_.sums.programs.size(), tasks, results);
     }

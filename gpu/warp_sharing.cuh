@@ -9,9 +9,7 @@
 
 namespace deltamatch::gpu::device {
 
-// A busy warp looks for idle ones once in so many clocks, and an idle one for its item at intervals that grow up to so many
-// nanoseconds, of which every so many looks are for the end.
-inline constexpr long long look_interval = 30000;
+// An idle warp looks for its item at intervals that grow up to so many nanoseconds; every so many looks are for the end.
 inline constexpr unsigned shortest_pause = 256;
 inline constexpr unsigned longest_pause = 4096;
 inline constexpr unsigned looks_for_end = 4;
@@ -55,7 +53,7 @@ class Sharing : public Extension<sums, in_shared> {
   // Once in a while.
   __device__ bool time_to_look() {
     const long long now = clock64();
-    if (__shfl_sync(all_lanes, now - looked_ > look_interval ? 1 : 0, 0) == 0) return false;
+    if (__shfl_sync(all_lanes, now - looked_ > work_.share_interval ? 1 : 0, 0) == 0) return false;
     looked_ = now;
     return true;
   }

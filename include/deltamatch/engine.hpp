@@ -167,7 +167,8 @@ struct CacheStatistics {
   std::uint64_t copied_bytes = 0;  ///< sent to the device in bulk, for cache and batches
   std::uint64_t cached_lists = 0;  ///< in device memory now
   std::uint64_t cached_bytes = 0;
-  double coverage = 0;  ///< share of the most accessed lists that were cached, where measuring was asked for
+  std::uint64_t shared_parts = 0;  ///< parts of work that busy warps gave to idle ones
+  double coverage = 0;             ///< share of the most accessed lists that were cached, where measuring was asked for
 };
 
 /// 32 lower-case hexadecimal digits that name what a query asks for: equal for two queries iff their matches bear equal ids.

@@ -29,6 +29,8 @@ struct GpuOptions {
   double walks = 0;        ///< random walks for each batch; 0: a default
   /// Counts every look-up on the device for CacheStatistics::coverage. Slows matching down.
   bool measure = false;
+  /// Clocks of the device after which a busy warp looks for idle ones to share its work with; 0: a default. For tests.
+  std::uint32_t share_interval = 0;
 };
 
 /// How many devices there are that this build has code for.

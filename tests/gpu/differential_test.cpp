@@ -207,6 +207,34 @@ TEST(GpuStatic, EqualsTheCpu) {
   }
 }
 
+// Warps that look for idle ones at every step give nearly everything away, so that tickets go round the queue many times.
+TEST(GpuSharing, KeepsEveryPartOnce) {
+  DELTAMATCH_NEEDS_GPU();
+  const Shape shape{3000, 60000, 0, 0, false, 2.5, 2000};
+  Engine cpu({.directed = false});
+  Engine gpu({.directed = false, .backend = make_gpu_backend({.memory = std::size_t{1} << 26, .share_interval = 1})});
+  for (Engine* engine : {&cpu, &gpu}) {
+    engine->add_query(parse_pattern("(a)--(b)--(c)--(d)--(a), (a)--(e)--(b)", "house"));
+    engine->add_query(parse_pattern("(a)--(b)--(c)--(d)--(a), (a)--(c), (b)--(d)", "clique"), {.list = true});
+    engine->add_query(parse_pattern("(a)--(b)--(c)--(d)--(e)--(a)", "ring"), {.count = CountMode::embeddings});
+  }
+  Stream stream(shape, 11);
+  const UpdateBatch start = stream.start();
+  cpu.load(start, OnReject::skip);
+  gpu.load(start, OnReject::skip);
+  for (int b = 0; b < 60; ++b) {
+    const UpdateBatch batch = stream.next(40);
+    const BatchResult expected = cpu.process(batch, OnReject::skip);
+    const BatchResult got = gpu.process(batch, OnReject::skip);
+    for (std::size_t q = 0; q < expected.queries.size(); ++q) {
+      ASSERT_TRUE(expected.queries[q].added == got.queries[q].added && expected.queries[q].removed == got.queries[q].removed)
+          << "batch " << b << ", query " << q;
+      ASSERT_TRUE(expected.queries[q].added_digest == got.queries[q].added_digest) << "batch " << b << ", query " << q;
+    }
+  }
+  EXPECT_GT(gpu.cache().shared_parts, 100000);
+}
+
 // Several GPUs share a batch's anchors; one device twice is as good a test of the sharing.
 TEST(GpuSeveralDevices, EqualOne) {
   DELTAMATCH_NEEDS_GPU();
