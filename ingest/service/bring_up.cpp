@@ -46,13 +46,17 @@ void commit_mark(const ServiceOptions& options, kafka::Transactions& transaction
 /// Batch 0: the start graph, and where the input begins.
 Recovered first_start(const BringUp& context, kafka::Input& input, kafka::Transactions& transactions) {
   const ServiceOptions& options = context.options;
-  Recovered recovered = recover(
-      context.directory, {.committed = std::nullopt, .record = {}, .engine = options.engine, .progress = {}}, context.journal);
+  Recovered recovered = recover(context.directory,
+                                {.committed = std::nullopt,
+                                 .record = {},
+                                 .engine = options.engine,
+                                 .begin = [&] { return begin_engine(options, options.engine, {}, context.journal); },
+                                 .progress = {}},
+                                context.journal);
   if (context.directory.snapshots().empty()) {
-    load_start_graph(recovered.engine, options, context.journal);
     const std::vector<kafka::InputPartition> partitions = input.discover(Clock::now() + patience);
     recovered.reached.ends = input.first_offsets(partitions, {}, Clock::now() + patience);
-    recovered.reached.watermark = recovered.engine.watermark();
+    recovered.reached.graph = {options.engine.directed, options.engine.window, start_fingerprint(recovered.engine)};
     recovered.reached.reading = reading_fingerprint(options.input);
     recovered.reached.queries = configured_queries(options, recovered.engine.graph().vertices == 0);
     save(recovered.engine, context.directory, recovered.reached);
@@ -101,15 +105,11 @@ class Recutter {
     Engine& engine = recovered_.engine;
     std::optional<Mark> mark;
     commits.seek(recovered_.reached.batch, Clock::now() + patience);
-    mark = commits.next(Clock::now() + patience);  // of a lost batch 0 it tells where the input began
-    if (mark && mark->batch == recovered_.reached.batch) {
-      const Mark& reached = recovered_.reached;
-      if (reached.batch != 0 && reached != *mark) {
-        throw Error(context_.directory.path().string(),
-                    fmt::format("batch {} stands there otherwise than its commit record tells", reached.batch),
-                    "name an empty directory: the state is then made anew from Kafka");
-      }
-      recovered_.reached = std::move(*mark);
+    mark = commits.next(Clock::now() + patience);
+    if (mark && mark->batch == recovered_.reached.batch && *mark != recovered_.reached) {
+      throw Error(context_.directory.path().string(),
+                  fmt::format("batch {} stands there otherwise than its commit record tells", mark->batch),
+                  "name an empty directory: the state is then made anew from Kafka");
     }
     kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
     while ((mark = commits.next(Clock::now() + patience)) && mark->batch <= committed_.batch) {
@@ -194,16 +194,13 @@ Recovered bring_up(const BringUp& context, kafka::Input& input, kafka::Transacti
   kafka::CommitLog commits(context.cluster);
   const std::optional<Mark> committed = commits.last(Clock::now() + patience);
   if (!committed) return first_start(context, input, transactions);
-  if (context.directory.snapshots().empty() && has_start_graph(options)) {
-    // The log alone does not tell what was there before its first batch.
-    Engine engine(options.engine);
-    load_start_graph(engine, options, context.journal);
-    save(engine, context.directory, {});
-  }
+  must_be_same_kind(options.engine, committed->graph);
+  for (const auto& [partition, end] : committed->ends) static_cast<void>(entry_of(options.input.topics, partition.topic));
   Records records(commits, committed->batch);
   RecoveryInput wanted{.committed = committed,
                        .record = [&](std::uint64_t batch) { return records.of(batch); },
                        .engine = options.engine,
+                       .begin = [&] { return begin_engine(options, options.engine, committed->graph, context.journal); },
                        .progress = {}};
   auto next_word = Clock::now() + 2s;
   wanted.progress = [&](const RecoveryProgress& progress) {
@@ -213,7 +210,10 @@ Recovered bring_up(const BringUp& context, kafka::Input& input, kafka::Transacti
     context.progress(fmt::format("replaying the log: batch {} of {}", progress.batches, progress.batches_total));
   };
   Recovered recovered = recover(context.directory, wanted, context.journal);
-  if (recovered.reached.batch == committed->batch) return recovered;
+  if (recovered.reached.batch == committed->batch) {
+    if (context.directory.snapshots().empty()) save(recovered.engine, context.directory, recovered.reached);
+    return recovered;
+  }
   context.journal.tell(Level::warn, "the log is lost, its batches are read from the input again",
                        {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
   // Before anything is written that calls these batches done.

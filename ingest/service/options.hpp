@@ -59,7 +59,8 @@ struct StartFile {
   friend bool operator==(const StartFile&, const StartFile&) = default;
 };
 
-/// The graph of a service that has no state yet. Afterwards it is part of the state and not looked at again.
+/// The graph of a service that has no state yet. Afterwards it is part of the state and looked at again only where that is
+/// lost.
 struct StartGraph {
   std::filesystem::path snapshot;  ///< of this direction and window; excludes files
   std::vector<StartFile> files;    ///< loaded in this order; a record that is refused ends the start

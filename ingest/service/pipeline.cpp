@@ -10,6 +10,7 @@
 #include "ingest/alert/alert_sinks.hpp"
 #include "ingest/service/backlog.hpp"
 #include "ingest/service/reading.hpp"
+#include "ingest/service/start_graph.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -20,13 +21,21 @@ constexpr auto missing_patience = 15s;  // with partitions that are not there at
 constexpr auto stalled_after = 10s;     // so long may a commit take unnoticed
 constexpr auto longest_wait = 200ms;    // how late a request or a failure of the committer is noticed without input
 
-SnapshotterOptions snapshotter_options(const ServiceOptions& options) {
+SnapshotterOptions snapshotter_options(const ServiceOptions& options, const std::optional<GraphIdentity>& graph,
+                                       Journal& journal) {
   SnapshotterOptions wanted;
   wanted.every = options.state.snapshot_every;
   wanted.log_bytes = options.state.snapshot_log_bytes;
   wanted.keep = options.state.keep_snapshots;
   wanted.directed = options.engine.directed;
   wanted.window = options.engine.window;
+  wanted.begin = [&options, &journal, graph] {
+    EngineOptions quiet;  // beside the one that works
+    quiet.directed = options.engine.directed;
+    quiet.window = options.engine.window;
+    quiet.threads = 1;
+    return begin_engine(options, quiet, graph, journal);
+  };
   return wanted;
 }
 
@@ -55,8 +64,8 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
                           {{"behind_batch", std::to_string(last_.batch)},
                            {"effect", "batches before cannot be made anew from the input with this configuration"}});
   }
-  snapshotter_ =
-      std::make_unique<Snapshotter>(context_.directory, *log_, context_.journal, snapshotter_options(context_.options));
+  snapshotter_ = std::make_unique<Snapshotter>(context_.directory, *log_, context_.journal,
+                                               snapshotter_options(context_.options, last_.graph, context_.journal));
   snapshotter_->committed(last_.batch);
   make_deliverer();
   Committer::Limits limits;

@@ -86,6 +86,11 @@ std::string to_json(const Mark& mark) {
     out += R"(,"reading":)";
     append_name(out, mark.reading);
   }
+  if (mark.graph) {
+    out += fmt::format(R"(,"graph":{{"directed":{},"window":{},"start":)", mark.graph->directed, mark.graph->window);
+    append_name(out, mark.graph->start);
+    out += '}';
+  }
   out += '}';
   return out;
 }
@@ -106,6 +111,11 @@ Mark parse_mark(std::string_view json, std::string_view where) {
       mark.queries.push_back({name, fingerprint.get<std::string>()});
     }
     if (object.contains("reading")) mark.reading = object.at("reading").get<std::string>();
+    if (object.contains("graph")) {
+      const nlohmann::json& graph = object.at("graph");
+      mark.graph = {graph.at("directed").get<bool>(), graph.at("window").get<Timestamp>(),
+                    graph.at("start").get<std::string>()};
+    }
   } catch (const nlohmann::json::exception& error) {
     refuse(where, error.what());
   }

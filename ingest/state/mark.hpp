@@ -33,12 +33,21 @@ struct ActiveQuery {
   friend auto operator<=>(const ActiveQuery&, const ActiveQuery&) = default;
 };
 
+/// What decides the graph beside the records: alike in all instances of an application.
+struct GraphIdentity {
+  bool directed = true;
+  Timestamp window = 0;  ///< microseconds; 0: none
+  std::string start;     ///< the graph before the first batch (start_fingerprint)
+  friend bool operator==(const GraphIdentity&, const GraphIdentity&) = default;
+};
+
 struct Mark {
   std::uint64_t batch = 0;  ///< 0: before the first batch
   Offsets ends;             ///< what lies before belongs to this batch or an earlier one
   std::optional<Timestamp> watermark;
-  std::vector<ActiveQuery> queries;  ///< standing after the batch, by name
-  std::string reading;               ///< how its records were read (reading_fingerprint); empty: it does not tell
+  std::vector<ActiveQuery> queries;    ///< standing after the batch, by name
+  std::string reading;                 ///< how its records were read (reading_fingerprint); empty: it does not tell
+  std::optional<GraphIdentity> graph;  ///< nothing: it does not tell
   friend bool operator==(const Mark&, const Mark&) = default;
 };
 
@@ -46,9 +55,9 @@ struct Mark {
 [[nodiscard]] bool is_name(std::string_view name);
 
 /// {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"},
-/// "reading":"<32 hex digits>"}; `reading` only where it is known.
-/// `time` is null where there is no watermark. Topics, partitions and queries in ascending order: equal marks, equal bytes.
-/// Throws Error(configuration) for a name that is not UTF-8.
+/// "reading":"<32 hex digits>","graph":{"directed":true,"window":86400000000,"start":"<32 hex digits>"}}; `reading` and `graph`
+/// only where they are known. `time` is null where there is no watermark. Topics, partitions and queries in ascending order:
+/// equal marks, equal bytes. Throws Error(configuration) for a name that is not UTF-8.
 [[nodiscard]] std::string to_json(const Mark& mark);
 
 /// Reads what to_json wrote. Throws Error at `where` for anything else.

@@ -42,12 +42,41 @@ void must_be_without_log(const StateDirectory& directory) {
   }
 }
 
+std::optional<Mark> record_of(const RecoveryInput& input, std::uint64_t batch) {
+  if (input.committed && batch == input.committed->batch) return input.committed;
+  return input.committed && input.record ? input.record(batch) : std::nullopt;
+}
+
 /// Whether a batch was committed as the mark tells it, as far as is known.
 bool was_committed(const RecoveryInput& input, const Mark& mark) {
-  if (mark.batch == input.committed->batch) return mark == *input.committed;
-  if (!input.record) return true;
-  const std::optional<Mark> record = input.record(mark.batch);
+  const std::optional<Mark> record = record_of(input, mark.batch);
   return !record || *record == mark;
+}
+
+/// The newest sound snapshot that was committed.
+std::optional<Base> from_snapshot(const StateDirectory& directory, const RecoveryInput& input, std::uint64_t committed) {
+  std::optional<Base> base = restore_newest(directory, committed, input.engine);
+  if (!base || was_committed(input, base->mark)) return base;
+  const std::filesystem::path path = directory.snapshot_path(base->mark.batch);
+  if (base->mark.batch > 0) {
+    throw Error(path.string(), "the commit record of its batch tells otherwise",
+                "name an empty directory: the state is then made anew from Kafka");
+  }
+  directory.set_aside({0, path}, "another instance committed batch 0, not this one");  // made before it is committed
+  return std::nullopt;
+}
+
+Base from_beginning(const RecoveryInput& input) {
+  Base base{input.begin(), {}};
+  base.mark.watermark = base.engine.watermark();
+  const std::optional<Mark> record = record_of(input, 0);
+  if (!record) return base;
+  if (record->watermark != base.mark.watermark) {
+    throw Error(ErrorKind::configuration, "graph.start", "the start graph is not the one that batch 0 was committed with",
+                "set it back for this start, or restore the state directory from a backup");
+  }
+  base.mark = *record;
+  return base;
 }
 
 }  // namespace
@@ -56,12 +85,9 @@ Recovered recover(const StateDirectory& directory, const RecoveryInput& input, J
   const std::uint64_t committed = input.committed ? input.committed->batch : 0;
   must_be_covered(directory, committed);
   if (!input.committed) must_be_without_log(directory);
-  Base base = restore_newest(directory, committed, input.engine);
+  std::optional<Base> newest = from_snapshot(directory, input, committed);
+  Base base = newest ? std::move(*newest) : from_beginning(input);
   const std::uint64_t snapshot = base.mark.batch;
-  if (snapshot > 0 && !was_committed(input, base.mark)) {
-    throw Error(directory.snapshot_path(snapshot).string(), "the commit record of its batch tells otherwise",
-                "name an empty directory: the state is then made anew from Kafka");
-  }
   journal.tell(Level::info, "replaying", {{"snapshot", std::to_string(snapshot)}, {"to", std::to_string(committed)}});
   RecoveryProgress progress{.batches_total = committed - snapshot};
   bool differs = false;

@@ -27,19 +27,21 @@ struct RecoveryInput {
   /// `committed` itself is always held against the log.
   std::function<std::optional<Mark>(std::uint64_t batch)> record;
   EngineOptions engine;
+  std::function<Engine()> begin;                          ///< makes the engine before the first batch
   std::function<void(const RecoveryProgress&)> progress;  ///< called after each batch; may be null
 };
 
 struct Recovered {
   Engine engine;
-  Mark reached;              ///< where it stands. Before input.committed: the log is lost from batch reached.batch + 1 on
+  Mark reached;  ///< where it stands, as its commit record tells it. Before input.committed: the log is lost from batch
+                 ///< reached.batch + 1 on
   std::unique_ptr<Log> log;  ///< goes on behind `reached`; it knows where the sinks stand and what they wait for
 };
 
-/// Takes the newest sound snapshot of a committed batch (unsound ones are set aside) and replays the log up to the last
-/// committed batch. What lies beyond in the log is dropped. Throws Error, and leaves the directory as it is, where it holds a
-/// snapshot that no commit record covers, or a log although there is no commit record at all: the records were lost, or are of
-/// another cluster. Throws Error, too, where its files cannot be read at all.
+/// Takes the newest sound snapshot of a committed batch (others are set aside), or where there is none what was before the
+/// first batch, and replays the log up to the last committed batch. What lies beyond in the log is dropped. Throws Error, and
+/// leaves the directory as it is, where it holds a snapshot that no commit record covers, or a log although there is no commit
+/// record at all: the records were lost, or are of another cluster. Throws Error, too, where its files cannot be read at all.
 [[nodiscard]] Recovered recover(const StateDirectory& directory, const RecoveryInput& input, Journal& journal);
 
 }  // namespace deltamatch::ingest

@@ -24,7 +24,7 @@ Base restore(const SnapshotFile& snapshot, const EngineOptions& options) {
 
 }  // namespace
 
-Base restore_newest(const StateDirectory& directory, std::uint64_t latest, const EngineOptions& options) {
+std::optional<Base> restore_newest(const StateDirectory& directory, std::uint64_t latest, const EngineOptions& options) {
   for (const SnapshotFile& snapshot : directory.snapshots()) {
     if (snapshot.batch > latest) continue;
     try {
@@ -33,7 +33,7 @@ Base restore_newest(const StateDirectory& directory, std::uint64_t latest, const
       directory.set_aside(snapshot, error.what());
     }
   }
-  return {Engine(options), Mark{}};
+  return std::nullopt;
 }
 
 std::string replay(const StateDirectory& directory, Base& base, std::uint64_t latest, const ReplayHooks& hooks) {

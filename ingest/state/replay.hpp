@@ -17,9 +17,10 @@ struct Base {
   Mark mark;  ///< where it stands
 };
 
-/// The engine of the newest sound snapshot of a batch up to `latest`, or an empty one. `options` says of which kind it has to
-/// be, and how it runs. Snapshots that cannot be restored are set aside.
-[[nodiscard]] Base restore_newest(const StateDirectory& directory, std::uint64_t latest, const EngineOptions& options);
+/// The engine of the newest sound snapshot of a batch up to `latest`; nothing where there is none. `options` says of which kind
+/// it has to be, and how it runs. Snapshots that cannot be restored are set aside.
+[[nodiscard]] std::optional<Base> restore_newest(const StateDirectory& directory, std::uint64_t latest,
+                                                 const EngineOptions& options);
 
 struct ReplayHooks {
   std::function<bool(const LoggedBatch&)> before;  ///< a batch is absorbed; false ends the replay. May be null

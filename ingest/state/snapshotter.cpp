@@ -8,6 +8,7 @@
 #include <exception>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "deltamatch/error.hpp"
 #include "ingest/state/replay.hpp"
@@ -126,7 +127,8 @@ void Snapshotter::make(std::uint64_t batch) {
   engine.directed = options_.directed;
   engine.window = options_.window;
   engine.threads = 1;
-  Base base = restore_newest(*directory_, batch, engine);
+  std::optional<Base> newest = restore_newest(*directory_, batch, engine);
+  Base base = newest ? std::move(*newest) : Base{options_.begin(), {}};
   ReplayHooks hooks;
   hooks.before = [&](const LoggedBatch&) { return !cancel_.load(); };
   const std::string why = replay(*directory_, base, batch, hooks);

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -25,8 +26,11 @@ struct SnapshotterOptions {
   std::uint64_t log_bytes = std::uint64_t{1} << 30;  ///< appended since the last snapshot; 0: not by size
   std::size_t keep = 2;
   std::chrono::seconds retry_after{60};  ///< after one that failed
-  bool directed = true;                  ///< of the engine, where there is no snapshot yet
+  bool directed = true;                  ///< of the graph
   Timestamp window = 0;                  ///< likewise
+  /// Makes the engine before the first batch, where no snapshot is sound. In the background thread; a failure of it is one of
+  /// the snapshot.
+  std::function<Engine()> begin;
 };
 
 struct SnapshotStatistics {

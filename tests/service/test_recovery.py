@@ -44,6 +44,86 @@ class Recovery(ServiceTest):
         self.some_batches(**changes).stop()
         self.check_alerts("--graph", graph, "--graph-format", "tsv")
 
+    def start_graph(self, **more):
+        """Edges with times, which only a window keeps."""
+        graph = self.dir / "graph.jsonl"
+        graph.write_bytes(b"".join(edge(i, i + 1, time=1_700_000_000_000_000 + i) + b"\n" for i in range(1000, 1100)))
+        return {"graph__start": {"files": [{"path": str(graph)}]}, "kafka__session.timeout.ms": "6000", **more}
+
+    def closes_a_ring_of_the_start_graph(self, service, first):
+        self.broker.produce(self.input, [edge(first + 2, first, time=1_700_000_000_500_000 + first)])
+        self.sent += 1
+        service.wait_committed({f"{self.input}[0]": self.sent})
+        rings = [sorted(json.loads(line)["bindings"].values()) for line in self.alert_lines()]
+        self.assertIn([first, first + 1, first + 2], rings)
+
+    def test_a_start_graph_with_times_outlives_every_snapshot(self):
+        self.config(**self.start_graph(graph__window="24h", state__snapshot_every="1s"))
+        service = self.start()
+        self.damage_snapshots()
+        self.closes_a_ring_of_the_start_graph(service, 1000)
+        service.wait(lambda: service.status()["snapshot"]["made"] > 0, "a snapshot")  # from the start graph's files and the log
+        self.closes_a_ring_of_the_start_graph(service, 1010)
+        service.kill()
+        service = self.start()
+        self.assertEqual(service.status()["graph"]["edges"], 102)
+        service.kill()
+        self.damage_snapshots()
+        service = self.start()  # from the files and the log
+        self.assertEqual(service.status()["graph"]["edges"], 102)
+        service.kill()
+        shutil.rmtree(self.state)
+        service = self.start()  # from the files and the input
+        self.closes_a_ring_of_the_start_graph(service, 1020)
+        self.assertEqual(service.status()["graph"]["edges"], 103)
+        self.assertEqual(service.stop(), 0)
+        self.check_alerts("--graph", self.dir / "graph.jsonl", "--window", "24h")
+
+    def damage_snapshots(self):
+        for path in self.state.glob("snapshot-*.dms"):
+            content = bytearray(path.read_bytes())
+            content[len(content) // 2] ^= 1
+            path.write_bytes(content)
+
+    def test_instances_that_mean_another_graph_are_refused(self):
+        self.config(**self.start_graph(graph__window="24h"))
+        self.start().stop()
+        other = {"state__directory": str(self.dir / "other")}
+        for changes, key in (({"graph__window": "1h"}, "graph.window"), ({"graph__directed": False, "queries": [{"name": "ring", "pattern": "(a)--(b)--(c)--(a)"}]}, "graph.directed"),
+                             ({"graph__start": None}, "graph.start")):
+            self.config(**{**self.start_graph(graph__window="24h"), **other, **changes})
+            self.refuses(key, code=78)
+            shutil.rmtree(self.dir / "other")
+
+    def test_batch_zero_is_where_its_commit_record_says(self):
+        self.broker.produce(self.input, [edge(100, 101)] * 5)
+        changes = {"input__start": "latest"}
+        self.config(**changes)
+        self.start().stop()
+        shutil.copytree(self.state, self.dir / "uncommitted")
+        self.broker.delete(self.app + ".commits")
+        self.broker.produce(self.input, [edge(1, 2)])
+        shutil.rmtree(self.state)
+        self.start().stop()  # commits a batch 0 that ends at offset 6
+        self.broker.produce(self.input, [edge(2, 3), edge(3, 1), edge(1, 2)])
+        self.config(**changes, state__directory=str(self.dir / "uncommitted"))
+        service = self.start()  # its snapshot is of a batch 0 that ends at offset 5
+        service.wait_committed({f"{self.input}[0]": 9})
+        self.assertEqual((service.status()["graph"]["edges"], len(self.alert_lines())), (3, 1))
+        service.stop()
+        self.config(**changes, state__directory=str(self.dir / "none"))
+        service = self.start()
+        self.assertEqual(service.status()["graph"]["edges"], 3)
+        self.assertEqual(service.stop(), 0)
+
+    def test_input_lost_before_the_first_batch_is_refused(self):
+        self.config()
+        self.start().stop()
+        shutil.rmtree(self.state)
+        self.broker.produce(self.input, [edge(1, 2), edge(2, 3), edge(3, 1)])
+        self.delete_records(2)
+        self.refuses("offset 0 is needed next, the lowest retained is 2")
+
     def test_batches_that_were_read_otherwise_are_not_made_anew(self):
         self.some_batches().stop()
         other = {"input__topics": [{"name": self.input, "format": "json", "edge_label": "PAYS"}]}

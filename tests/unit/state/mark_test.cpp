@@ -19,6 +19,10 @@ TEST(Mark, SurvivesItsText) {
   mark.reading = "77ff";
   EXPECT_EQ(to_json(mark).substr(to_json(mark).find("},\"r")), R"(},"reading":"77ff"})");
   EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
+  mark.graph = {false, 3'600'000'000, "99aa"};
+  EXPECT_EQ(to_json(mark).substr(to_json(mark).find(",\"g")),
+            R"(,"graph":{"directed":false,"window":3600000000,"start":"99aa"}})");
+  EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
   EXPECT_EQ(parse_mark(to_json(Mark{}), "here"), Mark{});
 }
 
@@ -30,7 +34,8 @@ TEST(Mark, RefusesAnythingElse) {
         R"({"v":1,"batch":1,"time":null,"ends":{"t":{"-1":1}},"queries":{}})",
         R"({"v":1,"batch":1,"time":null,"ends":{"t":{"0":-1}},"queries":{}})",
         R"({"v":1,"batch":1,"time":null,"ends":{"t":{"0":1.5}},"queries":{}})",
-        R"({"v":1,"batch":1,"time":null,"ends":{"t":7},"queries":{}})"}) {
+        R"({"v":1,"batch":1,"time":null,"ends":{"t":7},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"graph":{"directed":true,"window":0}})"}) {
     EXPECT_THROW(static_cast<void>(parse_mark(text, "here")), Error) << text;
   }
 }

@@ -24,6 +24,7 @@ class RecoveryTest : public testing::Test {
     RecoveryInput input;
     if (committed) input.committed = scene_.marks.at(*committed);
     input.engine = scene_.options();
+    input.begin = [this] { return begin_(); };
     input.record = record_;
     input.progress = [this](const RecoveryProgress& progress) { progress_.push_back(progress); };
     return recover(*scene_.directory, input, scene_.journal);
@@ -42,6 +43,7 @@ class RecoveryTest : public testing::Test {
 
   Scene scene_{500};
   std::function<std::optional<Mark>(std::uint64_t)> record_;
+  std::function<Engine()> begin_ = [this] { return Engine(scene_.options()); };
   std::vector<RecoveryProgress> progress_;
 };
 
@@ -251,6 +253,60 @@ TEST_F(RecoveryTest, ASnapshotBeyondTheCommitRecordsIsRefused) {
 TEST_F(RecoveryTest, AStartGraphIsNoCommittedBatch) {
   snapshot();  // of batch 0
   EXPECT_EQ(recovered({}).reached, Mark{});
+}
+
+/// A start graph of one edge, with a time or not.
+UpdateBatch one_edge(std::optional<Timestamp> time) {
+  Update update;
+  update.source = Id(1000);
+  update.target = Id(1001);
+  update.time = time;
+  UpdateBatch batch;
+  batch.add(update);
+  return batch;
+}
+
+TEST_F(RecoveryTest, WithoutASoundSnapshotTheStartGraphIsBegunWith) {
+  scene_.live().load(one_edge(Timestamp{1'700'000'000'000'000}));
+  begin_ = [&] {
+    Engine engine(scene_.options());
+    engine.load(one_edge(Timestamp{1'700'000'000'000'000}));
+    return engine;
+  };
+  scene_.mark.watermark = scene_.live().watermark();
+  snapshot();  // of batch 0
+  scene_.run(5, 3);
+  const std::filesystem::path path = scene_.directory->snapshot_path(0);
+  damage(path, read_bytes(path).size() - 60);
+  expect_recovers(5);
+  EXPECT_THAT(scene_.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr(path.string())));
+}
+
+TEST_F(RecoveryTest, WhereTheFirstBatchBeginsIsAsItsCommitRecordTells) {
+  scene_.marks[0].ends[{"edges", 0}] = 5;
+  EXPECT_EQ(recovered(0).reached, scene_.marks[0]);
+  scene_.close();
+  scene_.open();
+  snapshot();  // of a batch 0 that was never committed
+  EXPECT_EQ(recovered(0).reached, scene_.marks[0]);
+  EXPECT_THAT(scene_.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr("another instance committed batch 0")));
+  scene_.close();
+  scene_.open();
+  scene_.run(3);
+  for (const SegmentFile& file : segments_in(scene_.directory->path())) std::filesystem::remove(file.path);
+  record_ = [&](std::uint64_t batch) { return scene_.marks.at(batch); };
+  EXPECT_EQ(recovered(3).reached, scene_.marks[0]);
+}
+
+TEST_F(RecoveryTest, AnotherStartGraphThanThatOfBatchZeroIsRefused) {
+  scene_.marks[0].watermark = 7;
+  EXPECT_THAT(refusal([&] { recovered(0); }), HasSubstr("not the one that batch 0 was committed with"));
+  begin_ = [&] {
+    Engine engine(scene_.options());
+    engine.load(one_edge(7));
+    return engine;
+  };
+  EXPECT_EQ(recovered(0).engine.graph().edges, 1U);
 }
 
 TEST_F(RecoveryTest, SinksGetWhatTheyWaitFor) {

@@ -51,6 +51,7 @@ class Scene {
     options.log_bytes = 0;
     options.directed = options_.directed;
     options.window = options_.window;
+    options.begin = [this] { return Engine(options_); };
     return options;
   }
 

@@ -78,6 +78,35 @@ TEST(Snapshotter, BeginsWithAStartGraph) {
   EXPECT_EQ(scene.restored(7), to_text(scene.live()));
 }
 
+TEST(Snapshotter, BeginsWithTheStartGraphAnewWhereItsSnapshotIsDamaged) {
+  Scene scene;
+  UpdateBatch start;
+  Update update;
+  update.source = Id(100);
+  update.target = Id(101);
+  start.add(update);
+  scene.live().load(start);
+  SnapshotterOptions options = scene.snapshots();
+  bool there = false;
+  options.begin = [&] {
+    if (!there) throw Error("graph.tsv", "cannot be opened");
+    Engine engine(scene.options());
+    engine.load(start);
+    return engine;
+  };
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, options);
+  ASSERT_TRUE(snapshotter.save_now(scene.live(), Mark{}));
+  const std::filesystem::path first = scene.directory->snapshot_path(0);
+  write_bytes(first, read_bytes(first).substr(0, 100));
+  scene.run(7);
+  snapshotter.committed(7);
+  EXPECT_FALSE(snapshotter.make_now(in_a_minute()));  // never from an empty graph
+  EXPECT_THAT(scene.journal.told("snapshot_failed"), ElementsAre(HasSubstr("graph.tsv")));
+  there = true;
+  ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+  EXPECT_EQ(scene.restored(7), to_text(scene.live()));
+}
+
 TEST(Snapshotter, OnlyOfCommittedBatches) {
   Scene scene;
   Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
