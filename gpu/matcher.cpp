@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "base/checked.hpp"
 #include "estimate/estimator.hpp"
 #include "estimate/selection.hpp"
+#include "gpu/device.hpp"
 #include "gpu/device_graph.hpp"
 #include "gpu/flat_programs.hpp"
 #include "gpu/kernel.hpp"
@@ -32,342 +34,13 @@ using match::PassWork;
 using match::QueryResult;
 using match::QueryTask;
 
-// Looking oftener for idle warps, thousands of warps would queue up at the counters.
-constexpr std::uint32_t share_interval = 30000;
-// Partial matches that wait for an idle warp.
-constexpr std::uint32_t queue_items = 1U << 14;
 // Device memory that is left to matching itself when the budget is not given.
 constexpr std::size_t reserve_bytes = std::size_t{1} << 30;
-// Pages beyond one for each warp: what the host drains while warps go on.
-constexpr std::uint32_t spare_pages = 1024;
 constexpr auto drain_pause = std::chrono::microseconds(20);
+// Small batches are done before the system would wake a sleeper.
 constexpr auto patience = std::chrono::milliseconds(2);
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// Memory that grows to what is asked for and keeps it.
-template <class T>
-class DeviceBuffer {
- public:
-  T* reserve(std::size_t count) {
-    if (count > count_) {
-      memory_.reset();
-      count_ = 0;
-      memory_ = make_device_memory<T>(count + count / 4);
-      count_ = count + count / 4;
-    }
-    return memory_.get();
-  }
-  [[nodiscard]] T* get() const noexcept { return memory_.get(); }
-
- private:
-  DeviceMemory<T> memory_;
-  std::size_t count_ = 0;
-};
-
-// Several arrays in one block, so that one copy brings them all to the device.
-class Bundle {
- public:
-  void clear() noexcept { bytes_ = 0; }
-  template <class T>
-  std::size_t add(std::span<const T> values) {
-    const std::size_t at = (bytes_ + 15) / 16 * 16;
-    const std::size_t end = at + values.size_bytes();
-    if (end > capacity_) grow(end);
-    if (!values.empty()) std::memcpy(host_.get() + at, values.data(), values.size_bytes());
-    bytes_ = end;
-    return at;
-  }
-  void send(cudaStream_t stream) {
-    device_.reserve(bytes_ + 16);
-    if (bytes_ > 0) {
-      check(cudaMemcpyAsync(device_.get(), host_.get(), bytes_, cudaMemcpyHostToDevice, stream), "copy of the programs");
-    }
-  }
-  template <class T>
-  [[nodiscard]] const T* at(std::size_t offset) const noexcept {
-    return reinterpret_cast<const T*>(device_.get() + offset);
-  }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-
- private:
-  void grow(std::size_t bytes) {
-    const std::size_t capacity = std::max<std::size_t>(2 * bytes, 1 << 16);
-    PinnedMemory<std::byte> larger = make_pinned_memory<std::byte>(capacity);
-    if (bytes_ > 0) std::memcpy(larger.get(), host_.get(), bytes_);
-    host_ = std::move(larger);
-    capacity_ = capacity;
-  }
-
-  PinnedMemory<std::byte> host_;
-  std::size_t capacity_ = 0;
-  std::size_t bytes_ = 0;
-  DeviceBuffer<std::byte> device_;
-};
-
-// What a kernel writes besides matches.
-struct Outcome {
-  Queue queue[2];
-  Counters counters;
-};
-
-// One GPU with its mirror of the graph.
-class Device {
- public:
-  Device(int ordinal, const DeviceGraphOptions& options, Workers& workers) : ordinal_(ordinal) {
-    use();
-    stream_ = make_stream();
-    done_ = make_event();
-    mirror_ = std::make_unique<DeviceGraph>(make_cuda_ops(ordinal, stream_.get()), options, workers);
-    outcome_ = make_device_memory<Outcome>(1);
-    read_outcome_ = make_pinned_memory<Outcome>(1);
-    items_ = make_device_memory<Item>(queue_items);
-    sequence_ = make_device_memory<std::uint32_t>(2 * queue_items);
-    control_ = make_stream();
-    stop_ = make_pinned_memory<unsigned>(1);
-    *stop_.get() = 1;
-    tickets_ = make_device_memory<unsigned long long>(2);
-  }
-  ~Device() {
-    static_cast<void>(cudaSetDevice(ordinal_));
-    if (stream_) static_cast<void>(cudaStreamSynchronize(stream_.get()));
-  }
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
-
-  void use() const { check(cudaSetDevice(ordinal_), "cudaSetDevice"); }
-  [[nodiscard]] DeviceGraph& mirror() noexcept { return *mirror_; }
-
-  // Queues the share of the work; nothing is waited for.
-  void start(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuOptions& options,
-             std::size_t base_vertices, std::size_t derived_vertices) {
-    use();
-    const cudaStream_t stream = stream_.get();
-    stopping_ = false;
-    bundle_.clear();
-    const std::size_t nodes = bundle_.add(std::span(flat.nodes));
-    const std::size_t steps = bundle_.add(std::span(flat.steps));
-    const std::size_t probes = bundle_.add(std::span(flat.probes));
-    const std::size_t edges = bundle_.add(std::span(flat.edges));
-    const std::size_t positions = bundle_.add(std::span(flat.positions));
-    struct Part {
-      const FlatWork* work;
-      WarpLayout layout;
-      Grid grid;
-      std::uint32_t chunks;
-      std::size_t at_programs;
-      std::size_t at_anchors;
-      std::size_t at_chunks;
-    };
-    std::vector<Part> parts;
-    lists_ = false;
-    for (const FlatWork* work : {&flat.sums, &flat.walks}) {
-      if (work->empty()) continue;
-      Part part{work, make_layout(work->needs, work == &flat.sums, work->weighted), {}, 0, 0, 0, 0};
-      part.grid = fit_grid(part.layout, work == &flat.sums);
-      const std::vector<Chunk> chunks = make_chunks(*work, part.grid.warps(), share, shares);
-      if (chunks.empty()) continue;
-      part.grid = limit_grid(part.grid, chunks.size());
-      part.chunks = static_cast<std::uint32_t>(chunks.size());
-      part.at_programs = bundle_.add(std::span(work->programs));
-      part.at_anchors = bundle_.add(std::span(work->anchors));
-      part.at_chunks = bundle_.add(std::span(std::as_const(chunks)));
-      parts.push_back(part);
-      lists_ =
-          lists_ || std::any_of(work->origins.begin(), work->origins.end(), [](const auto& origin) { return origin.list; });
-    }
-    bundle_.send(stream);
-    const std::size_t programs = flat.sums.programs.size() + flat.walks.programs.size();
-    totals_.reserve(programs);
-    check(cudaMemsetAsync(totals_.get(), 0, programs * sizeof(Total), stream), "cudaMemsetAsync");
-    Outcome& fresh = *read_outcome_.get();
-    fresh = {};
-    check(cudaMemcpyAsync(outcome_.get(), &fresh, sizeof fresh, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
-    check(cudaMemsetAsync(sequence_.get(), 0, 2 * queue_items * sizeof(std::uint32_t), stream), "cudaMemsetAsync");
-    if (lists_) {
-      unsigned warps = 0;
-      for (const Part& part : parts) warps = std::max(warps, part.grid.warps());
-      open_pages(warps + spare_pages);
-      check(cudaMemsetAsync(tickets_.get(), 0, 2 * sizeof(unsigned long long), stream), "cudaMemsetAsync");
-    }
-    const bool measure = options.measure;
-    if (measure) {
-      accesses_[0].reserve(base_vertices);
-      accesses_[1].reserve(derived_vertices);
-      counted_[0] = base_vertices;
-      counted_[1] = derived_vertices;
-      for (int s = 0; s < 2; ++s) {
-        if (counted_[s] == 0) continue;
-        check(cudaMemsetAsync(accesses_[s].get(), 0, counted_[s] * sizeof(std::uint32_t), stream), "cudaMemsetAsync");
-      }
-    }
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const Part& part = parts[i];
-      const bool sums = part.work == &flat.sums;
-      Launch work{};
-      work.graph = mirror_->view();
-      work.programs = bundle_.at<Program>(part.at_programs);
-      work.nodes = bundle_.at<Node>(nodes);
-      work.steps = bundle_.at<Step>(steps);
-      work.probes = bundle_.at<Probe>(probes);
-      work.edges = bundle_.at<QueryEdge>(edges);
-      work.positions = bundle_.at<std::uint8_t>(positions);
-      work.anchors = bundle_.at<Anchor>(part.at_anchors);
-      work.chunks = bundle_.at<Chunk>(part.at_chunks);
-      work.chunk_count = part.chunks;
-      work.totals = totals_.get() + (sums ? 0 : flat.sums.programs.size());
-      work.queue = &outcome_.get()->queue[i];
-      work.warps = part.grid.warps();
-      work.share_interval = options.share_interval > 0 ? options.share_interval : share_interval;
-      work.items = items_.get();
-      work.item_sequence = sequence_.get() + i * queue_items;
-      work.item_capacity = queue_items;
-      work.pages = pages_;
-      work.counters = &outcome_.get()->counters;
-      for (int s = 0; s < 2; ++s) work.accesses[s] = measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
-      if (part.grid.frame_words > 0) work.frames = frames_.reserve(part.grid.frame_words);
-      launch(work, part.layout, part.grid, sums, stream);
-    }
-    check(cudaEventRecord(done_.get(), stream), "cudaEventRecord");
-  }
-
-  // Takes what is there; returns whether the kernels have ended (and everything was taken).
-  template <class Take>
-  bool poll(bool stop, Take&& take) {
-    use();
-    if (stop) ask_to_stop();
-    const cudaError_t status = cudaEventQuery(done_.get());
-    if (status != cudaErrorNotReady) check(status, "matching kernel");
-    if (lists_) drain(take);
-    return status == cudaSuccess;
-  }
-
-  // After the kernels have ended.
-  void finish(const FlatPrograms& flat, std::vector<Total>& totals, Outcome& outcome) {
-    use();
-    const std::size_t count = flat.sums.programs.size() + flat.walks.programs.size();
-    if (count > read_totals_count_) {
-      read_totals_ = make_pinned_memory<Total>(2 * count);
-      read_totals_count_ = 2 * count;
-    }
-    check(cudaMemcpyAsync(read_totals_.get(), totals_.get(), count * sizeof(Total), cudaMemcpyDeviceToHost, stream_.get()),
-          "cudaMemcpyAsync");
-    check(cudaMemcpyAsync(read_outcome_.get(), outcome_.get(), sizeof(Outcome), cudaMemcpyDeviceToHost, stream_.get()),
-          "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
-    outcome = *read_outcome_.get();
-    totals.assign(read_totals_.get(), read_totals_.get() + count);
-  }
-
-  // How often each vertex was looked up (measuring).
-  std::vector<estimate::Access> accesses() {
-    use();
-    std::vector<estimate::Access> found;
-    for (int s = 0; s < 2; ++s) {
-      std::vector<std::uint32_t> counts(counted_[s]);
-      if (counts.empty()) continue;
-      check(cudaMemcpy(counts.data(), accesses_[s].get(), counts.size() * sizeof(std::uint32_t), cudaMemcpyDeviceToHost),
-            "cudaMemcpy");
-      for (std::uint32_t v = 0; v < counts.size(); ++v) {
-        if (counts[v] > 0) found.push_back({{v, s == 1}, static_cast<double>(counts[v])});
-      }
-    }
-    return found;
-  }
-
-  // Waits for whatever runs, on the way out of a failure.
-  void settle() noexcept {
-    if (cudaSetDevice(ordinal_) != cudaSuccess) return;
-    try {
-      ask_to_stop();
-    } catch (const Error&) {  // the device is beyond asking
-    }
-    // Warps may wait for free pages: give them back until the kernels are gone.
-    while (cudaEventQuery(done_.get()) == cudaErrorNotReady) {
-      if (lists_) drain([](const std::uint32_t*) {});
-      std::this_thread::sleep_for(drain_pause);
-    }
-    static_cast<void>(cudaGetLastError());
-  }
-
- private:
-  // On a stream of its own, beside the kernels that are to see it.
-  void ask_to_stop() {
-    if (std::exchange(stopping_, true)) return;
-    for (Queue& queue : outcome_.get()->queue) {
-      check(cudaMemcpyAsync(&queue.stop, stop_.get(), sizeof(unsigned), cudaMemcpyHostToDevice, control_.get()),
-            "cudaMemcpyAsync");
-    }
-  }
-
-  static Grid limit_grid(Grid grid, std::size_t chunks) {
-    // A warp for every chunk and as many to take over parts of them.
-    const std::size_t wanted = std::max<std::size_t>(4 * chunks, 1) * 32 / grid.threads + 1;
-    grid.blocks = static_cast<unsigned>(std::min<std::size_t>(grid.blocks, std::max<std::size_t>(wanted, 64)));
-    return grid;
-  }
-
-  void open_pages(std::uint32_t count) {
-    if (pages_.pages < count) {
-      pages_.pages = 0;
-      page_memory_ = make_pinned_memory<std::uint32_t>(std::size_t{count} * page_words);
-      page_flags_ = make_pinned_memory<std::uint32_t>(2 * std::size_t{count});
-      pages_.memory = page_memory_.get();
-      pages_.full = page_flags_.get();
-      pages_.free = page_flags_.get() + count;
-      pages_.full_tickets = tickets_.get();
-      pages_.free_tickets = tickets_.get() + 1;
-      pages_.pages = count;
-    }
-    for (std::uint32_t i = 0; i < pages_.pages; ++i) {
-      pages_.full[i] = 0;
-      pages_.free[i] = i + 1;
-    }
-    next_full_ = 0;
-    next_free_ = 0;
-  }
-
-  template <class Take>
-  void drain(Take&& take) {
-    while (true) {
-      volatile std::uint32_t& entry = pages_.full[next_full_ % pages_.pages];
-      const std::uint32_t page = entry;
-      if (page == 0) return;
-      std::atomic_thread_fence(std::memory_order_acquire);
-      take(pages_.memory + std::size_t{page - 1} * page_words);
-      entry = 0;
-      std::atomic_thread_fence(std::memory_order_release);
-      pages_.free[next_free_++ % pages_.pages] = page;
-      ++next_full_;
-    }
-  }
-
-  int ordinal_;
-  Stream stream_;
-  Event done_;
-  std::unique_ptr<DeviceGraph> mirror_;
-  Bundle bundle_;
-  DeviceBuffer<Total> totals_;
-  PinnedMemory<Total> read_totals_;
-  std::size_t read_totals_count_ = 0;
-  DeviceMemory<Outcome> outcome_;
-  PinnedMemory<Outcome> read_outcome_;
-  DeviceMemory<Item> items_;
-  DeviceMemory<std::uint32_t> sequence_;
-  DeviceBuffer<std::uint32_t> frames_;
-  Stream control_;
-  PinnedMemory<unsigned> stop_;  // what is copied to say stop
-  bool stopping_ = false;
-  bool lists_ = false;
-  Pages pages_{};
-  PinnedMemory<std::uint32_t> page_memory_;
-  PinnedMemory<std::uint32_t> page_flags_;
-  DeviceMemory<unsigned long long> tickets_;
-  std::uint64_t next_full_ = 0;
-  std::uint64_t next_free_ = 0;
-  DeviceBuffer<std::uint32_t> accesses_[2];
-  std::size_t counted_[2] = {0, 0};
-};
 
 class GpuMatcher final : public match::Matcher {
  public:
@@ -376,7 +49,9 @@ class GpuMatcher final : public match::Matcher {
         pinned_(pinned),
         managed_(managed),
         workers_(&workers),
-        estimator_(workers, estimator_options(options)) {}
+        estimator_(workers, estimator_options(options)),
+        prior_(workers),
+        selector_(workers) {}
 
   void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
              std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) override {
@@ -389,22 +64,21 @@ class GpuMatcher final : public match::Matcher {
     flatten(graph, resolved, passes, tasks, programs, skip, flat_);
     open(graph);
     if (!flat_.sums.empty() || !flat_.walks.empty()) {
-      estimate::Selection selection;
       const auto started = Clock::now();
-      if (storage_ == Storage::cached && policy_ == CachePolicy::random_walk) {
+      if (policy_ == CachePolicy::random_walk) {
         const Range inner("estimate");
         estimated_ = &estimator_.run(graph, passes, tasks, programs);
       }
       steps.estimate += seconds_since(started);
-      const auto caching = Clock::now();
-      {
-        const Range inner("cache");
-        refresh(graph, resolved, passes, tasks, selection);
+      for (;;) {
+        try {
+          cache_and_match(graph, resolved, tasks, results, stop, steps);
+          break;
+        } catch (const DeviceOutOfMemory&) {  // before any kernel was begun
+          if (!make_room()) throw;
+          if (policy_ == CachePolicy::random_walk) estimated_ = &estimator_.run(graph, passes, tasks, programs);
+        }
       }
-      steps.cache += seconds_since(caching);
-      const Range inner("match");
-      run_kernels(graph, tasks, results, stop);
-      if (options_.measure) measure(selection.hot);
     }
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       if (skip[t]) fall_back(graph, passes, tasks, t, ~0U, results, stop);
@@ -412,13 +86,14 @@ class GpuMatcher final : public match::Matcher {
   }
 
   [[nodiscard]] std::size_t bytes() const noexcept override {
-    std::size_t sum = estimator_.bytes();
+    std::size_t sum = estimator_.bytes() + prior_.memory() + selector_.memory();
     for (const auto& device : devices_) sum += device->mirror().host_bytes();
     return sum;
   }
 
   [[nodiscard]] CacheStatistics statistics() const override {
     CacheStatistics sum = statistics_;
+    sum.notice = notice_;
     for (const auto& device : devices_) {
       const DeviceGraphStatistics own = device->mirror().statistics();
       sum.copied_bytes += own.copied_bytes;
@@ -435,21 +110,68 @@ class GpuMatcher final : public match::Matcher {
     return made;
   }
 
+  void cache_and_match(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
+                       std::span<const QueryTask> tasks, std::span<QueryResult> results, const match::StopFlag* stop,
+                       match::MatchSteps& steps) {
+    estimate::Selection selection;
+    const auto caching = Clock::now();
+    {
+      const Range inner("cache");
+      refresh(graph, resolved, passes_, tasks, selection);
+    }
+    steps.cache += seconds_since(caching);
+    const Range inner("match");
+    const auto matching = Clock::now();
+    run_kernels(graph, tasks, results, stop);
+    if (options_.walks == 0) estimator_.matched(seconds_since(matching));
+    if (options_.measure) measure(selection.hot);
+  }
+
+  // Where device memory has run out: a smaller cache or, in place of a graph that has outgrown it, a cache at all. False where
+  // nothing is left to give up.
+  bool make_room() {
+    bool shrunk = false;
+    for (const auto& device : devices_) {
+      device->use();
+      shrunk = device->mirror().shrink() || shrunk;
+    }
+    if (shrunk) {
+      notice_ = "device memory ran out; the cache was cut to half";
+      return true;
+    }
+    if (options_.policy != CachePolicy::automatic || policy_ != CachePolicy::resident || !readable()) return false;
+    for (const auto& device : devices_) statistics_.copied_bytes += device->mirror().statistics().copied_bytes;
+    devices_.clear();
+    notice_ = "the graph has outgrown device memory; what is hot of it is cached";
+    policy_ = CachePolicy::random_walk;
+    open_devices();
+    return true;
+  }
+
+  // Whether kernels can read the graph where it lies.
+  [[nodiscard]] bool readable() const { return managed_ || (pinned_ != nullptr && pinned_->registered()); }
+
   // The policy that the graph's size calls for; devices are opened when the first batch comes.
   void open(const graph::DataGraph& graph) {
     if (!devices_.empty()) return;
     policy_ = options_.policy;
     check(cudaSetDevice(options_.devices.front()), "cudaSetDevice");
-    const std::size_t free = free_device_bytes();
-    const bool readable = managed_ || (pinned_ != nullptr && pinned_->registered());
     if (policy_ == CachePolicy::automatic) {
-      policy_ = !readable || fits(graph, free, options_.memory) ? CachePolicy::resident : CachePolicy::random_walk;
+      policy_ =
+          !readable() || fits(graph, free_device_bytes(), options_.memory) ? CachePolicy::resident : CachePolicy::random_walk;
+      if (!readable() && pinned_ != nullptr) notice_ = pinned_->notice() + "; the whole graph is kept on the device";
     }
-    if (!readable && policy_ != CachePolicy::resident) {
+    open_devices();
+  }
+
+  void open_devices() {
+    if (!readable() && policy_ != CachePolicy::resident) {
       throw Error(ErrorKind::configuration, "cache policy",
                   pinned_ != nullptr ? pinned_->notice() : std::string("kernels cannot read the graph's memory"),
                   "raise the limit on locked memory (ulimit -l), or use the policy resident");
     }
+    check(cudaSetDevice(options_.devices.front()), "cudaSetDevice");
+    const std::size_t free = free_device_bytes();
     DeviceGraphOptions wanted;
     switch (policy_) {
       case CachePolicy::none:
@@ -487,13 +209,13 @@ class GpuMatcher final : public match::Matcher {
     for (const auto& device : devices_) budget = std::min(budget, device->mirror().cache_bytes());
     switch (policy_) {
       case CachePolicy::degree:
-        selection = estimate::select_by_degree(graph, bytes_of, budget);
+        selection = estimate::select_by_degree(graph, bytes_of, budget, workers_);
         break;
       case CachePolicy::k_hop:
-        selection = estimate::select_within(graph, passes, estimate::hops_of(tasks), bytes_of, budget);
+        selection = estimate::select_within(graph, passes, estimate::hops_of(tasks), bytes_of, budget, workers_);
         break;
       default:
-        selection = estimate::select(estimated_->lists, bytes_of, budget);
+        selection = selector_.select(prior_.temper(graph, estimated_->lists, bytes_of, budget), bytes_of, budget);
     }
     hot_.clear();
     for (const estimate::StoredVertex& at : selection.hot) hot_.push_back({at.vertex, at.derived ? 1U : 0U});
@@ -533,7 +255,6 @@ class GpuMatcher final : public match::Matcher {
           done[d] = true;
           --running;
         }
-        // Small batches are done before the system would wake a sleeper.
         if (running > 0 && Clock::now() - started < patience) {
           std::this_thread::yield();
         } else if (running > 0) {
@@ -638,6 +359,8 @@ class GpuMatcher final : public match::Matcher {
   bool managed_;
   Workers* workers_;
   estimate::Estimator estimator_;
+  estimate::Prior prior_;
+  estimate::Selector selector_;
   const estimate::Accesses* estimated_ = nullptr;
   CachePolicy policy_ = CachePolicy::automatic;
   Storage storage_ = Storage::resident;
@@ -649,6 +372,7 @@ class GpuMatcher final : public match::Matcher {
   std::vector<PassWork> passes_;
   std::unique_ptr<match::Matcher> cpu_;
   CacheStatistics statistics_;
+  std::string notice_;
   std::uint64_t measured_ = 0;
 };
 

@@ -168,6 +168,7 @@ struct CacheStatistics {
   std::uint64_t cached_lists = 0;  ///< in device memory now
   std::uint64_t cached_bytes = 0;
   std::uint64_t shared_parts = 0;  ///< parts of work that busy warps gave to idle ones
+  std::string notice;              ///< what the backend had to do otherwise than it would, and why; empty: nothing
   double coverage = 0;             ///< share of the most accessed lists that were cached, where measuring was asked for
 };
 

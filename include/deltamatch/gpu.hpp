@@ -26,7 +26,7 @@ struct GpuOptions {
   std::vector<int> devices{0};  ///< CUDA ordinals; a batch's anchors are split over them
   CachePolicy policy = CachePolicy::automatic;
   std::size_t memory = 0;  ///< bytes of each device for neighbour lists; 0: what is free, less a reserve for matching
-  double walks = 0;        ///< random walks for each batch; 0: a default
+  double walks = 0;        ///< random walks for each batch; 0: as many as take a twentieth of the time of matching
   /// Counts every look-up on the device for CacheStatistics::coverage. Slows matching down.
   bool measure = false;
   /// Clocks of the device after which a busy warp looks for idle ones to share its work with; 0: a default. For tests.

@@ -52,8 +52,8 @@ void add_backend_options(const Command& command, BackendOptions& options) {
           "--devices", [&options](const std::string& text) { options.devices = parse_devices(text); },
           "GPUs that share the work, e.g. 0,1 (default: 0)", "LIST")
       .group(group);
-  add_fraction(command, "--walks", options.walks, "Random walks that estimate what is hot in each batch (default: 65536)", 1,
-               1e12)
+  add_fraction(command, "--walks", options.walks,
+               "Random walks that estimate what is hot in each batch (default: at most 65536)", 1, 1e12)
       .group(group);
   command
       .add_flag(

@@ -46,6 +46,7 @@ void write_cache(JsonWriter& json, const CacheStatistics& cache) {
   json.key("hits").number(cache.hits).key("misses").number(cache.misses).key("copied_bytes").number(cache.copied_bytes);
   json.key("cached_lists").number(cache.cached_lists).key("cached_bytes").number(cache.cached_bytes);
   json.key("shared_parts").number(cache.shared_parts);
+  if (!cache.notice.empty()) json.key("notice").string(cache.notice);
   if (cache.coverage > 0) json.key("coverage").seconds(cache.coverage);
   json.end_object();
 }
@@ -227,6 +228,7 @@ std::string to_table(const Report& report) {
     fmt::format_to(out, "gpu      {} lists in {} of device memory, {:.2f} % of look-ups missed, {} copied\n",
                    grouped(cache.cached_lists), human_bytes(cache.cached_bytes),
                    looked_up > 0 ? 100 * static_cast<double>(cache.misses) / looked_up : 0, human_bytes(cache.copied_bytes));
+    if (!cache.notice.empty()) fmt::format_to(out, "         {}\n", cache.notice);
   }
   std::string unused;
   for (const auto& [name, count] : counters(report.unused)) {

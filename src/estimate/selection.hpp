@@ -57,6 +57,29 @@ class Selector {
   std::vector<Heat> together_;
 };
 
+/// What look-ups to expect where few walks were made: they miss most of what is looked up, and much of what they find they find
+/// by chance. Lists are reached along edges, so before any walk a list's share of the look-ups is its share of all lists'
+/// bytes. With a gamma distribution around that, and what the walks found as counts drawn from it, the mean is known.
+class Prior {
+ public:
+  /// `workers` outlives it.
+  explicit Prior(Workers& workers) noexcept : workers_(&workers) {}
+  /// One batch's accesses, ascending, and with them the longest lists, as many as fit `budget`, which are looked for anew every
+  /// so many batches. Valid until the next call.
+  [[nodiscard]] std::span<const Access> temper(const graph::DataGraph& graph, std::span<const Access> accesses,
+                                               const BytesOf& bytes, std::size_t budget);
+  [[nodiscard]] std::size_t memory() const noexcept {
+    return longest_.capacity() * sizeof(StoredVertex) + expected_.capacity() * sizeof(Access);
+  }
+
+ private:
+  Workers* workers_;
+  unsigned batches_ = 0;
+  std::vector<StoredVertex> longest_;  // ascending
+  double all_bytes_ = 0;               // of all lists
+  std::vector<Access> expected_;
+};
+
 /// Those with the longest lists, in the stores that the graph's readings use.
 [[nodiscard]] Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, std::size_t budget,
                                          Workers* workers = nullptr);

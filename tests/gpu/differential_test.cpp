@@ -207,6 +207,30 @@ TEST(GpuStatic, EqualsTheCpu) {
   }
 }
 
+// The graph fits the budget when it is loaded, and no longer after some batches: it goes on with a cache, and says so.
+TEST(GpuMemory, AGraphThatOutgrowsItIsCached) {
+  DELTAMATCH_NEEDS_GPU();
+  constexpr std::uint32_t vertices = 20000;
+  Engine cpu({.directed = false});
+  Engine gpu({.directed = false, .backend = make_gpu_backend({.memory = std::size_t{4} << 20})});
+  for (Engine* engine : {&cpu, &gpu}) engine->add_query(parse_pattern("(a)--(b)--(c)--(a)", "triangle"), {.list = true});
+  const UpdateBatch start = Stream({vertices, 30000, 0, 0, false, 1, 0}, 12).start();
+  cpu.load(start, OnReject::skip);
+  gpu.load(start, OnReject::skip);
+  for (std::uint32_t b = 0; b < 5; ++b) {
+    const UpdateBatch batch = Stream({vertices, b == 0 ? 100U : 200000U, 0, 0, false, 1, 0}, 13 + b).start();
+    const BatchResult expected = cpu.process(batch, OnReject::skip);
+    const BatchResult got = gpu.process(batch, OnReject::skip);
+    ASSERT_TRUE(expected.queries[0].added == got.queries[0].added) << "batch " << b;
+    ASSERT_TRUE(expected.queries[0].added_digest == got.queries[0].added_digest) << "batch " << b;
+    if (b > 0) continue;
+    EXPECT_EQ(gpu.cache().misses, 0) << "it fits";
+    EXPECT_EQ(gpu.cache().notice, "");
+  }
+  EXPECT_GT(gpu.cache().misses, 0);
+  EXPECT_EQ(gpu.cache().notice, "the graph has outgrown device memory; what is hot of it is cached");
+}
+
 // Warps that look for idle ones at every step give nearly everything away, so that tickets go round the queue many times.
 TEST(GpuSharing, KeepsEveryPartOnce) {
   DELTAMATCH_NEEDS_GPU();

@@ -100,6 +100,31 @@ TEST(Select, DoesNotDependOnThreads) {
   }
 }
 
+// Ten lists of a star's leaves and the long one of its centre: walks found one leaf once, which stands for all look-ups there
+// are.
+TEST(Prior, LongListsAreExpectedAndSingleFindingsDoubted) {
+  WorldOptions options;
+  options.vertices = 102;
+  options.edges = options.inserted = options.removed = 0;
+  World world(options, 1);
+  world.make_star(0, 101);
+  world.add(parse_pattern("(a)--(b)--(c)", "test"));
+  world.stage();
+  Workers workers(1);
+  Prior prior(workers);
+  const auto bytes = [](const StoredVertex& v) -> std::size_t { return v.derived ? 0 : v.vertex == 0 ? 900 : 1; };
+  // All bytes: 900 + 101. The findings stand for 500 look-ups each.
+  const auto expected = prior.temper(world.graph, std::vector<Access>{{at(3), 500}, {at(7), 500}}, bytes, 900);
+  ASSERT_EQ(expected.size(), 3);
+  EXPECT_EQ(expected[0].at, at(0));
+  EXPECT_NEAR(expected[0].times, 1 / (1001.0 / 900000 + 1.0 / 500), 1e-6) << "never found, but long";
+  for (const std::size_t i : {1, 2}) {
+    EXPECT_EQ(expected[i].at, at(i == 1 ? 3 : 7));
+    EXPECT_NEAR(expected[i].times, 2 / (1001.0 / 1000 + 1.0 / 500), 1e-6) << "found once, but short";
+  }
+  EXPECT_TRUE(prior.temper(world.graph, {}, bytes, 900).empty()) << "nothing to look up";
+}
+
 TEST(Selector, RemembersWhatItSelected) {
   const auto bytes = [](const StoredVertex&) -> std::size_t { return 10; };
   Workers workers(1);
