@@ -59,6 +59,9 @@ std::vector<std::size_t> connected_order(const Query& query) {
   return order;
 }
 
+// With a limit, beginnings that lead nowhere are as good a reason to stop as embeddings.
+constexpr std::size_t tries_per_embedding = 100;
+
 class Search {
  public:
   Search(const DataGraph& graph, const Query& query, MatchMode mode, std::size_t limit)
@@ -81,6 +84,7 @@ class Search {
   /// Tries every data edge for the query edge at `step`.
   void assign(std::size_t step) {
     if (step == order_.size()) return emit();
+    if (limit_ < std::numeric_limits<std::size_t>::max() && ++tried_ > tries_per_embedding * limit_) throw TooMany();
     const std::size_t at = order_[step];
     const QueryEdge& edge = query_.edges[at];
     for (const DataEdge& data : graph_.edges) {
@@ -120,6 +124,7 @@ class Search {
   const Query& query_;
   MatchMode mode_;
   std::size_t limit_;
+  std::size_t tried_ = 0;
   std::vector<std::size_t> order_;
   std::vector<const Vertex*> image_;     ///< of each query vertex
   std::vector<const DataEdge*> choice_;  ///< for each query edge

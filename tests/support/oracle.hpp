@@ -77,7 +77,8 @@ class Matcher {
   Matcher(Query query, MatchMode mode, CountMode count, bool induced = false);
 
   /// Every match in the graph: all embeddings, or the least embedding of each class under Aut(Q). Throws TooMany beyond `limit`
-  /// embeddings and std::invalid_argument for a directed query edge over undirected data.
+  /// embeddings, or a hundred times as many beginnings of any, and std::invalid_argument for a directed query edge over
+  /// undirected data.
   [[nodiscard]] Answer match(const DataGraph& graph, std::size_t limit = std::numeric_limits<std::size_t>::max()) const;
 
   [[nodiscard]] const Query& query() const noexcept { return query_; }
