@@ -28,7 +28,8 @@ class CommitLogTest : public KafkaTest {
   }
 
   static Mark mark(std::uint64_t batch) {
-    return {batch, {{{"in", 0}, static_cast<std::int64_t>(batch) * 10}}, static_cast<Timestamp>(batch), {{"ring", "00"}}, {}, {}};
+    return {batch, {{{"in", 0}, static_cast<std::int64_t>(batch) * 10}}, static_cast<Timestamp>(batch), {{"ring", "00"}}, {},
+            {}};
   }
 
   void commit(Transactions& transactions, std::uint64_t batch) {
