@@ -46,7 +46,7 @@ std::size_t AlertRouter::sink_index(const ServiceQuery& query, std::string_view 
   const auto found = std::ranges::find(sinks_, sink, &SinkOptions::name);
   if (found == sinks_.end())
     throw Error(ErrorKind::configuration, query.where, "there is no sink '" + std::string(sink) + "'",
-                "name a sink that the configuration defines");
+                "name one that there was at the start");
   return static_cast<std::size_t>(found - sinks_.begin());
 }
 

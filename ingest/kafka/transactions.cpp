@@ -193,7 +193,7 @@ struct Transactions::State {
   void produce(const OutputRecord& record, std::size_t number, Deadline deadline);
   bool part(const Setback& setback, std::span<const OutputRecord> records);
   bool leave_out_gone(const Setback& setback, const Offsets& offsets, Deadline deadline);
-  void learn(const std::string& name, Deadline deadline);
+  RdKafka::ErrorCode learn(const std::string& name, Deadline deadline);
   void send_offsets(const Offsets& offsets, Deadline deadline);
   void flush(Deadline deadline);
   void end(Deadline deadline);
@@ -232,6 +232,21 @@ Transactions::Transactions(const Cluster& cluster, std::chrono::milliseconds tim
 
 Transactions::~Transactions() = default;
 
+void Transactions::must_be_there(std::span<const std::string> topics, Deadline deadline) {
+  State& s = *state_;
+  for (const std::string& name : topics) {
+    const RdKafka::ErrorCode code = s.learn(name, deadline);
+    if (code == RdKafka::ERR_NO_ERROR) {
+      s.known_topics.insert(name);
+    } else if (passes(code)) {
+      throw Unreachable("\"" + name + "\"", "no answer about the topic: " + RdKafka::err2str(code),
+                        "check that the brokers are up");
+    } else {
+      s.refuse({code, RdKafka::err2str(code), name});
+    }
+  }
+}
+
 void Transactions::commit(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
                           const std::function<void()>& before_end) {
   State& s = *state_;
@@ -264,7 +279,8 @@ void Transactions::commit(std::span<const OutputRecord> records, const Offsets& 
 
 void Transactions::State::init(Deadline deadline) {
   const auto late = [&] {
-    throw Unreachable("kafka", "transactions could not be begun: " + producer.relay().last_problem(),
+    const std::string problem = producer.relay().last_problem();
+    throw Unreachable("kafka", "transactions could not be begun yet" + (problem.empty() ? "" : ": " + problem),
                       "check bootstrap.servers and that the brokers are up");
   };
   try {
@@ -295,7 +311,8 @@ void Transactions::State::attempt(std::span<const OutputRecord> records, const O
 void Transactions::State::produce(const OutputRecord& record, std::size_t number, Deadline deadline) {
   if (topic != record.topic) {
     topic = record.topic;
-    if (known_topics.insert(topic).second) learn(topic, deadline);
+    // One that was made a moment ago may not have come round to the broker that answers, or have no leader yet.
+    if (known_topics.insert(topic).second) static_cast<void>(learn(topic, std::min(deadline, Clock::now() + 5s)));
   }
   if (const auto most = most_bytes.find(topic); most != most_bytes.end()) {
     const std::size_t before = under_way[topic];
@@ -329,20 +346,21 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
 }
 
 // librdkafka 2.0 looks once a second after topics that it does not know yet, and so long their records wait.
-void Transactions::State::learn(const std::string& name, Deadline deadline) {
+RdKafka::ErrorCode Transactions::State::learn(const std::string& name, Deadline deadline) {
   std::string reason;
   const std::unique_ptr<RdKafka::Topic> handle(RdKafka::Topic::create(producer.inner()->handle.get(), name, nullptr, reason));
   if (handle == nullptr) throw Setback{RdKafka::ERR__INVALID_ARG, reason, name};
-  // One that was made a moment ago may not have come round to the broker that answers, or have no leader yet.
-  const Deadline patience = std::min(deadline, Clock::now() + std::chrono::seconds(5));
-  for (bool known = false; !known;) {
+  for (RdKafka::ErrorCode told = RdKafka::ERR__TIMED_OUT;;) {
     RdKafka::Metadata* raw = nullptr;
-    const RdKafka::ErrorCode code = producer->metadata(false, handle.get(), &raw, remaining_ms(deadline));
+    RdKafka::ErrorCode code = producer->metadata(false, handle.get(), &raw, remaining_ms(deadline));
     const std::unique_ptr<RdKafka::Metadata> answer(raw);
-    known = code == RdKafka::ERR_NO_ERROR && answer != nullptr && !answer->topics()->empty() &&
-            answer->topics()->front()->err() == RdKafka::ERR_NO_ERROR;
-    if (Clock::now() >= patience) return;
-    if (!known) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (code == RdKafka::ERR_NO_ERROR)
+      code = answer == nullptr || answer->topics()->empty() ? RdKafka::ERR_UNKNOWN_TOPIC_OR_PART
+                                                            : answer->topics()->front()->err();
+    if (code == RdKafka::ERR_NO_ERROR || !(passes(code) || is_unknown(code))) return code;
+    if (code != RdKafka::ERR__TIMED_OUT) told = code;
+    if (Clock::now() >= deadline) return told;
+    std::this_thread::sleep_for(20ms);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "ingest/kafka/client.hpp"
@@ -53,6 +54,10 @@ class Transactions {
   ~Transactions();
   Transactions(const Transactions&) = delete;
   Transactions& operator=(const Transactions&) = delete;
+
+  /// Makes sure that these topics can be written to; the brokers make those that are missing, where they are set to. Throws
+  /// Error for one that is not there by the deadline, or may not be written to; Unreachable.
+  void must_be_there(std::span<const std::string> topics, Deadline deadline);
 
   /// One transaction of the records and the offsets; either may be empty. Returns once it is committed. What passes is tried
   /// again until the deadline, with back-off; a transaction that librdkafka wants aborted is aborted and written once more, at

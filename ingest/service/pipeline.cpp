@@ -149,13 +149,9 @@ void Pipeline::start_reading(const std::stop_token& stop) {
                                      context_.options.engine.window, partitions, from, last_.watermark);
 }
 
-void Pipeline::run(const std::stop_token& stop, const std::function<void()>& ready) {
-  {
-    const std::scoped_lock lock(mutex_);
-    running_ = true;
-  }
+void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& stop, const std::function<void()>& ready) {
   try {
-    change(context_.options.queries, std::vector<ActiveQuery>(last_.queries));
+    change(std::move(queries), std::vector<ActiveQuery>(last_.queries));
     start_reading(stop);
     const std::stop_callback on_stop(stop, [this] { reader_->stop(); });
     ready();
@@ -187,7 +183,7 @@ void Pipeline::run(const std::stop_token& stop, const std::function<void()>& rea
   if (failure_) {
     throw Error(fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
                 fmt::format("{}: {}", reject_name(failure_->reason), failure_->message),
-                "correct the producer and pass over the record, or set input.on_error to skip or dead-letter");
+                "set input.on_error to skip or dead-letter to get past it, and correct the producer");
   }
 }
 
@@ -271,6 +267,10 @@ void Pipeline::collect_letters(const InputBatch& batch, const BatchResult& resul
 /// which tells what the added queries match already where they want that.
 QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before) {
   QueryChange change = queries_.replace(std::move(wanted), before);
+  {
+    const std::scoped_lock lock(mutex_);
+    status_.queries = queries_.active();
+  }
   if (change.empty()) return change;
   for (const ServiceQuery& query : change.added) {
     if (!query.report_existing || query.sinks.empty()) continue;
@@ -336,7 +336,7 @@ QueryChange Pipeline::change_queries(std::vector<ServiceQuery> queries) {
   const auto request = std::make_shared<Request>();
   request->queries = std::move(queries);
   std::unique_lock lock(mutex_);
-  if (!running_) throw Error(ErrorKind::configuration, "queries", "the service is not running", "try again once it is ready");
+  if (ended_) throw Error(ErrorKind::configuration, "queries", "the service stops", "start it again");
   requests_.push_back(request);
   if (reader_) reader_->wake();
   changed_.wait(lock, [&] { return request->done; });
@@ -375,7 +375,7 @@ void Pipeline::serve_requests() {
 
 void Pipeline::refuse_requests() {
   const std::scoped_lock lock(mutex_);
-  running_ = false;
+  ended_ = true;
   for (const std::shared_ptr<Request>& request : requests_) {
     request->failure = std::make_exception_ptr(Error("queries", "the service stops", "the old queries stay"));
     request->done = true;

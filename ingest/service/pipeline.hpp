@@ -50,11 +50,11 @@ class Pipeline {
 
   /// Works until a stop is requested: then what is read is matched and committed, the sinks are given what remains of
   /// options.shutdown_timeout, and a snapshot is made. Throws Error where it cannot go on; what was committed before stays.
-  /// `ready` is called once queries stand and reading begins.
-  void run(const std::stop_token& stop, const std::function<void()>& ready);
+  /// `queries` are those that stand from the first batch on. `ready` is called once they do and reading begins.
+  void run(std::vector<ServiceQuery> queries, const std::stop_token& stop, const std::function<void()>& ready);
 
-  /// Replaces the standing queries at the next boundary between two batches; waits until that is committed. Throws Error where
-  /// the queries are refused (the old ones stay) or the pipeline ends.
+  /// Replaces the standing queries at the next boundary between two batches; waits until that is committed, also for run to be
+  /// called, which has to be. Throws Error where the queries are refused (the old ones stay) or the pipeline ends.
   QueryChange change_queries(std::vector<ServiceQuery> queries);
 
   /// Why it is not to be called ready although it runs: commits do not come through. Empty: they do.
@@ -112,7 +112,7 @@ class Pipeline {
   Status status_;  // guarded by mutex_, as all below
   std::deque<std::shared_ptr<Request>> requests_;
   std::vector<InputBatch> free_;  // memory of batches that are done
-  bool running_ = false;
+  bool ended_ = false;
 };
 
 }  // namespace deltamatch::ingest

@@ -18,9 +18,9 @@ namespace deltamatch::ingest {
 
 class Service {
  public:
-  /// `reread`: the queries as the configuration file has them now, for reload. `journal` outlives the service.
-  Service(ServiceOptions options, std::string_view version, Journal& journal,
-          std::function<std::vector<ServiceQuery>()> reread);
+  /// `reread`: the configuration file as it is now, for the queries of a reload and of a take-over. `journal` outlives the
+  /// service.
+  Service(ServiceOptions options, std::string_view version, Journal& journal, std::function<ServiceOptions()> reread);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -30,8 +30,10 @@ class Service {
   void run();
   /// Commits what is read, makes a snapshot, gives up ownership and lets run() return. Any thread.
   void stop();
-  /// Takes the queries from the configuration anew. Gives {"added":[…],"removed":[…]}, committed. Any thread. Throws Error
-  /// where the configuration is refused or the service is not running.
+  /// Takes the queries from the configuration anew. Gives {"state":"running","added":[…],"removed":[…],"needs_restart":[…]}:
+  /// what changed is committed, or where this instance does not work yet nothing has, and they hold once it does; the last are
+  /// other keys of the configuration that differ from those at the start. Any thread. Throws Error where the configuration is
+  /// refused or the service stops.
   std::string reload();
   /// One JSON object; docs/operations.md lists its fields. Any thread.
   [[nodiscard]] std::string status() const;

@@ -118,8 +118,7 @@ int run_service(const std::string& file) {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   config.service.engine.backend = make_backend(config.backend, {"engine.backend: ", "engine.gpu.devices"});
-  ingest::Service service(config.service, DELTAMATCH_VERSION, *journal,
-                          [file] { return read_service_config(file).service.queries; });
+  ingest::Service service(config.service, DELTAMATCH_VERSION, *journal, [file] { return read_service_config(file).service; });
   const Signals signals(service, *journal, config.service.shutdown_timeout);
   try {
     service.run();

@@ -36,8 +36,10 @@ def program(*arguments, check=True, **more):
 class Broker:
     """A broker, shared or a test's own."""
 
-    def __init__(self, directory=None):
+    def __init__(self, directory=None, **settings):
+        """`settings` are the broker's, with _ for the dots in their names."""
         self.directory = directory
+        self.settings = [part for key, value in settings.items() for part in ("--set", f"{key.replace('_', '.')}={value}")]
         self.address = os.environ.get("DELTAMATCH_KAFKA", "")
         noted = os.environ.get("DELTAMATCH_KAFKA_FILE", "")  # where ctest's own broker writes it
         if not self.address and noted and os.path.exists(noted):
@@ -61,7 +63,7 @@ class Broker:
         return subprocess.run([ROOT / "scripts" / "kafka", *arguments, *where], capture_output=True, text=True, check=True).stdout
 
     def start(self, keep=False):
-        self.address = self.script("start", *(["--keep"] if keep else [])).split()[-1]
+        self.address = self.script("start", *(["--keep"] if keep else []), *self.settings).split()[-1]
 
     def stop(self):
         self.script("stop")
@@ -244,6 +246,7 @@ class ServiceTest(unittest.TestCase):
     """A test with a directory, an application and topics of its own."""
 
     own_broker = False
+    broker_settings = {}
 
     def setUp(self):
         self.assertTrue(os.access(PROGRAM, os.X_OK), "DELTAMATCH_PROGRAM does not name the built program")
@@ -252,7 +255,7 @@ class ServiceTest(unittest.TestCase):
         directory = tempfile.TemporaryDirectory(prefix="deltamatch-service-")
         self.addCleanup(directory.cleanup)
         self.dir = pathlib.Path(directory.name)
-        self.broker = Broker(self.dir / "broker") if self.own_broker else shared_broker()
+        self.broker = Broker(self.dir / "broker", **self.broker_settings) if self.own_broker else shared_broker()
         if self.own_broker:
             self.addCleanup(self.broker.stop)
         self.app = "t" + uuid.uuid4().hex[:10]

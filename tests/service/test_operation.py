@@ -62,7 +62,7 @@ class Operation(ServiceTest):
         self.send(service, edge(1, 2), edge(2, 3), edge(3, 1))
         self.config(queries=[{"name": "path", "pattern": PATH, "sinks": ["alerts"], "report_existing": True}])
         code, answer = service.get("/reload", "POST")
-        self.assertEqual((code, json.loads(answer)), (200, {"added": ["path"], "removed": ["ring"]}))
+        self.assertEqual((code, json.loads(answer)), (200, {"state": "running", "added": ["path"], "removed": ["ring"], "needs_restart": []}))
         self.send(service, edge(3, 1, "-"))
         self.config()
         service.process.send_signal(signal.SIGHUP)
@@ -84,6 +84,43 @@ class Operation(ServiceTest):
         self.send(service, edge(1, 2), edge(2, 3), edge(3, 1))
         self.assertEqual(service.stop(), 0)
         self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_a_reload_says_what_needs_a_restart(self):
+        self.config()
+        service = self.start()
+        self.config(batch__max_updates=7, shutdown_timeout="20s")
+        code, answer = service.get("/reload", "POST")
+        self.assertEqual((code, json.loads(answer)),
+                         (200, {"state": "running", "added": [], "removed": [], "needs_restart": ["batch", "shutdown_timeout"]}))
+        self.assertIn("the configuration has changed beyond its queries", service.log())
+        self.config(sinks__fresh={"type": "kafka", "topic": self.letters},
+                    queries=[{"name": "path", "pattern": PATH, "sinks": ["fresh"]}])
+        code, answer = service.get("/reload", "POST")
+        self.assertEqual(code, 409)
+        self.assertIn("the sink 'fresh' is new; start the service again", answer)
+        self.assertEqual(service.status()["queries"], ["ring"])
+        self.assertEqual(service.stop(), 0)
+
+    def test_status_lists_the_queries_from_the_start(self):
+        self.config()
+        service = self.start()
+        self.send(service, edge(1, 2))
+        self.assertEqual(service.stop(), 0)
+        service = self.start()
+        self.assertEqual(service.status()["queries"], ["ring"])
+        self.assertEqual(service.stop(), 0)
+
+    def test_without_brokers_it_waits_and_can_be_stopped(self):
+        self.config(kafka={"bootstrap.servers": "127.0.0.1:1"})
+        service = self.start(ready=False)
+        service.wait(lambda: "waiting for the brokers" in service.log(), "a word about it", 20)
+        self.assertEqual(service.get("/livez")[0], 200)
+        code, why = service.get("/readyz")
+        self.assertEqual(code, 503)
+        self.assertIn("bootstrap.servers", why)
+        begin = time.monotonic()
+        self.assertEqual(service.stop(20), 0, service.log())
+        self.assertLess(time.monotonic() - begin, 10)
 
     def test_metrics_and_status_count(self):
         self.config()

@@ -5,7 +5,9 @@ import random
 import signal
 import time
 
-from harness import edge, main, random_updates, ServiceTest
+from harness import edge, main, random_updates, RING, ServiceTest
+
+PATH = "(a)-->(b)-->(c)"
 
 
 class TakeOver(ServiceTest):
@@ -105,6 +107,43 @@ class TakeOver(ServiceTest):
         self.assertEqual(first.stop(), 0)
         self.assertEqual([json.loads(line)["sign"] for line in self.check_alerts()], ["+", "-"])
 
+    def test_what_was_reloaded_outlives_a_take_over(self):
+        first = self.instance("first").wait_ready()
+        second = self.instance("second")
+        self.standing_by(second)
+        both = [{"name": "ring", "pattern": RING, "sinks": ["alerts"]}, {"name": "path", "pattern": PATH, "sinks": ["alerts"]}]
+        settings = {"kafka__session.timeout.ms": "6000", "queries": both}
+        for name in ("first", "second"):
+            self.config(f"{name}.yaml", state__directory=str(self.dir / name), **settings)
+        code, answer = first.get("/reload", "POST")
+        self.assertEqual((code, json.loads(answer)["added"]), (200, ["path"]))
+        self.broker.produce(self.input, [edge(1, 2), edge(2, 3)])
+        first.wait_committed({f"{self.input}[0]": 2})
+        first.kill()
+        second.wait_ready(60)  # nobody told it: its file counts when it begins
+        self.assertEqual(second.status()["queries"], ["path", "ring"])
+        self.broker.produce(self.input, [edge(3, 1)])
+        second.wait_committed({f"{self.input}[0]": 3})
+        self.assertEqual(second.stop(), 0)
+        alerts = sorted((alert["query"], alert["batch"]) for alert in map(json.loads, self.alert_lines()))
+        self.assertEqual([query for query, _ in alerts], ["path"] * 3 + ["ring"])
+
+    def test_a_standby_takes_a_reload_and_begins_with_it(self):
+        first = self.instance("first").wait_ready()
+        second = self.instance("second")
+        self.standing_by(second)
+        path = [{"name": "path", "pattern": PATH, "sinks": ["alerts"]}]
+        file = self.config("second.yaml", state__directory=str(self.dir / "second"), queries=path, **{"kafka__session.timeout.ms": "6000"})
+        code, answer = second.get("/reload", "POST")
+        self.assertEqual((code, json.loads(answer)), (200, {"state": "standby", "added": [], "removed": [], "needs_restart": []}))
+        file.write_text("{")  # half of a file: what was taken last holds
+        self.assertEqual(second.get("/reload", "POST")[0], 409)
+        self.assertEqual(first.stop(), 0)
+        second.wait_ready(60)
+        self.assertEqual(second.status()["queries"], ["path"])
+        self.assertIn("the queries that were taken last hold", second.log())
+        self.assertEqual(second.stop(), 0)
+
     def log_bytes(self, name):
         return sum(path.stat().st_size for path in (self.dir / name).glob("log-*"))
 
@@ -133,6 +172,16 @@ class BrokersHang(ServiceTest):
         self.assertEqual(service.stop(30), 1, service.log())
         self.assertLess(time.monotonic() - begin, 12)
 
+    def test_a_start_waits_for_brokers(self):
+        service = self.hanging()
+        self.assertEqual(service.stop(), 0)
+        self.broker.stop()
+        service = self.start(ready=False)
+        service.wait(lambda: "waiting for the brokers" in service.log(), "a word about it", 20)
+        self.broker.start(keep=True)
+        service.wait_ready(60)
+        self.assertEqual(service.stop(), 0)
+
     def test_a_second_sigterm_while_queries_are_taken_anew(self):
         service = self.hanging()
         self.broker.signal(signal.SIGSTOP)
@@ -145,6 +194,26 @@ class BrokersHang(ServiceTest):
         service.process.send_signal(signal.SIGTERM)
         self.assertEqual(service.ended(20), 128 + signal.SIGTERM)
         self.assertLess(time.monotonic() - begin, 5)
+
+
+class NoTopicsByThemselves(ServiceTest):
+    """Brokers that make no topic unless they are told to."""
+
+    own_broker = True
+    broker_settings = {"auto_create_topics_enable": "false"}
+
+    def test_a_topic_of_alerts_that_is_not_there_is_told_at_the_start(self):
+        self.broker.create(self.input)
+        self.config()
+        service = self.start(ready=False)
+        self.assertEqual(service.ended(30), 1)
+        self.assertIn(f'\\"{self.alerts}\\": there is no such topic to write to; make it', service.log())
+        self.broker.create(self.alerts)
+        service = self.start()
+        self.broker.produce(self.input, [edge(1, 2), edge(2, 3), edge(3, 1)])
+        service.wait_committed({f"{self.input}[0]": 3})
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.alert_lines()), 1)
 
 
 if __name__ == "__main__":
