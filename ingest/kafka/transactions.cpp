@@ -222,6 +222,7 @@ struct Transactions::State {
   std::map<std::string, std::size_t> under_way;     // bytes of such topics in this attempt
   std::set<TopicPartition> gone;                    // of the input
   Clock::duration offsets_time = offsets_patience;  // with the brokers, about the offsets of one call
+  unsigned aborted = 0;                             // transactions
   std::exception_ptr dead;                          // why nothing more can be committed
 };
 
@@ -276,6 +277,8 @@ void Transactions::commit(std::span<const OutputRecord> records, const Offsets& 
     }
   }
 }
+
+unsigned Transactions::aborted() const noexcept { return state_->aborted; }
 
 void Transactions::State::init(Deadline deadline) {
   const auto late = [&] {
@@ -338,6 +341,15 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
       if (is_size(setback.code)) throw Setback{setback.code, setback.what, topic, {number}};
       producer->poll(100);  // an earlier record may be why
       if (auto failure = deliveries->take()) throw setback_of(*failure);
+      // To try again would end the same way.
+      if (full) {
+        throw Error(
+            "kafka",
+            fmt::format("the records of one transaction do not reach the brokers in the {} ms there are for them: {} were "
+                        "handed on, and there is no room for more",
+                        std::chrono::duration_cast<std::chrono::milliseconds>(allowed()).count(), number),
+            "raise transaction_timeout, or let a batch find less: lower batch.max_updates, or set a sink's rate_limit");
+      }
       throw setback;
     }
     producer->poll(10);
@@ -452,6 +464,7 @@ void Transactions::State::abort(Deadline deadline) {
     settle(
         deadline, [&](int timeout_ms) { return Answer(rd_kafka_abort_transaction(producer.c(), timeout_ms)); },
         [&] { undecided("an abort"); });
+    ++aborted;
   } catch (const Setback& setback) {
     die(Error("kafka", "a transaction could neither be committed nor aborted: " + producer.relay().blot(setback.what),
               "start again"));

@@ -75,6 +75,9 @@ class Transactions {
       std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
       const std::function<void()>& before_end = [] {});
 
+  /// How many transactions were begun and aborted so far.
+  [[nodiscard]] unsigned aborted() const noexcept;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

@@ -242,6 +242,10 @@ void Committer::commit_transaction(const std::function<void()>& before_end) {
   for (const Commit& commit : group_) add_records(commit);
   const auto start = Clock::now();
   const auto deadline = start + limits_.give_up_after;
+  const unsigned aborted = transactions_.aborted();
+  const auto count = [&](Metrics::Outcome outcome) {
+    metrics_.transaction(outcome, seconds_since(start), transactions_.aborted() - aborted);
+  };
   try {
     for (bool done = false; !done;) {
       try {
@@ -252,13 +256,13 @@ void Committer::commit_transaction(const std::function<void()>& before_end) {
       }
     }
   } catch (const kafka::Fenced&) {
-    metrics_.transaction(Metrics::Outcome::fenced, seconds_since(start));
+    count(Metrics::Outcome::fenced);
     throw;
   } catch (...) {
-    metrics_.transaction(Metrics::Outcome::failed, seconds_since(start));
+    count(Metrics::Outcome::failed);
     throw;
   }
-  metrics_.transaction(Metrics::Outcome::committed, seconds_since(start));
+  count(Metrics::Outcome::committed);
 }
 
 /// Shortens what was refused, and all of its topic that is no shorter. False where that is not possible any more.

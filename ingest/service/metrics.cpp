@@ -58,8 +58,6 @@ std::string_view outcome_name(Metrics::Outcome outcome) noexcept {
   switch (outcome) {
     case Metrics::Outcome::committed:
       return "committed";
-    case Metrics::Outcome::aborted:
-      return "aborted";
     case Metrics::Outcome::fenced:
       return "fenced";
     case Metrics::Outcome::failed:
@@ -155,9 +153,13 @@ struct Metrics::Series {
 };
 
 Metrics::Metrics(std::string_view version) : series_(std::make_unique<Series>(version)) {
-  for (std::size_t reason = 0; reason < reject_reason_count; ++reason) bad_records(static_cast<RejectReason>(reason), 0);
-  for (const Outcome outcome : {Outcome::committed, Outcome::aborted, Outcome::fenced, Outcome::failed})
+  for (std::size_t reason = 0; reason < reject_reason_count; ++reason) {
+    bad_records(static_cast<RejectReason>(reason), 0);
+    dead_letters(static_cast<RejectReason>(reason), 0);
+  }
+  for (const Outcome outcome : {Outcome::committed, Outcome::fenced, Outcome::failed})
     series_->transactions.Add({{"outcome", text_of(outcome_name(outcome))}});
+  series_->transactions.Add({{"outcome", "aborted"}});
 }
 
 Metrics::~Metrics() = default;
@@ -224,8 +226,9 @@ void Metrics::dead_letters(RejectReason reason, std::uint64_t count) {
   series_->dead_letters.Add({{"reason", text_of(reject_name(reason))}}).Increment(static_cast<double>(count));
 }
 
-void Metrics::transaction(Outcome outcome, double seconds) {
+void Metrics::transaction(Outcome outcome, double seconds, unsigned aborted) {
   series_->transactions.Add({{"outcome", text_of(outcome_name(outcome))}}).Increment();
+  series_->transactions.Add({{"outcome", "aborted"}}).Increment(aborted);
   series_->transaction_seconds.Observe(seconds);
 }
 

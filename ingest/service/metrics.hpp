@@ -50,8 +50,9 @@ class Metrics {
   /// A record for a topic that was written shortened, as the brokers refused it for its size.
   void record_shortened(std::string_view topic);
 
-  enum class Outcome : std::uint8_t { committed, aborted, fenced, failed };
-  void transaction(Outcome outcome, double seconds);
+  enum class Outcome : std::uint8_t { committed, fenced, failed };
+  /// How a group of batches was committed, and how many transactions were aborted on the way.
+  void transaction(Outcome outcome, double seconds, unsigned aborted = 0);
 
   void snapshot_written(std::chrono::system_clock::time_point time);
   void snapshot_failed();

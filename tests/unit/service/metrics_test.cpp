@@ -94,8 +94,8 @@ TEST(MetricsTest, TheRest) {
   metrics.consumer_lag({"payments", 3}, 12);
   metrics.bad_records(RejectReason::bad_id, 2);
   metrics.dead_letters(RejectReason::too_long);
-  metrics.transaction(Metrics::Outcome::committed, 0.01);
-  metrics.transaction(Metrics::Outcome::aborted, 0.01);
+  metrics.transaction(Metrics::Outcome::committed, 0.01, 1);
+  metrics.transaction(Metrics::Outcome::failed, 0.01, 0);
   metrics.snapshot_written(std::chrono::system_clock::now() - std::chrono::seconds(100));
   metrics.snapshot_failed();
   metrics.alerts_suppressed("ring", "mail", 7);
