@@ -57,6 +57,7 @@ struct Input::State {
   Reader reader;
   std::mutex mutex;  // held to add partitions, and to read them from another thread
   std::vector<InputPartition> partitions;
+  std::set<std::uint32_t> left;  // likewise
   bool disowned = false;
 };
 
@@ -117,8 +118,48 @@ void Input::add(const std::vector<InputPartition>& partitions, const Offsets& fr
   s.reader.fetch_added();
 }
 
-void Input::leave(std::uint32_t partition) { state_->reader.leave(partition); }
-void Input::resume(std::uint32_t partition) { state_->reader.resume(partition); }
+std::vector<std::int64_t> Input::ends(Deadline deadline) {
+  State& s = *state_;
+  const std::unique_ptr<rd_kafka_topic_partition_list_t, decltype(&rd_kafka_topic_partition_list_destroy)> list(
+      rd_kafka_topic_partition_list_new(0), &rd_kafka_topic_partition_list_destroy);
+  std::vector<std::int64_t> ends;
+  std::vector<std::uint32_t> asked;  // by place in the list
+  {
+    const std::scoped_lock lock(s.mutex);
+    ends.assign(s.partitions.size(), -1);
+    for (std::uint32_t i = 0; i < s.partitions.size(); ++i) {
+      if (s.left.contains(i)) continue;
+      const TopicPartition& id = s.partitions[i].id;
+      rd_kafka_topic_partition_list_add(list.get(), id.topic.c_str(), id.partition)->offset = RD_KAFKA_OFFSET_END;
+      asked.push_back(i);
+    }
+  }
+  if (asked.empty()) return ends;
+  if (rd_kafka_offsets_for_times(s.reader.client().c(), list.get(), remaining_ms(deadline)) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return ends;
+  for (std::size_t k = 0; k < asked.size(); ++k) {
+    const rd_kafka_topic_partition_t& answer = list->elems[k];
+    if (answer.err == RD_KAFKA_RESP_ERR_NO_ERROR && answer.offset >= 0) ends[asked[k]] = answer.offset;
+  }
+  return ends;
+}
+
+void Input::leave(std::uint32_t partition) {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->left.insert(partition);
+  }
+  state_->reader.leave(partition);
+}
+
+void Input::resume(std::uint32_t partition) {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->left.erase(partition);
+  }
+  state_->reader.resume(partition);
+}
+
 // librdkafka tells it with a message or with an event, as it happens.
 bool Input::disowned() noexcept {
   const bool told = state_->reader.client().relay().take_gone();

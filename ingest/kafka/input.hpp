@@ -26,7 +26,7 @@ struct Progress {
 /// Fetching ahead stops at InputOptions::queue_bytes (payloads and keys) or queue_records and goes on once the caller polls
 /// again.
 ///
-/// One thread polls and adds; discover, first_offsets, low and progress may be called by others meanwhile.
+/// One thread polls and adds; discover, first_offsets, low, ends and progress may be called by others meanwhile.
 class Input {
  public:
   /// Contacts nobody yet. `never` names topics that a regular expression must not match: those that the service writes to.
@@ -44,6 +44,10 @@ class Input {
   /// Where to begin in those of the `partitions` that `known` lacks: at the first record if `known` holds another partition of
   /// the topic, else as InputOptions::start says (with a time that no record has reached: at the end). Throws Unreachable.
   [[nodiscard]] Offsets first_offsets(const std::vector<InputPartition>& partitions, const Offsets& known, Deadline deadline);
+
+  /// Where the partitions that are being read end now, by their indices: what a reader of committed records can get to. -1
+  /// where that was not told by the deadline, or the partition was left. One question to each of the brokers. Any thread.
+  [[nodiscard]] std::vector<std::int64_t> ends(Deadline deadline);
 
   /// The lowest offset that the brokers still hold of a partition. Throws Error, Unreachable.
   [[nodiscard]] std::int64_t low(const TopicPartition& partition, Deadline deadline);

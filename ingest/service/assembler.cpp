@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace deltamatch::ingest {
@@ -79,14 +80,38 @@ bool Assembler::full() const noexcept {
 
 bool Assembler::add(const InputRecord& record, Clock::time_point now) {
   if (full()) return false;
+  // What partitions that fell idle let the watermark go on by is a batch of its own: it might outdate edges of this one.
+  if (empty() && too_far(watermarks_.at(now))) return false;
   Part& part = parts_[record.part];
   largest_.reset();
   if (!decode(part, record)) return false;
   watermarks_.see(record.part, largest_, now);
-  if (records_++ == 0) since_ = now;
+  if (records_++ == 0) begin(now);
   bytes_ += record.key.size() + record.value.value_or("").size();
   if (!failure_) part.next = record.offset + 1;
   return true;
+}
+
+void Assembler::at_end(std::span<const std::optional<AtEnd>> ends) {
+  for (std::size_t part = 0; part < std::min(ends.size(), parts_.size()); ++part) watermarks_.at_end(part, ends[part]);
+}
+
+/// Whether a watermark is further on than one batch may move it.
+bool Assembler::too_far(std::optional<Timestamp> watermark) const {
+  const std::optional<Timestamp> before = watermarks_.current();
+  if (limits_.max_span == 0 || watermark <= before) return false;
+  Timestamp step = 0;
+  return !before || __builtin_sub_overflow(*watermark, *before, &step) || step > limits_.max_span;
+}
+
+/// The first record is taken, wherever it brings the watermark. From there on it is limited, and which partitions are idle does
+/// not change: so edges are settled before a watermark that outdates them.
+void Assembler::begin(Clock::time_point now) {
+  since_ = now;
+  if (limits_.max_span == 0) return;
+  std::optional<Timestamp> bound = watermarks_.at(now);
+  if (bound && __builtin_add_overflow(*bound, limits_.max_span, &*bound)) bound = std::numeric_limits<Timestamp>::max();
+  watermarks_.limit(bound, now);
 }
 
 /// False where the batch cannot take the record any more.
@@ -102,11 +127,8 @@ bool Assembler::decode(Part& part, const InputRecord& record) {
     refuse(part, record, *decoded.refused, decoded.message);
     return true;
   }
-  for (const Update& update : decoded.updates) {
-    if (!update.time) continue;
-    if (limits_.max_span != 0 && !span_.widen(*update.time, limits_.max_span) && updates_ != 0) return false;
-    largest_ = std::max(largest_, update.time);
-  }
+  for (const Update& update : decoded.updates) largest_ = std::max(largest_, update.time);
+  if (limits_.max_span != 0 && !empty() && watermarks_.passes(record.part, largest_)) return false;
   take(part, record, decoded.updates);
   return true;
 }
@@ -135,11 +157,7 @@ void Assembler::refuse(Part& part, const InputRecord& record, RejectReason reaso
     bad_.push_back(std::move(bad));
 }
 
-bool Assembler::watermark_moves(Clock::time_point now) {
-  const std::optional<Timestamp> before = watermarks_.current();
-  Watermarks ahead = watermarks_;
-  return ahead.advance(now) != before;
-}
+bool Assembler::watermark_moves(Clock::time_point now) const { return watermarks_.at(now) != watermarks_.current(); }
 
 void Assembler::cut(InputBatch& batch, Clock::time_point now) {
   batch.clear();
@@ -151,13 +169,12 @@ void Assembler::cut(InputBatch& batch, Clock::time_point now) {
     part.run.clear();
     batch.ends.emplace(part.at, part.next);
   }
-  batch.updates.set_watermark(watermarks_.advance(now));
+  batch.updates.set_watermark(watermarks_.advance(empty() ? now : since_));
   batch.records = records_;
   batch.since = since_;
   batch.bad = std::exchange(bad_, {});
   batch.refused = std::exchange(refused_, {});
   batch.failure = std::exchange(failure_, std::nullopt);
-  span_ = {};
   updates_ = bytes_ = 0;
   records_ = 0;
 }

@@ -17,7 +17,6 @@
 #include "ingest/service/options.hpp"
 #include "ingest/service/watermarks.hpp"
 #include "ingest/state/mark.hpp"
-#include "ingest/time_span.hpp"
 
 namespace deltamatch::ingest {
 
@@ -93,8 +92,8 @@ class Assembler {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `limits` of updates and span; a batch also closes at `max_bytes` of records, so that no flood of long ones fills the
-  /// memory.
+  /// `limits` of updates and of how far a batch may move the watermark (max_span); a batch also closes at `max_bytes` of
+  /// records, so that no flood of long ones fills the memory.
   Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark);
 
   /// Takes up a partition, whose next record is the one at `next`. Gives its number, from 0. `topics`: how its records are
@@ -104,7 +103,14 @@ class Assembler {
   /// Of a partition that is not there nothing is read, but every batch tells where it ended; until open takes it up.
   void hold(const TopicPartition& partition, std::int64_t end) { held_.insert_or_assign(partition, end); }
 
-  /// Takes a record into the open batch. False where the batch must be cut before this record, which is then to be given again.
+  /// What is known of partitions' ends, by their numbers; the last may be missing. To be told between two batches.
+  void at_end(std::span<const std::optional<AtEnd>> ends);
+  /// A partition that is gone does not hold the watermark until it is back.
+  void leave(std::size_t part) { watermarks_.leave(part); }
+  void resume(std::size_t part, Clock::time_point now) { watermarks_.resume(part, now); }
+
+  /// Takes a record into the open batch. False where the batch, be it empty, must be cut before this record, which is then to
+  /// be given again.
   bool add(const InputRecord& record, Clock::time_point now);
 
   /// Whether nothing was taken since the last cut.
@@ -114,7 +120,7 @@ class Assembler {
   /// When the first record of the open batch came.
   [[nodiscard]] Clock::time_point since() const noexcept { return since_; }
   /// Whether a cut would move the watermark.
-  [[nodiscard]] bool watermark_moves(Clock::time_point now);
+  [[nodiscard]] bool watermark_moves(Clock::time_point now) const;
 
   /// Closes the batch into `batch`, whose memory is reused.
   void cut(InputBatch& batch, Clock::time_point now);
@@ -128,6 +134,8 @@ class Assembler {
   };
 
   bool decode(Part& part, const InputRecord& record);
+  [[nodiscard]] bool too_far(std::optional<Timestamp> watermark) const;
+  void begin(Clock::time_point now);
   void take(Part& part, const InputRecord& record, std::span<const Update> updates);
   void refuse(Part& part, const InputRecord& record, RejectReason reason, std::string_view message);
 
@@ -140,7 +148,6 @@ class Assembler {
   std::shared_ptr<const std::vector<TopicPartition>> names_;
   Offsets held_;
   std::vector<std::uint32_t> order_;  // numbers of the parts, by (topic, partition)
-  TimeSpan span_;
   std::size_t updates_ = 0;
   std::size_t bytes_ = 0;
   std::uint64_t records_ = 0;

@@ -43,7 +43,7 @@ struct InputOptions {
   std::size_t queue_bytes = std::size_t{64} << 20;  ///< fetched and not yet in a batch; fetching pauses beyond
   std::size_t queue_records = 200'000;
   std::size_t max_record = std::size_t{1} << 20;
-  std::chrono::milliseconds idle_after{10'000};     ///< a partition without records for so long does not hold the watermark
+  std::chrono::milliseconds idle_after{10'000};     ///< at its end for so long a partition does not hold the watermark
   std::chrono::milliseconds refresh_every{30'000};  ///< how often new topics and partitions are looked for
   OnError on_error = OnError::fail;
   std::string dead_letter_topic;  ///< with OnError::dead_letter one of both is set
@@ -70,7 +70,7 @@ struct StartGraph {
 struct BatchingOptions {
   std::size_t max_updates = 8192;
   std::chrono::milliseconds max_delay{100};
-  Timestamp max_span = 0;  ///< microseconds of event time; 0: no limit beyond the window's
+  Timestamp max_span = 0;  ///< microseconds that a batch may move the watermark; 0: no limit beyond the window's
   friend bool operator==(const BatchingOptions&, const BatchingOptions&) = default;
 };
 

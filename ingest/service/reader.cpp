@@ -29,7 +29,8 @@ Reader::Reader(kafka::Input& input, Journal& journal, const InputOptions& option
       known_(from),
       last_refresh_(Clock::now()),
       next_refresh_(last_refresh_ + options.refresh_every),
-      last_cut_(Clock::now()) {
+      last_cut_(Clock::now()),
+      ends_(input, Watermarks::ask_every(options.idle_after), Watermarks::answer_counts(options.idle_after)) {
   for (const auto& [id, end] : from) {
     assembler_.hold(id, end);
     gone_.insert(id);
@@ -117,6 +118,7 @@ void Reader::run() {
 void Reader::read_until_stopped() {
   while (!stopping()) {
     const auto now = Clock::now();
+    if (assembler_.empty()) heed_ends(now);
     const auto due =
         assembler_.empty() ? now + longest_poll : std::min(assembler_.since() + batching_.max_delay, now + longest_poll);
     const auto wait = std::max(0ms, std::chrono::ceil<std::chrono::milliseconds>(due - now));
@@ -139,6 +141,12 @@ void Reader::read_until_stopped() {
   }
 }
 
+void Reader::heed_ends(Clock::time_point now) {
+  if (now < next_ends_) return;
+  next_ends_ = now + longest_poll;
+  assembler_.at_end(ends_.known());
+}
+
 void Reader::take(const kafka::Message& message, Clock::time_point asked) {
   const InputRecord record{message.partition, message.offset, message.key.value_or(""), message.value};
   const auto now = Clock::now();
@@ -146,7 +154,7 @@ void Reader::take(const kafka::Message& message, Clock::time_point asked) {
   bool taken = assembler_.add(record, now);
   if (!taken) {
     hand_over();
-    taken = assembler_.add(record, now);
+    taken = assembler_.add(record, now);  // as of `now`: hand_over may have waited long
   }
   decoding_ += Clock::now() - now;
   if (!taken) throw Error("batch", "an empty batch does not take a record");
@@ -191,6 +199,7 @@ void Reader::look_for_partitions() {
   } catch (const kafka::Unreachable&) {
     return;  // looked for again
   }
+  if (!lost.empty() && !assembler_.empty()) hand_over();  // they hold the watermark no more, from the next batch on
   for (const TopicPartition& partition : lost) leave(partition);
   for (const kafka::InputPartition& partition : back) take_back(partition);
   if (!fresh.empty()) take_up(fresh, from);
@@ -212,7 +221,10 @@ void Reader::take_up(const std::vector<kafka::InputPartition>& fresh, const Offs
 void Reader::leave(const TopicPartition& partition) {
   gone_.insert(partition);
   const std::optional<std::uint32_t> index = index_of(partition);
-  if (index) input_.leave(*index);
+  if (index) {
+    input_.leave(*index);
+    assembler_.leave(*index);
+  }
   journal_.tell(Level::error, "input_partition_gone",
                 {{"partition", to_string(partition)},
                  {"next_offset", std::to_string(index ? input_.seen(*index) : known_.at(partition))},
@@ -228,6 +240,7 @@ void Reader::take_back(const kafka::InputPartition& partition) {
                 {{"partition", to_string(partition.id)}, {"next_offset", std::to_string(next)}});
   if (index) {
     input_.resume(*index);
+    assembler_.resume(*index, Clock::now());
   } else {
     assembler_.open(partition.id, next, options_.topics[partition.topics], Clock::now());
     input_.add({partition}, {{partition.id, next}});

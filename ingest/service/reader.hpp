@@ -14,11 +14,12 @@
 #include "ingest/journal.hpp"
 #include "ingest/kafka/input.hpp"
 #include "ingest/service/assembler.hpp"
+#include "ingest/service/end_watch.hpp"
 
 namespace deltamatch::ingest {
 
-/// A batch closes when it has the most updates, when its first record is max_delay old, or when its event times would span too
-/// much. While the caller is busy an open batch goes on filling: so batches grow under load, and where the caller falls behind
+/// A batch closes when it has the most updates, when its first record is max_delay old, or when it would move the watermark too
+/// far. While the caller is busy an open batch goes on filling: so batches grow under load, and where the caller falls behind
 /// for long, reading stops and the clients' queues bound the memory. New partitions are taken in between two batches. One that
 /// is gone is told to the journal, and so is its return: it is then read from where it was left, or refused where that is out
 /// of its range. Meanwhile batches tell where it was left.
@@ -52,6 +53,7 @@ class Reader {
   void read_until_stopped();
   void take(const kafka::Message& message, Clock::time_point asked);
   void hand_over();
+  void heed_ends(Clock::time_point now);
   void look_for_partitions();
   void take_up(const std::vector<kafka::InputPartition>& fresh, const Offsets& from);
   void take_back(const kafka::InputPartition& partition);
@@ -72,6 +74,7 @@ class Reader {
   Clock::time_point last_refresh_;
   Clock::time_point next_refresh_;
   Clock::time_point last_cut_;
+  Clock::time_point next_ends_;
   Clock::duration fetching_{};  // since the last cut, as below
   Clock::duration decoding_{};
   InputBatch open_;  // memory for the next cut
@@ -85,6 +88,7 @@ class Reader {
   bool abandoned_ = false;
   bool ended_ = false;
   bool woken_ = false;
+  EndWatch ends_;
   std::thread thread_;
 };
 

@@ -45,6 +45,28 @@ class InputTest : public KafkaTest {
   }
 };
 
+TEST_F(InputTest, TellsWherePartitionsEndNow) {
+  const std::string topic = unique("t");
+  make_topic(topic, 2);
+  Writer writer;
+  for (int i = 0; i < 3; ++i) writer.write(topic, 1, std::to_string(i));
+  writer.flush();
+  Input input(cluster, of({topic}));
+  EXPECT_THAT(input.ends(in(20)), ElementsAre());
+  begin(input);
+  EXPECT_THAT(input.ends(in(20)), ElementsAre(0, 3));
+  EXPECT_THAT(values(input, 3), ElementsAre("1:0", "1:1", "1:2"));
+  EXPECT_EQ(input.seen(1), 3);
+  writer.write(topic, 0, "3");
+  writer.flush();
+  EXPECT_THAT(input.ends(in(20)), ElementsAre(1, 3));
+  input.leave(0);
+  EXPECT_THAT(input.ends(in(20)), ElementsAre(-1, 3));
+  input.resume(0);
+  EXPECT_THAT(input.ends(in(20)), ElementsAre(1, 3));
+  EXPECT_THAT(input.ends(in(0)), ElementsAre(-1, -1));
+}
+
 TEST_F(InputTest, EveryPartitionComesInItsOrder) {
   const std::string a = unique("a"), b = unique("b");
   make_topic(a, 3);

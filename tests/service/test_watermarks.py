@@ -1,6 +1,8 @@
 """Event time over several partitions: nobody's records are late because somebody else's came first."""
 
 import json
+import signal
+import time
 
 from harness import edge, main, ServiceTest
 
@@ -32,6 +34,45 @@ class Watermarks(ServiceTest):
         self.assertEqual(service.stop(), 0)
         self.assertIn(None, [json.loads(record[3])["time"] for record in self.broker.consume(self.app + ".commits")])
         self.assertEqual(len(self.check_alerts("--window", "1h")), 1)
+
+    def test_partitions_that_are_apart_share_batches(self):
+        count = 3000
+        records = [[edge(*pair, time=START + i * 1000 - lag * HOUR) for i, pair in enumerate((n, n + 1) for n in range(count))]
+                   for lag in (0, 2)]
+        for part in (0, 1):
+            self.broker.produce(self.input, records[part][:1], partition=part)
+        self.config(graph__window="24h", batch={"max_updates": 500, "max_delay": "50ms"})
+        service = self.start()
+        for first in range(1, count, 300):  # mixed, as from two producers at once
+            for part in (0, 1):
+                self.broker.produce(self.input, records[part][first:first + 300], partition=part)
+        service.wait_committed({f"{self.input}[0]": count, f"{self.input}[1]": count})
+        status = service.status()
+        self.assertEqual(status["time"], START + (count - 1) * 1000 - 2 * HOUR)
+        self.assertLess(status["batch"], 200)
+        self.assertEqual(self.late(service), 0)
+        self.assertEqual(service.stop(), 0)
+
+
+class Outages(ServiceTest):
+    own_broker = True
+
+    def test_brokers_that_hang_make_no_partition_idle(self):
+        self.broker.create(self.input, 2)
+        self.config(graph__window="1h", input__idle_after="3s")
+        service = self.start()
+        self.broker.produce(self.input, [edge(1, 2, time=START)], partition=1)
+        self.broker.produce(self.input, [edge(10, 11, time=START + 10 * HOUR)], partition=0)
+        service.wait_committed({f"{self.input}[0]": 1, f"{self.input}[1]": 1})
+        self.broker.signal(signal.SIGSTOP)
+        time.sleep(5)
+        self.broker.signal(signal.SIGCONT)
+        self.broker.produce(self.input, [edge(2, 3, time=START + 1), edge(3, 1, time=START + 2)], partition=1)
+        service.wait_committed({f"{self.input}[1]": 3})
+        self.assertEqual(service.status()["graph"]["edges"], 4)
+        self.assertEqual(len(self.alert_lines()), 1)
+        service.wait(lambda: service.status()["time"] == START + 10 * HOUR, "idleness in the end")
+        self.assertEqual(service.stop(), 0)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "deltamatch/error.hpp"
 
 namespace deltamatch::ingest {
@@ -11,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr Assembler::Clock::time_point start{};
 
@@ -39,6 +42,8 @@ class AssemblerTest : public testing::Test {
     }
     return words;
   }
+
+  static std::string timed(Timestamp time) { return R"({"source":1,"target":2,"time":)" + std::to_string(time) + "}"; }
 
   InputTopics topics_{"t", Format::jsonl, {}};
   std::optional<Assembler> assembler_;
@@ -77,18 +82,63 @@ TEST_F(AssemblerTest, ClosesByNumber) {
   EXPECT_TRUE(add(part, 2, R"({"source":3,"target":4})"));
 }
 
-TEST_F(AssemblerTest, ClosesBeforeARecordThatWouldStretchItTooFar) {
+TEST_F(AssemblerTest, ClosesBeforeARecordThatWouldMoveTheWatermarkTooFar) {
   make({.max_span = 100});
   const std::size_t part = open("t", 0);
-  EXPECT_TRUE(add(part, 0, R"({"source":1,"target":2,"time":1000})"));
-  EXPECT_TRUE(add(part, 1, R"({"source":2,"target":3,"time":900})"));
-  EXPECT_FALSE(add(part, 2, R"({"source":3,"target":4,"time":1001})"));
-  EXPECT_THAT(cut(), ElementsAre("+1>2", "+2>3"));
+  EXPECT_TRUE(add(part, 0, timed(1000)));
+  EXPECT_TRUE(add(part, 1, timed(500)));  // late or not: it moves nothing
+  EXPECT_TRUE(add(part, 2, timed(1100)));
+  EXPECT_FALSE(add(part, 3, timed(1101)));
+  EXPECT_THAT(cut(), SizeIs(3));
+  EXPECT_EQ(batch_.updates.watermark(), 1100);
+  EXPECT_EQ(batch_.ends.at({"t", 0}), 3);
+  EXPECT_TRUE(add(part, 3, timed(5000)));  // the first may
+  EXPECT_FALSE(add(part, 4, timed(5101)));
+  EXPECT_THAT(cut(), SizeIs(1));
+  EXPECT_EQ(batch_.updates.watermark(), 5000);
+}
+
+TEST_F(AssemblerTest, PartitionsThatAreApartShareABatch) {
+  make({.max_span = 100});
+  const std::size_t ahead = open("t", 0);
+  const std::size_t behind = open("t", 1);
+  EXPECT_TRUE(add(ahead, 0, timed(10'000)));
+  EXPECT_TRUE(add(ahead, 1, timed(20'000)));
+  EXPECT_FALSE(add(behind, 0, timed(1000)));  // there is none yet: it begins with a batch
+  EXPECT_THAT(cut(), SizeIs(2));
+  EXPECT_EQ(batch_.updates.watermark(), std::nullopt);
+  EXPECT_TRUE(batch_.updates.tells_watermark());
+  EXPECT_TRUE(add(behind, 0, timed(1000)));
+  for (std::int64_t i = 1; i <= 10; ++i) {
+    EXPECT_TRUE(add(ahead, 1 + i, timed(20'000 + 1000 * i)));
+    EXPECT_TRUE(add(behind, i, timed(1000 + 10 * i)));
+  }
+  EXPECT_FALSE(add(behind, 11, timed(1101)));
+  EXPECT_THAT(cut(), SizeIs(21));
+  EXPECT_EQ(batch_.updates.watermark(), 1100);
+}
+
+TEST_F(AssemblerTest, WhatIdlePartitionsHeldBackIsABatchOfItsOwn) {
+  make({.max_span = 100});
+  const std::size_t ahead = open("t", 0);
+  const std::size_t behind = open("t", 1);
+  EXPECT_TRUE(add(behind, 0, timed(1000)));
+  EXPECT_FALSE(add(ahead, 0, timed(20'000)));
+  cut();
+  EXPECT_TRUE(add(ahead, 0, timed(20'000)));
+  cut();
   EXPECT_EQ(batch_.updates.watermark(), 1000);
-  EXPECT_EQ(batch_.ends.at({"t", 0}), 2);
-  EXPECT_TRUE(add(part, 2, R"({"source":3,"target":4,"time":1001})"));
-  EXPECT_THAT(cut(), ElementsAre("+3>4"));
-  EXPECT_EQ(batch_.updates.watermark(), 1001);
+  const std::array ends{std::optional<AtEnd>(), std::optional(AtEnd{start, start + 10s})};
+  assembler_->at_end(ends);
+  const auto later = start + 10s;
+  const std::string record = timed(20'001);
+  EXPECT_FALSE(assembler_->add({ahead, 1, "k", record}, later));
+  EXPECT_TRUE(assembler_->empty());
+  EXPECT_THAT(cut(later), IsEmpty());
+  EXPECT_EQ(batch_.updates.watermark(), 20'000);
+  EXPECT_TRUE(assembler_->add({ahead, 1, "k", record}, later));
+  EXPECT_THAT(cut(later), SizeIs(1));
+  EXPECT_EQ(batch_.updates.watermark(), 20'001);
 }
 
 TEST_F(AssemblerTest, ClosesByBytes) {
@@ -198,7 +248,9 @@ TEST_F(AssemblerTest, WaitsForSlowPartitionsUntilTheyAreIdle) {
   EXPECT_TRUE(add(fast, 0, R"({"source":1,"target":2,"time":50})"));
   cut();
   EXPECT_EQ(batch_.updates.watermark(), std::nullopt);
-  EXPECT_FALSE(assembler_->watermark_moves(start + 9s));
+  EXPECT_FALSE(assembler_->watermark_moves(start + 10s));
+  const std::array ends{std::optional<AtEnd>(), std::optional(AtEnd{start, start + 10s})};
+  assembler_->at_end(ends);
   EXPECT_TRUE(assembler_->watermark_moves(start + 10s));
   EXPECT_THAT(cut(start + 10s), IsEmpty());
   EXPECT_EQ(batch_.updates.watermark(), 50);

@@ -9,6 +9,9 @@ using namespace std::chrono_literals;
 
 constexpr Watermarks::Clock::time_point start{};
 
+/// Read to its end, as answers from `since` to `last` told.
+AtEnd at_end(std::chrono::seconds since, std::chrono::seconds last) { return {start + since, start + last}; }
+
 TEST(Watermarks, OfOnePartitionIsTheLargestTimeSeen) {
   Watermarks marks(10s);
   marks.open(start);
@@ -39,11 +42,28 @@ TEST(Watermarks, DoNotWaitForIdlePartitions) {
   marks.open(start);
   marks.see(1, 40, start + 5s);
   marks.see(0, 100, start + 5s);
+  marks.at_end(1, at_end(4s, 14s));
   EXPECT_EQ(marks.advance(start + 14s), 40);
   marks.see(0, 110, start + 14s);
+  marks.at_end(1, at_end(4s, 15s));
   EXPECT_EQ(marks.advance(start + 15s), 110);
   marks.see(1, 60, start + 16s);  // back, and behind: nothing goes back
   EXPECT_EQ(marks.advance(start + 16s), 110);
+}
+
+TEST(Watermarks, WhatIsNotKnownToBeReadToItsEndIsNotIdle) {
+  Watermarks marks(10s);
+  marks.open(start);
+  marks.open(start);
+  marks.see(0, 100, start);
+  marks.see(1, 40, start);
+  EXPECT_EQ(marks.advance(start + 1h), 40);  // nobody has answered
+  marks.at_end(1, at_end(0s, 9s));
+  EXPECT_EQ(marks.advance(start + 1h), 40);  // nor for long enough
+  marks.at_end(1, at_end(0s, 20s));
+  EXPECT_EQ(marks.advance(start + 1h), 40);  // nor of late
+  marks.at_end(1, at_end(3590s, 3600s));
+  EXPECT_EQ(marks.advance(start + 1h), 100);
 }
 
 TEST(Watermarks, PartitionsThatNeverSpokeAreIdleInTheEnd) {
@@ -51,8 +71,37 @@ TEST(Watermarks, PartitionsThatNeverSpokeAreIdleInTheEnd) {
   marks.open(start);
   marks.open(start);
   marks.see(0, 7, start + 9s);
+  marks.at_end(1, at_end(0s, 9s));
   EXPECT_EQ(marks.advance(start + 9s), std::nullopt);
+  marks.at_end(1, at_end(0s, 10s));
   EXPECT_EQ(marks.advance(start + 10s), 7);
+}
+
+TEST(Watermarks, RecordsWithoutTimesHoldThemUntilTheEndIsReached) {
+  Watermarks marks(10s);
+  marks.open(start);
+  marks.open(start);
+  marks.see(0, 7, start);
+  marks.see(1, std::nullopt, start);
+  EXPECT_EQ(marks.advance(start), std::nullopt);
+  marks.at_end(1, at_end(1s, 1s));
+  EXPECT_EQ(marks.advance(start + 1s), 7);
+  marks.see(1, 3, start + 1s);
+  marks.see(0, 9, start + 1s);
+  EXPECT_EQ(marks.advance(start + 1s), 7);
+}
+
+TEST(Watermarks, PartitionsThatAreGoneHoldNothing) {
+  Watermarks marks(10s);
+  marks.open(start);
+  marks.open(start);
+  marks.see(0, 100, start);
+  marks.see(1, 40, start);
+  marks.leave(1);
+  EXPECT_EQ(marks.advance(start), 100);
+  marks.resume(1, start);
+  marks.see(0, 200, start);
+  EXPECT_EQ(marks.advance(start), 100);
 }
 
 TEST(Watermarks, WhereAllAreIdleNothingIsWaitedFor) {
@@ -62,6 +111,8 @@ TEST(Watermarks, WhereAllAreIdleNothingIsWaitedFor) {
   marks.see(0, 100, start);
   marks.see(1, 40, start);
   EXPECT_EQ(marks.advance(start), 40);
+  marks.at_end(0, at_end(0s, 10s));
+  marks.at_end(1, at_end(0s, 10s));
   EXPECT_EQ(marks.advance(start + 10s), 100);
 }
 
@@ -70,6 +121,32 @@ TEST(Watermarks, GoOnFromWhereTheyWere) {
   marks.open(start);
   marks.see(0, 20, start);
   EXPECT_EQ(marks.advance(start), 50);
+}
+
+TEST(Watermarks, TellWhichRecordBringsThemBeyondABound) {
+  Watermarks marks(10s);
+  for (int part = 0; part < 3; ++part) marks.open(start);
+  marks.see(0, 100, start);
+  marks.see(1, 40, start);
+  marks.limit(std::nullopt, start);
+  EXPECT_FALSE(marks.passes(0, 500));
+  EXPECT_FALSE(marks.passes(2, std::nullopt));
+  EXPECT_TRUE(marks.passes(2, 30));  // then there is one
+  marks.see(2, 30, start);
+  marks.limit(50, start);
+  EXPECT_FALSE(marks.passes(1, 60));  // the third holds it
+  marks.see(1, 60, start);
+  EXPECT_FALSE(marks.passes(2, 50));
+  EXPECT_TRUE(marks.passes(2, 51));
+  EXPECT_FALSE(marks.passes(1, 1000));
+  marks.see(2, 51, start);
+  EXPECT_EQ(marks.advance(start), 51);
+  // What is idle holds nothing until it speaks.
+  marks.at_end(2, at_end(0s, 10s));
+  marks.limit(70, start + 10s);
+  EXPECT_TRUE(marks.passes(1, 71));
+  marks.see(2, 70, start + 10s);
+  EXPECT_FALSE(marks.passes(1, 71));
 }
 
 }  // namespace
