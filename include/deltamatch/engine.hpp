@@ -16,6 +16,7 @@
 
 #include "deltamatch/count.hpp"
 #include "deltamatch/error.hpp"
+#include "deltamatch/filter.hpp"
 #include "deltamatch/match.hpp"
 #include "deltamatch/query.hpp"
 #include "deltamatch/update.hpp"
@@ -106,6 +107,7 @@ struct StaticResult {
   MatchDigest digest;
   Shortfall shortfall = Shortfall::none;
   double seconds = 0;
+  FilterReport filter;
   [[nodiscard]] bool complete() const noexcept { return shortfall == Shortfall::none; }
 };
 
@@ -119,6 +121,7 @@ struct StaticOptions {
   /// Only matches whose edges are all the edges that the data graph has between their vertices, whatever label and direction.
   /// A match has the same id, induced or not.
   bool induced = false;
+  Filter filter = Filter::automatic;   ///< what it is has no bearing on the answer; a GPU takes none
   std::optional<std::uint64_t> limit;  ///< list at most that many matches (requires query.list)
   /// From the call on. Making derived lists for a wildcard is not interrupted, all else is, within milliseconds.
   std::optional<std::chrono::nanoseconds> timeout;

@@ -32,6 +32,7 @@ struct Match {
   QuerySelection queries;
   EmitOptions emit;
   bool induced = false;
+  Filter filter = Filter::automatic;
   std::optional<std::uint64_t> limit;
   Timestamp timeout = 0;
   std::uint64_t sample = 0;  ///< walks; 0: count or list
@@ -110,6 +111,7 @@ QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& opt
     StaticOptions how;
     how.query = asked;
     how.induced = options.induced;
+    how.filter = options.filter;
     how.limit = options.limit;
     how.timeout = options.time();
     how.progress = [&](const StaticProgress& so_far) {
@@ -162,6 +164,15 @@ void add_match(const Command& program, Run& run) {
   command
       .add_flag("--induced", options->induced,
                 "Only matches whose edges are all that join their vertices in the graph, of any label and direction")
+      .group("Queries");
+  add_choice<Filter, Filter>(command, "--filter", options->filter,
+                             "How far candidates are filtered first: by label, also by degree, also refined along query edges "
+                             "(default: auto, where it pays)",
+                             {{"auto", Filter::automatic},
+                              {"none", Filter::none},
+                              {"label", Filter::label},
+                              {"degree", Filter::degree},
+                              {"refine", Filter::refine}})
       .group("Queries");
   add_number(command, "--limit", options->limit, "Stop after so many matches of a query", 1).group("Queries");
   add_duration(command, "--timeout", options->timeout, "Stop after so long on a query, e.g. 10s").group("Queries");

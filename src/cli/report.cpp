@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/filter_report.hpp"
 #include "cli/json_writer.hpp"
 #include "cli/output.hpp"
 #include "cli/values.hpp"
@@ -100,6 +101,7 @@ void write_queries(JsonWriter& json, const Report& report) {
     if (query.shortfall() != Shortfall::none) {
       json.key("complete").boolean(false).key("partial").string(shortfall_name(query.shortfall()));
     }
+    write_filter(json, query.result.filter);
     json.end_object();
   }
   json.end_array();
@@ -236,6 +238,9 @@ std::string to_table(const Report& report) {
   }
   if (!unused.empty()) fmt::format_to(out, "ignored  {}\n", unused);
   if (!report.deltas.empty() || !report.matches.empty()) fmt::format_to(out, "\n{}", query_table(report));
+  std::string filters;
+  for (const QueryMatches& query : report.matches) filters += filter_text(query.name, query.result.filter);
+  if (!filters.empty()) fmt::format_to(out, "\n{}", filters);
   return text;
 }
 

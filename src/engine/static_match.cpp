@@ -6,6 +6,7 @@
 
 #include "engine/deadline.hpp"
 #include "engine/delivery.hpp"
+#include "filter/filtering.hpp"
 
 namespace deltamatch::engine {
 
@@ -18,6 +19,11 @@ constexpr std::size_t least_portion = std::size_t{1} << 6;
 constexpr std::size_t most_portion = std::size_t{1} << 16;
 constexpr double short_portion = 0.05;  // seconds
 constexpr double long_portion = 0.2;
+// What filtering saves is seldom known beforehand, what it takes is: it may take this share of the time spent without it.
+constexpr double filtering_share = 0.1;
+constexpr double least_patience = 0.005;  // seconds
+// Records of a portion that are held back while it is open whether the portion will be finished without filtering.
+constexpr std::uint64_t most_held = std::uint64_t{1} << 16;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -79,9 +85,14 @@ class Run {
         bound_(query, options.query.mode, options.query.count, scene.graph, options.induced),
         task_{&bound_, nullptr, options.query.list} {
     scene.graph.resolve_all();
-    plans_ = plan::make_static_plans(bound_);
-    task_.plans = &plans_;
-    found_[0].plans.resize(plans_.plans.size());
+    if (scene.matcher.reads_lent()) {
+      if (options.filter == Filter::automatic) {
+        begin_unfiltered();
+      } else {
+        filtering_.run(bound_, scene.graph, options.filter, scene.workers, stop_);
+      }
+    }
+    make_plans();
     if (!options.query.list) return;
     listing_.emplace(scene_, task_, options.limit, stop_, sink, [this] { tell_progress(); });
     task_.taker = &*listing_;
@@ -90,7 +101,14 @@ class Run {
 
   StaticResult match() {
     try_every_edge();
+    if (begins_again_) {
+      begins_again_ = false;
+      tried_ = 0;
+      make_plans();
+      try_every_edge();
+    }
     StaticResult result;
+    result.filter = filtering_.take_report();
     result.matches = matches();
     if (listing_) result.digest = listing_->digest();
     if (listing_ && listing_->beyond_limit()) {
@@ -106,39 +124,138 @@ class Run {
  private:
   [[nodiscard]] Count matches() const { return listing_ ? listing_->written() : match::total(task_, found_[0].plans); }
 
-  void try_every_edge() {
-    const graph::DataGraph& graph = scene_.graph;
-    std::vector<graph::Edge> anchors;
-    for (VertexId v = 0; v < graph.dictionary.capacity() && !stop_.load(); ++v) {
-      graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) {
-        anchors.push_back(edge);
-        if (anchors.size() >= portion_ && !stop_.load()) try_anchors(anchors);
-      });
-    }
-    if (!anchors.empty() && !stop_.load()) try_anchors(anchors);
+  void begin_unfiltered() {
+    std::chrono::nanoseconds patience = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(std::max(least_patience, filter::expected_seconds(bound_) / filtering_share)));
+    if (options_.timeout) patience = std::min(patience, *options_.timeout);
+    patience_.emplace(patience, pause_);
   }
 
-  void try_anchors(std::vector<graph::Edge>& anchors) {
+  [[nodiscard]] bool reads_candidates() const { return scene_.graph.resolve(bound_.edges[0].reading[0]).lent; }
+
+  void make_plans(std::optional<std::uint32_t> anchor = std::nullopt) {
+    // A listing sums first whether an anchor leads anywhere. That takes too long where few matches are wanted, and is seldom
+    // needed among candidates.
+    const bool walks = options_.query.list && scene_.matcher.reads_lent() && (options_.limit || reads_candidates());
+    plans_ = plan::make_static_plans(bound_, {anchor, !walks});
+    task_.plans = &plans_;
+    found_[0].plans.resize(plans_.plans.size());
+  }
+
+  [[nodiscard]] bool ended() const { return stop_.load() || begins_again_ || filtering_.no_match(); }
+
+  void try_every_edge() {
+    if (ended()) return;
+    const graph::DataGraph& graph = scene_.graph;
+    std::vector<graph::Edge> anchors;
+    const graph::ReadingId reading = bound_.edges[plans_.plans[0].anchor.edge].reading[0];
+    if (graph.resolve(reading).lent) {
+      std::vector<graph::Edge> candidates = edges_read(reading);
+      to_try_ = candidates.size();
+      for (std::size_t first = 0; first < candidates.size() && !ended();) {
+        const std::size_t size = std::min(portion_, candidates.size() - first);
+        try_anchors(std::span(candidates).subspan(first, size));
+        first += size;
+      }
+      return;
+    }
+    to_try_ = graph.edges();
+    for (VertexId v = 0; v < graph.dictionary.capacity() && !ended(); ++v) {
+      graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) {
+        anchors.push_back(edge);
+        if (anchors.size() < portion_ || ended()) return;
+        try_anchors(anchors);
+        anchors.clear();
+      });
+    }
+    if (!anchors.empty() && !ended()) try_anchors(anchors);
+  }
+
+  /// The data edges that the lists of a reading hold, ascending.
+  [[nodiscard]] std::vector<graph::Edge> edges_read(graph::ReadingId reading) const {
+    const graph::Resolved& where = scene_.graph.resolve(reading);
+    std::vector<graph::Edge> edges;
+    for (VertexId vertex = 0; vertex < where.store->vertices(); ++vertex) {
+      const graph::List list = where.store->list(vertex, where.relation);
+      for (std::uint32_t i = 0; i < list.size; ++i) {
+        const std::uint32_t tag = where.derived ? list.tags[i] : graph::entry_tag(where.edge_label, where.incoming);
+        const bool incoming = scene_.graph.directed() && (tag & 1u) != 0;
+        edges.push_back(incoming ? scene_.graph.ranked(list.ids[i], vertex, tag >> 1)
+                                 : scene_.graph.ranked(vertex, list.ids[i], tag >> 1));
+      }
+    }
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    return edges;
+  }
+
+  void try_anchors(std::span<const graph::Edge> anchors) {
     const auto start = Clock::now();
-    if (options_.limit) task_.limit = *options_.limit - listing_->written();
-    const match::PassWork work{match::Pass::whole, anchors};
-    match::MatchSteps steps;
-    scene_.matcher.match(scene_.graph, {&work, 1}, {&task_, 1}, found_, &stop_, steps);
-    if (listing_) {
-      listing_->take(found_[0].records);
-      found_[0].records.clear();
+    if (!patience_ || !match_unfiltered(anchors)) {
+      if (ended()) return;
+      match_portion(anchors, matches_left(), stop_);
+      deliver();
     }
     tried_ += anchors.size();
-    anchors.clear();
     const double seconds = seconds_since(start);
     if (seconds < short_portion) portion_ = std::min(2 * portion_, most_portion);
     if (seconds > long_portion) portion_ = std::max(portion_ / 2, least_portion);
     tell_progress();
   }
 
+  void match_portion(std::span<const graph::Edge> anchors, std::uint64_t limit, const match::StopFlag& stop) {
+    task_.limit = limit;
+    const match::PassWork work{match::Pass::whole, anchors};
+    match::MatchSteps steps;
+    scene_.matcher.match(scene_.graph, {&work, 1}, {&task_, 1}, found_, &stop, steps);
+  }
+
+  [[nodiscard]] std::uint64_t matches_left() const { return options_.limit ? *options_.limit - listing_->written() : 0; }
+
+  void deliver() {
+    if (!listing_) return;
+    listing_->take(found_[0].records);
+    found_[0].records.clear();
+  }
+
+  /// Matches a portion unless that takes too long, then filters instead. Returns whether the portion is done.
+  bool match_unfiltered(std::span<const graph::Edge> anchors) {
+    const std::vector<match::PlanResult> before = found_[0].plans;
+    const match::QueryTask task = task_;
+    task_.taker = nullptr;
+    if (listing_) task_.beyond_limit = &pause_;
+    match_portion(anchors, options_.limit ? std::min(matches_left(), most_held) : most_held, pause_);
+    task_.taker = task.taker;
+    task_.beyond_limit = task.beyond_limit;
+    const bool enough = options_.limit && found_[0].records.plans.size() > matches_left();
+    if (!pause_.load() || enough) {
+      deliver();
+      return true;
+    }
+    patience_.reset();
+    found_[0].plans = before;
+    found_[0].records.clear();
+    if (!stop_.load()) filter_late();
+    return false;
+  }
+
+  /// Matches found so far stay found: those that are left are found from the other images of the same query edge. Only sums
+  /// that symmetry divides make sense no sooner than over all images, in plans that count the same.
+  void filter_late() {
+    filtering_.run(bound_, scene_.graph, Filter::automatic, scene_.workers, stop_);
+    if (filtering_.no_match() || !reads_candidates()) return;
+    const bool divided = !listing_ && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
+    if (divided) {
+      found_[0].plans.clear();
+      begins_again_ = true;
+    } else {
+      make_plans(plans_.plans[0].anchor.edge);
+    }
+  }
+
   void tell_progress() {
     if (!options_.progress || stop_.load()) return;
-    const double fraction = static_cast<double>(tried_) / static_cast<double>(std::max<std::uint64_t>(1, scene_.graph.edges()));
+    const double fraction = static_cast<double>(tried_) / static_cast<double>(std::max<std::uint64_t>(1, to_try_));
     if (!options_.progress({fraction, matches()})) stop_.store(true);
   }
 
@@ -146,6 +263,9 @@ class Run {
   const StaticOptions& options_;
   match::StopFlag stop_ = false;
   Deadline deadline_;
+  match::StopFlag pause_ = false;     // ends matching without a filter
+  std::optional<Deadline> patience_;  // while matching without a filter has not taken long
+  filter::Filtering filtering_;
   plan::BoundQuery bound_;
   plan::QueryPlans plans_;
   match::QueryTask task_;
@@ -153,6 +273,8 @@ class Run {
   std::optional<Listing> listing_;
   std::size_t portion_ = least_portion;
   std::uint64_t tried_ = 0;
+  std::uint64_t to_try_ = 0;
+  bool begins_again_ = false;
 };
 
 }  // namespace

@@ -77,7 +77,7 @@ ReadingId DataGraph::add_reading(const Reading& reading) {
   for (std::size_t i = 0; i < readings_.size(); ++i) {
     if (readings_[i].users == 0) {
       free = i;
-    } else if (readings_[i].reading == reading) {
+    } else if (!readings_[i].lent && readings_[i].reading == reading) {
       ++readings_[i].users;
       return static_cast<ReadingId>(i);
     }
@@ -87,8 +87,31 @@ ReadingId DataGraph::add_reading(const Reading& reading) {
   return static_cast<ReadingId>(free);
 }
 
+ReadingId DataGraph::lend_reading(ReadingId whole, const Adjacency& store, RelationId relation) {
+  std::size_t free = readings_.size();
+  for (std::size_t i = 0; i < readings_.size(); ++i) {
+    if (readings_[i].users == 0) {
+      free = i;
+    } else if (readings_[i].lent && readings_[i].resolved.store == &store && readings_[i].resolved.relation == relation) {
+      ++readings_[i].users;
+      return static_cast<ReadingId>(i);
+    }
+  }
+  if (free == readings_.size()) readings_.emplace_back();
+  RegisteredReading& part = readings_[free];
+  part = readings_[whole];
+  part.users = 1;
+  part.derived = no_relation;
+  part.lent = true;
+  part.resolved.store = &store;
+  part.resolved.relation = relation;
+  part.resolved.lent = true;
+  return static_cast<ReadingId>(free);
+}
+
 void DataGraph::drop_reading(ReadingId id) noexcept {
   RegisteredReading& reading = readings_[id];
+  if (reading.users == 1 && reading.lent) reading.resolved = Resolved{};
   if (--reading.users > 0 || reading.derived == no_relation) return;
   try {
     drop_derived(reading.derived);
@@ -103,7 +126,7 @@ void DataGraph::forget_derived() noexcept {
   derived_parallel_.clear();
   for (RegisteredReading& reading : readings_) {
     reading.derived = no_relation;
-    reading.resolved = Resolved{};
+    if (!reading.lent) reading.resolved = Resolved{};
   }
 }
 
@@ -149,7 +172,7 @@ std::uint32_t DataGraph::arity(const RegisteredReading& reading, std::span<const
 
 void DataGraph::resolve_readings(std::span<const std::uint8_t> arriving) {
   for (RegisteredReading& reading : readings_) {
-    if (reading.users == 0) continue;
+    if (reading.users == 0 || reading.lent) continue;
     if (reading.derived == no_relation) {
       RelationId only = no_relation;
       const std::uint32_t covered = arity(reading, arriving, only);
@@ -225,6 +248,10 @@ RelationFigures DataGraph::figures(ReadingId id) const {
   const RegisteredReading& reading = readings_[id];
   if (reading.derived != no_relation && reading.derived < derived_->figures().size()) {
     return derived_->figures()[reading.derived];
+  }
+  if (reading.lent) {
+    const auto lent = reading.resolved.store->figures();
+    return reading.resolved.relation < lent.size() ? lent[reading.resolved.relation] : RelationFigures{};
   }
   RelationFigures sum;
   const auto figures = base_.figures();

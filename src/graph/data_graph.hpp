@@ -49,6 +49,7 @@ struct Resolved {
   bool incoming = false;             ///< of all entries, where the relation is a base relation
   bool derived = false;
   bool parallel = false;
+  bool lent = false;  ///< a part of the lists that the graph has: those of DataGraph::lend_reading
 };
 
 class DataGraph {
@@ -96,6 +97,10 @@ class DataGraph {
 
   /// Registers what a query edge reads; equal readings share a number. Materialises nothing yet: stage or resolve_all does.
   ReadingId add_reading(const Reading& reading);
+  /// Registers lists that the caller has made and keeps until the reading is dropped: some of the entries that `whole`,
+  /// resolved before, reads, with its tags where it is derived. Asked for the same lists again, the same number. Nothing is
+  /// staged from its first use to its last.
+  ReadingId lend_reading(ReadingId whole, const Adjacency& store, RelationId relation);
   void drop_reading(ReadingId reading) noexcept;
   /// Where the reading's lists are, as of the last stage or resolve_all.
   [[nodiscard]] const Resolved& resolve(ReadingId reading) const noexcept { return readings_[reading].resolved; }
@@ -129,6 +134,7 @@ class DataGraph {
     std::uint32_t users = 0;
     RelationId derived = no_relation;  // in derived_, once materialised
     Resolved resolved;
+    bool lent = false;
   };
 
   [[nodiscard]] VertexId shorter_end(const Edge& edge) const noexcept {

@@ -83,6 +83,9 @@ class Matcher {
   virtual void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
                      std::span<QueryResult> results, const StopFlag* stop, MatchSteps& steps) = 0;
 
+  /// Whether it reads lent lists (graph::DataGraph::lend_reading).
+  [[nodiscard]] virtual bool reads_lent() const noexcept { return false; }
+
   [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
   [[nodiscard]] virtual CacheStatistics statistics() const { return {}; }
 };

@@ -59,6 +59,7 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
       neighbours_(query.vertices.size()) {
   for (const QueryVertex& vertex : query.vertices) labels.push_back(intern(vertex.labels, graph.vertex_labels));
   edges.reserve(query.edges.size());
+  replaced_.reserve(2 * query.edges.size());
   std::vector<graph::ReadingId> added;
   added.reserve(2 * query.edges.size() + query.vertices.size());
   const auto add = [&](const graph::Reading& reading) {
@@ -97,6 +98,13 @@ BoundQuery::~BoundQuery() {
     for (const graph::ReadingId reading : edge.reading) graph_->drop_reading(reading);
   }
   for (const graph::ReadingId reading : any_edge) graph_->drop_reading(reading);
+  for (const graph::ReadingId reading : replaced_) graph_->drop_reading(reading);
+}
+
+void BoundQuery::restrict(std::uint32_t edge, unsigned end, graph::ReadingId reading) noexcept {
+  graph::ReadingId& held = edges[edge].reading[end];
+  replaced_.push_back(held);  // has room
+  held = reading;
 }
 
 bool BoundQuery::compatible(std::uint32_t u, std::uint32_t v) const noexcept {

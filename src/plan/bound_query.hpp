@@ -58,10 +58,15 @@ class BoundQuery {
   /// takes more than distinct vertices.
   [[nodiscard]] bool edges_may_coincide() const noexcept { return edges_may_coincide_; }
 
+  /// From now on the query edge is read at this end (0: source, 1: target) by another reading, which covers some of what the
+  /// one before covers and all that matches need. Takes a use of the reading over; the one before stays registered.
+  void restrict(std::uint32_t edge, unsigned end, graph::ReadingId reading) noexcept;
+
  private:
   graph::DataGraph* graph_;
   std::vector<std::uint32_t> neighbours_;
   bool edges_may_coincide_ = false;
+  std::vector<graph::ReadingId> replaced_;
 };
 
 }  // namespace deltamatch::plan

@@ -7,7 +7,7 @@ namespace deltamatch::plan {
 namespace {
 
 // A relation with fewer entries says little about the batch that is coming: it is taken for one of middling lists, so that
-// structure decides and no plan rests on a graph that is still empty.
+// structure decides and no plan rests on a graph that is still empty. Lent lists are all that will be read.
 constexpr double telling_entries = 1000;
 constexpr double unknown_degree = 8;
 
@@ -24,7 +24,7 @@ Estimates::Estimates(const BoundQuery& query) : query_(&query) {
       const auto found = static_cast<double>(figures.entries);
       degree[end] = found == 0 ? unknown_degree : figures.squares / found;
       lists[end] = std::max(1.0, static_cast<double>(figures.lists));
-      if (found < telling_entries) {
+      if (found < telling_entries && !query.graph().resolve(edge.reading[end]).lent) {
         degree[end] = std::max(degree[end], unknown_degree);
         lists[end] = std::max(lists[end], telling_entries);
       }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -125,7 +126,11 @@ struct QueryPlans {
 
 /// One plan that finds all matches of the graph with every edge as anchor; the anchor is the rarest arc, tried in both
 /// orientations where its query edge is undirected.
-[[nodiscard]] QueryPlans make_static_plans(const BoundQuery& query);
+struct StaticPlanning {
+  std::optional<std::uint32_t> anchor;  ///< this query edge instead of the rarest
+  bool sums = true;                     ///< plan sums as well; without them all matches are walked to
+};
+[[nodiscard]] QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how = {});
 
 /// Actual figures of a plan over the batches so far, beside the estimates.
 struct PlanActuals {

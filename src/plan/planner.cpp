@@ -142,22 +142,23 @@ QueryPlans make_delta_plans(const BoundQuery& query) {
   return result;
 }
 
-QueryPlans make_static_plans(const BoundQuery& query) {
+QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how) {
   QueryPlans result;
   result.planned_edges = query.graph().edges();
   const Estimates estimates(query);
-  std::uint32_t rarest = 0;
-  for (std::uint32_t e = 1; e < query.edges.size(); ++e) {
-    if (estimates.entries(e) < estimates.entries(rarest)) rarest = e;
+  std::uint32_t anchor = how.anchor.value_or(0);
+  for (std::uint32_t e = 1; e < query.edges.size() && !how.anchor; ++e) {
+    if (estimates.entries(e) < estimates.entries(anchor)) anchor = e;
   }
   const bool ordered = query.mode == MatchMode::isomorphism;
   const Count symmetry = ordered ? query.group.order() : 1;
   for (const query::Arc arc : query::arcs(query.query)) {
-    if (arc.edge != rarest) continue;
+    if (arc.edge != anchor) continue;
     result.plans.push_back(make_plan(query, estimates, arc, false,
                                      ordered ? query::order_constraints(query.group) : std::vector<query::OrderConstraint>{}));
     result.plans.back().stabiliser = symmetry;
   }
+  if (!how.sums) return result;
   // The plans' sums are divided together, so they must be sums of the same thing.
   const auto count_plans = [&](bool allow_ordered) {
     for (Plan& plan : result.plans) plan.count = make_count_plan(query, estimates, plan, symmetry, no_anchor, allow_ordered);

@@ -31,6 +31,31 @@ class Static(harness.CliTest):
         return outcome
 
 
+class Filtered(Static):
+    def test_every_filter_gives_the_same_answer_and_reports_its_steps(self):
+        # Two paths A-B-C; the B of a third leads to no C.
+        self.write("g.graph", "t 8 5\n" + "".join(f"v {v} {label}\n" for v, label in enumerate([0, 1, 2, 0, 1, 2, 0, 1]))
+                   + "e 0 1\ne 1 2\ne 3 4\ne 4 5\ne 6 7\n")
+        args = ["--graph", "g.graph", "--undirected", "--query", "path=(a:0)--(b:1)--(c:2)"]
+        candidates = {"none": None, "label": [3, 3, 2], "degree": [3, 2, 2], "refine": [2, 2, 2]}
+        for how, left in candidates.items():
+            query = self.json("match", *args, "--filter", how)["queries"][0]
+            self.assertEqual(query["matches"], 2, how)
+            if left is None:
+                self.assertNotIn("filter", query)
+                continue
+            self.assertTrue(query["filter"]["used"])
+            self.assertEqual(query["filter"]["steps"][-1]["candidates"], left, how)
+            self.assertIn("candidates:", self.ok("match", *args, "--filter", how).out)
+        self.assertEqual(self.counts(*args), {"path": 2})
+
+    def test_a_query_without_candidates_has_no_match(self):
+        self.write("g.graph", "t 2 1\nv 0 0\nv 1 1\ne 0 1\n")
+        query = self.json("match", "--graph", "g.graph", "--undirected", "--query", "p=(a:0)--(b:0)", "--filter", "refine")["queries"][0]
+        self.assertEqual(query["matches"], 0)
+        self.assertFalse(query["filter"]["used"])
+
+
 class Induced(Static):
     def test_no_other_edge_between_the_vertices(self):
         # A square with one diagonal, and one without.

@@ -63,21 +63,25 @@ Answer answer_of(const std::map<oracle::Embedding, MatchId>& listed) {
 
 struct Seen {
   int answers = 0;
-  int large = 0;  ///< with matches, of six vertices and more
-  int fewer = 0;  ///< induced ones are some of all
-  int modes = 0;  ///< bit set of the modes of the latter
+  int large = 0;               ///< with matches, of six vertices and more
+  int fewer = 0;               ///< induced ones are some of all
+  int modes = 0;               ///< bit set of the modes of the latter
+  int filtered = 0;            ///< bit set of the modes in which matches were found among candidates
+  int without_candidates = 0;  ///< answered without matching
 };
 
-StaticOptions how(const QueryOptions& query, bool induced, bool list) {
+StaticOptions how(const QueryOptions& query, bool induced, bool list, Filter filter = Filter::automatic) {
   StaticOptions options;
   options.query = query;
   options.query.list = list;
   options.induced = induced;
+  options.filter = filter;
   return options;
 }
 
-std::map<oracle::Embedding, MatchId> list(Engine& engine, const Standing& standing, bool induced) {
-  const StaticOptions options = how(standing.options, induced, true);
+std::map<oracle::Embedding, MatchId> list(Engine& engine, const Standing& standing, bool induced,
+                                          Filter filter = Filter::automatic) {
+  const StaticOptions options = how(standing.options, induced, true, filter);
   ListingRecorder recorder;
   const StaticResult result = engine.match(standing.query, options, &recorder);
   auto listed = recorder.finish();
@@ -86,6 +90,20 @@ std::map<oracle::Embedding, MatchId> list(Engine& engine, const Standing& standi
   for (const auto& [embedding, id] : listed) digest.add(id);
   RC_ASSERT(result.digest == digest);
   return listed;
+}
+
+/// Filtered or not, the answer is the same; candidates are vertices of matches at least.
+void check_filters(Engine& engine, const Standing& standing, bool induced, const std::map<oracle::Embedding, MatchId>& expected,
+                   Seen& seen) {
+  for (const Filter filter : {Filter::none, Filter::label, Filter::degree, Filter::refine}) {
+    const StaticResult counted = engine.match(standing.query, how(standing.options, induced, false, filter));
+    RC_ASSERT(counted.matches == Count{expected.size()});
+    RC_ASSERT(list(engine, standing, induced, filter) == expected);
+    RC_ASSERT(counted.filter.steps.empty() == (filter == Filter::none));
+    RC_ASSERT(!counted.filter.used || filter != Filter::none);
+    if (counted.filter.used && !expected.empty()) seen.filtered |= 1 << static_cast<int>(standing.options.mode);
+    if (filter == Filter::refine && !counted.filter.used) ++seen.without_candidates;
+  }
 }
 
 /// False where there is too much to enumerate.
@@ -102,6 +120,7 @@ bool check(Engine& engine, const oracle::DataGraph& graph, const Standing& stand
     RC_ASSERT(engine.match(standing.query, how(standing.options, induced, false)).matches == Count{expected.size()});
     listed[induced ? 1 : 0] = list(engine, standing, induced);
     RC_ASSERT(answer_of(listed[induced ? 1 : 0]) == expected);
+    check_filters(engine, standing, induced, listed[induced ? 1 : 0], seen);
     ++seen.answers;
     if (induced && !expected.empty() && standing.query.vertices.size() >= 6) ++seen.large;
   }
@@ -146,6 +165,8 @@ void hold_static(int cases, const Traits& traits, unsigned threads) {
   EXPECT_GT(seen.answers, cases);
   EXPECT_GT(seen.fewer, cases / 50);
   EXPECT_EQ(seen.modes, 7) << "not in every mode";
+  EXPECT_EQ(seen.filtered, 7) << "not in every mode";
+  EXPECT_GT(seen.without_candidates, cases / 100);
   if (traits.large) {
     EXPECT_GT(seen.large, cases / 200);
   }

@@ -1,0 +1,30 @@
+// Filtering before a whole graph is matched: which vertices each query vertex can be mapped to.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace deltamatch {
+
+/// How far candidates are filtered; each one does what those before it do. `automatic` refines once matching has taken ten
+/// times as long as filtering is going to take, and matches on what is left where enough has gone.
+enum class Filter : std::uint8_t { automatic, none, label, degree, refine };
+
+/// One step of filtering: "label", "degree", or a round of "refine".
+struct FilterStep {
+  std::string_view name;
+  std::vector<std::uint64_t> candidates;  ///< left after it, by query vertex
+  double seconds = 0;
+};
+
+/// What filtering did before a static match. Independent of the number of threads, except for the seconds.
+struct FilterReport {
+  std::vector<FilterStep> steps;  ///< those that were run; where one left no candidates, the last
+  bool used = false;              ///< matching reads candidates only
+  std::uint64_t entries = 0;      ///< where used, of the lists that matching reads instead of the graph's
+  std::size_t bytes = 0;          ///< where used, of these lists
+  double seconds = 0;             ///< of all steps and of making the lists
+};
+
+}  // namespace deltamatch

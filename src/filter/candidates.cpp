@@ -1,0 +1,151 @@
+#include "filter/candidates.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace deltamatch::filter {
+
+namespace {
+
+constexpr std::size_t grain = std::size_t{1} << 12;
+
+std::vector<std::vector<Need>> needs_of(const plan::BoundQuery& query) {
+  const bool distinct = query.mode != MatchMode::homomorphism;
+  std::vector<std::vector<Need>> needs(query.vertices());
+  for (const plan::BoundEdge& edge : query.edges) {
+    for (unsigned end = 0; end < 2; ++end) {
+      auto& own = needs[end == 0 ? edge.source : edge.target];
+      const Mask neighbour = Mask{1} << (end == 0 ? edge.target : edge.source);
+      const auto known = std::ranges::find(own, edge.reading[end], &Need::reading);
+      if (known == own.end()) {
+        own.push_back({edge.reading[end], 1, neighbour});
+      } else {
+        known->entries += distinct ? 1 : 0;
+        known->neighbours |= neighbour;
+      }
+    }
+  }
+  return needs;
+}
+
+std::span<const std::uint32_t> list(const graph::DataGraph& graph, graph::ReadingId reading, VertexId vertex) {
+  const graph::Resolved& where = graph.resolve(reading);
+  if (where.store == nullptr || vertex >= where.store->vertices()) return {};
+  return where.store->ids(vertex, where.relation);
+}
+
+template <class Visit>
+void for_each_bit(Mask mask, Visit&& visit) {
+  for (; mask != 0; mask &= mask - 1) visit(static_cast<std::uint32_t>(std::countr_zero(mask)));
+}
+
+}  // namespace
+
+Candidates::Candidates(const plan::BoundQuery& query, Workers& workers)
+    : query_(&query),
+      workers_(&workers),
+      needs_(needs_of(query)),
+      degrees_(query.vertices(), 1),
+      masks_(query.graph().base().vertices()),
+      next_(masks_.size()) {
+  if (query.mode == MatchMode::homomorphism) return;
+  for (std::uint32_t v = 0; v < query.vertices(); ++v) {
+    degrees_[v] = 0;
+    for (const Need& need : needs_[v]) degrees_[v] += need.entries;
+  }
+}
+
+// Replaces every vertex's mask by keep(vertex, mask), and takes stock.
+template <class Keep>
+void Candidates::sweep(Keep&& keep) {
+  std::vector<Left> left(workers_->size());
+  workers_->for_each(masks_.size(), grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    Left& own = left[worker];
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto vertex = static_cast<VertexId>(i);
+      const Mask kept = keep(vertex, masks_[i]);
+      next_[i] = kept;
+      if (kept == 0) continue;
+      const std::uint64_t degree = query_->graph().degree(vertex);
+      for_each_bit(kept, [&](std::uint32_t v) { ++own.candidates[v]; });
+      own.edges += degree * static_cast<std::uint64_t>(std::popcount(kept));
+    }
+  });
+  masks_.swap(next_);
+  left_ = {};
+  for (const Left& own : left) {
+    for (std::size_t v = 0; v < own.candidates.size(); ++v) left_.candidates[v] += own.candidates[v];
+    left_.edges += own.edges;
+  }
+}
+
+void Candidates::by_label() {
+  const graph::DataGraph& graph = query_->graph();
+  std::vector<Mask> by_label(graph.vertex_labels.size());
+  for (LabelId label = 0; label < by_label.size(); ++label) {
+    for (std::uint32_t v = 0; v < query_->vertices(); ++v) {
+      if (plan::admits(query_->labels[v], label)) by_label[label] |= Mask{1} << v;
+    }
+  }
+  sweep([&](VertexId vertex, Mask) { return graph.degree(vertex) == 0 ? 0 : by_label[graph.dictionary.label(vertex)]; });
+}
+
+void Candidates::by_degree() {
+  sweep([&](VertexId vertex, Mask mask) { return mask == 0 ? 0 : keep_by_degree(vertex, mask); });
+}
+
+Mask Candidates::keep_by_degree(VertexId vertex, Mask mask) const {
+  const graph::DataGraph& graph = query_->graph();
+  const std::uint32_t degree = graph.degree(vertex);
+  for_each_bit(mask, [&](std::uint32_t v) {
+    const bool kept = degree >= degrees_[v] && std::ranges::all_of(needs_[v], [&](const Need& need) {
+                        return list(graph, need.reading, vertex).size() >= need.entries;
+                      });
+    if (!kept) mask &= ~(Mask{1} << v);
+  });
+  return mask;
+}
+
+void Candidates::refine() {
+  sweep([&](VertexId vertex, Mask mask) { return mask == 0 ? 0 : keep_by_lists(vertex, mask); });
+}
+
+Mask Candidates::keep_by_lists(VertexId vertex, Mask mask) const {
+  const graph::DataGraph& graph = query_->graph();
+  const Mask all = mask;
+  for_each_bit(all, [&](std::uint32_t v) {
+    for (const Need& need : needs_[v]) {
+      Mask found = 0;
+      std::uint32_t entries = 0;
+      for (const VertexId neighbour : list(graph, need.reading, vertex)) {
+        const Mask there = masks_[neighbour] & need.neighbours;
+        found |= there;
+        entries += there != 0 ? 1 : 0;
+        if (found == need.neighbours && entries >= need.entries) break;
+      }
+      if (found == need.neighbours && entries >= need.entries) continue;
+      mask &= ~(Mask{1} << v);
+      return;
+    }
+  });
+  return mask;
+}
+
+bool Candidates::any_empty() const noexcept {
+  const auto sizes = std::span(left_.candidates).first(query_->vertices());
+  return std::ranges::find(sizes, std::uint64_t{0}) != sizes.end();
+}
+
+std::vector<Mask> Candidates::alike() const {
+  const std::uint32_t vertices = query_->vertices();
+  std::vector<Mask> alike(vertices, vertices == 32 ? ~Mask{0} : (Mask{1} << vertices) - 1);
+  Mask last = 0;
+  for (const Mask mask : masks_) {
+    if (mask == last) continue;
+    last = mask;
+    for (std::uint32_t v = 0; v < vertices; ++v) alike[v] &= (mask >> v & 1u) != 0 ? mask : ~mask;
+  }
+  return alike;
+}
+
+}  // namespace deltamatch::filter

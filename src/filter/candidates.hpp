@@ -1,0 +1,79 @@
+// Which data vertices each query vertex can be mapped to.
+//
+// Needs the settled graph with resolved readings, and at most 32 query vertices: a data vertex holds one word, with a bit for
+// each query vertex that it is a candidate of. So one look at its lists decides for all query vertices, and one pass over
+// their entries tells of all query vertices at once which have a candidate there.
+//
+// What is taken out can be in no match, whatever the mode: where vertices may coincide and edges too, a list must have an
+// entry; where edges are distinct, as many entries as query edges read the list, for these are mapped to distinct entries.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "deltamatch/query.hpp"
+#include "plan/bound_query.hpp"
+
+namespace deltamatch::filter {
+
+/// Bit set of query vertices.
+using Mask = std::uint32_t;
+static_assert(max_query_vertices <= 32);
+
+/// What a query vertex asks of one list of its candidates.
+struct Need {
+  graph::ReadingId reading;
+  std::uint32_t entries;  ///< at least so many, each leading to a candidate of one of the neighbours
+  Mask neighbours;        ///< that the reading leads to; each has a candidate among the entries
+};
+
+/// Figures of the candidates that are left.
+struct Left {
+  std::array<std::uint64_t, max_query_vertices> candidates{};  ///< by query vertex
+  std::uint64_t edges = 0;                                     ///< that they have, summed over query vertices
+};
+
+/// The order of steps is free, but each later one is the cheaper for the ones before. Steps run on all workers and do not
+/// depend on their number. Both arguments outlive it.
+class Candidates {
+ public:
+  Candidates(const plan::BoundQuery& query, Workers& workers);
+
+  /// All vertices that bear a label which the query vertex admits. O(vertices).
+  void by_label();
+  /// Drops vertices with too few edges, or too short a list for what the query vertex reads: the lists are by direction, edge
+  /// label and neighbour's label. O(vertices x lists that the query reads).
+  void by_degree();
+  /// One round: drops vertices whose lists lead to no candidate, or to too few, as of the round before. All query edges at a
+  /// vertex are looked at together. O(edges at the candidates).
+  void refine();
+
+  [[nodiscard]] const Left& left() const noexcept { return left_; }
+  [[nodiscard]] bool any_empty() const noexcept;
+  /// The query vertices that a data vertex may be mapped to.
+  [[nodiscard]] Mask of(VertexId vertex) const noexcept { return masks_[vertex]; }
+  [[nodiscard]] const std::vector<Mask>& masks() const noexcept { return masks_; }
+  /// By query vertex, one for each reading there.
+  [[nodiscard]] const std::vector<std::vector<Need>>& needs() const noexcept { return needs_; }
+  /// By query vertex: all with the very same candidates, itself among them. O(vertices).
+  [[nodiscard]] std::vector<Mask> alike() const;
+  [[nodiscard]] std::size_t bytes() const noexcept { return (masks_.capacity() + next_.capacity()) * sizeof(Mask); }
+
+ private:
+  template <class Keep>
+  void sweep(Keep&& keep);
+  [[nodiscard]] Mask keep_by_degree(VertexId vertex, Mask mask) const;
+  [[nodiscard]] Mask keep_by_lists(VertexId vertex, Mask mask) const;
+
+  const plan::BoundQuery* query_;
+  Workers* workers_;
+  std::vector<std::vector<Need>> needs_;
+  std::vector<std::uint32_t> degrees_;  // by query vertex: edges that a candidate has at least
+  std::vector<Mask> masks_;
+  std::vector<Mask> next_;
+  Left left_;
+};
+
+}  // namespace deltamatch::filter

@@ -1,0 +1,73 @@
+#include "filter/filtering.hpp"
+
+#include <chrono>
+#include <set>
+
+namespace deltamatch::filter {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Seconds per vertex and entry that the steps look at, all of them and making the lists together.
+constexpr double seconds_per_entry = 100e-9;
+// Refinement ends once a round takes less than this share of what is left, and after this many rounds.
+constexpr double least_gain = 1.0 / 32;
+constexpr int most_rounds = 16;
+// The lists of candidates are made where they have at most this share of the edges that the labels leave.
+constexpr double most_edges = 0.9;
+
+// Vertices, and the entries of each list that the query reads.
+double scanned(const plan::BoundQuery& query) {
+  std::set<graph::ReadingId> readings;
+  for (const plan::BoundEdge& edge : query.edges) readings.insert(edge.reading.begin(), edge.reading.end());
+  auto entries = static_cast<double>(query.graph().base().vertices());
+  for (const graph::ReadingId reading : readings) entries += static_cast<double>(query.graph().figures(reading).entries);
+  return entries;
+}
+
+}  // namespace
+
+double expected_seconds(const plan::BoundQuery& query) { return seconds_per_entry * scanned(query); }
+
+template <class Step>
+void Filtering::take(std::string_view name, Candidates& candidates, Step&& step) {
+  const auto start = Clock::now();
+  step();
+  const auto& sizes = candidates.left().candidates;
+  report_.steps.push_back({name, {sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(candidates.needs().size())}, 0});
+  report_.steps.back().seconds = seconds_since(start);
+  no_match_ = candidates.any_empty();
+}
+
+void Filtering::run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how, Workers& workers,
+                    const std::atomic<bool>& stop) {
+  const auto start = Clock::now();
+  const bool automatic = how == Filter::automatic;
+  if (how == Filter::none) return;
+  Candidates candidates(query, workers);
+  const auto over = [&] { return no_match_ || stop.load(std::memory_order_relaxed); };
+  take("label", candidates, [&] { candidates.by_label(); });
+  const std::uint64_t edges = candidates.left().edges;
+  if (!over() && how != Filter::label) take("degree", candidates, [&] { candidates.by_degree(); });
+  for (int round = 0; round < most_rounds && !over() && (automatic || how == Filter::refine); ++round) {
+    const std::uint64_t before = candidates.left().edges;
+    take("refine", candidates, [&] { candidates.refine(); });
+    if (static_cast<double>(before - candidates.left().edges) <= least_gain * static_cast<double>(before)) break;
+  }
+  const bool worthwhile = static_cast<double>(candidates.left().edges) <= most_edges * static_cast<double>(edges);
+  if (!over() && (!automatic || worthwhile)) {
+    lists_ = std::make_unique<PrunedLists>(query, candidates, workers, stop);
+    if (!stop.load(std::memory_order_relaxed)) {
+      lists_->lend(query, graph);
+      report_.used = true;
+      report_.entries = lists_->entries();
+      report_.bytes = lists_->bytes();
+    }
+  }
+  report_.seconds = seconds_since(start);
+}
+
+}  // namespace deltamatch::filter

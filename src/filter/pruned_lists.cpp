@@ -1,0 +1,89 @@
+#include "filter/pruned_lists.hpp"
+
+#include <algorithm>
+
+namespace deltamatch::filter {
+
+namespace {
+
+// Half-edges staged at once: bounds the memory beside the lists.
+constexpr std::size_t chunk = std::size_t{1} << 18;
+
+bool reads_tags(const plan::BoundQuery& query) {
+  return std::ranges::any_of(query.edges, [&](const plan::BoundEdge& edge) {
+    return std::ranges::any_of(edge.reading, [&](graph::ReadingId reading) { return query.graph().resolve(reading).derived; });
+  });
+}
+
+std::uint32_t target(const plan::BoundEdge& edge, unsigned end) { return end == 0 ? edge.target : edge.source; }
+std::uint32_t source(const plan::BoundEdge& edge, unsigned end) { return end == 0 ? edge.source : edge.target; }
+
+}  // namespace
+
+PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candidates, Workers& workers,
+                         const std::atomic<bool>& stop)
+    : alike_(candidates.alike()), store_(reads_tags(query) ? graph::Column::tag : graph::Column::none, graph::heap_slabs()) {
+  for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
+    for (unsigned end = 0; end < 2; ++end) {
+      const plan::BoundEdge& edge = query.edges[e];
+      const std::size_t known = relation_of(query, e, end);
+      if (known == relations_.size()) relations_.push_back({edge.reading[end], alike_[target(edge, end)], 0});
+      relations_[known].sources |= Mask{1} << source(edge, end);
+    }
+  }
+  const auto vertices = static_cast<VertexId>(candidates.masks().size());
+  store_.reserve_vertices(vertices);
+  std::vector<graph::HalfEdge> arriving;
+  const auto flush = [&] {
+    store_.stage(arriving, {});
+    store_.settle(workers);
+    entries_ += arriving.size();
+    arriving.clear();
+  };
+  for (VertexId vertex = 0; vertex < vertices; ++vertex) {
+    if (candidates.of(vertex) != 0) collect(query, candidates, vertex, arriving);
+    if (arriving.size() < chunk) continue;
+    flush();
+    if (stop.load(std::memory_order_relaxed)) return;
+  }
+  flush();
+}
+
+// The relation that a query edge reads at an end, or one past the last where there is none yet.
+std::size_t PrunedLists::relation_of(const plan::BoundQuery& query, std::uint32_t edge, unsigned end) const {
+  const plan::BoundEdge& bound = query.edges[edge];
+  const auto found = std::ranges::find_if(relations_, [&](const Relation& relation) {
+    return relation.reading == bound.reading[end] && relation.targets == alike_[target(bound, end)];
+  });
+  return static_cast<std::size_t>(found - relations_.begin());
+}
+
+// Appends the vertex's lists, ascending by relation and entry.
+void PrunedLists::collect(const plan::BoundQuery& query, const Candidates& candidates, VertexId vertex,
+                          std::vector<graph::HalfEdge>& into) const {
+  const Mask own = candidates.of(vertex);
+  for (graph::RelationId r = 0; r < relations_.size(); ++r) {
+    const Relation& relation = relations_[r];
+    if ((relation.sources & own) == 0) continue;
+    const graph::Resolved& where = query.graph().resolve(relation.reading);
+    if (where.store == nullptr) continue;
+    const graph::List list = where.store->list(vertex, where.relation);
+    for (std::uint32_t i = 0; i < list.size; ++i) {
+      if ((candidates.of(list.ids[i]) & relation.targets) == 0) continue;
+      const std::uint32_t tag = where.derived ? list.tags[i] : 0;
+      into.push_back({vertex, r, list.ids[i], tag, tag});
+    }
+  }
+}
+
+void PrunedLists::lend(plan::BoundQuery& query, graph::DataGraph& graph) const {
+  for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
+    std::array<std::size_t, 2> relations{relation_of(query, e, 0), relation_of(query, e, 1)};
+    for (unsigned end = 0; end < 2; ++end) {
+      const auto relation = static_cast<graph::RelationId>(relations[end]);
+      query.restrict(e, end, graph.lend_reading(relations_[relation].reading, store_, relation));
+    }
+  }
+}
+
+}  // namespace deltamatch::filter

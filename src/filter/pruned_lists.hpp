@@ -1,0 +1,45 @@
+// The candidate edges of a query: for each query edge and end, the lists of one end's candidates with the other end's
+// candidates only.
+//
+// They are an adjacency store like the graph's own, with a relation for every reading and set of targets, and the query reads
+// them through readings that are lent to the graph. So planner and matcher see a smaller graph and need not know of filtering.
+// Query vertices with the very same candidates share their relations, as plans tell from equal readings what is alike.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "filter/candidates.hpp"
+#include "graph/data_graph.hpp"
+
+namespace deltamatch::filter {
+
+/// Outlives every query that reads it, and must not be moved meanwhile.
+class PrunedLists {
+ public:
+  /// Once `stop` is set, what is made is of no use. O(entries of the candidates' lists x relations that read them).
+  PrunedLists(const plan::BoundQuery& query, const Candidates& candidates, Workers& workers, const std::atomic<bool>& stop);
+
+  /// From now on the query, whose graph this is, reads these lists.
+  void lend(plan::BoundQuery& query, graph::DataGraph& graph) const;
+
+  [[nodiscard]] std::uint64_t entries() const noexcept { return entries_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return store_.bytes(); }
+
+ private:
+  struct Relation {
+    graph::ReadingId reading;
+    Mask targets;  ///< query vertices with one and the same candidates
+    Mask sources;  ///< query vertices at whose candidates it is read
+  };
+  [[nodiscard]] std::size_t relation_of(const plan::BoundQuery& query, std::uint32_t edge, unsigned end) const;
+  void collect(const plan::BoundQuery& query, const Candidates& candidates, VertexId vertex,
+               std::vector<graph::HalfEdge>& into) const;
+
+  std::vector<Mask> alike_;
+  std::vector<Relation> relations_;
+  graph::Adjacency store_;
+  std::uint64_t entries_ = 0;
+};
+
+}  // namespace deltamatch::filter
