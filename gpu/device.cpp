@@ -82,6 +82,10 @@ void Device::start(const FlatPrograms& flat, std::uint32_t share, std::uint32_t 
     parts.push_back(part);
     lists_ = lists_ || std::any_of(work->origins.begin(), work->origins.end(), [](const auto& origin) { return origin.list; });
   }
+  // All memory first: a kernel that runs must not find that there is none for the next.
+  std::size_t frame_words = 0;
+  for (const Part& part : parts) frame_words = std::max(frame_words, part.grid.frame_words);
+  if (frame_words > 0) frames_.reserve(frame_words);
   bundle_.send(stream);
   const std::size_t programs = flat.sums.programs.size() + flat.walks.programs.size();
   totals_.reserve(programs);
@@ -131,7 +135,7 @@ void Device::start(const FlatPrograms& flat, std::uint32_t share, std::uint32_t 
     work.pages = pages_;
     work.counters = &outcome_.get()->counters;
     for (int s = 0; s < 2; ++s) work.accesses[s] = measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
-    if (part.grid.frame_words > 0) work.frames = frames_.reserve(part.grid.frame_words);
+    if (part.grid.frame_words > 0) work.frames = frames_.get();
     launch(work, part.layout, part.grid, sums, stream);
   }
   check(cudaEventRecord(done_.get(), stream), "cudaEventRecord");

@@ -99,7 +99,8 @@ class Device {
   void use() const { check(cudaSetDevice(ordinal_), "cudaSetDevice"); }
   [[nodiscard]] DeviceGraph& mirror() noexcept { return *mirror_; }
 
-  /// Queues share number `share` of the work; nothing is waited for. Throws DeviceOutOfMemory before anything is queued.
+  /// Queues share number `share` of the work; nothing is waited for. Throws DeviceOutOfMemory before a
+  /// kernel is.
   void start(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuOptions& options,
              std::size_t base_vertices, std::size_t derived_vertices);
 

@@ -74,9 +74,10 @@ class GpuMatcher final : public match::Matcher {
         try {
           cache_and_match(graph, resolved, tasks, results, stop, steps);
           break;
-        } catch (const DeviceOutOfMemory&) {  // before any kernel was begun
+        } catch (const DeviceOutOfMemory&) {  // before results were taken
           if (!make_room()) throw;
-          if (policy_ == CachePolicy::random_walk) estimated_ = &estimator_.run(graph, passes, tasks, programs);
+          if (policy_ == CachePolicy::random_walk && estimated_ == nullptr)
+            estimated_ = &estimator_.run(graph, passes, tasks, programs);
         }
       }
     }
