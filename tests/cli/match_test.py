@@ -18,7 +18,7 @@ class Match(harness.CliTest):
         self.clique = "c=" + ",".join(f"(v{i})--(v{j})" for i in range(5) for j in range(i))
 
     def test_json_has_exactly_these_keys_in_this_order(self):
-        result = self.json("match", "--graph", "g.txt", "--query", TRIANGLE, "--query", WEDGE)
+        result = self.json("match", "--graph", "g.txt", "--query", TRIANGLE, "--query", WEDGE, "--filter", "none")
         self.assertEqual(list(result), ["v", "graph", "batches", "updates", "ignored", "queries", "seconds"])
         self.assertEqual(list(result["ignored"]), IGNORED)
         self.assertEqual(list(result["seconds"]), ["load", "apply", "estimate", "cache", "match", "settle", "total"])
@@ -32,10 +32,11 @@ class Match(harness.CliTest):
             return "star=" + ",".join(f"(hub)-->(v{i})" for i in range(leaves))
 
         args = ["match", "--graph", "hub.txt", "--json", "--query"]
-        self.assertIn(f'"matches":{math.comb(40, 31)}}}', self.ok(*args, star(31)).out)
+        # Read as text and up to what follows the digits: a slow machine adds how it filtered.
+        self.assertRegex(self.ok(*args, star(31)).out, f'"matches":{math.comb(40, 31)}[,}}]')
         many = math.perm(40, 20)
         self.assertTrue(2**64 < many < 2**128)
-        self.assertIn(f'"matches":{many}}}', self.ok(*args, star(20), "--count", "embeddings").out)
+        self.assertRegex(self.ok(*args, star(20), "--count", "embeddings").out, f'"matches":{many}[,}}]')
         self.assertGreater(math.perm(40, 31), 2**128)
         self.fails(1, *args, star(31), "--count", "embeddings", says="2^128")
 
@@ -82,14 +83,15 @@ class Match(harness.CliTest):
         self.write("clique.txt", "".join(f"{a} {b}\n" for a in range(150) for b in range(a)))
         for threads in (1, 2):
             partial = self.run_program("match", "--graph", "clique.txt", "--undirected", "--query",
-                                       "square=(a)--(b)--(c)--(d)--(a)", "--limit", 100, "--threads", threads, "--json")
+                                       "square=(a)--(b)--(c)--(d)--(a)", "--limit", 100, "--threads", threads, "--filter", "none",
+                                       "--json")
             self.assertEqual(partial.code, 1, partial)
             told = json.loads(partial.out)
             self.assertEqual(told["queries"], [{"name": "square", "matches": 100, "complete": False, "partial": "limit"}])
             self.assertLess(told["seconds"]["match"], 3)
 
     def test_limit_that_is_not_reached_changes_nothing(self):
-        self.assertEqual(self.json("match", "--graph", "g.txt", "--query", WEDGE, "--limit", 5)["queries"],
+        self.assertEqual(self.json("match", "--graph", "g.txt", "--query", WEDGE, "--limit", 5, "--filter", "none")["queries"],
                          [{"name": "wedge", "matches": 4}])
 
     def test_timeout_does_not_look_like_success(self):
@@ -101,12 +103,12 @@ class Match(harness.CliTest):
         self.json("match", "--graph", "g.txt", "--query", TRIANGLE, "--timeout", "1h")
 
     def test_unknown_labels_are_a_correct_zero(self):
-        self.assertEqual(self.json("match", "--graph", "g.txt", "--query", "q=(a:Nowhere)-[:NEVER]->(b)")["queries"],
-                         [{"name": "q", "matches": 0}])
+        result = self.json("match", "--graph", "g.txt", "--query", "q=(a:Nowhere)-[:NEVER]->(b)", "--filter", "none")
+        self.assertEqual(result["queries"], [{"name": "q", "matches": 0}])
 
     def test_graph_from_standard_input(self):
-        self.assertEqual(self.json("match", "--graph", "-", "--query", TRIANGLE, stdin="1 2\n2 3\n3 1\n")["queries"],
-                         [{"name": "triangle", "matches": 1}])
+        result = self.json("match", "--graph", "-", "--query", TRIANGLE, "--filter", "none", stdin="1 2\n2 3\n3 1\n")
+        self.assertEqual(result["queries"], [{"name": "triangle", "matches": 1}])
 
     def test_reading_options_are_those_of_the_graph(self):
         self.write("g.csv", "who,whom\na,b\nb,c\nc,a\n")
