@@ -7,6 +7,19 @@
 #include <utility>
 
 namespace deltamatch::ingest {
+namespace {
+
+/// How far an event time lies ahead of the record's own time in Kafka, in milliseconds, rounded up; 0: not at all, or the
+/// record bears none. That time and not the clock's, so that whoever reads the record again judges it alike.
+std::int64_t milliseconds_ahead(Timestamp time, std::int64_t recorded) {
+  Timestamp recorded_us = 0;
+  Timestamp ahead = 0;
+  if (recorded < 0 || __builtin_mul_overflow(recorded, 1000, &recorded_us) || time <= recorded_us) return 0;
+  if (__builtin_sub_overflow(time, recorded_us, &ahead)) return std::numeric_limits<std::int64_t>::max();
+  return ahead / 1000 + (ahead % 1000 != 0 ? 1 : 0);
+}
+
+}  // namespace
 
 std::string_view UpdateRun::key(std::size_t update) const {
   if (kept_.empty()) return {};
@@ -53,6 +66,7 @@ void UpdateRun::clear() noexcept {
 Assembler::Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark)
     : on_error_(options.on_error),
       max_record_(options.max_record),
+      max_ahead_(options.max_ahead),
       limits_(limits),
       max_bytes_(max_bytes),
       watermarks_(options.idle_after, watermark) {}
@@ -127,7 +141,17 @@ bool Assembler::decode(Part& part, const InputRecord& record) {
     refuse(part, record, *decoded.refused, decoded.message);
     return true;
   }
-  for (const Update& update : decoded.updates) largest_ = std::max(largest_, update.time);
+  std::optional<Timestamp> largest;
+  for (const Update& update : decoded.updates) largest = std::max(largest, update.time);
+  if (const std::int64_t ahead = largest ? milliseconds_ahead(*largest, record.timestamp) : 0;
+      max_ahead_.count() != 0 && ahead > max_ahead_.count()) {
+    refuse(
+        part, record, RejectReason::bad_time,
+        fmt::format("its time lies {} ms ahead of the record's timestamp in Kafka, more than input.max_ahead, which is {} ms",
+                    ahead, max_ahead_.count()));
+    return true;
+  }
+  largest_ = largest;
   if (limits_.max_span != 0 && !empty() && watermarks_.passes(record.part, largest_)) return false;
   take(part, record, decoded.updates);
   return true;

@@ -26,6 +26,7 @@ struct InputRecord {
   std::int64_t offset = 0;
   std::string_view key;
   std::optional<std::string_view> value;  ///< nothing: a tombstone, which says nothing
+  std::int64_t timestamp = -1;            ///< milliseconds since the epoch, as Kafka holds it; -1: none
 };
 
 /// A record that was refused, by its codec or by the engine.
@@ -141,6 +142,7 @@ class Assembler {
 
   OnError on_error_;
   std::size_t max_record_;
+  std::chrono::milliseconds max_ahead_;
   BatchLimits limits_;
   std::size_t max_bytes_;
   Watermarks watermarks_;

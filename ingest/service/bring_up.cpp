@@ -144,10 +144,11 @@ class Recutter {
 
   void must_be_read_alike(const Mark& mark) const {
     if (mark.reading.empty() || mark.reading == reading_) return;
-    throw Error(ErrorKind::configuration, "input",
-                fmt::format("batch {} was read with other topics, formats, columns or max_record, and has to be read again",
-                            mark.batch),
-                "set them back for this start, or restore the state directory from a backup");
+    throw Error(
+        ErrorKind::configuration, "input",
+        fmt::format("batch {} was read with other topics, formats, columns, max_record or max_ahead, and has to be read again",
+                    mark.batch),
+        "set them back for this start, or restore the state directory from a backup");
   }
 
   void take(const kafka::RangeReader& ranges, const kafka::Message& message) {
@@ -156,7 +157,8 @@ class Recutter {
       const InputTopics& topics = context_.options.input.topics[entry_of(context_.options.input.topics, at.topic)];
       parts_.push_back(assembler_.open(at, 0, topics, Clock::now()));
     }
-    assembler_.add({parts_[message.partition], message.offset, message.key.value_or(""), message.value}, Clock::now());
+    assembler_.add({parts_[message.partition], message.offset, message.key.value_or(""), message.value, message.timestamp},
+                   Clock::now());
   }
 
   void tell() {

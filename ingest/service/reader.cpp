@@ -148,7 +148,7 @@ void Reader::heed_ends(Clock::time_point now) {
 }
 
 void Reader::take(const kafka::Message& message, Clock::time_point asked) {
-  const InputRecord record{message.partition, message.offset, message.key.value_or(""), message.value};
+  const InputRecord record{message.partition, message.offset, message.key.value_or(""), message.value, message.timestamp};
   const auto now = Clock::now();
   if (!assembler_.empty()) fetching_ += now - asked;  // before the first record it is waiting for input
   bool taken = assembler_.add(record, now);

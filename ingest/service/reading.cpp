@@ -35,7 +35,7 @@ nlohmann::json to_json(const InputTopics& topics) {
 }  // namespace
 
 std::string reading_fingerprint(const InputOptions& input) {
-  nlohmann::json all = nlohmann::json::array({input.max_record, max_name});
+  nlohmann::json all = nlohmann::json::array({input.max_record, max_name, input.max_ahead.count()});
   for (const InputTopics& topics : input.topics) all.push_back(to_json(topics));
   const std::string text = all.dump();
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());

@@ -132,7 +132,7 @@ class Recovery(ServiceTest):
         service.kill()
         self.some_batches(**other).kill()  # the log has all
         shutil.rmtree(self.state)
-        self.refuses("was read with other topics, formats, columns or max_record", code=78)
+        self.refuses("was read with other topics, formats, columns, max_record or max_ahead", code=78)
 
     def test_a_lost_log_is_made_anew_from_the_input(self):
         self.some_batches().stop()  # makes a snapshot

@@ -1,6 +1,7 @@
 """Event time over several partitions: nobody's records are late because somebody else's came first."""
 
 import json
+import shutil
 import signal
 import time
 
@@ -51,6 +52,38 @@ class Watermarks(ServiceTest):
         self.assertEqual(status["time"], START + (count - 1) * 1000 - 2 * HOUR)
         self.assertLess(status["batch"], 200)
         self.assertEqual(self.late(service), 0)
+        self.assertEqual(service.stop(), 0)
+
+    def test_a_time_far_ahead_is_a_bad_record(self):
+        changes = {"graph__window": "24h", "input__on_error": "dead-letter", "input__dead_letters": {"topic": self.letters},
+                   "input__idle_after": "50ms"}
+        self.config(**changes)
+        service = self.start()
+        far = edge(7, 8, time=2**63 - 1)
+        ring = [edge(1, 2, time=START), edge(2, 3, time=START + 1), edge(3, 1, time=START + 2)]
+        self.broker.produce(self.input, [*ring[:2], far], partition=0)
+        service.wait_committed({f"{self.input}[0]": 3})
+        self.broker.produce(self.input, ring[2:], partition=0)
+        service.wait_committed({f"{self.input}[0]": 4})
+
+        def holds(service):
+            status = service.status()
+            self.assertEqual((status["time"], status["graph"]["edges"]), (START + 2, 3))
+            self.assertEqual(self.late(service), 0)
+            self.assertEqual(len(self.alert_lines()), 1)
+            (*_, letter, headers), = self.broker.consume(self.letters)
+            self.assertEqual((letter, headers[b"__connect.errors.exception.class.name"]), (far, b"bad_time"))
+        service.wait(lambda: service.status()["time"] == START + 2, "the watermark")
+        holds(service)
+        service.kill()
+        shutil.rmtree(self.dir / "state")  # what is read again is judged alike
+        self.config(**changes, input__max_ahead="none")
+        other = self.start(ready=False)
+        self.assertEqual(other.ended(), 78)
+        self.assertIn("max_record or max_ahead", other.log())
+        self.config(**changes)
+        service = self.start()
+        holds(service)
         self.assertEqual(service.stop(), 0)
 
 

@@ -73,6 +73,7 @@ input:
   start: 2026-01-31T08:00:00.5Z
   queue: {bytes: 1GiB, records: 7}
   max_record: 2MiB
+  max_ahead: 2h
   idle_after: 1m
   refresh_every: 5s
   on_error: dead-letter
@@ -119,6 +120,7 @@ shutdown_timeout: 1m
   EXPECT_EQ(service.input.queue_bytes, std::size_t{1} << 30);
   EXPECT_EQ(service.input.queue_records, 7U);
   EXPECT_EQ(service.input.max_record, std::size_t{2} << 20);
+  EXPECT_EQ(service.input.max_ahead, 2h);
   EXPECT_EQ(service.input.idle_after, 1min);
   EXPECT_EQ(service.input.refresh_every, 5s);
   EXPECT_EQ(service.input.on_error, ingest::OnError::dead_letter);

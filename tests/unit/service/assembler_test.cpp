@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <initializer_list>
+#include <limits>
 
 #include "deltamatch/error.hpp"
 
@@ -116,6 +118,52 @@ TEST_F(AssemblerTest, PartitionsThatAreApartShareABatch) {
   EXPECT_FALSE(add(behind, 11, timed(1101)));
   EXPECT_THAT(cut(), SizeIs(21));
   EXPECT_EQ(batch_.updates.watermark(), 1100);
+}
+
+TEST_F(AssemblerTest, RefusesTimesThatLieTooFarAheadOfTheRecordsTimestamp) {
+  make({}, OnError::skip);
+  const std::size_t part = open("t", 0);
+  constexpr std::int64_t day = 86'400'000;
+  constexpr Timestamp largest = std::numeric_limits<Timestamp>::max();
+  constexpr Timestamp least = std::numeric_limits<Timestamp>::min();
+  struct Case {
+    Timestamp time;
+    std::int64_t timestamp;
+    bool taken;
+  };
+  std::int64_t offset = 0;
+  for (const Case& one : std::initializer_list<Case>{{(7 + day) * 1000, 7, true},
+                                                     {(7 + day) * 1000 + 1, 7, false},
+                                                     {-5, 7, true},
+                                                     {least, 7, true},
+                                                     {largest, 0, false},
+                                                     {largest, 1'700'000'000'000, false},
+                                                     {largest, -1, true},  // there is nothing to hold it to
+                                                     {largest, largest, true}}) {
+    const std::string record = timed(one.time);
+    EXPECT_TRUE(assembler_->add({part, offset++, "k", record, one.timestamp}, start));
+    EXPECT_THAT(cut(), SizeIs(one.taken ? 1 : 0)) << one.time << ' ' << one.timestamp;
+    EXPECT_EQ(batch_.refused[static_cast<std::size_t>(RejectReason::bad_time)], one.taken ? 0u : 1u);
+    if (one.time == least) {
+      EXPECT_EQ(batch_.updates.watermark(), (7 + day) * 1000);
+    }
+  }
+}
+
+TEST_F(AssemblerTest, ARefusedTimeDoesNotMoveTheWatermark) {
+  make({.max_span = 100}, OnError::dead_letter);
+  const std::size_t part = open("t", 0);
+  const std::string far = timed(std::numeric_limits<Timestamp>::max());
+  EXPECT_TRUE(assembler_->add({part, 0, "k", timed(1000), 1}, start));
+  EXPECT_TRUE(assembler_->add({part, 1, "k", far, 1}, start));
+  EXPECT_TRUE(assembler_->add({part, 2, "k", timed(1001), 1}, start));
+  EXPECT_THAT(cut(), SizeIs(2));
+  EXPECT_EQ(batch_.updates.watermark(), 1001);
+  EXPECT_EQ(batch_.ends.at({"t", 0}), 3);
+  ASSERT_THAT(batch_.bad, SizeIs(1));
+  EXPECT_EQ(batch_.bad[0].message,
+            "its time lies 9223372036854775 ms ahead of the record's timestamp in Kafka, more than input.max_ahead, which is "
+            "86400000 ms");
 }
 
 TEST_F(AssemblerTest, WhatIdlePartitionsHeldBackIsABatchOfItsOwn) {

@@ -28,6 +28,7 @@ TEST(Reading, EveryOptionThatChangesUpdatesChangesIt) {
       [](auto& input) { input.topics[0].codec.edge_label = "\xff"; },
       [](auto& input) { input.topics[0].codec.vertices = true; },
       [](auto& input) { input.max_record /= 2; },
+      [](auto& input) { input.max_ahead /= 2; },
       [](auto& input) { input.topics.pop_back(); }};
   std::set<std::string> seen{reading_fingerprint(options)};
   for (const auto& change : changes) {
