@@ -20,6 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view new_name =
+    "put it back; or give the sink another name, under which it begins anew. Rotate files with rotate_size only";
 constexpr std::size_t spill_bytes = std::size_t{1} << 20;
 
 struct Place {
@@ -70,6 +72,7 @@ class FileSink final : public AlertSink {
   static void read_lines(const fs::path& path, Place& place, const std::function<void(std::string_view alert)>& held);
   void find(std::string_view position, std::span<const std::uint64_t> numbers);
   void must_be_whole() const;
+  [[nodiscard]] bool begins_line() const;
   void end_line();
   void cut() const;
   void rotate();
@@ -116,6 +119,11 @@ void FileSink::find(std::string_view position, std::span<const std::uint64_t> nu
   if (!there && place_.length != 0 && newer != numbers.end()) place_ = {*newer, 0};
   if (there || place_.length == 0) file_ = series_.open(place_.number);
   must_be_whole();
+  if (begins_line()) return;
+  throw Error(
+      path().string(),
+      "is another file than the one that sink '" + name_ + "' wrote: no line ends at byte " + std::to_string(place_.length),
+      new_name);
 }
 
 /// Whole lines stay, in whatever files they are; of a line that a crash tore nothing does.
@@ -157,17 +165,22 @@ void FileSink::must_be_whole() const {
   throw Error(path().string(),
               (there ? "is " + std::to_string(size) + " bytes long, and " : "is gone, and ") + std::to_string(place_.length) +
                   " were delivered to it by sink '" + name_ + "'",
-              "put it back; or give the sink another name, under which it begins anew. Rotate files with rotate_size only");
+              new_name);
 }
 
-/// A line that is there without an end, whosever it is, is not ours to remove: ours begin on lines of their own.
-void FileSink::end_line() {
-  if (place_.length == 0) return;
+/// Whether what is written next begins a line.
+bool FileSink::begins_line() const {
+  if (place_.length == 0) return true;
   std::ifstream file(path(), std::ios::binary);
   file.seekg(static_cast<std::streamoff>(place_.length - 1));
   const int last = file.get();
   if (last == std::ifstream::traits_type::eof()) fail_file(path(), "cannot be read", errno);
-  if (last == '\n') return;
+  return last == '\n';
+}
+
+/// A line that is there without an end, whosever it is, is not ours to remove: ours begin on lines of their own.
+void FileSink::end_line() {
+  if (begins_line()) return;
   text_ = '\n';
   spill();
   if (::fdatasync(file_.get()) != 0) fail_file(path(), "cannot be synced", errno);

@@ -496,6 +496,11 @@ void Transactions::State::settle(Deadline deadline, const std::function<Answer(i
 void Transactions::State::die_of(const rd_kafka_error_t& fatal) {
   const Setback reason = setback_of(fatal);
   const std::string text = producer.relay().blot(reason.what);
+  if (reason.code == RdKafka::ERR_INVALID_TRANSACTION_TIMEOUT) {
+    die(Error(ErrorKind::configuration, "transaction_timeout",
+              fmt::format("the brokers do not take {} ms: {}", timeout.count(), text),
+              "lower it, or raise transaction.max.timeout.ms of the brokers"));
+  }
   if (!is_fencing(reason.code)) die(Error("kafka", "transactions have ended for good: " + text, "start again"));
   if (Clock::now() - begun >= timeout && begun != Clock::time_point{}) {
     die(Fenced(

@@ -23,7 +23,7 @@ enum class Request : std::int16_t {
   send_offsets = 28
 };
 
-enum class Outcome { committed, committed_again, refused, fenced, ended };
+enum class Outcome { committed, committed_again, refused, misconfigured, fenced, ended };
 
 /// `times` answers to a request are this error.
 struct Fault {
@@ -84,8 +84,8 @@ class MockedBrokers : public ::testing::Test {
       return Outcome::fenced;
     } catch (const Undecided&) {
       return Outcome::ended;
-    } catch (const deltamatch::Error&) {
-      return Outcome::refused;
+    } catch (const deltamatch::Error& error) {
+      return error.kind() == ErrorKind::configuration ? Outcome::misconfigured : Outcome::refused;
     }
     return Outcome::committed;
   }
@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"CoordinatorAway", Request::init, RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE, 2, Outcome::committed},
         Fault{"EarlierOneStillEnding", Request::init, RD_KAFKA_RESP_ERR_CONCURRENT_TRANSACTIONS, 2, Outcome::committed},
         Fault{"IdForbidden", Request::init, RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED, 1, Outcome::refused},
-        Fault{"TimeoutTooLong", Request::init, RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT, 1, Outcome::refused},
+        Fault{"TimeoutTooLong", Request::init, RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT, 1, Outcome::misconfigured},
         Fault{"Fenced", Request::init, RD_KAFKA_RESP_ERR_PRODUCER_FENCED, 1, Outcome::fenced}),
     [](const auto& fault) { return std::string(fault.param.name); });
 

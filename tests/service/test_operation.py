@@ -206,6 +206,12 @@ class Operation(ServiceTest):
         self.config(queries=[{"name": "ring", "pattern": "(a)-->", "sinks": ["alerts"]}])
         service = self.start(ready=False)
         self.assertEqual(service.ended(), 78)
+        self.config(transaction_timeout="20m", state__directory=str(self.dir / "other"))
+        service = self.start(ready=False)
+        self.assertEqual(service.ended(), 78)
+        self.assertIn("transaction_timeout: the brokers do not take 1200000 ms", service.log())
+        self.assertIn("INVALID_TRANSACTION_TIMEOUT", service.log())
+        self.assertIn("raise transaction.max.timeout.ms of the brokers", service.log())
 
 
 if __name__ == "__main__":

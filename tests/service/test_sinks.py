@@ -62,6 +62,37 @@ class Files(ServiceTest):
         self.assertEqual(service.stop(), 0)
         self.assertEqual(self.rings_in(self.file), self.alert_lines())
 
+    def test_a_path_that_was_changed_is_told_with_every_try(self):
+        self.out.mkdir()
+        self.configure()
+        service = self.start()
+        self.ring(service)
+        self.holds(service, 1)
+        self.assertEqual(service.stop(), 0)
+        self.file = self.out / "elsewhere.jsonl"
+        self.file.write_text("mine " * 1000 + "\n")
+        self.configure()
+        service = self.start()
+        self.ring(service)
+
+        def told():
+            return [event for event in service.events() if event["event"] == "sink not recovered"]
+        service.wait(lambda: len(told()) > 5, "a word about every try", 20)
+        for event in told():
+            self.assertEqual(event["sink"], "file")
+            self.assertIn("elsewhere.jsonl: is another file than the one that sink 'file' wrote", event["error"])
+            self.assertIn("give the sink another name", event["error"])
+        self.assertEqual(told()[-1]["level"], "error")
+        self.assertEqual(len(self.alert_lines()), 2)
+        self.file = self.out / "alerts.jsonl"
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual((self.out / "elsewhere.jsonl").read_text(), "mine " * 1000 + "\n")
+        self.configure()
+        service = self.start()
+        self.holds(service, 2)
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(self.rings_in(self.file), self.alert_lines())
+
     def test_files_of_others_stay_as_they_are(self):
         self.out.mkdir()
         dated = self.out / "alerts-20261122.jsonl"

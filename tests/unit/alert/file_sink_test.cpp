@@ -260,6 +260,16 @@ TEST_F(FileSinkTest, RefusesAFileThatLacksWhatWasDelivered) {
     EXPECT_THAT(error_of([&] { sink()->recover(position); }), HasSubstr("is none of a file")) << position;
 }
 
+/// As after a change of the path: what lies there is another's, and stays as it is.
+TEST_F(FileSinkTest, RefusesAFileThatIsNotTheOneThatWasDeliveredTo) {
+  write_file(path_, "a longer file of somebody else\n");
+  const std::string error = error_of([&] { sink()->recover("0:9"); });
+  EXPECT_THAT(error, HasSubstr("is another file than the one that sink 'file' wrote: no line ends at byte 9"));
+  EXPECT_THAT(error, HasSubstr("give the sink another name"));
+  EXPECT_THAT(error_of([&] { sink()->keep("0:9", [](std::string_view) {}); }), HasSubstr("is another file"));
+  EXPECT_EQ(read_file(path_), "a longer file of somebody else\n");
+}
+
 TEST_F(FileSinkTest, NoticesThatItsFileWasMovedOrCutByOthers) {
   const auto file = sink();
   file->recover("");
