@@ -1,6 +1,6 @@
 """Runs the service against a real broker and holds what it says against a replay of the same input.
 
-DELTAMATCH_PROGRAM is the built program. The broker is the one at DELTAMATCH_KAFKA (host:port), or whose address is in the file
+DELTAMATCH_PROGRAM is the built program, DELTAMATCH_SIGNAL_AT_LIBRARY what signal_at.cpp was built to. The broker is the one at DELTAMATCH_KAFKA (host:port), or whose address is in the file
 DELTAMATCH_KAFKA_FILE; tests that stop brokers, or that find none there, start their own with scripts/kafka. kcat produces and reads: a client of its own, not the service's."""
 
 import contextlib
@@ -297,6 +297,26 @@ class ServiceTest(unittest.TestCase):
         file = self.dir / name
         file.write_text(json.dumps(config, indent=1))
         return file
+
+    def start_signalled(self, point, count, number):
+        """An instance that gets the signal when it reaches the point for the count-th time; signal_at.cpp has the points."""
+        library = os.environ.get("DELTAMATCH_SIGNAL_AT_LIBRARY", "")
+        if not os.path.exists(library):
+            self.skipTest("DELTAMATCH_SIGNAL_AT_LIBRARY does not name the built library")
+        sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        return self.start(ready=False, environment={"LD_PRELOAD": library, "ASAN_OPTIONS": sanitizer,
+                                                    "DELTAMATCH_SIGNAL_AT": f"{point}:{count}:{int(number)}"})
+
+    def small_disk(self, size):
+        """A folder that is a file system of its own, of that size (512k)."""
+        small = self.dir / "small"
+        small.mkdir()
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to mount a small file system")
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", small], capture_output=True, check=False).returncode != 0:
+            self.skipTest("a file system cannot be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", str(small)], check=False)
+        return small
 
     def start(self, config=None, ready=True, log="service.log", **more):
         instance = Instance(config or self.dir / "service.yaml", self.dir / log, **more)

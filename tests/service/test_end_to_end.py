@@ -103,6 +103,20 @@ class EndToEnd(ServiceTest):
         lines = self.check_alerts("--window", "10s")
         self.assertTrue(any(json.loads(line)["sign"] == "-" for line in lines))
 
+    def test_a_batch_moves_the_watermark_by_no_more_than_max_span(self):
+        draw = random.Random(6)
+        self.broker.create(self.input)
+        self.config(batch={"max_updates": 1000, "max_delay": "1h", "max_span": "1s"})
+        service = self.start()
+        updates = [edge(*draw.sample(range(6), 2), time=number * 300_000) for number in range(80)]
+        self.broker.produce(self.input, updates)
+        service.wait(lambda: service.status()["partitions"][f"{self.input}[0]"]["read"] == 80, "reading")
+        self.assertEqual(service.stop(), 0)
+        marks = self.marks()
+        self.assertEqual([mark["ends"][self.input]["0"] for mark in marks], list(range(0, 81, 4)))
+        self.assertEqual([mark["time"] for mark in marks[1:]], [(end - 1) * 300_000 for end in range(4, 81, 4)])
+        self.assertGreater(len(self.check_alerts()), 0)
+
     def test_a_start_graph_and_what_it_matches(self):
         graph = self.dir / "graph.csv"
         graph.write_text("source,target\n1,2\n2,3\n3,1\n5,6\n")

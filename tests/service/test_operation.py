@@ -1,6 +1,7 @@
 """What operators do and see: stop, reload, health, status, metrics, secrets."""
 
 import json
+import pathlib
 import signal
 import socket
 import time
@@ -71,6 +72,22 @@ class Operation(ServiceTest):
         self.assertEqual(service.stop(), 0)
         alerts = [(alert["query"], alert["sign"], len(alert["cause"])) for alert in map(json.loads, self.alert_lines())]
         self.assertEqual(alerts, [("ring", "+", 3)] + [("path", "+", 0)] * 3 + [("path", "-", 1)] * 2 + [("ring", "+", 1)])
+
+    def test_a_reload_while_it_recovers_holds_from_the_start(self):
+        self.config()
+        self.start().stop()
+        service = self.start_signalled("recovering", 1, signal.SIGSTOP)
+        stat = pathlib.Path(f"/proc/{service.process.pid}/stat")
+        service.wait(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", "a halt")
+        self.config(queries=[{"name": "path", "pattern": PATH, "sinks": ["alerts"]}])
+        service.process.send_signal(signal.SIGHUP)
+        service.process.send_signal(signal.SIGCONT)
+        service.wait_ready()
+        self.assertIn("the queries are taken when this instance begins to work", service.log())
+        self.assertEqual(service.status()["queries"], ["path"])
+        self.send(service, edge(1, 2), edge(2, 3))
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual([json.loads(line)["query"] for line in self.alert_lines()], ["path"])
 
     def test_a_reload_of_a_broken_configuration_changes_nothing(self):
         self.config()

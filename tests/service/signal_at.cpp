@@ -1,0 +1,55 @@
+// Preloaded into the service (LD_PRELOAD): sends the process a signal at a chosen point, so that tests need not hope to hit it.
+// DELTAMATCH_SIGNAL_AT is POINT:COUNT:SIGNAL, e.g. transaction:2:9 to die when the point is reached for the second time.
+#include <dlfcn.h>
+#include <librdkafka/rdkafka.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace {
+
+void reach(std::string_view point) {
+  static const char* const wanted = std::getenv("DELTAMATCH_SIGNAL_AT");
+  static std::atomic<int> reached{0};
+  if (wanted == nullptr || !std::string_view(wanted).starts_with(std::string(point) + ':')) return;
+  int count = 0;
+  int signal = 0;
+  if (std::sscanf(wanted + point.size(), ":%d:%d", &count, &signal) == 2 && ++reached == count) {
+    static_cast<void>(std::raise(signal));
+  }
+}
+
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" {
+
+/// recovering: the instance owns the application and has not begun to work.
+rd_kafka_error_t* rd_kafka_init_transactions(rd_kafka_t* client, int timeout_ms) {
+  reach("recovering");
+  return next<decltype(rd_kafka_init_transactions)>("rd_kafka_init_transactions")(client, timeout_ms);
+}
+
+/// transaction: disk and brokers have all of it, and it is open. committed: it is committed, and nobody else knows.
+rd_kafka_error_t* rd_kafka_commit_transaction(rd_kafka_t* client, int timeout_ms) {
+  reach("transaction");
+  rd_kafka_error_t* const error =
+      next<decltype(rd_kafka_commit_transaction)>("rd_kafka_commit_transaction")(client, timeout_ms);
+  if (error == nullptr) reach("committed");
+  return error;
+}
+
+/// snapshot: it is written, and not in its place yet.
+int rename(const char* from, const char* to) noexcept {
+  if (std::string_view(to).find("/snapshot-") != std::string_view::npos) reach("snapshot");
+  return next<int(const char*, const char*)>("rename")(from, to);
+}
+}
