@@ -116,7 +116,7 @@ RdKafka::ErrorCode ask(Relay& relay, Deadline deadline, std::string_view what,
       throw Unreachable(
           "kafka",
           fmt::format("no answer about {}: {}{}", what, RdKafka::err2str(code), problem.empty() ? "" : " (" + problem + ")"),
-          "check bootstrap.servers and that the brokers are up");
+          relay.remedy());
     }
     std::this_thread::sleep_for(pause);
   }

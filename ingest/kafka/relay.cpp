@@ -1,6 +1,7 @@
 #include "ingest/kafka/relay.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "ingest/kafka/handle.hpp"
 
@@ -62,10 +63,10 @@ void Relay::event_cb(RdKafka::Event& event) {
     // Properties are given to all clients alike; that a producer has no use for a consumer's is no news.
     const bool idle = event.fac() == "CONFWARN" && text.find("will be ignored by") != std::string::npos;
     const Level level = idle ? Level::debug : level_of(event.severity());
-    if (level == Level::error) note_problem(text);
+    if (level == Level::error || event.fac() == "FAIL") note_problem(text);
     tell(level, "kafka_client", {{"client", client_}, {"kind", event.fac()}, {"message", text}});
   } else if (event.type() == RdKafka::Event::EVENT_ERROR) {
-    note_problem(text);
+    if (event.err() != RdKafka::ERR__ALL_BROKERS_DOWN) note_problem(text);  // that is what comes of it
     if (event.err() == RdKafka::ERR__UNKNOWN_PARTITION || event.err() == RdKafka::ERR__UNKNOWN_TOPIC ||
         event.err() == RdKafka::ERR_UNKNOWN_TOPIC_OR_PART) {
       gone_ = true;
@@ -94,6 +95,23 @@ void Relay::note_problem(const std::string& text) {
 std::string Relay::last_problem() const {
   const std::scoped_lock lock(mutex_);
   return last_problem_;
+}
+
+std::string_view Relay::remedy() const {
+  // While a client cannot connect librdkafka tells why in words only. The first that is in them counts.
+  struct Cure {
+    std::string_view word;
+    std::string_view remedy;
+  };
+  constexpr std::array cures{
+      Cure{"security.protocol", "check security.protocol, and that bootstrap.servers names the port that goes with it"},
+      Cure{"SASL", "check sasl.username, sasl.password and sasl.mechanism, and that the brokers know the user"},
+      Cure{"SSL",
+           "check ssl.ca.location, which has to trust the brokers' certificates, the names in those, and security.protocol"}};
+  const std::string problem = last_problem();
+  const auto* const cure =
+      std::ranges::find_if(cures, [&](const Cure& one) { return problem.find(one.word) != std::string::npos; });
+  return cure == cures.end() ? "check bootstrap.servers and that the brokers are up" : cure->remedy;
 }
 
 }  // namespace deltamatch::ingest::kafka

@@ -42,6 +42,8 @@ class Relay final : public RdKafka::EventCb {
 
   /// What went wrong last, to explain why nothing answers; empty: nothing did.
   [[nodiscard]] std::string last_problem() const;
+  /// What to do about it, or about brokers that do not answer where nothing is known to be wrong.
+  [[nodiscard]] std::string_view remedy() const;
 
  private:
   void note_problem(const std::string& text);

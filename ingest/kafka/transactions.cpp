@@ -284,7 +284,7 @@ void Transactions::State::init(Deadline deadline) {
   const auto late = [&] {
     const std::string problem = producer.relay().last_problem();
     throw Unreachable("kafka", "transactions could not be begun yet" + (problem.empty() ? "" : ": " + problem),
-                      "check bootstrap.servers and that the brokers are up");
+                      producer.relay().remedy());
   };
   try {
     settle(deadline, [&](int timeout_ms) { return Answer(rd_kafka_init_transactions(producer.c(), timeout_ms)); }, late);

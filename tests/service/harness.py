@@ -36,10 +36,13 @@ def program(*arguments, check=True, **more):
 class Broker:
     """A broker, shared or a test's own."""
 
-    def __init__(self, directory=None, **settings):
-        """`settings` are the broker's, with _ for the dots in their names."""
+    def __init__(self, directory=None, secure_port=None, **settings):
+        """`settings` are the broker's, with _ for the dots in their names. With a secure_port it listens there with SASL_SSL, too."""
         self.directory = directory
         self.settings = [part for key, value in settings.items() for part in ("--set", f"{key.replace('_', '.')}={value}")]
+        if secure_port is not None:
+            self.settings += ["--secure-port", str(secure_port)]
+            self.secure_address = f"127.0.0.1:{secure_port}"
         self.address = os.environ.get("DELTAMATCH_KAFKA", "")
         noted = os.environ.get("DELTAMATCH_KAFKA_FILE", "")  # where ctest's own broker writes it
         if not self.address and noted and os.path.exists(noted):
@@ -52,11 +55,11 @@ class Broker:
         os.kill(int((pathlib.Path(self.directory) / "pid").read_text()), number)
 
     def delete(self, topic):
-        self.tool("kafka.tools.TopicCommand", "--delete", "--topic", topic)
+        self.tool("org.apache.kafka.tools.TopicCommand", "--delete", "--topic", topic)
 
     def tool(self, name, *arguments):
         subprocess.run(["java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", f"{ROOT}/build/kafka/lib/*",
-                        f"org.apache.{name}", "--bootstrap-server", self.address, *map(str, arguments)], capture_output=True, check=True)
+                        name, "--bootstrap-server", self.address, *map(str, arguments)], capture_output=True, check=True)
 
     def script(self, *arguments):
         where = ["--dir", str(self.directory)] if self.directory else []
@@ -71,7 +74,7 @@ class Broker:
     def create(self, topic, partitions=1, **settings):
         """With the broker's own tool."""
         options = [part for key, value in settings.items() for part in ("--config", f"{key.replace('_', '.')}={value}")]
-        self.tool("kafka.tools.TopicCommand", "--create", "--topic", topic, "--partitions", partitions, *options)
+        self.tool("org.apache.kafka.tools.TopicCommand", "--create", "--topic", topic, "--partitions", partitions, *options)
 
     def produce(self, topic, records, partition=None):
         """Records are bytes, or (key, bytes) with None for a null; one batch of them at a time, in order."""
@@ -255,15 +258,20 @@ class ServiceTest(unittest.TestCase):
         directory = tempfile.TemporaryDirectory(prefix="deltamatch-service-")
         self.addCleanup(directory.cleanup)
         self.dir = pathlib.Path(directory.name)
-        self.broker = Broker(self.dir / "broker", **self.broker_settings) if self.own_broker else shared_broker()
-        if self.own_broker:
-            self.addCleanup(self.broker.stop)
+        self.broker = self.find_broker()
         self.app = "t" + uuid.uuid4().hex[:10]
         self.input = self.app + "-in"
         self.alerts = self.app + "-alerts"
         self.letters = self.app + "-letters"
         self.instances = []
         self.addCleanup(self.end_instances)
+
+    def find_broker(self):
+        if not self.own_broker:
+            return shared_broker()
+        broker = Broker(self.dir / "broker", **self.broker_settings)
+        self.addCleanup(broker.stop)
+        return broker
 
     def end_instances(self):
         for instance in self.instances:

@@ -268,7 +268,7 @@ class Recovery(ServiceTest):
     def delete_records(self, before):
         offsets = self.dir / "offsets.json"
         offsets.write_text('{"partitions":[{"topic":"%s","partition":0,"offset":%d}],"version":1}' % (self.input, before))
-        self.broker.tool("kafka.tools.DeleteRecordsCommand", "--offset-json-file", offsets)
+        self.broker.tool("org.apache.kafka.tools.DeleteRecordsCommand", "--offset-json-file", offsets)
 
     def test_one_process_at_a_time(self):
         service = self.some_batches()
