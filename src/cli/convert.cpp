@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,10 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/paths.hpp"
+#include "cli/report.hpp"
+#include "cli/session.hpp"
 #include "cli/values.hpp"
+#include "engine/bulk.hpp"
 #include "ingest/codec/binary.hpp"
 #include "ingest/codec/text_records.hpp"
 #include "ingest/sink/output_file.hpp"
@@ -22,6 +26,7 @@ namespace {
 
 constexpr const char* examples = R"(Examples:
   deltamatch convert payments.csv payments.dmu --to binary --columns source=payer,target=payee,time=at
+  deltamatch convert friends.txt friends.dmg --to graph --undirected && deltamatch match --graph friends.dmg --query ring.pattern
   deltamatch convert events.jsonl - --to jsonl --envelope debezium | deltamatch replay --updates - --query config/patterns
   zstd -dc log.dmu.zst | deltamatch convert - log.tsv --to tsv)";
 
@@ -30,10 +35,48 @@ using ingest::Format;
 struct Convert {
   std::string input;
   std::string out;
-  Format to = Format::binary;
+  std::optional<Format> to = Format::binary;  ///< nothing: a graph file
   GraphOptions common;
   InputOptions reading;
+  bool times = false;
 };
+
+// Longer than any times are apart, so that no edge expires: 146,000 years.
+constexpr Timestamp forever = Timestamp{1} << 62;
+
+void check(const Convert& options) {
+  check(options.common);
+  check_apart({{"INPUT", options.input}}, {{"OUT", options.out}, {"--dead-letters", options.common.dead_letters}});
+  for (const std::string& labels : options.common.labels) check_apart({{"--labels", labels}}, {{"OUT", options.out}});
+  if (!options.to) return check_files({{"OUT", options.out}});
+  const auto refuse = [](std::string_view option) {
+    throw Error(ErrorKind::usage, option, "this is about whole graphs", "add --to graph, or leave it out");
+  };
+  if (options.common.directed) refuse(*options.common.directed ? "--directed" : "--undirected");
+  if (!options.common.labels.empty()) refuse("--labels");
+  if (options.times) refuse("--times");
+}
+
+/// The graph that a stream leaves, or that of a snapshot.
+int convert_graph(const Convert& options) {
+  GraphOptions graph = options.common;
+  if (engine::SectionMap::recognises(options.input, engine::snapshot_file)) {
+    graph.snapshot = options.input;
+  } else {
+    graph.graphs = {options.input};
+    graph.graph_input = options.reading;
+  }
+  StreamOptions stream;
+  if (options.times && graph.snapshot.empty()) stream.window = forever;
+  Session session(graph, stream);
+  Report report;
+  session.load(report);
+  engine::BulkLoader::save(session.engine(), options.out);
+  const GraphStatistics written = session.engine().graph();
+  print_out(fmt::format("{} vertices and {} edges written, {} records refused\n", grouped(written.vertices),
+                        grouped(written.edges), grouped(report.unused.refused.total())));
+  return exit_ok;
+}
 
 /// Gives what the format does not hold of the update.
 std::string_view append(std::string& out, Format format, const Update& update) {
@@ -46,22 +89,23 @@ std::string_view append(std::string& out, Format format, const Update& update) {
 }
 
 int convert(const Convert& options) {
-  check(options.common);
-  check_apart({{"INPUT", options.input}}, {{"OUT", options.out}, {"--dead-letters", options.common.dead_letters}});
+  check(options);
+  if (!options.to) return convert_graph(options);
+  const Format to = *options.to;
   const std::shared_ptr<ingest::DeadLetterSink> letters =
       options.common.dead_letters.empty() ? nullptr : ingest::make_dead_letter_file(options.common.dead_letters);
   const auto stream =
       ingest::open_stream(options.input, stream_options(options.common, options.reading, {.max_updates = 8192}, letters));
   ingest::OutputFile out(options.out);
-  if (options.to == Format::binary) ingest::append_binary_preamble(out.text());
+  if (to == Format::binary) ingest::append_binary_preamble(out.text());
   std::uint64_t written = 0;
   ingest::PositionedBatch batch;
   while (stream->next(batch)) {
     for (std::size_t i = 0; i < batch.updates.size(); ++i) {
-      const std::string_view lost = append(out.text(), options.to, batch.updates.updates()[i]);
+      const std::string_view lost = append(out.text(), to, batch.updates.updates()[i]);
       if (lost.empty()) continue;
       throw Error(fmt::format("{}:{}", stream->name(), batch.position(i).number),
-                  fmt::format("{} does not hold {}", ingest::format_name(options.to), lost), "convert to binary or jsonl");
+                  fmt::format("{} does not hold {}", ingest::format_name(to), lost), "convert to binary or jsonl");
     }
     written += batch.updates.size();
     out.commit();
@@ -80,14 +124,17 @@ int convert(const Convert& options) {
 }  // namespace
 
 void add_convert(const Command& program, Run& run) {
-  const Command command = program.add_command("convert", "Write a stream in another format", examples);
+  const Command command = program.add_command("convert", "Write a stream in another format, or as a graph file", examples);
   const auto options = std::make_shared<Convert>();
   command.add_argument("INPUT", options->input, "The stream, or - for standard input");
   command.add_argument("OUT", options->out, "Where it goes, or - for standard output");
-  add_choice(
-      command, "--to", options->to, "The format that is written",
-      std::vector<std::pair<std::string, Format>>{{"binary", Format::binary}, {"jsonl", Format::jsonl}, {"tsv", Format::tsv}})
+  add_choice<std::optional<Format>, std::optional<Format>>(
+      command, "--to", options->to, "The format that is written; graph: the graph that the stream leaves, for match --graph",
+      {{"binary", Format::binary}, {"jsonl", Format::jsonl}, {"tsv", Format::tsv}, {"graph", std::nullopt}})
       .required();
+  command.add_flag("--times", options->times, "In graph files, keep each edge's latest time").group("Data graph");
+  add_direction_options(command, options->common.directed);
+  add_labels_options(command, options->common);
   add_conversion_options(command, options->common, options->reading);
   command.runs(run, [options] { return convert(*options); });
 }

@@ -136,7 +136,9 @@ int match(const Match& options) {
     session.engine().remove_query(session.engine().add_query(query.query, options.queries.options(false)));
   }
 
-  session.load(report);
+  engine::EdgeDemand demand;
+  for (const NamedQuery& query : queries) demand.add(query.query, options.induced);
+  session.load(report, &demand);
   watch_interrupts();
   Progress progress(options.graph.progress);
   for (const NamedQuery& query : queries) {

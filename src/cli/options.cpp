@@ -120,16 +120,23 @@ void add_direction_options(const Command& command, std::optional<bool>& directed
   no.group("Data graph");
 }
 
+void add_labels_options(const Command& command, GraphOptions& options) {
+  command
+      .add_list(
+          "--labels", options.labels,
+          "Vertex labels (by default the columns are vertex,label, or what a header calls so); may be given several times",
+          "FILE")
+      .group("Data graph");
+  add_input_options(command, options.labels_input, "labels-", "vertex labels", false);
+  options.labels_input.codec.vertices = true;
+}
+
 void add_graph_options(const Command& command, GraphOptions& options, bool has_stream) {
   const std::string group = "Data graph";
   const Option graph =
       command.add_list("--graph", options.graphs, "Start graph, or - for standard input; may be given several times", "FILE");
-  const Option labels = command.add_list(
-      "--labels", options.labels,
-      "Vertex labels (by default the columns are vertex,label, or what a header calls so); may be given several times", "FILE");
   const Option snapshot = command.add_text("--snapshot", options.snapshot, "Start from a snapshot", "FILE");
   graph.group(group);
-  labels.group(group);
   snapshot.group(group).excludes(graph);
   add_direction_options(command, options.directed);
   add_id_option(command, options, group);
@@ -142,8 +149,7 @@ void add_graph_options(const Command& command, GraphOptions& options, bool has_s
                  {"auto", ProgressMode::automatic}, {"always", ProgressMode::always}, {"never", ProgressMode::never}})
       .group(running);
   add_input_options(command, options.graph_input, has_stream ? "graph-" : "", "the start graph", true);
-  add_input_options(command, options.labels_input, "labels-", "vertex labels", false);
-  options.labels_input.codec.vertices = true;
+  add_labels_options(command, options);
 }
 
 Option add_stream_options(const Command& command, StreamOptions& options) {

@@ -76,6 +76,8 @@ struct EmitOptions {
 
 /// `--directed`, `--undirected`.
 void add_direction_options(const Command& command, std::optional<bool>& directed);
+/// `--labels` and how they are read.
+void add_labels_options(const Command& command, GraphOptions& options);
 /// Start graph, snapshot, vertex labels, direction, bad records, threads, backend and progress. In commands without a stream
 /// the graph is the input: its reading options are --format … instead of --graph-format ….
 void add_graph_options(const Command& command, GraphOptions& options, bool has_stream);

@@ -143,6 +143,28 @@ std::string query_table(const Report& report) {
   return table(rows);
 }
 
+/// What was loaded of a graph file, and what there is.
+void write_loaded(JsonWriter& json, const engine::LoadedShare& loaded) {
+  const auto pair = [&](std::string_view name, std::uint64_t some, std::uint64_t all) {
+    json.key(name).begin_object().key("loaded").number(some).key("all").number(all).end_object();
+  };
+  json.key("graph_file").begin_object();
+  pair("vertices", loaded.vertices, loaded.all_vertices);
+  pair("edges", loaded.edges, loaded.all_edges);
+  pair("bytes", loaded.bytes, loaded.all_bytes);
+  json.end_object();
+}
+
+std::string loaded_text(const engine::LoadedShare& loaded) {
+  const auto share = [](std::uint64_t some, std::uint64_t all) {
+    return all == 0 ? 100.0 : 100.0 * static_cast<double>(some) / static_cast<double>(all);
+  };
+  return fmt::format("loaded   {:.3g} % of {} vertices, {:.3g} % of {} edges, {:.3g} % of {}\n",
+                     share(loaded.vertices, loaded.all_vertices), grouped(loaded.all_vertices),
+                     share(loaded.edges, loaded.all_edges), grouped(loaded.all_edges), share(loaded.bytes, loaded.all_bytes),
+                     human_bytes(loaded.all_bytes));
+}
+
 }  // namespace
 
 void Unused::add(const ingest::RefusalCounters& counters) noexcept {
@@ -170,6 +192,7 @@ std::string to_json(const Report& report) {
   json.key("graph").begin_object();
   json.key("vertices").number(report.graph.vertices).key("edges").number(report.graph.edges);
   json.key("bytes").number(report.graph.bytes).end_object();
+  if (report.loaded) write_loaded(json, *report.loaded);
   json.key("batches").number(report.batches).key("updates").number(report.updates);
   write_unused(json, report.unused);
   write_queries(json, report);
@@ -217,6 +240,7 @@ std::string to_table(const Report& report) {
   }
   fmt::format_to(out, "graph    {} vertices, {} edges, {}\n", grouped(report.graph.vertices), grouped(report.graph.edges),
                  human_bytes(report.graph.bytes));
+  if (report.loaded) text += loaded_text(*report.loaded);
   fmt::format_to(out, "time     {} (load {}", human_seconds(report.total), human_seconds(report.load));
   if (report.batches > 0) {
     fmt::format_to(out, ", apply {}, estimate {}, cache {}, match {}, settle {}", human_seconds(report.steps.apply),

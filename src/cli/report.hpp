@@ -9,6 +9,7 @@
 #include "cli/options.hpp"
 #include "deltamatch/engine.hpp"
 #include "deltamatch/update.hpp"
+#include "engine/graph_file.hpp"
 #include "ingest/batcher.hpp"
 #include "ingest/refusals.hpp"
 
@@ -49,9 +50,10 @@ struct Report {
   std::vector<QueryTotals> deltas;    ///< replay
   std::vector<QueryMatches> matches;  ///< match
   StepSeconds steps;
-  std::optional<CacheStatistics> cache;  ///< where a GPU matched
-  double load = 0;                       ///< seconds from the first byte of the start graph to its last edge
-  double total = 0;                      ///< seconds
+  std::optional<CacheStatistics> cache;       ///< where a GPU matched
+  std::optional<engine::LoadedShare> loaded;  ///< of a graph file
+  double load = 0;                            ///< seconds from the first byte of the start graph to its last edge
+  double total = 0;                           ///< seconds
   bool digests = false;
   bool interrupted = false;
   bool failed = false;  ///< the stream was left at an error; like an interrupted report, this one covers what was done before

@@ -10,6 +10,7 @@
 #include "cli/cuts.hpp"
 #include "cli/interrupt.hpp"
 #include "deltamatch/error.hpp"
+#include "engine/bulk.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -95,6 +96,10 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
   const auto open_all = [&](const std::vector<std::string>& paths, const InputOptions& input, const ingest::BatchLimits& limits,
                             Sources& sources, const std::optional<std::vector<ingest::Cut>>& cuts = std::nullopt) {
     for (const std::string& path : paths) {
+      if (&sources == &graphs_ && !input.format && engine::GraphFile::recognises(path)) {
+        graph_files_.push_back(std::make_unique<engine::GraphFile>(path));
+        continue;
+      }
       ingest::StreamOptions options = stream_options(graph, input, limits, letters);
       options.codec.whole = &sources == &graphs_;
       options.cuts = cuts;
@@ -107,6 +112,16 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
 }
 
 bool Session::decide_direction(const GraphOptions& graph) const {
+  std::optional<bool> directed = graph.directed;
+  for (const auto& file : graph_files_) {
+    if (directed && *directed != file->directed()) {
+      throw Error(
+          ErrorKind::usage, graph.directed ? *directed ? "--directed" : "--undirected" : "inputs",
+          fmt::format("the graph file {} holds {} graph", file->name(), file->directed() ? "a directed" : "an undirected"),
+          graph.directed ? "leave the option out: a graph file brings its own direction" : "name graph files of one direction");
+    }
+    directed = file->directed();
+  }
   if (graph.directed) return *graph.directed;
   const ingest::BatchSource* first = nullptr;
   for (const Sources* sources : {&graphs_, &updates_}) {
@@ -122,6 +137,14 @@ bool Session::decide_direction(const GraphOptions& graph) const {
                   "say how all edges are meant with --directed or --undirected");
     }
   }
+  if (directed && first != nullptr && first->directed() != *directed) {
+    throw Error(
+        ErrorKind::usage, "inputs",
+        fmt::format("{} is {}, but the graph file is not", first->name(), first->directed() ? "directed" : "undirected"),
+        fmt::format("say that all edges are {} with --{}", *directed ? "directed" : "undirected",
+                    *directed ? "directed" : "undirected"));
+  }
+  if (directed) return *directed;
   return first == nullptr || first->directed();
 }
 
@@ -130,7 +153,52 @@ std::optional<CacheStatistics> Session::cache() const {
   return engine_->cache();
 }
 
-void Session::load(Report& report) {
+void Session::load_as_updates(engine::GraphFile& file) {
+  const Timestamp window = engine_->options().window;
+  if (window > 0 && !file.timed()) {
+    throw Error(ErrorKind::usage, "--window", fmt::format("the edges of the graph file {} bear no times", file.name()),
+                "write it with --times, or leave --window out");
+  }
+  UpdateBatch batch;
+  std::optional<Timestamp> least;
+  std::optional<Timestamp> most;
+  const auto flush = [&] {
+    const BatchResult result = engine_->load(batch);
+    if (!result.rejects.empty()) {
+      throw Error(file.name(), fmt::format("an edge or vertex is refused ({})", reject_name(result.rejects[0].reason)),
+                  "give vertices the same labels in all inputs");
+    }
+    batch.clear();
+    least = most = std::nullopt;
+  };
+  const ingest::BatchLimits limits = ingest::BatchLimits{.max_updates = load_batch}.within_window(window);
+  file.for_each([&](const Update& update) {
+    const bool wide = update.time && least && limits.max_span > 0 &&
+                      (std::max(*most, *update.time) - std::min(*least, *update.time) > limits.max_span);
+    if (batch.size() >= load_batch || wide) flush();
+    if (update.time) {
+      least = least ? std::min(*least, *update.time) : *update.time;
+      most = most ? std::max(*most, *update.time) : *update.time;
+    }
+    batch.add(update);
+  });
+  if (file.watermark()) batch.set_watermark(std::max(*file.watermark(), engine_->watermark().value_or(*file.watermark())));
+  flush();
+}
+
+void Session::load_files(Report& report, const engine::EdgeDemand* demand) {
+  const bool alone = graph_files_.size() == 1 && graphs_.empty() && labels_.empty() && engine_->options().window == 0;
+  for (const auto& file : graph_files_) {
+    if (alone) {
+      report.loaded = engine::BulkLoader::load(*engine_, *file, demand);
+    } else {
+      load_as_updates(*file);
+    }
+  }
+  graph_files_.clear();
+}
+
+void Session::load(Report& report, const engine::EdgeDemand* demand) {
   const Clock::time_point start = Clock::now();
   ingest::PositionedBatch batch;
   for (const Sources* sources : {&labels_, &graphs_}) {
@@ -146,6 +214,7 @@ void Session::load(Report& report) {
       }
       report.unused.add(source.refused());
     }
+    if (sources == &labels_ && !interrupted()) load_files(report, demand);
   }
   progress_.clear();
   report.load = seconds_since(start);

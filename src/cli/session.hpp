@@ -14,6 +14,7 @@
 #include "cli/queries.hpp"
 #include "cli/report.hpp"
 #include "deltamatch/engine.hpp"
+#include "engine/graph_file.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::cli {
@@ -33,8 +34,9 @@ class Session {
   [[nodiscard]] std::optional<CacheStatistics> cache() const;
   [[nodiscard]] bool directed() const noexcept { return engine_->options().directed; }
 
-  /// Vertex labels first, then the start graph. Records that change nothing are counted in `report`, as is the time.
-  void load(Report& report);
+  /// Vertex labels first, then the start graph. Records that change nothing are counted in `report`, as is the time. Of a graph
+  /// file that is all of the start graph only what is in `demand` is loaded (null: everything), and the report says how much.
+  void load(Report& report, const engine::EdgeDemand* demand = nullptr);
 
   using OnBatch = std::function<void(const BatchResult& result, const ingest::PositionedBatch& batch)>;
   /// Processes the stream to its end or to the batch in which SIGINT came (report.interrupted). Matches go to `sink`, which
@@ -48,10 +50,13 @@ class Session {
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   void open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window);
   [[nodiscard]] bool decide_direction(const GraphOptions& graph) const;
+  void load_files(Report& report, const engine::EdgeDemand* demand);
+  void load_as_updates(engine::GraphFile& file);
 
   std::unique_ptr<Engine> engine_;
   Sources labels_;
   Sources graphs_;
+  std::vector<std::unique_ptr<engine::GraphFile>> graph_files_;
   Sources updates_;
   Progress progress_;
 };

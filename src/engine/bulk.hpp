@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "deltamatch/engine.hpp"
+#include "engine/graph_file.hpp"
 #include "graph/bulk.hpp"
 
 namespace deltamatch::engine {
@@ -25,6 +26,11 @@ struct BulkLoader {
   /// Error where an edge is out of range or a self-loop or where the options have a window. O(edges) time in parallel; takes
   /// 8 bytes for an edge and 12 for a vertex besides the graph while it runs.
   [[nodiscard]] static Engine load(const EngineOptions& options, const BulkGraph& bulk);
+
+  /// GraphFile::load into an engine that was made with the file's direction and without a window and has had no updates.
+  static LoadedShare load(Engine& engine, GraphFile& file, const EdgeDemand* demand);
+  /// write_graph_file of the engine's graph; with times if it has a window.
+  static void save(const Engine& engine, const std::filesystem::path& path);
 };
 
 }  // namespace deltamatch::engine

@@ -372,6 +372,16 @@ Engine engine::BulkLoader::load(const EngineOptions& options, const BulkGraph& b
   return engine;
 }
 
+engine::LoadedShare engine::BulkLoader::load(Engine& engine, GraphFile& file, const EdgeDemand* demand) {
+  const LoadedShare share = file.load(demand, engine.impl_->graph, engine.impl_->workers);
+  engine.impl_->watermark = file.watermark();
+  return share;
+}
+
+void engine::BulkLoader::save(const Engine& engine, const std::filesystem::path& path) {
+  write_graph_file(path, engine.impl_->graph, engine.impl_->watermark);
+}
+
 void Engine::analyze(bool on) noexcept { impl_->analyzing = on; }
 
 const EngineOptions& Engine::options() const noexcept { return impl_->options; }

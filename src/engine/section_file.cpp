@@ -17,55 +17,18 @@
 namespace deltamatch::engine {
 namespace {
 
-// The first byte is no text, the last ones are changed by what converts line ends.
-constexpr std::string_view magic(
-    "\x8f"
-    "DMSNP\r\n",
-    8);
-constexpr std::size_t preamble_size = 12;
-constexpr std::size_t fields_size = 12;
-constexpr std::size_t checksum_size = 16;
-constexpr std::size_t chunk_head_size = fields_size + checksum_size;
-constexpr std::size_t trailer_size = chunk_head_size + 8;
-constexpr std::size_t max_chunk = std::size_t{1} << 20;
 constexpr int zstd_level = 3;
-constexpr const char* remedy = "use another snapshot, or build the graph again from its input";
-
-void put(std::string& out, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i) & 0xff));
-}
-
-std::uint64_t get(const char* from, int bytes) {
-  std::uint64_t value = 0;
-  for (int i = 0; i < bytes; ++i) value |= std::uint64_t{static_cast<unsigned char>(from[i])} << (8 * i);
-  return value;
-}
-
-std::array<char, checksum_size> checksum(std::string_view fields, std::string_view stored, std::uint64_t offset) {
-  struct Free {
-    void operator()(XXH3_state_t* state) const noexcept { XXH3_freeState(state); }
-  };
-  const std::unique_ptr<XXH3_state_t, Free> state(XXH3_createState());
-  if (!state) throw std::bad_alloc();
-  XXH3_128bits_reset_withSeed(state.get(), offset);
-  XXH3_128bits_update(state.get(), fields.data(), fields.size());
-  XXH3_128bits_update(state.get(), stored.data(), stored.size());
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state.get()));
-  std::array<char, checksum_size> bytes{};
-  std::copy_n(reinterpret_cast<const char*>(canonical.digest), checksum_size, bytes.begin());
-  return bytes;
-}
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-/// Renaming would put a snapshot in the place of a device, too.
-std::filesystem::path replaceable(const std::filesystem::path& path) {
+/// Renaming would put a file in the place of a device, too.
+std::filesystem::path replaceable(const std::filesystem::path& path, const FileKind& kind) {
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw Error(path.string(), "is no regular file, so no snapshot can take its place", "name another file");
+    throw Error(path.string(), "is no regular file, so no " + std::string(kind.noun) + " can take its place",
+                "name another file");
   }
   return path;
 }
@@ -84,6 +47,32 @@ int create_beside(const std::filesystem::path& path, std::filesystem::path& temp
 
 }  // namespace
 
+void put_fixed(std::string& out, std::uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i) & 0xff));
+}
+
+std::uint64_t get_fixed(const char* from, int bytes) noexcept {
+  std::uint64_t value = 0;
+  for (int i = 0; i < bytes; ++i) value |= std::uint64_t{static_cast<unsigned char>(from[i])} << (8 * i);
+  return value;
+}
+
+std::array<char, checksum_size> chunk_checksum(std::string_view fields, std::string_view stored, std::uint64_t offset) {
+  struct Free {
+    void operator()(XXH3_state_t* state) const noexcept { XXH3_freeState(state); }
+  };
+  const std::unique_ptr<XXH3_state_t, Free> state(XXH3_createState());
+  if (!state) throw std::bad_alloc();
+  XXH3_128bits_reset_withSeed(state.get(), offset);
+  XXH3_128bits_update(state.get(), fields.data(), fields.size());
+  XXH3_128bits_update(state.get(), stored.data(), stored.size());
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state.get()));
+  std::array<char, checksum_size> bytes{};
+  std::copy_n(reinterpret_cast<const char*>(canonical.digest), checksum_size, bytes.begin());
+  return bytes;
+}
+
 Descriptor::~Descriptor() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -94,9 +83,9 @@ int Descriptor::release() noexcept {
   return descriptor;
 }
 
-SectionWriter::SectionWriter(const std::filesystem::path& path)
-    : path_(replaceable(path)), file_(create_beside(path, temporary_)) {
-  if (file_.get() < 0) fail("the snapshot cannot be created", errno);
+SectionWriter::SectionWriter(const std::filesystem::path& path, const FileKind& kind)
+    : kind_(kind), path_(replaceable(path, kind)), file_(create_beside(path, temporary_)) {
+  if (file_.get() < 0) fail("cannot be created", errno);
 }
 
 SectionWriter::~SectionWriter() {
@@ -104,7 +93,7 @@ SectionWriter::~SectionWriter() {
 }
 
 void SectionWriter::fail(const char* what, int code) const {
-  throw Error(path_.string(), std::string(what) + ": " + std::generic_category().message(code),
+  throw Error(path_.string(), "the " + std::string(kind_.noun) + " " + what + ": " + std::generic_category().message(code),
               code == ENOSPC || code == EDQUOT ? "free some space" : "check the path and the permissions of its folder");
 }
 
@@ -113,7 +102,7 @@ void SectionWriter::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(file_.get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("the snapshot cannot be written", errno);
+    if (count < 0) fail("cannot be written", errno);
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
 }
@@ -135,15 +124,15 @@ void SectionWriter::flush_chunk() {
     if (size < chunk_.size()) stored = std::string_view(packed_bytes_).substr(0, size);
   }
   if (written_ == 0) {
-    std::string preamble(magic);
-    put(preamble, snapshot_version, 4);
+    std::string preamble(kind_.magic);
+    put_fixed(preamble, kind_.version, 4);
     write(preamble);
   }
   std::string head;
-  put(head, static_cast<std::uint32_t>(section_), 4);
-  put(head, chunk_.size(), 4);
-  put(head, stored.size(), 4);
-  const auto sum = checksum(head, stored, written_);
+  put_fixed(head, static_cast<std::uint32_t>(section_), 4);
+  put_fixed(head, chunk_.size(), 4);
+  put_fixed(head, stored.size(), 4);
+  const auto sum = chunk_checksum(head, stored, written_);
   head.append(sum.data(), sum.size());
   write(head);
   write(stored);
@@ -151,7 +140,7 @@ void SectionWriter::flush_chunk() {
 }
 
 void SectionWriter::byte(std::uint8_t value) {
-  if (chunk_.size() == max_chunk) flush_chunk();
+  if (chunk_.size() == kind_.chunk) flush_chunk();
   chunk_.push_back(static_cast<char>(value));
 }
 
@@ -167,8 +156,8 @@ void SectionWriter::signed_number(std::int64_t value) {
 
 void SectionWriter::raw(std::string_view bytes) {
   while (!bytes.empty()) {
-    if (chunk_.size() == max_chunk) flush_chunk();
-    const std::size_t count = std::min(bytes.size(), max_chunk - chunk_.size());
+    if (chunk_.size() == kind_.chunk) flush_chunk();
+    const std::size_t count = std::min(bytes.size(), kind_.chunk - chunk_.size());
     chunk_.append(bytes.substr(0, count));
     bytes.remove_prefix(count);
   }
@@ -176,16 +165,16 @@ void SectionWriter::raw(std::string_view bytes) {
 
 void SectionWriter::commit() {
   begin(Section::end, false);
-  put(chunk_, written_ + trailer_size, 8);
+  put_fixed(chunk_, written_ + trailer_size, 8);
   flush_chunk();
-  if (::fsync(file_.get()) != 0) fail("the snapshot cannot be synced", errno);
-  if (::close(file_.release()) != 0) fail("the snapshot cannot be closed", errno);
+  if (::fsync(file_.get()) != 0) fail("cannot be synced", errno);
+  if (::close(file_.release()) != 0) fail("cannot be closed", errno);
   const Descriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() < 0) fail("the folder of the snapshot cannot be opened", errno);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("the snapshot cannot be put in place", errno);
+  if (folder.get() < 0) fail("is in a folder that cannot be opened", errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place", errno);
   temporary_.clear();
   // File systems that cannot sync a folder say EINVAL; there is nothing more to do then.
-  if (::fsync(folder.get()) != 0 && errno != EINVAL) fail("the folder of the snapshot cannot be synced", errno);
+  if (::fsync(folder.get()) != 0 && errno != EINVAL) fail("is in a folder that cannot be synced", errno);
 }
 
 // Without O_NONBLOCK opening a pipe would wait for its other end.
@@ -201,26 +190,27 @@ SectionReader::SectionReader(const std::filesystem::path& path)
   std::array<char, preamble_size> preamble{};
   const std::size_t there = std::min<std::uint64_t>(size_, preamble_size);
   read_at(0, preamble.data(), there);
-  if (std::string_view(preamble.data(), std::min(there, magic.size())) != magic.substr(0, there)) {
+  if (std::string_view(preamble.data(), std::min(there, snapshot_file.magic.size())) != snapshot_file.magic.substr(0, there)) {
     throw Error(path_.string(), "is no snapshot", "name a file that was saved as a snapshot");
   }
   if (size_ < preamble_size + trailer_size) refuse("the file is cut short");
-  if (const std::uint64_t version = get(preamble.data() + magic.size(), 4); version != snapshot_version) {
+  if (const std::uint64_t version = get_fixed(preamble.data() + snapshot_file.magic.size(), 4);
+      version != snapshot_file.version) {
     throw Error(path_.string(),
                 "is a snapshot of version " + std::to_string(version) + ", while this program reads version " +
-                    std::to_string(snapshot_version),
+                    std::to_string(snapshot_file.version),
                 "read it with the release that wrote it, and build the graph again from its input or an export");
   }
   offset_ = size_ - trailer_size;
   std::string trailer;
   read_chunk(offset_, size_, Section::end, trailer);
-  if (trailer.size() != 8 || get(trailer.data(), 8) != size_) refuse("the length of the file is not what it was");
+  if (trailer.size() != 8 || get_fixed(trailer.data(), 8) != size_) refuse("the length of the file is not what it was");
   offset_ = preamble_size;
 }
 
 void SectionReader::refuse(std::string_view what) const {
   throw Error(path_.string(), "the snapshot is torn or damaged (byte " + std::to_string(offset_) + "): " + std::string(what),
-              remedy);
+              snapshot_file.remedy);
 }
 
 void SectionReader::read_at(std::uint64_t offset, char* bytes, std::size_t size) {
@@ -241,15 +231,15 @@ std::uint64_t SectionReader::read_chunk(std::uint64_t offset, std::uint64_t end,
   if (end - offset < chunk_head_size) refuse("a section is missing");
   std::array<char, chunk_head_size> head{};
   read_at(offset, head.data(), head.size());
-  const std::uint64_t size = get(head.data() + 4, 4);
-  const std::uint64_t stored_size = get(head.data() + 8, 4);
-  if (size > max_chunk || stored_size > size || stored_size > end - offset - chunk_head_size)
+  const std::uint64_t size = get_fixed(head.data() + 4, 4);
+  const std::uint64_t stored_size = get_fixed(head.data() + 8, 4);
+  if (size > snapshot_file.chunk || stored_size > size || stored_size > end - offset - chunk_head_size)
     refuse("a length is out of range");
   stored_.resize(stored_size);
   read_at(offset + chunk_head_size, stored_.data(), stored_size);
-  const auto sum = checksum({head.data(), fields_size}, stored_, offset);
-  if (!std::equal(sum.begin(), sum.end(), head.begin() + fields_size)) refuse("a checksum does not match");
-  if (get(head.data(), 4) != static_cast<std::uint32_t>(expected)) refuse("a section is missing or out of place");
+  const auto sum = chunk_checksum({head.data(), chunk_fields_size}, stored_, offset);
+  if (!std::equal(sum.begin(), sum.end(), head.begin() + chunk_fields_size)) refuse("a checksum does not match");
+  if (get_fixed(head.data(), 4) != static_cast<std::uint32_t>(expected)) refuse("a section is missing or out of place");
   if (stored_size == size) {
     bytes.swap(stored_);
   } else {

@@ -1,15 +1,16 @@
-// Files made of checksummed sections: the container that snapshots come in.
+// Files made of checksummed sections: the container that snapshots and graph files come in.
 //
 //   file    = magic (8 bytes), version (u32), chunks, trailer
 //   chunk   = section (u32), size (u32), stored size (u32), checksum (xxh3, 128 bits), stored bytes
 //   trailer = a chunk of section `end` whose 8 bytes are the length of the file
 //
-// Integers are little-endian. A section is the bytes of consecutive chunks, each of at most a mebibyte; stored bytes are zstd
-// where that is shorter, else the bytes themselves. A checksum covers the chunk's first 12 bytes, its stored bytes and, as the
-// seed, its place in the file, so that chunks can be neither changed, nor left out, nor moved. Reading trusts nothing: what it
-// allocates is bounded by what it has really decoded.
+// Integers are little-endian. A section is the bytes of consecutive chunks, all but its last as long as the kind of file says;
+// stored bytes are zstd where that is shorter, else the bytes themselves. A checksum covers the chunk's first 12 bytes, its
+// stored bytes and, as the seed, its place in the file, so that chunks can be neither changed, nor left out, nor moved. Reading
+// trusts nothing: what it allocates is bounded by what it has really decoded.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -19,19 +20,65 @@
 
 namespace deltamatch::engine {
 
-/// Numbers of the format: never reused.
+/// Numbers of the formats: never reused.
 enum class Section : std::uint32_t {
   end = 0,
+  // snapshots
   header = 1,
   vertex_labels = 2,
   edge_labels = 3,
   numbers = 4,
   vertices = 5,
   edges = 6,
-  annotation = 7
+  annotation = 7,
+  // graph files
+  graph_header = 16,
+  vertex_label_ends = 17,
+  label_parts = 18,
+  edge_label_ends = 19,
+  blocks = 20,
+  vertex_keys = 21,
+  edge_ends = 22,
+  edge_times = 23,
+  vertex_label_texts = 24,
+  edge_label_texts = 25,
+  vertex_flags = 26,
+  id_texts = 27
 };
 
-inline constexpr std::uint32_t snapshot_version = 2;
+/// What tells one kind of such files from another.
+struct FileKind {
+  std::string_view magic;  ///< 8 bytes: the first is no text, the last ones are changed by what converts line ends
+  std::uint32_t version;
+  std::string_view noun;    ///< for messages, as in "the snapshot"
+  std::string_view remedy;  ///< where a file is damaged
+  std::size_t chunk;        ///< bytes of a full chunk
+};
+
+inline constexpr FileKind snapshot_file{std::string_view("\x8f"
+                                                         "DMSNP\r\n",
+                                                         8),
+                                        2, "snapshot", "use another snapshot, or build the graph again from its input",
+                                        std::size_t{1} << 20};
+
+inline constexpr FileKind graph_file{std::string_view("\x8f"
+                                                      "DMGRF\r\n",
+                                                      8),
+                                     1, "graph file", "write it again with deltamatch convert --to graph",
+                                     std::size_t{1} << 16};
+
+inline constexpr std::size_t preamble_size = 12;
+inline constexpr std::size_t checksum_size = 16;
+inline constexpr std::size_t chunk_fields_size = 12;
+inline constexpr std::size_t chunk_head_size = chunk_fields_size + checksum_size;
+inline constexpr std::size_t trailer_size = chunk_head_size + 8;
+
+/// A little-endian integer of so many bytes.
+[[nodiscard]] std::uint64_t get_fixed(const char* from, int bytes) noexcept;
+void put_fixed(std::string& out, std::uint64_t value, int bytes);
+/// The checksum of a chunk that begins at `offset`. Throws std::bad_alloc.
+[[nodiscard]] std::array<char, checksum_size> chunk_checksum(std::string_view fields, std::string_view stored,
+                                                             std::uint64_t offset);
 
 /// A file descriptor that closes itself.
 class Descriptor {
@@ -53,7 +100,7 @@ class SectionWriter {
  public:
   /// Creates a temporary file beside `path`; it is removed again unless `commit` returns. Refuses a path that is something else
   /// than a regular file.
-  explicit SectionWriter(const std::filesystem::path& path);
+  explicit SectionWriter(const std::filesystem::path& path, const FileKind& kind = snapshot_file);
   ~SectionWriter();
   SectionWriter(const SectionWriter&) = delete;
   SectionWriter& operator=(const SectionWriter&) = delete;
@@ -80,6 +127,7 @@ class SectionWriter {
   void write(std::string_view bytes);
   [[noreturn]] void fail(const char* what, int code) const;
 
+  FileKind kind_;
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   Descriptor file_;
@@ -90,7 +138,8 @@ class SectionWriter {
   std::string packed_bytes_;
 };
 
-/// Reads such a file. Every member throws Error that names the file where it is torn, damaged or ends early.
+/// Reads a snapshot from its beginning to its end. Every member throws Error that names the file where it is torn, damaged or
+/// ends early.
 class SectionReader {
  public:
   /// Checks the magic, the version and, by the trailer, the length.

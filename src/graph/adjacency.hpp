@@ -65,6 +65,8 @@ struct RelationFigures {
 enum class Column : std::uint8_t { none = 0, tag = 1, time = 2 };
 
 struct BulkEdges;
+struct LabelPart;
+struct BlockSide;
 
 class Adjacency {
  public:
@@ -83,6 +85,9 @@ class Adjacency {
   /// Fills a store that has no payload column and has held nothing, whose changes nobody follows yet. When it throws, the store
   /// is of no use. adjacency_bulk.cpp.
   void build(const BulkEdges& bulk, Workers& workers);
+  /// The same from blocks of edges. The parts are consecutive from vertex 0 on; the sides ascend by row label, then relation,
+  /// and are such that the neighbours of each list ascend. adjacency_blocks.cpp.
+  void build(std::span<const LabelPart> parts, std::span<const BlockSide> sides, Workers& workers);
 
   [[nodiscard]] List list(VertexId vertex, RelationId relation) const noexcept;
   /// The fast part of `list`: the settled ids (and tags, in stores that have them). Returns whether the vertex is touched by
@@ -275,6 +280,7 @@ class Adjacency {
   static constexpr std::uint32_t scanned_slices = 16;
 
   static std::uint64_t next_serial() noexcept;
+  void sum_figures(Workers& workers);
   [[nodiscard]] unsigned column_words() const noexcept { return static_cast<unsigned>(column_); }
   [[nodiscard]] std::size_t block_words(std::uint32_t capacity, std::uint32_t directory_log) const noexcept {
     return (std::size_t{2} << directory_log) + std::size_t{capacity} * (1 + column_words());

@@ -16,6 +16,7 @@
 #include "base/parallel.hpp"
 #include "deltamatch/id.hpp"
 #include "graph/adjacency.hpp"
+#include "graph/blocks.hpp"
 #include "graph/bulk.hpp"
 #include "graph/dictionary.hpp"
 #include "graph/relations.hpp"
@@ -119,6 +120,10 @@ class DataGraph {
   /// Fills a graph without times that has held nothing but labels with edges of the empty label between the vertices
   /// 0 to labels.size() - 1. Those that have edges are known under their numbers. When it throws, the graph is of no use.
   void build(std::span<const VertexPair> edges, std::span<const LabelId> labels, Workers& workers);
+  /// Fills a graph without times that has held nothing but labels and vertices with edges in blocks, of which no two are alike
+  /// in all labels. Vertices of one label are numbered behind each other: the parts ascend without gaps from vertex 0 on, in
+  /// undirected data in an order in which tails are below heads. When it throws, the graph is of no use.
+  void build(std::span<const LabelPart> parts, std::span<const EdgeBlock> blocks, Workers& workers);
 
   [[nodiscard]] const Adjacency& base() const noexcept { return base_; }
   /// Null where no reading is derived.

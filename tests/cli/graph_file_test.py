@@ -1,0 +1,134 @@
+"""Graph files: what convert writes, match reads a part of, with the answers of the text."""
+
+import itertools
+import json
+import os
+import random
+
+import harness
+from harness import TRIANGLE
+
+QUERIES = ["pair=(a:L1)-->(b:L2)", "path=(a:L1)-[:E1]->(b:L2)<--(c:L1)", "free=(a:L3)--(b)--(c:L4)", "wild=(a)-[:E0]->(b)-[:E0]->(a)",
+           "sets=(a:L0|L1)--(b:L0|L1)--(c:L2)--(a)", "edge=(a:L1)-[:`odd \"label\"`]-(b)"]
+
+
+class GraphFile(harness.CliTest):
+    def graph(self, seed=1, vertices=150, edges=2500, labels=8):
+        draw = random.Random(seed)
+        ids = [v if v % 2 else f"v {v}" for v in range(vertices)]
+        self.write("labels.jsonl", "".join(json.dumps({"vertex": v, "label": f"L{draw.randrange(labels)}"}) + "\n" for v in ids))
+        records = []
+        for i in range(edges):
+            source, target = draw.sample(ids, 2)
+            records.append(json.dumps({"source": source, "target": target, "label": draw.choice(["E0", "E1", 'odd "label"']),
+                                       "time": 1_700_000_000_000_000 + i * 1_000_000}) + "\n")
+        self.write("edges.jsonl", "".join(records))
+        return ["--graph", "edges.jsonl", "--labels", "labels.jsonl"]
+
+    def answers(self, *args):
+        result = self.json("match", *args, "--emit", "digest")
+        return result, [[q["name"], q["matches"], q["digest"]] for q in result["queries"]]
+
+    def test_answers_are_those_of_the_text(self):
+        text = self.graph()
+        for direction, induced in itertools.product(["--directed", "--undirected"], [[], ["--induced"]]):
+            self.ok("convert", "edges.jsonl", "g.dmg", "--to", "graph", "--labels", "labels.jsonl", direction)
+            for query, mode in itertools.product(QUERIES, ["isomorphism", "edge-distinct", "homomorphism"]):
+                if direction == "--undirected":
+                    query = query.replace("->", "-").replace("<-", "-").replace("(b)-[:E0]-(a)", "(b)-[:E1]-(a)")
+                how = ["--query", query, "--mode", mode, *induced]
+                expected = self.answers(*text, direction, *how)[1]
+                result, found = self.answers("--graph", "g.dmg", *how)
+                self.assertEqual(found, expected, how)
+                edges = result["graph_file"]["edges"]
+                self.assertLessEqual(edges["loaded"], edges["all"])
+                self.assertEqual(result["graph"]["edges"], edges["loaded"])
+
+    def test_only_a_share_is_loaded_and_listed_with_its_ids(self):
+        text = self.graph(vertices=3000, edges=60000, labels=30)
+        self.assertRegex(self.ok("convert", "edges.jsonl", "g.dmg", "--to", "graph", "--labels", "labels.jsonl").out,
+                         r"\A3,000 vertices and 59,\d\d\d edges written, 0 records refused\n\Z")
+        result = self.json("match", "--graph", "g.dmg", "--query", QUERIES[0])
+        share = result["graph_file"]
+        self.assertLess(share["edges"]["loaded"], share["edges"]["all"] / 300)
+        self.assertLess(share["vertices"]["loaded"], share["vertices"]["all"] / 10)
+        self.assertLess(share["bytes"]["loaded"], share["bytes"]["all"])
+        self.assertEqual(share["bytes"]["all"], os.path.getsize(self.dir / "g.dmg"))
+        self.assertRegex(self.ok("match", "--graph", "g.dmg", "--query", QUERIES[0]).out,
+                         r"\nloaded   [\d.]+ % of 3,000 vertices, [\d.]+ % of 59,\d\d\d edges, [\d.]+ % of [\d.]+ KiB\n")
+
+        def listed(*args):
+            self.ok("match", *args, "--query", QUERIES[0], "--emit", "matches", "--out", "found.jsonl")
+            return sorted(self.read("found.jsonl").splitlines())
+
+        found = listed("--graph", "g.dmg")
+        self.assertGreater(len(found), 10)
+        self.assertEqual(found, listed(*text))
+        several = self.json("match", "--graph", "g.dmg", "--query", QUERIES[0], "--query", "other=(a:L5)-->(b:L6)")
+        self.assertEqual(several["queries"][0], result["queries"][0])
+        self.assertGreater(several["graph_file"]["edges"]["loaded"], share["edges"]["loaded"])
+
+    def test_other_commands_load_all_of_it(self):
+        text = self.graph()
+        self.ok("convert", "edges.jsonl", "g.dmg", "--to", "graph", "--labels", "labels.jsonl", "--times")
+        window = ["--window", "10m", "--updates", "more.jsonl", "--query", QUERIES[0], "--query", TRIANGLE, "--emit", "digest"]
+        self.write("more.jsonl", json.dumps({"source": 1, "target": "v 2", "label": "E0", "time": 1_700_002_550_000_000}) + "\n")
+        a, b = self.json("replay", *text, *window), self.json("replay", "--graph", "g.dmg", *window)
+        self.assertEqual(a["queries"], b["queries"])
+        self.assertGreater(sum(q["removed"] for q in a["queries"]), 0)
+        self.assertEqual(a["graph"]["edges"], b["graph"]["edges"])
+        window.remove("--window"), window.remove("10m")
+        self.assertEqual(self.json("replay", *text, *window)["queries"], self.json("replay", "--graph", "g.dmg", *window)["queries"])
+        self.ok("convert", "edges.jsonl", "u.dmg", "--to", "graph", "--undirected")
+        counts = [self.json("cliques", "-k", 3, "--graph", *graph) for graph in [["edges.jsonl", "--undirected"], ["u.dmg"]]]
+        for count in counts:
+            count.pop("seconds")
+            count["graph"].pop("bytes", None)
+        self.assertEqual(*counts)
+        self.ok("convert", "edges.jsonl", "timeless.dmg", "--to", "graph")
+        self.fails(2, "replay", "--graph", "timeless.dmg", *window, "--window", "1h", says="bear no times")
+
+    def test_what_it_is_made_of(self):
+        self.graph()
+        self.ok("convert", "edges.jsonl", "a.dmg", "--to", "graph", "--labels", "labels.jsonl")
+        self.ok("convert", "a.dmg", "b.dmg", "--to", "graph")
+        self.assertEqual((self.dir / "a.dmg").read_bytes(), (self.dir / "b.dmg").read_bytes())
+        self.ok("replay", "--graph", "edges.jsonl", "--labels", "labels.jsonl", "--updates", "/dev/null", "--query", TRIANGLE,
+                "--save-snapshot", "s.dms")
+        self.ok("convert", "s.dms", "c.dmg", "--to", "graph")
+        self.assertEqual((self.dir / "a.dmg").read_bytes(), (self.dir / "c.dmg").read_bytes())
+        self.write("start.graph", "t 3 2\nv 0 5\nv 1 6\nv 2 5\ne 0 1\ne 1 2\n")
+        self.ok("convert", "start.graph", "t.dmg", "--to", "graph")
+        result = self.json("match", "--graph", "t.dmg", "--query", "p=(a:5)--(b:6)--(c:5)")
+        self.assertEqual(result["queries"][0]["matches"], 1)
+        # Beside another input it is a graph like others.
+        self.write("more.txt", "2 3\n")
+        result = self.json("match", "--graph", "t.dmg", "--graph", "more.txt", "--undirected", "--query", "p=(a)--(b)--(c)--(d)")
+        self.assertEqual((result["graph"]["edges"], result["queries"][0]["matches"]), (3, 1))
+        self.assertNotIn("graph_file", result)
+
+    def test_bad_use_and_bad_files(self):
+        self.graph()
+        self.ok("convert", "edges.jsonl", "g.dmg", "--to", "graph")
+        match = ["match", "--query", QUERIES[0], "--graph"]
+        self.fails(2, *match, "g.dmg", "--undirected", says="holds a directed graph")
+        self.fails(2, "convert", "edges.jsonl", "x", "--to", "binary", "--times", says="--times: this is about whole graphs")
+        self.fails(2, "convert", "g.dmg", "g.dmg", "--to", "graph", says="this is also the file of INPUT")
+        self.fails(2, "convert", "g.dmg", "-", "--to", "graph", says="does not go to standard output")
+        self.write("timeless.tsv", "1\t2\n")
+        self.fails(1, "convert", "timeless.tsv", "x.dmg", "--to", "graph", "--times", says="missing_time")
+        sound = (self.dir / "g.dmg").read_bytes()
+        self.write("cut.dmg", sound[:-100])
+        self.fails(1, *match, "cut.dmg", says="cut.dmg: the graph file is torn or damaged")
+        self.write("bad.dmg", sound[:3000] + bytes([sound[3000] ^ 1]) + sound[3001:])
+        match[2] = "any=(a)-->(b)"
+        self.fails(1, *match, "bad.dmg", says="write it again with deltamatch convert --to graph")
+        self.write("new.dmg", sound[:8] + b"\x02\0\0\0" + sound[12:])
+        self.fails(1, *match, "new.dmg", says="version 2, while this program reads version 1")
+        self.write("foreign.dmg", sound[:8] + b"\0\0\0\x01" + sound[12:])
+        self.fails(1, *match, "foreign.dmg", says="bytes in another order")
+        self.assertEqual([name for name in os.listdir(self.dir) if "tmp" in name or name in ("x", "x.dmg")], [])
+
+
+if __name__ == "__main__":
+    harness.main()
