@@ -12,6 +12,11 @@ namespace {
 
 using namespace graph_file_layout;
 
+void make_set(std::vector<std::uint32_t>& labels) {
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+}
+
 }  // namespace
 
 void EdgeDemand::add(const Query& query, bool induced) {
@@ -54,8 +59,7 @@ class GraphFile::Wanted {
       labels.insert(labels.end(), kind.source.labels.begin(), kind.source.labels.end());
       if (kind.either_way) labels.insert(labels.end(), kind.target.labels.begin(), kind.target.labels.end());
     }
-    std::sort(labels.begin(), labels.end());
-    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+    make_set(labels);
     return labels;
   }
 
@@ -126,6 +130,20 @@ void GraphFile::text(const Labels& labels, std::uint32_t label, std::string& tex
   const auto end = map_.at<std::uint64_t>(labels.ends, label);
   if (end < begin) map_.refuse(labels.section, "a label ends before it begins");
   map_.text(labels.texts, begin, end - begin, text);
+}
+
+std::map<std::uint32_t, LabelId> GraphFile::intern(const Labels& labels, const std::vector<std::uint32_t>& numbers,
+                                                   LabelTable& table) {
+  std::map<std::uint32_t, LabelId> interned;
+  std::string last;
+  std::string label;
+  for (const std::uint32_t number : numbers) {
+    text(labels, number, label);
+    if (!interned.empty() && label <= last) map_.refuse(labels.section, "labels out of order");
+    interned.emplace(number, table.intern(label));
+    last.swap(label);
+  }
+  return interned;
 }
 
 std::optional<std::uint32_t> GraphFile::find(const Labels& labels, std::string_view wanted) {
@@ -251,25 +269,27 @@ LoadedShare GraphFile::load(const EdgeDemand* demand, graph::DataGraph& graph, W
     for (std::uint32_t label = 0; label < vertex_labels_.count; ++label) labels.push_back(label);
   }
   for (const Block& block : found) labels.insert(labels.end(), {block.tail_label, block.head_label});
-  std::sort(labels.begin(), labels.end());
-  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  make_set(labels);
   const std::map<std::uint32_t, Range> ranges = vertex_ranges(labels);
 
   LoadedShare share{0, 0, 0, vertices_, edges_, map_.size()};
   std::map<std::uint32_t, graph::LabelPart> parts;
   std::vector<graph::LabelPart> in_order;
-  std::string label_text;
+  const std::map<std::uint32_t, LabelId> vertex_labels = intern(vertex_labels_, labels, graph.vertex_labels);
   for (const auto& [label, range] : ranges) {
-    text(vertex_labels_, label, label_text);
     const auto first = static_cast<VertexId>(share.vertices);
     share.vertices += range.end - range.begin;
-    const graph::LabelPart part{graph.vertex_labels.intern(label_text), first, static_cast<VertexId>(share.vertices)};
+    const graph::LabelPart part{vertex_labels.at(label), first, static_cast<VertexId>(share.vertices)};
     restore_vertices(range, part.label, first, graph.dictionary);
     parts.emplace(label, part);
     in_order.push_back(part);
   }
   graph.dictionary.finish_restore();
 
+  labels.clear();
+  for (const Block& block : found) labels.push_back(block.edge_label);
+  make_set(labels);
+  const std::map<std::uint32_t, LabelId> edge_labels = intern(edge_labels_, labels, graph.edge_labels);
   std::vector<graph::EdgeBlock> blocks;
   blocks.reserve(found.size());
   for (const Block& block : found) {
@@ -277,8 +297,7 @@ LoadedShare GraphFile::load(const EdgeDemand* demand, graph::DataGraph& graph, W
     const Range& heads = ranges.at(block.head_label);
     const graph::LabelPart& tail_part = parts.at(block.tail_label);
     const graph::LabelPart& head_part = parts.at(block.head_label);
-    text(edge_labels_, block.edge_label, label_text);
-    blocks.push_back({graph.edge_labels.intern(label_text), tail_part.label, head_part.label,
+    blocks.push_back({edge_labels.at(block.edge_label), tail_part.label, head_part.label,
                       static_cast<VertexId>(tails.begin) - tail_part.begin,
                       static_cast<VertexId>(heads.begin) - head_part.begin, map_edges(block, tails, heads), block.edges});
     share.edges += block.edges;

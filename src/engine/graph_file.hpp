@@ -105,6 +105,9 @@ class GraphFile {
   void place_sections();
   void text(const Labels& labels, std::uint32_t label, std::string& text);
   [[nodiscard]] std::optional<std::uint32_t> find(const Labels& labels, std::string_view text);
+  /// By number; these ascend.
+  [[nodiscard]] std::map<std::uint32_t, LabelId> intern(const Labels& labels, const std::vector<std::uint32_t>& numbers,
+                                                        LabelTable& table);
   [[nodiscard]] std::vector<Block> find_blocks(const EdgeDemand* demand);
   /// Those with tails of a label. `edges_end`: where the blocks of the labels before it end.
   void append_blocks(std::uint32_t tail_label, const Wanted* wanted, std::uint64_t& edges_end, std::vector<Block>& found);

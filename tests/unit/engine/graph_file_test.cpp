@@ -446,6 +446,8 @@ TEST_F(ForgedGraphFile, ContentsThatCannotBeAreRefused) {
   expect("ends before it begins", [](Contents& c) { c.vertex_label_ends = {2, 1}; });
   expect("ends early", [](Contents& c) { c.vertex_label_ends = {1, UINT64_MAX}; });
   expect("ends early", [](Contents& c) { c.edge_label_ends = {1}; });
+  expect("labels out of order", [](Contents& c) { c.vertex_labels = "AA"; });
+  expect("labels out of order", [](Contents& c) { c.vertex_labels = "BA"; });
   expect("end before they begin", [](Contents& c) { c.label_parts[1].blocks = 1; });
   expect("ends early", [](Contents& c) { c.label_parts[1].blocks = 3; });
   expect("vertices out of range", [](Contents& c) { c.label_parts[1].vertices = 1; });
