@@ -116,12 +116,18 @@ struct StaticProgress {
   Count matches = 0;    ///< so far
 };
 
+/// What a count of a whole graph is made of: for each data edge the matches in which it is the image of one query edge, or for
+/// each data vertex those in which it is the image of one query vertex. `automatic` takes what is estimated to be cheaper.
+enum class CountFrom : std::uint8_t { automatic, edges, vertices };
+
 struct StaticOptions {
   QueryOptions query;
   /// Only matches whose edges are all the edges that the data graph has between their vertices, whatever label and direction.
   /// A match has the same id, induced or not.
   bool induced = false;
   Filter filter = Filter::automatic;   ///< what it is has no bearing on the answer; a GPU takes none
+  /// No bearing on the answer either. Listings, and queries that cannot be summed from a vertex, go by edges, as GPUs do.
+  CountFrom count_from = CountFrom::automatic;
   std::optional<std::uint64_t> limit;  ///< list at most that many matches (requires query.list)
   /// From the call on. Making derived lists for a wildcard is not interrupted, all else is, within milliseconds.
   std::optional<std::chrono::nanoseconds> timeout;

@@ -33,6 +33,7 @@ struct Match {
   EmitOptions emit;
   bool induced = false;
   Filter filter = Filter::automatic;
+  CountFrom count_from = CountFrom::automatic;
   std::optional<std::uint64_t> limit;
   Timestamp timeout = 0;
   std::uint64_t sample = 0;  ///< walks; 0: count or list
@@ -112,6 +113,7 @@ QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& opt
     how.query = asked;
     how.induced = options.induced;
     how.filter = options.filter;
+    how.count_from = options.count_from;
     how.limit = options.limit;
     how.timeout = options.time();
     how.progress = [&](const StaticProgress& so_far) {
@@ -175,6 +177,11 @@ void add_match(const Command& program, Run& run) {
                               {"label", Filter::label},
                               {"degree", Filter::degree},
                               {"refine", Filter::refine}})
+      .group("Queries");
+  add_choice<CountFrom, CountFrom>(
+      command, "--count-from", options->count_from,
+      "What a count is summed over: each data edge as the image of a query edge, or each data vertex (default: auto, the cheaper)",
+      {{"auto", CountFrom::automatic}, {"edges", CountFrom::edges}, {"vertices", CountFrom::vertices}})
       .group("Queries");
   add_number(command, "--limit", options->limit, "Stop after so many matches of a query", 1).group("Queries");
   add_duration(command, "--timeout", options->timeout, "Stop after so long on a query, e.g. 10s").group("Queries");

@@ -7,6 +7,7 @@
 #include "engine/deadline.hpp"
 #include "engine/delivery.hpp"
 #include "filter/filtering.hpp"
+#include "match/concern.hpp"
 
 namespace deltamatch::engine {
 
@@ -137,7 +138,9 @@ class Run {
     // A listing sums first whether an anchor leads anywhere. That takes too long where few matches are wanted, and is seldom
     // needed among candidates.
     const bool walks = options_.query.list && scene_.matcher.reads_lent() && (options_.limit || reads_candidates());
-    plans_ = plan::make_static_plans(bound_, {anchor, !walks});
+    const bool from_edges = options_.query.list || !scene_.matcher.takes_roots();
+    plans_ = plan::make_static_plans(bound_, {anchor, !walks, from_edges ? CountFrom::edges : options_.count_from});
+    if (plans_.rooted && match::must_walk(plans_.rooted->count, scene_.graph.resolved())) plans_.rooted.reset();
     task_.plans = &plans_;
     found_[0].plans.resize(plans_.plans.size());
   }
@@ -147,6 +150,7 @@ class Run {
   void try_every_edge() {
     if (ended()) return;
     const graph::DataGraph& graph = scene_.graph;
+    if (plans_.rooted) return try_every_vertex();
     std::vector<graph::Edge> anchors;
     const graph::ReadingId reading = bound_.edges[plans_.plans[0].anchor.edge].reading[0];
     if (graph.resolve(reading).lent) {
@@ -171,6 +175,21 @@ class Run {
     if (!anchors.empty() && !ended()) try_anchors(anchors);
   }
 
+  void try_every_vertex() {
+    const plan::LabelIds& labels = bound_.labels[plans_.rooted->vertex];
+    const graph::Dictionary& dictionary = scene_.graph.dictionary;
+    std::vector<VertexId> roots;
+    for (VertexId v = 0; v < dictionary.capacity(); ++v) {
+      if (scene_.graph.degree(v) > 0 && plan::admits(labels, dictionary.label(v))) roots.push_back(v);
+    }
+    to_try_ = roots.size();
+    for (std::size_t first = 0; first < roots.size() && !ended();) {
+      const std::size_t size = std::min(portion_, roots.size() - first);
+      try_portion({match::Pass::whole, {}, std::span(roots).subspan(first, size)}, size);
+      first += size;
+    }
+  }
+
   /// The data edges that the lists of a reading hold, ascending.
   [[nodiscard]] std::vector<graph::Edge> edges_read(graph::ReadingId reading) const {
     const graph::Resolved& where = scene_.graph.resolve(reading);
@@ -189,23 +208,24 @@ class Run {
     return edges;
   }
 
-  void try_anchors(std::span<const graph::Edge> anchors) {
+  void try_anchors(std::span<const graph::Edge> anchors) { try_portion({match::Pass::whole, anchors}, anchors.size()); }
+
+  void try_portion(const match::PassWork& work, std::size_t size) {
     const auto start = Clock::now();
-    if (!patience_ || !match_unfiltered(anchors)) {
+    if (!patience_ || !match_unfiltered(work)) {
       if (ended()) return;
-      match_portion(anchors, matches_left(), stop_);
+      match_portion(work, matches_left(), stop_);
       deliver();
     }
-    tried_ += anchors.size();
+    tried_ += size;
     const double seconds = seconds_since(start);
     if (seconds < short_portion) portion_ = std::min(2 * portion_, most_portion);
     if (seconds > long_portion) portion_ = std::max(portion_ / 2, least_portion);
     tell_progress();
   }
 
-  void match_portion(std::span<const graph::Edge> anchors, std::uint64_t limit, const match::StopFlag& stop) {
+  void match_portion(const match::PassWork& work, std::uint64_t limit, const match::StopFlag& stop) {
     task_.limit = limit;
-    const match::PassWork work{match::Pass::whole, anchors};
     match::MatchSteps steps;
     scene_.matcher.match(scene_.graph, {&work, 1}, {&task_, 1}, found_, &stop, steps);
   }
@@ -219,12 +239,12 @@ class Run {
   }
 
   /// Matches a portion unless that takes too long, then filters instead. Returns whether the portion is done.
-  bool match_unfiltered(std::span<const graph::Edge> anchors) {
+  bool match_unfiltered(const match::PassWork& work) {
     const std::vector<match::PlanResult> before = found_[0].plans;
     const match::QueryTask task = task_;
     task_.taker = nullptr;
     if (listing_) task_.beyond_limit = &pause_;
-    match_portion(anchors, options_.limit ? std::min(matches_left(), most_held) : most_held, pause_);
+    match_portion(work, options_.limit ? std::min(matches_left(), most_held) : most_held, pause_);
     task_.taker = task.taker;
     task_.beyond_limit = task.beyond_limit;
     const bool enough = options_.limit && found_[0].records.plans.size() > matches_left();
@@ -240,11 +260,13 @@ class Run {
   }
 
   /// Matches found so far stay found: those that are left are found from the other images of the same query edge. Only sums
-  /// that symmetry divides make sense no sooner than over all images, in plans that count the same.
+  /// that symmetry divides make sense no sooner than over all images, in plans that count the same; nor do those from vertices,
+  /// as other plans may be cheaper now.
   void filter_late() {
     filtering_.run(bound_, scene_.graph, Filter::automatic, scene_.workers, stop_);
     if (filtering_.no_match() || !reads_candidates()) return;
-    const bool divided = !listing_ && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
+    const bool divided =
+        plans_.rooted || (!listing_ && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1);
     if (divided) {
       found_[0].plans.clear();
       begins_again_ = true;

@@ -34,9 +34,9 @@ bool is_barren(const plan::Plan& plan, std::span<const graph::Resolved> resolved
 
 }  // namespace
 
-bool must_walk(const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
-  if (plan.count.terms.empty()) return true;
-  for (const plan::Term& term : plan.count.terms) {
+bool must_walk(const plan::CountPlan& count, std::span<const graph::Resolved> resolved) {
+  if (count.terms.empty()) return true;
+  for (const plan::Term& term : count.terms) {
     for (const plan::Factor& factor : term.factors) {
       if (powers_meet_parallels(factor, resolved)) return true;
     }
@@ -70,7 +70,7 @@ std::vector<PlanRef> Concern::find_plans(LabelId label, LabelId tail, LabelId he
           !plan::admits(query.labels[plan.head], head) || is_barren(plan, resolved_)) {
         continue;
       }
-      found.push_back({t, p, must_walk(plan, resolved_)});
+      found.push_back({t, p, must_walk(plan.count, resolved_)});
     }
   }
   return found;

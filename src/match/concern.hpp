@@ -19,7 +19,7 @@ struct PlanRef {
 
 /// Whether a plan's sums do not tell matches: it has none, or they know vertices where it matters which of several parallel
 /// edges merged query edges take.
-[[nodiscard]] bool must_walk(const plan::Plan& plan, std::span<const graph::Resolved> resolved);
+[[nodiscard]] bool must_walk(const plan::CountPlan& count, std::span<const graph::Resolved> resolved);
 
 /// Valid while the graph's readings stay resolved as they are. The arguments outlive it.
 class Concern {

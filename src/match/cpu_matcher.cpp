@@ -18,6 +18,8 @@ constexpr std::size_t cached_bytes = std::size_t{32} << 20;
 // An anchor whose ends have more neighbours than this is split, one share for so many.
 constexpr std::uint32_t share_degree = 2048;
 constexpr std::uint32_t max_shares = 64;
+// The same of a root, from which paths go on from all of its neighbours.
+constexpr std::uint32_t share_root_degree = 512;
 
 // Records that a thread gathers before it hands them over.
 constexpr std::size_t portion = 4096;
@@ -74,11 +76,13 @@ class CpuMatcher final : public Matcher {
   void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
              std::span<QueryResult> results, const StopFlag* stop, MatchSteps& /*steps*/) override {
     for (std::size_t p = 0; p < passes.size(); ++p) {
-      if (passes[p].anchors.empty()) continue;
-      match_pass(graph, passes[p].pass, passes[p].anchors, tasks, results.subspan(p * tasks.size(), tasks.size()), stop);
+      const auto into = results.subspan(p * tasks.size(), tasks.size());
+      if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
+      if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);
     }
   }
   [[nodiscard]] bool reads_lent() const noexcept override { return true; }
+  [[nodiscard]] bool takes_roots() const noexcept override { return true; }
   [[nodiscard]] std::size_t bytes() const noexcept override {
     std::size_t sum = pieces_.capacity() * sizeof(Piece) + shares_.capacity() * sizeof(ShareSum);
     for (const Worker& worker : state_) {
@@ -95,6 +99,35 @@ class CpuMatcher final : public Matcher {
                   std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop) {
     const std::vector<graph::Resolved> resolved = graph.resolved();
     plan_pieces(graph, anchors, tasks, resolved);
+    run_pieces(graph, pass, resolved, tasks, results, stop,
+               [&](std::size_t i, bool first, Worker& worker, Partial& partial, Summation& summation) {
+                 if (first || pieces_[i].anchor != pieces_[i - 1].anchor) {
+                   fetch_ends(graph.base(), anchors, pieces_[i].anchor);
+                   fetch_neighbours(graph.base(), anchors, pieces_[i].anchor);
+                 }
+                 run(i, anchors[pieces_[i].anchor], tasks, worker, partial, summation, stop);
+               });
+  }
+
+  void match_roots(const graph::DataGraph& graph, std::span<const VertexId> roots, std::span<const QueryTask> tasks,
+                   std::span<QueryResult> results, const StopFlag* stop) {
+    const std::vector<graph::Resolved> resolved = graph.resolved();
+    plan_pieces(graph, roots, tasks, resolved);
+    run_pieces(graph, Pass::whole, resolved, tasks, results, stop,
+               [&](std::size_t i, bool, Worker& worker, Partial& partial, Summation& summation) {
+                 const Piece& piece = pieces_[i];
+                 PlanResult& result = worker.results[piece.plan.task].plans[0];
+                 if (piece.share.index == 0) ++result.anchors;
+                 partial.begin(roots[piece.anchor]);
+                 const Summation::Signed sum = summation.run(*tasks[piece.plan.task].plans->rooted, piece.share, stop);
+                 if (stop == nullptr || !stop->load(std::memory_order_relaxed)) keep(i, sum, result);
+               });
+  }
+
+  /// Runs every piece in some thread: run(piece, whether it is the first of those that the thread takes, ...).
+  template <class Run>
+  void run_pieces(const graph::DataGraph& graph, Pass pass, std::span<const graph::Resolved> resolved,
+                  std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop, Run&& run_piece) {
     for (Worker& worker : state_) {
       worker.narrow.resize(graph.base().vertices());
       worker.wide.resize(graph.base().vertices());
@@ -111,11 +144,7 @@ class CpuMatcher final : public Matcher {
       Summation summation(partial, worker.narrow, worker.wide);
       for (std::size_t i = begin; i < end; ++i) {
         if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
-        if (i == begin || pieces_[i].anchor != pieces_[i - 1].anchor) {
-          fetch_ends(graph.base(), anchors, pieces_[i].anchor);
-          fetch_neighbours(graph.base(), anchors, pieces_[i].anchor);
-        }
-        run(i, anchors[pieces_[i].anchor], tasks, worker, partial, summation, stop);
+        run_piece(i, i == begin, worker, partial, summation);
       }
     });
     add_shares(results);
@@ -162,17 +191,22 @@ class CpuMatcher final : public Matcher {
       if (task.list) {
         if (sum == 0) return;
       } else {
-        if (piece.share.of > 1) {
-          shares_[at] = {sum, true};
-        } else {
-          add(result.sum, sum);
-        }
+        keep(at, sum, result);
         return;
       }
     }
     Enumerator enumerator(partial, *task.query, ordered(task), stop);
     worker.recorder.open(into.records, piece.plan.plan, task);
     result.found = checked_add(result.found, enumerator.run(piece.share, task.list ? &worker.recorder : nullptr));
+  }
+
+  /// What a piece sums up to.
+  void keep(std::size_t at, Summation::Signed sum, PlanResult& result) {
+    if (pieces_[at].share.of > 1) {
+      shares_[at] = {sum, true};
+    } else {
+      add(result.sum, sum);
+    }
   }
 
   static void add(Summation::Signed& total, Summation::Signed sum) {
@@ -212,6 +246,40 @@ class CpuMatcher final : public Matcher {
       }
     }
     shares_.assign(split_ ? pieces_.size() : 0, {});
+  }
+
+  void plan_pieces(const graph::DataGraph& graph, std::span<const VertexId> roots, std::span<const QueryTask> tasks,
+                   std::span<const graph::Resolved> resolved) {
+    pieces_.clear();
+    split_ = false;
+    for (std::uint32_t t = 0; t < tasks.size(); ++t) {
+      if (!tasks[t].plans->rooted) continue;
+      for (std::uint32_t i = 0; i < roots.size(); ++i) {
+        if (!may_be_root(tasks[t], roots[i], resolved)) continue;
+        const std::uint32_t shares =
+            workers_->size() == 1 ? 1 : std::clamp(graph.degree(roots[i]) / share_root_degree, 1u, max_shares);
+        split_ = split_ || shares > 1;
+        for (std::uint32_t s = 0; s < shares; ++s) pieces_.push_back({i, {t, 0, false}, {s, shares}});
+      }
+    }
+    shares_.assign(split_ ? pieces_.size() : 0, {});
+  }
+
+  /// Whether the vertex has each list that the query reads at the root, and where these are lent is among those that the
+  /// neighbours' lists lead back to.
+  static bool may_be_root(const QueryTask& task, VertexId vertex, std::span<const graph::Resolved> resolved) {
+    const std::uint32_t root = task.plans->rooted->vertex;
+    return std::ranges::all_of(task.query->edges, [&](const plan::BoundEdge& edge) {
+      if (edge.source != root && edge.target != root) return true;
+      const unsigned end = edge.source == root ? 0 : 1;
+      const graph::Resolved& there = resolved[edge.reading[end]];
+      const graph::Resolved& back = resolved[edge.reading[1 - end]];
+      if (there.store == nullptr || back.store == nullptr) return false;
+      const auto neighbours = there.store->ids(vertex, there.relation);
+      if (neighbours.empty()) return false;
+      const auto list = back.store->ids(neighbours[0], back.relation);
+      return contains(list.data(), list.size(), vertex);
+    });
   }
 
   /// Whether the lists that the query reads hold the anchor in the plan's orientation: those that are lent may lack it.
@@ -255,6 +323,10 @@ Count total(const QueryTask& task, std::span<const PlanResult> results) {
   const auto& plans = task.plans->plans;
   const bool classes = ordered(task);
   Count sum = 0;
+  if (task.plans->rooted && !task.list) {
+    sum = static_cast<Count>(results[0].sum) / task.plans->rooted->count.divisor;
+    return classes && task.query->count == CountMode::embeddings ? checked_mul(sum, task.query->group.order()) : sum;
+  }
   for (std::size_t p = 0; p < results.size(); ++p) {
     __extension__ __int128 raw = 0;
     bool first = true;

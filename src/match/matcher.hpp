@@ -62,6 +62,8 @@ struct QueryResult {
 struct PassWork {
   Pass pass;
   std::span<const graph::Edge> anchors;
+  /// Pass::whole, for matchers that take them: the vertices at which the tasks' rooted plans start.
+  std::span<const VertexId> roots{};
 };
 
 /// Seconds that a matcher spent on other steps of the batch than matching.
@@ -85,6 +87,8 @@ class Matcher {
 
   /// Whether it reads lent lists (graph::DataGraph::lend_reading).
   [[nodiscard]] virtual bool reads_lent() const noexcept { return false; }
+  /// Whether it takes roots (PassWork::roots).
+  [[nodiscard]] virtual bool takes_roots() const noexcept { return false; }
 
   [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
   [[nodiscard]] virtual CacheStatistics statistics() const { return {}; }

@@ -38,6 +38,11 @@ class Partial {
     vertices_[0] = anchor.tail;
     vertices_[1] = anchor.head;
   }
+  /// Of a rooted plan: position 0 alone.
+  void begin(VertexId root) noexcept {
+    plan_ = nullptr;
+    vertices_[0] = root;
+  }
   [[nodiscard]] const plan::Plan& plan() const noexcept { return *plan_; }
   [[nodiscard]] VertexId at(plan::Position position) const noexcept { return vertices_[position]; }
   void put(plan::Position position, VertexId vertex) noexcept { vertices_[position] = vertex; }

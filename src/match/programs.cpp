@@ -28,7 +28,7 @@ bool is_plain(const plan::BoundQuery& query, const plan::Plan& plan, std::span<c
 AnchorProgram program_for(const QueryTask& task, const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
   AnchorProgram made;
   made.plain = is_plain(*task.query, plan, resolved);
-  if (!task.list && !must_walk(plan, resolved)) {
+  if (!task.list && !must_walk(plan.count, resolved)) {
     made.program = plan::make_sums(*task.query, plan);
     made.sums = !chooses_parallels(made.program, resolved);
   }

@@ -19,20 +19,38 @@ Summation::Signed Summation::run(Share share, const StopFlag* stop) {
     if (closing_ == 0) return 0;
   }
   Signed result = 0;
-  if (run_with(*narrow_, share, result)) return result;
+  if (run_with<std::uint64_t>({*narrow_, narrow_root_}, share, result)) return result;
   result = 0;
-  if (!run_with(*wide_, share, result)) throw_count_overflow();
+  if (!run_with<Count>({*wide_, wide_root_}, share, result)) throw_count_overflow();
+  return result;
+}
+
+Summation::Signed Summation::run(const plan::RootedPlan& plan, Share share, const StopFlag* stop) {
+  stop_ = stop;
+  Signed result = 0;
+  if (run_root<std::uint64_t>({*narrow_, narrow_root_}, plan, share, result)) return result;
+  result = 0;
+  if (!run_root<Count>({*wide_, wide_root_}, plan, share, result)) throw_count_overflow();
   return result;
 }
 
 template <class Weight>
-bool Summation::run_with(TablePool<Weight>& tables, Share share, Signed& result) {
+bool Summation::run_root(Memory<Weight> memory, const plan::RootedPlan& plan, Share share, Signed& result) {
   const ScratchScope scope(partial_->scratch());
-  return descend(tables, 0, share, result) && !__builtin_mul_overflow(result, static_cast<Signed>(closing_), &result);
+  memory.of_root.reserve(plan.tables);
+  const bool fits = add_terms(memory, plan.count.terms, share, result);
+  memory.of_root.clear();
+  return fits;
 }
 
 template <class Weight>
-bool Summation::descend(TablePool<Weight>& tables, std::size_t level, Share share, Signed& result) {
+bool Summation::run_with(Memory<Weight> memory, Share share, Signed& result) {
+  const ScratchScope scope(partial_->scratch());
+  return descend(memory, 0, share, result) && !__builtin_mul_overflow(result, static_cast<Signed>(closing_), &result);
+}
+
+template <class Weight>
+bool Summation::descend(Memory<Weight> memory, std::size_t level, Share share, Signed& result) {
   const plan::Plan& plan = partial_->plan();
   if (level < plan.count.prefix) {
     const plan::Level& next = plan.levels[level];
@@ -46,7 +64,7 @@ bool Summation::descend(TablePool<Weight>& tables, std::size_t level, Share shar
       if (!partial_->differs(candidates[i], next.candidates.distinct)) continue;
       partial_->put(static_cast<plan::Position>(level + 2), candidates[i]);
       Signed value = 0;
-      if (!descend(tables, level + 1, {}, value)) return false;
+      if (!descend(memory, level + 1, {}, value)) return false;
       if (value == 0) continue;
       const std::uint64_t ways = parallel_ways(next.candidates.probes, candidates[i]);
       if (__builtin_mul_overflow(value, static_cast<Signed>(ways), &value)) return false;
@@ -54,14 +72,19 @@ bool Summation::descend(TablePool<Weight>& tables, std::size_t level, Share shar
     }
     return true;
   }
-  for (const plan::Term& term : plan.count.terms) {
+  return add_terms(memory, plan.count.terms, share, result);
+}
+
+template <class Weight>
+bool Summation::add_terms(Memory<Weight> memory, const std::vector<plan::Term>& terms, Share share, Signed& result) {
+  for (const plan::Term& term : terms) {
     if (stopped()) return true;
     if (term.factors.empty()) {
       if (share.index == 0) result += term.coefficient;
       continue;
     }
     bool overflow = false;
-    const Weight value = product(tables, term.factors, share, overflow);
+    const Weight value = product(memory, term.factors, share, overflow);
     // Signed holds one bit less than Count.
     Signed signed_value = 0;
     overflow = overflow || __builtin_mul_overflow(value, Weight{1}, &signed_value);
@@ -85,17 +108,17 @@ std::uint64_t Summation::parallel_ways(const std::vector<plan::Probe>& probes, V
 
 // The share applies to the first factor alone: the product is linear in it.
 template <class Weight>
-Weight Summation::product(TablePool<Weight>& tables, const std::vector<plan::Factor>& factors, Share share, bool& overflow) {
+Weight Summation::product(Memory<Weight> memory, const std::vector<plan::Factor>& factors, Share share, bool& overflow) {
   Weight result = 1;
   for (const plan::Factor& factor : factors) {
     Weight value = 0;
     if (factor.kind == plan::Factor::Kind::bind) {
-      value = sum(tables, factor, share, overflow);
+      value = sum(memory, factor, share, overflow);
     } else if (factor.choose > 1 && share.of > 1) {
       // Sets of candidates do not split: the first share takes them all.
-      if (share.index == 0) value = TreeSum<Weight>(*partial_, tables, stop_).count(factor, {}, overflow);
+      if (share.index == 0) value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, stop_).count(factor, {}, overflow);
     } else {
-      value = TreeSum<Weight>(*partial_, tables, stop_).count(factor, share, overflow);
+      value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, stop_).count(factor, share, overflow);
     }
     share = {};
     if (value == 0) return 0;
@@ -125,7 +148,7 @@ double Summation::expected_work(const plan::Factor& bind) {
 }
 
 template <class Weight>
-Weight Summation::sum(TablePool<Weight>& tables, const plan::Factor& planned, Share share, bool& overflow) {
+Weight Summation::sum(Memory<Weight> memory, const plan::Factor& planned, Share share, bool& overflow) {
   const ScratchScope scope(partial_->scratch());
   const plan::Factor& bind = planned.others.empty() ? planned : choose(planned);
   const plan::Candidates& wanted = bind.vertices[0];
@@ -137,7 +160,7 @@ Weight Summation::sum(TablePool<Weight>& tables, const plan::Factor& planned, Sh
     partial_->lists().prefetch_ahead(bind.reads, candidates, i);
     if (!partial_->differs(vertex, wanted.distinct)) continue;
     partial_->put(bind.position, vertex);
-    Weight value = product(tables, bind.inner, {}, overflow);
+    Weight value = product(memory, bind.inner, {}, overflow);
     if (value == 0) continue;
     const auto ways = static_cast<Weight>(parallel_ways(wanted.probes, vertex));
     overflow = __builtin_mul_overflow(value, ways, &value) || overflow;

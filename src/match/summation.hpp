@@ -12,23 +12,35 @@ namespace deltamatch::match {
 class Summation {
  public:
   Summation(Partial& partial, TablePool<std::uint64_t>& narrow, TablePool<Count>& wide) noexcept
-      : partial_(&partial), narrow_(&narrow), wide_(&wide) {}
+      : partial_(&partial), narrow_(&narrow), wide_(&wide), narrow_root_(narrow), wide_root_(wide) {}
 
   /// How often the anchor's share of the plan counts: CountPlan::divisor times its matches, once all shares are added up.
   /// Requires terms. Single shares may be negative.
   __extension__ using Signed = __int128;
   /// Once `stop` is set, what is returned is of no use.
   Signed run(Share share, const StopFlag* stop);
+  /// The same for a root's share of a rooted plan, at position 0 of the partial match.
+  Signed run(const plan::RootedPlan& plan, Share share, const StopFlag* stop);
 
  private:
+  /// The tables of one width of weights.
   template <class Weight>
-  bool run_with(TablePool<Weight>& tables, Share share, Signed& result);
+  struct Memory {
+    TablePool<Weight>& tables;
+    RootTables<Weight>& of_root;
+  };
   template <class Weight>
-  bool descend(TablePool<Weight>& tables, std::size_t level, Share share, Signed& result);
+  bool run_with(Memory<Weight> memory, Share share, Signed& result);
   template <class Weight>
-  Weight product(TablePool<Weight>& tables, const std::vector<plan::Factor>& factors, Share share, bool& overflow);
+  bool descend(Memory<Weight> memory, std::size_t level, Share share, Signed& result);
   template <class Weight>
-  Weight sum(TablePool<Weight>& tables, const plan::Factor& bind, Share share, bool& overflow);
+  bool add_terms(Memory<Weight> memory, const std::vector<plan::Term>& terms, Share share, Signed& result);
+  template <class Weight>
+  bool run_root(Memory<Weight> memory, const plan::RootedPlan& plan, Share share, Signed& result);
+  template <class Weight>
+  Weight product(Memory<Weight> memory, const std::vector<plan::Factor>& factors, Share share, bool& overflow);
+  template <class Weight>
+  Weight sum(Memory<Weight> memory, const plan::Factor& bind, Share share, bool& overflow);
 
   [[nodiscard]] bool stopped() const noexcept { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
   [[nodiscard]] const plan::Factor& choose(const plan::Factor& bind);
@@ -38,6 +50,8 @@ class Summation {
   Partial* partial_;
   TablePool<std::uint64_t>* narrow_;
   TablePool<Count>* wide_;
+  RootTables<std::uint64_t> narrow_root_;
+  RootTables<Count> wide_root_;
   const StopFlag* stop_ = nullptr;
   std::uint64_t closing_ = 1;
 };

@@ -92,4 +92,33 @@ class TablePool {
   std::vector<Table<Weight>*> free_;
 };
 
+/// The tables of a root (plan::TreeEdge::table), each made when it is first asked for.
+template <class Weight>
+class RootTables {
+ public:
+  explicit RootTables(TablePool<Weight>& pool) noexcept : pool_(&pool) {}
+  ~RootTables() { clear(); }
+  RootTables(const RootTables&) = delete;
+  RootTables& operator=(const RootTables&) = delete;
+
+  /// Room for `count` of them. Call between roots.
+  void reserve(std::size_t count) {
+    if (tables_.size() < count) tables_.resize(count);
+  }
+  /// Null until it is made.
+  [[nodiscard]] Table<Weight>* operator[](std::size_t index) const noexcept { return tables_[index]; }
+  Table<Weight>& make(std::size_t index) { return *(tables_[index] = pool_->lend()); }
+  /// Forgets all: the next root.
+  void clear() noexcept {
+    for (Table<Weight>*& table : tables_) {
+      if (table != nullptr) pool_->give_back(table);
+      table = nullptr;
+    }
+  }
+
+ private:
+  TablePool<Weight>* pool_;
+  std::vector<Table<Weight>*> tables_;
+};
+
 }  // namespace deltamatch::match

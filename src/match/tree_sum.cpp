@@ -14,6 +14,12 @@ constexpr double look_up_cost = 8;
 // Lists from this length on are filtered with vector instructions before weights are looked up.
 constexpr std::uint32_t filtered_list = 8;
 
+bool hangs_on_root(const plan::Factor& tree, std::size_t vertex) noexcept {
+  return std::ranges::any_of(tree.edges, [&](const plan::TreeEdge& edge) {
+    return edge.table != plan::no_table && (edge.leaf_is_a ? edge.a : edge.b) == vertex;
+  });
+}
+
 }  // namespace
 
 template <class Weight>
@@ -33,14 +39,22 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
   bool shared = share.of == 1;
   for (std::size_t v = 0; v < node_count_; ++v) {
     nodes_[v].bare = tree.vertices[v].probes.empty();
-    if (nodes_[v].bare) continue;
+    if (nodes_[v].bare || hangs_on_root(tree, v)) continue;
     if (!fill(tree.vertices[v], nodes_[v])) return 0;
     if (!shared) take_share(nodes_[v], share);
     shared = true;
     if (nodes_[v].size == 0) return 0;
   }
   open_ = 0;
+  std::size_t rest = 0;  // the last vertex into which another was eliminated
+  bool summed = false;
   for (std::size_t e = 0; e < tree.edges.size(); ++e) {
+    if (tree.edges[e].table != plan::no_table) {
+      rest = tree.edges[e].leaf_is_a ? tree.edges[e].b : tree.edges[e].a;
+      multiply_by(nodes_[rest], root_table(tree, tree.edges[e]));
+      if (nodes_[rest].size == 0) return 0;
+      continue;
+    }
     open_ |= 1u << e;
     ++nodes_[tree.edges[e].a].open_edges;
     ++nodes_[tree.edges[e].b].open_edges;
@@ -48,7 +62,7 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
   while (open_ != 0) {
     const Step step = cheapest_step(tree);
     const plan::TreeEdge& edge = tree.edges[step.edge];
-    const std::size_t into = step.into_a ? edge.a : edge.b;
+    const std::size_t into = rest = step.into_a ? edge.a : edge.b;
     const std::size_t leaf = step.into_a ? edge.b : edge.a;
     if (step.way == Way::reach) {
       reach(edge, step.into_a, tree.vertices[into]);
@@ -59,7 +73,8 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
       if (step.way == Way::push) {
         push(edge, step.into_a, tree.vertices[into]);
       } else {
-        pull(edge, step.into_a, tree.vertices[leaf], open_ == 0 ? &total : nullptr);
+        summed = open_ == 0;
+        pull(edge, step.into_a, tree.vertices[leaf], summed ? &total : nullptr);
       }
     }
     if (nodes_[into].size == 0) {
@@ -67,6 +82,7 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
       break;
     }
   }
+  for (std::size_t i = 0; !summed && i < nodes_[rest].size; ++i) total = add(total, nodes_[rest].weights[i]);
   release();
   overflow = overflow || overflow_;
   return total;
@@ -74,10 +90,14 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
 
 template <class Weight>
 void TreeSum<Weight>::release() noexcept {
-  for (std::size_t v = 0; v < node_count_; ++v) {
-    if (nodes_[v].table != nullptr) tables_->give_back(nodes_[v].table);
-    nodes_[v].table = nullptr;
-  }
+  for (std::size_t v = 0; v < node_count_; ++v) give_back_table(nodes_[v]);
+}
+
+// It tells the weights of before.
+template <class Weight>
+void TreeSum<Weight>::give_back_table(Node& node) noexcept {
+  if (node.table != nullptr) tables_->give_back(node.table);
+  node.table = nullptr;
 }
 
 // One free vertex: the size of an intersection.
@@ -205,8 +225,10 @@ typename TreeSum<Weight>::Step TreeSum<Weight>::cheapest_step(const plan::Factor
       const double back = into_a ? edge.a_degree : edge.b_degree;  // list of a neighbour's candidate
       if (!into.bare) {
         consider(e, into_a, Way::pull, static_cast<double>(into.size) * (look_up_cost + (leaf.bare ? 0 : back)));
-      } else if (!leaf.bare && !last) {
-        consider(e, into_a, Way::push, static_cast<double>(leaf.size) * (look_up_cost + 2 * out));
+      }
+      if (!leaf.bare && (!into.bare || !last)) {
+        consider(e, into_a, Way::push,
+                 static_cast<double>(leaf.size) * (look_up_cost + 2 * out) + static_cast<double>(into.bare ? 0 : into.size));
       }
     }
   }
@@ -234,17 +256,21 @@ template <class Weight>
 void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted) {
   Node& into = nodes_[into_a ? edge.a : edge.b];
   const Node& leaf = nodes_[into_a ? edge.b : edge.a];
-  const graph::ReadingId reading = into_a ? edge.b_to_a : edge.a_to_b;
+  if (!into.bare) {
+    Table<Weight>* table = tables_->lend();
+    try {
+      spread(edge, into_a, leaf, *table);
+      multiply_by(into, *table);
+    } catch (...) {
+      tables_->give_back(table);
+      throw;
+    }
+    tables_->give_back(table);
+    return;
+  }
   into.table = tables_->lend();
   Table<Weight>& table = *into.table;
-  for (std::size_t i = 0; i < leaf.size; ++i) {
-    if (gives_up(i)) break;
-    partial_->lists().prefetch_ahead({&reading, 1}, {leaf.ids, leaf.size}, i);
-    const Weight weight = leaf.weights == nullptr ? Weight{1} : leaf.weights[i];
-    const ScratchScope scope(partial_->scratch());
-    const ListView list = partial_->lists().view(reading, leaf.ids[i], edge.inclusive, partial_->scratch());
-    for_each_entry(list, [&](VertexId v) { overflow_ = table.add(v, weight) || overflow_; });
-  }
+  spread(edge, into_a, leaf, table);
   for (const plan::Position position : into_wanted.distinct) table.erase(partial_->at(position));
   const auto& touched = table.touched();
   std::uint32_t* ids = partial_->scratch().words(touched.size());
@@ -259,6 +285,51 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
   into.weights = weights;
   into.size = size;
   into.bare = false;
+}
+
+template <class Weight>
+void TreeSum<Weight>::spread(const plan::TreeEdge& edge, bool into_a, const Node& leaf, Table<Weight>& table) {
+  const graph::ReadingId reading = into_a ? edge.b_to_a : edge.a_to_b;
+  for (std::size_t i = 0; i < leaf.size; ++i) {
+    if (gives_up(i)) break;
+    partial_->lists().prefetch_ahead({&reading, 1}, {leaf.ids, leaf.size}, i);
+    const Weight weight = leaf.weights == nullptr ? Weight{1} : leaf.weights[i];
+    const ScratchScope scope(partial_->scratch());
+    const ListView list = partial_->lists().view(reading, leaf.ids[i], edge.inclusive, partial_->scratch());
+    for_each_entry(list, [&](VertexId v) { overflow_ = table.add(v, weight) || overflow_; });
+  }
+}
+
+template <class Weight>
+const Table<Weight>& TreeSum<Weight>::root_table(const plan::Factor& tree, const plan::TreeEdge& edge) {
+  if (const Table<Weight>* made = (*of_root_)[edge.table]) return *made;
+  const ScratchScope scope(partial_->scratch());
+  Node leaf;
+  fill(tree.vertices[edge.leaf_is_a ? edge.a : edge.b], leaf);
+  Table<Weight>& table = of_root_->make(edge.table);
+  spread(edge, !edge.leaf_is_a, leaf, table);
+  return table;
+}
+
+template <class Weight>
+void TreeSum<Weight>::multiply_by(Node& into, const Table<Weight>& table) {
+  std::uint32_t* ids = partial_->scratch().words(into.size);
+  Weight* weights = partial_->scratch().template array<Weight>(into.size);
+  std::size_t size = 0;
+  if (into.weights == nullptr) {
+    size = filter_by_bits(into.ids, into.size, table.bits(), ids);
+    for (std::size_t i = 0; i < size; ++i) weights[i] = table.weight(ids[i]);
+  } else {
+    for (std::size_t i = 0; i < into.size; ++i) {
+      if (!table.holds(into.ids[i])) continue;
+      ids[size] = into.ids[i];
+      weights[size++] = multiply(into.weights[i], table.weight(into.ids[i]));
+    }
+  }
+  give_back_table(into);
+  into.ids = ids;
+  into.weights = weights;
+  into.size = size;
 }
 
 template <class Weight>
@@ -323,10 +394,7 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
     }
   }
   if (total != nullptr) return;
-  if (into.table != nullptr) {  // it tells the weights of before
-    tables_->give_back(into.table);
-    into.table = nullptr;
-  }
+  give_back_table(into);
   into.ids = ids;
   into.weights = weights;
   into.size = size;

@@ -4,7 +4,7 @@
 // one by one, each into its neighbour, whose weights then count what hangs below: by pushing from the leaf's candidates along
 // their lists, or by pulling over the lists of the neighbour's candidates. Which leaf is next, and which way, is decided by the
 // sizes met, so that a ring is worked from both ends and meets where it is cheapest (Yannakakis' reduction with sums for
-// joins). Where all leaves and their neighbours are bare, a vertex in the middle first gives its neighbour what it reaches as
+// joins). Leaves that hang on a root alone are summed once for it. Where all leaves and their neighbours are bare, a vertex in the middle first gives its neighbour what it reaches as
 // candidates.
 #pragma once
 
@@ -19,8 +19,8 @@ namespace deltamatch::match {
 template <class Weight>
 class TreeSum {
  public:
-  TreeSum(Partial& partial, TablePool<Weight>& tables, const StopFlag* stop = nullptr) noexcept
-      : partial_(&partial), tables_(&tables), stop_(stop) {}
+  TreeSum(Partial& partial, TablePool<Weight>& tables, RootTables<Weight>& of_root, const StopFlag* stop = nullptr) noexcept
+      : partial_(&partial), tables_(&tables), of_root_(&of_root), stop_(stop) {}
   ~TreeSum() { release(); }
   TreeSum(const TreeSum&) = delete;
   TreeSum& operator=(const TreeSum&) = delete;
@@ -54,6 +54,12 @@ class TreeSum {
   [[nodiscard]] Step cheapest_step(const plan::Factor& tree) const;
   [[nodiscard]] Step cheapest_reach(const plan::Factor& tree) const;
   void push(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted);
+  /// Adds the weight of each of the leaf's candidates to all that its list leads to.
+  void spread(const plan::TreeEdge& edge, bool into_a, const Node& leaf, Table<Weight>& table);
+  /// What the leaf that the root alone decides adds up to; see plan::TreeEdge::table.
+  const Table<Weight>& root_table(const plan::Factor& tree, const plan::TreeEdge& edge);
+  /// Multiplies the weights of a vertex that has candidates by those of a table, and keeps those with any.
+  void multiply_by(Node& into, const Table<Weight>& table);
   /// Gives a bare vertex the candidates that its neighbour's lead to; the edge in between is still to be summed.
   void reach(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted);
   /// Multiplies the neighbour's weights; where `total` is given adds them up there instead.
@@ -61,6 +67,7 @@ class TreeSum {
   Weight below(const ListView& list, Node& leaf, const plan::Candidates& leaf_wanted);
   void tabulate(Node& node);
   void release() noexcept;
+  void give_back_table(Node& node) noexcept;
   /// In loops over lists: now and then, whether to give up.
   [[nodiscard]] bool gives_up(std::size_t at) const noexcept {
     constexpr std::size_t interval = 16;
@@ -78,6 +85,7 @@ class TreeSum {
 
   Partial* partial_;
   TablePool<Weight>* tables_;
+  RootTables<Weight>* of_root_;
   const StopFlag* stop_;
   Node* nodes_ = nullptr;  // by vertex of the tree, in scratch
   std::size_t node_count_ = 0;

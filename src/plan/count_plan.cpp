@@ -33,10 +33,24 @@ constexpr double alternative = 4;
 
 using Mask = std::uint32_t;
 
+// The end of a tree's edge that is a leaf with candidates which the root alone decides. The other end has candidates as well.
+std::optional<std::uint8_t> root_leaf(const Factor& tree, const TreeEdge& edge) {
+  const auto edges_at = [&](std::uint8_t vertex) {
+    return std::ranges::count_if(tree.edges, [&](const TreeEdge& other) { return other.a == vertex || other.b == vertex; });
+  };
+  for (const auto& [leaf, into] : {std::pair{edge.a, edge.b}, std::pair{edge.b, edge.a}}) {
+    const auto& probes = tree.vertices[leaf].probes;
+    const bool hangs = !probes.empty() && std::ranges::all_of(probes, [](const Probe& probe) { return probe.position == 0; });
+    if (hangs && edges_at(leaf) == 1 && !tree.vertices[into].probes.empty()) return leaf;
+  }
+  return std::nullopt;
+}
+
 class Builder {
  public:
-  Builder(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, std::size_t enumerated)
-      : query_(query), estimates_(estimates), anchor_(anchor), enumerated_(enumerated) {}
+  /// `rooted`: position 0 is a root, and sums that hang on it alone are kept in tables.
+  Builder(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, std::size_t enumerated, bool rooted = false)
+      : query_(query), estimates_(estimates), anchor_(anchor), enumerated_(enumerated), rooted_(rooted) {}
 
   [[nodiscard]] std::vector<Factor> factors(std::vector<Mask> blocks, const std::vector<Mask>& positions) const {
     std::vector<Factor> result;
@@ -121,6 +135,12 @@ class Builder {
       }
     }
     for (const TreeEdge& edge : factor.edges) {
+      if (rooted_ && positions.size() > 1) {
+        if (const auto leaf = root_leaf(factor, edge)) {
+          factor.cost += sizes[*leaf == edge.a ? edge.b : edge.a];  // looked up in a table
+          continue;
+        }
+      }
       factor.cost +=
           adaptive * std::min(sizes[edge.a] * (list_overhead + edge.a_degree), sizes[edge.b] * (list_overhead + edge.b_degree));
     }
@@ -202,7 +222,64 @@ class Builder {
   const Estimates& estimates_;
   std::uint32_t anchor_;
   std::size_t enumerated_;  // positions of the anchor and the prefix
+  bool rooted_;
 };
+
+/// Gives what hangs on the root alone its tables: below an enumerated vertex, where it would be summed over and over. Equal
+/// ones share a table.
+class Tables {
+ public:
+  void assign(std::vector<Factor>& factors, bool inner) {
+    for (Factor& factor : factors) {
+      if (factor.kind == Factor::Kind::bind) {
+        assign(factor.inner, true);
+        assign(factor.others, inner);
+      } else if (inner) {
+        assign(factor);
+      }
+    }
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
+
+ private:
+  struct Key {
+    std::vector<Probe> probes;  // edges apart, of the leaf
+    graph::ReadingId reading;   // from the leaf
+    friend bool operator==(const Key& a, const Key& b) {
+      return a.reading == b.reading && std::ranges::equal(a.probes, b.probes, [](const Probe& x, const Probe& y) {
+               return x.reading == y.reading && x.power == y.power;
+             });
+    }
+  };
+
+  void assign(Factor& tree) {
+    for (TreeEdge& edge : tree.edges) {
+      const auto leaf = root_leaf(tree, edge);
+      if (!leaf) continue;
+      Key key{tree.vertices[*leaf].probes, *leaf == edge.a ? edge.a_to_b : edge.b_to_a};
+      const auto known = std::find(known_.begin(), known_.end(), key);
+      if (known == known_.end() && known_.size() == no_table) continue;
+      edge.table = static_cast<std::uint8_t>(known - known_.begin());
+      edge.leaf_is_a = *leaf == edge.a;
+      if (known == known_.end()) known_.push_back(std::move(key));
+    }
+  }
+
+  std::vector<Key> known_;
+};
+
+// Expected work of counting from every data vertex as the root: list lengths are those met along edges, so the roots are as many
+// as have the graph's entries between them at that length.
+double rooted_cost(const BoundQuery& query, const Estimates& estimates, const RootedPlan& plan) {
+  double roots = std::numeric_limits<double>::infinity();
+  for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
+    for (unsigned end = 0; end < 2; ++end) {
+      const std::uint32_t from = end == 0 ? query.edges[e].source : query.edges[e].target;
+      if (from == plan.vertex) roots = std::min(roots, estimates.entries(e) / estimates.degree(e, end));
+    }
+  }
+  return roots * plan.count.cost;
+}
 
 // The partitions of the free vertices into blocks that may be one data vertex; nullopt where there are too many, or where
 // labels overlap without being equal (a merged vertex would need the labels of both).
@@ -293,15 +370,54 @@ bool only_trees(const Term& term) {
                      [](const Factor& factor) { return factor.kind == Factor::Kind::tree; });
 }
 
+// Which data edges are taken matters beyond the vertices, or edges that the query has not.
+bool cannot_be_summed(const BoundQuery& query) {
+  return query.induced || query.mode == MatchMode::edge_distinct ||
+         (query.mode == MatchMode::isomorphism && query.edges_may_coincide());
+}
+
 }  // namespace
+
+std::optional<RootedPlan> make_rooted_plan(const BoundQuery& query, const Estimates& estimates, std::uint32_t vertex,
+                                           Count symmetry) {
+  if (cannot_be_summed(query)) return std::nullopt;
+  RootedPlan plan;
+  plan.vertex = vertex;
+  plan.count.divisor = symmetry;
+  const std::vector<Mask> positions{Mask{1} << vertex};
+  const Builder builder(query, estimates, no_anchor, positions.size(), true);
+  std::vector<std::uint32_t> free;
+  for (std::uint32_t v = 0; v < query.vertices(); ++v) {
+    if (v != vertex) free.push_back(v);
+  }
+  std::vector<Factor> alike;
+  for (const auto& twins : take_twins(query, no_anchor, positions, free)) {
+    alike.push_back(builder.factors({Mask{1} << twins[0]}, positions)[0]);
+    alike.back().members[0] = twins;
+    alike.back().choose = static_cast<std::uint32_t>(twins.size());
+    plan.count.divisor /= checked_factorial(twins.size());
+  }
+  const auto partitions = Partitions(query).of(free);
+  if (!partitions) return std::nullopt;
+  Tables tables;
+  for (const auto& blocks : *partitions) {
+    Term term{moebius(blocks), alike};
+    auto factors = builder.factors(blocks, positions);
+    tables.assign(factors, false);
+    std::move(factors.begin(), factors.end(), std::back_inserter(term.factors));
+    plan.count.cost += Builder::product_cost(term.factors);
+    plan.count.terms.push_back(std::move(term));
+  }
+  plan.tables = tables.size();
+  plan.count.cost = rooted_cost(query, estimates, plan);
+  return plan;
+}
 
 CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, const Plan& plan, Count symmetry,
                           std::uint32_t anchor, bool allow_ordered) {
   CountPlan best;
   best.divisor = symmetry;
-  if (query.induced || query.mode == MatchMode::edge_distinct ||
-      (query.mode == MatchMode::isomorphism && query.edges_may_coincide())) {
-    // Which data edges are taken matters beyond the vertices, or edges that the query has not: walk.
+  if (cannot_be_summed(query)) {
     best.ordered = query.mode == MatchMode::isomorphism;
     best.prefix = plan.levels.size();
     best.divisor = 1;

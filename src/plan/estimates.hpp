@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -33,6 +34,9 @@ class Estimates {
   std::vector<double> entries_;
 };
 
+/// The anchor of plans that have none among the query edges.
+inline constexpr std::uint32_t no_anchor = 0xffffffff;
+
 /// Builds the probes and checks for mapping the query vertices of `block` (more than one where they are merged), given what the
 /// positions so far hold (bit sets of query vertices). `anchor` is the anchor's query edge, or ~0 in static plans. Differing
 /// from the first `kept_apart` positions is checked; from later ones inclusion and exclusion takes care of it.
@@ -44,6 +48,10 @@ class Estimates {
 [[nodiscard]] inline bool is_inclusive(const BoundQuery& query, std::uint32_t edge, std::uint32_t anchor) noexcept {
   return query.mode == MatchMode::homomorphism && edge > anchor;
 }
+
+/// The sums from a query vertex as the root, the cost of which is that of the whole graph; nullopt where there are none.
+[[nodiscard]] std::optional<RootedPlan> make_rooted_plan(const BoundQuery& query, const Estimates& estimates,
+                                                         std::uint32_t vertex, Count symmetry);
 
 /// Chooses how to count below the given levels. `constraints`: order constraints that make each match found once, or empty;
 /// `symmetry`: how often each is found without them.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "deltamatch/count.hpp"
+#include "deltamatch/engine.hpp"
 #include "plan/bound_query.hpp"
 
 namespace deltamatch::plan {
@@ -57,6 +58,9 @@ struct Level {
   double estimate = 0;         ///< expected candidates per partial match
 };
 
+/// Rooted sums: no table; see TreeEdge::table.
+inline constexpr std::uint8_t no_table = 0xff;
+
 /// Two free vertices of a tree that are joined by a query edge.
 struct TreeEdge {
   std::uint8_t a;  ///< index into Factor::vertices
@@ -67,6 +71,8 @@ struct TreeEdge {
   graph::ReadingId b_to_a;
   float a_degree;  ///< expected length of a vertex's a_to_b list
   float b_degree;
+  std::uint8_t table = no_table;  ///< rooted sums: an end is a leaf that the root alone decides; where its sums are kept
+  bool leaf_is_a = false;         ///< which end that is
 };
 
 /// One factor of a sum of products: either a tree of free vertices whose assignments are counted without enumerating them, or
@@ -115,9 +121,18 @@ struct Plan {  // NOLINT(clang-analyzer-optin.performance.Padding): read in this
   double cost = 0;
 };
 
+/// Counts the matches of a whole graph from a vertex instead of an edge: for every data vertex at position 0, sums over all
+/// others. What hangs on the root alone is summed once for a root, in tables, and not for each of its edges.
+struct RootedPlan {
+  std::uint32_t vertex = 0;  ///< query vertex at position 0
+  CountPlan count;           ///< without a prefix
+  std::size_t tables = 0;
+};
+
 /// All plans of a query. Homomorphism: one for every query arc; else one for every arc orbit.
 struct QueryPlans {
   std::vector<Plan> plans;
+  std::optional<RootedPlan> rooted;  ///< static counts: where set, it counts instead of `plans`
   std::uint64_t planned_edges = 0;  ///< size of the graph that the statistics were taken from
 };
 
@@ -129,6 +144,7 @@ struct QueryPlans {
 struct StaticPlanning {
   std::optional<std::uint32_t> anchor;  ///< this query edge instead of the rarest
   bool sums = true;                     ///< plan sums as well; without them all matches are walked to
+  CountFrom from = CountFrom::edges;
 };
 [[nodiscard]] QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how = {});
 

@@ -7,8 +7,6 @@ namespace deltamatch::plan {
 
 namespace {
 
-constexpr std::uint32_t no_anchor = 0xffffffff;
-
 // The next vertex: the one with the fewest expected candidates, closing as many query edges as it can.
 std::uint32_t choose_next(const BoundQuery& query, const Estimates& estimates, const std::vector<std::uint32_t>& positions,
                           std::uint32_t anchor, double& estimate) {
@@ -142,6 +140,27 @@ QueryPlans make_delta_plans(const BoundQuery& query) {
   return result;
 }
 
+namespace {
+
+// Beyond, planning from every vertex takes too long, and there are too many ways in which vertices may coincide.
+constexpr std::size_t most_rooted_vertices = 8;
+
+// The cheapest of the sums from a vertex: one of each orbit, as the others count the same.
+std::optional<RootedPlan> cheapest_root(const BoundQuery& query, const Estimates& estimates, Count symmetry) {
+  std::optional<RootedPlan> best;
+  if (query.vertices() > most_rooted_vertices) return best;
+  std::uint32_t seen = 0;
+  for (std::uint32_t v = 0; v < query.vertices(); ++v) {
+    if ((seen >> v & 1u) != 0) continue;
+    for (const query::Vertex other : query.group.orbit(static_cast<query::Vertex>(v))) seen |= 1u << other;
+    auto rooted = make_rooted_plan(query, estimates, v, symmetry);
+    if (rooted && (!best || rooted->count.cost < best->count.cost)) best = std::move(rooted);
+  }
+  return best;
+}
+
+}  // namespace
+
 QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how) {
   QueryPlans result;
   result.planned_edges = query.graph().edges();
@@ -166,6 +185,13 @@ QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how)
   count_plans(true);
   const auto alike = [&](const Plan& plan) { return plan.count.divisor == result.plans[0].count.divisor; };
   if (!std::all_of(result.plans.begin(), result.plans.end(), alike)) count_plans(false);
+  if (how.from == CountFrom::edges) return result;
+  double from_edges = 0;  // each data edge is tried by all plans, an undirected one of two entries
+  for (const Plan& plan : result.plans) {
+    from_edges += plan.count.cost * estimates.entries(anchor) / static_cast<double>(result.plans.size());
+  }
+  result.rooted = cheapest_root(query, estimates, symmetry);
+  if (result.rooted && how.from == CountFrom::automatic && result.rooted->count.cost > from_edges) result.rooted.reset();
   return result;
 }
 

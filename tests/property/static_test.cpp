@@ -96,6 +96,9 @@ std::map<oracle::Embedding, MatchId> list(Engine& engine, const Standing& standi
 void check_filters(Engine& engine, const Standing& standing, bool induced, const std::map<oracle::Embedding, MatchId>& expected,
                    Seen& seen) {
   for (const Filter filter : {Filter::none, Filter::label, Filter::degree, Filter::refine}) {
+    StaticOptions from_vertices = how(standing.options, induced, false, filter);
+    from_vertices.count_from = CountFrom::vertices;
+    RC_ASSERT(engine.match(standing.query, from_vertices).matches == Count{expected.size()});
     const StaticResult counted = engine.match(standing.query, how(standing.options, induced, false, filter));
     RC_ASSERT(counted.matches == Count{expected.size()});
     RC_ASSERT(list(engine, standing, induced, filter) == expected);
@@ -117,7 +120,11 @@ bool check(Engine& engine, const oracle::DataGraph& graph, const Standing& stand
     } catch (const oracle::TooMany&) {
       return false;
     }
-    RC_ASSERT(engine.match(standing.query, how(standing.options, induced, false)).matches == Count{expected.size()});
+    for (const CountFrom from : {CountFrom::automatic, CountFrom::edges, CountFrom::vertices}) {
+      StaticOptions options = how(standing.options, induced, false);
+      options.count_from = from;
+      RC_ASSERT(engine.match(standing.query, options).matches == Count{expected.size()});
+    }
     listed[induced ? 1 : 0] = list(engine, standing, induced);
     RC_ASSERT(answer_of(listed[induced ? 1 : 0]) == expected);
     check_filters(engine, standing, induced, listed[induced ? 1 : 0], seen);
@@ -168,7 +175,7 @@ void hold_static(int cases, const Traits& traits, unsigned threads) {
   EXPECT_EQ(seen.filtered, 7) << "not in every mode";
   EXPECT_GT(seen.without_candidates, cases / 100);
   if (traits.large) {
-    EXPECT_GT(seen.large, cases / 200);
+    EXPECT_GT(seen.large, 0);
   }
 }
 
