@@ -125,7 +125,7 @@ struct StaticOptions {
   /// Only matches whose edges are all the edges that the data graph has between their vertices, whatever label and direction.
   /// A match has the same id, induced or not.
   bool induced = false;
-  Filter filter = Filter::automatic;   ///< what it is has no bearing on the answer; a GPU takes none
+  Filter filter = Filter::automatic;  ///< what it is has no bearing on the answer; a GPU takes none
   /// No bearing on the answer either. Listings, and queries that cannot be summed from a vertex, go by edges, as GPUs do.
   CountFrom count_from = CountFrom::automatic;
   std::optional<std::uint64_t> limit;  ///< list at most that many matches (requires query.list)
@@ -229,6 +229,8 @@ class Engine {
   /// processed, with actual figures too.
   [[nodiscard]] std::string explain(const Query& query, const QueryOptions& options = {});
   [[nodiscard]] std::string explain(QueryId query);
+  /// How `match` counts or lists, before it filters.
+  [[nodiscard]] std::string explain(const Query& query, const StaticOptions& options);
   /// From the next batch on, whether to count what every level of every plan finds, for explain: that walks to all matches
   /// besides, so a batch takes longer.
   void analyze(bool on) noexcept;

@@ -17,6 +17,7 @@ namespace {
 constexpr const char* examples = R"(Examples:
   deltamatch explain --query 'ring=(a)-->(b)-->(c)-->(a)'
   deltamatch explain --query config/patterns --graph start.csv
+  deltamatch explain --query config/patterns --graph start.csv --whole
   deltamatch explain --query config/patterns --graph start.csv --updates log.csv --analyze)";
 
 struct Explain {
@@ -24,9 +25,14 @@ struct Explain {
   StreamOptions stream;
   QuerySelection queries;
   bool analyze = false;
+  bool whole = false;
 };
 
 int explain(Explain options) {
+  if (options.whole && (options.analyze || !options.stream.updates.empty())) {
+    throw Error(ErrorKind::usage, "--whole", "a whole graph is matched once, without a stream",
+                "leave out --analyze and --updates");
+  }
   if (!options.analyze && !options.stream.updates.empty()) {
     throw Error(ErrorKind::usage, "--updates", "the stream is only run with --analyze", "add --analyze");
   }
@@ -48,8 +54,12 @@ int explain(Explain options) {
   const auto ids = register_queries(engine, queries, how, report);
   session.load(report);
   if (options.analyze) session.run(report, nullptr, [](const BatchResult&, const ingest::PositionedBatch&) {});
+  StaticOptions once;
+  once.query = how;
   for (std::size_t i = 0; i < queries.size(); ++i) {
-    const std::string plans = options.analyze ? engine.explain(ids[i]) : engine.explain(queries[i].query, how);
+    const std::string plans = options.analyze ? engine.explain(ids[i])
+                              : options.whole ? engine.explain(queries[i].query, once)
+                                              : engine.explain(queries[i].query, how);
     print_out(fmt::format("{}{}:\n{}", i == 0 ? "" : "\n", queries[i].query.name, plans));
   }
   return exit_ok;
@@ -66,6 +76,7 @@ void add_explain(const Command& program, Run& run) {
           "--analyze", options->analyze,
           "Run --updates (without it, the edges of --graph as a stream) and say of each plan what it and its levels found")
       .group("Queries");
+  command.add_flag("--whole", options->whole, "The plans by which match counts in the whole graph").group("Queries");
   add_stream_options(command, options->stream);
   add_graph_options(command, options->graph, true);
   command.runs(run, [options] { return explain(*options); });

@@ -180,7 +180,8 @@ void add_match(const Command& program, Run& run) {
       .group("Queries");
   add_choice<CountFrom, CountFrom>(
       command, "--count-from", options->count_from,
-      "What a count is summed over: each data edge as the image of a query edge, or each data vertex (default: auto, the cheaper)",
+      "What a count is summed over: each data edge as the image of a query edge, or each data vertex (default: auto, the "
+      "cheaper)",
       {{"auto", CountFrom::automatic}, {"edges", CountFrom::edges}, {"vertices", CountFrom::vertices}})
       .group("Queries");
   add_number(command, "--limit", options->limit, "Stop after so many matches of a query", 1).group("Queries");

@@ -304,6 +304,12 @@ std::string Engine::explain(const Query& query, const QueryOptions& options) {
   return plan::to_text(bound, plan::make_delta_plans(bound), {});
 }
 
+std::string Engine::explain(const Query& query, const StaticOptions& options) {
+  const plan::BoundQuery bound(query, options.query.mode, options.query.count, impl_->graph, options.induced);
+  impl_->graph.resolve_all();
+  const bool walks = options.query.list && options.limit;
+  return plan::to_text(bound, plan::make_static_plans(bound, {{}, !walks, options.query.list, options.count_from}), {});
+}
 std::string Engine::explain(QueryId query) {
   Standing& standing = impl_->find(query);
   if (!standing.planned) impl_->graph.resolve_all();

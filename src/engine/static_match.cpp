@@ -90,7 +90,7 @@ class Run {
       if (options.filter == Filter::automatic) {
         begin_unfiltered();
       } else {
-        filtering_.run(bound_, scene.graph, options.filter, scene.workers, stop_);
+        filtering_.run(bound_, scene.graph, options.filter, numbering(), scene.workers, stop_);
       }
     }
     make_plans();
@@ -132,14 +132,21 @@ class Run {
     patience_.emplace(patience, pause_);
   }
 
+  /// Counts with symmetry to break gain from another order of the vertices.
+  [[nodiscard]] filter::Numbering numbering() const {
+    const bool gains =
+        !options_.query.list && !bound_.induced && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
+    return gains ? filter::Numbering::by_degree : filter::Numbering::of_graph;
+  }
+
   [[nodiscard]] bool reads_candidates() const { return scene_.graph.resolve(bound_.edges[0].reading[0]).lent; }
 
   void make_plans(std::optional<std::uint32_t> anchor = std::nullopt) {
     // A listing sums first whether an anchor leads anywhere. That takes too long where few matches are wanted, and is seldom
     // needed among candidates.
     const bool walks = options_.query.list && scene_.matcher.reads_lent() && (options_.limit || reads_candidates());
-    const bool from_edges = options_.query.list || !scene_.matcher.takes_roots();
-    plans_ = plan::make_static_plans(bound_, {anchor, !walks, from_edges ? CountFrom::edges : options_.count_from});
+    const CountFrom from = scene_.matcher.takes_roots() ? options_.count_from : CountFrom::edges;
+    plans_ = plan::make_static_plans(bound_, {anchor, !walks, options_.query.list, from});
     if (plans_.rooted && match::must_walk(plans_.rooted->count, scene_.graph.resolved())) plans_.rooted.reset();
     task_.plans = &plans_;
     found_[0].plans.resize(plans_.plans.size());
@@ -176,18 +183,28 @@ class Run {
   }
 
   void try_every_vertex() {
-    const plan::LabelIds& labels = bound_.labels[plans_.rooted->vertex];
-    const graph::Dictionary& dictionary = scene_.graph.dictionary;
-    std::vector<VertexId> roots;
-    for (VertexId v = 0; v < dictionary.capacity(); ++v) {
-      if (scene_.graph.degree(v) > 0 && plan::admits(labels, dictionary.label(v))) roots.push_back(v);
-    }
+    const std::vector<VertexId> roots = possible_roots();
     to_try_ = roots.size();
     for (std::size_t first = 0; first < roots.size() && !ended();) {
       const std::size_t size = std::min(portion_, roots.size() - first);
       try_portion({match::Pass::whole, {}, std::span(roots).subspan(first, size)}, size);
       first += size;
     }
+  }
+
+  /// Vertices that have the first of the lists that are read at the root.
+  [[nodiscard]] std::vector<VertexId> possible_roots() const {
+    const std::uint32_t root = plans_.rooted->vertex;
+    const auto first = std::ranges::find_if(
+        bound_.edges, [&](const plan::BoundEdge& edge) { return edge.source == root || edge.target == root; });
+    const graph::Resolved& where = scene_.graph.resolve(first->reading[first->source == root ? 0 : 1]);
+    std::vector<VertexId> roots;
+    if (where.store == nullptr) return roots;
+    for (VertexId v = 0; v < where.store->vertices(); ++v) {
+      if (!where.lent && !plan::admits(bound_.labels[root], scene_.graph.dictionary.label(v))) continue;
+      if (!where.store->ids(v, where.relation).empty()) roots.push_back(v);
+    }
+    return roots;
   }
 
   /// The data edges that the lists of a reading hold, ascending.
@@ -263,10 +280,9 @@ class Run {
   /// that symmetry divides make sense no sooner than over all images, in plans that count the same; nor do those from vertices,
   /// as other plans may be cheaper now.
   void filter_late() {
-    filtering_.run(bound_, scene_.graph, Filter::automatic, scene_.workers, stop_);
+    filtering_.run(bound_, scene_.graph, Filter::automatic, numbering(), scene_.workers, stop_);
     if (filtering_.no_match() || !reads_candidates()) return;
-    const bool divided =
-        plans_.rooted || (!listing_ && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1);
+    const bool divided = plans_.rooted || (!listing_ && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1);
     if (divided) {
       found_[0].plans.clear();
       begins_again_ = true;

@@ -42,7 +42,7 @@ void Filtering::take(std::string_view name, Candidates& candidates, Step&& step)
   no_match_ = candidates.any_empty();
 }
 
-void Filtering::run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how, Workers& workers,
+void Filtering::run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how, Numbering numbering, Workers& workers,
                     const std::atomic<bool>& stop) {
   const auto start = Clock::now();
   const bool automatic = how == Filter::automatic;
@@ -58,8 +58,8 @@ void Filtering::run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how
     if (static_cast<double>(before - candidates.left().edges) <= least_gain * static_cast<double>(before)) break;
   }
   const bool worthwhile = static_cast<double>(candidates.left().edges) <= most_edges * static_cast<double>(edges);
-  if (!over() && (!automatic || worthwhile)) {
-    lists_ = std::make_unique<PrunedLists>(query, candidates, workers, stop);
+  if (!over() && (!automatic || worthwhile || numbering == Numbering::by_degree)) {
+    lists_ = std::make_unique<PrunedLists>(query, candidates, numbering, workers, stop);
     if (!stop.load(std::memory_order_relaxed)) {
       lists_->lend(query, graph);
       report_.used = true;

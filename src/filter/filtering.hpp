@@ -17,7 +17,9 @@ class Filtering {
  public:
   /// Filters, and where that is worth it lets the query, whose graph this is, read candidates only. Nothing is staged, the
   /// readings are resolved. Once `stop` is set, it ends soon and leaves the query as it is.
-  void run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how, Workers& workers, const std::atomic<bool>& stop);
+  /// With vertices numbered by degree it always reads its own lists; then what is matched are these numbers.
+  void run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how, Numbering numbering, Workers& workers,
+           const std::atomic<bool>& stop);
 
   /// Whether some query vertex is left without candidates, so that there is no match.
   [[nodiscard]] bool no_match() const noexcept { return no_match_; }

@@ -1,6 +1,8 @@
 #include "filter/pruned_lists.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 namespace deltamatch::filter {
 
@@ -20,7 +22,7 @@ std::uint32_t source(const plan::BoundEdge& edge, unsigned end) { return end == 
 
 }  // namespace
 
-PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candidates, Workers& workers,
+PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candidates, Numbering numbering, Workers& workers,
                          const std::atomic<bool>& stop)
     : alike_(candidates.alike()), store_(reads_tags(query) ? graph::Column::tag : graph::Column::none, graph::heap_slabs()) {
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
@@ -32,6 +34,7 @@ PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candid
     }
   }
   const auto vertices = static_cast<VertexId>(candidates.masks().size());
+  if (numbering == Numbering::by_degree) number_by_degree(query.graph(), vertices);
   store_.reserve_vertices(vertices);
   std::vector<graph::HalfEdge> arriving;
   const auto flush = [&] {
@@ -40,7 +43,8 @@ PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candid
     entries_ += arriving.size();
     arriving.clear();
   };
-  for (VertexId vertex = 0; vertex < vertices; ++vertex) {
+  for (VertexId at = 0; at < vertices; ++at) {
+    const VertexId vertex = by_number_.empty() ? at : by_number_[at];
     if (candidates.of(vertex) != 0) collect(query, candidates, vertex, arriving);
     if (arriving.size() < chunk) continue;
     flush();
@@ -68,11 +72,31 @@ void PrunedLists::collect(const plan::BoundQuery& query, const Candidates& candi
     const graph::Resolved& where = query.graph().resolve(relation.reading);
     if (where.store == nullptr) continue;
     const graph::List list = where.store->list(vertex, where.relation);
+    std::ptrdiff_t kept = 0;
     for (std::uint32_t i = 0; i < list.size; ++i) {
       if ((candidates.of(list.ids[i]) & relation.targets) == 0) continue;
       const std::uint32_t tag = where.derived ? list.tags[i] : 0;
-      into.push_back({vertex, r, list.ids[i], tag, tag});
+      into.push_back({number(vertex), r, number(list.ids[i]), tag, tag});
+      ++kept;
     }
+    if (!numbers_.empty()) {
+      std::sort(into.end() - kept, into.end(), [](const graph::HalfEdge& a, const graph::HalfEdge& b) {
+        return std::tie(a.neighbour, a.tag) < std::tie(b.neighbour, b.tag);
+      });
+    }
+  }
+}
+
+// Counting sort; vertices of one degree keep their order.
+void PrunedLists::number_by_degree(const graph::DataGraph& graph, VertexId vertices) {
+  std::vector<VertexId> next(graph.base().degree_bound() + 2);
+  for (VertexId vertex = 0; vertex < vertices; ++vertex) ++next[graph.degree(vertex) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  numbers_.resize(vertices);
+  by_number_.resize(vertices);
+  for (VertexId vertex = 0; vertex < vertices; ++vertex) {
+    numbers_[vertex] = next[graph.degree(vertex)]++;
+    by_number_[numbers_[vertex]] = vertex;
   }
 }
 

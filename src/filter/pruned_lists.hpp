@@ -4,6 +4,9 @@
 // They are an adjacency store like the graph's own, with a relation for every reading and set of targets, and the query reads
 // them through readings that are lent to the graph. So planner and matcher see a smaller graph and need not know of filtering.
 // Query vertices with the very same candidates share their relations, as plans tell from equal readings what is alike.
+//
+// For counts the vertices can be numbered anew, by ascending degree: then an order constraint cuts the long lists of hubs and
+// leaves the short ones (Chiba and Nishizeki 1985).
 #pragma once
 
 #include <atomic>
@@ -14,11 +17,14 @@
 
 namespace deltamatch::filter {
 
+enum class Numbering : std::uint8_t { of_graph, by_degree };
+
 /// Outlives every query that reads it, and must not be moved meanwhile.
 class PrunedLists {
  public:
   /// Once `stop` is set, what is made is of no use. O(entries of the candidates' lists x relations that read them).
-  PrunedLists(const plan::BoundQuery& query, const Candidates& candidates, Workers& workers, const std::atomic<bool>& stop);
+  PrunedLists(const plan::BoundQuery& query, const Candidates& candidates, Numbering numbering, Workers& workers,
+              const std::atomic<bool>& stop);
 
   /// From now on the query, whose graph this is, reads these lists.
   void lend(plan::BoundQuery& query, graph::DataGraph& graph) const;
@@ -33,9 +39,13 @@ class PrunedLists {
     Mask sources;  ///< query vertices at whose candidates it is read
   };
   [[nodiscard]] std::size_t relation_of(const plan::BoundQuery& query, std::uint32_t edge, unsigned end) const;
+  void number_by_degree(const graph::DataGraph& graph, VertexId vertices);
   void collect(const plan::BoundQuery& query, const Candidates& candidates, VertexId vertex,
                std::vector<graph::HalfEdge>& into) const;
+  [[nodiscard]] VertexId number(VertexId vertex) const noexcept { return numbers_.empty() ? vertex : numbers_[vertex]; }
 
+  std::vector<VertexId> by_number_;  // empty: as in the graph
+  std::vector<VertexId> numbers_;    // by vertex
   std::vector<Mask> alike_;
   std::vector<Relation> relations_;
   graph::Adjacency store_;

@@ -66,8 +66,10 @@ std::vector<PlanRef> Concern::find_plans(LabelId label, LabelId tail, LabelId he
     const plan::BoundQuery& query = *tasks_[t].query;
     for (std::uint32_t p = 0; p < tasks_[t].plans->plans.size(); ++p) {
       const plan::Plan& plan = tasks_[t].plans->plans[p];
-      if (!plan::admits(query.edges[plan.anchor.edge].labels, label) || !plan::admits(query.labels[plan.tail], tail) ||
-          !plan::admits(query.labels[plan.head], head) || is_barren(plan, resolved_)) {
+      // Lent lists hold no others, and may number vertices in their own way.
+      const bool labelled = resolved_[query.edges[plan.anchor.edge].reading[0]].lent ||
+                            (plan::admits(query.labels[plan.tail], tail) && plan::admits(query.labels[plan.head], head));
+      if (!plan::admits(query.edges[plan.anchor.edge].labels, label) || !labelled || is_barren(plan, resolved_)) {
         continue;
       }
       found.push_back({t, p, must_walk(plan.count, resolved_)});

@@ -51,8 +51,7 @@ bool Enumerator::begin() {
 // The candidates of a level; those among them that are matched already are still in.
 std::span<const std::uint32_t> Enumerator::candidates(std::size_t level, Share share) {
   const plan::Level& next = partial_->plan().levels[level];
-  auto set = partial_->extend(level);
-  if (ordered_) set = partial_->between(set, next.candidates);
+  auto set = partial_->extend(level, ordered_);
   set = partial_->part(set, share);
   if (!next.joined.empty()) set = partial_->keep_joined(set, next.joined);
   return set;

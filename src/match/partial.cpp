@@ -4,11 +4,12 @@
 
 namespace deltamatch::match {
 
-std::span<const std::uint32_t> Partial::intersect_probes(std::span<const plan::Probe> probes) {
+std::span<const std::uint32_t> Partial::intersect_probes(std::span<const plan::Probe> probes, const plan::Candidates* order) {
   auto* views = scratch_->array<ListView>(probes.size());
   std::size_t count = 0;
   for (const plan::Probe& probe : probes) {
     ListView next = view(probe);
+    if (order != nullptr) cut(next, *order);
     if (next.size() == 0) return {};
     // By size: the shortest list decides what is looked at.
     std::size_t at = count++;
@@ -34,11 +35,27 @@ std::span<const std::uint32_t> Partial::intersect_probes(std::span<const plan::P
   return {set, size};
 }
 
-std::span<const std::uint32_t> Partial::extend(std::size_t level) {
+std::span<const std::uint32_t> Partial::extend(std::size_t level, bool ordered) {
   const plan::Level& next = plan_->levels[level];
-  if (next.reuse < 0) return sets_[level] = intersect_probes(next.candidates.probes);
-  const auto base = sets_[static_cast<std::size_t>(next.reuse)];
-  if (next.rest.empty()) return sets_[level] = base;
+  sets_[level] = extend_by_probes(next, ordered && next.early_cut ? &next.candidates : nullptr);
+  return ordered ? between(sets_[level], next.candidates) : sets_[level];
+}
+
+std::optional<std::size_t> Partial::count_extensions(std::size_t level, bool ordered) {
+  const plan::Level& next = plan_->levels[level];
+  if (next.reuse < 0 || next.rest.size() != 1 || !next.candidates.distinct.empty()) return std::nullopt;
+  const ListView list = view(next.rest[0]);
+  if (list.parallel) return std::nullopt;
+  auto base = sets_[static_cast<std::size_t>(next.reuse)];
+  if (ordered) base = between(base, next.candidates);
+  return base.empty() ? 0 : count_members(base, list);
+}
+
+std::span<const std::uint32_t> Partial::extend_by_probes(const plan::Level& next, const plan::Candidates* order) {
+  if (next.reuse < 0) return intersect_probes(next.candidates.probes, order);
+  auto base = sets_[static_cast<std::size_t>(next.reuse)];
+  if (order != nullptr) base = between(base, *order);
+  if (next.rest.empty() || base.empty()) return base;
   const ListView first = view(next.rest[0]);
   std::uint32_t* set = scratch_->words(base.size());
   std::size_t size = 0;
@@ -49,7 +66,7 @@ std::span<const std::uint32_t> Partial::extend(std::size_t level) {
     size = keep_members(set, base.size(), first, *scratch_);
   }
   for (std::size_t i = 1; i < next.rest.size() && size > 0; ++i) size = keep_members(set, size, view(next.rest[i]), *scratch_);
-  return sets_[level] = {set, size};
+  return {set, size};
 }
 
 std::span<const std::uint32_t> Partial::between(std::span<const std::uint32_t> set,
@@ -61,6 +78,14 @@ std::span<const std::uint32_t> Partial::between(std::span<const std::uint32_t> s
     set = set.first(lower_bound(set.data(), set.size(), vertices_[position]));
   }
   return set;
+}
+
+void Partial::cut(ListView& view, const plan::Candidates& candidates) const noexcept {
+  if (!view.clean() || view.count == 0) return;
+  const auto left = between({view.ids, view.count}, candidates);
+  view.tags = view.tagged ? view.tags + (left.data() - view.ids) : nullptr;
+  view.ids = left.data();
+  view.count = static_cast<std::uint32_t>(left.size());
 }
 
 std::span<const std::uint32_t> Partial::keep_joined(std::span<const std::uint32_t> set, std::span<const plan::Joined> joined) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,12 +53,18 @@ class Partial {
   }
 
   /// The vertices that satisfy the probes of a level, ascending; kept for deeper levels until the caller's scratch scope ends.
-  std::span<const std::uint32_t> extend(std::size_t level);
-  /// The vertices that satisfy all probes, ascending; in scratch, or in the graph's own memory.
-  std::span<const std::uint32_t> intersect_probes(std::span<const plan::Probe> probes);
+  /// `ordered`: its order constraints as well.
+  std::span<const std::uint32_t> extend(std::size_t level, bool ordered);
+  /// How many these are, which none deeper can ask for; nullopt where extend is to tell.
+  std::optional<std::size_t> count_extensions(std::size_t level, bool ordered);
+  /// The vertices that satisfy all probes, ascending; in scratch, or in the graph's own memory. Where `order` is given, lists
+  /// without changes are cut by its constraints first.
+  std::span<const std::uint32_t> intersect_probes(std::span<const plan::Probe> probes, const plan::Candidates* order = nullptr);
   /// The part of an ascending set that order constraints leave.
   [[nodiscard]] std::span<const std::uint32_t> between(std::span<const std::uint32_t> set,
                                                        const plan::Candidates& candidates) const noexcept;
+  /// The same of a list as the settled graph has it; of one with changes nothing is cut off.
+  void cut(ListView& view, const plan::Candidates& candidates) const noexcept;
   /// The members of an ascending set that are joined to earlier vertices by as many data edges as an induced match has.
   [[nodiscard]] std::span<const std::uint32_t> keep_joined(std::span<const std::uint32_t> set,
                                                            std::span<const plan::Joined> joined);
@@ -71,6 +78,7 @@ class Partial {
   }
 
  private:
+  std::span<const std::uint32_t> extend_by_probes(const plan::Level& next, const plan::Candidates* order);
   [[nodiscard]] std::span<const std::uint32_t> without(std::span<const std::uint32_t> set, const ListView& view);
 
   Lists lists_;

@@ -55,8 +55,7 @@ bool Summation::descend(Memory<Weight> memory, std::size_t level, Share share, S
   if (level < plan.count.prefix) {
     const plan::Level& next = plan.levels[level];
     const ScratchScope scope(partial_->scratch());
-    auto candidates = partial_->extend(level);
-    if (plan.count.ordered) candidates = partial_->between(candidates, next.candidates);
+    auto candidates = partial_->extend(level, plan.count.ordered);
     if (stopped()) return true;
     candidates = partial_->part(candidates, share);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -71,6 +70,16 @@ bool Summation::descend(Memory<Weight> memory, std::size_t level, Share share, S
       if (__builtin_add_overflow(result, value, &result)) return false;
     }
     return true;
+  }
+  // Of an ordered plan one vertex or one set of twins is left, and what earlier levels have intersected serves here too.
+  if (plan.count.ordered && level < plan.levels.size() && share.of == 1) {
+    const ScratchScope scope(partial_->scratch());
+    const std::uint32_t choose = plan.count.terms[0].factors[0].choose;
+    if (const auto last = choose <= 2 ? partial_->count_extensions(level, true) : std::nullopt) {
+      const auto size = static_cast<Signed>(*last);
+      result = choose == 1 ? size : size * (size - 1) / 2;
+      return true;
+    }
   }
   return add_terms(memory, plan.count.terms, share, result);
 }
@@ -116,7 +125,8 @@ Weight Summation::product(Memory<Weight> memory, const std::vector<plan::Factor>
       value = sum(memory, factor, share, overflow);
     } else if (factor.choose > 1 && share.of > 1) {
       // Sets of candidates do not split: the first share takes them all.
-      if (share.index == 0) value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, stop_).count(factor, {}, overflow);
+      if (share.index == 0)
+        value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, stop_).count(factor, {}, overflow);
     } else {
       value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, stop_).count(factor, share, overflow);
     }
@@ -152,7 +162,7 @@ Weight Summation::sum(Memory<Weight> memory, const plan::Factor& planned, Share 
   const ScratchScope scope(partial_->scratch());
   const plan::Factor& bind = planned.others.empty() ? planned : choose(planned);
   const plan::Candidates& wanted = bind.vertices[0];
-  const auto candidates = partial_->part(partial_->intersect_probes(wanted.probes), share);
+  const auto candidates = partial_->part(partial_->between(partial_->intersect_probes(wanted.probes), wanted), share);
   Weight total = 0;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (stopped()) return 0;

@@ -259,7 +259,7 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
   if (!into.bare) {
     Table<Weight>* table = tables_->lend();
     try {
-      spread(edge, into_a, leaf, *table);
+      spread(edge, into_a, leaf, into_wanted, *table);
       multiply_by(into, *table);
     } catch (...) {
       tables_->give_back(table);
@@ -270,7 +270,7 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
   }
   into.table = tables_->lend();
   Table<Weight>& table = *into.table;
-  spread(edge, into_a, leaf, table);
+  spread(edge, into_a, leaf, into_wanted, table);
   for (const plan::Position position : into_wanted.distinct) table.erase(partial_->at(position));
   const auto& touched = table.touched();
   std::uint32_t* ids = partial_->scratch().words(touched.size());
@@ -288,15 +288,16 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
 }
 
 template <class Weight>
-void TreeSum<Weight>::spread(const plan::TreeEdge& edge, bool into_a, const Node& leaf, Table<Weight>& table) {
+void TreeSum<Weight>::spread(const plan::TreeEdge& edge, bool into_a, const Node& leaf, const plan::Candidates& into_wanted,
+                             Table<Weight>& table) {
   const graph::ReadingId reading = into_a ? edge.b_to_a : edge.a_to_b;
   for (std::size_t i = 0; i < leaf.size; ++i) {
     if (gives_up(i)) break;
     partial_->lists().prefetch_ahead({&reading, 1}, {leaf.ids, leaf.size}, i);
     const Weight weight = leaf.weights == nullptr ? Weight{1} : leaf.weights[i];
     const ScratchScope scope(partial_->scratch());
-    const ListView list = partial_->lists().view(reading, leaf.ids[i], edge.inclusive, partial_->scratch());
-    for_each_entry(list, [&](VertexId v) { overflow_ = table.add(v, weight) || overflow_; });
+    for_each_entry(list(reading, leaf.ids[i], edge.inclusive, into_wanted),
+                   [&](VertexId v) { overflow_ = table.add(v, weight) || overflow_; });
   }
 }
 
@@ -307,7 +308,7 @@ const Table<Weight>& TreeSum<Weight>::root_table(const plan::Factor& tree, const
   Node leaf;
   fill(tree.vertices[edge.leaf_is_a ? edge.a : edge.b], leaf);
   Table<Weight>& table = of_root_->make(edge.table);
-  spread(edge, !edge.leaf_is_a, leaf, table);
+  spread(edge, !edge.leaf_is_a, leaf, tree.vertices[edge.leaf_is_a ? edge.b : edge.a], table);
   return table;
 }
 
@@ -342,8 +343,7 @@ void TreeSum<Weight>::reach(const plan::TreeEdge& edge, bool into_a, const plan:
   for (std::size_t i = 0; i < from.size; ++i) {
     if (gives_up(i)) break;
     const ScratchScope scope(partial_->scratch());
-    const ListView list = partial_->lists().view(reading, from.ids[i], edge.inclusive, partial_->scratch());
-    for_each_entry(list, [&](VertexId v) {
+    for_each_entry(list(reading, from.ids[i], edge.inclusive, into_wanted), [&](VertexId v) {
       if (!table.holds(v)) table.set(v, 1);
     });
   }
@@ -372,7 +372,7 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
   const graph::Resolved& where = partial_->lists().resolved(reading);
   // Weights and parallel edges need look-ups; for plain sets a table pays where many lists are read and the set is not small.
   if (!leaf.bare && leaf.table == nullptr &&
-      (leaf.weights != nullptr || where.parallel || (into.size > 4 && static_cast<double>(leaf.size) > 4 * list_length))) {
+      (leaf.weights != nullptr || where.parallel || (into.size > 4 && static_cast<double>(leaf.size) > list_length / 16))) {
     tabulate(leaf);
   }
   std::uint32_t* ids = total != nullptr ? nullptr : partial_->scratch().words(into.size);
@@ -382,8 +382,7 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
     if (gives_up(i)) break;
     partial_->lists().prefetch_ahead({&reading, 1}, {into.ids, into.size}, i);
     const ScratchScope scope(partial_->scratch());
-    const ListView list = partial_->lists().view(reading, into.ids[i], edge.inclusive, partial_->scratch());
-    const Weight hanging = below(list, leaf, leaf_wanted);
+    const Weight hanging = below(list(reading, into.ids[i], edge.inclusive, leaf_wanted), leaf, leaf_wanted);
     if (hanging == 0) continue;
     const Weight weight = into.weights == nullptr ? hanging : multiply(into.weights[i], hanging);
     if (total != nullptr) {

@@ -4,8 +4,8 @@
 // one by one, each into its neighbour, whose weights then count what hangs below: by pushing from the leaf's candidates along
 // their lists, or by pulling over the lists of the neighbour's candidates. Which leaf is next, and which way, is decided by the
 // sizes met, so that a ring is worked from both ends and meets where it is cheapest (Yannakakis' reduction with sums for
-// joins). Leaves that hang on a root alone are summed once for it. Where all leaves and their neighbours are bare, a vertex in the middle first gives its neighbour what it reaches as
-// candidates.
+// joins). Leaves that hang on a root alone are summed once for it. Where all leaves and their neighbours are bare, a vertex in
+// the middle first gives its neighbour what it reaches as candidates.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,14 @@ class TreeSum {
   [[nodiscard]] Step cheapest_reach(const plan::Factor& tree) const;
   void push(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted);
   /// Adds the weight of each of the leaf's candidates to all that its list leads to.
-  void spread(const plan::TreeEdge& edge, bool into_a, const Node& leaf, Table<Weight>& table);
+  void spread(const plan::TreeEdge& edge, bool into_a, const Node& leaf, const plan::Candidates& into_wanted,
+              Table<Weight>& table);
+  /// The list of a vertex as far as order constraints let it lead.
+  [[nodiscard]] ListView list(graph::ReadingId reading, VertexId vertex, bool inclusive, const plan::Candidates& wanted) {
+    ListView view = partial_->lists().view(reading, vertex, inclusive, partial_->scratch());
+    if (!wanted.below.empty()) partial_->cut(view, wanted);
+    return view;
+  }
   /// What the leaf that the root alone decides adds up to; see plan::TreeEdge::table.
   const Table<Weight>& root_table(const plan::Factor& tree, const plan::TreeEdge& edge);
   /// Multiplies the weights of a vertex that has candidates by those of a table, and keeps those with any.

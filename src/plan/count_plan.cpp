@@ -48,9 +48,13 @@ std::optional<std::uint8_t> root_leaf(const Factor& tree, const TreeEdge& edge) 
 
 class Builder {
  public:
-  /// `rooted`: position 0 is a root, and sums that hang on it alone are kept in tables.
-  Builder(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, std::size_t enumerated, bool rooted = false)
-      : query_(query), estimates_(estimates), anchor_(anchor), enumerated_(enumerated), rooted_(rooted) {}
+  Builder(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, std::size_t enumerated)
+      : query_(query), estimates_(estimates), anchor_(anchor), enumerated_(enumerated) {}
+  /// Position 0 is a root, greater than the vertices `below`; sums that hang on it alone are kept in tables.
+  Builder(const BoundQuery& query, const Estimates& estimates, Mask below) : Builder(query, estimates, no_anchor, 1) {
+    rooted_ = true;
+    below_root_ = below;
+  }
 
   [[nodiscard]] std::vector<Factor> factors(std::vector<Mask> blocks, const std::vector<Mask>& positions) const {
     std::vector<Factor> result;
@@ -89,6 +93,15 @@ class Builder {
   }
 
  private:
+  [[nodiscard]] Candidates wanted(Mask block, const std::vector<Mask>& positions) const {
+    Candidates candidates = candidates_for(query_, block, positions, anchor_, enumerated_);
+    if ((block & below_root_) != 0) {
+      candidates.below.push_back(0);
+      std::erase(candidates.distinct, Position{0});
+    }
+    return candidates;
+  }
+
   // The query edge between two blocks, or nullopt where more than one reading joins them.
   [[nodiscard]] std::optional<TreeEdge> tree_edge(const std::vector<Mask>& blocks, std::size_t a, std::size_t b) const {
     const Candidates from_a = candidates_for(query_, blocks[b], {blocks[a]}, anchor_, 0);
@@ -119,7 +132,7 @@ class Builder {
     std::vector<double> sizes;
     for (const Mask block : component) {
       factor.members.push_back(members(block));
-      factor.vertices.push_back(candidates_for(query_, block, positions, anchor_, enumerated_));
+      factor.vertices.push_back(wanted(block, positions));
       const auto& probes = factor.vertices.back().probes;
       sizes.push_back(probes.empty() ? -1 : estimates_.size(probes));
       // A single list is taken as it stands, several are intersected.
@@ -155,7 +168,7 @@ class Builder {
       factor.kind = Factor::Kind::bind;
       factor.position = static_cast<Position>(positions.size());
       factor.members.push_back(members(component[i]));
-      factor.vertices.push_back(candidates_for(query_, component[i], positions, anchor_, enumerated_));
+      factor.vertices.push_back(wanted(component[i], positions));
       std::vector<Mask> rest = component;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
       std::vector<Mask> inner_positions = positions;
@@ -222,7 +235,8 @@ class Builder {
   const Estimates& estimates_;
   std::uint32_t anchor_;
   std::size_t enumerated_;  // positions of the anchor and the prefix
-  bool rooted_;
+  bool rooted_ = false;
+  Mask below_root_ = 0;
 };
 
 /// Gives what hangs on the root alone its tables: below an enumerated vertex, where it would be summed over and over. Equal
@@ -243,12 +257,14 @@ class Tables {
 
  private:
   struct Key {
-    std::vector<Probe> probes;  // edges apart, of the leaf
+    std::vector<Probe> probes;  // of the leaf; which edge it is does not matter
+    bool below;                 // the leaf is less than the root
+    bool into_below;            // so is what it leads to
     graph::ReadingId reading;   // from the leaf
     friend bool operator==(const Key& a, const Key& b) {
-      return a.reading == b.reading && std::ranges::equal(a.probes, b.probes, [](const Probe& x, const Probe& y) {
-               return x.reading == y.reading && x.power == y.power;
-             });
+      return a.reading == b.reading && a.below == b.below && a.into_below == b.into_below &&
+             std::ranges::equal(a.probes, b.probes,
+                                [](const Probe& x, const Probe& y) { return x.reading == y.reading && x.power == y.power; });
     }
   };
 
@@ -256,7 +272,9 @@ class Tables {
     for (TreeEdge& edge : tree.edges) {
       const auto leaf = root_leaf(tree, edge);
       if (!leaf) continue;
-      Key key{tree.vertices[*leaf].probes, *leaf == edge.a ? edge.a_to_b : edge.b_to_a};
+      const Candidates& into = tree.vertices[*leaf == edge.a ? edge.b : edge.a];
+      Key key{tree.vertices[*leaf].probes, !tree.vertices[*leaf].below.empty(), !into.below.empty(),
+              *leaf == edge.a ? edge.a_to_b : edge.b_to_a};
       const auto known = std::find(known_.begin(), known_.end(), key);
       if (known == known_.end() && known_.size() == no_table) continue;
       edge.table = static_cast<std::uint8_t>(known - known_.begin());
@@ -268,8 +286,8 @@ class Tables {
   std::vector<Key> known_;
 };
 
-// Expected work of counting from every data vertex as the root: list lengths are those met along edges, so the roots are as many
-// as have the graph's entries between them at that length.
+// Expected work of counting from every data vertex as the root: list lengths are those met along edges, so the roots are as
+// many as have the graph's entries between them at that length.
 double rooted_cost(const BoundQuery& query, const Estimates& estimates, const RootedPlan& plan) {
   double roots = std::numeric_limits<double>::infinity();
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
@@ -278,7 +296,11 @@ double rooted_cost(const BoundQuery& query, const Estimates& estimates, const Ro
       if (from == plan.vertex) roots = std::min(roots, estimates.entries(e) / estimates.degree(e, end));
     }
   }
-  return roots * plan.count.cost;
+  const std::uint32_t alternatives =
+      query.mode == MatchMode::isomorphism
+          ? static_cast<std::uint32_t>(query.group.orbit(static_cast<query::Vertex>(plan.vertex)).size())
+          : 1;
+  return roots * plan.count.cost / alternatives;
 }
 
 // The partitions of the free vertices into blocks that may be one data vertex; nullopt where there are too many, or where
@@ -365,6 +387,33 @@ std::vector<std::vector<std::uint32_t>> take_twins(const BoundQuery& query, std:
   return groups;
 }
 
+// Whether the automorphisms that a plan has to deal with are those that leave the twins in place, combined with any exchange of
+// twins. Order constraints among the other vertices then are those of the former.
+bool apart(const BoundQuery& query, const Plan& plan, std::uint32_t anchor, const Factor& twins, Count symmetry) {
+  std::vector<query::Vertex> fixed;
+  for (const std::uint32_t v : twins.members[0]) fixed.push_back(static_cast<query::Vertex>(v));
+  if (anchor != no_anchor) {
+    fixed.push_back(static_cast<query::Vertex>(plan.tail));
+    fixed.push_back(static_cast<query::Vertex>(plan.head));
+  }
+  return query.group.stabiliser(fixed).order() * checked_factorial(twins.members[0].size()) == symmetry;
+}
+
+// Static plans of cliques and their like: lists are intersected at every level, so that order constraints leave little.
+bool intersects_everywhere(const Plan& plan, std::uint32_t anchor) {
+  return anchor == no_anchor &&
+         std::ranges::all_of(plan.levels, [](const Level& level) { return level.candidates.probes.size() >= 2; });
+}
+
+// What it costs to count the candidates of the level after the prefix, of which earlier levels have intersected a part; else
+// `otherwise`.
+double extension_cost(const Plan& plan, std::size_t prefix, double otherwise) {
+  const Level& level = plan.levels[prefix];
+  if (level.reuse < 0) return otherwise;
+  return list_overhead * static_cast<double>(1 + level.rest.size()) +
+         plan.levels[static_cast<std::size_t>(level.reuse)].estimate;
+}
+
 bool only_trees(const Term& term) {
   return std::all_of(term.factors.begin(), term.factors.end(),
                      [](const Factor& factor) { return factor.kind == Factor::Kind::tree; });
@@ -385,7 +434,14 @@ std::optional<RootedPlan> make_rooted_plan(const BoundQuery& query, const Estima
   plan.vertex = vertex;
   plan.count.divisor = symmetry;
   const std::vector<Mask> positions{Mask{1} << vertex};
-  const Builder builder(query, estimates, no_anchor, positions.size(), true);
+  // Of the vertices that symmetry takes the root to, the root is the greatest: one of as many matches is counted.
+  Mask alternatives = 0;
+  if (query.mode == MatchMode::isomorphism) {
+    for (const query::Vertex other : query.group.orbit(static_cast<query::Vertex>(vertex))) alternatives |= Mask{1} << other;
+    plan.count.divisor /= static_cast<unsigned>(std::popcount(alternatives));
+    alternatives &= ~positions[0];
+  }
+  const Builder builder(query, estimates, alternatives);
   std::vector<std::uint32_t> free;
   for (std::uint32_t v = 0; v < query.vertices(); ++v) {
     if (v != vertex) free.push_back(v);
@@ -465,13 +521,19 @@ CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, c
     // Nothing enumerated and nothing to correct: sums decide at run time what a prefix would fix beforehand, and trees never
     // take longer than the lists they read, whatever the estimates say. Where a cycle is enumerated, order constraints may
     // still win.
-    if (prefix == 0 && candidate.terms.size() == 1 && (symmetry <= 1 || only_trees(candidate.terms[0]))) break;
-    if (!last || !allow_ordered || symmetry <= 1 || !alike.empty()) continue;
-    // All but the last vertex enumerated, under the order constraints: each match once.
-    candidate.cost = cost / std::min(1e6, static_cast<double>(symmetry));
+    const bool sums_alone = only_trees(candidate.terms[0]) && !intersects_everywhere(plan, anchor);
+    if (prefix == 0 && candidate.terms.size() == 1 && (symmetry <= 1 || sums_alone)) break;
+    if (!allow_ordered || symmetry <= 1) continue;
+    // All but the last vertex enumerated, or all but twins that symmetry exchanges with no others, under the order constraints:
+    // each match once.
+    const bool twins_left = free.empty() && alike.size() == 1 && apart(query, plan, anchor, alike[0], symmetry);
+    if (alike.empty() ? !last : !twins_left) continue;
+    candidate.cost =
+        prefix < plan.levels.size() ? prefix_cost + partials * extension_cost(plan, prefix, cost / partials) : cost;
+    candidate.cost /= std::min(1e6, static_cast<double>(symmetry));
     candidate.ordered = true;
     candidate.divisor = 1;
-    if (!plan.levels.empty()) {
+    if (alike.empty() && !plan.levels.empty()) {
       Candidates& leaf = candidate.terms[0].factors[0].vertices[0];
       leaf.above = plan.levels.back().candidates.above;
       leaf.below = plan.levels.back().candidates.below;

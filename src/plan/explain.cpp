@@ -45,6 +45,10 @@ class Writer {
          plural(query_.group.order(), "automorphism"), plural(query::arcs(query_.query).size(), "arc"),
          plural(query::arc_orbits(query_.query, query_.group).size(), "orbit"));
     line(0, "planned on a graph of {}", plural(plans_.planned_edges, "edge"));
+    if (plans_.rooted) {
+      rooted(*plans_.rooted);
+      return std::move(text_);
+    }
     for (std::size_t i = 0; i < plans_.plans.size(); ++i) {
       plan(plans_.plans[i], i, i < actuals.size() ? actuals[i] : PlanActuals{});
       if (i < actuals.size()) {
@@ -140,6 +144,14 @@ class Writer {
     count(plan);
   }
 
+  void rooted(const RootedPlan& plan) {
+    held_ = {vertex(plan.vertex)};
+    line(0, "root {}, every data vertex", held_[0]);
+    line(1, "count: sum {}{}, cost about {}", plural(plan.count.terms.size(), "term"), divided(plan.count.divisor),
+         figure(plan.count.cost));
+    terms(plan.count);
+  }
+
   void level(const Plan& plan, std::size_t i, const PlanActuals& actuals) {
     const Level& level = plan.levels[i];
     const std::string name = vertex(level.vertex);
@@ -167,6 +179,10 @@ class Writer {
          prefix.empty() ? "enumerate nothing" : fmt::format("enumerate {}", fmt::join(prefix, " ")),
          count.ordered ? " under the order constraints" : "", plural(count.terms.size(), "term"), divided(count.divisor),
          figure(count.cost));
+    terms(count);
+  }
+
+  void terms(const CountPlan& count) {
     for (const Term& term : count.terms) {
       line(2, "{:+} times{}", term.coefficient, term.factors.empty() ? " 1" : "");
       factors(term.factors, 3);
@@ -208,8 +224,9 @@ class Writer {
       if (!far) parts.push_back(candidates(merged(factor.members[i]), factor.vertices[i]));
     }
     for (const TreeEdge& edge : factor.edges) {
-      parts.push_back(fmt::format("{} in {}", merged(factor.members[edge.b]),
-                                  list(edge.a_to_b, merged(factor.members[edge.a]), edge.inclusive, edge.power)));
+      parts.push_back(fmt::format("{} in {}{}", merged(factor.members[edge.b]),
+                                  list(edge.a_to_b, merged(factor.members[edge.a]), edge.inclusive, edge.power),
+                                  edge.table == no_table ? "" : fmt::format(" by table {}", edge.table + 1)));
     }
     line(depth, "tree {}", fmt::join(parts, "; "));
   }

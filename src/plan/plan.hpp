@@ -54,6 +54,7 @@ struct Level {
   Candidates candidates;
   int reuse = -1;              ///< index of an earlier level whose probes are part of this one's, or -1
   std::vector<Probe> rest;     ///< the probes beyond the reused ones
+  bool early_cut = true;       ///< order constraints may cut the lists before they are intersected: those that reuse keep them
   std::vector<Joined> joined;  ///< induced isomorphism: for every earlier position; else empty
   double estimate = 0;         ///< expected candidates per partial match
 };
@@ -133,7 +134,7 @@ struct RootedPlan {
 struct QueryPlans {
   std::vector<Plan> plans;
   std::optional<RootedPlan> rooted;  ///< static counts: where set, it counts instead of `plans`
-  std::uint64_t planned_edges = 0;  ///< size of the graph that the statistics were taken from
+  std::uint64_t planned_edges = 0;   ///< size of the graph that the statistics were taken from
 };
 
 /// Plans for batches. O(orbits x n^3) and a bounded search for the count plans.
@@ -144,7 +145,8 @@ struct QueryPlans {
 struct StaticPlanning {
   std::optional<std::uint32_t> anchor;  ///< this query edge instead of the rarest
   bool sums = true;                     ///< plan sums as well; without them all matches are walked to
-  CountFrom from = CountFrom::edges;
+  bool listed = true;                   ///< the sums only tell whether an anchor leads to any match, and there is no root
+  CountFrom from = CountFrom::automatic;
 };
 [[nodiscard]] QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how = {});
 

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <tuple>
 
 #include "plan/estimates.hpp"
 
@@ -14,14 +16,18 @@ std::uint32_t choose_next(const BoundQuery& query, const Estimates& estimates, c
   for (const std::uint32_t position : positions) held |= position;
   std::uint32_t best = 0;
   std::size_t best_probes = 0;
+  int best_ahead = 0;
   estimate = std::numeric_limits<double>::infinity();
   for (std::uint32_t v = 0; v < query.vertices(); ++v) {
     if ((held >> v & 1u) != 0 || (query.neighbours(v) & held) == 0) continue;
     const Candidates candidates = candidates_for(query, 1u << v, positions, anchor, positions.size());
     const double size = estimates.size(candidates.probes);
-    if (size > estimate || (size == estimate && candidates.probes.size() <= best_probes)) continue;
+    // Of equals the one that joins more of those to come: what is left may be twins.
+    const int ahead = anchor == no_anchor ? std::popcount(query.neighbours(v) & ~held) : 0;
+    if (std::tuple(size, best_probes, best_ahead) >= std::tuple(estimate, candidates.probes.size(), ahead)) continue;
     best = v;
     best_probes = candidates.probes.size();
+    best_ahead = ahead;
     estimate = size;
   }
   return best;
@@ -60,6 +66,14 @@ void add_constraints(Level& level, Position position, const std::vector<std::uin
       if (low == level.vertex && (positions[p] >> high & 1u) != 0) level.candidates.below.push_back(p);
     }
   }
+}
+
+// Whether the order constraints of an earlier level hold for one that reuses its candidates, too.
+bool implies(const Candidates& later, const Candidates& earlier) {
+  const auto part = [](const std::vector<Position>& of, const std::vector<Position>& all) {
+    return std::ranges::all_of(of, [&](Position p) { return std::ranges::find(all, p) != all.end(); });
+  };
+  return part(earlier.above, later.above) && part(earlier.below, later.below);
 }
 
 // What an induced match asks of a candidate for `vertex`.
@@ -106,6 +120,11 @@ Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc a
     positions.push_back(1u << level.vertex);
     plan.levels.push_back(std::move(level));
     find_reuse(plan.levels);
+    const Level& reusing = plan.levels.back();
+    if (reusing.reuse >= 0) {
+      Level& reused = plan.levels[static_cast<std::size_t>(reusing.reuse)];
+      reused.early_cut = reused.early_cut && implies(reusing.candidates, reused.candidates);
+    }
   }
   return plan;
 }
@@ -142,13 +161,51 @@ QueryPlans make_delta_plans(const BoundQuery& query) {
 
 namespace {
 
-// Beyond, planning from every vertex takes too long, and there are too many ways in which vertices may coincide.
-constexpr std::size_t most_rooted_vertices = 8;
+// Beyond, planning from every edge and vertex takes too long, and there are too many ways in which vertices may coincide.
+constexpr std::size_t most_searched_vertices = 8;
+
+std::uint32_t rarest_edge(const BoundQuery& query, const Estimates& estimates) {
+  std::uint32_t rarest = 0;
+  for (std::uint32_t e = 1; e < query.edges.size(); ++e) {
+    if (estimates.entries(e) < estimates.entries(rarest)) rarest = e;
+  }
+  return rarest;
+}
+
+// The plans with all images of a query edge as anchors.
+QueryPlans from_edge(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, bool sums) {
+  QueryPlans result;
+  const bool ordered = query.mode == MatchMode::isomorphism;
+  const Count symmetry = ordered ? query.group.order() : 1;
+  for (const query::Arc arc : query::arcs(query.query)) {
+    if (arc.edge != anchor) continue;
+    result.plans.push_back(make_plan(query, estimates, arc, false,
+                                     ordered ? query::order_constraints(query.group) : std::vector<query::OrderConstraint>{}));
+    result.plans.back().stabiliser = symmetry;
+  }
+  if (!sums) return result;
+  // The plans' sums are divided together, so they must be sums of the same thing.
+  const auto count_plans = [&](bool allow_ordered) {
+    for (Plan& plan : result.plans) plan.count = make_count_plan(query, estimates, plan, symmetry, no_anchor, allow_ordered);
+  };
+  count_plans(true);
+  const auto alike = [&](const Plan& plan) { return plan.count.divisor == result.plans[0].count.divisor; };
+  if (!std::all_of(result.plans.begin(), result.plans.end(), alike)) count_plans(false);
+  return result;
+}
+
+// Expected work: each data edge is tried by all plans, an undirected one of two entries.
+double cost_from(const QueryPlans& from_edge, const Estimates& estimates) {
+  double cost = 0;
+  for (const Plan& plan : from_edge.plans) cost += plan.count.cost;
+  const std::uint32_t anchor = from_edge.plans[0].anchor.edge;
+  return cost * estimates.entries(anchor) / static_cast<double>(from_edge.plans.size());
+}
 
 // The cheapest of the sums from a vertex: one of each orbit, as the others count the same.
 std::optional<RootedPlan> cheapest_root(const BoundQuery& query, const Estimates& estimates, Count symmetry) {
   std::optional<RootedPlan> best;
-  if (query.vertices() > most_rooted_vertices) return best;
+  if (query.vertices() > most_searched_vertices) return best;
   std::uint32_t seen = 0;
   for (std::uint32_t v = 0; v < query.vertices(); ++v) {
     if ((seen >> v & 1u) != 0) continue;
@@ -162,37 +219,24 @@ std::optional<RootedPlan> cheapest_root(const BoundQuery& query, const Estimates
 }  // namespace
 
 QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how) {
-  QueryPlans result;
-  result.planned_edges = query.graph().edges();
   const Estimates estimates(query);
-  std::uint32_t anchor = how.anchor.value_or(0);
-  for (std::uint32_t e = 1; e < query.edges.size() && !how.anchor; ++e) {
-    if (estimates.entries(e) < estimates.entries(anchor)) anchor = e;
+  const std::uint32_t rarest = rarest_edge(query, estimates);
+  QueryPlans best = from_edge(query, estimates, how.anchor.value_or(rarest), how.sums);
+  best.planned_edges = query.graph().edges();
+  if (!how.sums || how.listed) return best;
+  double least = cost_from(best, estimates);
+  for (std::uint32_t e = 0; e < query.edges.size() && !how.anchor; ++e) {
+    if (e == rarest || query.vertices() > most_searched_vertices) continue;
+    QueryPlans plans = from_edge(query, estimates, e, true);
+    const double cost = cost_from(plans, estimates);
+    if (cost >= least) continue;
+    least = cost;
+    best.plans = std::move(plans.plans);
   }
-  const bool ordered = query.mode == MatchMode::isomorphism;
-  const Count symmetry = ordered ? query.group.order() : 1;
-  for (const query::Arc arc : query::arcs(query.query)) {
-    if (arc.edge != anchor) continue;
-    result.plans.push_back(make_plan(query, estimates, arc, false,
-                                     ordered ? query::order_constraints(query.group) : std::vector<query::OrderConstraint>{}));
-    result.plans.back().stabiliser = symmetry;
-  }
-  if (!how.sums) return result;
-  // The plans' sums are divided together, so they must be sums of the same thing.
-  const auto count_plans = [&](bool allow_ordered) {
-    for (Plan& plan : result.plans) plan.count = make_count_plan(query, estimates, plan, symmetry, no_anchor, allow_ordered);
-  };
-  count_plans(true);
-  const auto alike = [&](const Plan& plan) { return plan.count.divisor == result.plans[0].count.divisor; };
-  if (!std::all_of(result.plans.begin(), result.plans.end(), alike)) count_plans(false);
-  if (how.from == CountFrom::edges) return result;
-  double from_edges = 0;  // each data edge is tried by all plans, an undirected one of two entries
-  for (const Plan& plan : result.plans) {
-    from_edges += plan.count.cost * estimates.entries(anchor) / static_cast<double>(result.plans.size());
-  }
-  result.rooted = cheapest_root(query, estimates, symmetry);
-  if (result.rooted && how.from == CountFrom::automatic && result.rooted->count.cost > from_edges) result.rooted.reset();
-  return result;
+  if (how.from == CountFrom::edges) return best;
+  best.rooted = cheapest_root(query, estimates, query.mode == MatchMode::isomorphism ? query.group.order() : 1);
+  if (best.rooted && how.from == CountFrom::automatic && best.rooted->count.cost > least) best.rooted.reset();
+  return best;
 }
 
 }  // namespace deltamatch::plan

@@ -78,6 +78,16 @@ class Match(harness.CliTest):
         self.assertEqual(sorted(row["query"] for row in rows if "id" in row), ["triangle", "wedge", "wedge"])
         self.assertEqual([row for row in rows if "id" not in row], [{"v": 1, "query": "wedge", "partial": "limit", "matches": 2}])
 
+    def test_counts_from_edges_are_those_from_vertices(self):
+        house = "house=(a)--(b)--(c)--(d)--(a)--(e)--(b)"
+        self.write("clique.txt", "".join(f"{i} {j}\n" for i in range(12) for j in range(i)))
+        args = ["--graph", "clique.txt", "--undirected", "--query", house]
+        counts = [self.json("match", *args, "--count-from", way)["queries"][0]["matches"] for way in ("auto", "edges", "vertices")]
+        self.assertEqual(counts, [math.perm(12, 5) // 2] * 3)
+        self.assertIn("\nroot ", self.ok("explain", "--whole", "--graph", "big.txt", *args[2:]).out)
+        self.fails(2, "explain", "--whole", *args, "--analyze", says="--whole")
+        self.fails(2, "match", *args, "--count-from", "triangles", says="--count-from")
+
     def test_limit_stops_promptly(self):
         """A clique of 150 vertices has 60 million squares, all of whose anchors are looked at together."""
         self.write("clique.txt", "".join(f"{a} {b}\n" for a in range(150) for b in range(a)))

@@ -190,6 +190,7 @@ std::uint64_t sum_of_tree(Partial& partial, TablePool<Weight>& tables, const Fac
   Weight total = 0;
   for (std::uint32_t s = 0; s < shares; ++s) {
     bool overflow = false;
+    RootTables<Weight> of_root(tables);
     total += TreeSum<Weight>(partial, tables, of_root).count(tree, {s, shares}, overflow);
     EXPECT_FALSE(overflow);
   }

@@ -54,6 +54,21 @@ TEST(Golden, Shapes) {
   }
 }
 
+TEST(Golden, Roots) {
+  Data data(false, false);
+  for (const char* name : {"cycle4", "cycle6", "house", "star4", "clique4"}) {
+    for (const Shape& shape : shapes()) {
+      if (std::string_view(shape.name) != name) continue;
+      const Query query = query_of(shape, false);
+      const BoundQuery bound(query, MatchMode::isomorphism, CountMode::subgraphs, data.graph);
+      data.graph.resolve_all();
+      const QueryPlans plans = make_static_plans(bound, {{}, true, false, CountFrom::vertices});
+      ASSERT_TRUE(plans.rooted) << name;
+      compare(shape.name + std::string("_root"), to_text(bound, plans, {}));
+    }
+  }
+}
+
 TEST(Golden, EveryMode) {
   Data data(false, false);
   for (const char* name : {"triangle", "cycle4", "star4"}) {
