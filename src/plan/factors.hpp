@@ -1,0 +1,58 @@
+// The factors of a sum: free query vertices split into components, each a tree, or a vertex to enumerate with what hangs below.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/estimates.hpp"
+
+namespace deltamatch::plan {
+
+/// A look-up costs about as much as reading this many list entries.
+inline constexpr double list_overhead = 8;
+
+/// Bit set of query vertices; a block of those that are merged into one.
+using Mask = std::uint32_t;
+
+/// The end of a tree's edge that is a leaf with candidates which the root alone decides. The other end has candidates as well.
+[[nodiscard]] std::optional<std::uint8_t> root_leaf(const Factor& tree, const TreeEdge& edge);
+
+/// The cheapest factors by estimate. All arguments of the constructors outlive it.
+class FactorBuilder {
+ public:
+  /// Differing from the first `enumerated` positions is checked; see candidates_for.
+  FactorBuilder(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, std::size_t enumerated)
+      : query_(query), estimates_(estimates), anchor_(anchor), enumerated_(enumerated) {}
+  /// Position 0 is a root, greater than the vertices `below`; sums that hang on it alone are kept in tables.
+  FactorBuilder(const BoundQuery& query, const Estimates& estimates, Mask below)
+      : FactorBuilder(query, estimates, no_anchor, 1) {
+    rooted_ = true;
+    below_root_ = below;
+  }
+
+  /// One factor for each component of the free blocks, the cheap ones first. `positions`: what is matched.
+  [[nodiscard]] std::vector<Factor> factors(std::vector<Mask> blocks, const std::vector<Mask>& positions) const;
+  [[nodiscard]] static double product_cost(const std::vector<Factor>& factors);
+
+ private:
+  [[nodiscard]] bool joined(Mask a, Mask b) const;
+  [[nodiscard]] Mask neighbours(Mask block) const;
+  [[nodiscard]] Candidates wanted(Mask block, const std::vector<Mask>& positions) const;
+  [[nodiscard]] std::optional<TreeEdge> tree_edge(const std::vector<Mask>& blocks, std::size_t a, std::size_t b) const;
+  [[nodiscard]] std::optional<Factor> tree(const std::vector<Mask>& component, const std::vector<Mask>& positions) const;
+  [[nodiscard]] Factor component_factor(const std::vector<Mask>& component, const std::vector<Mask>& positions) const;
+  static void note_reads(const Factor& factor, Position position, std::vector<graph::ReadingId>& reads);
+  [[nodiscard]] std::vector<std::size_t> enumerable(const std::vector<Mask>& component,
+                                                    const std::vector<Mask>& positions) const;
+  static std::vector<std::uint32_t> members(Mask block);
+
+  const BoundQuery& query_;
+  const Estimates& estimates_;
+  std::uint32_t anchor_;
+  std::size_t enumerated_;  // positions of the anchor and the prefix
+  bool rooted_ = false;
+  Mask below_root_ = 0;
+};
+
+}  // namespace deltamatch::plan
