@@ -1,6 +1,7 @@
 #include "plan/estimates.hpp"
 
 #include <algorithm>
+#include <random>
 
 namespace deltamatch::plan {
 
@@ -13,7 +14,7 @@ constexpr double unknown_degree = 8;
 
 }  // namespace
 
-Estimates::Estimates(const BoundQuery& query) : query_(&query) {
+Estimates::Estimates(const BoundQuery& query, double closure) : query_(&query), closure_(closure) {
   for (const BoundEdge& edge : query.edges) {
     std::array<double, 2> degree{};
     std::array<double, 2> lists{};
@@ -35,21 +36,20 @@ Estimates::Estimates(const BoundQuery& query) : query_(&query) {
   }
 }
 
-double Estimates::size(const std::vector<Probe>& probes) const noexcept {
+double Estimates::size(std::uint32_t block, const std::vector<Probe>& probes) const noexcept {
   double shortest = -1;
   double thinning = 1;
+  std::uint32_t read_at = 0;
   for (const Probe& probe : probes) {
     const unsigned from = end(probe);
     const double length = degree(probe.edge, from);
-    const double share = std::min(1.0, length / targets(probe.edge, from));
-    if (shortest < 0) {
-      shortest = length;
-    } else if (length < shortest) {
-      thinning *= std::min(1.0, shortest / targets(probe.edge, from));
-      shortest = length;
-    } else {
-      thinning *= share;
-    }
+    const double longer = std::max(length, shortest);
+    const double chance = std::min(1.0, longer / targets(probe.edge, from));
+    const BoundEdge& edge = query_->edges[probe.edge];
+    const std::uint32_t at = (block >> edge.source & 1u) != 0 ? edge.target : edge.source;
+    if (shortest >= 0) thinning *= (query_->neighbours(at) & read_at) != 0 ? std::max(chance, closure_) : chance;
+    shortest = shortest < 0 ? length : std::min(shortest, length);
+    read_at |= 1u << at;
   }
   return std::max(0.0, shortest) * thinning;
 }
@@ -88,6 +88,45 @@ Candidates candidates_for(const BoundQuery& query, std::uint32_t block, const st
     if (meets) result.distinct.push_back(position);
   }
   return result;
+}
+
+double triangle_closure(const graph::DataGraph& graph) {
+  constexpr int sample = 1024;
+  constexpr int draws_per_vertex = 4;
+  const graph::Adjacency& base = graph.base();
+  if (base.vertices() == 0) return 0;
+  const auto neighbour = [&](VertexId vertex, std::uint32_t at) {
+    VertexId found = vertex;
+    base.for_each_list(vertex, [&](graph::RelationId, std::span<const std::uint32_t> ids, const std::uint32_t*) {
+      if (at < ids.size()) found = ids[at];
+      at = at < ids.size() ? UINT32_MAX : at - static_cast<std::uint32_t>(std::min<std::size_t>(at, ids.size()));
+    });
+    return found;
+  };
+  const auto joined = [&](VertexId a, VertexId b) {
+    bool found = false;
+    base.for_each_list(a, [&](graph::RelationId, std::span<const std::uint32_t> ids, const std::uint32_t*) {
+      found = found || std::binary_search(ids.begin(), ids.end(), b);
+    });
+    return found;
+  };
+  std::minstd_rand draw;
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(draw() % n); };
+  double closed = 0;
+  double all = 0;
+  for (int i = 0; i < sample; ++i) {
+    const VertexId vertex = below(static_cast<std::uint32_t>(base.vertices()));
+    const std::uint32_t degree = base.degree(vertex);
+    if (degree < 2) continue;
+    for (int j = 0; j < draws_per_vertex; ++j) {
+      const VertexId a = neighbour(vertex, below(degree));
+      const VertexId b = neighbour(vertex, below(degree));
+      if (a == b) continue;
+      all += degree;
+      if (joined(a, b)) closed += degree;
+    }
+  }
+  return all > 0 ? closed / all : 0;
 }
 
 }  // namespace deltamatch::plan

@@ -11,7 +11,8 @@ namespace deltamatch::plan {
 
 class Estimates {
  public:
-  explicit Estimates(const BoundQuery& query);
+  /// `closure`: how likely two neighbours of a vertex are joined, where that is known to be more than chance.
+  explicit Estimates(const BoundQuery& query, double closure = 0);
 
   /// Expected length of the list of `edge` at its end `from` (0: source, 1: target), at a vertex that was itself reached along
   /// edges: long lists are met in proportion to their length, so this is the mean of squares over the mean.
@@ -20,8 +21,10 @@ class Estimates {
   [[nodiscard]] double targets(std::uint32_t edge, unsigned from) const noexcept { return lists_[edge][1 - from]; }
   /// Entries of the edge's lists: data edges that it can be mapped to.
   [[nodiscard]] double entries(std::uint32_t edge) const noexcept { return entries_[edge]; }
-  /// Expected size of the intersection that the probes describe: the shortest list, thinned by each other one.
-  [[nodiscard]] double size(const std::vector<Probe>& probes) const noexcept;
+  /// Expected size of the intersection that the probes of `block` describe (a bit set of query vertices; more than one where
+  /// they are merged): the shortest list, thinned by each other one, less so where the query joins the vertices that they are
+  /// read at.
+  [[nodiscard]] double size(std::uint32_t block, const std::vector<Probe>& probes) const noexcept;
   /// Which end of its edge a probe reads from.
   [[nodiscard]] unsigned end(const Probe& probe) const noexcept {
     return query_->edges[probe.edge].reading[0] == probe.reading ? 0 : 1;
@@ -29,10 +32,15 @@ class Estimates {
 
  private:
   const BoundQuery* query_;
+  double closure_;
   std::vector<std::array<double, 2>> degree_;
   std::vector<std::array<double, 2>> lists_;
   std::vector<double> entries_;
 };
+
+/// How likely two neighbours of a vertex are joined by any edge, each edge of the settled graph being as likely to lead to the
+/// vertex: from a sample of a thousand vertices that depends on the graph alone.
+[[nodiscard]] double triangle_closure(const graph::DataGraph& graph);
 
 /// The anchor of plans that have none among the query edges.
 inline constexpr std::uint32_t no_anchor = 0xffffffff;

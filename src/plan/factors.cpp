@@ -106,7 +106,7 @@ std::optional<Factor> FactorBuilder::tree(const std::vector<Mask>& component, co
     factor.members.push_back(members(block));
     factor.vertices.push_back(wanted(block, positions));
     const auto& probes = factor.vertices.back().probes;
-    sizes.push_back(probes.empty() ? -1 : estimates_.size(probes));
+    sizes.push_back(probes.empty() ? -1 : estimates_.size(block, probes));
     // A single list is taken as it stands, several are intersected.
     for (const Probe& probe : probes) {
       factor.cost += list_overhead + (probes.size() == 1 ? 0 : estimates_.degree(probe.edge, estimates_.end(probe)) / 4);
@@ -147,7 +147,7 @@ Factor FactorBuilder::component_factor(const std::vector<Mask>& component, const
     inner_positions.push_back(component[i]);
     factor.inner = factors(std::move(rest), inner_positions);
     for (const Factor& inner : factor.inner) note_reads(inner, factor.position, factor.reads);
-    const double size = estimates_.size(factor.vertices[0].probes);
+    const double size = estimates_.size(component[i], factor.vertices[0].probes);
     factor.per_candidate = list_overhead + product_cost(factor.inner);
     factor.cost = list_overhead + size * factor.per_candidate;
     tried.push_back(std::move(factor));

@@ -21,7 +21,7 @@ std::uint32_t choose_next(const BoundQuery& query, const Estimates& estimates, c
   for (std::uint32_t v = 0; v < query.vertices(); ++v) {
     if ((held >> v & 1u) != 0 || (query.neighbours(v) & held) == 0) continue;
     const Candidates candidates = candidates_for(query, 1u << v, positions, anchor, positions.size());
-    const double size = estimates.size(candidates.probes);
+    const double size = estimates.size(1u << v, candidates.probes);
     // Of equals the one that joins more of those to come: what is left may be twins.
     const int ahead = anchor == no_anchor ? std::popcount(query.neighbours(v) & ~held) : 0;
     if (std::tuple(size, best_probes, best_ahead) >= std::tuple(estimate, candidates.probes.size(), ahead)) continue;
@@ -219,7 +219,7 @@ std::optional<RootedPlan> cheapest_root(const BoundQuery& query, const Estimates
 }  // namespace
 
 QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how) {
-  const Estimates estimates(query);
+  const Estimates estimates(query, triangle_closure(query.graph()));
   const std::uint32_t rarest = rarest_edge(query, estimates);
   QueryPlans best = from_edge(query, estimates, how.anchor.value_or(rarest), how.sums);
   best.planned_edges = query.graph().edges();

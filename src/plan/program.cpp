@@ -120,7 +120,9 @@ class Rooting {
     double size = degree;
     double read = degree;
     if (!probes.empty()) {
-      const double own = estimates_.size(probes);
+      std::uint32_t block = 0;
+      for (const std::uint32_t member : tree_.members[v]) block |= 1u << member;
+      const double own = estimates_.size(block, probes);
       size = parent == no_vertex ? own : std::min(own, degree) / 2;
       read = parent == no_vertex ? own : std::min(own, degree);
     }
