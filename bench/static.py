@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Time to count small patterns in a whole graph, by thread count, and with each way of counting alone.
+
+Every count is held against the one from data edges without filtering, cliques also against `deltamatch cliques`, before a time is
+printed. Times are of matching, without loading the graph: the median of several runs that take turns."""
+
+import pathlib
+import statistics
+
+import harness
+
+
+def clique(size):
+    return [(u, v) for u in range(size) for v in range(u)]
+
+
+QUERIES = {
+    "triangle": clique(3),
+    "diamond": [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)],
+    "4-cycle": [(0, 1), (1, 2), (2, 3), (3, 0)],
+    "house": [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (4, 1)],
+    "pentagon": [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)],
+    "4-clique": clique(4),
+    "5-clique": clique(5),
+    "near-clique5": [edge for edge in clique(5) if edge != (1, 0)],
+    "6-clique": clique(6),
+    "7-clique": clique(7),
+}
+WAYS = {"": [], "from edges": ["--count-from", "edges"], "from vertices": ["--count-from", "vertices"],
+        "unfiltered": ["--filter", "none"]}
+
+
+def body():
+    parser = harness.parser(__doc__)
+    parser.add_argument("graph", type=pathlib.Path, help="an undirected graph, in any form that match reads")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--timeout", default="100s", help="for a query in one of the ways; one that takes longer is left out there")
+    parser.add_argument("--query", nargs="+", choices=list(QUERIES), default=list(QUERIES))
+    options = parser.parse_args()
+    cliques = {k: harness.Run([harness.program(options), "cliques", "--graph", options.graph, "-k", k, "--json"]).json()["total"]
+               for k in range(3, 8)}
+    rows = [["query", "matches", *(f"{threads} thread{'s' if threads > 1 else ''}" for threads in options.threads),
+             "ms per M matches", *list(WAYS)[1:]]]
+    measured = []
+    for name in options.query:
+        row = measure(options, name, cliques)
+        measured.append(row)
+        times = [row["seconds"][f"{threads}"] for threads in options.threads]
+        rows.append([name, f"{row['matches']:,}", *(f"{s:.3f} s" for s in times),
+                     f"{times[0] * 1e9 / row['matches']:.3g}" if row["matches"] else "–",
+                     *(f"{row['seconds'][way]:.3f} s" if way in row["seconds"] else f"over {options.timeout}" for way in list(WAYS)[1:])])
+    harness.table(rows)
+    harness.write_results(options, {"graph": str(options.graph), "queries": measured})
+
+
+def measure(options, name, cliques):
+    truth = count(options, name, options.threads[-1], ["--count-from", "edges", "--filter", "none"])
+    if name.endswith("-clique") and truth and truth[0] != cliques[int(name[0])]:
+        raise harness.Refused(f"{name}: {truth[0]:,} matches, but {cliques[int(name[0])]:,} cliques")
+    runs = {str(threads): (threads, []) for threads in options.threads}
+    runs.update({way: (options.threads[0], arguments) for way, arguments in WAYS.items() if way})
+    seconds = {}
+    for _ in range(options.repeat):
+        for key, (threads, arguments) in runs.items():
+            if key in seconds and not seconds[key]:
+                continue  # once too long, always too long
+            found = count(options, name, threads, arguments)
+            if found is None:
+                seconds[key] = []
+                continue
+            if truth is None:
+                truth = found
+            if found[0] != truth[0]:
+                raise harness.Refused(f"{name}, {key}: {found[0]:,} matches, not {truth[0]:,}")
+            seconds.setdefault(key, []).append(found[1])
+    if truth is None:
+        raise harness.Refused(f"{name}: not counted within {options.timeout}")
+    return {"query": name, "matches": truth[0], "seconds": {key: statistics.median(times) for key, times in seconds.items() if times}}
+
+
+def count(options, name, threads, arguments):
+    """(matches, seconds of matching), or None where the time was out."""
+    pattern = f"{name}=" + ",".join(f"(v{u})--(v{v})" for u, v in QUERIES[name])
+    command = [harness.program(options), "match", "--graph", options.graph, "--undirected", "--query", f"`{name}`" + pattern[len(name):],
+               "--threads", threads, "--timeout", options.timeout, "--json", *arguments]
+    try:
+        told = harness.Run(command).json()
+    except harness.Refused as refused:
+        if "--timeout" in str(refused).split("\n", 1)[1]:
+            return None
+        raise
+    query = told["queries"][0]
+    return query["matches"], told["seconds"]["match"]
+
+
+if __name__ == "__main__":
+    harness.main(body)
