@@ -149,6 +149,44 @@ TEST(Planner, CoefficientsAreMoebius) {
   EXPECT_TRUE(merged);
 }
 
+// The same of sums from a vertex, which is the greatest of its orbit.
+TEST(Planner, RootsCountEveryMatchOnce) {
+  int rooted = 0;
+  int tables = 0;
+  for (const bool all_different : {false, true}) {
+    Data data(false, all_different);
+    for (const Shape& shape : shapes()) {
+      SCOPED_TRACE(shape.name);
+      const BoundQuery query(query_of(shape, all_different), MatchMode::isomorphism, CountMode::subgraphs, data.graph);
+      data.graph.resolve_all();
+      const auto plan = make_static_plans(query, {{}, true, false, CountFrom::vertices}).rooted;
+      if (!plan) continue;
+      ++rooted;
+      tables += static_cast<int>(plan->tables);
+      const auto orbit = query.group.orbit(static_cast<query::Vertex>(plan->vertex)).size();
+      for (const Term& term : plan->count.terms) {
+        Count classes = plan->count.divisor * orbit;
+        for (const Factor& factor : term.factors) classes *= checked_factorial(factor.choose);
+        EXPECT_EQ(to_string(classes), to_string(query.group.order()));
+        std::vector<std::uint32_t> held{plan->vertex};
+        const std::function<void(const std::vector<Factor>&)> add = [&](const std::vector<Factor>& factors) {
+          for (const Factor& factor : factors) {
+            for (const auto& members : factor.members) held.insert(held.end(), members.begin(), members.end());
+            add(factor.inner);
+          }
+        };
+        add(term.factors);
+        std::sort(held.begin(), held.end());
+        std::vector<std::uint32_t> all(query.vertices());
+        std::iota(all.begin(), all.end(), 0);
+        EXPECT_EQ(held, all);
+      }
+    }
+  }
+  EXPECT_GT(rooted, 20);
+  EXPECT_GT(tables, 0);
+}
+
 // Without levels' labels in common nothing may be merged: one term, whatever is summed.
 TEST(Planner, DifferentLabelsNeedNoCorrection) {
   Data data(false, true);
