@@ -44,8 +44,10 @@ std::span<const std::uint32_t> Partial::extend(std::size_t level, bool ordered) 
 std::optional<std::size_t> Partial::count_extensions(std::size_t level, bool ordered) {
   const plan::Level& next = plan_->levels[level];
   if (next.reuse < 0 || next.rest.size() != 1 || !next.candidates.distinct.empty()) return std::nullopt;
+  // Parallel edges count each, also those of lists that an earlier level has read.
+  const auto parallel = [&](const plan::Probe& probe) { return lists_.parallel(probe.reading); };
+  if (std::ranges::any_of(next.candidates.probes, parallel)) return std::nullopt;
   const ListView list = view(next.rest[0]);
-  if (list.parallel) return std::nullopt;
   auto base = sets_[static_cast<std::size_t>(next.reuse)];
   if (ordered) base = between(base, next.candidates);
   return base.empty() ? 0 : count_members(base, list);

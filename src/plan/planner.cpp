@@ -120,10 +120,10 @@ Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc a
     positions.push_back(1u << level.vertex);
     plan.levels.push_back(std::move(level));
     find_reuse(plan.levels);
-    const Level& reusing = plan.levels.back();
-    if (reusing.reuse >= 0) {
-      Level& reused = plan.levels[static_cast<std::size_t>(reusing.reuse)];
-      reused.early_cut = reused.early_cut && implies(reusing.candidates, reused.candidates);
+    const Candidates& reusing = plan.levels.back().candidates;
+    for (int at = plan.levels.back().reuse; at >= 0; at = plan.levels[static_cast<std::size_t>(at)].reuse) {
+      Level& reused = plan.levels[static_cast<std::size_t>(at)];  // by the ones in between, too
+      reused.early_cut = reused.early_cut && implies(reusing, reused.candidates);
     }
   }
   return plan;
@@ -163,6 +163,9 @@ namespace {
 
 // Beyond, planning from every edge and vertex takes too long, and there are too many ways in which vertices may coincide.
 constexpr std::size_t most_searched_vertices = 8;
+
+// Below this expected work, planning from every edge and vertex would take longer than it could save.
+constexpr double searched_cost = 1e6;
 
 std::uint32_t rarest_edge(const BoundQuery& query, const Estimates& estimates) {
   std::uint32_t rarest = 0;
@@ -225,6 +228,7 @@ QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how)
   best.planned_edges = query.graph().edges();
   if (!how.sums || how.listed) return best;
   double least = cost_from(best, estimates);
+  if (least < searched_cost && how.from != CountFrom::vertices) return best;
   for (std::uint32_t e = 0; e < query.edges.size() && !how.anchor; ++e) {
     if (e == rarest || query.vertices() > most_searched_vertices) continue;
     QueryPlans plans = from_edge(query, estimates, e, true);
