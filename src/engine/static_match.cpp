@@ -194,17 +194,12 @@ class Run {
     }
   }
 
-  /// Vertices that have the first of the lists that are read at the root.
+  /// Vertices that bear a label of the root; the matcher passes over those that lack a list.
   [[nodiscard]] std::vector<VertexId> possible_roots() const {
-    const std::uint32_t root = plans_.rooted->vertex;
-    const auto first = std::ranges::find_if(
-        bound_.edges, [&](const plan::BoundEdge& edge) { return edge.source == root || edge.target == root; });
-    const graph::Resolved& where = scene_.graph.resolve(first->reading[first->source == root ? 0 : 1]);
+    const auto& labels = bound_.labels[plans_.rooted->vertex];
     std::vector<VertexId> roots;
-    if (where.store == nullptr) return roots;
-    for (VertexId v = 0; v < where.store->vertices(); ++v) {
-      if (!where.lent && !plan::admits(bound_.labels[root], scene_.graph.dictionary.label(v))) continue;
-      if (!where.store->ids(v, where.relation).empty()) roots.push_back(v);
+    for (VertexId v = 0; v < scene_.graph.base().vertices(); ++v) {
+      if (scene_.graph.degree(v) > 0 && plan::admits(labels, scene_.graph.dictionary.label(v))) roots.push_back(v);
     }
     return roots;
   }

@@ -265,20 +265,13 @@ class CpuMatcher final : public Matcher {
     shares_.assign(split_ ? pieces_.size() : 0, {});
   }
 
-  /// Whether the vertex has each list that the query reads at the root, and where these are lent is among those that the
-  /// neighbours' lists lead back to.
+  /// Whether the vertex has each list that the query reads at the root.
   static bool may_be_root(const QueryTask& task, VertexId vertex, std::span<const graph::Resolved> resolved) {
     const std::uint32_t root = task.plans->rooted->vertex;
     return std::ranges::all_of(task.query->edges, [&](const plan::BoundEdge& edge) {
       if (edge.source != root && edge.target != root) return true;
-      const unsigned end = edge.source == root ? 0 : 1;
-      const graph::Resolved& there = resolved[edge.reading[end]];
-      const graph::Resolved& back = resolved[edge.reading[1 - end]];
-      if (there.store == nullptr || back.store == nullptr) return false;
-      const auto neighbours = there.store->ids(vertex, there.relation);
-      if (neighbours.empty()) return false;
-      const auto list = back.store->ids(neighbours[0], back.relation);
-      return contains(list.data(), list.size(), vertex);
+      const graph::Resolved& where = resolved[edge.reading[edge.source == root ? 0 : 1]];
+      return where.store != nullptr && !where.store->ids(vertex, where.relation).empty();
     });
   }
 

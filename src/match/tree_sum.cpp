@@ -372,7 +372,7 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
   const graph::Resolved& where = partial_->lists().resolved(reading);
   // Weights and parallel edges need look-ups; for plain sets a table pays where many lists are read and the set is not small.
   if (!leaf.bare && leaf.table == nullptr &&
-      (leaf.weights != nullptr || where.parallel || (into.size > 4 && static_cast<double>(leaf.size) > list_length / 16))) {
+      (leaf.weights != nullptr || where.parallel || (into.size > 4 && static_cast<double>(leaf.size) > 4 * list_length))) {
     tabulate(leaf);
   }
   std::uint32_t* ids = total != nullptr ? nullptr : partial_->scratch().words(into.size);
