@@ -44,6 +44,15 @@ bool must_walk(const plan::CountPlan& count, std::span<const graph::Resolved> re
   return false;
 }
 
+bool may_be_root(const QueryTask& task, VertexId vertex, std::span<const graph::Resolved> resolved) {
+  const std::uint32_t root = task.plans->rooted->vertex;
+  return std::ranges::all_of(task.query->edges, [&](const plan::BoundEdge& edge) {
+    if (edge.source != root && edge.target != root) return true;
+    const graph::Resolved& where = resolved[edge.reading[edge.source == root ? 0 : 1]];
+    return where.store != nullptr && !where.store->ids(vertex, where.relation).empty();
+  });
+}
+
 std::span<const PlanRef> Concern::of(const graph::Edge& anchor) {
   const auto from_tail = graph_->directed() ? graph::Direction::out : graph::Direction::both;
   const auto from_head = graph_->directed() ? graph::Direction::in : graph::Direction::both;

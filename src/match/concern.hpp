@@ -21,6 +21,9 @@ struct PlanRef {
 /// edges merged query edges take.
 [[nodiscard]] bool must_walk(const plan::CountPlan& count, std::span<const graph::Resolved> resolved);
 
+/// Whether the vertex has each list that the task's query reads at the root of its rooted plan.
+[[nodiscard]] bool may_be_root(const QueryTask& task, VertexId vertex, std::span<const graph::Resolved> resolved);
+
 /// Valid while the graph's readings stay resolved as they are. The arguments outlive it.
 class Concern {
  public:

@@ -265,16 +265,6 @@ class CpuMatcher final : public Matcher {
     shares_.assign(split_ ? pieces_.size() : 0, {});
   }
 
-  /// Whether the vertex has each list that the query reads at the root.
-  static bool may_be_root(const QueryTask& task, VertexId vertex, std::span<const graph::Resolved> resolved) {
-    const std::uint32_t root = task.plans->rooted->vertex;
-    return std::ranges::all_of(task.query->edges, [&](const plan::BoundEdge& edge) {
-      if (edge.source != root && edge.target != root) return true;
-      const graph::Resolved& where = resolved[edge.reading[edge.source == root ? 0 : 1]];
-      return where.store != nullptr && !where.store->ids(vertex, where.relation).empty();
-    });
-  }
-
   /// Whether the lists that the query reads hold the anchor in the plan's orientation: those that are lent may lack it.
   static bool holds_anchor(const QueryTask& task, std::uint32_t index, const graph::Edge& anchor,
                            std::span<const graph::Resolved> resolved) {

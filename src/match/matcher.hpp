@@ -89,6 +89,8 @@ class Matcher {
   [[nodiscard]] virtual bool reads_lent() const noexcept { return false; }
   /// Whether it takes roots (PassWork::roots).
   [[nodiscard]] virtual bool takes_roots() const noexcept { return false; }
+  /// How many anchors or roots keep it busy: with fewer for a call, time is lost.
+  [[nodiscard]] virtual std::size_t appetite() const noexcept { return 1; }
 
   [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
   [[nodiscard]] virtual CacheStatistics statistics() const { return {}; }
