@@ -55,8 +55,10 @@ class Bundle {
     bytes_ = end;
     return at;
   }
+  /// Takes the device's memory for what was added.
+  void reserve() { device_.reserve(bytes_ + 16); }
+  /// After reserve.
   void send(cudaStream_t stream) {
-    device_.reserve(bytes_ + 16);
     if (bytes_ > 0) {
       check(cudaMemcpyAsync(device_.get(), host_.get(), bytes_, cudaMemcpyHostToDevice, stream), "copy of the programs");
     }
@@ -89,6 +91,10 @@ struct Outcome {
 };
 
 /// One GPU with its mirror of the graph. Not thread-safe; calls switch the current device.
+///
+/// A batch: mirror() is brought up to date, prepare, launch, poll until it says that all has ended, finish. To take or to give
+/// back memory may wait for whatever runs on any device, and a kernel that lists waits for the host: so every device is
+/// prepared before any is launched.
 class Device {
  public:
   Device(int ordinal, const DeviceGraphOptions& options, Workers& workers);
@@ -99,24 +105,29 @@ class Device {
   void use() const { check(cudaSetDevice(ordinal_), "cudaSetDevice"); }
   [[nodiscard]] DeviceGraph& mirror() noexcept { return *mirror_; }
 
-  /// Queues share number `share` of the work; nothing is waited for. Throws DeviceOutOfMemory before a
-  /// kernel is.
-  void start(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuOptions& options,
-             std::size_t base_vertices, std::size_t derived_vertices);
+  /// Takes the memory that share number `share` of the work needs, and lays it out. Throws DeviceOutOfMemory, std::bad_alloc.
+  void prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuOptions& options,
+               std::size_t base_vertices, std::size_t derived_vertices);
+
+  /// Queues what was prepared; nothing is waited for and no memory is taken.
+  void launch(const FlatPrograms& flat, const GpuOptions& options);
 
   /// Takes what is there; returns whether the kernels have ended (and everything was taken).
   template <class Take>
   bool poll(bool stop, Take&& take) {
     use();
     if (stop) ask_to_stop();
-    const cudaError_t status = cudaEventQuery(done_.get());
+    const cudaError_t status = cudaStreamQuery(stream_.get());
     if (status != cudaErrorNotReady) check(status, "matching kernel");
     if (lists_) drain(take);
     return status == cudaSuccess;
   }
 
   /// After the kernels have ended.
-  void finish(const FlatPrograms& flat, std::vector<Total>& totals, Outcome& outcome);
+  void finish(std::vector<Total>& totals, Outcome& outcome);
+  /// Whether the kernels of the last launch were asked to stop. Walks may then have ended in the middle of an anchor, where
+  /// sums over inclusions and exclusions can be anything.
+  [[nodiscard]] bool stopped() const noexcept { return stopping_; }
 
   /// How often each vertex was looked up (measuring).
   std::vector<estimate::Access> accesses();
@@ -125,30 +136,60 @@ class Device {
   void settle() noexcept;
 
  private:
+  // The work of one kernel: where its parts lie in the bundle.
+  struct Part {
+    const FlatWork* work;
+    bool sums;
+    WarpLayout layout;
+    Grid grid;
+    std::uint32_t chunks;
+    std::size_t programs;
+    std::size_t anchors;
+    std::size_t chunk_list;
+  };
+  struct Tables {
+    std::size_t nodes;
+    std::size_t steps;
+    std::size_t probes;
+    std::size_t edges;
+    std::size_t positions;
+  };
+
+  void add_part(const FlatWork& work, bool sums, std::uint32_t share, std::uint32_t shares);
+  void reset(const GpuOptions& options);
+  [[nodiscard]] Launch launch_of(const Part& part, std::size_t number, const FlatPrograms& flat,
+                                 const GpuOptions& options) const;
   // On a stream of its own, beside the kernels that are to see it.
   void ask_to_stop();
-  void open_pages(std::uint32_t count);
+  void reserve_pages(std::uint32_t count);
+  void open_pages();
 
+  // The n-th page that comes full goes back into the n-th free slot, modulo their number. Whoever holds the ticket of that
+  // slot's lap before may not have looked yet, although pages that were taken later are back: its page must not be overwritten.
   template <class Take>
   void drain(Take&& take) {
     while (true) {
-      volatile std::uint32_t& entry = pages_.full[next_full_ % pages_.pages];
-      const std::uint32_t page = entry;
-      if (page == 0) return;
+      volatile std::uint32_t& full = pages_.full[next_page_ % pages_.pages];
+      volatile std::uint32_t& free = pages_.free[next_page_ % pages_.pages];
+      const std::uint32_t page = full;
+      if (page == 0 || free != 0) return;
       std::atomic_thread_fence(std::memory_order_acquire);
       take(pages_.memory + std::size_t{page - 1} * page_words);
-      entry = 0;
+      full = 0;
       std::atomic_thread_fence(std::memory_order_release);
-      pages_.free[next_free_++ % pages_.pages] = page;
-      ++next_full_;
+      free = page;
+      ++next_page_;
     }
   }
 
   int ordinal_;
   Stream stream_;
-  Event done_;
   std::unique_ptr<DeviceGraph> mirror_;
   Bundle bundle_;
+  std::vector<Part> parts_;
+  Tables tables_{};
+  std::size_t programs_ = 0;
+  std::uint32_t launches_ = 0;
   DeviceBuffer<Total> totals_;
   PinnedMemory<Total> read_totals_;
   std::size_t read_totals_count_ = 0;
@@ -158,15 +199,16 @@ class Device {
   DeviceMemory<std::uint32_t> sequence_;
   DeviceBuffer<std::uint32_t> frames_;
   Stream control_;
+  Event fresh_;                  // the queues are reset: what says stop must not come before
   PinnedMemory<unsigned> stop_;  // what is copied to say stop
   bool stopping_ = false;
   bool lists_ = false;
   Pages pages_{};
+  std::uint32_t page_capacity_ = 0;
   PinnedMemory<std::uint32_t> page_memory_;
   PinnedMemory<std::uint32_t> page_flags_;
   DeviceMemory<unsigned long long> tickets_;
-  std::uint64_t next_full_ = 0;
-  std::uint64_t next_free_ = 0;
+  std::uint64_t next_page_ = 0;
   DeviceBuffer<std::uint32_t> accesses_[2];
   std::size_t counted_[2] = {0, 0};
 };

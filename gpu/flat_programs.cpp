@@ -1,6 +1,7 @@
 #include "gpu/flat_programs.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "match/concern.hpp"
 
@@ -134,53 +135,118 @@ bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resol
   });
 }
 
-}  // namespace
+// Brings the programs of a batch together: by pass, then task, then plan.
+class Collector {
+ public:
+  Collector(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
+            std::span<const match::QueryTask> tasks, const match::Programs& programs, FlatPrograms& into)
+      : graph_(graph),
+        resolved_(resolved),
+        passes_(passes),
+        tasks_(tasks),
+        programs_(programs),
+        into_(into),
+        first_plan_(tasks.size() + 1) {
+    for (std::size_t t = 0; t < tasks.size(); ++t) first_plan_[t + 1] = first_plan_[t] + tasks[t].plans->plans.size();
+    for (FlatWork* work : {&into_.sums, &into_.walks}) work->needs.assign(1, {});
+  }
 
-bool fits_kernel(const match::QueryTask& task) noexcept { return task.query->edges.size() <= max_query_edges; }
-
-void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
-             std::span<const match::QueryTask> tasks, const match::Programs& programs, const std::vector<bool>& skip,
-             FlatPrograms& into) {
-  into = {};
-  into.sums.needs.assign(1, {});
-  into.walks.needs.assign(1, {});
-  match::Concern concern(graph, tasks, resolved);
-  // By pass, then task and plan: the anchors that concern the plan.
-  std::vector<std::size_t> first_plan(tasks.size() + 1);
-  for (std::size_t t = 0; t < tasks.size(); ++t) first_plan[t + 1] = first_plan[t] + tasks[t].plans->plans.size();
-  std::vector<Program> flat(first_plan.back());
-  std::vector<bool> made(first_plan.back());
-  std::vector<std::vector<Anchor>> anchors(first_plan.back());
-  for (std::uint32_t p = 0; p < passes.size(); ++p) {
-    for (auto& list : anchors) list.clear();
-    for (const graph::Edge& edge : passes[p].anchors) {
-      for (const match::PlanRef& plan : concern.of(edge)) {
-        if (!skip[plan.task]) anchors[first_plan[plan.task] + plan.plan].push_back({edge.tail, edge.head, edge.label});
+  void run(std::vector<bool>& left_out) {
+    share_out();
+    left_out.assign(tasks_.size(), false);
+    for (std::uint32_t t = 0; t < tasks_.size(); ++t) left_out[t] = !make_room(t);
+    std::vector<Program> flat(first_plan_.back());
+    std::vector<bool> made(first_plan_.back());
+    for (std::uint32_t p = 0; p < passes_.size(); ++p) {
+      for (std::uint32_t t = 0; t < tasks_.size(); ++t) {
+        for (std::uint32_t i = 0; !left_out[t] && i < tasks_[t].plans->plans.size(); ++i) {
+          const std::vector<Anchor>& anchors = anchors_of(p, t, i);
+          if (anchors.empty()) continue;
+          const std::size_t index = first_plan_[t] + i;
+          const match::AnchorProgram& program = programs_[t][i];
+          if (!made[index]) flat[index] = Flattener(graph_, tasks_[t], tasks_[t].plans->plans[i], program, into_).run();
+          made[index] = true;
+          FlatWork& work = work_of(program);
+          flat[index].pass = static_cast<std::uint8_t>(passes_[p].pass);
+          work.programs.push_back(flat[index]);
+          work.origins.push_back({p, t, i, program.sums, tasks_[t].list});
+          work.first_anchor.push_back(static_cast<std::uint32_t>(work.anchors.size()));
+          work.anchors.insert(work.anchors.end(), anchors.begin(), anchors.end());
+        }
       }
     }
-    for (std::uint32_t t = 0; t < tasks.size(); ++t) {
-      for (std::uint32_t i = 0; i < tasks[t].plans->plans.size(); ++i) {
-        const std::size_t index = first_plan[t] + i;
-        if (anchors[index].empty()) continue;
-        const match::AnchorProgram& program = programs[t][i];
-        if (!made[index]) {
-          flat[index] = Flattener(graph, tasks[t], tasks[t].plans->plans[i], program, into).run();
-          made[index] = true;
+    for (FlatWork* work : {&into_.sums, &into_.walks}) {
+      work->first_anchor.push_back(static_cast<std::uint32_t>(work->anchors.size()));
+    }
+  }
+
+ private:
+  [[nodiscard]] std::vector<Anchor>& anchors_of(std::size_t pass, std::uint32_t task, std::uint32_t plan) {
+    return anchors_[pass * first_plan_.back() + first_plan_[task] + plan];
+  }
+  [[nodiscard]] FlatWork& work_of(const match::AnchorProgram& program) { return program.sums ? into_.sums : into_.walks; }
+
+  // Which plans an anchor concerns.
+  void share_out() {
+    match::Concern concern(graph_, tasks_, resolved_);
+    anchors_.resize(passes_.size() * first_plan_.back());
+    for (std::size_t p = 0; p < passes_.size(); ++p) {
+      for (const graph::Edge& edge : passes_[p].anchors) {
+        for (const match::PlanRef& plan : concern.of(edge)) {
+          anchors_of(p, plan.task, plan.plan).push_back({edge.tail, edge.head, edge.label});
         }
-        FlatWork& work = program.sums ? into.sums : into.walks;
-        note_needs(program.program, 0, program.program.root_steps, 1, work.needs);
-        work.weighted = work.weighted || reads_parallels(*tasks[t].query, resolved);
-        Program own = flat[index];
-        own.pass = static_cast<std::uint8_t>(passes[p].pass);
-        work.programs.push_back(own);
-        work.origins.push_back({p, t, i, program.sums, tasks[t].list});
-        work.first_anchor.push_back(static_cast<std::uint32_t>(work.anchors.size()));
-        work.anchors.insert(work.anchors.end(), anchors[index].begin(), anchors[index].end());
       }
     }
   }
-  into.sums.first_anchor.push_back(static_cast<std::uint32_t>(into.sums.anchors.size()));
-  into.walks.first_anchor.push_back(static_cast<std::uint32_t>(into.walks.anchors.size()));
+
+  // Whether the kernel can run a task beside those before it; if so, notes what it needs.
+  bool make_room(std::uint32_t task) {
+    if (tasks_[task].query->edges.size() > max_query_edges) return false;
+    const bool weighted = reads_parallels(*tasks_[task].query, resolved_);
+    struct Wanted {
+      FlatWork* work;
+      bool sums;
+      bool some = false;
+      std::vector<DepthNeeds> needs;
+    };
+    Wanted wanted[] = {{&into_.sums, true, false, into_.sums.needs}, {&into_.walks, false, false, into_.walks.needs}};
+    for (std::uint32_t i = 0; i < tasks_[task].plans->plans.size(); ++i) {
+      bool concerned = false;
+      for (std::size_t p = 0; p < passes_.size(); ++p) concerned = concerned || !anchors_of(p, task, i).empty();
+      if (!concerned) continue;
+      const match::AnchorProgram& program = programs_[task][i];
+      Wanted& kind = wanted[program.sums ? 0 : 1];
+      kind.some = true;
+      note_needs(program.program, 0, program.program.root_steps, 1, kind.needs);
+    }
+    for (const Wanted& kind : wanted) {
+      if (kind.some && !make_layout(kind.needs, kind.sums, kind.work->weighted || weighted)) return false;
+    }
+    for (Wanted& kind : wanted) {
+      if (!kind.some) continue;
+      kind.work->needs = std::move(kind.needs);
+      kind.work->weighted = kind.work->weighted || weighted;
+    }
+    return true;
+  }
+
+  const graph::DataGraph& graph_;
+  std::span<const graph::Resolved> resolved_;
+  std::span<const match::PassWork> passes_;
+  std::span<const match::QueryTask> tasks_;
+  const match::Programs& programs_;
+  FlatPrograms& into_;
+  std::vector<std::size_t> first_plan_;  // by task, with the end behind
+  std::vector<std::vector<Anchor>> anchors_;
+};
+
+}  // namespace
+
+void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
+             std::span<const match::QueryTask> tasks, const match::Programs& programs, FlatPrograms& into,
+             std::vector<bool>& left_out) {
+  into = {};
+  Collector(graph, resolved, passes, tasks, programs, into).run(left_out);
 }
 
 std::vector<Chunk> make_chunks(const FlatWork& work, std::uint32_t warps, std::uint32_t share, std::uint32_t shares) {

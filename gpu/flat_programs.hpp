@@ -41,13 +41,12 @@ struct FlatPrograms {
   FlatWork walks;
 };
 
-/// Whether the kernel can run a task: it holds query edges in local memory.
-[[nodiscard]] bool fits_kernel(const match::QueryTask& task) noexcept;
-
-/// Tasks for which `skip` is set are left out.
+/// Flattens what the anchors of `passes` concern. Sets `left_out`, by task, where the kernel cannot run a task, in whichever
+/// pass: it holds query edges in local memory, and the frames of all tasks that share a launch must be addressable. The earlier
+/// task has precedence.
 void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
-             std::span<const match::QueryTask> tasks, const match::Programs& programs, const std::vector<bool>& skip,
-             FlatPrograms& into);
+             std::span<const match::QueryTask> tasks, const match::Programs& programs, FlatPrograms& into,
+             std::vector<bool>& left_out);
 
 /// Cuts the anchors of `work` into chunks for one of `shares` devices: every `shares`-th from `share` on. `warps`: how many
 /// there are to share them.

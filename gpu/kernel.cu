@@ -200,7 +200,7 @@ Kernel kernel_of(bool sums, bool in_shared) {
 
 }  // namespace
 
-WarpLayout make_layout(const std::vector<DepthNeeds>& needs, bool sums, bool weighted) {
+std::optional<WarpLayout> make_layout(const std::vector<DepthNeeds>& needs, bool sums, bool weighted) {
   WarpLayout layout{};
   layout.depths = static_cast<std::uint32_t>(needs.size());
   layout.weighted = weighted ? 1 : 0;
@@ -218,9 +218,7 @@ WarpLayout make_layout(const std::vector<DepthNeeds>& needs, bool sums, bool wei
     if (sums && needs[d].sums) place(layout.sums[d], 64);
   }
   layout.words = at + program_words;
-  if (layout.words > UINT16_MAX) {
-    throw Error("matching kernel", "a query is too large for it", "match it with --backend cpu");
-  }
+  if (layout.words > UINT16_MAX) return std::nullopt;
   return layout;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "gpu/layout.hpp"
@@ -178,8 +179,8 @@ struct WarpLayout {
   std::uint16_t sums[max_positions];
 };
 
-/// By depth: 0 the anchors, 1 right below them. Throws Error where a warp would need more than can be addressed.
-[[nodiscard]] WarpLayout make_layout(const std::vector<DepthNeeds>& needs, bool sums, bool weighted);
+/// `needs` by depth: 0 the anchors, 1 right below them. Nothing where a warp would need more than can be addressed.
+[[nodiscard]] std::optional<WarpLayout> make_layout(const std::vector<DepthNeeds>& needs, bool sums, bool weighted);
 
 /// How the kernel is to be launched on the present device so that all its warps run at once.
 struct Grid {

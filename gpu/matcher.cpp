@@ -59,9 +59,7 @@ class GpuMatcher final : public match::Matcher {
     passes_.assign(passes.begin(), passes.end());
     const std::vector<graph::Resolved> resolved = graph.resolved();
     const match::Programs programs = match::make_programs(tasks, resolved);
-    std::vector<bool> skip(tasks.size());
-    for (std::size_t t = 0; t < tasks.size(); ++t) skip[t] = !fits_kernel(tasks[t]);
-    flatten(graph, resolved, passes, tasks, programs, skip, flat_);
+    flatten(graph, resolved, passes, tasks, programs, flat_, left_out_);
     open(graph);
     if (!flat_.sums.empty() || !flat_.walks.empty()) {
       const auto started = Clock::now();
@@ -82,7 +80,7 @@ class GpuMatcher final : public match::Matcher {
       }
     }
     for (std::size_t t = 0; t < tasks.size(); ++t) {
-      if (skip[t]) fall_back(graph, passes, tasks, t, ~0U, results, stop);
+      if (left_out_[t]) fall_back(graph, passes, tasks, t, ~0U, results, stop);
     }
   }
 
@@ -232,52 +230,58 @@ class GpuMatcher final : public match::Matcher {
     const std::size_t derived = graph.derived() == nullptr ? 0 : graph.derived()->vertices();
     try {
       for (std::uint32_t d = 0; d < shares; ++d) {
-        devices_[d]->start(flat_, d, shares, options_, graph.base().vertices(), derived);
+        devices_[d]->prepare(flat_, d, shares, options_, graph.base().vertices(), derived);
       }
-      // Pages come with programs of walks only.
-      const auto take = [&](const std::uint32_t* page) {
-        const ProgramOrigin& origin = flat_.walks.origins[page[0]];
-        const QueryTask& task = tasks[origin.task];
-        const std::size_t words = task.query->vertices() + task.query->edges.size();
-        match::Records& records = results[origin.pass * tasks.size() + origin.task].records;
-        records.words.insert(records.words.end(), page + 2, page + page[1]);
-        records.plans.insert(records.plans.end(), (page[1] - 2) / words, origin.plan);
-        if (task.beyond_limit != nullptr && records.plans.size() > task.limit) {
-          task.beyond_limit->store(true, std::memory_order_relaxed);
-        }
-      };
-      std::vector<bool> done(shares);
-      std::uint32_t running = shares;
-      const auto started = Clock::now();
-      while (running > 0) {
-        const bool stopping = stop != nullptr && stop->load(std::memory_order_relaxed);
-        for (std::uint32_t d = 0; d < shares; ++d) {
-          if (done[d] || !devices_[d]->poll(stopping, take)) continue;
-          done[d] = true;
-          --running;
-        }
-        if (running > 0 && Clock::now() - started < patience) {
-          std::this_thread::yield();
-        } else if (running > 0) {
-          std::this_thread::sleep_for(drain_pause);
-        }
-      }
+      for (const auto& device : devices_) device->launch(flat_, options_);
+      drain(tasks, results, stop);
     } catch (...) {
       for (const auto& device : devices_) device->settle();
       throw;
     }
     for (const auto& device : devices_) {
       Outcome outcome;
-      device->finish(flat_, totals_, outcome);
+      device->finish(totals_, outcome);
       statistics_.hits += outcome.counters.hits;
       statistics_.misses += outcome.counters.misses;
       for (const Queue& queue : outcome.queue) statistics_.shared_parts += queue.pushed;
-      add(flat_.sums, 0, tasks, results);
+      if (!device->stopped()) add(flat_.sums, 0, tasks, results);
       add(flat_.walks, flat_.sums.programs.size(), tasks, results);
     }
     count_anchors(flat_.sums, tasks, results);
     count_anchors(flat_.walks, tasks, results);
     recount(graph, tasks, results, stop);
+  }
+
+  // Takes what the kernels list until all have ended.
+  void drain(std::span<const QueryTask> tasks, std::span<QueryResult> results, const match::StopFlag* stop) {
+    // Pages come with programs of walks only.
+    const auto take = [&](const std::uint32_t* page) {
+      const ProgramOrigin& origin = flat_.walks.origins[page[0]];
+      const QueryTask& task = tasks[origin.task];
+      const std::size_t words = task.query->vertices() + task.query->edges.size();
+      match::Records& records = results[origin.pass * tasks.size() + origin.task].records;
+      records.words.insert(records.words.end(), page + 2, page + page[1]);
+      records.plans.insert(records.plans.end(), (page[1] - 2) / words, origin.plan);
+      if (task.beyond_limit != nullptr && records.plans.size() > task.limit) {
+        task.beyond_limit->store(true, std::memory_order_relaxed);
+      }
+    };
+    std::vector<bool> done(devices_.size());
+    std::size_t running = devices_.size();
+    const auto started = Clock::now();
+    while (running > 0) {
+      const bool stopping = stop != nullptr && stop->load(std::memory_order_relaxed);
+      for (std::size_t d = 0; d < devices_.size(); ++d) {
+        if (done[d] || !devices_[d]->poll(stopping, take)) continue;
+        done[d] = true;
+        --running;
+      }
+      if (running > 0 && Clock::now() - started < patience) {
+        std::this_thread::yield();
+      } else if (running > 0) {
+        std::this_thread::sleep_for(drain_pause);
+      }
+    }
   }
 
   void add(const FlatWork& work, std::size_t first, std::span<const QueryTask> tasks, std::span<QueryResult> results) {
@@ -367,6 +371,7 @@ class GpuMatcher final : public match::Matcher {
   Storage storage_ = Storage::resident;
   std::vector<std::unique_ptr<Device>> devices_;
   FlatPrograms flat_;
+  std::vector<bool> left_out_;  // by task: matched on the CPU
   std::vector<HotVertex> hot_;
   std::vector<Total> totals_;
   std::vector<ProgramOrigin> overflown_;

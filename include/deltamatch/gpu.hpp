@@ -22,6 +22,15 @@ enum class CachePolicy : std::uint8_t {
   resident,     ///< the whole graph, updated in place
 };
 
+/// For tests: zero stands for what is done otherwise.
+struct GpuTesting {
+  std::uint32_t share_interval =
+      0;                          ///< clocks of the device after which a busy warp looks for idle ones to share its work with
+  std::uint32_t spare_pages = 0;  ///< pages for listed matches, beyond one for each warp of a kernel
+  std::uint32_t refused_launch = 0;  ///< counted from 1 on each device: the launch of a kernel that fails at once
+  std::uint32_t crashed_launch = 0;  ///< likewise: the one whose kernel reads where it must not
+};
+
 struct GpuOptions {
   std::vector<int> devices{0};  ///< CUDA ordinals; a batch's anchors are split over them
   CachePolicy policy = CachePolicy::automatic;
@@ -29,8 +38,7 @@ struct GpuOptions {
   double walks = 0;        ///< random walks for each batch; 0: as many as take a twentieth of the time of matching
   /// Counts every look-up on the device for CacheStatistics::coverage. Slows matching down.
   bool measure = false;
-  /// Clocks of the device after which a busy warp looks for idle ones to share its work with; 0: a default. For tests.
-  std::uint32_t share_interval = 0;
+  GpuTesting testing{};
 };
 
 /// How many devices there are that this build has code for.

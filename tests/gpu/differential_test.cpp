@@ -1,86 +1,17 @@
 // CPU and GPU side by side on graphs too large for the oracle: equal counts and equal digests, batch by batch.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <random>
 #include <string>
+#include <vector>
 
+#include "gpu/streams.hpp"
 #include "gpu/support.hpp"
 
 namespace deltamatch {
 namespace {
 
-struct Shape {
-  std::uint32_t vertices;
-  std::uint32_t edges;
-  std::uint32_t vertex_labels;
-  std::uint32_t edge_labels;
-  bool directed;
-  double skew;        ///< exponent of the draw: 1 is uniform, larger ones make hubs
-  std::uint32_t hub;  ///< vertex 0 gets that many neighbours more
-};
-
-class Stream {
- public:
-  Stream(const Shape& shape, std::uint64_t seed) : shape_(shape), random_(seed) {
-    for (std::uint32_t i = 0; i < shape.vertex_labels; ++i) vertex_labels_.push_back("V" + std::to_string(i));
-    for (std::uint32_t i = 0; i < shape.edge_labels; ++i) edge_labels_.push_back("E" + std::to_string(i));
-  }
-
-  UpdateBatch start() {
-    UpdateBatch batch;
-    for (std::uint32_t i = 0; i < shape_.edges; ++i) add(batch, true);
-    for (std::uint32_t i = 0; i < shape_.hub; ++i) put(batch, 0, 1 + i % (shape_.vertices - 1), 0, true);
-    return batch;
-  }
-
-  // Half insertions, half deletions of edges that were inserted (some of them gone already).
-  UpdateBatch next(std::uint32_t size) {
-    UpdateBatch batch;
-    for (std::uint32_t i = 0; i < size; ++i) {
-      if (random_() % 2 == 0 || known_.empty()) {
-        add(batch, true);
-      } else {
-        const auto& edge = known_[random_() % known_.size()];
-        put(batch, edge[0], edge[1], edge[2], false);
-      }
-    }
-    return batch;
-  }
-
- private:
-  std::uint32_t vertex() {
-    const double u = std::uniform_real_distribution<double>(0, 1)(random_);
-    return std::min(static_cast<std::uint32_t>(std::pow(u, shape_.skew) * shape_.vertices), shape_.vertices - 1);
-  }
-  void add(UpdateBatch& batch, bool insert) {
-    const std::uint32_t a = vertex();
-    std::uint32_t b = vertex();
-    while (b == a) b = static_cast<std::uint32_t>(random_() % shape_.vertices);
-    put(batch, a, b, static_cast<std::uint32_t>(random_() % std::max(1U, shape_.edge_labels)), insert);
-  }
-  void put(UpdateBatch& batch, std::uint32_t a, std::uint32_t b, std::uint32_t label, bool insert) {
-    Update update;
-    update.kind = insert ? UpdateKind::insert_edge : UpdateKind::delete_edge;
-    update.source = Id(std::int64_t{a});
-    update.target = Id(std::int64_t{b});
-    if (!vertex_labels_.empty()) {
-      update.source_label = vertex_labels_[a % vertex_labels_.size()];
-      update.target_label = vertex_labels_[b % vertex_labels_.size()];
-    }
-    if (!edge_labels_.empty()) update.label = edge_labels_[label];
-    batch.add(update);
-    if (insert) known_.push_back({a, b, label});
-  }
-
-  Shape shape_;
-  std::mt19937_64 random_;
-  std::vector<std::string> vertex_labels_;
-  std::vector<std::string> edge_labels_;
-  std::vector<std::array<std::uint32_t, 3>> known_;
-};
+using test::Shape;
+using test::Stream;
 
 struct Registered {
   std::string pattern;
@@ -108,15 +39,7 @@ class GpuDifferential : public testing::TestWithParam<test::Setting> {
       const UpdateBatch batch = stream.next(batches[b]);
       const BatchResult expected = cpu.process(batch, OnReject::skip);
       const BatchResult got = gpu.process(batch, OnReject::skip);
-      for (std::size_t q = 0; q < queries.size(); ++q) {
-        const std::string where = "batch " + std::to_string(b) + ", " + queries[q].pattern;
-        EXPECT_TRUE(expected.queries[q].added == got.queries[q].added)
-            << where << ": new " << to_string(got.queries[q].added) << ", not " << to_string(expected.queries[q].added);
-        EXPECT_TRUE(expected.queries[q].removed == got.queries[q].removed)
-            << where << ": removed " << to_string(got.queries[q].removed) << ", not " << to_string(expected.queries[q].removed);
-        EXPECT_TRUE(expected.queries[q].added_digest == got.queries[q].added_digest) << where;
-        EXPECT_TRUE(expected.queries[q].removed_digest == got.queries[q].removed_digest) << where;
-      }
+      test::expect_equal(got, expected, "batch " + std::to_string(b));
       if (HasFailure()) return;
     }
   }
@@ -236,7 +159,8 @@ TEST(GpuSharing, KeepsEveryPartOnce) {
   DELTAMATCH_NEEDS_GPU();
   const Shape shape{3000, 60000, 0, 0, false, 2.5, 2000};
   Engine cpu({.directed = false});
-  Engine gpu({.directed = false, .backend = make_gpu_backend({.memory = std::size_t{1} << 26, .share_interval = 1})});
+  Engine gpu(
+      {.directed = false, .backend = make_gpu_backend({.memory = std::size_t{1} << 26, .testing = {.share_interval = 1}})});
   for (Engine* engine : {&cpu, &gpu}) {
     engine->add_query(parse_pattern("(a)--(b)--(c)--(d)--(a), (a)--(e)--(b)", "house"));
     engine->add_query(parse_pattern("(a)--(b)--(c)--(d)--(a), (a)--(c), (b)--(d)", "clique"), {.list = true});
@@ -250,11 +174,8 @@ TEST(GpuSharing, KeepsEveryPartOnce) {
     const UpdateBatch batch = stream.next(40);
     const BatchResult expected = cpu.process(batch, OnReject::skip);
     const BatchResult got = gpu.process(batch, OnReject::skip);
-    for (std::size_t q = 0; q < expected.queries.size(); ++q) {
-      ASSERT_TRUE(expected.queries[q].added == got.queries[q].added && expected.queries[q].removed == got.queries[q].removed)
-          << "batch " << b << ", query " << q;
-      ASSERT_TRUE(expected.queries[q].added_digest == got.queries[q].added_digest) << "batch " << b << ", query " << q;
-    }
+    test::expect_equal(got, expected, "batch " + std::to_string(b));
+    if (HasFailure()) return;
   }
   EXPECT_GT(gpu.cache().shared_parts, 100000);
 }
@@ -282,10 +203,7 @@ TEST(GpuSeveralDevices, EqualOne) {
     const UpdateBatch batch = stream.next(1000);
     const BatchResult expected = one.process(batch, OnReject::skip);
     const BatchResult got = all.process(batch, OnReject::skip);
-    for (std::size_t q = 0; q < expected.queries.size(); ++q) {
-      EXPECT_TRUE(expected.queries[q].added == got.queries[q].added && expected.queries[q].removed == got.queries[q].removed);
-      EXPECT_TRUE(expected.queries[q].added_digest == got.queries[q].added_digest);
-    }
+    test::expect_equal(got, expected, "batch " + std::to_string(b));
   }
 }
 

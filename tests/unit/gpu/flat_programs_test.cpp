@@ -1,0 +1,111 @@
+// Which tasks the kernel can take, and what is flattened of those.
+#include "gpu/flat_programs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "unit/estimate/support.hpp"
+
+namespace deltamatch::gpu {
+namespace {
+
+using estimate::World;
+
+// A path that leads to a clique.
+Query lollipop(unsigned path, unsigned clique) {
+  std::string text;
+  const auto join = [&](unsigned a, unsigned b) {
+    text += (text.empty() ? "(v" : ", (v") + std::to_string(a) + ")--(v" + std::to_string(b) + ")";
+  };
+  for (unsigned i = 0; i < path; ++i) join(i, i + 1);
+  for (unsigned i = path; i < path + clique; ++i) {
+    for (unsigned j = i + 1; j < path + clique; ++j) join(i, j);
+  }
+  return parse_pattern(text, "lollipop");
+}
+
+FlatPrograms flatten_all(const World& world, std::vector<bool>& left_out) {
+  FlatPrograms flat;
+  const auto resolved = world.graph.resolved();
+  flatten(world.graph, resolved, world.passes, world.tasks, world.programs, flat, left_out);
+  return flat;
+}
+
+TEST(FlatPrograms, QueriesOfTooManyEdgesAreLeftOut) {
+  World world({}, 1);
+  world.add(lollipop(0, 11));
+  world.add(lollipop(0, 12), MatchMode::isomorphism, CountMode::subgraphs, true);
+  world.stage();
+  std::vector<bool> left_out;
+  const FlatPrograms flat = flatten_all(world, left_out);
+  EXPECT_EQ(left_out, (std::vector{false, true}));
+  EXPECT_FALSE(flat.sums.empty() && flat.walks.empty());
+  for (const FlatWork* work : {&flat.sums, &flat.walks}) {
+    for (const ProgramOrigin& origin : work->origins) EXPECT_EQ(origin.task, 0);
+  }
+}
+
+// Nested loops, the ones at depths [begin, end) over so many lists.
+plan::Program nest(std::uint32_t depths, std::uint32_t begin, std::uint32_t end, std::size_t lists) {
+  plan::Program program;
+  program.root_steps = 1;
+  for (std::uint32_t depth = 1; depth <= depths; ++depth) {
+    program.steps.push_back({.kind = plan::Step::Kind::loop, .tail = true, .node = depth - 1});
+    plan::Node node;
+    node.candidates.probes.resize(begin <= depth && depth < end ? lists : 1);
+    node.first_step = depth;
+    node.steps = 1;
+    program.nodes.push_back(node);
+  }
+  program.steps.push_back({.kind = plan::Step::Kind::emit});
+  return program;
+}
+
+// Any of these could be listed alone; a warp that could take each of them would need more memory than it can address.
+TEST(FlatPrograms, TasksThatNeedTooMuchTogetherAreLeftOut) {
+  World world({}, 2);
+  for (int task = 0; task < 3; ++task) world.add(lollipop(0, 3), MatchMode::isomorphism, CountMode::subgraphs, true);
+  world.stage();
+  const plan::Program programs[] = {nest(15, 1, 16, 12), nest(30, 16, 31, 12), nest(5, 1, 6, 3)};
+  for (std::size_t task = 0; task < 3; ++task) {
+    for (match::AnchorProgram& own : world.programs[task]) own.program = programs[task];
+  }
+  std::vector<bool> left_out;
+  const FlatPrograms flat = flatten_all(world, left_out);
+  EXPECT_EQ(left_out, (std::vector{false, true, false}));
+  EXPECT_TRUE(make_layout(flat.walks.needs, false, flat.walks.weighted));
+  for (const ProgramOrigin& origin : flat.walks.origins) EXPECT_NE(origin.task, 1);
+
+  std::swap(world.programs[0], world.programs[1]);
+  flatten_all(world, left_out);
+  EXPECT_EQ(left_out, (std::vector{false, true, false}));
+}
+
+// Devices share the anchors: each chunk is some device's, and no anchor is in two.
+TEST(FlatPrograms, ChunksCoverEveryAnchorOnce) {
+  World world({.inserted = 40}, 3);
+  for (unsigned clique = 3; clique <= 5; ++clique) world.add(lollipop(1, clique));
+  world.stage();
+  std::vector<bool> left_out;
+  const FlatPrograms flat = flatten_all(world, left_out);
+  for (const std::uint32_t warps : {1U, 4U, 1000U}) {
+    for (const std::uint32_t shares : {1U, 2U, 3U}) {
+      std::vector<unsigned> times(flat.sums.anchors.size());
+      for (std::uint32_t share = 0; share < shares; ++share) {
+        for (const Chunk& chunk : make_chunks(flat.sums, warps, share, shares)) {
+          EXPECT_GE(chunk.first, flat.sums.first_anchor[chunk.program]);
+          EXPECT_LE(chunk.first + chunk.count, flat.sums.first_anchor[chunk.program + 1]);
+          for (std::uint32_t a = chunk.first; a < chunk.first + chunk.count; ++a) ++times[a];
+        }
+      }
+      EXPECT_TRUE(std::all_of(times.begin(), times.end(), [](unsigned n) { return n == 1; }));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch::gpu
