@@ -145,9 +145,7 @@ class Run {
     // A listing sums first whether an anchor leads anywhere. That takes too long where few matches are wanted, and is seldom
     // needed among candidates.
     const bool walks = options_.query.list && scene_.matcher.reads_lent() && (options_.limit || reads_candidates());
-    // Candidates are held to from an anchor's both ends only: what merges two query vertices must be a candidate of both.
-    const bool roots = scene_.matcher.takes_roots() && !reads_candidates();
-    const CountFrom from = roots ? options_.count_from : CountFrom::edges;
+    const CountFrom from = scene_.matcher.takes_roots() ? options_.count_from : CountFrom::edges;
     plans_ = plan::make_static_plans(bound_, {anchor, !walks, options_.query.list, from});
     if (plans_.rooted && match::must_walk(plans_.rooted->count, scene_.graph.resolved())) plans_.rooted.reset();
     task_.plans = &plans_;
@@ -194,12 +192,17 @@ class Run {
     }
   }
 
-  /// Vertices that bear a label of the root; the matcher passes over those that lack a list.
+  /// Vertices that bear a label of the root, or have lists among candidates, where they may be numbered in another way; the
+  /// matcher passes over those that lack a list.
   [[nodiscard]] std::vector<VertexId> possible_roots() const {
     const auto& labels = bound_.labels[plans_.rooted->vertex];
+    const bool candidates = reads_candidates();
+    const auto possible = [&](VertexId v) {
+      return candidates || (scene_.graph.degree(v) > 0 && plan::admits(labels, scene_.graph.dictionary.label(v)));
+    };
     std::vector<VertexId> roots;
     for (VertexId v = 0; v < scene_.graph.base().vertices(); ++v) {
-      if (scene_.graph.degree(v) > 0 && plan::admits(labels, scene_.graph.dictionary.label(v))) roots.push_back(v);
+      if (possible(v)) roots.push_back(v);
     }
     return roots;
   }
@@ -226,7 +229,7 @@ class Run {
 
   void try_portion(const match::PassWork& work, std::size_t size) {
     const auto start = Clock::now();
-    if (!patience_ || plans_.rooted || !match_unfiltered(work)) {
+    if (!patience_ || !match_unfiltered(work)) {
       if (ended()) return;
       match_portion(work, matches_left(), stop_);
       deliver();
@@ -274,12 +277,13 @@ class Run {
   }
 
   /// Matches found so far stay found: those that are left are found from the other images of the same query edge. Only sums
-  /// that symmetry divides make sense no sooner than over all images, in plans that count the same.
+  /// that symmetry divides make sense no sooner than over all images, in plans that count the same; nor do those from vertices,
+  /// as other plans may be cheaper now.
   void filter_late() {
     filtering_.run(bound_, scene_.graph, Filter::automatic, numbering(), scene_.workers, stop_);
     if (filtering_.no_match() || !reads_candidates()) return;
     const bool divided = !listing_ && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
-    if (divided) {
+    if (divided || plans_.rooted) {
       found_[0].plans.clear();
       begins_again_ = true;
     } else {

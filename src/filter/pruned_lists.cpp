@@ -27,10 +27,9 @@ PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candid
     : alike_(candidates.alike()), store_(reads_tags(query) ? graph::Column::tag : graph::Column::none, graph::heap_slabs()) {
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
     for (unsigned end = 0; end < 2; ++end) {
+      if (relation_of(query, e, end) < relations_.size()) continue;
       const plan::BoundEdge& edge = query.edges[e];
-      const std::size_t known = relation_of(query, e, end);
-      if (known == relations_.size()) relations_.push_back({edge.reading[end], alike_[target(edge, end)], 0});
-      relations_[known].sources |= Mask{1} << source(edge, end);
+      relations_.push_back({edge.reading[end], alike_[source(edge, end)], alike_[target(edge, end)]});
     }
   }
   const auto vertices = static_cast<VertexId>(candidates.masks().size());
@@ -57,7 +56,8 @@ PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candid
 std::size_t PrunedLists::relation_of(const plan::BoundQuery& query, std::uint32_t edge, unsigned end) const {
   const plan::BoundEdge& bound = query.edges[edge];
   const auto found = std::ranges::find_if(relations_, [&](const Relation& relation) {
-    return relation.reading == bound.reading[end] && relation.targets == alike_[target(bound, end)];
+    return relation.reading == bound.reading[end] && relation.sources == alike_[source(bound, end)] &&
+           relation.targets == alike_[target(bound, end)];
   });
   return static_cast<std::size_t>(found - relations_.begin());
 }

@@ -1,9 +1,16 @@
 // The candidate edges of a query: for each query edge and end, the lists of one end's candidates with the other end's
 // candidates only.
 //
-// They are an adjacency store like the graph's own, with a relation for every reading and set of targets, and the query reads
-// them through readings that are lent to the graph. So planner and matcher see a smaller graph and need not know of filtering.
-// Query vertices with the very same candidates share their relations, as plans tell from equal readings what is alike.
+// They are an adjacency store like the graph's own, with a relation for every reading, set of sources and set of targets, and
+// the query reads them through readings that are lent to the graph. So planner and matcher see a smaller graph and need not
+// know of filtering. Query vertices with the very same candidates share their relations, as plans tell from equal readings what
+// is alike.
+//
+// A vertex has a list only where it is a candidate of the query vertex that the list is read for. So a query edge admits the
+// same pairs of vertices at whichever end it is read, and inclusion and exclusion over merged query vertices is exact: each
+// vertex assignment either meets the same condition in all terms or in none, although these read edges at ends of their own
+// choice. (Did query vertices with other candidates share the list, a vertex that stands for two merged ones would pass for a
+// candidate of both where its own lists are read, and not where others lead to it: what must cancel would not.)
 //
 // For counts the vertices can be numbered anew, by ascending degree: then an order constraint cuts the long lists of hubs and
 // leaves the short ones (Chiba and Nishizeki 1985).
@@ -35,8 +42,8 @@ class PrunedLists {
  private:
   struct Relation {
     graph::ReadingId reading;
-    Mask targets;  ///< query vertices with one and the same candidates
-    Mask sources;  ///< query vertices at whose candidates it is read
+    Mask sources;  ///< query vertices with one and the same candidates, at which it is read
+    Mask targets;  ///< the same of those that it leads to
   };
   [[nodiscard]] std::size_t relation_of(const plan::BoundQuery& query, std::uint32_t edge, unsigned end) const;
   void number_by_degree(const graph::DataGraph& graph, VertexId vertices);

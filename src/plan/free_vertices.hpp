@@ -1,7 +1,8 @@
 // Free query vertices that might coincide although they must not.
 //
 // They are corrected by inclusion and exclusion over the partitions of the free vertices into blocks that could be one data
-// vertex, with the Moebius function of the partition lattice (Rota) as coefficient.
+// vertex, with the Moebius function of the partition lattice (Rota) as coefficient. That is exact where all terms hold an
+// assignment of vertices to one and the same condition: a query edge must admit the same pairs at whichever end it is read.
 #pragma once
 
 #include <cstdint>

@@ -239,5 +239,74 @@ TEST(Static, CountsCliquesAmongParallelEdges) {
   });
 }
 
+/// Vertices labelled U, W and A in turn.
+std::vector<Record> undirected_records(const std::vector<std::pair<int, int>>& edges) {
+  const std::array<std::string, 3> labels{"U", "W", "A"};
+  std::vector<Record> records;
+  for (const auto& [u, v] : edges) {
+    Record record;
+    record.source = std::int64_t{u};
+    record.target = std::int64_t{v};
+    record.source_label = labels[static_cast<std::size_t>(u % 3)];
+    record.target_label = labels[static_cast<std::size_t>(v % 3)];
+    records.push_back(record);
+  }
+  return records;
+}
+
+/// Counts by sums over filtered candidates, where u and v may be merged although a vertex can be a candidate of u alone: v
+/// leads to two of what u leads to one of.
+void check_merged(const Query& query, const std::vector<Record>& records) {
+  const QueryOptions embeddings{.mode = MatchMode::isomorphism, .count = CountMode::embeddings};
+  oracle::Model model(false);
+  model.apply(views(records), OnReject::skip);
+  Engine engine({.directed = false, .threads = 1});
+  engine.load(batch_of(records), OnReject::skip);
+  Answer expected;
+  try {
+    expected = oracle::Matcher(query, embeddings.mode, embeddings.count, false).match(model.graph(), enumerable);
+  } catch (const oracle::TooMany&) {
+    return;
+  }
+  for (const Filter filter : {Filter::label, Filter::degree, Filter::refine}) {
+    for (const CountFrom from : {CountFrom::edges, CountFrom::vertices}) {
+      StaticOptions options = how(embeddings, false, false, filter);
+      options.count_from = from;
+      RC_ASSERT(engine.match(query, options).matches == Count{expected.size()});
+    }
+  }
+}
+
+TEST(Static, HoldsMergedQueryVerticesToTheCandidatesOfEach) {
+  enum : std::uint32_t { a, u, v, w0, w1, w2, b };
+  const std::vector<LabelSet> query_labels{{"A"}, {"U"}, {"U"}, {"W"}, {"W"}, {"W"}, {"A"}};
+  std::vector<QueryEdge> joined;
+  for (const auto& [source, target] : {std::pair{a, u}, {u, w0}, {v, w1}, {v, w2}, {a, b}}) {
+    joined.push_back({source, target, {}, false});
+  }
+  const auto with = [&](std::initializer_list<std::pair<std::uint32_t, std::uint32_t>> more) {
+    std::vector<QueryEdge> all = joined;
+    for (const auto& [source, target] : more) all.push_back({source, target, {}, false});
+    return make_query(query_labels, all);
+  };
+  // This one was counted wrongly from lists that query vertices with other candidates shared.
+  hold(1, [&] {
+    check_merged(
+        with({{w1, a}, {w2, a}}),
+        undirected_records(
+            {{7, 2}, {6, 7}, {2, 1}, {2, 0}, {4, 2}, {3, 2}, {8, 2}, {0, 4}, {7, 0}, {4, 9}, {0, 1}, {9, 7}, {2, 6}, {4, 3}}));
+  });
+  hold(500, [&] {
+    const auto end = [&] { return *below(2) == 0 ? a : b; };
+    const int vertices = 8 + *below(10);
+    std::vector<std::pair<int, int>> edges;
+    for (int i = vertices + *below(2 * vertices); i > 0; --i) edges.emplace_back(*below(vertices), *below(vertices));
+    std::erase_if(edges, [](const auto& edge) { return edge.first == edge.second; });
+    const bool more = *below(2) == 0;
+    check_merged(more ? with({{w1, end()}, {w2, end()}, {w0, end()}}) : with({{w1, end()}, {w2, end()}}),
+                 undirected_records(edges));
+  });
+}
+
 }  // namespace
 }  // namespace deltamatch::property

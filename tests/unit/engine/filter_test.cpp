@@ -44,10 +44,11 @@ std::string clique_pattern(int vertices, bool labelled) {
   return text;
 }
 
-void expect_same(Engine& engine, const std::string& pattern, const QueryOptions& asked) {
+void expect_same(Engine& engine, const std::string& pattern, const QueryOptions& asked, CountFrom from = CountFrom::automatic) {
   const Query query = parse_pattern(pattern, "q");
   StaticOptions options;
   options.query = asked;
+  options.count_from = from;
   options.filter = Filter::none;
   const StaticResult plain = engine.match(query, options);
   EXPECT_TRUE(plain.filter.steps.empty());
@@ -72,6 +73,13 @@ TEST_P(LateFilter, KeepsCountsThatSymmetryDivides) {
   expect_same(engine, clique_pattern(7, false), options);
   options.count = CountMode::embeddings;
   expect_same(engine, clique_pattern(7, false), options);
+}
+
+TEST_P(LateFilter, KeepsCountsFromVertices) {
+  Engine labelled = make_graph(70, 2000, 7, GetParam());
+  expect_same(labelled, clique_pattern(7, true), {}, CountFrom::vertices);
+  Engine alike = make_graph(30, 500, 1, GetParam());
+  expect_same(alike, clique_pattern(6, false), {}, CountFrom::vertices);
 }
 
 TEST_P(LateFilter, KeepsListings) {
