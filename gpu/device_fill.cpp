@@ -250,11 +250,12 @@ void DeviceGraph::Impl::renew_pool() {
     pool.release();
     has_pool = false;
     plan = CachePlan();
-    const std::size_t budget = options.cache_bytes == 0 ? SIZE_MAX : options.cache_bytes;
-    const std::size_t limit = std::min(budget, ops->free_bytes());
+    const std::size_t limit = std::min(cache_limit, ops->free_bytes());
     if (limit < least) throw DeviceOutOfMemory("memory for " + std::to_string(least >> 20) + " MiB of lists");
     try {
-      pool.reserve(std::min(std::max(with_room(need) * sizeof(std::uint32_t), least_pool_bytes), limit));
+      // Room to grow is taken of what others do not need.
+      const std::size_t wanted = std::max(with_room(need) * sizeof(std::uint32_t), least_pool_bytes);
+      pool.reserve(std::max(least, std::min({wanted, limit, spare_bytes()})));
     } catch (const DeviceOutOfMemory&) {
       pool.reserve(least);
     }

@@ -44,6 +44,10 @@ std::size_t DeviceGraph::packed_bytes(HotVertex vertex) const noexcept {
   return mirror.granules[vertex.vertex] * (DeviceArena::granule * sizeof(std::uint32_t));
 }
 
+bool DeviceGraph::holds(HotVertex vertex) const noexcept {
+  return impl_->resident() || (impl_->caches() && impl_->plan.find(vertex) != nullptr);
+}
+
 std::size_t DeviceGraph::cache_bytes() const noexcept { return impl_->plan.selectable_words() * sizeof(std::uint32_t); }
 
 bool DeviceGraph::shrink() {
@@ -53,7 +57,8 @@ bool DeviceGraph::shrink() {
   impl.ops->drain();
   const std::size_t half = impl.pool.bytes() / 2;
   impl.pool.release();
-  impl.options.cache_bytes = half < least_pool_bytes ? 0 : half;
+  impl.cache_limit = half < least_pool_bytes ? 0 : half;
+  impl.counts.reduced = true;
   impl.has_pool = false;
   impl.plan = CachePlan();
   return true;
@@ -269,14 +274,23 @@ void DeviceGraph::Impl::reserve_rows(Mirror& mirror) {
   mirror.rows.reserve((mirror.rows.bytes() == 0 ? count : count + count / 4) * sizeof(Row));
 }
 
+// What is free on the device, less what is to be left, but at least half.
+std::size_t DeviceGraph::Impl::spare_bytes() {
+  const std::size_t free = ops->free_bytes();
+  return std::max(free / 2, free - std::min(free, options.reserve_bytes));
+}
+
 // The cache takes what it is given once the rows have their memory.
 void DeviceGraph::Impl::make_pool() {
   if (has_pool) return;
-  for (std::size_t bytes = options.cache_bytes; bytes >= least_pool_bytes; bytes /= 2) {
+  const std::size_t spare = spare_bytes();
+  counts.reduced = counts.reduced || (options.cache_bytes != 0 && spare < options.cache_bytes);
+  for (std::size_t bytes = std::min(cache_limit, spare); bytes >= least_pool_bytes; bytes /= 2) {
     try {
       pool.reserve(bytes);
       break;
-    } catch (const DeviceOutOfMemory&) {  // NOLINT(bugprone-empty-catch): then half of it
+    } catch (const DeviceOutOfMemory&) {  // then half of it
+      counts.reduced = true;
     }
   }
   plan = CachePlan(pool.bytes() / sizeof(std::uint32_t));

@@ -28,8 +28,9 @@ enum class Storage : std::uint8_t {
 
 struct DeviceGraphOptions {
   Storage storage = Storage::cached;
-  std::size_t cache_bytes = 0;                      ///< for packed blocks; resident: at most that much, 0: as much as there is
+  std::size_t cache_bytes = 0;                      ///< for packed blocks, at most; 0: as much as there is
   std::size_t chunk_bytes = std::size_t{16} << 20;  ///< moved while the next is packed; twice that is held on either side
+  std::size_t reserve_bytes = 0;                    ///< of what is free on the device: left to others, where that is possible
 };
 
 struct DeviceGraphStatistics {
@@ -43,13 +44,15 @@ struct DeviceGraphStatistics {
   std::uint64_t cached_lists = 0;     ///< now
   std::uint64_t cached_bytes = 0;     ///< now
   std::uint64_t cache_bytes = 0;      ///< what the budget came to
+  bool reduced = false;               ///< device memory was too short for the cache that was asked for, or that there was
   std::uint64_t device_bytes = 0;     ///< all device memory that is held
 };
 
 class DeviceGraph {
  public:
-  /// Takes the cache's memory; where less than asked for is free, halves until it fits. `workers` outlives it. One mirror
-  /// follows one graph at a time; the graph must track its changes (DataGraph::track_changes), else all is sent every time.
+  /// Begin takes the cache's memory; where less than asked for is free, it halves until it fits. `workers` outlives it. One
+  /// mirror follows one graph at a time; the graph must track its changes (DataGraph::track_changes), else all is sent every
+  /// time.
   DeviceGraph(std::unique_ptr<DeviceOps> ops, const DeviceGraphOptions& options, Workers& workers);
   ~DeviceGraph();
   DeviceGraph(const DeviceGraph&) = delete;
@@ -65,6 +68,8 @@ class DeviceGraph {
 
   /// What `vertex` takes in the cache; valid after begin, and any thread may ask. Storage::cached only.
   [[nodiscard]] std::size_t packed_bytes(HotVertex vertex) const noexcept;
+  /// Whether kernels find the vertex's lists in device memory; valid after select, until the next begin.
+  [[nodiscard]] bool holds(HotVertex vertex) const noexcept;
   /// Bytes that select can fill.
   [[nodiscard]] std::size_t cache_bytes() const noexcept;
   /// Gives half of the cache's memory back, and forgets what lies in it: for callers that need device memory themselves. False

@@ -65,6 +65,7 @@ struct DeviceGraph::Impl {
   Impl(std::unique_ptr<DeviceOps> device, const DeviceGraphOptions& wanted, Workers& pool_of_threads)
       : ops(std::move(device)),
         options(wanted),
+        cache_limit(wanted.cache_bytes == 0 ? SIZE_MAX : wanted.cache_bytes),
         workers(&pool_of_threads),
         mirrors{Mirror(*ops), Mirror(*ops)},
         staging(*ops, wanted.chunk_bytes),
@@ -88,6 +89,7 @@ struct DeviceGraph::Impl {
   void send_merges(const Mirror& mirror, std::vector<MergeRow>& rows, std::vector<MergePiece>& pieces,
                    std::vector<VertexId>& vertices);
   void reserve_rows(Mirror& mirror);
+  [[nodiscard]] std::size_t spare_bytes();
   void make_pool();
   void send_batch(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
   void make_resident();
@@ -109,6 +111,7 @@ struct DeviceGraph::Impl {
 
   std::unique_ptr<DeviceOps> ops;
   DeviceGraphOptions options;
+  std::size_t cache_limit;  // for packed blocks; falls where memory runs out
   Workers* workers;
   Mirror mirrors[stores];
   Staging staging;

@@ -294,25 +294,28 @@ unsigned hops_of(std::span<const match::QueryTask> tasks) {
   return most;
 }
 
-double coverage(std::span<const Access> truth, std::span<const StoredVertex> cached, double share) {
-  if (truth.empty()) return 1;
-  std::vector<StoredVertex> held(cached.begin(), cached.end());
-  std::sort(held.begin(), held.end());
-  struct Ranked {
-    double times;
-    bool cached;
-  };
-  std::vector<Ranked> ranked;
-  ranked.reserve(truth.size());
-  for (const Access& access : truth) {
-    ranked.push_back({access.times, std::binary_search(held.begin(), held.end(), access.at)});
+std::vector<TopLists> top_lists(std::vector<Accessed>& truth, std::span<const double> shares) {
+  std::sort(truth.begin(), truth.end(),
+            [](const Accessed& a, const Accessed& b) { return std::tie(a.times, a.cached) > std::tie(b.times, b.cached); });
+  double all = 0;
+  for (const Accessed& one : truth) all += one.times;
+  std::vector<TopLists> found;
+  for (const double share : shares) {
+    const auto wanted = static_cast<std::size_t>(std::max(1.0, std::ceil(share * static_cast<double>(truth.size()))));
+    const std::size_t size = std::min(wanted, truth.size());
+    TopLists top{share, 1, 1};
+    if (size > 0) {
+      double times = 0;
+      double cached = 0;
+      for (std::size_t i = 0; i < size; ++i) {
+        times += truth[i].times;
+        cached += truth[i].cached ? 1 : 0;
+      }
+      top = {share, times / all, cached / static_cast<double>(size)};
+    }
+    found.push_back(top);
   }
-  const auto wanted = static_cast<std::size_t>(std::max(1.0, std::ceil(share * static_cast<double>(ranked.size()))));
-  const auto top = ranked.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, ranked.size()));
-  std::nth_element(ranked.begin(), top - 1, ranked.end(),
-                   [](const Ranked& a, const Ranked& b) { return std::tie(a.times, a.cached) > std::tie(b.times, b.cached); });
-  const auto covered = std::count_if(ranked.begin(), top, [](const Ranked& one) { return one.cached; });
-  return static_cast<double>(covered) / static_cast<double>(top - ranked.begin());
+  return found;
 }
 
 }  // namespace deltamatch::estimate

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "deltamatch/engine.hpp"
 #include "estimate/accesses.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"
@@ -92,9 +93,15 @@ class Prior {
 /// How far from a changed edge the matches of the tasks can reach: so many hops hold every list that matching may read.
 [[nodiscard]] unsigned hops_of(std::span<const match::QueryTask> tasks);
 
-/// The share |S and T| / |S| of the most accessed vertices S, by true counts, that are among the cached ones T. S is the given
-/// share of all that are accessed, at least one; 1 where nothing is accessed. Among vertices with as many accesses as the last
-/// of S cached ones are preferred, since no ranking tells them apart.
-[[nodiscard]] double coverage(std::span<const Access> truth, std::span<const StoredVertex> cached, double share = 0.05);
+/// By true counts, a vertex's accesses and whether it was cached.
+struct Accessed {
+  double times;
+  bool cached;
+};
+
+/// Of the most accessed vertices S, which are the given share of all that are accessed, at least one: which part of all
+/// accesses falls on them, and which part of them is cached. Among vertices with as many accesses as the last of S cached ones
+/// are preferred, since no ranking tells them apart. By share; `truth` is sorted on the way. Both 1 where nothing is accessed.
+[[nodiscard]] std::vector<TopLists> top_lists(std::vector<Accessed>& truth, std::span<const double> shares);
 
 }  // namespace deltamatch::estimate

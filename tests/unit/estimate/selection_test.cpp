@@ -227,18 +227,28 @@ TEST_F(Policies, KHopHoldsEveryListThatMatchingReads) {
   }
 }
 
-TEST(Coverage, IsTheShareOfTheMostAccessed) {
-  std::vector<Access> truth;
-  for (VertexId v = 0; v < 100; ++v) truth.push_back({at(v), 1000.0 - v});
-  const std::vector<StoredVertex> cached{at(0), at(1), at(3), at(50), at(2, true)};
-  EXPECT_EQ(coverage(truth, cached), 3.0 / 5);
-  EXPECT_EQ(coverage(truth, cached, 0.01), 1);
-  EXPECT_EQ(coverage(truth, cached, 0.0), 1) << "at least one";
-  EXPECT_EQ(coverage(truth, cached, 1), 4.0 / 100);
-  EXPECT_EQ(coverage(truth, {}), 0);
-  EXPECT_EQ(coverage({}, cached), 1);
-  const std::vector<Access> ties{{at(1), 5}, {at(2), 5}, {at(3), 5}};
-  EXPECT_EQ(coverage(ties, std::vector{at(3)}, 0.3), 1) << "no ranking tells ties apart";
+TEST(TopLists, AreTheMostAccessed) {
+  std::vector<Accessed> truth;
+  for (int v = 0; v < 100; ++v) truth.push_back({100.0 - v, v == 0 || v == 1 || v == 3 || v == 50});
+  std::shuffle(truth.begin(), truth.end(), std::mt19937(1));
+  const double all = 100 * 101 / 2.0;
+  const std::vector<TopLists> found = top_lists(truth, std::vector{0.0, 0.01, 0.05, 1.0});
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[0].coverage, 1) << "at least one";
+  EXPECT_EQ(found[1].coverage, 1);
+  EXPECT_EQ(found[1].accesses, 100 / all);
+  EXPECT_EQ(found[2].share, 0.05);
+  EXPECT_EQ(found[2].coverage, 3.0 / 5);
+  EXPECT_EQ(found[2].accesses, (100 + 99 + 98 + 97 + 96) / all);
+  EXPECT_EQ(found[3].coverage, 4.0 / 100);
+  EXPECT_EQ(found[3].accesses, 1);
+}
+
+TEST(TopLists, PreferCachedOnesAmongEqual) {
+  std::vector<Accessed> ties{{5, false}, {5, false}, {5, true}};
+  EXPECT_EQ(top_lists(ties, std::vector{0.3}).front().coverage, 1);
+  std::vector<Accessed> none;
+  EXPECT_EQ(top_lists(none, std::vector{0.3}).front().coverage, 1);
 }
 
 }  // namespace

@@ -135,9 +135,11 @@ TEST_P(DeviceGraphTest, StartsOverAfterAFailure) {
   graph_.settle();
   figures_.limit = figures_.used;
   const std::size_t before = mirror_->statistics().cache_bytes;
+  EXPECT_FALSE(mirror_->statistics().reduced);
   if (GetParam().storage == Storage::cached && before > 0) {
     begin();  // the cache gives way
     EXPECT_LT(mirror_->statistics().cache_bytes, before);
+    EXPECT_TRUE(mirror_->statistics().reduced);
     ASSERT_NO_FATAL_FAILURE(expect_equal("shrunk"));
   } else {
     EXPECT_THROW(begin(), DeviceOutOfMemory);
@@ -191,6 +193,60 @@ TEST(DeviceGraph, SendsOnlyWhatIsNew) {
   EXPECT_LT(second.copied_bytes - first.copied_bytes, std::size_t{100000});
 }
 
+TEST(DeviceGraph, HoldsWhatKernelsFindInDeviceMemory) {
+  RandomGraph graph(true, false, 3);
+  graph.grow(3000);
+  graph.stage(20000, 100);
+  graph.settle();
+  Workers workers(1);
+  for (const Storage storage : {Storage::host, Storage::cached, Storage::resident}) {
+    HostOps::Figures figures;
+    auto ops = std::make_unique<HostOps>(figures);
+    HostOps& device = *ops;
+    DeviceGraph mirror(std::move(ops), {storage, std::size_t{1} << 20, std::size_t{1} << 20}, workers);
+    for (int batch = 0; batch < 5; ++batch) {
+      graph.stage(500, 50);
+      mirror.begin(graph.graph(), graph.graph().resolved());
+      mirror.select(graph.hot(30));
+      device.drain();
+      const Store& store = mirror.view().stores[0];
+      std::size_t held = 0;
+      for (std::uint32_t vertex = 0; vertex < store.vertices; ++vertex) {
+        if (store.rows[vertex].block == nullptr) continue;
+        ASSERT_EQ(mirror.holds({vertex, 0}), (store.rows[vertex].shape & Row::cached_bit) != 0) << vertex;
+        held += mirror.holds({vertex, 0}) ? 1 : 0;
+      }
+      EXPECT_EQ(held == 0, storage == Storage::host);
+      graph.settle();
+    }
+  }
+}
+
+TEST(DeviceGraph, TheCacheTakesWhatThereIsLessTheReserve) {
+  RandomGraph graph(true, false, 3);
+  graph.stage(600, 100);
+  graph.settle();
+  Workers workers(1);
+  constexpr std::size_t device = std::size_t{64} << 20;
+  const auto cache = [&](std::size_t wanted, std::size_t reserve) {
+    HostOps::Figures figures{.limit = device};
+    DeviceGraph mirror(std::make_unique<HostOps>(figures), {Storage::cached, wanted, std::size_t{1} << 20, reserve}, workers);
+    mirror.begin(graph.graph(), graph.graph().resolved());
+    return mirror.statistics();
+  };
+  const DeviceGraphStatistics all = cache(0, std::size_t{8} << 20);
+  EXPECT_FALSE(all.reduced) << "nobody asked for more";
+  EXPECT_GT(all.cache_bytes, device - (std::size_t{12} << 20));
+  EXPECT_LE(all.cache_bytes, device - (std::size_t{8} << 20));
+  const DeviceGraphStatistics much = cache(std::size_t{60} << 20, std::size_t{8} << 20);
+  EXPECT_TRUE(much.reduced);
+  EXPECT_EQ(much.cache_bytes, all.cache_bytes);
+  const DeviceGraphStatistics little = cache(std::size_t{16} << 20, std::size_t{8} << 20);
+  EXPECT_FALSE(little.reduced);
+  EXPECT_EQ(little.cache_bytes, std::size_t{16} << 20);
+  EXPECT_GT(cache(0, device).cache_bytes, std::size_t{28} << 20) << "at least half of what is free";
+}
+
 TEST(DeviceGraph, AResidentGraphThatOutgrowsItsMemorySaysSo) {
   RandomGraph graph(true, false, 3);
   graph.grow(5000);
@@ -205,6 +261,7 @@ TEST(DeviceGraph, AResidentGraphThatOutgrowsItsMemorySaysSo) {
                      workers);
   mirror.begin(graph.graph(), graph.graph().resolved());
   EXPECT_LE(mirror.statistics().cached_bytes, resident_bytes(graph.graph()));
+  EXPECT_FALSE(mirror.statistics().reduced);
   graph.stage(300000, 100);
   graph.settle();
   EXPECT_THROW(mirror.begin(graph.graph(), graph.graph().resolved()), DeviceOutOfMemory);

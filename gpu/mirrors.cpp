@@ -1,0 +1,184 @@
+#include "gpu/mirrors.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "gpu/check.hpp"
+#include "gpu/nvtx.hpp"
+
+namespace deltamatch::gpu {
+
+namespace {
+
+// Device memory that is left to matching itself.
+constexpr std::size_t reserve_bytes = std::size_t{1} << 30;
+
+estimate::Options estimator_options(const GpuOptions& options) {
+  estimate::Options made;
+  if (options.walks > 0) made.walks = options.walks;
+  return made;
+}
+
+Storage storage_of(CachePolicy policy) {
+  switch (policy) {
+    case CachePolicy::none:
+    case CachePolicy::managed:
+      return Storage::host;
+    case CachePolicy::resident:
+      return Storage::resident;
+    default:
+      return Storage::cached;
+  }
+}
+
+HotVertex stored(const estimate::StoredVertex& at) { return {at.vertex, at.derived ? 1U : 0U}; }
+
+}  // namespace
+
+Mirrors::Mirrors(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
+    : options_(options),
+      pinned_(pinned),
+      managed_(managed),
+      workers_(&workers),
+      estimator_(workers, estimator_options(options)),
+      prior_(workers),
+      selector_(workers) {}
+
+void Mirrors::open(const graph::DataGraph& graph) {
+  if (!devices_.empty()) return;
+  policy_ = options_.policy;
+  if (policy_ == CachePolicy::automatic) {
+    const std::size_t free = free_on_each();
+    const bool resident = !readable() || fits(graph, free - std::min(free, reserve_bytes), options_.memory);
+    policy_ = resident ? CachePolicy::resident : CachePolicy::random_walk;
+    if (!readable() && pinned_ != nullptr) notice_ = pinned_->notice() + "; the whole graph is kept on the device";
+  }
+  open_devices();
+}
+
+// Whether kernels can read the graph where it lies.
+bool Mirrors::readable() const { return managed_ || (pinned_ != nullptr && pinned_->registered()); }
+
+// What is free on the device that has least of it, for each mirror that is to lie there.
+std::size_t Mirrors::free_on_each() const {
+  std::size_t least = SIZE_MAX;
+  for (const int device : options_.devices) {
+    check(cudaSetDevice(device), "cudaSetDevice");
+    const auto mirrors = std::count(options_.devices.begin(), options_.devices.end(), device);
+    least = std::min(least, free_device_bytes() / static_cast<std::size_t>(mirrors));
+  }
+  return least;
+}
+
+void Mirrors::open_devices() {
+  if (!readable() && policy_ != CachePolicy::resident) {
+    throw Error(ErrorKind::configuration, "cache policy",
+                pinned_ != nullptr ? pinned_->notice() : std::string("kernels cannot read the graph's memory"),
+                "raise the limit on locked memory (ulimit -l), or use the policy resident");
+  }
+  storage_ = storage_of(policy_);
+  DeviceGraphOptions wanted;
+  wanted.storage = storage_;
+  wanted.reserve_bytes = reserve_bytes;
+  wanted.cache_bytes = options_.memory;
+  // Of mirrors that share a device the first must not take all of it.
+  const std::set<int> distinct(options_.devices.begin(), options_.devices.end());
+  if (distinct.size() < options_.devices.size() && options_.memory == 0) wanted.cache_bytes = free_on_each() / 2;
+  std::vector<std::unique_ptr<Device>> devices;
+  for (const int ordinal : options_.devices) devices.push_back(std::make_unique<Device>(ordinal, wanted, *workers_));
+  devices_ = std::move(devices);
+}
+
+void Mirrors::estimate(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
+                       std::span<const match::QueryTask> tasks, const match::Programs& programs) {
+  if (policy_ != CachePolicy::random_walk) return;
+  const Range range("estimate");
+  estimated_ = &estimator_.run(graph, passes, tasks, programs);
+}
+
+void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
+                      std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks) {
+  const Range range("cache");
+  for (const auto& device : devices_) {
+    device->use();
+    device->mirror().begin(graph, resolved);
+  }
+  if (storage_ != Storage::cached) return;
+  DeviceGraph& first = devices_.front()->mirror();
+  const auto bytes_of = [&](const estimate::StoredVertex& at) { return first.packed_bytes(stored(at)); };
+  std::size_t budget = first.cache_bytes();
+  for (const auto& device : devices_) budget = std::min(budget, device->mirror().cache_bytes());
+  estimate::Selection selection;
+  switch (policy_) {
+    case CachePolicy::degree:
+      selection = estimate::select_by_degree(graph, bytes_of, budget, workers_);
+      break;
+    case CachePolicy::k_hop:
+      selection = estimate::select_within(graph, passes, estimate::hops_of(tasks), bytes_of, budget, workers_);
+      break;
+    default:
+      selection = selector_.select(prior_.temper(graph, estimated_->lists, bytes_of, budget), bytes_of, budget);
+  }
+  hot_.clear();
+  for (const estimate::StoredVertex& at : selection.hot) hot_.push_back(stored(at));
+  for (const auto& device : devices_) {
+    device->use();
+    device->mirror().select(hot_);
+  }
+}
+
+void Mirrors::matched(double seconds) {
+  if (options_.walks == 0) estimator_.matched(seconds);
+}
+
+void Mirrors::measure() {
+  for (const auto& device : devices_) {
+    std::vector<estimate::Accessed> truth;
+    for (const estimate::Access& access : device->accesses()) {
+      truth.push_back({access.times, device->mirror().holds(stored(access.at))});
+    }
+    meter_.add(std::move(truth));
+  }
+}
+
+bool Mirrors::make_room() {
+  bool shrunk = false;
+  for (const auto& device : devices_) {
+    device->use();
+    shrunk = device->mirror().shrink() || shrunk;
+  }
+  if (shrunk) return true;
+  if (options_.policy != CachePolicy::automatic || policy_ != CachePolicy::resident || !readable()) return false;
+  for (const auto& device : devices_) copied_bytes_ += device->mirror().statistics().copied_bytes;
+  devices_.clear();
+  notice_ = "the graph has outgrown device memory; what is hot of it is cached";
+  policy_ = CachePolicy::random_walk;
+  open_devices();
+  return true;
+}
+
+std::size_t Mirrors::bytes() const noexcept {
+  std::size_t sum = estimator_.bytes() + prior_.memory() + selector_.memory();
+  for (const auto& device : devices_) sum += device->mirror().host_bytes();
+  return sum;
+}
+
+void Mirrors::write(CacheStatistics& into) const {
+  meter_.write(into);
+  into.notice = notice_;
+  into.copied_bytes += copied_bytes_;
+  for (const auto& device : devices_) {
+    const DeviceGraphStatistics own = device->mirror().statistics();
+    into.copied_bytes += own.copied_bytes;
+    into.cached_lists += own.cached_lists;
+    into.cached_bytes += own.cached_bytes;
+    if (!own.reduced) continue;
+    if (!into.notice.empty()) into.notice += "; ";
+    into.notice += "device memory is short: the cache takes " + std::to_string(own.cache_bytes >> 20) + " MiB";
+  }
+}
+
+}  // namespace deltamatch::gpu

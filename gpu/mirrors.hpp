@@ -1,0 +1,72 @@
+// The devices that share a batch, and which of the graph's lists lie on them. Internal to gpu.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "deltamatch/gpu.hpp"
+#include "estimate/estimator.hpp"
+#include "estimate/selection.hpp"
+#include "gpu/cache_meter.hpp"
+#include "gpu/device.hpp"
+#include "gpu/slabs.hpp"
+#include "match/programs.hpp"
+
+namespace deltamatch::gpu {
+
+/// A batch: open, estimate, refresh, then kernels run on the devices; matched and measure tell how that went. Where one of them
+/// throws DeviceOutOfMemory, make_room says whether it is worth another try.
+class Mirrors {
+ public:
+  /// `pinned`: where the graph's lists live, or null; `managed`: they live in unified memory. Both and `workers` outlive it.
+  Mirrors(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers);
+
+  /// Opens the devices, at the first batch, under the policy that the graph's size calls for. Throws Error where kernels could
+  /// not read what the policy leaves in host memory.
+  void open(const graph::DataGraph& graph);
+  /// What the batch will look up, where the policy asks for it.
+  void estimate(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
+                const match::Programs& programs);
+  /// Brings every device's view of the graph up to date, and its cache.
+  void refresh(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
+               std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks);
+  /// How long matching took: the walks of the next batch are to take a share of that.
+  void matched(double seconds);
+  /// Notes what the kernels looked up (GpuOptions::measure).
+  void measure();
+  /// Where device memory has run out: a smaller cache or, in place of a graph that has outgrown it, a cache at all, which needs
+  /// an estimate. False where nothing is left to give up.
+  bool make_room();
+
+  [[nodiscard]] std::span<const std::unique_ptr<Device>> devices() const noexcept { return devices_; }
+  [[nodiscard]] std::size_t bytes() const noexcept;
+  /// Adds what the caches did.
+  void write(CacheStatistics& into) const;
+
+ private:
+  [[nodiscard]] bool readable() const;
+  [[nodiscard]] std::size_t free_on_each() const;
+  void open_devices();
+
+  GpuOptions options_;
+  const PinnedSlabs* pinned_;
+  bool managed_;
+  Workers* workers_;
+  estimate::Estimator estimator_;
+  estimate::Prior prior_;
+  estimate::Selector selector_;
+  const estimate::Accesses* estimated_ = nullptr;
+  CachePolicy policy_ = CachePolicy::automatic;
+  Storage storage_ = Storage::resident;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<HotVertex> hot_;
+  CacheMeter meter_;
+  std::uint64_t copied_bytes_ = 0;  // by devices that were given up
+  std::string notice_;
+};
+
+}  // namespace deltamatch::gpu
