@@ -65,6 +65,14 @@ class HashIndex {
     return true;
   }
 
+  /// Puts number(n) in place of every number n.
+  template <class Number>
+  void renumber(Number&& number) noexcept {
+    for (Slot& slot : slots_) {
+      if (slot.number != none) slot.number = number(slot.number);
+    }
+  }
+
   /// Makes room for `count` numbers (fewer than 2^32 * 3/4) in all. Strong exception guarantee.
   void reserve(std::size_t count) {
     unsigned bits = slots_.empty() ? 4 : 32 - shift_;

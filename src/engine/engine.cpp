@@ -85,7 +85,7 @@ struct Engine::Impl {
   // `on_cpu`: what backends with memory of their own do not do.
   engine::StaticScene scene(bool on_cpu) {
     if (on_cpu && options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
-    return {graph, on_cpu && cpu_matcher ? *cpu_matcher : *matcher, workers, watermark};
+    return {graph, on_cpu && cpu_matcher ? *cpu_matcher : *matcher, workers, watermark, standing.empty() && !window};
   }
 
   EngineOptions options;

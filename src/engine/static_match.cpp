@@ -26,6 +26,9 @@ constexpr double least_patience = 0.005;  // seconds
 // Records of a portion that are held back while it is open whether the portion will be finished without filtering.
 constexpr std::uint64_t most_held = std::uint64_t{1} << 16;
 
+// What it costs to give vertices other numbers, for an entry of a list: as much as reading so many.
+constexpr double renumbering_cost = 10;
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Translates records in the threads that found them; they take turns at the sink.
@@ -84,7 +87,8 @@ class Run {
         options_(options),
         deadline_(options.timeout, stop_),
         bound_(query, options.query.mode, options.query.count, scene.graph, options.induced),
-        task_{&bound_, nullptr, options.query.list} {
+        task_{&bound_, nullptr, options.query.list},
+        portion_(std::max(least_portion, scene.matcher.appetite())) {
     scene.graph.resolve_all();
     if (scene.matcher.reads_lent()) {
       if (options.filter == Filter::automatic) {
@@ -94,6 +98,7 @@ class Run {
       }
     }
     make_plans();
+    number_by_degree();
     if (!options.query.list) return;
     listing_.emplace(scene_, task_, options.limit, stop_, sink, [this] { tell_progress(); });
     task_.taker = &*listing_;
@@ -133,10 +138,22 @@ class Run {
   }
 
   /// Counts with symmetry to break gain from another order of the vertices.
+  [[nodiscard]] bool order_matters() const {
+    return !options_.query.list && !bound_.induced && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
+  }
   [[nodiscard]] filter::Numbering numbering() const {
-    const bool gains =
-        !options_.query.list && !bound_.induced && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
-    return gains ? filter::Numbering::by_degree : filter::Numbering::of_graph;
+    return order_matters() ? filter::Numbering::by_degree : filter::Numbering::of_graph;
+  }
+
+  /// The whole graph's vertices, once, where counting is expected to take several times as long as that.
+  void number_by_degree() {
+    graph::DataGraph& graph = scene_.graph;
+    if (!scene_.may_renumber || !order_matters() || reads_candidates() || graph.numbered_by_degree()) return;
+    const double entries = 2 * static_cast<double>(graph.edges());
+    const double cost = plans_.rooted ? plans_.rooted->count.cost : plans_.plans[0].count.cost * entries / 2;
+    if (cost < renumbering_cost * entries) return;
+    graph.renumber_by_degree(scene_.workers);
+    graph.resolve_all();
   }
 
   [[nodiscard]] bool reads_candidates() const { return scene_.graph.resolve(bound_.edges[0].reading[0]).lent; }
@@ -236,7 +253,7 @@ class Run {
     }
     tried_ += size;
     const double seconds = seconds_since(start);
-    if (seconds < short_portion) portion_ = std::min(2 * portion_, most_portion);
+    if (seconds < short_portion) portion_ = std::min(2 * portion_, std::max(most_portion, 4 * scene_.matcher.appetite()));
     if (seconds > long_portion) portion_ = std::max(portion_ / 2, least_portion);
     tell_progress();
   }
@@ -309,7 +326,7 @@ class Run {
   match::QueryTask task_;
   std::vector<match::QueryResult> found_{1};
   std::optional<Listing> listing_;
-  std::size_t portion_ = least_portion;
+  std::size_t portion_;
   std::uint64_t tried_ = 0;
   std::uint64_t to_try_ = 0;
   bool begins_again_ = false;

@@ -16,6 +16,7 @@ struct StaticScene {
   match::Matcher& matcher;
   Workers& workers;
   std::optional<Timestamp> watermark;
+  bool may_renumber = false;  ///< nobody else knows vertices by their numbers
 };
 
 /// See Engine::match.

@@ -89,6 +89,10 @@ class Adjacency {
   /// and are such that the neighbours of each list ascend. adjacency_blocks.cpp.
   void build(std::span<const LabelPart> parts, std::span<const BlockSide> sides, Workers& workers);
 
+  /// Gives every vertex v the number to[v], a permutation of those that have rows, in a store without a payload column. Nothing
+  /// may be staged. `done`: room for as many. O(entries x log list) in parallel; mirrors start over.
+  void renumber(std::span<const VertexId> to, std::vector<bool>& done, Workers& workers) noexcept;
+
   [[nodiscard]] List list(VertexId vertex, RelationId relation) const noexcept;
   /// The fast part of `list`: the settled ids (and tags, in stores that have them). Returns whether the vertex is touched by
   /// the staged batch, so that `list` may say more.

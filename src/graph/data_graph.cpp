@@ -341,6 +341,7 @@ void DataGraph::settle(Workers& workers) noexcept {
   base_.settle(workers);
   if (derived_) derived_->settle(workers);
   edges_ = staged_edges_;
+  numbered_by_degree_ = false;
 }
 
 void DataGraph::track_changes() noexcept {

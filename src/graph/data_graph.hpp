@@ -125,6 +125,13 @@ class DataGraph {
   /// undirected data in an order in which tails are below heads. When it throws, the graph is of no use.
   void build(std::span<const LabelPart> parts, std::span<const EdgeBlock> blocks, Workers& workers);
 
+  /// Numbers vertices by degree, the least first, in a graph without times where nothing is staged or lent: where an order of
+  /// vertices tells which of several equal matches counts, the lists below a vertex become short. Readings are to be resolved
+  /// again. May fail for want of memory; the graph is then as before. O(edges log) time, 20 bytes a vertex for the while.
+  void renumber_by_degree(Workers& workers);
+  /// Whether that was done since the last change.
+  [[nodiscard]] bool numbered_by_degree() const noexcept { return numbered_by_degree_; }
+
   [[nodiscard]] const Adjacency& base() const noexcept { return base_; }
   /// Null where no reading is derived.
   [[nodiscard]] const Adjacency* derived() const noexcept { return derived_.get(); }
@@ -165,6 +172,7 @@ class DataGraph {
   std::uint64_t edges_ = 0;
   std::uint64_t staged_edges_ = 0;
   bool tracked_ = false;
+  bool numbered_by_degree_ = false;
 
   std::vector<HalfEdge> added_;
   std::vector<HalfEdge> removed_;

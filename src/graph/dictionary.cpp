@@ -5,6 +5,7 @@
 
 #include "base/hash.hpp"
 #include "deltamatch/error.hpp"
+#include "graph/permute.hpp"
 
 namespace deltamatch::graph {
 namespace {
@@ -107,6 +108,13 @@ void Dictionary::restore(VertexId vertex, const Id& id, LabelId label, bool decl
   flags_[vertex] = static_cast<std::uint8_t>(alive_flag | (id.is_text() ? text_flag : 0) | (declared ? declared_flag : 0));
   index_.insert(hash(id), vertex);
   ++size_;
+}
+
+void Dictionary::renumber(std::span<const VertexId> to, std::vector<bool>& done) noexcept {
+  assert(to.size() == flags_.size());
+  permute(to, done, keys_, labels_, flags_);
+  index_.renumber([&](VertexId vertex) { return to[vertex]; });
+  finish_restore();
 }
 
 void Dictionary::begin_numbers(std::size_t count) {

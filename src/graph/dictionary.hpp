@@ -89,6 +89,9 @@ class Dictionary {
   void restore(VertexId vertex, const Id& id, LabelId label, bool declared);
   void finish_restore() noexcept;
 
+  /// Gives every vertex v the number to[v]: `to` is a permutation of the numbers below capacity(). `done`: room for as many.
+  void renumber(std::span<const VertexId> to, std::vector<bool>& done) noexcept;
+
   /// In an empty dictionary, many at once: each vertex below labels.size() that exists(vertex) is restored with its own number
   /// for an id. finish_restore is done, too.
   template <class Exists>

@@ -1,0 +1,32 @@
+// Columns brought into another order in place.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace deltamatch::graph {
+
+/// Moves entry v of every column to place to[v]; `to` is a permutation, `done` has room for as many. Follows its cycles: no
+/// memory, O(size).
+template <class... T>
+void permute(std::span<const VertexId> to, std::vector<bool>& done, std::vector<T>&... columns) noexcept {
+  std::fill_n(done.begin(), to.size(), false);
+  for (std::size_t first = 0; first < to.size(); ++first) {
+    if (done[first]) continue;
+    std::tuple<T...> carried(std::move(columns[first])...);
+    std::size_t at = first;
+    do {
+      at = to[at];
+      std::apply([&](T&... own) { (std::swap(own, columns[at]), ...); }, carried);
+      done[at] = true;
+    } while (at != first);
+  }
+}
+
+}  // namespace deltamatch::graph
