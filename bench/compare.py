@@ -28,6 +28,7 @@ def arguments():
     parser.add_argument("--only", help="names of queries, separated by commas; default: all in the folder")
     parser.add_argument("--batch", type=int, default=1024, help="updates in a batch of deltamatch (default: 1024)")
     parser.add_argument("--threads", type=int, default=1, help="threads of deltamatch (default: 1)")
+    parser.add_argument("--more", default="", help="more options for deltamatch, such as '--backend gpu'")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each, in alternation (default: 3)")
     parser.add_argument("--verify", action="store_true", help="also check the counts with bench_count")
     peer = parser.add_argument_group("the other program")
@@ -53,7 +54,8 @@ def figure(expression, text, kind):
 
 
 def run_ours(options, query):
-    told, run = harness.replay(options, options.graph, options.updates, query, batch=options.batch, threads=options.threads)
+    told, run = harness.replay(options, options.graph, options.updates, query, batch=options.batch, threads=options.threads,
+                               more=shlex.split(options.more))
     (change,) = told["queries"]
     seconds = told["seconds"]
     return {"matches": change["new"] + change["removed"], "new": change["new"], "removed": change["removed"],

@@ -46,6 +46,7 @@ struct Options {
   std::string memory = "1G";
   double walks = 0;
   bool measure = false;
+  GpuTables tables = GpuTables::automatic;
   unsigned threads = 0;
   std::uint64_t seed = 1;
   double patience = 60;
@@ -147,7 +148,8 @@ std::shared_ptr<Backend> gpu_backend(const Options& options, const std::string& 
                            .policy = at->second,
                            .memory = cached ? parse_bytes(options.memory) : 0,
                            .walks = options.walks,
-                           .measure = options.measure});
+                           .measure = options.measure,
+                           .testing = {.tables = options.tables}});
 }
 #else
 std::shared_ptr<Backend> gpu_backend(const Options&, const std::string& policy) {
@@ -477,6 +479,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--warmup", options.warmup, "Batches before those");
   app.add_option("--memory", options.memory, "Device memory for the lists of each caching policy, e.g. 512M");
   app.add_option("--walks", options.walks, "Random walks for each batch");
+  app.add_option("--tables", options.tables, "Which sums are counted with tables")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, GpuTables>{
+          {"auto", GpuTables::automatic}, {"always", GpuTables::always}, {"never", GpuTables::never}}));
   app.add_flag("--measure", options.measure, "Count every look-up on the device, for coverage (slows matching down)");
   app.add_option("--threads", options.threads, "Threads; 0: as many as there are cores");
   app.add_option("--seed", options.seed, "Of graph, labels and stream");

@@ -66,10 +66,10 @@ def _tool(options, name):
     return path
 
 
-def replay(options, graph, updates, queries, *, batch=8192, threads=1):
+def replay(options, graph, updates, queries, *, batch=8192, threads=1, more=()):
     """One replay that counts embeddings. Gives the --json object and the run."""
     run = Run([program(options), "replay", "--graph", graph, "--updates", updates, "--query", queries, "--batch", batch, "--threads",
-               threads, "--count", "embeddings", "--json"])
+               threads, "--count", "embeddings", "--json", *more])
     return run.json(), run
 
 

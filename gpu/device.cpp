@@ -16,6 +16,10 @@ constexpr std::uint32_t queue_items = 1U << 14;
 // Pages beyond one for each warp: what the host drains while warps go on.
 constexpr std::uint32_t default_spare_pages = 1024;
 constexpr auto drain_pause = std::chrono::microseconds(20);
+// Of what is free at first, for tables of weights.
+constexpr std::size_t table_share = 8;
+constexpr std::size_t least_table_bytes = std::size_t{64} << 20;
+constexpr std::size_t most_table_bytes = std::size_t{16} << 30;
 
 Grid limit_grid(Grid grid, std::size_t chunks) {
   // A warp for every chunk and as many to take over parts of them.
@@ -36,6 +40,8 @@ Device::Device(int ordinal, const DeviceGraphOptions& options, Workers& workers)
   sequence_ = make_device_memory<std::uint32_t>(2 * queue_items);
   control_ = make_stream();
   fresh_ = make_event();
+  begun_ = make_timer();
+  ended_ = make_timer();
   stop_ = make_pinned_memory<unsigned>(1);
   *stop_.get() = 1;
   tickets_ = make_device_memory<unsigned long long>(2);
@@ -57,6 +63,9 @@ void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_
              bundle_.add(std::span(flat.edges)), bundle_.add(std::span(flat.positions))};
   add_part(flat.sums, true, share, shares);
   add_part(flat.walks, false, share, shares);
+  if (table_bytes_ == 0) table_bytes_ = std::clamp(free_device_bytes() / table_share, least_table_bytes, most_table_bytes);
+  sums_.prepare(flat.tables, share, shares, base_vertices,
+                options.testing.table_memory > 0 ? options.testing.table_memory : table_bytes_, bundle_);
   bundle_.reserve();
   std::size_t frame_words = 0;
   unsigned warps = 0;
@@ -67,7 +76,7 @@ void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_
     lists = lists || std::any_of(part.work->origins.begin(), part.work->origins.end(), [](const auto& of) { return of.list; });
   }
   if (frame_words > 0) frames_.reserve(frame_words);
-  programs_ = flat.sums.programs.size() + flat.walks.programs.size();
+  programs_ = flat.programs();
   totals_.reserve(programs_);
   if (programs_ > read_totals_count_) {
     read_totals_count_ = 0;
@@ -103,6 +112,8 @@ void Device::add_part(const FlatWork& work, bool sums, std::uint32_t share, std:
 void Device::launch(const FlatPrograms& flat, const GpuOptions& options) {
   use();
   reset(options);
+  kernel_seconds_ = 0;
+  check(cudaEventRecord(begun_.get(), stream_.get()), "cudaEventRecord");
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
     Launch work = launch_of(part, i, flat, options);
@@ -111,6 +122,34 @@ void Device::launch(const FlatPrograms& flat, const GpuOptions& options) {
     if (launches_ == options.testing.crashed_launch) work.programs = nullptr;
     gpu::launch(work, part.layout, part.grid, part.sums, stream_.get());
   }
+  if (!sums_.empty()) launch_sums(flat, options);
+  check(cudaEventRecord(ended_.get(), stream_.get()), "cudaEventRecord");
+}
+
+void Device::launch_sums(const FlatPrograms& flat, const GpuOptions& options) {
+  SumLaunch work{};
+  work.graph = mirror_->view();
+  work.probes = bundle_.at<Probe>(tables_.probes);
+  work.positions = bundle_.at<std::uint8_t>(tables_.positions);
+  work.totals = totals_.get() + flat.sums.programs.size() + flat.walks.programs.size();
+  work.queue = &outcome_.get()->queue[2];
+  work.counters = &outcome_.get()->counters;
+  for (int s = 0; s < 2; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
+  ++launches_;
+  if (launches_ == options.testing.refused_launch) throw Error("kernel of sums", "refused, as a test demands");
+  if (launches_ == options.testing.crashed_launch) work.probes = nullptr;
+  sums_.launch(work, bundle_, stream_.get());
+}
+
+bool Device::launch_again() {
+  use();
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, begun_.get(), ended_.get()), "cudaEventElapsedTime");
+  kernel_seconds_ += static_cast<double>(milliseconds) / 1000;
+  check(cudaEventRecord(begun_.get(), stream_.get()), "cudaEventRecord");
+  const bool again = !stopping_ && sums_.launch_again(stream_.get());
+  check(cudaEventRecord(ended_.get(), stream_.get()), "cudaEventRecord");
+  return again;
 }
 
 // Queues what the kernels are to find in the memory that was prepared for them.

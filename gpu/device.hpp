@@ -15,78 +15,18 @@
 #include "base/parallel.hpp"
 #include "deltamatch/gpu.hpp"
 #include "estimate/accesses.hpp"
+#include "gpu/buffers.hpp"
 #include "gpu/device_graph.hpp"
+#include "gpu/device_sums.hpp"
 #include "gpu/flat_programs.hpp"
 #include "gpu/kernel.hpp"
 #include "gpu/memory.hpp"
 
 namespace deltamatch::gpu {
 
-/// Memory that grows to what is asked for and keeps it.
-template <class T>
-class DeviceBuffer {
- public:
-  T* reserve(std::size_t count) {
-    if (count > count_) {
-      memory_.reset();
-      count_ = 0;
-      memory_ = make_device_memory<T>(count + count / 4);
-      count_ = count + count / 4;
-    }
-    return memory_.get();
-  }
-  [[nodiscard]] T* get() const noexcept { return memory_.get(); }
-
- private:
-  DeviceMemory<T> memory_;
-  std::size_t count_ = 0;
-};
-
-/// Several arrays in one block, so that one copy brings them all to the device.
-class Bundle {
- public:
-  void clear() noexcept { bytes_ = 0; }
-  template <class T>
-  std::size_t add(std::span<const T> values) {
-    const std::size_t at = (bytes_ + 15) / 16 * 16;
-    const std::size_t end = at + values.size_bytes();
-    if (end > capacity_) grow(end);
-    if (!values.empty()) std::memcpy(host_.get() + at, values.data(), values.size_bytes());
-    bytes_ = end;
-    return at;
-  }
-  /// Takes the device's memory for what was added.
-  void reserve() { device_.reserve(bytes_ + 16); }
-  /// After reserve.
-  void send(cudaStream_t stream) {
-    if (bytes_ > 0) {
-      check(cudaMemcpyAsync(device_.get(), host_.get(), bytes_, cudaMemcpyHostToDevice, stream), "copy of the programs");
-    }
-  }
-  template <class T>
-  [[nodiscard]] const T* at(std::size_t offset) const noexcept {
-    return reinterpret_cast<const T*>(device_.get() + offset);
-  }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-
- private:
-  void grow(std::size_t bytes) {
-    const std::size_t capacity = std::max<std::size_t>(2 * bytes, 1 << 16);
-    PinnedMemory<std::byte> larger = make_pinned_memory<std::byte>(capacity);
-    if (bytes_ > 0) std::memcpy(larger.get(), host_.get(), bytes_);
-    host_ = std::move(larger);
-    capacity_ = capacity;
-  }
-
-  PinnedMemory<std::byte> host_;
-  std::size_t capacity_ = 0;
-  std::size_t bytes_ = 0;
-  DeviceBuffer<std::byte> device_;
-};
-
 /// What a kernel writes besides matches.
 struct Outcome {
-  Queue queue[2];
+  Queue queue[3];  ///< by kernel: sums, walks, and last what counts with tables
   Counters counters;
 };
 
@@ -123,7 +63,13 @@ class Device {
     return status == cudaSuccess;
   }
 
-  /// After the kernels have ended.
+  /// After the kernels have ended on all devices: whether something is tried again, with more memory.
+  bool launch_again();
+
+  /// That kernels ran since launch.
+  [[nodiscard]] double kernel_seconds() const noexcept { return kernel_seconds_; }
+
+  /// After that.
   void finish(std::vector<Total>& totals, Outcome& outcome);
   /// Whether the kernels of the last launch were asked to stop. Walks may then have ended in the middle of an anchor, where
   /// sums over inclusions and exclusions can be anything.
@@ -157,6 +103,7 @@ class Device {
 
   void add_part(const FlatWork& work, bool sums, std::uint32_t share, std::uint32_t shares);
   void reset(const GpuOptions& options);
+  void launch_sums(const FlatPrograms& flat, const GpuOptions& options);
   [[nodiscard]] Launch launch_of(const Part& part, std::size_t number, const FlatPrograms& flat,
                                  const GpuOptions& options) const;
   // On a stream of its own, beside the kernels that are to see it.
@@ -188,6 +135,11 @@ class Device {
   Bundle bundle_;
   std::vector<Part> parts_;
   Tables tables_{};
+  DeviceSums sums_;
+  std::size_t table_bytes_ = 0;
+  Event begun_;
+  Event ended_;
+  double kernel_seconds_ = 0;
   std::size_t programs_ = 0;
   std::uint32_t launches_ = 0;
   DeviceBuffer<Total> totals_;

@@ -139,7 +139,7 @@ bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resol
 class Collector {
  public:
   Collector(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
-            std::span<const match::QueryTask> tasks, const match::Programs& programs, FlatPrograms& into)
+            std::span<const match::QueryTask> tasks, const match::Programs& programs, GpuTables tables, FlatPrograms& into)
       : graph_(graph),
         resolved_(resolved),
         passes_(passes),
@@ -148,6 +148,16 @@ class Collector {
         into_(into),
         first_plan_(tasks.size() + 1) {
     for (std::size_t t = 0; t < tasks.size(); ++t) first_plan_[t + 1] = first_plan_[t] + tasks[t].plans->plans.size();
+    tabled_.resize(first_plan_.back());
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      for (std::size_t i = 0; i < tasks[t].plans->plans.size(); ++i) {
+        const plan::Plan& plan = tasks[t].plans->plans[i];
+        if (tables == GpuTables::never || !programs[t][i].sums) continue;
+        const plan::CountPlan count = bind_prefix(plan);
+        tabled_[first_plan_[t] + i] =
+            fits_tables(count, plan.closing, resolved) && (tables == GpuTables::always || meets_in_the_middle(count));
+      }
+    }
     for (FlatWork* work : {&into_.sums, &into_.walks}) work->needs.assign(1, {});
   }
 
@@ -156,18 +166,30 @@ class Collector {
     left_out.assign(tasks_.size(), false);
     for (std::uint32_t t = 0; t < tasks_.size(); ++t) left_out[t] = !make_room(t);
     std::vector<Program> flat(first_plan_.back());
+    std::vector<SplitSums> flat_tables(first_plan_.back());
     std::vector<bool> made(first_plan_.back());
     for (std::uint32_t p = 0; p < passes_.size(); ++p) {
       for (std::uint32_t t = 0; t < tasks_.size(); ++t) {
-        for (std::uint32_t i = 0; !left_out[t] && i < tasks_[t].plans->plans.size(); ++i) {
+        if (left_out[t]) continue;
+        if (!passes_[p].roots.empty()) add_rooted(p, t);
+        for (std::uint32_t i = 0; i < tasks_[t].plans->plans.size(); ++i) {
           const std::vector<Anchor>& anchors = anchors_of(p, t, i);
           if (anchors.empty()) continue;
           const std::size_t index = first_plan_[t] + i;
+          const plan::Plan& plan = tasks_[t].plans->plans[i];
           const match::AnchorProgram& program = programs_[t][i];
-          if (!made[index]) flat[index] = Flattener(graph_, tasks_[t], tasks_[t].plans->plans[i], program, into_).run();
+          const bool first = !made[index];
           made[index] = true;
+          const auto pass = static_cast<std::uint8_t>(passes_[p].pass);
+          if (tabled_[index]) {
+            SplitSums& own = flat_tables[index];
+            if (first) own = flatten_sums(bind_prefix(plan), plan.closing, 0, into_.tables, into_.probes, into_.positions);
+            add_anchors(graph_, anchors, own, pass, {p, t, i, true, false}, into_.tables);
+            continue;
+          }
+          if (first) flat[index] = Flattener(graph_, tasks_[t], plan, program, into_).run();
           FlatWork& work = work_of(program);
-          flat[index].pass = static_cast<std::uint8_t>(passes_[p].pass);
+          flat[index].pass = pass;
           work.programs.push_back(flat[index]);
           work.origins.push_back({p, t, i, program.sums, tasks_[t].list});
           work.first_anchor.push_back(static_cast<std::uint32_t>(work.anchors.size()));
@@ -186,6 +208,13 @@ class Collector {
   }
   [[nodiscard]] FlatWork& work_of(const match::AnchorProgram& program) { return program.sums ? into_.sums : into_.walks; }
 
+  void add_rooted(std::uint32_t pass, std::uint32_t task) {
+    const plan::RootedPlan& plan = *tasks_[task].plans->rooted;
+    const SplitSums made = flatten_sums(plan.count, {}, plan.tables, into_.tables, into_.probes, into_.positions);
+    add_roots(graph_, resolved_, tasks_[task], passes_[pass].roots, made, static_cast<std::uint8_t>(passes_[pass].pass),
+              {pass, task, 0, true, false}, into_.tables);
+  }
+
   // Which plans an anchor concerns.
   void share_out() {
     match::Concern concern(graph_, tasks_, resolved_);
@@ -202,6 +231,8 @@ class Collector {
   // Whether the kernel can run a task beside those before it; if so, notes what it needs.
   bool make_room(std::uint32_t task) {
     if (tasks_[task].query->edges.size() > max_query_edges) return false;
+    const bool rooted = std::ranges::any_of(passes_, [](const match::PassWork& pass) { return !pass.roots.empty(); });
+    if (rooted && !fits_tables(tasks_[task].plans->rooted->count, {}, resolved_)) return false;
     const bool weighted = reads_parallels(*tasks_[task].query, resolved_);
     struct Wanted {
       FlatWork* work;
@@ -213,7 +244,7 @@ class Collector {
     for (std::uint32_t i = 0; i < tasks_[task].plans->plans.size(); ++i) {
       bool concerned = false;
       for (std::size_t p = 0; p < passes_.size(); ++p) concerned = concerned || !anchors_of(p, task, i).empty();
-      if (!concerned) continue;
+      if (!concerned || tabled_[first_plan_[task] + i]) continue;
       const match::AnchorProgram& program = programs_[task][i];
       Wanted& kind = wanted[program.sums ? 0 : 1];
       kind.some = true;
@@ -238,15 +269,16 @@ class Collector {
   FlatPrograms& into_;
   std::vector<std::size_t> first_plan_;  // by task, with the end behind
   std::vector<std::vector<Anchor>> anchors_;
+  std::vector<bool> tabled_;  // by plan: counted with tables
 };
 
 }  // namespace
 
 void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
-             std::span<const match::QueryTask> tasks, const match::Programs& programs, FlatPrograms& into,
+             std::span<const match::QueryTask> tasks, const match::Programs& programs, GpuTables tables, FlatPrograms& into,
              std::vector<bool>& left_out) {
   into = {};
-  Collector(graph, resolved, passes, tasks, programs, into).run(left_out);
+  Collector(graph, resolved, passes, tasks, programs, tables, into).run(left_out);
 }
 
 std::vector<Chunk> make_chunks(const FlatWork& work, std::uint32_t warps, std::uint32_t share, std::uint32_t shares) {

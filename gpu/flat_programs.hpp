@@ -5,19 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "deltamatch/gpu.hpp"
+#include "gpu/flat_sums.hpp"
 #include "gpu/kernel.hpp"
 #include "match/programs.hpp"
 
 namespace deltamatch::gpu {
-
-/// What a flat program stands for.
-struct ProgramOrigin {
-  std::uint32_t pass;  ///< index into the passes
-  std::uint32_t task;
-  std::uint32_t plan;
-  bool sums;
-  bool list;
-};
 
 /// Programs of one kind (with sums or without) and their anchors.
 struct FlatWork {
@@ -39,13 +32,20 @@ struct FlatPrograms {
   std::vector<std::uint8_t> positions;
   FlatWork sums;
   FlatWork walks;
+  FlatSums tables;  ///< sums for the kernel that counts with tables
+
+  [[nodiscard]] bool empty() const noexcept { return sums.empty() && walks.empty() && tables.empty(); }
+  /// Totals are numbered in the order of the members.
+  [[nodiscard]] std::size_t programs() const noexcept {
+    return sums.programs.size() + walks.programs.size() + tables.programs.size();
+  }
 };
 
-/// Flattens what the anchors of `passes` concern. Sets `left_out`, by task, where the kernel cannot run a task, in whichever
-/// pass: it holds query edges in local memory, and the frames of all tasks that share a launch must be addressable. The earlier
-/// task has precedence.
+/// Flattens what the anchors and roots of `passes` concern; `tables` says which sums are counted with tables. Sets `left_out`,
+/// by task, where the kernel cannot run a task, in whichever pass: it holds query edges in local memory, and the frames of all
+/// tasks that share a launch must be addressable. The earlier task has precedence.
 void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
-             std::span<const match::QueryTask> tasks, const match::Programs& programs, FlatPrograms& into,
+             std::span<const match::QueryTask> tasks, const match::Programs& programs, GpuTables tables, FlatPrograms& into,
              std::vector<bool>& left_out);
 
 /// Cuts the anchors of `work` into chunks for one of `shares` devices: every `shares`-th from `share` on. `warps`: how many

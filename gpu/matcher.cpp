@@ -43,9 +43,9 @@ class GpuMatcher final : public match::Matcher {
     passes_.assign(passes.begin(), passes.end());
     const std::vector<graph::Resolved> resolved = graph.resolved();
     const match::Programs programs = match::make_programs(tasks, resolved);
-    flatten(graph, resolved, passes, tasks, programs, flat_, left_out_);
+    flatten(graph, resolved, passes, tasks, programs, options_.testing.tables, flat_, left_out_);
     mirrors_.open(graph);
-    if (!flat_.sums.empty() || !flat_.walks.empty()) {
+    if (!flat_.empty()) {
       for (;;) {
         try {
           const auto estimating = Clock::now();
@@ -69,6 +69,8 @@ class GpuMatcher final : public match::Matcher {
     }
   }
 
+  [[nodiscard]] bool takes_roots() const noexcept override { return true; }
+  [[nodiscard]] std::size_t appetite() const noexcept override { return std::size_t{1} << 18; }
   [[nodiscard]] std::size_t bytes() const noexcept override { return mirrors_.bytes(); }
 
   [[nodiscard]] CacheStatistics statistics() const override {
@@ -90,22 +92,34 @@ class GpuMatcher final : public match::Matcher {
       }
       for (const auto& device : devices) device->launch(flat_, options_);
       drain(tasks, results, stop);
+      while (launch_again()) drain(tasks, results, stop);
     } catch (...) {
       for (const auto& device : devices) device->settle();
       throw;
     }
+    double longest = 0;
     for (const auto& device : devices) {
       Outcome outcome;
+      longest = std::max(longest, device->kernel_seconds());
       device->finish(totals_, outcome);
       statistics_.hits += outcome.counters.hits;
       statistics_.misses += outcome.counters.misses;
       for (const Queue& queue : outcome.queue) statistics_.shared_parts += queue.pushed;
       if (!device->stopped()) add(flat_.sums, 0, tasks, results);
       add(flat_.walks, flat_.sums.programs.size(), tasks, results);
+      add(flat_.tables, flat_.sums.programs.size() + flat_.walks.programs.size(), tasks, results);
     }
+    statistics_.kernel_seconds += longest;
     count_anchors(flat_.sums, tasks, results);
     count_anchors(flat_.walks, tasks, results);
+    count_anchors(flat_.tables, tasks, results);
     recount(graph, tasks, results, stop);
+  }
+
+  bool launch_again() {
+    bool some = false;
+    for (const auto& device : mirrors_.devices()) some = device->launch_again() || some;
+    return some;
   }
 
   // Takes what the kernels list until all have ended.
@@ -141,7 +155,8 @@ class GpuMatcher final : public match::Matcher {
     }
   }
 
-  void add(const FlatWork& work, std::size_t first, std::span<const QueryTask> tasks, std::span<QueryResult> results) {
+  template <class Work>
+  void add(const Work& work, std::size_t first, std::span<const QueryTask> tasks, std::span<QueryResult> results) {
     for (std::size_t i = 0; i < work.programs.size(); ++i) {
       const ProgramOrigin& origin = work.origins[i];
       const Total& total = totals_[first + i];
@@ -162,6 +177,14 @@ class GpuMatcher final : public match::Matcher {
       const ProgramOrigin& origin = work.origins[i];
       results[origin.pass * tasks.size() + origin.task].plans[origin.plan].anchors +=
           work.first_anchor[i + 1] - work.first_anchor[i];
+    }
+  }
+
+  // Shares of one anchor, and an anchor's two programs, are one.
+  static void count_anchors(const FlatSums& work, std::span<const QueryTask> tasks, std::span<QueryResult> results) {
+    for (std::size_t i = 0; i < work.anchor_counts.size(); ++i) {
+      const ProgramOrigin& origin = work.origins[i];
+      results[origin.pass * tasks.size() + origin.task].plans[origin.plan].anchors += work.anchor_counts[i];
     }
   }
 

@@ -35,6 +35,12 @@ Event make_event() {
   return Event(event);
 }
 
+Event make_timer() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreate(&event), "cudaEventCreate");
+  return Event(event);
+}
+
 std::size_t free_device_bytes() {
   std::size_t free = 0;
   std::size_t total = 0;

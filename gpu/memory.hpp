@@ -44,6 +44,7 @@ template <class T>
 }
 [[nodiscard]] Stream make_stream();
 [[nodiscard]] Event make_event();  ///< without times
+[[nodiscard]] Event make_timer();  ///< an event with its time
 /// Free memory of the current device.
 [[nodiscard]] std::size_t free_device_bytes();
 

@@ -5,7 +5,7 @@
 // the survivors by ballot. So lanes stay busy on short lists and on long ones, and nothing is sized by a degree.
 #pragma once
 
-#include "gpu/warp_lists.cuh"
+#include "gpu/warp_views.cuh"
 
 namespace deltamatch::gpu::device {
 
@@ -40,9 +40,9 @@ struct Children {
 };
 
 template <bool sums, bool in_shared>
-class Extension : public Lists<sums, in_shared> {
+class Extension : public Views<sums, in_shared> {
  protected:
-  using Base = Lists<sums, in_shared>;
+  using Base = Views<sums, in_shared>;
   using Base::anchor_of;
   using Base::apart;
   using Base::Base;

@@ -8,21 +8,16 @@
 
 #include <cstdint>
 
-#include "gpu/kernel.hpp"
+#include "gpu/lists.cuh"
 
 namespace deltamatch::gpu::device {
-
-inline constexpr unsigned all_lanes = 0xffffffffU;
-inline constexpr std::uint32_t none = 0xffffffffU;
-inline constexpr std::uint32_t pass_removed = 0;  // match::Pass
-inline constexpr std::uint32_t pass_added = 1;
 
 // Offsets within a frame, in words.
 inline constexpr std::uint32_t frame_chosen = 12;                // bytes
 inline constexpr std::uint32_t frame_prefix = frame_chosen + 8;  // 33 words, padded
 inline constexpr std::uint32_t frame_views = frame_prefix + 36;
 // The view of a probe: for each lane a pointer, the count with flags, the slice of the batch's changes, and how many
-// entries are taken away and added (see gpu/warp_lists.cuh).
+// entries are taken away and added (see gpu/lists.cuh).
 inline constexpr std::uint32_t view_counts = 64;
 inline constexpr std::uint32_t view_slices = 96;
 inline constexpr std::uint32_t view_removed = 128;

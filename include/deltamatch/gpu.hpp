@@ -22,6 +22,13 @@ enum class CachePolicy : std::uint8_t {
   resident,     ///< the whole graph, updated in place
 };
 
+/// Which sums the kernel that counts with tables works, rather than the one that walks loops.
+enum class GpuTables : std::uint8_t {
+  automatic,  ///< those in which ways from several matched vertices meet at one that is next to none
+  always,     ///< all that it can
+  never,
+};
+
 /// For tests: zero stands for what is done otherwise.
 struct GpuTesting {
   std::uint32_t share_interval =
@@ -29,6 +36,8 @@ struct GpuTesting {
   std::uint32_t spare_pages = 0;  ///< pages for listed matches, beyond one for each warp of a kernel
   std::uint32_t refused_launch = 0;  ///< counted from 1 on each device: the launch of a kernel that fails at once
   std::uint32_t crashed_launch = 0;  ///< likewise: the one whose kernel reads where it must not
+  GpuTables tables = GpuTables::automatic;
+  std::size_t table_memory = 0;  ///< bytes for the tables of all blocks together, as far as one gets by with them
 };
 
 struct GpuOptions {

@@ -46,7 +46,7 @@ void write_cache(JsonWriter& json, const CacheStatistics& cache) {
   json.key("backend").string("gpu").key("cache").begin_object();
   json.key("hits").number(cache.hits).key("misses").number(cache.misses).key("copied_bytes").number(cache.copied_bytes);
   json.key("cached_lists").number(cache.cached_lists).key("cached_bytes").number(cache.cached_bytes);
-  json.key("shared_parts").number(cache.shared_parts);
+  json.key("shared_parts").number(cache.shared_parts).key("kernel_seconds").seconds(cache.kernel_seconds);
   if (!cache.notice.empty()) json.key("notice").string(cache.notice);
   if (cache.coverage > 0) json.key("coverage").seconds(cache.coverage);
   json.end_object();

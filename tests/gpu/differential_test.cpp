@@ -55,7 +55,9 @@ TEST_P(GpuDifferential, UnlabelledUndirected) {
            {"(a)--(b)--(c)--(d)--(a)", counted},
            {"(a)--(b)--(c)--(d)--(a), (a)--(c)", listed},
            {"(a)--(b)--(c)--(d)--(a), (a)--(c), (b)--(d)", listed},
-           {"(a)--(b)--(c)--(d)", embeddings}},
+           {"(a)--(b)--(c)--(d)", embeddings},
+           {"(a)--(b)--(c)--(d)--(e)--(a)", counted},
+           {"(a)--(b)--(c)--(d)--(e)--(f)--(a), (b)--(e)", embeddings}},
           {1, 7, 64, 512, 4096}, 1);
 }
 
@@ -127,6 +129,47 @@ TEST(GpuStatic, EqualsTheCpu) {
     StaticOptions list;
     list.query.list = true;
     EXPECT_TRUE(cpu.match(query, list).digest == gpu.match(query, list).digest) << pattern;
+  }
+}
+
+// Counts from edges and from vertices, with tables that hold every vertex and with some that must grow first, of patterns whose
+// sums have trees, bound vertices, sets of twins, and what hangs on the root.
+TEST(GpuStatic, CountsEqualTheCpu) {
+  DELTAMATCH_NEEDS_GPU();
+  const Shape shapes[] = {
+      {2000, 12000, 0, 0, false, 1.5, 0}, {2000, 16000, 2, 0, false, 2, 500}, {1500, 9000, 0, 0, true, 1.5, 0}};
+  const char* const patterns[] = {"(a)--(b)--(c)--(d)--(a)",
+                                  "(a)--(b)--(c)--(d)--(a), (a)--(c)",
+                                  "(a)--(b)--(c)--(d)--(e)--(a)",
+                                  "(a)--(b)--(c)--(d)--(a), (a)--(e)--(b)",
+                                  "(a)--(b)--(c)--(d)--(e)--(f)--(a)",
+                                  "(a)--(b)--(c)--(d)--(e)--(f)--(a), (b)--(e)",
+                                  "(a)--(b)--(c)--(a), (c)--(d)--(e)",
+                                  "(a)--(b), (a)--(c), (a)--(d), (d)--(e)",
+                                  "(a)--(b)--(c)--(d)--(a), (c)--(e)--(f)"};
+  std::uint64_t seed = 21;
+  for (const Shape& shape : shapes) {
+    Stream stream(shape, seed++);
+    const UpdateBatch start = stream.start();
+    Engine cpu({.directed = shape.directed});
+    cpu.load(start, OnReject::skip);
+    for (const auto& [tables, bytes] : {std::pair{GpuTables::automatic, std::size_t{0}}, {GpuTables::always, std::size_t{1}}}) {
+      Engine gpu({.directed = shape.directed,
+                  .backend = make_gpu_backend(
+                      {.memory = std::size_t{1} << 28, .testing = {.tables = tables, .table_memory = bytes}})});
+      gpu.load(start, OnReject::skip);
+      for (const char* pattern : patterns) {
+        const Query query = parse_pattern(pattern, "q");
+        StaticOptions options;
+        const Count expected = cpu.match(query, options).matches;
+        for (const CountFrom from : {CountFrom::automatic, CountFrom::edges, CountFrom::vertices}) {
+          options.count_from = from;
+          const Count got = gpu.match(query, options).matches;
+          EXPECT_TRUE(expected == got) << pattern << " from " << static_cast<int>(from) << " in shape " << seed << ": "
+                                       << to_string(got) << ", not " << to_string(expected);
+        }
+      }
+    }
   }
 }
 

@@ -19,22 +19,26 @@ struct Setting {
   const char* name;
   CachePolicy policy;
   std::size_t memory;
+  GpuTesting testing{};
 };
 
 inline const std::vector<Setting>& settings() {
-  static const std::vector<Setting> all{{"resident", CachePolicy::resident, std::size_t{64} << 20},
-                                        {"none", CachePolicy::none, 0},
-                                        {"random_walk", CachePolicy::random_walk, std::size_t{1} << 20},
-                                        {"random_walk_tiny", CachePolicy::random_walk, 4096},
-                                        {"degree", CachePolicy::degree, std::size_t{1} << 16},
-                                        {"k_hop", CachePolicy::k_hop, std::size_t{1} << 16},
-                                        {"managed", CachePolicy::managed, 0},
-                                        {"automatic", CachePolicy::automatic, std::size_t{64} << 20}};
+  static const std::vector<Setting> all{
+      {"resident", CachePolicy::resident, std::size_t{64} << 20},
+      {"none", CachePolicy::none, 0},
+      {"random_walk", CachePolicy::random_walk, std::size_t{1} << 20},
+      {"random_walk_tiny", CachePolicy::random_walk, 4096},
+      {"degree", CachePolicy::degree, std::size_t{1} << 16},
+      {"k_hop", CachePolicy::k_hop, std::size_t{1} << 16},
+      {"managed", CachePolicy::managed, 0},
+      {"automatic", CachePolicy::automatic, std::size_t{64} << 20},
+      {"tables", CachePolicy::resident, std::size_t{64} << 20, {.tables = GpuTables::always}},
+      {"tables_tiny", CachePolicy::random_walk, std::size_t{1} << 20, {.tables = GpuTables::always, .table_memory = 1}}};
   return all;
 }
 
 inline std::shared_ptr<Backend> backend_of(const Setting& setting) {
-  return make_gpu_backend({.policy = setting.policy, .memory = setting.memory});
+  return make_gpu_backend({.policy = setting.policy, .memory = setting.memory, .testing = setting.testing});
 }
 
 }  // namespace deltamatch::test

@@ -1,4 +1,4 @@
-// Neighbour lists as a pass sees them: second layer of the matching kernel.
+// Neighbour lists as a pass sees them.
 //
 // A list is its stable entries without those that the batch takes away, and what the batch adds; of the changes only those
 // count that rank high enough beside the anchor. In a base relation's list the changes that count are one range of neighbours,
@@ -6,15 +6,15 @@
 // derived relation, whose entries each bear a tag, take the slow way, entry by entry.
 #pragma once
 
-#include "gpu/warp_frames.cuh"
+#include "gpu/kernel.hpp"
 
 namespace deltamatch::gpu::device {
 
-// Flags in a view's count: entries among the stable ones are taken away; entries are added; the slow way is to be taken.
-inline constexpr std::uint32_t minus_flag = 1U << 31;
-inline constexpr std::uint32_t plus_flag = 1U << 30;
-inline constexpr std::uint32_t slow_flag = 1U << 29;
-inline constexpr std::uint32_t count_mask = slow_flag - 1;
+inline constexpr unsigned all_lanes = 0xffffffffU;
+inline constexpr std::uint32_t none = 0xffffffffU;
+inline constexpr std::uint32_t pass_removed = 0;  // match::Pass
+inline constexpr std::uint32_t pass_added = 1;
+
 // Directories up to this many slices are scanned.
 inline constexpr std::uint32_t scanned_slices = 8;
 
@@ -54,17 +54,14 @@ __device__ inline bool holds(const std::uint32_t* a, std::uint32_t n, std::uint3
   return *a == x;
 }
 
-template <bool sums, bool in_shared>
-class Lists : public Frames<sums, in_shared> {
+/// `Memory`: has work_ with the graph, and what program() says about the pass.
+template <class Memory>
+class Lists : public Memory {
  protected:
-  using Base = Frames<sums, in_shared>;
-  using Base::anchor_of;
-  using Base::Base;
-  using Base::lane_;
-  using Base::program;
-  using Base::vertex_at;
-  using Base::view;
-  using Base::work_;
+  using Memory::lane_;
+  using Memory::Memory;
+  using Memory::program;
+  using Memory::work_;
 
   // Not `counted` where another lane looks the same up for the same batch.
   __device__ __noinline__ View look_up(std::uint32_t reading, std::uint32_t vertex, bool counted = true) {
@@ -222,37 +219,6 @@ class Lists : public Frames<sums, in_shared> {
       }
     }
     return found;
-  }
-
-  // --- views: lists as the lanes of a batch keep them ---
-
-  // Puts the list into this lane's place of a view; returns how many entries it has at most.
-  __device__ std::uint32_t put_view(std::uint32_t* into, const Probe& probe, const View& list, std::uint32_t parent) {
-    std::uint32_t flags = 0;
-    Changes changes{0, 0};
-    const Reading& where = work_.graph.readings[probe.reading];
-    if (where.parallel || (where.derived && list.slice != none)) {
-      flags = slow_flag;
-      if (list.slice != none && program().pass == pass_added) {
-        const Store& store = work_.graph.stores[where.derived];
-        changes.added = store.slices[list.slice + 1].added_begin - store.slices[list.slice].added_begin;
-      }
-    } else if (list.slice != none) {
-      changes = changes_of(probe, list.slice, vertex_at(parent, lane_, probe.position), anchor_of(parent, lane_));
-      flags = (changes.removed > 0 ? minus_flag : 0) | (changes.added > 0 ? plus_flag : 0);
-    }
-    Base::ids_of(into, lane_) = list.ids;
-    into[view_counts + lane_] = list.count | flags;
-    into[view_slices + lane_] = list.slice;
-    into[view_removed + lane_] = changes.removed;
-    into[view_added + lane_] = changes.added;
-    return list.count + changes.added;
-  }
-
-  // In the list of a slot's place that is not slow, of whose stable entries `here` tells; out of line, since most lists have no
-  // changes.
-  __device__ __noinline__ bool leads_to(const std::uint32_t* view, std::uint32_t slot, std::uint32_t id, bool here) const {
-    return leads_to(view[view_slices + slot], {view[view_removed + slot], view[view_added + slot]}, id, here);
   }
 
   unsigned long long hits_ = 0;

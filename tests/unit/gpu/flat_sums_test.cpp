@@ -1,0 +1,116 @@
+// Which count plans are counted with tables, and how their work is split.
+#include "gpu/flat_sums.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/flat_programs.hpp"
+#include "unit/estimate/support.hpp"
+
+namespace deltamatch::gpu {
+namespace {
+
+using estimate::World;
+
+bool any_meets(const std::string& pattern) {
+  World world({.vertices = 60, .edges = 300}, 3);
+  world.add(parse_pattern(pattern, "q"));
+  world.stage();
+  for (const plan::Plan& plan : world.tasks[0].plans->plans) {
+    if (meets_in_the_middle(bind_prefix(plan))) return true;
+  }
+  return false;
+}
+
+TEST(FlatSums, RingsMeetInTheMiddle) {
+  EXPECT_TRUE(any_meets("(a)--(b)--(c)--(d)--(e)--(f)--(a)"));
+  EXPECT_FALSE(any_meets("(a)--(b)--(c)--(d)--(e)")) << "beyond a path's vertex there is one way only";
+  EXPECT_FALSE(any_meets("(a)--(b)--(c)--(a)"));
+}
+
+TEST(FlatSums, EveryAnchorIsWorkedByEachProgramOnce) {
+  for (const char* pattern : {"(a)--(b)--(c)--(d)--(e)--(f)--(a)", "(a)--(b)--(c)--(d)--(e)--(f)--(a), (b)--(e)"}) {
+    World world({.vertices = 80, .edges = 500, .inserted = 40, .removed = 40, .skew = 3}, 4);
+    world.add(parse_pattern(pattern, "q"));
+    world.stage();
+    FlatPrograms flat;
+    std::vector<bool> left_out;
+    const auto resolved = world.graph.resolved();
+    flatten(world.graph, resolved, world.passes, world.tasks, world.programs, GpuTables::always, flat, left_out);
+    ASSERT_FALSE(flat.tables.empty());
+    // By program and anchor: the shares that there are, and how many there should be.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::set<std::uint32_t>, std::uint32_t>> shares;
+    for (const auto* items : {&flat.tables.heavy, &flat.tables.light}) {
+      std::uint32_t last = ~0U;
+      for (const SumItem& item : *items) {
+        auto& [there, wanted] = shares[{item.program, item.anchor}];
+        EXPECT_TRUE(there.insert(item.share).second);
+        EXPECT_TRUE(wanted == 0 || wanted == item.shares);
+        wanted = item.shares;
+        const Anchor& anchor = flat.tables.anchors[item.anchor];
+        const std::uint32_t degree = (world.graph.degree(anchor.tail) + world.graph.degree(anchor.head)) / item.shares;
+        EXPECT_LE(degree, last) << "what takes long comes first";
+        last = degree;
+      }
+    }
+    for (const auto& [key, found] : shares) EXPECT_EQ(found.first.size(), found.second);
+    // Every concerned anchor is counted by one program of its plan.
+    std::uint64_t counted = 0;
+    for (const std::uint64_t anchors : flat.tables.anchor_counts) counted += anchors;
+    EXPECT_EQ(counted, flat.tables.anchors.size());
+    for (std::size_t p = 0; p < flat.tables.programs.size(); ++p) {
+      const SumProgram& program = flat.tables.programs[p];
+      ASSERT_LT(program.first_term, program.end_term);
+      for (std::uint32_t t = program.first_term; t < program.end_term; ++t) {
+        const SumTerm& term = flat.tables.terms[t];
+        const bool first = flat.tables.factors[term.first_factor].bind != 0;
+        EXPECT_EQ(first, flat.tables.factors[flat.tables.terms[program.first_term].first_factor].bind != 0)
+            << "terms that enumerate lie apart";
+      }
+    }
+  }
+}
+
+TEST(FlatSums, ListsWithParallelEdgesAreLeftToLoops) {
+  World world({.directed = true, .vertices = 20, .edges = 80, .edge_labels = 3}, 5);
+  world.add(parse_pattern("(a)-->(b)-->(c)-->(d)-->(e)-->(f)-->(a)", "wild"));
+  world.add(parse_pattern("(a)-[:E0]->(b)-[:E0]->(c)-[:E0]->(d)-[:E0]->(e)-[:E0]->(f)-[:E0]->(a)", "labelled"));
+  world.stage();
+  FlatPrograms flat;
+  std::vector<bool> left_out;
+  const auto resolved = world.graph.resolved();
+  flatten(world.graph, resolved, world.passes, world.tasks, world.programs, GpuTables::always, flat, left_out);
+  ASSERT_FALSE(flat.tables.empty());
+  for (const ProgramOrigin& origin : flat.tables.origins) EXPECT_EQ(origin.task, 1);
+}
+
+TEST(FlatSums, APrefixIsBound) {
+  plan::Plan plan;
+  plan.levels.resize(2);
+  plan.levels[0].vertex = 2;
+  plan.levels[1].vertex = 3;
+  plan.levels[0].candidates.above = {0};
+  plan.count.prefix = 2;
+  plan.count.terms.resize(2);
+  plan.count.terms[0].factors.resize(2);
+  const plan::CountPlan bound = bind_prefix(plan);
+  EXPECT_EQ(bound.prefix, 0);
+  for (const plan::Term& term : bound.terms) {
+    ASSERT_EQ(term.factors.size(), 1);
+    const plan::Factor& outer = term.factors[0];
+    EXPECT_EQ(outer.kind, plan::Factor::Kind::bind);
+    EXPECT_EQ(outer.position, 2);
+    EXPECT_TRUE(outer.vertices[0].above.empty()) << "sums count every assignment";
+    ASSERT_EQ(outer.inner.size(), 1);
+    EXPECT_EQ(outer.inner[0].position, 3);
+  }
+  EXPECT_EQ(bound.terms[0].factors[0].inner[0].inner.size(), 2);
+}
+
+}  // namespace
+}  // namespace deltamatch::gpu
