@@ -47,6 +47,7 @@ struct Options {
   double walks = 0;
   bool measure = false;
   GpuTables tables = GpuTables::automatic;
+  double idle_share = 0;
   unsigned threads = 0;
   std::uint64_t seed = 1;
   double patience = 60;
@@ -149,7 +150,7 @@ std::shared_ptr<Backend> gpu_backend(const Options& options, const std::string& 
                            .memory = cached ? parse_bytes(options.memory) : 0,
                            .walks = options.walks,
                            .measure = options.measure,
-                           .testing = {.tables = options.tables}});
+                           .testing = {.idle_share = options.idle_share, .tables = options.tables}});
 }
 #else
 std::shared_ptr<Backend> gpu_backend(const Options&, const std::string& policy) {
@@ -479,6 +480,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--warmup", options.warmup, "Batches before those");
   app.add_option("--memory", options.memory, "Device memory for the lists of each caching policy, e.g. 512M");
   app.add_option("--walks", options.walks, "Random walks for each batch");
+  app.add_option("--idle-share", options.idle_share, "Share of the warps that must be idle before work is shared with them");
   app.add_option("--tables", options.tables, "Which sums are counted with tables")
       ->transform(CLI::CheckedTransformer(std::map<std::string, GpuTables>{
           {"auto", GpuTables::automatic}, {"always", GpuTables::always}, {"never", GpuTables::never}}));

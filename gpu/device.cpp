@@ -183,6 +183,7 @@ Launch Device::launch_of(const Part& part, std::size_t number, const FlatProgram
   work.queue = &outcome_.get()->queue[number];
   work.warps = part.grid.warps();
   work.share_interval = options.testing.share_interval > 0 ? options.testing.share_interval : default_share_interval;
+  work.idle_least = static_cast<std::uint32_t>(options.testing.idle_share * work.warps);
   work.items = items_.get();
   work.item_sequence = sequence_.get() + number * queue_items;
   work.item_capacity = queue_items;

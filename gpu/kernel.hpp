@@ -150,6 +150,7 @@ struct Launch {
   Queue* queue;
   std::uint32_t warps;
   std::uint32_t share_interval;  ///< clocks between two looks of a busy warp for idle ones
+  std::uint32_t idle_least;      ///< parts of work are given away while more warps wait than this
   Item* items;                   ///< by ticket modulo their number
   std::uint32_t* item_sequence;  ///< by item: twice how often it was read, and one more while it is to be read
   std::uint32_t item_capacity;   ///< power of two, several times as many as there are warps

@@ -204,10 +204,10 @@ class Sharing : public Extension<sums, in_shared> {
     return slots;
   }
 
-  // Whether some idle warp waits for work that nobody has given yet.
+  // Whether idle warps, as many as it takes, wait for work that nobody has given yet.
   __device__ bool wanted() const {
     int answer = 0;
-    if (lane_ == 0) answer = waiting() > 0 ? 1 : 0;
+    if (lane_ == 0) answer = waiting() > work_.idle_least ? 1 : 0;
     return __shfl_sync(all_lanes, answer, 0) != 0;
   }
 

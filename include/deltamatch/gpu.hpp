@@ -33,6 +33,7 @@ enum class GpuTables : std::uint8_t {
 struct GpuTesting {
   std::uint32_t share_interval =
       0;                          ///< clocks of the device after which a busy warp looks for idle ones to share its work with
+  double idle_share = 0;          ///< of all warps, that must be idle before parts of work are given to them
   std::uint32_t spare_pages = 0;  ///< pages for listed matches, beyond one for each warp of a kernel
   std::uint32_t refused_launch = 0;  ///< counted from 1 on each device: the launch of a kernel that fails at once
   std::uint32_t crashed_launch = 0;  ///< likewise: the one whose kernel reads where it must not
