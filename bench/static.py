@@ -36,12 +36,13 @@ def body():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--timeout", default="100s", help="for a query in one of the ways; one that takes longer is left out there")
+    parser.add_argument("--gpu", action="store_true", help="also on a GPU, unfiltered: the time of its kernels")
     parser.add_argument("--query", nargs="+", choices=list(QUERIES), default=list(QUERIES))
     options = parser.parse_args()
     cliques = {k: harness.Run([harness.program(options), "cliques", "--graph", options.graph, "-k", k, "--json"]).json()["total"]
                for k in range(3, 8)}
     rows = [["query", "matches", *(f"{threads} thread{'s' if threads > 1 else ''}" for threads in options.threads),
-             "ms per M matches", *list(WAYS)[1:]]]
+             "ms per M matches", *list(WAYS)[1:], *(["GPU kernels"] if options.gpu else [])]]
     measured = []
     for name in options.query:
         row = measure(options, name, cliques)
@@ -49,7 +50,8 @@ def body():
         times = [row["seconds"][f"{threads}"] for threads in options.threads]
         rows.append([name, f"{row['matches']:,}", *(f"{s:.3f} s" for s in times),
                      f"{times[0] * 1e9 / row['matches']:.3g}" if row["matches"] else "–",
-                     *(f"{row['seconds'][way]:.3f} s" if way in row["seconds"] else f"over {options.timeout}" for way in list(WAYS)[1:])])
+                     *(f"{row['seconds'][way]:.3f} s" if way in row["seconds"] else f"over {options.timeout}" for way in list(WAYS)[1:]),
+                     *([f"{1000 * row['seconds']['GPU']:.2f} ms"] if options.gpu else [])])
     harness.table(rows)
     harness.write_results(options, {"graph": str(options.graph), "queries": measured})
 
@@ -60,6 +62,8 @@ def measure(options, name, cliques):
         raise harness.Refused(f"{name}: {truth[0]:,} matches, but {cliques[int(name[0])]:,} cliques")
     runs = {str(threads): (threads, []) for threads in options.threads}
     runs.update({way: (options.threads[0], arguments) for way, arguments in WAYS.items() if way})
+    if options.gpu:
+        runs["GPU"] = (0, ["--backend", "gpu", "--filter", "none"])
     seconds = {}
     for _ in range(options.repeat):
         for key, (threads, arguments) in runs.items():
@@ -80,7 +84,7 @@ def measure(options, name, cliques):
 
 
 def count(options, name, threads, arguments):
-    """(matches, seconds of matching), or None where the time was out."""
+    """(matches, seconds of matching, of kernels on a GPU), or None where the time was out."""
     pattern = f"{name}=" + ",".join(f"(v{u})--(v{v})" for u, v in QUERIES[name])
     command = [harness.program(options), "match", "--graph", options.graph, "--undirected", "--query", f"`{name}`" + pattern[len(name):],
                "--threads", threads, "--timeout", options.timeout, "--json", *arguments]
@@ -91,7 +95,7 @@ def count(options, name, threads, arguments):
             return None
         raise
     query = told["queries"][0]
-    return query["matches"], told["seconds"]["match"]
+    return query["matches"], told["cache"]["kernel_seconds"] if "cache" in told else told["seconds"]["match"]
 
 
 if __name__ == "__main__":
