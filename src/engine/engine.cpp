@@ -307,9 +307,9 @@ std::string Engine::explain(const Query& query, const QueryOptions& options) {
 std::string Engine::explain(const Query& query, const StaticOptions& options) {
   const plan::BoundQuery bound(query, options.query.mode, options.query.count, impl_->graph, options.induced);
   impl_->graph.resolve_all();
-  const bool walks = options.query.list && options.limit;
-  return plan::to_text(bound, plan::make_static_plans(bound, {{}, !walks, options.query.list, options.count_from}), {});
+  return plan::to_text(bound, engine::plan_whole(impl_->scene(options.induced), bound, options), {});
 }
+
 std::string Engine::explain(QueryId query) {
   Standing& standing = impl_->find(query);
   if (!standing.planned) impl_->graph.resolve_all();

@@ -31,6 +31,10 @@ constexpr double renumbering_cost = 10;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+bool reads_candidates(const StaticScene& scene, const plan::BoundQuery& query) {
+  return scene.graph.resolve(query.edges[0].reading[0]).lent;
+}
+
 // Translates records in the threads that found them; they take turns at the sink.
 class Listing final : public match::RecordTaker {
  public:
@@ -156,15 +160,10 @@ class Run {
     graph.resolve_all();
   }
 
-  [[nodiscard]] bool reads_candidates() const { return scene_.graph.resolve(bound_.edges[0].reading[0]).lent; }
+  [[nodiscard]] bool reads_candidates() const { return engine::reads_candidates(scene_, bound_); }
 
   void make_plans(std::optional<std::uint32_t> anchor = std::nullopt) {
-    // A listing sums first whether an anchor leads anywhere. That takes too long where few matches are wanted, and is seldom
-    // needed among candidates.
-    const bool walks = options_.query.list && scene_.matcher.reads_lent() && (options_.limit || reads_candidates());
-    const CountFrom from = scene_.matcher.takes_roots() ? options_.count_from : CountFrom::edges;
-    plans_ = plan::make_static_plans(bound_, {anchor, !walks, options_.query.list, from});
-    if (plans_.rooted && match::must_walk(plans_.rooted->count, scene_.graph.resolved())) plans_.rooted.reset();
+    plans_ = plan_whole(scene_, bound_, options_, anchor);
     task_.plans = &plans_;
     found_[0].plans.resize(plans_.plans.size());
   }
@@ -333,6 +332,17 @@ class Run {
 };
 
 }  // namespace
+
+plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& query, const StaticOptions& options,
+                            std::optional<std::uint32_t> anchor) {
+  // A listing sums first whether an anchor leads anywhere. That takes too long where few matches are wanted, and is seldom
+  // needed among candidates.
+  const bool walks = options.query.list && scene.matcher.reads_lent() && (options.limit || reads_candidates(scene, query));
+  const CountFrom from = scene.matcher.takes_roots() ? options.count_from : CountFrom::edges;
+  plan::QueryPlans plans = plan::make_static_plans(query, {anchor, !walks, options.query.list, from});
+  if (plans.rooted && match::must_walk(plans.rooted->count, scene.graph.resolved())) plans.rooted.reset();
+  return plans;
+}
 
 StaticResult match_whole(const StaticScene& scene, const Query& query, const StaticOptions& options, MatchSink* sink) {
   if (options.limit && !options.query.list) {
