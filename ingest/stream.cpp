@@ -19,6 +19,19 @@ namespace {
 
 constexpr std::string_view all_formats = "snap, csv, tsv, tve, jlg or jsonl";
 
+// How files of deltamatch that are no streams begin, what they are and what they are read as.
+struct WholeFile {
+  std::string_view magic;
+  std::string_view noun;
+  std::string_view role;
+};
+constexpr WholeFile whole_files[] = {{"\x8f"
+                                      "DMGRF",
+                                      "graph file", "the start graph"},
+                                     {"\x8f"
+                                      "DMSNP",
+                                      "snapshot", "the snapshot to start from"}};
+
 OnUnreadable on_unreadable(OnError policy) noexcept {
   if (policy == OnError::fail) return OnUnreadable::stop;
   return policy == OnError::skip ? OnUnreadable::count : OnUnreadable::list;
@@ -127,6 +140,11 @@ class Stream final : public BatchSource {
     const std::size_t columns = vertices ? 2 : parse_columns(options_.codec.columns).positions.size();
     const std::optional<Format> format = detect_format(head, columns);
     if (format) return *format;
+    for (const auto& [magic, noun, role] : whole_files) {
+      if (!head.starts_with(magic)) continue;
+      throw Error(name_, fmt::format("is a {}, no stream of records", noun),
+                  fmt::format("give it as {}: by its name, and not packed", role));
+    }
     throw Error(name_ + ":1", fmt::format("the format is not recognised; the data starts with {}", in_ticks(head)),
                 fmt::format("set format to {}", all_formats));
   }

@@ -66,9 +66,17 @@ int convert_graph(const Convert& options) {
     graph.graphs = {options.input};
     graph.graph_input = options.reading;
   }
+  const auto without_times = [&](std::string_view noun) {
+    throw Error(ErrorKind::usage, "--times", fmt::format("the edges of the {} {} bear no times", noun, options.input),
+                "leave it out");
+  };
+  if (options.times && engine::GraphFile::recognises(options.input) && !engine::GraphFile(options.input).timed()) {
+    without_times("graph file");
+  }
   StreamOptions stream;
   if (options.times && graph.snapshot.empty()) stream.window = forever;
   Session session(graph, stream);
+  if (options.times && session.engine().options().window == 0) without_times("snapshot");
   Report report;
   session.load(report);
   engine::BulkLoader::save(session.engine(), options.out);

@@ -39,6 +39,7 @@ struct Match {
   std::uint64_t sample = 0;  ///< walks; 0: count or list
   std::optional<std::uint64_t> seed;
 
+  [[nodiscard]] bool lists() const { return emit.emit != Emit::none || limit; }
   [[nodiscard]] std::optional<std::chrono::nanoseconds> time() const {
     if (timeout == 0) return std::nullopt;
     return std::chrono::microseconds(timeout);
@@ -54,7 +55,17 @@ void check(const Match& options) {
   }
   if (options.sample == 0) {
     if (options.seed) throw Error(ErrorKind::usage, "--seed", "nothing is drawn", "add --sample WALKS, or leave it out");
+    if (options.count_from != CountFrom::automatic && options.lists()) {
+      throw Error(ErrorKind::usage, "--count-from", "matches are listed, not summed",
+                  options.limit ? "leave it or --limit out" : "leave it or --emit out");
+    }
     return;
+  }
+  if (options.count_from != CountFrom::automatic) {
+    throw Error(ErrorKind::usage, "--count-from", "an estimate sums no counts", "leave it or --sample out");
+  }
+  if (options.filter != Filter::automatic) {
+    throw Error(ErrorKind::usage, "--filter", "an estimate takes no candidates", "leave it or --sample out");
   }
   if (options.limit || options.emit.emit != Emit::none) {
     throw Error(ErrorKind::usage, "--sample", "an estimate lists no matches",
@@ -94,7 +105,7 @@ std::string shortfalls(const Report& report) {
 QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& options, Progress& progress, MatchSink* sink) {
   const std::string what = "matches of " + query.query.name;
   QueryMatches found{.name = query.query.name, .result = {}, .sample = {}};
-  const QueryOptions asked = options.queries.options(options.emit.emit != Emit::none || options.limit);
+  const QueryOptions asked = options.queries.options(options.lists());
   if (options.sample > 0) {
     SampleOptions how;
     how.query = asked;

@@ -17,9 +17,10 @@ using ingest::IdKind;
 using ingest::OnError;
 using ingest::TimeUnit;
 
-/// `prefix` is "", "graph-" or "labels-"; `what` completes "… of the records of". Vertex labels bear no times.
+/// `what` completes "… of the records of". Vertex labels bear no times.
 void add_input_options(const Command& command, InputOptions& input, const std::string& prefix, const std::string& what,
                        bool times) {
+  input.prefix = prefix;
   const std::string group = "Reading " + what;
   const auto name = [&](const char* option) { return "--" + prefix + option; };
   std::vector<std::pair<std::string, Format>> formats;

@@ -17,6 +17,7 @@ namespace deltamatch::cli {
 
 /// How the files of one role (stream, start graph, vertex labels) are read.
 struct InputOptions {
+  std::string prefix;  ///< of the options' names: "", "graph-" or "labels-"
   std::optional<ingest::Format> format;
   ingest::CodecOptions codec;
 };

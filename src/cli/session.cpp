@@ -96,7 +96,7 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
   const auto open_all = [&](const std::vector<std::string>& paths, const InputOptions& input, const ingest::BatchLimits& limits,
                             Sources& sources, const std::optional<std::vector<ingest::Cut>>& cuts = std::nullopt) {
     for (const std::string& path : paths) {
-      if (&sources == &graphs_ && !input.format && engine::GraphFile::recognises(path)) {
+      if (&sources == &graphs_ && engine::GraphFile::recognises(path)) {
         graph_files_.push_back(std::make_unique<engine::GraphFile>(path));
         continue;
       }
@@ -109,6 +109,35 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
   open_all(graph.labels, graph.labels_input, load_limits, labels_);
   open_all(graph.graphs, graph.graph_input, load_limits, graphs_);
   open_all(stream.updates, stream.input, limits_of(stream, window), updates_, cuts_of(stream));
+  check_graph_files(graph);
+}
+
+// Options about records are refused where no input has records.
+void Session::check_graph_files(const GraphOptions& graph) const {
+  if (graph_files_.empty()) return;
+  const auto refuse_if = [&](bool given, std::string_view option) {
+    if (!given) return;
+    throw Error(ErrorKind::usage, fmt::format("--{}", option),
+                fmt::format("the graph file {} holds no records that it could be about", graph_files_[0]->name()),
+                "leave it out");
+  };
+  const InputOptions& input = graph.graph_input;
+  const auto of_input = [&](bool given, std::string_view option) { refuse_if(given, input.prefix + std::string(option)); };
+  of_input(input.format.has_value(), "format");
+  if (!graphs_.empty()) return;
+  const ingest::CodecOptions& codec = input.codec;
+  of_input(!codec.columns.empty(), "columns");
+  of_input(codec.envelope != ingest::Envelope::none, "envelope");
+  of_input(codec.separator != 0, "separator");
+  of_input(codec.header.has_value(), "header");
+  of_input(codec.time_unit.has_value(), "time-unit");
+  of_input(!codec.time_format.empty(), "time-format");
+  of_input(!codec.edge_label.empty(), "edge-label");
+  refuse_if(codec.negative_ids, "negative-ids");
+  if (!labels_.empty() || !updates_.empty()) return;
+  refuse_if(graph.ids.has_value(), "ids");
+  refuse_if(graph.on_error != ingest::OnError::fail, "on-error");
+  refuse_if(graph.max_record != ingest::default_max_record, "max-record");
 }
 
 bool Session::decide_direction(const GraphOptions& graph) const {

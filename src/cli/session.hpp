@@ -49,6 +49,7 @@ class Session {
 
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   void open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window);
+  void check_graph_files(const GraphOptions& graph) const;
   [[nodiscard]] bool decide_direction(const GraphOptions& graph) const;
   void load_files(Report& report, const engine::EdgeDemand* demand);
   void load_as_updates(engine::GraphFile& file);

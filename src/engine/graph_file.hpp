@@ -63,7 +63,10 @@ class GraphFile {
  public:
   /// O(1).
   explicit GraphFile(const std::filesystem::path& path);
-  [[nodiscard]] static bool recognises(const std::filesystem::path& path) { return SectionMap::recognises(path, graph_file); }
+  /// By its first bytes, or by the name that it was given: one that has lost its first bytes is refused, not read as text.
+  [[nodiscard]] static bool recognises(const std::filesystem::path& path) {
+    return path.extension() == ".dmg" || SectionMap::recognises(path, graph_file);
+  }
 
   [[nodiscard]] std::string name() const { return map_.path().string(); }
   [[nodiscard]] bool directed() const noexcept { return directed_; }

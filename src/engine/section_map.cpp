@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -96,7 +97,8 @@ void SectionMap::map(const FileKind& kind) {
   size_ = static_cast<std::uint64_t>(status.st_size);
   std::array<char, preamble_size> preamble{};
   const ssize_t there = ::pread(file.get(), preamble.data(), preamble.size(), 0);
-  if (there < 8 || std::string_view(preamble.data(), 8) != kind.magic) throw Error(path_.string(), "is no " + noun);
+  const std::string_view magic(preamble.data(), static_cast<std::size_t>(std::clamp<ssize_t>(there, 0, 8)));
+  if (!kind.magic.starts_with(magic)) throw Error(path_.string(), "is no " + noun);
   if (there < 12 || size_ < preamble_size + trailer_size) refuse(Section::end, "the file is cut short");
   const auto version = static_cast<std::uint32_t>(get_fixed(preamble.data() + 8, 4));
   if (version != kind.version) {

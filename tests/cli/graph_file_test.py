@@ -1,5 +1,6 @@
 """Graph files: what convert writes, match reads a part of, with the answers of the text."""
 
+import gzip
 import itertools
 import json
 import os
@@ -107,6 +108,38 @@ class GraphFile(harness.CliTest):
         self.assertEqual((result["graph"]["edges"], result["queries"][0]["matches"]), (3, 1))
         self.assertNotIn("graph_file", result)
 
+    def test_packed_or_in_the_place_of_a_stream(self):
+        self.graph()
+        self.ok("convert", "edges.jsonl", "g.dmg", "--to", "graph")
+        sound = (self.dir / "g.dmg").read_bytes()
+        self.write("g.dmg.gz", gzip.compress(sound))
+        says = "is a graph file, no stream of records; give it as the start graph: by its name, and not packed"
+        query = ["--query", QUERIES[0]]
+        self.fails(1, "match", "--graph", "g.dmg.gz", *query, says="g.dmg.gz: " + says)
+        self.fails(1, "replay", "--updates", "g.dmg", *query, says="g.dmg: " + says)
+        self.fails(1, "match", "--graph", "edges.jsonl", "--labels", "g.dmg", *query, says="g.dmg: " + says)
+        self.fails(1, "convert", "g.dmg", "x.jsonl", "--to", "jsonl", says="g.dmg: " + says)
+        self.ok("replay", "--updates", "edges.jsonl", *query, "--save-snapshot", "s.dms")
+        self.fails(1, "match", "--graph", "s.dms", *query, says="s.dms: is a snapshot, no stream of records; give it as the snapshot")
+
+    def test_options_that_do_not_apply(self):
+        self.graph()
+        self.ok("convert", "edges.jsonl", "g.dmg", "--to", "graph")
+        match = ["match", "--graph", "g.dmg", "--query", QUERIES[0]]
+        for option, value in [("--format", "csv"), ("--columns", "source,target"), ("--envelope", "debezium"), ("--separator", "comma"),
+                              ("--header", "yes"), ("--time-unit", "ms"), ("--time-format", "%Y"), ("--edge-label", "x"),
+                              ("--ids", "string"), ("--on-error", "skip"), ("--max-record", 100)]:
+            self.fails(2, *match, option, value, says=f"{option}: the graph file g.dmg holds no records that it could be about")
+        self.write("more.txt", "1 2\n")
+        self.ok(*match, "--graph", "more.txt", "--edge-label", "E0")
+        self.fails(2, *match, "--graph", "more.txt", "--format", "snap", says="--format: the graph file g.dmg")
+        replay = ["replay", "--graph", "g.dmg", "--updates", "more.txt", "--query", QUERIES[0]]
+        self.fails(2, *replay, "--graph-columns", "source,target", says="--graph-columns: the graph file g.dmg")
+        self.ok(*replay, "--columns", "source,target", "--ids", "integer")
+        self.fails(2, "convert", "g.dmg", "x.dmg", "--to", "graph", "--times", says="--times: the edges of the graph file g.dmg bear no times")
+        self.ok("replay", "--updates", "edges.jsonl", "--query", QUERIES[0], "--save-snapshot", "s.dms")
+        self.fails(2, "convert", "s.dms", "x.dmg", "--to", "graph", "--times", says="--times: the edges of the snapshot s.dms bear no times")
+
     def test_bad_use_and_bad_files(self):
         self.graph()
         self.ok("convert", "edges.jsonl", "g.dmg", "--to", "graph")
@@ -127,6 +160,11 @@ class GraphFile(harness.CliTest):
         self.fails(1, *match, "new.dmg", says="version 2, while this program reads version 1")
         self.write("foreign.dmg", sound[:8] + b"\0\0\0\x01" + sound[12:])
         self.fails(1, *match, "foreign.dmg", says="bytes in another order")
+        for name, content in [("empty.dmg", b""), ("short.dmg", sound[:5]), ("head.dmg", sound[:11])]:
+            self.write(name, content)
+            self.fails(1, *match, name, says=f"{name}: the graph file is torn or damaged (section end): the file is cut short")
+        self.write("text.dmg", "1 2\n")
+        self.fails(1, *match, "text.dmg", says="text.dmg: is no graph file")
         self.assertEqual([name for name in os.listdir(self.dir) if "tmp" in name or name in ("x", "x.dmg")], [])
 
 

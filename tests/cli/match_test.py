@@ -87,6 +87,11 @@ class Match(harness.CliTest):
         self.assertIn("\nroot ", self.ok("explain", "--whole", "--graph", "big.txt", *args[2:]).out)
         self.fails(2, "explain", "--whole", *args, "--analyze", says="--whole")
         self.fails(2, "match", *args, "--count-from", "triangles", says="--count-from")
+        way = ["--count-from", "vertices"]
+        self.fails(2, "match", *args, *way, "--limit", 3, says="--count-from: matches are listed, not summed; leave it or --limit out")
+        self.fails(2, "match", *args, *way, "--emit", "digest", says="--count-from: matches are listed, not summed; leave it or --emit")
+        self.fails(2, "match", *args, *way, "--sample", 10, says="--count-from: an estimate sums no counts; leave it or --sample out")
+        self.fails(2, "match", *args, "--filter", "none", "--sample", 10, says="--filter: an estimate takes no candidates")
 
     def test_limit_stops_promptly(self):
         """A clique of 150 vertices has 60 million squares, all of whose anchors are looked at together."""

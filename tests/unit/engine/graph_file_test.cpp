@@ -363,14 +363,27 @@ TEST_F(GraphFileTest, OtherFilesAreRefused) {
   write(path_, bytes);
   EXPECT_THAT(refusal(), HasSubstr("bytes in another order"));
   write(path_, "1 2\n2 3\n");
-  EXPECT_FALSE(GraphFile::recognises(path_));
   EXPECT_THAT(refusal(), HasSubstr("is no graph file"));
-  engine.save(path_);
-  EXPECT_FALSE(GraphFile::recognises(path_));
+  for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{11}, std::size_t{30}}) {
+    write(path_, bytes.substr(0, size));
+    EXPECT_THAT(refusal(), HasSubstr("cut short")) << size;
+  }
   std::filesystem::remove(path_);
-  EXPECT_FALSE(GraphFile::recognises(path_));
   EXPECT_THAT(refusal(), HasSubstr("cannot be opened"));
   EXPECT_THAT([&] { SectionMap(folder_, graph_file); }, testing::ThrowsMessage<Error>(HasSubstr("no regular file")));
+}
+
+TEST_F(GraphFileTest, IsKnownByItsContentOrItsName) {
+  Engine engine = Random(2).graph({});
+  EXPECT_TRUE(GraphFile::recognises(path_)) << "though it is not there: " << path_;
+  const std::filesystem::path other = folder_ / "g.bin";
+  EXPECT_FALSE(GraphFile::recognises(other));
+  write(other, "1 2\n2 3\n");
+  EXPECT_FALSE(GraphFile::recognises(other));
+  engine.save(other);
+  EXPECT_FALSE(GraphFile::recognises(other));
+  BulkLoader::save(engine, other);
+  EXPECT_TRUE(GraphFile::recognises(other));
 }
 
 // Contents under checksums that are right.
