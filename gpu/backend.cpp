@@ -6,6 +6,7 @@
 #include "deltamatch/error.hpp"
 #include "deltamatch/gpu.hpp"
 #include "gpu/check.hpp"
+#include "gpu/dense_sets.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/matcher.hpp"
 #include "gpu/slabs.hpp"
@@ -40,6 +41,17 @@ class GpuBackend final : public Backend {
 
   [[nodiscard]] std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override {
     return gpu::make_matcher(options_, pinned_.get(), managed_ != nullptr, workers);
+  }
+
+  [[nodiscard]] std::unique_ptr<match::DenseSetCounter> make_dense_set_counter() override {
+    std::vector<gpu::MakeDenseOps> devices;
+    for (const int device : options_.devices) {
+      devices.emplace_back([device] {
+        gpu::check(cudaSetDevice(device), "cudaSetDevice");
+        return gpu::make_cuda_dense_ops();
+      });
+    }
+    return gpu::make_dense_set_counter(std::move(devices), {.memory = options_.memory});
   }
 
  private:

@@ -6,13 +6,8 @@
 
 #include <cstdint>
 
+#include "gpu/host_device.hpp"
 #include "gpu/layout.hpp"
-
-#ifdef __CUDACC__
-#define DELTAMATCH_HOST_DEVICE __host__ __device__
-#else
-#define DELTAMATCH_HOST_DEVICE
-#endif
 
 namespace deltamatch::gpu {
 

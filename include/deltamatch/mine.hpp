@@ -19,6 +19,7 @@
 
 namespace deltamatch {
 
+class Backend;
 class Engine;
 
 /// An undirected simple graph that does not change. A handle: copies share one graph. Safe to read from several threads.
@@ -127,6 +128,9 @@ struct MineOptions {
   std::function<bool()> stop = {};
   /// Told now and then, by the calling thread, which share (0 to 1) of the starting points is taken.
   std::function<void(double)> progress = {};
+  /// Counts cliques where there is one, and leaves to the CPU what its devices have no room for. Other mining is done by the
+  /// CPU alone.
+  std::shared_ptr<Backend> backend = {};
 };
 
 enum class MotifMethod : std::uint8_t {
@@ -190,6 +194,7 @@ struct CliqueResult {
   std::vector<Count> counts;
   bool complete = true;  ///< false: stopped early, and counts are at least so many
   double seconds = 0;
+  std::optional<double> kernel_seconds = {};  ///< of a backend, the longest of several devices; none: the CPU has counted
 };
 
 /// Counts cliques of `k` vertices, k >= 1, or with nullopt of every size up to the largest. Throws Error where a count exceeds

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "graph/arena.hpp"
+#include "match/dense_set_counter.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch {
@@ -20,6 +21,8 @@ class Backend {
   [[nodiscard]] virtual graph::SlabAllocator& slabs() noexcept = 0;
   /// `workers` outlives the matcher.
   [[nodiscard]] virtual std::unique_ptr<match::Matcher> make_matcher(Workers& workers) = 0;
+  /// On the same devices; null where they count with matchers only.
+  [[nodiscard]] virtual std::unique_ptr<match::DenseSetCounter> make_dense_set_counter() { return nullptr; }
 };
 
 }  // namespace deltamatch

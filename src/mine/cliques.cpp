@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "base/checked.hpp"
 #include "deltamatch/error.hpp"
+#include "match/backend.hpp"
 #include "mine/clique_space.hpp"
 
 namespace deltamatch::mine {
@@ -27,9 +29,9 @@ struct CliqueTask {
 constexpr unsigned heavy_root = 64;  // candidates
 constexpr unsigned branches_of_task = 4;
 
-std::vector<CliqueTask> clique_tasks(const OrderedGraph& graph) {
+std::vector<CliqueTask> clique_tasks(const OrderedGraph& graph, std::span<const VertexId> roots) {
   std::vector<CliqueTask> tasks;
-  for (VertexId v = 0; v < graph.vertices(); ++v) {
+  for (const VertexId v : roots) {
     const auto size = static_cast<unsigned>(graph.later(v).size());
     if (size < heavy_root) {
       tasks.push_back({v, 0, std::numeric_limits<unsigned>::max()});
@@ -56,30 +58,21 @@ class CliqueCounter {
     count(0, space_.size(), 1, 0);
   }
 
-  /// Cliques found with fewer than two vertices chosen freely, all of size k.
-  Count direct = 0;
-  /// How many leaves hold so many vertices and have so many pivots.
-  std::vector<std::vector<std::uint64_t>> leaves;
+  match::CliqueTally tally;
 
  private:
-  void count_leaf(unsigned held, unsigned pivots) {
-    if (leaves.size() <= held) leaves.resize(held + 1);
-    if (leaves[held].size() <= pivots) leaves[held].resize(pivots + 1, 0);
-    ++leaves[held][pivots];
-  }
-
   /// Whether the node ends here; the root's branches are shared out, so it ends in the first share only.
   bool ends(const Word* set, unsigned size, unsigned held, unsigned pivots, bool mine) {
     if (k_) {
       const unsigned k = *k_;
       if (held > k || held + pivots + size < k) return true;
       if (k - held <= 2) {
-        if (mine) direct += completions(set, size, pivots, k - held);
+        if (mine) tally.direct += completions(set, size, pivots, k - held);
         return true;
       }
     }
     if (size > 0) return false;
-    if (mine) count_leaf(held, pivots);
+    if (mine) tally.add_leaves(held, pivots, 1);
     return true;
   }
 
@@ -153,10 +146,11 @@ void add(std::vector<Count>& counts, std::size_t size, Count count) {
   counts[size] = checked_add(counts[size], count);
 }
 
-void add_leaves(std::vector<Count>& counts, const CliqueCounter& counter, std::optional<unsigned> k) {
-  for (unsigned held = 0; held < counter.leaves.size(); ++held) {
-    for (unsigned pivots = 0; pivots < counter.leaves[held].size(); ++pivots) {
-      const Count leaves = counter.leaves[held][pivots];
+void add(std::vector<Count>& counts, const match::CliqueTally& tally, std::optional<unsigned> k) {
+  if (k) add(counts, *k, tally.direct);
+  for (unsigned held = 0; held < tally.leaves.size(); ++held) {
+    for (unsigned pivots = 0; pivots < tally.leaves[held].size(); ++pivots) {
+      const Count leaves = tally.leaves[held][pivots];
       if (leaves == 0) continue;
       const unsigned least = k ? *k - held : 0;
       const unsigned most = k ? *k - held : pivots;
@@ -167,24 +161,41 @@ void add_leaves(std::vector<Count>& counts, const CliqueCounter& counter, std::o
   }
 }
 
-}  // namespace
-
-std::vector<Count> clique_counts(const SimpleGraph& graph, std::optional<unsigned> k, Workers& workers, RunControl& control) {
-  std::vector<Count> counts;
-  if (k && *k > graph.vertices()) return counts;
-  if (k && *k == 1) return {0, graph.vertices()};
-  const OrderedGraph ordered(graph, degeneracy_order(graph, k ? *k - 1 : 0));
-  const std::vector<CliqueTask> tasks = clique_tasks(ordered);
+/// The cliques that one of `roots` is the first vertex of.
+void count_on_cores(const OrderedGraph& graph, std::span<const VertexId> roots, std::optional<unsigned> k, Workers& workers,
+                    RunControl& control, std::vector<Count>& counts) {
+  const std::vector<CliqueTask> tasks = clique_tasks(graph, roots);
   std::vector<CliqueCounter> counters;
-  for (unsigned worker = 0; worker < workers.size(); ++worker) counters.emplace_back(ordered, k, control, worker);
+  for (unsigned worker = 0; worker < workers.size(); ++worker) counters.emplace_back(graph, k, control, worker);
   workers.for_each(tasks.size(), 8, [&](unsigned worker, std::size_t begin, std::size_t end) {
     control.set_share(static_cast<double>(begin) / static_cast<double>(tasks.size()));
     for (std::size_t i = begin; i < end && !control.stopped(); ++i) counters[worker].run(tasks[i]);
   });
-  for (const CliqueCounter& counter : counters) {
-    if (k) add(counts, *k, counter.direct);
-    add_leaves(counts, counter, k);
+  for (const CliqueCounter& counter : counters) add(counts, counter.tally, k);
+}
+
+}  // namespace
+
+std::vector<Count> clique_counts(const SimpleGraph& graph, std::optional<unsigned> k, Workers& workers, RunControl& control,
+                                 match::DenseSetCounter* devices) {
+  std::vector<Count> counts;
+  if (k && *k > graph.vertices()) return counts;
+  if (k && *k == 1) return {0, graph.vertices()};
+  const OrderedGraph ordered(graph, degeneracy_order(graph, k ? *k - 1 : 0));
+  std::vector<VertexId> roots;
+  if (devices != nullptr) {
+    auto [tally, left] = devices->count_cliques(ordered.later_lists(), k, [&](double share) {
+      control.set_share(share);
+      return !control.check(0);
+    });
+    add(counts, tally, k);
+    if (!k) add(counts, 1, ordered.vertices() - left.size());
+    roots = std::move(left);
+  } else {
+    roots.resize(ordered.vertices());
+    std::iota(roots.begin(), roots.end(), VertexId{0});
   }
+  count_on_cores(ordered, roots, k, workers, control, counts);
   return counts;
 }
 
@@ -196,10 +207,12 @@ CliqueResult count_cliques(const SimpleGraph& graph, std::optional<unsigned> k, 
   if (k && *k == 0) throw Error(ErrorKind::usage, "k", "a clique has at least 1 vertex", "choose a larger k");
   mine::RunControl control(options);
   Workers workers(options.threads);
+  const auto devices = options.backend ? options.backend->make_dense_set_counter() : nullptr;
   CliqueResult result;
-  result.counts = mine::clique_counts(graph, k, workers, control);
+  result.counts = mine::clique_counts(graph, k, workers, control, devices.get());
   result.complete = !control.stopped();
   result.seconds = control.seconds();
+  if (devices) result.kernel_seconds = devices->kernel_seconds();
   return result;
 }
 

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "base/parallel.hpp"
+#include "match/dense_set_counter.hpp"
 #include "mine/run_control.hpp"
 
 namespace deltamatch::mine {
 
-/// As deltamatch::count_cliques; stops when `control` says so.
+/// As deltamatch::count_cliques; stops when `control` says so. With `devices` (may be null) these count what they can.
 [[nodiscard]] std::vector<Count> clique_counts(const SimpleGraph& graph, std::optional<unsigned> k, Workers& workers,
-                                               RunControl& control);
+                                               RunControl& control, match::DenseSetCounter* devices = nullptr);
 
 }  // namespace deltamatch::mine

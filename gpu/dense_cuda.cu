@@ -1,0 +1,219 @@
+// Kernels that count dense sets, and the device that runs them.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "gpu/clique_step.hpp"
+#include "gpu/dense_ops.hpp"
+#include "gpu/dense_rows.hpp"
+#include "gpu/memory.hpp"
+#include "gpu/warp_nodes.cuh"
+
+namespace deltamatch::gpu {
+namespace {
+
+using device::Feed;
+using device::GroupOf;
+using device::no_node;
+using device::reserve;
+using device::whole_warp;
+
+constexpr unsigned block_threads = 128;
+constexpr unsigned row_lanes = 8;  // later lists are short on average
+
+__global__ void __launch_bounds__(block_threads) fill_rows_kernel(RowWork work) {
+  const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x / row_lanes;
+  for (std::uint64_t row = thread / row_lanes; row < work.count; row += step) {
+    fill_row(work, row, threadIdx.x % row_lanes, row_lanes, [&](std::uint64_t at, unsigned bit) {
+      atomicOr(reinterpret_cast<unsigned long long*>(work.rows) + at * work.row_words + bit / 64, 1ULL << bit % 64);
+    });
+  }
+}
+
+__global__ void __launch_bounds__(block_threads) seed_kernel(SeedWork work) {
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  const std::uint64_t last = (work.rows.count + 31) / 32 * 32;  // whole warps go on together
+  for (std::uint64_t row = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < last; row += step) {
+    const bool seed = row < work.rows.count && is_seed(work, row);
+    const std::uint64_t slot = reserve(Lane{}, work.output, seed ? 1 : 0);
+    if (seed) store_seed(work, row, slot);
+  }
+}
+
+template <unsigned words, unsigned lanes>
+__global__ void __launch_bounds__(block_threads) expand_kernel(CliqueWork work) {
+  extern __shared__ unsigned leaves[];  // by pivots; a launch has fewer than 2^32 nodes, and each ends in one leaf at most
+  for (unsigned i = threadIdx.x; i < work.leaf_slots; i += blockDim.x) leaves[i] = 0;
+  __syncthreads();
+
+  using Group = typename GroupOf<lanes>::type;
+  const CliqueSteps<words, Group> steps(Group{}, work.rows);
+  const bool leader = steps.group.rank() == 0;
+  Feed feed(work.count, &work.output.progress->taken);
+  CliqueNode<words> node{};
+  CliqueSplit<words> split{};
+  bool active = false;
+  for (;;) {
+    const std::uint64_t next = feed.take(steps.group, !active);
+    if (!active && next != no_node) {
+      node = steps.load(work.nodes, next);
+      active = true;
+    }
+    if (!__any_sync(whole_warp, active)) break;
+    unsigned children = 0;
+    if (active) {
+      const CliqueStep step = steps.step(node, work.missing, split);
+      if (step == CliqueStep::leaf && leader) atomicAdd(&leaves[node.pivots], 1);
+      active = step == CliqueStep::split;
+      if (active) children = steps.count(split.branches);
+    }
+    __syncwarp();
+    std::uint64_t slot = reserve(steps.group, work.output, children);
+    if (!active) continue;
+    if (slot == no_node && children > 0) {
+      unsigned long long at = 0;
+      if (leader) at = atomicAdd(&work.output.progress->deferred, 1);
+      steps.store(node, work.output.deferred, steps.group.from(at, 0));
+      active = false;
+      continue;
+    }
+    steps.branch(node, split, [&](const CliqueNode<words>& child) { steps.store(child, work.output.nodes, slot++); });
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < work.leaf_slots; i += blockDim.x) {
+    if (leaves[i] != 0) atomicAdd(&work.leaves[i], leaves[i]);
+  }
+}
+
+template <unsigned words, unsigned lanes>
+__global__ void __launch_bounds__(block_threads) evaluate_kernel(CliqueWork work) {
+  using Group = typename GroupOf<lanes>::type;
+  const CliqueSteps<words, Group> steps(Group{}, work.rows);
+  const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x / lanes;
+  unsigned long long sum = 0;
+  for (std::uint64_t i = thread / lanes; i < work.count; i += step) {
+    sum += steps.completions(steps.load(work.nodes, i), work.missing);
+  }
+  if (steps.group.rank() != 0) sum = 0;
+  for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_down_sync(whole_warp, sum, distance);
+  if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&work.output.progress->direct, sum);
+}
+
+using CliqueKernel = void (*)(CliqueWork);
+
+struct CliqueKernels {
+  CliqueKernel expand;
+  CliqueKernel evaluate;
+};
+
+template <std::size_t width>
+constexpr CliqueKernels kernels_of() {
+  return {expand_kernel<clique_widths[width].words, clique_widths[width].lanes>,
+          evaluate_kernel<clique_widths[width].words, clique_widths[width].lanes>};
+}
+
+CliqueKernels kernels_of(Width width) {
+  static constexpr CliqueKernels all[] = {kernels_of<0>(), kernels_of<1>(), kernels_of<2>(),
+                                          kernels_of<3>(), kernels_of<4>(), kernels_of<5>()};
+  static_assert(std::size(all) == clique_widths.size());
+  for (std::size_t i = 0; i < clique_widths.size(); ++i) {
+    if (clique_widths[i].members() == width.members()) return all[i];
+  }
+  throw Error("clique kernel", "there is none of this width", "report this as a bug");
+}
+
+class CudaDenseOps final : public DenseOps {
+ public:
+  CudaDenseOps() : stream_(make_stream()) {
+    int device = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+    for (Event* event : {&begin_, &end_}) {
+      cudaEvent_t made = nullptr;
+      check(cudaEventCreate(&made), "cudaEventCreate");
+      event->reset(made);
+    }
+  }
+
+  void* allocate(std::size_t bytes) override { return allocate_device(bytes); }
+  void free(void* memory) noexcept override {
+    static_cast<void>(cudaStreamSynchronize(stream_.get()));
+    cudaFree(memory);
+  }
+  std::size_t free_bytes() override { return free_device_bytes(); }
+
+  void write(void* device, const void* host, std::size_t bytes) override {
+    copy_with(device, host, bytes, cudaMemcpyHostToDevice);
+    wait();  // a copy from pinned memory would still be reading
+  }
+  void read(void* host, const void* device, std::size_t bytes) override {
+    copy_with(host, device, bytes, cudaMemcpyDeviceToHost);
+    wait();
+  }
+  void copy(void* to, const void* from, std::size_t bytes) override { copy_with(to, from, bytes, cudaMemcpyDeviceToDevice); }
+  void clear(void* device, std::size_t bytes) override {
+    check(cudaMemsetAsync(device, 0, bytes, stream_.get()), "cudaMemsetAsync");
+  }
+
+  void fill_rows(const RowWork& work) override { launch(fill_rows_kernel, work, work.count * row_lanes, 0); }
+  void seed(const SeedWork& work) override { launch(seed_kernel, work, work.rows.count, 0); }
+  void expand(const CliqueWork& work, Width width) override {
+    launch(kernels_of(width).expand, work, work.count * width.lanes, work.leaf_slots * sizeof(unsigned));
+  }
+  void evaluate(const CliqueWork& work, Width width) override {
+    launch(kernels_of(width).evaluate, work, work.count * width.lanes, 0);
+  }
+
+  double kernel_seconds() override {
+    settle_time();
+    return seconds_;
+  }
+
+ private:
+  /// As many blocks as the device runs at once, or as the threads need.
+  template <class Work>
+  void launch(void (*kernel)(Work), const Work& work, std::uint64_t threads, std::size_t shared) {
+    if (threads == 0) return;
+    settle_time();
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, shared),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    const std::uint64_t most = static_cast<std::uint64_t>(std::max(blocks, 1)) * static_cast<std::uint64_t>(processors_);
+    const auto grid = static_cast<unsigned>(std::min(most, (threads + block_threads - 1) / block_threads));
+    check(cudaEventRecord(begin_.get(), stream_.get()), "cudaEventRecord");
+    kernel<<<grid, block_threads, shared, stream_.get()>>>(work);
+    check(cudaGetLastError(), "kernel that counts dense sets");
+    check(cudaEventRecord(end_.get(), stream_.get()), "cudaEventRecord");
+    timing_ = true;
+  }
+
+  void copy_with(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream_.get()), "cudaMemcpyAsync");
+  }
+  void wait() { check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize"); }
+
+  /// Adds what the last launch took.
+  void settle_time() {
+    if (!timing_) return;
+    timing_ = false;
+    float milliseconds = 0;
+    check(cudaEventSynchronize(end_.get()), "cudaEventSynchronize");
+    check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "cudaEventElapsedTime");
+    seconds_ += milliseconds * 1e-3;
+  }
+
+  Stream stream_;
+  Event begin_;
+  Event end_;
+  int processors_ = 0;
+  bool timing_ = false;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<DenseOps> make_cuda_dense_ops() { return std::make_unique<CudaDenseOps>(); }
+
+}  // namespace deltamatch::gpu

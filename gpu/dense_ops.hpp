@@ -1,0 +1,50 @@
+// What counting dense sets asks of a device. The CUDA one queues everything on a stream; tests run it on one whose device is
+// the host.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+
+#include "gpu/dense_layout.hpp"
+
+namespace deltamatch::gpu {
+
+/// The widths that kernels are compiled for, ascending.
+inline constexpr std::array<Width, 6> clique_widths{{{1, 1}, {2, 1}, {4, 1}, {8, 1}, {1, 32}, {4, 32}}};
+
+/// Calls take effect in order; all but read may return before they have.
+class DenseOps {
+ public:
+  virtual ~DenseOps() = default;
+  DenseOps() = default;
+  DenseOps(const DenseOps&) = delete;
+  DenseOps& operator=(const DenseOps&) = delete;
+
+  /// Of the device, aligned to 256 bytes. Throws DeviceOutOfMemory.
+  [[nodiscard]] virtual void* allocate(std::size_t bytes) = 0;
+  /// Waits for what may use it.
+  virtual void free(void* memory) noexcept = 0;
+  [[nodiscard]] virtual std::size_t free_bytes() = 0;
+
+  /// From and to the host's memory, which may be changed afterwards.
+  virtual void write(void* device, const void* host, std::size_t bytes) = 0;
+  virtual void read(void* host, const void* device, std::size_t bytes) = 0;
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void clear(void* device, std::size_t bytes) = 0;
+
+  virtual void fill_rows(const RowWork& work) = 0;
+  virtual void seed(const SeedWork& work) = 0;
+  /// Follows each node until it has no candidates left; its children go to the output. `width` is one of clique_widths.
+  virtual void expand(const CliqueWork& work, Width width) = 0;
+  /// Counts the cliques of nodes that lack at most two vertices.
+  virtual void evaluate(const CliqueWork& work, Width width) = 0;
+
+  /// What kernels have taken so far.
+  [[nodiscard]] virtual double kernel_seconds() = 0;
+};
+
+/// Of the current device.
+[[nodiscard]] std::unique_ptr<DenseOps> make_cuda_dense_ops();
+
+}  // namespace deltamatch::gpu

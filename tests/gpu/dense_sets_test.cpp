@@ -1,0 +1,141 @@
+// Cliques on a device against those of the CPU.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "deltamatch/mine.hpp"
+#include "gpu/support.hpp"
+
+namespace deltamatch {
+namespace {
+
+using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+/// `n` vertices of which vertex v is joined to each before it with this probability.
+SimpleGraph random_graph(std::uint32_t n, double density, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Edges edges;
+  for (std::uint32_t v = 0; v < n; ++v) {
+    for (std::uint32_t u = 0; u < v; ++u) {
+      if (std::uniform_real_distribution<double>()(random) < density) edges.emplace_back(u, v);
+    }
+  }
+  return {n, edges};
+}
+
+/// Ends drawn with a bias to low numbers: a dense core in a sparse graph.
+SimpleGraph skewed_graph(std::uint32_t n, std::size_t edges, double bias, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform;
+  const auto end = [&] { return static_cast<std::uint32_t>(std::pow(uniform(random), bias) * n); };
+  Edges drawn;
+  for (std::size_t i = 0; i < edges; ++i) drawn.emplace_back(end(), end());
+  return {n, drawn};
+}
+
+SimpleGraph complete_multipartite(std::uint32_t parts, std::uint32_t size) {
+  Edges edges;
+  for (std::uint32_t v = 0; v < parts * size; ++v) {
+    for (std::uint32_t u = 0; u < v; ++u) {
+      if (u % parts != v % parts) edges.emplace_back(u, v);
+    }
+  }
+  return {parts * size, edges};
+}
+
+void expect_equal(const SimpleGraph& graph, std::optional<unsigned> k, const std::shared_ptr<Backend>& backend) {
+  const CliqueResult expected = count_cliques(graph, k);
+  const CliqueResult got = count_cliques(graph, k, {.backend = backend});
+  ASSERT_TRUE(got.kernel_seconds.has_value());
+  ASSERT_EQ(got.counts.size(), expected.counts.size()) << "k " << k.value_or(0);
+  for (std::size_t size = 0; size < expected.counts.size(); ++size) {
+    EXPECT_TRUE(got.counts[size] == expected.counts[size])
+        << "size " << size << ", k " << k.value_or(0) << ": " << to_string(got.counts[size]) << ", not "
+        << to_string(expected.counts[size]);
+  }
+}
+
+constexpr unsigned most = 9;
+
+TEST(GpuCliques, OfSmallGraphs) {
+  DELTAMATCH_NEEDS_GPU();
+  const auto backend = make_gpu_backend();
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto n = static_cast<std::uint32_t>(1 + random() % 150);
+    const SimpleGraph graph = random_graph(n, 0.05 + 0.4 * static_cast<double>(random() % 100) / 100, seed);
+    expect_equal(graph, std::nullopt, backend);
+    for (unsigned k = 1; k <= most; ++k) expect_equal(graph, k, backend);
+  }
+}
+
+TEST(GpuCliques, OfGraphsWithADenseCore) {
+  DELTAMATCH_NEEDS_GPU();
+  const auto backend = make_gpu_backend();
+  const SimpleGraph graph = skewed_graph(200000, 2000000, 3, 1);
+  for (unsigned k = 1; k <= most; ++k) expect_equal(graph, k, backend);
+  expect_equal(graph, std::nullopt, backend);
+}
+
+// Later lists of up to 64, 128, 256, 512, 2048 and 8192 members, and beyond.
+TEST(GpuCliques, InSpacesOfEveryWidth) {
+  DELTAMATCH_NEEDS_GPU();
+  const auto backend = make_gpu_backend();
+  for (const std::uint32_t n : {33U, 65U, 66U, 110U, 129U, 130U, 257U, 258U, 513U, 514U, 700U, 1100U}) {
+    const SimpleGraph complete = complete_multipartite(n, 1);
+    for (const unsigned k : {2U, 3U, 4U, 5U, 8U}) expect_equal(complete, k, backend);
+    if (n <= 110) expect_equal(complete, std::nullopt, backend);
+  }
+  for (const std::uint32_t n : {200U, 900U, 3000U, 10000U}) {
+    const SimpleGraph bipartite = complete_multipartite(2, n);
+    expect_equal(bipartite, 3, backend);
+    expect_equal(random_graph(n / 2, 0.1, n), 4, backend);
+  }
+}
+
+TEST(GpuCliques, OfTuranGraphs) {
+  DELTAMATCH_NEEDS_GPU();
+  const auto backend = make_gpu_backend();
+  for (const std::uint32_t parts : {3U, 8U, 12U}) {
+    const SimpleGraph graph = complete_multipartite(parts, 5);
+    for (unsigned k = 1; k <= most; ++k) expect_equal(graph, k, backend);
+    expect_equal(graph, std::nullopt, backend);
+  }
+}
+
+TEST(GpuCliques, WithLittleMemory) {
+  DELTAMATCH_NEEDS_GPU();
+  const SimpleGraph graph = skewed_graph(20000, 400000, 2, 2);
+  for (const std::size_t bytes : {std::size_t{1} << 12, std::size_t{1} << 20, std::size_t{1} << 24}) {
+    const auto backend = make_gpu_backend({.memory = bytes});
+    for (const auto k : {std::optional(4U), std::optional(6U), std::optional<unsigned>()}) expect_equal(graph, k, backend);
+  }
+}
+
+TEST(GpuCliques, OnSeveralDevices) {
+  DELTAMATCH_NEEDS_GPU();
+  std::vector<int> devices;
+  for (int i = 0; i < gpu_count(); ++i) devices.push_back(i);
+  if (devices.size() == 1) devices.push_back(0);
+  const auto backend = make_gpu_backend({.devices = devices});
+  const SimpleGraph graph = skewed_graph(50000, 1000000, 2, 3);
+  for (const auto k : {std::optional(3U), std::optional(5U), std::optional<unsigned>()}) expect_equal(graph, k, backend);
+}
+
+TEST(GpuCliques, AStopLeavesLowerBounds) {
+  DELTAMATCH_NEEDS_GPU();
+  const auto backend = make_gpu_backend({.memory = std::size_t{1} << 26});
+  const SimpleGraph graph = random_graph(400, 0.4, 4);
+  const Count all = count_cliques(graph, 7).counts.at(7);
+  for (int calls = 0; calls < 30; calls += 3) {
+    int asked = 0;
+    const CliqueResult got =
+        count_cliques(graph, 7, {.threads = 1, .stop = [&] { return asked++ >= calls; }, .backend = backend});
+    EXPECT_EQ(got.complete, asked <= calls);
+    EXPECT_TRUE((got.counts.size() > 7 ? got.counts[7] : 0) <= all) << calls;
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch

@@ -1,0 +1,132 @@
+// A device that counts dense sets on the host, with the steps that the kernels take, one node after the other. Fresh memory
+// holds rubbish.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <new>
+
+#include "gpu/check.hpp"
+#include "gpu/clique_step.hpp"
+#include "gpu/dense_ops.hpp"
+#include "gpu/dense_rows.hpp"
+
+namespace deltamatch::gpu {
+
+class HostDenseOps : public DenseOps {
+ public:
+  struct Figures {
+    std::size_t limit = std::size_t{1} << 28;  // of device memory
+    std::size_t refused = 0;                   // allocations that fail before one succeeds
+    std::size_t used = 0;
+    std::size_t launches = 0;
+    std::size_t deferred = 0;
+  };
+  explicit HostDenseOps(Figures& figures) : figures_(&figures) {}
+
+  void* allocate(std::size_t bytes) override {
+    if (figures_->refused > 0) {
+      --figures_->refused;
+      throw DeviceOutOfMemory("test");
+    }
+    if (figures_->used + bytes > figures_->limit) throw DeviceOutOfMemory("test");
+    figures_->used += bytes;
+    void* memory = ::operator new(bytes);
+    std::memset(memory, 0xcd, bytes);
+    sizes_[memory] = bytes;
+    return memory;
+  }
+  void free(void* memory) noexcept override {
+    figures_->used -= sizes_.at(memory);
+    sizes_.erase(memory);
+    ::operator delete(memory);
+  }
+  std::size_t free_bytes() override { return figures_->limit - figures_->used; }
+  void write(void* device, const void* host, std::size_t bytes) override { std::memcpy(device, host, bytes); }
+  void read(void* host, const void* device, std::size_t bytes) override { std::memcpy(host, device, bytes); }
+  void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void clear(void* device, std::size_t bytes) override { std::memset(device, 0, bytes); }
+
+  void fill_rows(const RowWork& work) override {
+    for (std::uint64_t row = 0; row < work.count; ++row) {
+      for (unsigned lane = 0; lane < 3; ++lane) {
+        fill_row(work, row, lane, 3,
+                 [&](std::uint64_t at, unsigned bit) { work.rows[at * work.row_words + bit / 64] |= Word{1} << bit % 64; });
+      }
+    }
+  }
+  void seed(const SeedWork& work) override {
+    for (std::uint64_t row = 0; row < work.rows.count; ++row) {
+      if (is_seed(work, row)) store_seed(work, row, reserve(work.output, 1));
+    }
+  }
+  void expand(const CliqueWork& work, Width width) override {
+    ++figures_->launches;
+    with(width, [&]<unsigned words>() {
+      const CliqueSteps<words, Lane> steps(Lane{}, work.rows);
+      for (std::uint64_t i = 0; i < work.count; ++i) follow(work, steps, steps.load(work.nodes, i));
+    });
+    figures_->deferred += work.output.progress->deferred;
+  }
+  void evaluate(const CliqueWork& work, Width width) override {
+    ++figures_->launches;
+    with(width, [&]<unsigned words>() {
+      const CliqueSteps<words, Lane> steps(Lane{}, work.rows);
+      for (std::uint64_t i = 0; i < work.count; ++i) {
+        work.output.progress->direct += steps.completions(steps.load(work.nodes, i), work.missing);
+      }
+    });
+  }
+  double kernel_seconds() override { return 0; }
+
+ private:
+  static constexpr std::uint64_t refused = ~std::uint64_t{0};
+
+  /// As the kernels do: what was reserved behind the first slot that was refused is not written.
+  static std::uint64_t reserve(const Output& output, unsigned wanted) {
+    Progress& progress = *output.progress;
+    const std::uint64_t first = progress.reserved;
+    progress.reserved += wanted;
+    if (first + wanted <= output.capacity) return first;
+    progress.cut = std::max(progress.cut, ~static_cast<unsigned long long>(first));
+    return refused;
+  }
+
+  template <unsigned words>
+  void follow(const CliqueWork& work, const CliqueSteps<words, Lane>& steps, CliqueNode<words> node) {
+    CliqueSplit<words> split{};
+    for (;;) {
+      const CliqueStep step = steps.step(node, work.missing, split);
+      if (step == CliqueStep::leaf) ++work.leaves[node.pivots];
+      if (step != CliqueStep::split) return;
+      const unsigned children = steps.count(split.branches);
+      std::uint64_t slot = reserve(work.output, children);
+      if (slot == refused && children > 0) return steps.store(node, work.output.deferred, work.output.progress->deferred++);
+      steps.branch(node, split, [&](const CliqueNode<words>& child) { steps.store(child, work.output.nodes, slot++); });
+    }
+  }
+
+  template <class Body>
+  static void with(Width width, Body&& body) {
+    switch (width.row_words()) {
+      case 1:
+        return body.template operator()<1>();
+      case 2:
+        return body.template operator()<2>();
+      case 4:
+        return body.template operator()<4>();
+      case 8:
+        return body.template operator()<8>();
+      case 32:
+        return body.template operator()<32>();
+      default:
+        return body.template operator()<128>();
+    }
+  }
+
+  Figures* figures_;
+  std::map<void*, std::size_t> sizes_;
+};
+
+}  // namespace deltamatch::gpu
