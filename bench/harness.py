@@ -23,9 +23,10 @@ class Refused(Exception):
 
 
 class Run:
-    """A finished program: what it wrote, the seconds it took and its largest resident set in MiB."""
+    """A finished program: what it wrote, the seconds it took and its largest resident set in MiB. Refused unless its exit code is
+    one of `fine`."""
 
-    def __init__(self, command):
+    def __init__(self, command, fine=(0,)):
         self.command = [str(part) for part in command]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             begin = time.monotonic()
@@ -37,7 +38,7 @@ class Run:
             out.seek(0)
             err.seek(0)
             self.out, errors = out.read(), err.read()
-        if process.returncode != 0:
+        if process.returncode not in fine:
             raise Refused(f"{shlex.join(self.command)}\nexit {process.returncode}: {errors.strip() or self.out.strip()[-500:]}")
 
     def json(self):
