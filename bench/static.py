@@ -63,7 +63,7 @@ def measure(options, name, cliques):
     runs = {str(threads): (threads, []) for threads in options.threads}
     runs.update({way: (options.threads[0], arguments) for way, arguments in WAYS.items() if way})
     if options.gpu:
-        runs["GPU"] = (0, ["--backend", "gpu", "--filter", "none"])
+        runs["GPU"] = (options.threads[-1], ["--backend", "gpu", "--filter", "none"])
     seconds = {}
     for _ in range(options.repeat):
         for key, (threads, arguments) in runs.items():
