@@ -5,18 +5,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <numeric>
-#include <stdexcept>
+#include <utility>
 
 #include "contest.hpp"
 #include "deltamatch/error.hpp"
 #include "engine/bulk.hpp"
+#include "gpu_bench_options.hpp"
 #include "graphs.hpp"
+#include "report.hpp"
 #ifdef DELTAMATCH_WITH_GPU
 #include "deltamatch/gpu.hpp"
 #endif
@@ -24,111 +22,9 @@
 namespace deltamatch::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-struct Options {
-  std::string graph = "rmat";
-  unsigned scale = 16;
-  std::uint64_t edges = 1 << 20;
-  std::uint32_t vertices = 1 << 16;
-  double max_degree = 4400;
-  double exponent = 2.5;
-  double local = 0.5;
-  bool directed = false;
-  unsigned labels = 0;
-  std::vector<std::string> queries;
-  bool together = false;
-  std::vector<std::string> policies{"cpu"};
-  std::vector<std::size_t> batch{4096};
-  unsigned batches = 3;
-  unsigned warmup = 1;
-  std::string memory = "1G";
-  double walks = 0;
-  bool measure = false;
-  GpuTables tables = GpuTables::automatic;
-  double idle_share = 0;
-  unsigned threads = 0;
-  std::uint64_t seed = 1;
-  double patience = 60;
-  double limit = 1e9;
-  std::string corrupt;
-  std::string out;
-};
-
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-std::size_t parse_bytes(std::string text) {
-  unsigned shift = 0;
-  if (!text.empty()) {
-    const std::size_t unit = std::string("KMG").find(text.back());
-    if (unit != std::string::npos) {
-      shift = static_cast<unsigned>(unit + 1) * 10;
-      text.pop_back();
-    }
-  }
-  std::size_t read = 0;
-  const unsigned long long number = std::stoull(text, &read);
-  if (read != text.size()) throw std::invalid_argument("--memory is no number of bytes");
-  return static_cast<std::size_t>(number) << shift;
-}
-
-// Lines go to standard output and to the file, each as soon as it is known: a run that is cut short leaves what it measured.
-class Report {
- public:
-  explicit Report(const std::string& path) {
-    if (path.empty()) return;
-    file_.open(path, std::ios::app);
-    if (!file_) throw Error(path, "cannot be written", "check the path");
-  }
-  void line(const Json& json) {
-    const std::string text = json.dump();
-    std::cout << text << std::endl;
-    if (file_.is_open()) file_ << text << std::endl;
-  }
-
- private:
-  std::ofstream file_;
-};
-
-// The queries that stand at the same time.
-struct QuerySet {
-  std::string name;
-  std::vector<Query> queries;
-};
-
-Query read_query(const std::filesystem::path& path, bool directed) {
-  std::ifstream file(path);
-  if (!file) throw Error(ErrorKind::usage, path.string(), "the query cannot be read", "check the path");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const std::string name = path.stem().string();
-  return path.extension() == ".graph" ? parse_query_graph(text, name, directed, path.string())
-                                      : parse_pattern(text, name, path.string());
-}
-
-std::vector<QuerySet> read_queries(const Options& options) {
-  namespace fs = std::filesystem;
-  std::vector<QuerySet> sets;
-  for (const fs::path path : options.queries) {
-    if (!fs::is_directory(path)) {
-      sets.push_back({path.stem().string(), {read_query(path, options.directed)}});
-      continue;
-    }
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(path)) {
-      const fs::path extension = entry.path().extension();
-      if (extension == ".graph" || extension == ".pattern") files.push_back(entry.path());
-    }
-    std::sort(files.begin(), files.end());
-    if (files.empty()) throw Error(ErrorKind::usage, path.string(), "holds no query");
-    if (options.together) sets.push_back({path.filename().string(), {}});
-    for (const fs::path& file : files) {
-      if (!options.together) sets.push_back({file.stem().string(), {}});
-      sets.back().queries.push_back(read_query(file, options.directed));
-    }
-  }
-  return sets;
-}
 
 // Which engine a policy runs on: unified memory moves away under all others.
 enum class Home { host, pinned, managed };
@@ -138,22 +34,25 @@ Home home_of(const std::string& policy) {
 }
 
 #ifdef DELTAMATCH_WITH_GPU
-std::shared_ptr<Backend> gpu_backend(const Options& options, const std::string& policy) {
+std::shared_ptr<Backend> gpu_backend(const BenchOptions& options, const std::string& policy) {
   static const std::map<std::string, CachePolicy> names{
       {"none", CachePolicy::none},       {"degree", CachePolicy::degree},           {"k-hop", CachePolicy::k_hop},
       {"managed", CachePolicy::managed}, {"random-walk", CachePolicy::random_walk}, {"resident", CachePolicy::resident}};
+  static const std::map<std::string, GpuTables> tables{
+      {"auto", GpuTables::automatic}, {"always", GpuTables::always}, {"never", GpuTables::never}};
   const auto at = names.find(policy);
   if (at == names.end()) throw Error(ErrorKind::usage, "--policies", "'" + policy + "' is not offered");
   const bool cached = policy == "degree" || policy == "k-hop" || policy == "random-walk";
-  return make_gpu_backend({.devices = {0},
-                           .policy = at->second,
-                           .memory = cached ? parse_bytes(options.memory) : 0,
-                           .walks = options.walks,
-                           .measure = options.measure,
-                           .testing = {.idle_share = options.idle_share, .tables = options.tables}});
+  return make_gpu_backend(
+      {.devices = {0},
+       .policy = at->second,
+       .memory = cached ? parse_bytes(options.memory) : 0,
+       .walks = options.walks,
+       .measure = options.measure,
+       .testing = {.idle_share = options.idle_share, .tables = tables.at(options.tables), .forgets = options.fresh}});
 }
 #else
-std::shared_ptr<Backend> gpu_backend(const Options&, const std::string& policy) {
+std::shared_ptr<Backend> gpu_backend(const BenchOptions&, const std::string& policy) {
   throw Error(ErrorKind::usage, "--policies", "'" + policy + "' is not offered in a build without CUDA", "give cpu");
 }
 #endif
@@ -165,7 +64,7 @@ struct Arena {
   std::shared_ptr<Contest> contest;
 };
 
-Arena make_arena(const Options& options, const std::vector<std::string>& policies, bool managed) {
+Arena make_arena(const BenchOptions& options, const std::vector<std::string>& policies, bool managed) {
   Arena arena;
   arena.policies = policies;
   graph::SlabAllocator* slabs = &graph::heap_slabs();
@@ -202,7 +101,7 @@ struct Summary {
   }
 };
 
-constexpr std::array<const char*, 6> steps{"apply", "estimate", "cache", "match", "settle", "total"};
+constexpr std::array<const char*, 7> steps{"apply", "estimate", "cache", "match", "kernel", "settle", "total"};
 
 // What a policy did over the batches of one query set and batch size.
 struct Record {
@@ -217,7 +116,7 @@ struct Record {
 
 class Bench {
  public:
-  Bench(const Options& options, Report& report) : options_(&options), report_(&report), workers_(options.threads) {}
+  Bench(const BenchOptions& options, Report& report) : options_(&options), report_(&report), workers_(options.threads) {}
 
   int run() {
     const std::vector<QuerySet> sets = read_queries(*options_);
@@ -373,7 +272,7 @@ class Bench {
       return false;
     }
     ++calls_[p];
-    last_[p] = heat.statistics;
+    const double kernel = heat.statistics.kernel_seconds - std::exchange(last_[p], heat.statistics).kernel_seconds;
     if (!heat.complete) {
       record.trouble = "out of time";
     } else if (!ledger_.agrees(name, heat.counts)) {
@@ -392,12 +291,20 @@ class Bench {
     const double apply = result.seconds.apply;
     const double settle = result.seconds.settle;
     const std::array<double, steps.size()> seconds{
-        apply, heat.estimate, heat.cache, heat.match, settle, apply + heat.estimate + heat.cache + heat.match + settle};
+        apply, heat.estimate, heat.cache, heat.match, kernel, settle, apply + heat.estimate + heat.cache + heat.match + settle};
     for (std::size_t s = 0; s < steps.size(); ++s) record.seconds[s].values.push_back(seconds[s]);
     record.after = heat.statistics;
     record.counts.resize(heat.counts.size());
     for (std::size_t i = 0; i < heat.counts.size(); ++i) record.counts[i] += heat.counts[i];
     return heat.complete;
+  }
+
+  // What is told is the mean over all batches so far: of those measured here.
+  static TopLists of_batches(const Record& record, const TopLists& before, const TopLists& after) {
+    const auto earlier = static_cast<double>(record.before_batches);
+    const auto now = static_cast<double>(record.seconds.back().values.size());
+    const auto mean = [&](double a, double b) { return (b * (earlier + now) - a * earlier) / now; };
+    return {after.share, mean(before.accesses, after.accesses), mean(before.coverage, after.coverage)};
   }
 
   void print(const QuerySet& set, const std::string& policy, std::size_t batch, std::size_t batches, const Record& record) {
@@ -435,17 +342,22 @@ class Bench {
       line["cached_lists"] = record.after.cached_lists;
       line["cached_bytes"] = record.after.cached_bytes;
       line["memory"] = parse_bytes(options_->memory);
+      if (options_->fresh) line["fresh"] = true;
+      if (!record.after.notice.empty()) line["notice"] = record.after.notice;
       if (options_->measure) {
-        // What is told is the mean over all batches so far.
-        const auto before = static_cast<double>(record.before_batches);
-        const auto now = static_cast<double>(record.seconds.back().values.size());
-        line["coverage"] = (record.after.coverage * (before + now) - record.before.coverage * before) / now;
+        const TopLists top5{0.05, 0, record.after.coverage};
+        line["coverage"] = of_batches(record, {0.05, 0, record.before.coverage}, top5).coverage;
+        for (std::size_t i = 0; i < record.after.top.size(); ++i) {
+          const TopLists before = record.before.top.empty() ? TopLists{} : record.before.top[i];
+          const TopLists top = of_batches(record, before, record.after.top[i]);
+          line["top"].push_back({{"share", top.share}, {"accesses", top.accesses}, {"coverage", top.coverage}});
+        }
       }
     }
     report_->line(line);
   }
 
-  const Options* options_;
+  const BenchOptions* options_;
   Report* report_;
   Workers workers_;
   Clock::time_point start_ = Clock::now();
@@ -459,47 +371,13 @@ class Bench {
   int skipped_ = 0;
 };
 
-void add_options(CLI::App& app, Options& options) {
-  app.add_option("--graph", options.graph, "What to make")->check(CLI::IsMember({"rmat", "ldbc", "grid"}));
-  app.add_option("--scale", options.scale, "rmat: 2^scale vertices");
-  app.add_option("--edges", options.edges, "rmat, ldbc: edges drawn; repetitions are dropped");
-  app.add_option("--vertices", options.vertices, "ldbc, grid: vertices");
-  app.add_option("--max-degree", options.max_degree, "ldbc: expected degree of the heaviest vertex");
-  app.add_option("--exponent", options.exponent, "ldbc: of the degree distribution");
-  app.add_option("--local", options.local, "ldbc: share of edges within communities");
-  app.add_flag("--directed,!--undirected", options.directed, "Edges have a direction");
-  app.add_option("--labels", options.labels, "Vertex labels 0, 1, ...; 0: none")->check(CLI::Range(0, 256));
-  app.add_option("--queries", options.queries, "Query files or folders of them")->delimiter(',')->required();
-  app.add_flag("--together", options.together, "All queries of a folder stand at once");
-  app.add_option("--policies", options.policies, "cpu, cpu-1 (one thread), none, degree, k-hop, managed, random-walk, resident")
-      ->delimiter(',');
-  app.add_option("--batch", options.batch, "Updates in a batch; several: one run for each")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  app.add_option("--batches", options.batches, "Batches that are measured")->check(CLI::PositiveNumber);
-  app.add_option("--warmup", options.warmup, "Batches before those");
-  app.add_option("--memory", options.memory, "Device memory for the lists of each caching policy, e.g. 512M");
-  app.add_option("--walks", options.walks, "Random walks for each batch");
-  app.add_option("--idle-share", options.idle_share, "Share of the warps that must be idle before work is shared with them");
-  app.add_option("--tables", options.tables, "Which sums are counted with tables")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, GpuTables>{
-          {"auto", GpuTables::automatic}, {"always", GpuTables::always}, {"never", GpuTables::never}}));
-  app.add_flag("--measure", options.measure, "Count every look-up on the device, for coverage (slows matching down)");
-  app.add_option("--threads", options.threads, "Threads; 0: as many as there are cores");
-  app.add_option("--seed", options.seed, "Of graph, labels and stream");
-  app.add_option("--patience", options.patience, "Seconds for a batch under one policy, which is then stopped");
-  app.add_option("--limit", options.limit, "Seconds after which no further batch is begun");
-  app.add_option("--corrupt", options.corrupt, "Adds one to this policy's counts, to see that it is noticed");
-  app.add_option("--out", options.out, "Appends the JSON lines to this file, too");
-}
-
 }  // namespace
 }  // namespace deltamatch::bench
 
 int main(int argc, char** argv) {
   using namespace deltamatch;
   CLI::App app{"Matches a stream of updates under several policies and compares counts and times"};
-  bench::Options options;
+  bench::BenchOptions options;
   bench::add_options(app, options);
   app.option_defaults()->always_capture_default();
   CLI11_PARSE(app, argc, argv);

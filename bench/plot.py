@@ -2,7 +2,7 @@
 """Tables and plots from the results files of scripts/gpu-run: the figures and tables of the GCSM paper, on our graphs.
 
 Writes DIR/tables.md, and with gnuplot DIR/*.png. Of several lines for the same (graph, labels, query, policy, batch, measured or
-not) the last one counts. Standard library only.
+not, with caches that last or not) the last one counts. Standard library only.
 """
 
 import argparse
@@ -22,7 +22,7 @@ class Results:
     """The lines of several files. A run cut short may leave half a line behind: that is told, not hidden."""
 
     def __init__(self, paths):
-        self.runs, self.graphs, self.troubles, lines = [], {}, [], {}
+        self.runs, self.graphs, self.troubles, self.profiles, lines = [], {}, [], {}, {}
         for path in paths:
             for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
                 try:
@@ -36,12 +36,15 @@ class Results:
                 elif kind == "graph":
                     self.graphs[name_of(line)] = line
                 elif kind == "bench":
-                    key = (name_of(line), line["query"], line["policy"], line["batch"], "coverage" in line)
-                    lines[key] = line
+                    kept = "measured" if "coverage" in line else "fresh" if line.get("fresh") else "timed"
+                    lines[name_of(line), line["query"], line["policy"], line["batch"], kept] = line
+                elif kind == "profile":
+                    self.profiles[line.get("graph"), line.get("query"), line["policy"]] = line
                 elif kind in ("mismatch", "failure", "missing", "test"):
                     self.troubles.append(f"{path.name}:{number}: {text[:200]}")
-        self.measured = [line for key, line in lines.items() if key[-1]]
-        self.timed = [line for key, line in lines.items() if not key[-1] and line["batches"] > 0]
+        self.measured = [line for key, line in lines.items() if key[-1] == "measured"]
+        self.timed = [line for key, line in lines.items() if key[-1] == "timed" and line["batches"] > 0]
+        self.fresh = [line for key, line in lines.items() if key[-1] == "fresh" and line["batches"] > 0]
         for key, line in lines.items():
             if "trouble" in line or not line["agrees"]:
                 what = line.get("trouble") or "counts differ"
@@ -229,6 +232,66 @@ def coverage(results, out):
         out.add("Look-ups in a batch", table(["graph", "batch", "query", "policy", "look-ups", "hits %", "copied MiB", "cached MiB"], rows))
 
 
+def distribution(results, out):
+    """Figure 15: how much of the accesses falls on few lists (a), and how many of those were cached (b)."""
+    found = collections.defaultdict(list)
+    for line in results.measured:
+        if "trouble" not in line and line.get("top"):
+            found[name_of(line), line["batch"]].append(line)
+    for (graph, batch), lines in sorted(found.items()):
+        lines.sort(key=lambda line: (line["query"], POLICIES.index(line["policy"])))
+        shares = [top["share"] for top in lines[0]["top"]]
+        percent = [f"{100 * share:g} %" for share in shares]
+        # What is looked up does not depend on the policy.
+        queries = {line["query"]: line for line in lines}
+        rows = [[query, *(f"{100 * top['accesses']:.1f}" for top in line["top"])] for query, line in queries.items()]
+        out.add(f"Share of the look-ups that fall on the most accessed lists (%), batches of {batch}: {graph}", table(["query", *percent], rows))
+        data = [["lists", *queries]] + [[100 * share, *(100 * line["top"][i]["accesses"] for line in queries.values())]
+                                        for i, share in enumerate(shares)]
+        columns = ", ".join(f"{'DATA' if i == 0 else chr(39) * 2} using 1:{i + 2} title columnheader({i + 2})" for i in range(len(queries)))
+        settings = ["set style data linespoints", "set xlabel 'most accessed lists (%)'", "set yrange [0:100]"]
+        out.plot(f"accesses-{file_of(graph)}-{batch}", f"Look-ups on the most accessed lists, {graph}", data,
+                 [*settings, "set ylabel 'look-ups (%)'"], columns)
+        few = [i for i, share in enumerate(shares) if share <= 0.05]
+        rows = [[line["query"], line["policy"], *(f"{100 * line['top'][i]['coverage']:.1f}" for i in few)] for line in lines]
+        out.add(f"Share of the most accessed lists that were cached (%), batches of {batch}: {graph}",
+                table(["query", "policy", *(percent[i] for i in few)], rows))
+        names = [f"{line['query']} {line['policy']}" for line in lines]
+        data = [["lists", *names]] + [[100 * shares[i], *(100 * line["top"][i]["coverage"] for line in lines)] for i in few]
+        columns = ", ".join(f"{'DATA' if i == 0 else chr(39) * 2} using 1:{i + 2} title columnheader({i + 2})" for i in range(len(names)))
+        out.plot(f"coverage-{file_of(graph)}-{batch}", f"Most accessed lists that were cached, {graph}", data,
+                 [*settings, "set ylabel 'cached (%)'"], columns)
+
+
+def survival(results, out):
+    """What lists that stay in the cache from batch to batch save, against a cache that is packed afresh each time."""
+    rows = []
+    for line in sorted(results.fresh, key=lambda line: (name_of(line), line["batch"], line["query"], line["policy"])):
+        for kept in results.complete(graph=name_of(line), query=line["query"], policy=line["policy"], batch=line["batch"]):
+            rows.append([name_of(line), line["batch"], line["query"], line["policy"],
+                         *(milliseconds(one["median"][step]) for step in ("cache", "total") for one in (line, kept)),
+                         *(f"{one['copied_bytes'] / 2**20:.3g}" for one in (line, kept))])
+    if rows:
+        out.add("Caches that are forgotten before every batch, and caches that last (ms, median)",
+                table(["graph", "batch", "query", "policy", "cache, forgotten", "lasting", "total, forgotten", "lasting", "copied MiB, forgotten",
+                       "lasting"], rows))
+
+
+def profiles(results, out):
+    """Where the time of the kernels goes."""
+    rows = []
+    for (graph, query, policy), line in sorted(results.profiles.items(), key=str):
+        if "trouble" in line:
+            results.troubles.append(f"profile of {policy}: {line['trouble']}")
+            continue
+        states = ", ".join(f"{state} {share}" for state, share in list(line["warps_percent"].items())[:5])
+        rows.append([graph, query, policy, milliseconds(line["seconds"] / line["launches"]),
+                     *(line.get(key, "") for key in ("dram_gb_s", "pcie_read_gb_s", "occupancy_percent", "issue_active_percent")), states])
+    if rows:
+        out.add("Matching kernels, by ncu", table(["graph", "query", "policy", "ms", "DRAM GB/s", "read over PCIe GB/s", "occupancy %",
+                                                   "issuing %", "warps are (%)"], rows))
+
+
 def hit_share(line):
     looked_up = line["hits"] + line["misses"]
     return f"{100 * line['hits'] / looked_up:.1f}" if looked_up else ""
@@ -265,7 +328,7 @@ def main():
         out.add("What went wrong", "\n".join("- " + trouble for trouble in results.troubles) + "\n")
     if graphs:
         out.add("Graphs", table(["graph", "vertices", "edges", "max degree", "mean degree", "as expected"], graphs))
-    for part in (times, sweep, k_hop, overhead, coverage, settle):
+    for part in (times, sweep, k_hop, overhead, coverage, distribution, survival, settle, profiles):
         part(results, out)
     (options.out / "tables.md").write_text("# Results\n\n" + "\n".join(out.parts), encoding="utf-8")
     print(f"{options.out}/tables.md, {out.plots} plots" + ("" if shutil.which("gnuplot") else " (gnuplot is missing: no PNG)"))

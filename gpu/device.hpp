@@ -71,8 +71,7 @@ class Device {
 
   /// After that.
   void finish(std::vector<Total>& totals, Outcome& outcome);
-  /// Whether the kernels of the last launch were asked to stop. Walks may then have ended in the middle of an anchor, where
-  /// sums over inclusions and exclusions can be anything.
+  /// Whether the kernels of the last launch were asked to stop.
   [[nodiscard]] bool stopped() const noexcept { return stopping_; }
 
   /// How often each vertex was looked up (measuring).

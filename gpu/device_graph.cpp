@@ -44,6 +44,8 @@ std::size_t DeviceGraph::packed_bytes(HotVertex vertex) const noexcept {
   return mirror.granules[vertex.vertex] * (DeviceArena::granule * sizeof(std::uint32_t));
 }
 
+void DeviceGraph::forget() noexcept { impl_->forgetting = impl_->options.storage == Storage::cached; }
+
 bool DeviceGraph::holds(HotVertex vertex) const noexcept {
   return impl_->resident() || (impl_->caches() && impl_->plan.find(vertex) != nullptr);
 }
@@ -100,6 +102,7 @@ void DeviceGraph::Impl::begin(const graph::DataGraph& graph, std::span<const gra
   }
   follow(0, &graph.base(), used[0]);
   follow(1, graph.derived(), used[1]);
+  if (std::exchange(forgetting, false)) empty_cache();
   for (Mirror& mirror : mirrors) reserve_rows(mirror);
   if (options.storage == Storage::cached) make_pool();
   for (unsigned s = 0; s < stores; ++s) merge(s);
@@ -188,6 +191,14 @@ void DeviceGraph::Impl::forget_outdated(Mirror& mirror, unsigned s) {
   for (const HotVertex vertex : hot) plan.drop(vertex);
   mirror.valid_rows = 0;
   mirror.fill_all = true;
+}
+
+void DeviceGraph::Impl::empty_cache() {
+  for (unsigned s = 0; s < stores; ++s) {
+    plan.for_each(s, [&](const CacheSlot& slot) { mirrors[s].dirty.push_back(slot.owner.vertex); });
+    plan.drop_store(s);
+    mirrors[s].merge.clear();
+  }
 }
 
 // Brings blocks up to date on the device, from the batch before, which still lies there.

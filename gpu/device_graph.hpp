@@ -66,6 +66,9 @@ class DeviceGraph {
   /// What lies there already stays; what else does stays while there is room. Else does nothing.
   void select(std::span<const HotVertex> hot);
 
+  /// The next begin finds the cache empty, as if nothing had been selected before. Storage::cached only.
+  void forget() noexcept;
+
   /// What `vertex` takes in the cache; valid after begin, and any thread may ask. Storage::cached only.
   [[nodiscard]] std::size_t packed_bytes(HotVertex vertex) const noexcept;
   /// Whether kernels find the vertex's lists in device memory; valid after select, until the next begin.

@@ -85,6 +85,7 @@ struct DeviceGraph::Impl {
   void follow(unsigned s, const graph::Adjacency* store, const RelationSet& used);
   void follow_changes(Mirror& mirror, unsigned s, std::span<const VertexId> changes);
   void forget_outdated(Mirror& mirror, unsigned s);
+  void empty_cache();
   void merge(unsigned s);
   void send_merges(const Mirror& mirror, std::vector<MergeRow>& rows, std::vector<MergePiece>& pieces,
                    std::vector<VertexId>& vertices);
@@ -119,6 +120,7 @@ struct DeviceGraph::Impl {
   Buffer batch_device;
   Buffer pool;
   bool has_pool = false;
+  bool forgetting = false;  // at the next begin
   CachePlan plan;
   GraphView view{};
   bool sound = false;  // the last begin and select came to their ends

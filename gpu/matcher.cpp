@@ -97,6 +97,9 @@ class GpuMatcher final : public match::Matcher {
       for (const auto& device : devices) device->settle();
       throw;
     }
+    // What a stopped kernel has added up can be anything: walks end in the middle of an anchor, and an anchor's terms may be
+    // spread over blocks and devices. Matches that were walked to are all there.
+    const bool stopped = std::ranges::any_of(devices, [](const auto& device) { return device->stopped(); });
     double longest = 0;
     for (const auto& device : devices) {
       Outcome outcome;
@@ -105,8 +108,9 @@ class GpuMatcher final : public match::Matcher {
       statistics_.hits += outcome.counters.hits;
       statistics_.misses += outcome.counters.misses;
       for (const Queue& queue : outcome.queue) statistics_.shared_parts += queue.pushed;
-      if (!device->stopped()) add(flat_.sums, 0, tasks, results);
       add(flat_.walks, flat_.sums.programs.size(), tasks, results);
+      if (stopped) continue;
+      add(flat_.sums, 0, tasks, results);
       add(flat_.tables, flat_.sums.programs.size() + flat_.walks.programs.size(), tasks, results);
     }
     statistics_.kernel_seconds += longest;

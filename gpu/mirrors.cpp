@@ -104,6 +104,7 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
   const Range range("cache");
   for (const auto& device : devices_) {
     device->use();
+    if (options_.testing.forgets) device->mirror().forget();
     device->mirror().begin(graph, resolved);
   }
   if (storage_ != Storage::cached) return;

@@ -29,7 +29,7 @@ enum class GpuTables : std::uint8_t {
   never,
 };
 
-/// For tests: zero stands for what is done otherwise.
+/// For tests and measurements: zero stands for what is done otherwise.
 struct GpuTesting {
   std::uint32_t share_interval =
       0;                          ///< clocks of the device after which a busy warp looks for idle ones to share its work with
@@ -39,6 +39,7 @@ struct GpuTesting {
   std::uint32_t crashed_launch = 0;  ///< likewise: the one whose kernel reads where it must not
   GpuTables tables = GpuTables::automatic;
   std::size_t table_memory = 0;  ///< bytes for the tables of all blocks together, as far as one gets by with them
+  bool forgets = false;          ///< every batch finds an empty cache
 };
 
 struct GpuOptions {

@@ -35,13 +35,17 @@ class GpuDifferential : public testing::TestWithParam<test::Setting> {
     const UpdateBatch start = stream.start();
     cpu.load(start, OnReject::skip);
     gpu.load(start, OnReject::skip);
+    std::vector<Count> found(queries.size());
     for (std::size_t b = 0; b < batches.size(); ++b) {
       const UpdateBatch batch = stream.next(batches[b]);
       const BatchResult expected = cpu.process(batch, OnReject::skip);
       const BatchResult got = gpu.process(batch, OnReject::skip);
       test::expect_equal(got, expected, "batch " + std::to_string(b));
       if (HasFailure()) return;
+      for (std::size_t q = 0; q < queries.size(); ++q) found[q] += expected.queries[q].added + expected.queries[q].removed;
     }
+    for (std::size_t q = 0; q < queries.size(); ++q)
+      EXPECT_TRUE(found[q] > 0) << queries[q].pattern << ": nothing was compared";
   }
 };
 
@@ -82,24 +86,100 @@ TEST_P(GpuDifferential, LargeBatches) {
   compare({50000, 400000, 6, 0, false, 1.5, 0},
           {{"(a:V0)--(b:V1)--(c:V2)--(d:V3)--(a)", counted},
            {"(a:V0)--(b:V1)--(c:V2)--(d:V3)--(e:V4)--(f:V5)--(a)", counted},
-           {"(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a), (a)--(c)", listed}},
+           {"(a:V0)--(b:V1)--(c:V0|V2)--(d:V1|V3)--(a), (a)--(c)", listed}},
           {65536, 65536, 1}, 4);
 }
 
-TEST_P(GpuDifferential, LargeQueries) {
+// Vertices that bear so many labels in turn.
+std::string labelled_path(int vertices, int labels) {
   std::string path = "(v0:V0)";
-  for (int i = 1; i < 12; ++i) path += "--(v" + std::to_string(i) + ":V" + std::to_string(i % 6) + ")";
-  std::string ladder = "(a0)--(a1)--(a2)--(a3)--(a4)--(a5)--(a6)--(a7), (b0)--(b1)--(b2)--(b3)--(b4)--(b5)--(b6)--(b7)";
-  for (int i = 0; i < 8; ++i) ladder += ", (a" + std::to_string(i) + ")--(b" + std::to_string(i) + ")";
+  for (int i = 1; i < vertices; ++i) path += "--(v" + std::to_string(i) + ":V" + std::to_string(i % labels) + ")";
+  return path;
+}
+
+TEST_P(GpuDifferential, CliquesOfSeven) {
   std::string clique;
   for (int i = 0; i < 7; ++i) {
     for (int j = i + 1; j < 7; ++j) {
       clique += (clique.empty() ? "" : ", ") + std::string("(c") + std::to_string(i) + ")--(c" + std::to_string(j) + ")";
     }
   }
-  compare({4000, 9000, 6, 0, false, 1, 0}, {{path, counted}, {path, {.count = CountMode::embeddings}}}, {64, 256}, 5);
-  compare({300, 700, 0, 0, false, 1, 0}, {{ladder, counted}}, {4, 8}, 6);
-  compare({200, 5000, 0, 0, false, 1, 0}, {{clique, counted}, {clique, listed}}, {16, 64}, 7);
+  compare({60, 900, 0, 0, false, 1, 0}, {{clique, counted}, {clique, listed}}, {8, 32}, 7);
+}
+
+TEST_P(GpuDifferential, QueriesOfTwelveAndSixteenVertices) {
+  const std::string path = labelled_path(12, 3);
+  compare({4000, 9000, 3, 0, false, 1, 0}, {{path, counted}, {path, embeddings}, {path, listed}}, {16, 64}, 5);
+  const std::string ring = labelled_path(16, 2) + "--(v0)";
+  compare({100, 170, 2, 0, false, 1, 0}, {{ring, counted}, {ring, embeddings}, {ring, listed}}, {8, 32}, 6);
+  std::string ladder = "(a0)--(a1)--(a2)--(a3)--(a4)--(a5)--(a6)--(a7), (b0)--(b1)--(b2)--(b3)--(b4)--(b5)--(b6)--(b7)";
+  for (int i = 0; i < 8; ++i) ladder += ", (a" + std::to_string(i) + ")--(b" + std::to_string(i) + ")";
+  compare({60, 170, 0, 0, false, 1, 0}, {{ladder, counted}, {ladder, listed}}, {4, 8}, 6);
+}
+
+TEST_P(GpuDifferential, QueriesOfThirtyTwoVertices) {
+  const std::string path = labelled_path(32, 2);
+  compare({3000, 3700, 2, 0, false, 1, 0}, {{path, counted}, {path, listed}}, {8, 32}, 7);
+}
+
+TEST_P(GpuDifferential, AHubOfHighDegreeIsListed) {
+  compare({200001, 50000, 0, 0, false, 1, 200000},
+          {{"(a)--(b)--(c)--(a)", listed}, {"(a)--(b)--(c)--(d)--(a), (a)--(c)", listed}}, {64, 512}, 3);
+}
+
+// What small graphs can show, for tools under which kernels take long.
+TEST_P(GpuDifferential, SmallBatches) {
+  compare({200, 1500, 2, 2, true, 1.5, 50},
+          {{"(a)--(b)--(c)--(a)", counted},
+           {"(a:V0)-[:E0]->(b)-->(c)", listed},
+           {"(a)--(b)--(c)--(d)--(a), (a)--(c)", listed},
+           {"(a:V0)--(b)--(c)--(a)", {.mode = MatchMode::edge_distinct, .count = CountMode::embeddings}}},
+          {20, 20, 100}, 10);
+}
+
+// Edges that go and come back: in one batch, in the next, and some batches later.
+TEST_P(GpuDifferential, EdgesThatComeBack) {
+  const Shape shape{400, 5000, 2, 2, true, 1.5, 100};
+  Engine cpu({.directed = true});
+  Engine gpu({.directed = true, .backend = test::backend_of(GetParam())});
+  for (Engine* engine : {&cpu, &gpu}) {
+    engine->add_query(parse_pattern("(a:V0)-->(b)-->(c)-->(a)", "listed"), {.list = true});
+    engine->add_query(parse_pattern("(a)-[:E0]->(b)-->(c:V1)", "counted"));
+  }
+  Stream stream(shape, 31);
+  const UpdateBatch start = stream.start();
+  cpu.load(start, OnReject::skip);
+  gpu.load(start, OnReject::skip);
+  constexpr std::size_t some = 300;
+  const auto batch_of = [&](std::initializer_list<bool> inserts, std::size_t from, std::size_t to) {
+    UpdateBatch batch;
+    for (std::size_t i = from; i < to; ++i) {
+      for (const bool insert : inserts) stream.put_known(batch, i, insert);
+    }
+    return batch;
+  };
+  const auto process = [&](const UpdateBatch& batch, const std::string& what) {
+    const BatchResult expected = cpu.process(batch, OnReject::skip);
+    BatchResult got = gpu.process(batch, OnReject::skip);
+    test::expect_equal(got, expected, what);
+    return got;
+  };
+  const BatchResult gone = process(batch_of({false}, 0, some), "gone");
+  EXPECT_TRUE(gone.queries[0].removed > 0 && gone.queries[1].removed > 0);
+  const BatchResult back = process(batch_of({true}, 0, some), "back");
+  for (std::size_t q = 0; q < 2; ++q) {
+    EXPECT_TRUE(back.queries[q].added == gone.queries[q].removed) << q;
+    EXPECT_TRUE(back.queries[q].added_digest == gone.queries[q].removed_digest) << "the same matches have the same ids";
+  }
+  const BatchResult nothing = process(batch_of({false, true}, 0, some), "gone and back at once");
+  EXPECT_TRUE(nothing.queries[0].added == 0 && nothing.queries[0].removed == 0);
+  process(batch_of({false, true, false}, 0, some), "gone after all");
+  process(stream.next(100), "between");
+  process(batch_of({true, false, true}, 0, some / 2), "half are back");
+  process(stream.next(100), "between again");
+  process(batch_of({true}, 0, some), "all are back");
+  process(batch_of({false}, some, 2 * some), "others gone");
+  process(batch_of({true}, some, 2 * some), "others back");
 }
 
 TEST_P(GpuDifferential, CountsBeyond64Bits) {
@@ -198,9 +278,7 @@ TEST(GpuMemory, AGraphThatOutgrowsItIsCached) {
 }
 
 // Warps that look for idle ones at every step give nearly everything away, so that tickets go round the queue many times.
-TEST(GpuSharing, KeepsEveryPartOnce) {
-  DELTAMATCH_NEEDS_GPU();
-  const Shape shape{3000, 60000, 0, 0, false, 2.5, 2000};
+void share_all(const Shape& shape, int batches, std::uint32_t updates, std::uint64_t parts) {
   Engine cpu({.directed = false});
   Engine gpu(
       {.directed = false, .backend = make_gpu_backend({.memory = std::size_t{1} << 26, .testing = {.share_interval = 1}})});
@@ -213,14 +291,23 @@ TEST(GpuSharing, KeepsEveryPartOnce) {
   const UpdateBatch start = stream.start();
   cpu.load(start, OnReject::skip);
   gpu.load(start, OnReject::skip);
-  for (int b = 0; b < 60; ++b) {
-    const UpdateBatch batch = stream.next(40);
+  for (int b = 0; b < batches; ++b) {
+    const UpdateBatch batch = stream.next(updates);
     const BatchResult expected = cpu.process(batch, OnReject::skip);
-    const BatchResult got = gpu.process(batch, OnReject::skip);
-    test::expect_equal(got, expected, "batch " + std::to_string(b));
-    if (HasFailure()) return;
+    test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch " + std::to_string(b));
+    if (testing::Test::HasFailure()) return;
   }
-  EXPECT_GT(gpu.cache().shared_parts, 100000);
+  EXPECT_GT(gpu.cache().shared_parts, parts);
+}
+
+TEST(GpuSharing, KeepsEveryPartOnce) {
+  DELTAMATCH_NEEDS_GPU();
+  share_all({3000, 60000, 0, 0, false, 2.5, 2000}, 60, 40, 100000);
+}
+
+TEST(GpuSharing, SmallBatches) {
+  DELTAMATCH_NEEDS_GPU();
+  share_all({300, 3000, 0, 0, false, 1.5, 200}, 5, 10, 100);
 }
 
 // Several GPUs share a batch's anchors; one device twice is as good a test of the sharing.

@@ -1,6 +1,9 @@
 // What host and kernel tell each other while it runs: that it is to stop, which pages are full or free, that it failed.
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deltamatch/error.hpp"
@@ -22,9 +25,10 @@ constexpr Shape small{2000, 30000, 0, 0, false, 1.5, 0};
 constexpr Shape dense{4000, 100000, 0, 0, false, 2, 0};
 
 // Warps that stop leave anchors half done, where sums over inclusions and exclusions may be above the truth, or below zero.
-TEST(GpuStop, NoCountExceedsTheTruth) {
-  DELTAMATCH_NEEDS_GPU();
-  Engine engine({.directed = false, .backend = make_gpu_backend({.policy = CachePolicy::resident})});
+void stop_often(GpuTables tables, std::vector<int> devices) {
+  GpuOptions gpu{.devices = std::move(devices), .policy = CachePolicy::resident, .memory = std::size_t{1} << 26};
+  gpu.testing.tables = tables;
+  Engine engine({.directed = false, .backend = make_gpu_backend(gpu)});
   engine.load(Stream(small, 21).start(), OnReject::skip);
   for (const char* pattern : {ring, path, star}) {
     const Query query = parse_pattern(pattern, "q");
@@ -41,8 +45,15 @@ TEST(GpuStop, NoCountExceedsTheTruth) {
       ASSERT_TRUE(!part.complete() || part.matches == whole.matches) << pattern << ": " << to_string(part.matches);
       cut_short += part.complete() ? 0 : 1;
     }
-    EXPECT_GT(cut_short, 10) << pattern;
+    EXPECT_GT(cut_short, 10U) << pattern;
   }
+}
+
+TEST(GpuStop, NoCountExceedsTheTruth) {
+  DELTAMATCH_NEEDS_GPU();
+  stop_often(GpuTables::never, {0});
+  stop_often(GpuTables::always, {0});
+  stop_often(GpuTables::automatic, {0, gpu_count() > 1 ? 1 : 0});
 }
 
 // What says stop is on its way beside the kernel: it must not reach the next one.
@@ -64,26 +75,35 @@ TEST(GpuStop, IsOverWithItsLaunch) {
   }
 }
 
-// Many times as many pages are filled as there are, and free ones are always short.
-TEST(GpuPages, ListingGoesThroughFew) {
-  DELTAMATCH_NEEDS_GPU();
+// As many pages are filled as there are, or many times as many, and free ones are always short.
+void list_through_few(const Shape& shape, Count least) {
   Engine cpu({.directed = false});
-  cpu.load(Stream(dense, 23).start(), OnReject::skip);
+  cpu.load(Stream(shape, 23).start(), OnReject::skip);
   StaticOptions list;
   list.query.list = true;
   const StaticResult expected = cpu.match(parse_pattern(diamond, "diamond"), list);
-  ASSERT_TRUE(expected.matches > Count{3'000'000}) << to_string(expected.matches);
+  ASSERT_TRUE(expected.matches > least) << to_string(expected.matches);
   for (const std::uint32_t spare : {1U, 64U}) {
     GpuOptions options{.policy = CachePolicy::resident};
     options.testing.spare_pages = spare;
     Engine gpu({.directed = false, .backend = make_gpu_backend(options)});
-    gpu.load(Stream(dense, 23).start(), OnReject::skip);
+    gpu.load(Stream(shape, 23).start(), OnReject::skip);
     for (int i = 0; i < 3; ++i) {
       const StaticResult got = gpu.match(parse_pattern(diamond, "diamond"), list);
       ASSERT_TRUE(got.matches == expected.matches) << spare << " spare pages: " << to_string(got.matches);
       ASSERT_TRUE(got.digest == expected.digest) << spare << " spare pages";
     }
   }
+}
+
+TEST(GpuPages, ListingGoesThroughFew) {
+  DELTAMATCH_NEEDS_GPU();
+  list_through_few(dense, 3'000'000);
+}
+
+TEST(GpuPages, SmallListing) {
+  DELTAMATCH_NEEDS_GPU();
+  list_through_few({1500, 20000, 0, 0, false, 2, 0}, 300'000);
 }
 
 // Batches that grow need more memory each time, and one device lists while another is still to be launched.
@@ -120,11 +140,11 @@ class Seen final : public MatchSink {
   bool committed = false;
 };
 
-// The counting kernel runs while the launch of the listing one fails.
-TEST(GpuFailure, ARefusedLaunchEndsTheBatchAndNoMore) {
-  DELTAMATCH_NEEDS_GPU();
+// One kernel runs while the launch of the other fails: the one that counts, or with tables the one that lists.
+void refuse(GpuTables tables) {
   GpuOptions options{.policy = CachePolicy::resident};
   options.testing.refused_launch = 2;
+  options.testing.tables = tables;
   Engine cpu({.directed = false});
   Engine gpu({.directed = false, .backend = make_gpu_backend(options)});
   for (Engine* engine : {&cpu, &gpu}) {
@@ -146,6 +166,47 @@ TEST(GpuFailure, ARefusedLaunchEndsTheBatchAndNoMore) {
   const UpdateBatch larger = stream.next(2000);
   test::expect_equal(gpu.process(larger, OnReject::skip), cpu.process(larger, OnReject::skip), "the next batch");
 }
+
+TEST(GpuFailure, ARefusedLaunchEndsTheBatchAndNoMore) {
+  DELTAMATCH_NEEDS_GPU();
+  refuse(GpuTables::never);
+  refuse(GpuTables::always);
+}
+
+// Runs in a process of its own, since CUDA is of no use to one whose kernel crashed. Exits with 0 where all is as it should be.
+[[noreturn]] void crash(CachePolicy policy) {
+  GpuOptions options{.policy = policy, .memory = std::size_t{1} << 24};
+  options.testing.crashed_launch = 3;  // the second batch's first
+  Engine engine({.directed = false, .backend = make_gpu_backend(options)});
+  engine.add_query(parse_pattern(ring, "counted"));
+  engine.add_query(parse_pattern(triangle, "listed"), {.list = true});
+  Stream stream(small, 26);
+  engine.load(stream.start(), OnReject::skip);
+  Seen seen;
+  engine.process(stream.next(200), OnReject::skip, &seen);
+  if (!seen.committed || seen.written == 0) std::_Exit(2);
+  const std::uint64_t edges = engine.graph().edges;
+  Seen second;
+  try {
+    engine.process(stream.next(200), OnReject::skip, &second);
+    std::_Exit(3);
+  } catch (const Error& error) {
+    std::fputs(error.what(), stderr);
+  }
+  if (second.written != 0 || second.committed) std::_Exit(4);
+  if (engine.graph().edges != edges) std::_Exit(5);
+  std::_Exit(0);
+}
+
+class GpuCrash : public testing::TestWithParam<CachePolicy> {};
+
+TEST_P(GpuCrash, EndsTheBatchBeforeAnythingIsHandedOn) {
+  DELTAMATCH_NEEDS_GPU();
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(crash(GetParam()), testing::ExitedWithCode(0), "illegal|fault|unspecified launch failure");
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, GpuCrash, testing::Values(CachePolicy::resident, CachePolicy::random_walk));
 
 }  // namespace
 }  // namespace deltamatch

@@ -52,6 +52,12 @@ class Stream {
     return batch;
   }
 
+  // The n-th edge that was inserted.
+  void put_known(UpdateBatch& batch, std::size_t n, bool insert) {
+    const auto edge = known_[n];
+    put(batch, edge[0], edge[1], edge[2], insert);
+  }
+
  private:
   std::uint32_t vertex() {
     const double u = std::uniform_real_distribution<double>(0, 1)(random_);

@@ -114,9 +114,65 @@ class Plot(unittest.TestCase):
         self.assertIn("Batch size (ms, median): rmat-10, q3-strip", text)
         self.assertIn("results.jsonl:10: not readable", text)
 
+    def test_the_distribution_of_accesses_and_what_lasting_caches_save(self):
+        def line(policy, **more):
+            steps = dict.fromkeys(("apply", "estimate", "cache", "match", "settle", "total"), 0.002)
+            return {"kind": "bench", "graph": "ldbc-10", "directed": False, "labels": 0, "query": "house", "policy": policy, "batch": 64,
+                    "batches": 1, "agrees": True, "median": steps, "mean": steps, "totals": [0.002], "hits": 3, "misses": 1,
+                    "copied_bytes": 2**20, "cached_bytes": 2**20, **more}
+        top = [{"share": share, "accesses": accesses, "coverage": 0.75} for share, accesses in ((0.01, 0.25), (0.05, 0.5), (0.2, 0.875))]
+        lines = [line("random-walk"), line("random-walk", coverage=0.75, top=top), line("random-walk", fresh=True, copied_bytes=2**22),
+                 line("degree", coverage=0.5, top=top)]
+        with tempfile.TemporaryDirectory() as folder:
+            results = pathlib.Path(folder, "results.jsonl")
+            results.write_text("".join(json.dumps(one) + "\n" for one in lines))
+            subprocess.run([sys.executable, ROOT / "bench/plot.py", results, "--out", pathlib.Path(folder, "plots")], check=True,
+                           capture_output=True)
+            text = pathlib.Path(folder, "plots", "tables.md").read_text()
+            data = pathlib.Path(folder, "plots", "accesses-ldbc-10-64.dat").read_text()
+        self.assertIn("| query | 1 % | 5 % | 20 % |\n|---|---|---|---|\n| house | 25.0 | 50.0 | 87.5 |", text)
+        self.assertIn("| query | policy | 1 % | 5 % |\n|---|---|---|---|\n| house | degree | 75.0 | 75.0 |\n| house | random-walk |", text)
+        self.assertIn("| ldbc-10 | 64 | house | random-walk | 2 | 2 | 2 | 2 | 4 | 1 |", text)
+        self.assertEqual(data.splitlines()[1:], ["1.0\t25.0", "5.0\t50.0", "20.0\t87.5"])
+
     def test_nothing_is_a_failure(self):
         done = subprocess.run([sys.executable, ROOT / "bench/plot.py", "/dev/null"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
+
+
+class NcuSummary(unittest.TestCase):
+    """Against a table as ncu prints it, with the program's own lines around."""
+
+    CSV = """==PROF== Connected to process 1
+{"kind":"graph"}
+"ID","Process ID","Kernel Name","dram__bytes.sum","gpu__time_duration.sum","pcie__read_bytes.sum",\
+"sm__warps_active.avg.pct_of_peak_sustained_active","smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",\
+"smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio","smsp__average_warps_issue_stalled_selected_per_issue_active.ratio"
+"","","","byte","ns","byte","%","warp","warp","warp"
+"0","1","match_kernel","4,000,000","1000000","20,000,000","50","6","3","1"
+==PROF== text between
+"1","1","match_kernel","2000000","3000000","100000000","30","8","1","1"
+"""
+
+    def summary(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "ncu.csv")
+            file.write_text(text)
+            done = subprocess.run([sys.executable, ROOT / "scripts/ncu_summary.py", file, "policy=none"], capture_output=True, text=True,
+                                  check=False)
+        return done.returncode, json.loads(done.stdout)
+
+    def test_launches_are_weighted_by_time(self):
+        code, line = self.summary(self.CSV)
+        self.assertEqual(code, 0)
+        self.assertEqual((line["kind"], line["policy"], line["launches"], line["seconds"]), ("profile", "none", 2, 0.004))
+        self.assertEqual((line["dram_gb_s"], line["pcie_read_gb_s"], line["occupancy_percent"]), (1.5, 30, 35))
+        self.assertEqual(line["warps_percent"], {"long_scoreboard": 75, "no_instruction": 15, "selected": 10})
+        self.assertEqual(line["missing"], ["pcie_write_gb_s", "issue_active_percent"])
+
+    def test_no_launch_is_a_failure(self):
+        code, line = self.summary("==ERROR== no permission\n" + "\n".join(self.CSV.splitlines()[:4]))
+        self.assertEqual((code, line["trouble"]), (1, "no launch was profiled"))
 
 
 if __name__ == "__main__":

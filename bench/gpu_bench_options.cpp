@@ -1,0 +1,100 @@
+#include "gpu_bench_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::bench {
+
+namespace {
+
+Query read_query(const std::filesystem::path& path, bool directed) {
+  std::ifstream file(path);
+  if (!file) throw Error(ErrorKind::usage, path.string(), "the query cannot be read", "check the path");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string name = path.stem().string();
+  return path.extension() == ".graph" ? parse_query_graph(text, name, directed, path.string())
+                                      : parse_pattern(text, name, path.string());
+}
+
+}  // namespace
+
+std::size_t parse_bytes(std::string text) {
+  unsigned shift = 0;
+  if (!text.empty()) {
+    const std::size_t unit = std::string("KMG").find(text.back());
+    if (unit != std::string::npos) {
+      shift = static_cast<unsigned>(unit + 1) * 10;
+      text.pop_back();
+    }
+  }
+  std::size_t read = 0;
+  const unsigned long long number = std::stoull(text, &read);
+  if (read != text.size()) throw std::invalid_argument("--memory is no number of bytes");
+  return static_cast<std::size_t>(number) << shift;
+}
+
+std::vector<QuerySet> read_queries(const BenchOptions& options) {
+  namespace fs = std::filesystem;
+  std::vector<QuerySet> sets;
+  for (const fs::path path : options.queries) {
+    if (!fs::is_directory(path)) {
+      sets.push_back({path.stem().string(), {read_query(path, options.directed)}});
+      continue;
+    }
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(path)) {
+      const fs::path extension = entry.path().extension();
+      if (extension == ".graph" || extension == ".pattern") files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    if (files.empty()) throw Error(ErrorKind::usage, path.string(), "holds no query");
+    if (options.together) sets.push_back({path.filename().string(), {}});
+    for (const fs::path& file : files) {
+      if (!options.together) sets.push_back({file.stem().string(), {}});
+      sets.back().queries.push_back(read_query(file, options.directed));
+    }
+  }
+  return sets;
+}
+
+void add_options(CLI::App& app, BenchOptions& options) {
+  app.add_option("--graph", options.graph, "What to make")->check(CLI::IsMember({"rmat", "ldbc", "grid"}));
+  app.add_option("--scale", options.scale, "rmat: 2^scale vertices");
+  app.add_option("--edges", options.edges, "rmat, ldbc: edges drawn; repetitions are dropped");
+  app.add_option("--vertices", options.vertices, "ldbc, grid: vertices");
+  app.add_option("--max-degree", options.max_degree, "ldbc: expected degree of the heaviest vertex");
+  app.add_option("--exponent", options.exponent, "ldbc: of the degree distribution");
+  app.add_option("--local", options.local, "ldbc: share of edges within communities");
+  app.add_flag("--directed,!--undirected", options.directed, "Edges have a direction");
+  app.add_option("--labels", options.labels, "Vertex labels 0, 1, ...; 0: none")->check(CLI::Range(0, 256));
+  app.add_option("--queries", options.queries, "Query files or folders of them")->delimiter(',')->required();
+  app.add_flag("--together", options.together, "All queries of a folder stand at once");
+  app.add_option("--policies", options.policies, "cpu, cpu-1 (one thread), none, degree, k-hop, managed, random-walk, resident")
+      ->delimiter(',');
+  app.add_option("--batch", options.batch, "Updates in a batch; several: one run for each")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  app.add_option("--batches", options.batches, "Batches that are measured")->check(CLI::PositiveNumber);
+  app.add_option("--warmup", options.warmup, "Batches before those");
+  app.add_option("--memory", options.memory, "Device memory for the lists of each caching policy, e.g. 512M");
+  app.add_option("--walks", options.walks, "Random walks for each batch");
+  app.add_option("--idle-share", options.idle_share, "Share of the warps that must be idle before work is shared with them");
+  app.add_option("--tables", options.tables, "Which sums are counted with tables")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_flag("--measure", options.measure, "Count every look-up on the device, for coverage (slows matching down)");
+  app.add_flag("--fresh", options.fresh, "Forget the cache before every batch, to see what lists that stay there save");
+  app.add_option("--threads", options.threads, "Threads; 0: as many as there are cores");
+  app.add_option("--seed", options.seed, "Of graph, labels and stream");
+  app.add_option("--patience", options.patience, "Seconds for a batch under one policy, which is then stopped");
+  app.add_option("--limit", options.limit, "Seconds after which no further batch is begun");
+  app.add_option("--corrupt", options.corrupt, "Adds one to this policy's counts, to see that it is noticed");
+  app.add_option("--out", options.out, "Appends the JSON lines to this file, too");
+}
+
+}  // namespace deltamatch::bench

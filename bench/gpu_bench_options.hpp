@@ -1,0 +1,61 @@
+// What gpu_bench is told, and the queries that it reads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "deltamatch/query.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace deltamatch::bench {
+
+struct BenchOptions {
+  std::string graph = "rmat";
+  unsigned scale = 16;
+  std::uint64_t edges = 1 << 20;
+  std::uint32_t vertices = 1 << 16;
+  double max_degree = 4400;
+  double exponent = 2.5;
+  double local = 0.5;
+  bool directed = false;
+  unsigned labels = 0;
+  std::vector<std::string> queries;
+  bool together = false;
+  std::vector<std::string> policies{"cpu"};
+  std::vector<std::size_t> batch{4096};
+  unsigned batches = 3;
+  unsigned warmup = 1;
+  std::string memory = "1G";
+  double walks = 0;
+  bool measure = false;
+  bool fresh = false;
+  std::string tables = "auto";
+  double idle_share = 0;
+  unsigned threads = 0;
+  std::uint64_t seed = 1;
+  double patience = 60;
+  double limit = 1e9;
+  std::string corrupt;
+  std::string out;
+};
+
+void add_options(CLI::App& app, BenchOptions& options);
+
+/// "512M" and the like. Throws std::invalid_argument.
+[[nodiscard]] std::size_t parse_bytes(std::string text);
+
+/// The queries that stand at the same time.
+struct QuerySet {
+  std::string name;
+  std::vector<Query> queries;
+};
+
+/// One set for each file, or with `together` for each folder. Throws Error.
+[[nodiscard]] std::vector<QuerySet> read_queries(const BenchOptions& options);
+
+}  // namespace deltamatch::bench

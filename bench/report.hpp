@@ -1,0 +1,34 @@
+// Results as JSON lines.
+#pragma once
+
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::bench {
+
+using Json = nlohmann::ordered_json;
+
+/// Lines go to standard output and to the file, each as soon as it is known: a run that is cut short leaves what it measured.
+class Report {
+ public:
+  /// Empty: no file. Throws Error where it cannot be written.
+  explicit Report(const std::string& path) {
+    if (path.empty()) return;
+    file_.open(path, std::ios::app);
+    if (!file_) throw Error(path, "cannot be written", "check the path");
+  }
+  void line(const Json& json) {
+    const std::string text = json.dump();
+    std::cout << text << std::endl;
+    if (file_.is_open()) file_ << text << std::endl;
+  }
+
+ private:
+  std::ofstream file_;
+};
+
+}  // namespace deltamatch::bench
