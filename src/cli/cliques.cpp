@@ -64,6 +64,7 @@ int cliques(const Cliques& options) {
   }
   answer.complete = result.complete;
   answer.seconds = result.seconds;
+  answer.kernel_seconds = result.kernel_seconds;
   return mining.finish(answer);
 }
 
@@ -100,6 +101,7 @@ int quasi_cliques(const QuasiCliques& options) {
 void add_cliques(const Command& program, Run& run) {
   const Command command = program.add_command("cliques", "Count or list the cliques of a graph", clique_examples);
   const auto options = std::make_shared<Cliques>();
+  options->mining.on_devices = true;
   add_number(command, "-k", options->k, "Vertices of the cliques (default: every size up to the largest)", 1, 1U << 31)
       .group("Cliques");
   add_mining_options(command, options->mining);

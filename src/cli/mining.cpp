@@ -12,6 +12,7 @@
 #include "cli/option_kinds.hpp"
 #include "cli/session.hpp"
 #include "ingest/sink/json_text.hpp"
+#include "mine/cliques.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -24,8 +25,10 @@ void check_mining(const MiningOptions& options) {
   if (options.graph.graphs.empty() && options.graph.snapshot.empty()) {
     refuse("graph", "there is none", "name one with --graph or --snapshot");
   }
-  if (options.graph.backend.kind == BackendOptions::Kind::gpu || options.graph.backend.tunes_gpu()) {
-    refuse("--backend", "mining runs on CPU cores", "leave --backend and what belongs to GPUs out");
+  if (!options.counts_on_devices() &&
+      (options.graph.backend.kind == BackendOptions::Kind::gpu || options.graph.backend.tunes_gpu())) {
+    refuse("--backend", options.on_devices ? "lists are made on CPU cores" : "motifs are mined on CPU cores",
+           "leave --backend and what belongs to GPUs out");
   }
   if (options.json && options.csv) refuse("--csv", "--json wants standard output too", "choose one of them");
   if (!options.list) {
@@ -38,6 +41,10 @@ void check_mining(const MiningOptions& options) {
            "write the subgraphs to a file with --out FILE");
   }
 }
+
+/// A GPU takes some tenths of a second before it counts anything. From so many pairs of later neighbours on the CPU is likely
+/// to take longer.
+constexpr std::uint64_t worth_a_gpu = std::uint64_t{1} << 22;
 
 std::string csv_cell(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
@@ -90,6 +97,9 @@ Mining::Mining(const MiningOptions& options) : options_(options), progress_(opti
   check_mining(options);
   check_apart(input_paths(options.graph, {}, {}), {{"--out", options.out}, {"--dead-letters", options.graph.dead_letters}});
   GraphOptions graph = options.graph;
+  const bool automatic = graph.backend.kind == BackendOptions::Kind::automatic && !graph.backend.tunes_gpu();
+  if (options.counts_on_devices() && !automatic) backend_ = make_backend(graph.backend);
+  graph.backend = {};  // the engine only reads the graph
   graph.backend.kind = BackendOptions::Kind::cpu;
   Session session(graph, {});
   watch_interrupts();
@@ -97,6 +107,9 @@ Mining::Mining(const MiningOptions& options) : options_(options), progress_(opti
   session.load(report);
   graph_ = SimpleGraph::of(session.engine());
   load_ = report.load;
+  if (options.counts_on_devices() && automatic && mine::later_pairs(*graph_) >= worth_a_gpu) {
+    backend_ = make_backend(options.graph.backend);
+  }
   if (!options.list) return;
   const std::string path = options.out.empty() ? "-" : options.out;
   file_is_csv_ = options.out_format.empty() ? std::filesystem::path(path).extension() == ".csv" : options.out_format == "csv";
@@ -105,6 +118,7 @@ Mining::Mining(const MiningOptions& options) : options_(options), progress_(opti
 
 MineOptions Mining::run_options() {
   MineOptions run;
+  run.backend = backend_;
   run.threads = options_.graph.threads;
   if (options_.timeout > 0) run.timeout = std::chrono::microseconds(options_.timeout);
   run.stop = [] { return interrupted(); };
@@ -184,6 +198,7 @@ std::string Mining::json(const MiningAnswer& answer) const {
   json.end_array().key("total").number(total);
   if (file_) json.key("listed").number(listed_);
   if (!answer.complete) json.key("complete").boolean(false);
+  if (answer.kernel_seconds) json.key("backend").string("gpu").key("kernel_seconds").seconds(*answer.kernel_seconds);
   json.key("seconds").begin_object().key("load").seconds(load_).key("mine").seconds(answer.seconds);
   json.end_object().end_object();
   return json.text();
@@ -197,7 +212,9 @@ std::string Mining::table(const MiningAnswer& answer) const {
   fmt::format_to(out, "graph    {} vertices, {} edges (undirected, simple), {}\n", grouped(graph_->vertices()),
                  grouped(graph_->edges()), human_bytes(graph_->bytes()));
   for (const MiningNote& note : answer.notes) fmt::format_to(out, "{:<8} {}\n", note.name, note.value);
-  fmt::format_to(out, "time     load {}, mine {}\n", human_seconds(load_), human_seconds(answer.seconds));
+  fmt::format_to(out, "time     load {}, mine {}", human_seconds(load_), human_seconds(answer.seconds));
+  if (answer.kernel_seconds) fmt::format_to(out, ", of that {} in kernels of a GPU", human_seconds(*answer.kernel_seconds));
+  text += '\n';
   if (file_) fmt::format_to(out, "listed   {}\n", grouped(listed_));
   std::size_t name_width = answer.column.size();
   std::size_t count_width = 5;

@@ -19,6 +19,7 @@ namespace deltamatch::cli {
 
 struct MiningOptions {
   GraphOptions graph;
+  bool on_devices = false;  ///< whether the command knows how to count on GPUs
   Timestamp timeout = 0;
   std::optional<std::uint64_t> limit;
   bool list = false;  ///< --emit subgraphs
@@ -26,6 +27,8 @@ struct MiningOptions {
   std::string out_format;
   bool json = false;
   bool csv = false;
+
+  [[nodiscard]] bool counts_on_devices() const noexcept { return on_devices && !list; }
 };
 
 void add_mining_options(const Command& command, MiningOptions& options);
@@ -51,6 +54,7 @@ struct MiningAnswer {
   std::vector<MiningRow> rows = {};
   bool complete = true;
   double seconds = 0;
+  std::optional<double> kernel_seconds = {};  ///< none: the CPU has counted
 };
 
 /// One run of a mining command.
@@ -60,7 +64,7 @@ class Mining {
   explicit Mining(const MiningOptions& options);
 
   [[nodiscard]] const SimpleGraph& graph() const noexcept { return *graph_; }
-  /// Threads, time-out, SIGINT and progress.
+  /// Threads, time-out, SIGINT, progress, and where to count.
   [[nodiscard]] MineOptions run_options();
   /// One line for what was found: what is told of it (an empty name: nothing), then its vertices in this order.
   void write(const MiningNote& note, std::span<const SimpleGraph::Vertex> vertices);
@@ -74,6 +78,7 @@ class Mining {
   [[nodiscard]] std::string shortfall(const MiningAnswer& answer) const;
 
   const MiningOptions& options_;
+  std::shared_ptr<Backend> backend_;  // null: the CPU counts
   std::optional<SimpleGraph> graph_;
   Progress progress_;
   std::unique_ptr<TextFile> file_;  // null: nothing is listed

@@ -199,6 +199,17 @@ std::vector<Count> clique_counts(const SimpleGraph& graph, std::optional<unsigne
   return counts;
 }
 
+std::uint64_t later_pairs(const SimpleGraph& graph) noexcept {
+  std::uint64_t pairs = 0;
+  for (VertexId v = 0; v < graph.vertices(); ++v) {
+    const auto list = graph.neighbours(v);
+    const auto later = static_cast<std::uint64_t>(std::count_if(
+        list.begin(), list.end(), [&](VertexId u) { return std::pair(graph.degree(u), u) > std::pair(graph.degree(v), v); }));
+    pairs += later * (later - 1) / 2;
+  }
+  return pairs;
+}
+
 }  // namespace deltamatch::mine
 
 namespace deltamatch {

@@ -11,4 +11,8 @@ namespace deltamatch::mine {
 [[nodiscard]] std::vector<Count> clique_counts(const SimpleGraph& graph, std::optional<unsigned> k, Workers& workers,
                                                RunControl& control, match::DenseSetCounter* devices = nullptr);
 
+/// Pairs of neighbours of a vertex that both have a larger degree than it (or the same and a larger number), over all vertices:
+/// what counting cliques has to look at. O(n + m).
+[[nodiscard]] std::uint64_t later_pairs(const SimpleGraph& graph) noexcept;
+
 }  // namespace deltamatch::mine
