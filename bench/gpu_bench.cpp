@@ -40,6 +40,8 @@ std::shared_ptr<Backend> gpu_backend(const BenchOptions& options, const std::str
       {"managed", CachePolicy::managed}, {"random-walk", CachePolicy::random_walk}, {"resident", CachePolicy::resident}};
   static const std::map<std::string, GpuTables> tables{
       {"auto", GpuTables::automatic}, {"always", GpuTables::always}, {"never", GpuTables::never}};
+  static const std::map<std::string, WalkCount> walk_counts{
+      {"even", WalkCount::even}, {"fixed", WalkCount::fixed}, {"paper", WalkCount::paper}, {"formula", WalkCount::formula}};
   const auto at = names.find(policy);
   if (at == names.end()) throw Error(ErrorKind::usage, "--policies", "'" + policy + "' is not offered");
   const bool cached = policy == "degree" || policy == "k-hop" || policy == "random-walk";
@@ -343,6 +345,7 @@ class Bench {
       line["cached_bytes"] = record.after.cached_bytes;
       line["memory"] = parse_bytes(options_->memory);
       if (options_->fresh) line["fresh"] = true;
+      if (policy == "random-walk") line["walk_count"] = options_->walk_count;
       if (!record.after.notice.empty()) line["notice"] = record.after.notice;
       if (options_->measure) {
         const TopLists top5{0.05, 0, record.after.coverage};

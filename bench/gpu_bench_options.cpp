@@ -84,6 +84,8 @@ void add_options(CLI::App& app, BenchOptions& options) {
   app.add_option("--warmup", options.warmup, "Batches before those");
   app.add_option("--memory", options.memory, "Device memory for the lists of each caching policy, e.g. 512M");
   app.add_option("--walks", options.walks, "Random walks for each batch");
+  app.add_option("--walk-count", options.walk_count, "How walks are drawn and counted")
+      ->check(CLI::IsMember({"even", "fixed", "paper", "formula"}));
   app.add_option("--idle-share", options.idle_share, "Share of the warps that must be idle before work is shared with them");
   app.add_option("--tables", options.tables, "Which sums are counted with tables")
       ->check(CLI::IsMember({"auto", "always", "never"}));

@@ -32,6 +32,7 @@ struct BenchOptions {
   unsigned warmup = 1;
   std::string memory = "1G";
   double walks = 0;
+  std::string walk_count = "even";
   bool measure = false;
   bool fresh = false;
   std::string tables = "auto";

@@ -16,9 +16,22 @@ namespace deltamatch {
 
 namespace {
 
+void check_walks(const GpuOptions& options) {
+  if (options.walks == 0) return;
+  if (!(options.walks >= GpuOptions::least_walks && options.walks <= GpuOptions::most_walks)) {
+    throw Error(ErrorKind::configuration, "walks", "as many cannot be made",
+                "from " + std::to_string(static_cast<long>(GpuOptions::least_walks)) + " to " +
+                    std::to_string(static_cast<long>(GpuOptions::most_walks)));
+  }
+  if (options.walk_count == WalkCount::paper || options.walk_count == WalkCount::formula) {
+    throw Error(ErrorKind::configuration, "walks", "their number is chosen for each batch", "leave it out");
+  }
+}
+
 class GpuBackend final : public Backend {
  public:
   explicit GpuBackend(const GpuOptions& options) : options_(options) {
+    check_walks(options_);
     if (options_.devices.empty()) throw Error(ErrorKind::configuration, "devices", "none are named", "name at least one");
     for (const int device : options_.devices) gpu::probe(device);
     gpu::check(cudaSetDevice(options_.devices.front()), "cudaSetDevice");

@@ -18,7 +18,12 @@ constexpr std::size_t reserve_bytes = std::size_t{1} << 30;
 
 estimate::Options estimator_options(const GpuOptions& options) {
   estimate::Options made;
+  made.least = GpuOptions::least_walks;
+  made.most = GpuOptions::most_walks;
   if (options.walks > 0) made.walks = options.walks;
+  made.method = options.walk_count == WalkCount::even ? estimate::Method::even : estimate::Method::walks;
+  if (options.walk_count == WalkCount::paper) made.count = estimate::WalkCount::paper;
+  if (options.walk_count == WalkCount::formula) made.count = estimate::WalkCount::formula;
   return made;
 }
 
@@ -132,7 +137,8 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
 }
 
 void Mirrors::matched(double seconds) {
-  if (options_.walks == 0) estimator_.matched(seconds);
+  const bool free = options_.walk_count == WalkCount::even || options_.walk_count == WalkCount::fixed;
+  if (free && options_.walks == 0) estimator_.matched(seconds);
 }
 
 void Mirrors::measure() {

@@ -22,6 +22,14 @@ enum class CachePolicy : std::uint8_t {
   resident,     ///< the whole graph, updated in place
 };
 
+/// How CachePolicy::random_walk estimates what a batch will look up, and with how many random walks.
+enum class WalkCount : std::uint8_t {
+  even,     ///< every partial match of a loop is visited with one probability; GpuOptions::walks of them
+  fixed,    ///< walks as in GCSM (Wei and Jiang, 2024), GpuOptions::walks of them
+  paper,    ///< the same, as many as the paper's experiments take
+  formula,  ///< the same, as many as the paper's formula (5) asks for, again and again with the least estimate so far
+};
+
 /// Which sums the kernel that counts with tables works, rather than the one that walks loops.
 enum class GpuTables : std::uint8_t {
   automatic,  ///< those in which ways from several matched vertices meet at one that is next to none
@@ -43,10 +51,16 @@ struct GpuTesting {
 };
 
 struct GpuOptions {
+  static constexpr double least_walks = 0x1p10;
+  static constexpr double most_walks = 0x1p22;
+
   std::vector<int> devices{0};  ///< CUDA ordinals; a batch's anchors are split over them
   CachePolicy policy = CachePolicy::automatic;
   std::size_t memory = 0;  ///< bytes of each device for neighbour lists; 0: what is free, less a reserve for matching
-  double walks = 0;        ///< random walks for each batch; 0: as many as take a twentieth of the time of matching
+  /// Random walks for each batch, from least_walks to most_walks; 0: as many as take a twentieth of the time of matching. To be
+  /// given with WalkCount::even and fixed only; what the others ask for is brought to within the same bounds.
+  double walks = 0;
+  WalkCount walk_count = WalkCount::even;
   /// Counts every look-up on the device for CacheStatistics::coverage. Slows matching down.
   bool measure = false;
   GpuTesting testing{};
@@ -55,7 +69,7 @@ struct GpuOptions {
 /// How many devices there are that this build has code for.
 [[nodiscard]] int gpu_count();
 
-/// Throws Error where a device does not exist or cannot be used.
+/// Throws Error where a device does not exist or cannot be used, or options make no sense.
 [[nodiscard]] std::shared_ptr<Backend> make_gpu_backend(const GpuOptions& options = {});
 
 }  // namespace deltamatch

@@ -53,7 +53,11 @@ void add_backend_options(const Command& command, BackendOptions& options) {
           "GPUs that share the work, e.g. 0,1 (default: 0)", "LIST")
       .group(group);
   add_fraction(command, "--walks", options.walks,
-               "Random walks that estimate what is hot in each batch (default: at most 65536)", 1, 1e12)
+               "Random walks that estimate what is hot in each batch (default: at most 65536)", GpuOptions::least_walks,
+               GpuOptions::most_walks)
+      .group(group);
+  add_choice(command, "--walk-count", options.walk_count, "How walks are drawn and counted (default: even)",
+             choices(walk_count_names))
       .group(group);
   command
       .add_flag(
@@ -86,6 +90,7 @@ std::shared_ptr<Backend> make_backend(const BackendOptions& options, const Backe
                            .policy = options.policy.value_or(CachePolicy::automatic),
                            .memory = options.memory,
                            .walks = options.walks,
+                           .walk_count = options.walk_count.value_or(WalkCount::even),
                            .measure = options.measure});
 #else
   return nullptr;

@@ -7,6 +7,9 @@ std::optional<Objection> objection(const BackendOptions& options, const std::str
   if (options.kind == Kind::cpu && options.tunes_gpu()) {
     return Objection{"options of GPUs are given too", "leave them out, or use " + written + "gpu"};
   }
+  if (options.walks > 0 && (options.walk_count == WalkCount::paper || options.walk_count == WalkCount::formula)) {
+    return Objection{"a number of walks is given, which paper and formula choose", "leave one of them out"};
+  }
 #ifndef DELTAMATCH_WITH_GPU
   if (options.kind == Kind::gpu || options.tunes_gpu()) {
     return Objection{"this program was built without GPU support", "use " + written + "cpu"};

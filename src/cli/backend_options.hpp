@@ -20,11 +20,12 @@ struct BackendOptions {
   std::size_t memory = 0;    ///< bytes; 0: not given
   std::vector<int> devices;  ///< empty: not given
   double walks = 0;          ///< 0: not given
+  std::optional<WalkCount> walk_count;
   bool measure = false;
 
   /// Whether anything is said that concerns GPUs only.
   [[nodiscard]] bool tunes_gpu() const noexcept {
-    return policy.has_value() || memory > 0 || !devices.empty() || walks > 0 || measure;
+    return policy.has_value() || memory > 0 || !devices.empty() || walks > 0 || walk_count.has_value() || measure;
   }
   friend bool operator==(const BackendOptions&, const BackendOptions&) = default;
 };
@@ -39,6 +40,9 @@ inline constexpr std::array<std::pair<std::string_view, CachePolicy>, 7> cache_p
      {"none", CachePolicy::none},
      {"managed", CachePolicy::managed},
      {"resident", CachePolicy::resident}}};
+
+inline constexpr std::array<std::pair<std::string_view, WalkCount>, 4> walk_count_names{
+    {{"even", WalkCount::even}, {"fixed", WalkCount::fixed}, {"paper", WalkCount::paper}, {"formula", WalkCount::formula}}};
 
 /// Why this build cannot do what the options ask for, and what to do about it; `written` is how a backend is chosen there
 /// ("--backend ", "backend: ").

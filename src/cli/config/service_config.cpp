@@ -76,7 +76,10 @@ void read_gpu(Section section, BackendOptions& backend) {
   CachePolicy policy{};
   if (section.choice("policy", policy, cache_policy_names) && policy != CachePolicy::automatic) backend.policy = policy;
   section.size("memory", backend.memory, 1 << 20, std::uint64_t{1} << 44, "free");
-  section.fraction("walks", backend.walks, 1, 1e12, "auto");
+  section.fraction("walks", backend.walks, GpuOptions::least_walks, GpuOptions::most_walks, "auto");
+  WalkCount walk_count{};
+  if (section.choice("walk_count", walk_count, walk_count_names) && walk_count != WalkCount::even)
+    backend.walk_count = walk_count;
   if (const Node* const devices = section.find_list("devices")) {
     for (std::size_t i = 0; i < devices->items.size(); ++i) {
       const Node& item = devices->items[i];

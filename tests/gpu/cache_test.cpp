@@ -1,0 +1,82 @@
+// What is told of the cache, and how its content is chosen.
+#include <string>
+
+#include "deltamatch/error.hpp"
+#include "gpu/streams.hpp"
+#include "gpu/support.hpp"
+
+namespace deltamatch {
+namespace {
+
+using test::Stream;
+
+constexpr test::Shape skewed{40000, 600000, 0, 0, false, 1.5, 0};
+constexpr std::size_t budget = std::size_t{2} << 20;  // less than half of the lists
+
+// Batches on a cache that holds a part of the graph, held to the CPU's.
+CacheStatistics follow(const GpuOptions& options) {
+  Engine cpu({.directed = false});
+  Engine gpu({.directed = false, .backend = make_gpu_backend(options)});
+  for (Engine* engine : {&cpu, &gpu}) {
+    engine->add_query(parse_pattern("(a)--(b)--(c)--(a)", "triangle"), {.list = true});
+    engine->add_query(parse_pattern("(a)--(b)--(c)--(d)--(a)", "ring"));
+  }
+  Stream stream(skewed, 41);
+  const UpdateBatch start = stream.start();
+  cpu.load(start, OnReject::skip);
+  gpu.load(start, OnReject::skip);
+  for (int b = 0; b < 6; ++b) {
+    const UpdateBatch batch = stream.next(500);
+    const BatchResult expected = cpu.process(batch, OnReject::skip);
+    test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch " + std::to_string(b));
+    if (testing::Test::HasFailure()) break;
+  }
+  return gpu.cache();
+}
+
+TEST(GpuCache, EveryNumberOfWalksFindsWhatIsHot) {
+  DELTAMATCH_NEEDS_GPU();
+  for (const WalkCount count : {WalkCount::even, WalkCount::fixed, WalkCount::paper, WalkCount::formula}) {
+    const CacheStatistics cache =
+        follow({.policy = CachePolicy::random_walk, .memory = budget, .walk_count = count, .measure = true});
+    ASSERT_EQ(cache.top.size(), 7U);
+    EXPECT_GT(cache.coverage, 0.3) << static_cast<int>(count);
+    EXPECT_LE(cache.coverage, 1);
+    for (std::size_t i = 1; i < cache.top.size(); ++i) EXPECT_GE(cache.top[i].accesses, cache.top[i - 1].accesses);
+    EXPECT_GT(cache.top.back().accesses, 0.2) << "a fifth of the lists has more than a fifth of the look-ups";
+    EXPECT_EQ(cache.notice, "");
+  }
+}
+
+TEST(GpuCache, CoverageIsOfWhatLiesInDeviceMemory) {
+  DELTAMATCH_NEEDS_GPU();
+  EXPECT_EQ(follow({.policy = CachePolicy::resident, .measure = true}).coverage, 1);
+  EXPECT_EQ(follow({.policy = CachePolicy::none, .measure = true}).coverage, 0);
+  // Lists that an earlier batch wanted stay while there is room, whatever this one selects.
+  EXPECT_EQ(follow({.policy = CachePolicy::degree, .memory = std::size_t{64} << 20, .measure = true}).coverage, 1);
+}
+
+TEST(GpuCache, WhatIsForgottenIsSentAgain) {
+  DELTAMATCH_NEEDS_GPU();
+  const CacheStatistics lasting = follow({.policy = CachePolicy::degree, .memory = budget});
+  const CacheStatistics forgotten = follow({.policy = CachePolicy::degree, .memory = budget, .testing = {.forgets = true}});
+  EXPECT_GT(forgotten.copied_bytes, lasting.copied_bytes + 4 * (budget / 2)) << "five batches more";
+}
+
+TEST(GpuCache, ABudgetBeyondTheDeviceIsCutAndSaysSo) {
+  DELTAMATCH_NEEDS_GPU();
+  const CacheStatistics cache = follow({.policy = CachePolicy::degree, .memory = std::size_t{1} << 42});
+  EXPECT_TRUE(cache.notice.starts_with("device memory is short: the cache takes ")) << cache.notice;
+  EXPECT_EQ(cache.misses, 0U);
+}
+
+TEST(GpuCache, WalksOutOfRangeAreRefused) {
+  DELTAMATCH_NEEDS_GPU();
+  for (const double walks : {1.0, 1023.0, 0x1p22 + 1, -1.0}) {
+    EXPECT_THROW(static_cast<void>(make_gpu_backend({.walks = walks})), Error) << walks;
+  }
+  EXPECT_THROW(static_cast<void>(make_gpu_backend({.walks = 2000, .walk_count = WalkCount::paper})), Error);
+}
+
+}  // namespace
+}  // namespace deltamatch
