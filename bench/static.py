@@ -37,23 +37,30 @@ def body():
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--timeout", default="100s", help="for a query in one of the ways; one that takes longer is left out there")
     parser.add_argument("--gpu", action="store_true", help="also on a GPU, unfiltered: the time of its kernels")
+    parser.add_argument("--ways", nargs="*", choices=list(WAYS)[1:], default=list(WAYS)[1:], help="to measure beside the usual one")
     parser.add_argument("--query", nargs="+", choices=list(QUERIES), default=list(QUERIES))
     options = parser.parse_args()
-    cliques = {k: harness.Run([harness.program(options), "cliques", "--graph", options.graph, "-k", k, "--json"]).json()["total"]
+    cliques = {k: harness.Run([harness.program(options), "cliques", *graph(options), "-k", k, "--json"]).json()["total"]
                for k in range(3, 8)}
     rows = [["query", "matches", *(f"{threads} thread{'s' if threads > 1 else ''}" for threads in options.threads),
-             "ms per M matches", *list(WAYS)[1:], *(["GPU kernels"] if options.gpu else [])]]
+             "ms per M matches", *options.ways, *(["GPU kernels"] if options.gpu else [])]]
     measured = []
     for name in options.query:
         row = measure(options, name, cliques)
         measured.append(row)
-        times = [row["seconds"][f"{threads}"] for threads in options.threads]
-        rows.append([name, f"{row['matches']:,}", *(f"{s:.3f} s" for s in times),
-                     f"{times[0] * 1e9 / row['matches']:.3g}" if row["matches"] else "–",
-                     *(f"{row['seconds'][way]:.3f} s" if way in row["seconds"] else f"over {options.timeout}" for way in list(WAYS)[1:]),
+        seconds = row["seconds"]
+        times = [seconds.get(f"{threads}") for threads in options.threads]
+        told = [f"{s:.3f} s" if s else f"over {options.timeout}" for s in (*times, *(seconds.get(way) for way in options.ways))]
+        rows.append([name, f"{row['matches']:,}", *told[:len(times)],
+                     f"{times[0] * 1e9 / row['matches']:.3g}" if row["matches"] and times[0] else "–", *told[len(times):],
                      *([f"{1000 * row['seconds']['GPU']:.2f} ms"] if options.gpu else [])])
     harness.table(rows)
     harness.write_results(options, {"graph": str(options.graph), "queries": measured})
+
+
+def graph(options):
+    """Self-loops are left out."""
+    return ["--graph", options.graph, "--undirected", "--on-error", "skip"]
 
 
 def measure(options, name, cliques):
@@ -61,7 +68,7 @@ def measure(options, name, cliques):
     if name.endswith("-clique") and truth and truth[0] != cliques[int(name[0])]:
         raise harness.Refused(f"{name}: {truth[0]:,} matches, but {cliques[int(name[0])]:,} cliques")
     runs = {str(threads): (threads, []) for threads in options.threads}
-    runs.update({way: (options.threads[0], arguments) for way, arguments in WAYS.items() if way})
+    runs.update({way: (options.threads[0], WAYS[way]) for way in options.ways})
     if options.gpu:
         runs["GPU"] = (options.threads[-1], ["--backend", "gpu", "--filter", "none"])
     seconds = {}
@@ -86,7 +93,7 @@ def measure(options, name, cliques):
 def count(options, name, threads, arguments):
     """(matches, seconds of matching, of kernels on a GPU), or None where the time was out."""
     pattern = f"{name}=" + ",".join(f"(v{u})--(v{v})" for u, v in QUERIES[name])
-    command = [harness.program(options), "match", "--graph", options.graph, "--undirected", "--query", f"`{name}`" + pattern[len(name):],
+    command = [harness.program(options), "match", *graph(options), "--query", f"`{name}`" + pattern[len(name):],
                "--threads", threads, "--timeout", options.timeout, "--json", *arguments]
     try:
         told = harness.Run(command).json()
