@@ -1,4 +1,5 @@
-# find_package(deltamatch [COMPONENTS core ingest]) gives deltamatch::core and deltamatch::ingest. Each component has an export of
+# find_package(deltamatch [COMPONENTS core ingest gpu]) gives deltamatch::core, deltamatch::ingest and, where the build had CUDA,
+# deltamatch::gpu. Each component has an export of
 # its own, so that a user of core needs none of ingest's libraries.
 include(CMakePackageConfigHelpers)
 set(deltamatch_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/deltamatch)
@@ -7,11 +8,18 @@ if(DELTAMATCH_INGEST)
   list(APPEND deltamatch_components ingest)
 endif()
 
+if(DELTAMATCH_CUDA)
+  list(APPEND deltamatch_components gpu)
+else()
+  set(deltamatch_other_headers PATTERN gpu.hpp EXCLUDE)
+endif()
+
 foreach(component IN LISTS deltamatch_components)
   install(TARGETS deltamatch_${component} EXPORT deltamatch-${component})
   install(EXPORT deltamatch-${component} NAMESPACE deltamatch:: DESTINATION ${deltamatch_package_dir})
 endforeach()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/deltamatch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/deltamatch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp
+        ${deltamatch_other_headers})
 if(DELTAMATCH_INGEST)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/ingest DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/deltamatch FILES_MATCHING PATTERN *.hpp)
 endif()

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 namespace deltamatch::estimate {
@@ -30,6 +31,8 @@ constexpr unsigned most_unseen = 8;
 constexpr double prior_shape = 1;
 // Batches after which the longest lists are looked for anew.
 constexpr unsigned renewal = 64;
+// Vertices that a thread sums up at a time.
+constexpr std::size_t sum_grain = 4096;
 // Parts of a loop for each thread.
 constexpr std::size_t parts_per_thread = 4;
 // Fewer candidates are not worth waking a thread for.
@@ -190,10 +193,15 @@ std::span<const Access> Prior::temper(const graph::DataGraph& graph, std::span<c
                                       std::size_t budget) {
   if (batches_++ % renewal == 0) {
     longest_ = select_by_degree(graph, bytes, budget, workers_).hot;
-    all_bytes_ = 0;
-    for (VertexId v = 0; v < graph.base().vertices(); ++v) {
-      for (const bool derived : {false, true}) all_bytes_ += static_cast<double>(bytes({v, derived}));
-    }
+    std::vector<std::size_t> sums(workers_->size());
+    workers_->for_each(graph.base().vertices(), sum_grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
+      std::size_t sum = 0;
+      for (std::size_t v = begin; v < end; ++v) {
+        for (const bool derived : {false, true}) sum += bytes({static_cast<VertexId>(v), derived});
+      }
+      sums[worker] += sum;
+    });
+    all_bytes_ = static_cast<double>(std::accumulate(sums.begin(), sums.end(), std::size_t{0}));
   }
   expected_.clear();
   double all = 0;

@@ -1,5 +1,5 @@
 # Installs a build to a prefix of its own and builds and runs a project that finds it there.
-#   cmake -DBUILD=<build folder> -DWORK=<empty folder to be> -DINGEST=ON|OFF -DCOMPILER=<c++> [-DFLAGS=<flags>] -P consumer.cmake
+#   cmake -DBUILD=<build folder> -DWORK=<empty folder to be> -DINGEST=ON|OFF -DGPU=ON|OFF -DCOMPILER=<c++> [-DFLAGS=<flags>] -P consumer.cmake
 function(run out)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
@@ -18,11 +18,17 @@ endfunction()
 file(REMOVE_RECURSE ${WORK})
 run(ignored ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 run(ignored ${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix
-    -DWITH_INGEST=${INGEST} -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}" -DCMAKE_BUILD_TYPE=Debug)
+    -DWITH_INGEST=${INGEST} -DWITH_GPU=${GPU} -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}" -DCMAKE_BUILD_TYPE=Debug)
 run(ignored ${CMAKE_COMMAND} --build ${WORK}/build)
 
 run(counts ${WORK}/build/triangles)
 expect("${counts}" "batch 1: +1 -0\nbatch 2: +0 -1\n")
+if(GPU)
+  run(devices ${WORK}/build/devices)
+  expect("${devices}" "ready\n")
+elseif(EXISTS ${WORK}/prefix/include/deltamatch/gpu.hpp)
+  message(FATAL_ERROR "a header is installed that no library here implements")
+endif()
 if(INGEST)
   file(WRITE ${WORK}/edges.txt "1 2\n2 3\n3 4\n4 2\n")
   run(matches ${WORK}/build/replay_file ${WORK}/edges.txt "(a)-->(b)-->(c)-->(a)")
