@@ -135,6 +135,18 @@ class BlockMemory {
     __syncthreads();
   }
 
+  // Clears all tables, whatever was noted of them: a weight that overflowed to zero is not.
+  __device__ void wipe() {
+    __syncthreads();
+    const std::size_t entries = std::size_t{work_.memory.tables} * work_.memory.capacity;
+    for (std::size_t i = threadIdx.x; i < entries; i += blockDim.x) {
+      table_weights_[i] = 0;
+      if (work_.memory.dense == 0) keys_[i] = 0;
+    }
+    if (threadIdx.x < work_.memory.tables) state_.touched[threadIdx.x] = 0;
+    __syncthreads();
+  }
+
   // --- sets: their memory is given back by setting top_ to what it was ---
 
   __device__ bool make_ids(std::uint32_t size, Members& into) {
@@ -194,7 +206,7 @@ class BlockMemory {
       std::uint32_t key = keys_[first + at];
       if (key == 0) {
         // Every thread may claim one entry beyond the limit: a quarter of the table has room for that.
-        if (*static_cast<volatile std::uint32_t*>(&state_.touched[table]) > mask - mask / 4) {
+        if (*static_cast<volatile std::uint32_t*>(&state_.touched[table]) >= mask - mask / 4) {
           refuse();
           return none;
         }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -22,16 +23,20 @@ class DeviceBuffer {
     if (count > count_) {
       memory_.reset();
       count_ = 0;
+      ++generation_;
       memory_ = make_device_memory<T>(count + count / 4);
       count_ = count + count / 4;
     }
     return memory_.get();
   }
   [[nodiscard]] T* get() const noexcept { return memory_.get(); }
+  /// Changes whenever memory is taken anew: it may lie where the old one did.
+  [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
 
  private:
   DeviceMemory<T> memory_;
   std::size_t count_ = 0;
+  std::uint64_t generation_ = 0;
 };
 
 /// Several arrays in one block, so that one copy brings them all to the device.

@@ -77,6 +77,7 @@ void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_
   }
   if (frame_words > 0) frames_.reserve(frame_words);
   programs_ = flat.programs();
+  first_tabled_ = flat.sums.programs.size() + flat.walks.programs.size();
   totals_.reserve(programs_);
   if (programs_ > read_totals_count_) {
     read_totals_count_ = 0;
@@ -122,16 +123,16 @@ void Device::launch(const FlatPrograms& flat, const GpuOptions& options) {
     if (launches_ == options.testing.crashed_launch) work.programs = nullptr;
     gpu::launch(work, part.layout, part.grid, part.sums, stream_.get());
   }
-  if (!sums_.empty()) launch_sums(flat, options);
+  if (!sums_.empty()) launch_sums(options);
   check(cudaEventRecord(ended_.get(), stream_.get()), "cudaEventRecord");
 }
 
-void Device::launch_sums(const FlatPrograms& flat, const GpuOptions& options) {
+void Device::launch_sums(const GpuOptions& options) {
   SumLaunch work{};
   work.graph = mirror_->view();
   work.probes = bundle_.at<Probe>(tables_.probes);
   work.positions = bundle_.at<std::uint8_t>(tables_.positions);
-  work.totals = totals_.get() + flat.sums.programs.size() + flat.walks.programs.size();
+  work.totals = totals_.get() + first_tabled_;
   work.queue = &outcome_.get()->queue[2];
   work.counters = &outcome_.get()->counters;
   for (int s = 0; s < 2; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
@@ -205,6 +206,8 @@ void Device::finish(std::vector<Total>& totals, Outcome& outcome) {
   check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
   outcome = *read_outcome_.get();
   totals.assign(read_totals_.get(), read_totals_.get() + programs_);
+  // What tables had no memory for is counted again elsewhere, as is what exceeds 64 bits.
+  for (const std::uint32_t program : sums_.given_up()) totals[first_tabled_ + program].overflow = 1;
 }
 
 std::vector<estimate::Access> Device::accesses() {

@@ -32,9 +32,9 @@ struct Outcome {
 
 /// One GPU with its mirror of the graph. Not thread-safe; calls switch the current device.
 ///
-/// A batch: mirror() is brought up to date, prepare, launch, poll until it says that all has ended, finish. To take or to give
-/// back memory may wait for whatever runs on any device, and a kernel that lists waits for the host: so every device is
-/// prepared before any is launched.
+/// A batch: mirror() is brought up to date, prepare, launch, poll until it says that all has ended, launch_again and poll until
+/// there is nothing more, finish. To take or to give back memory may wait for whatever runs on any device, and a kernel that
+/// lists waits for the host: so every device is prepared before any is launched, and what is launched again lists nothing.
 class Device {
  public:
   Device(int ordinal, const DeviceGraphOptions& options, Workers& workers);
@@ -63,7 +63,8 @@ class Device {
     return status == cudaSuccess;
   }
 
-  /// After the kernels have ended on all devices: whether something is tried again, with more memory.
+  /// After the kernels have ended on all devices: whether sums are tried again, with more memory. Where there is none, they are
+  /// told as overflown.
   bool launch_again();
 
   /// That kernels ran since launch.
@@ -102,7 +103,7 @@ class Device {
 
   void add_part(const FlatWork& work, bool sums, std::uint32_t share, std::uint32_t shares);
   void reset(const GpuOptions& options);
-  void launch_sums(const FlatPrograms& flat, const GpuOptions& options);
+  void launch_sums(const GpuOptions& options);
   [[nodiscard]] Launch launch_of(const Part& part, std::size_t number, const FlatPrograms& flat,
                                  const GpuOptions& options) const;
   // On a stream of its own, beside the kernels that are to see it.
@@ -140,6 +141,7 @@ class Device {
   Event ended_;
   double kernel_seconds_ = 0;
   std::size_t programs_ = 0;
+  std::size_t first_tabled_ = 0;  // of the programs, those of flat.tables
   std::uint32_t launches_ = 0;
   DeviceBuffer<Total> totals_;
   PinnedMemory<Total> read_totals_;

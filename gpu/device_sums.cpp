@@ -13,7 +13,10 @@ namespace {
 
 // Tables of which one is filled while another is read, beside those of the root.
 constexpr std::uint32_t working_tables = 2;
-constexpr std::size_t least_capacity = std::size_t{1} << 10;
+constexpr std::size_t least_capacity = std::size_t{1} << 11;
+constexpr std::size_t most_capacity = std::size_t{1} << 29;
+// A hashed table may exceed three quarters by an entry for each thread, and must not fill up.
+static_assert(least_capacity / 4 > 32 * heavy_warps);
 // Members of sets, for each entry of a hashed table.
 constexpr std::size_t room_for_entry = 4;
 // What one warp works needs seldom more, and small tables stay in the device's caches.
@@ -27,6 +30,7 @@ void DeviceSums::prepare(const FlatSums& flat, std::uint32_t share, std::uint32_
                          std::size_t most, Bundle& bundle) {
   light_.items.clear();
   heavy_.items.clear();
+  given_up_.clear();
   if (flat.empty()) return;
   at_.programs = bundle.add(std::span(flat.programs));
   at_.terms = bundle.add(std::span(flat.terms));
@@ -61,17 +65,19 @@ void DeviceSums::lay_out(std::size_t capacity, Team& team) const {
   SumMemory made{};
   made.tables = tables_;
   const std::size_t all_sets = std::size_t{sets_} * vertices_;
-  capacity = std::max(capacity, least_capacity);
+  capacity = std::clamp(capacity, least_capacity, most_capacity);
   made.block_stride = SumMemory::stride_for(tables_, capacity, room_for_entry * capacity);
   const std::size_t dense_stride = SumMemory::stride_for(tables_, vertices_, all_sets);
   made.dense = dense_stride <= made.block_stride || capacity >= 2 * vertices_ ? 1 : 0;
+  if (made.dense != 0 && all_sets > UINT32_MAX) throw DeviceOutOfMemory("sets of vertices");
   made.capacity = static_cast<std::uint32_t>(made.dense != 0 ? vertices_ : capacity);
   made.room = static_cast<std::uint32_t>(made.dense != 0 ? all_sets : room_for_entry * capacity);
   if (made.dense != 0) made.block_stride = dense_stride;
   team.blocks = static_cast<unsigned>(std::clamp<std::size_t>(most_ / made.block_stride, 1, team.blocks));
-  made.start = team.tables.reserve(team.blocks * made.block_stride);
-  const auto layout = [](const SumMemory& of) { return std::tuple(of.start, of.dense, of.capacity, of.tables, of.room); };
+  const auto layout = [](const SumMemory& of) { return std::tuple(of.dense, of.capacity, of.tables, of.room); };
   team.unclean = team.unclean || layout(made) != layout(team.memory);
+  made.start = team.tables.reserve(team.blocks * made.block_stride);
+  if (std::exchange(team.generation, team.tables.generation()) != team.tables.generation()) team.unclean = true;
   team.memory = made;
 }
 
@@ -126,11 +132,20 @@ bool DeviceSums::launch_again(cudaStream_t stream) {
   const bool grow = !again.empty();
   collect(light_, again);
   if (again.empty()) return false;
-  heavy_.items = std::move(again);
-  heavy_.blocks = static_cast<unsigned>(std::min<std::size_t>(sum_blocks(heavy_.warps), heavy_.items.size()));
-  lay_out(grow ? growth * std::size_t{heavy_.memory.capacity} : planned_capacity(heavy_), heavy_);
-  heavy_.refused.reserve(1 + heavy_.items.size());
-  const SumItem* items = again_.reserve(heavy_.items.size());
+  try {
+    heavy_.items = std::move(again);
+    heavy_.blocks = static_cast<unsigned>(std::min<std::size_t>(sum_blocks(heavy_.warps), heavy_.items.size()));
+    const bool grows = grow && heavy_.memory.dense == 0 && heavy_.memory.capacity < most_capacity;
+    if (grow && !grows) throw DeviceOutOfMemory("tables of weights");
+    lay_out(grow ? growth * std::size_t{heavy_.memory.capacity} : planned_capacity(heavy_), heavy_);
+    heavy_.refused.reserve(1 + heavy_.items.size());
+    again_.reserve(heavy_.items.size());
+  } catch (const DeviceOutOfMemory&) {
+    for (const SumItem& item : heavy_.items) given_up_.push_back(item.program);
+    heavy_.items.clear();
+    return false;
+  }
+  const SumItem* items = again_.get();
   check(
       cudaMemcpyAsync(again_.get(), heavy_.items.data(), heavy_.items.size() * sizeof(SumItem), cudaMemcpyHostToDevice, stream),
       "cudaMemcpyAsync");

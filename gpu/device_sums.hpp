@@ -28,9 +28,12 @@ class DeviceSums {
   /// Queues the kernels. `work` has what all kernels read and write; the rest is added. `bundle`: as in prepare, sent.
   void launch(SumLaunch work, const Bundle& bundle, cudaStream_t stream);
 
-  /// Where blocks had too little memory for items, gives them more and queues these again. False where there are none. The
-  /// stream must be done. Throws DeviceOutOfMemory.
+  /// Where blocks had too little memory for items, gives them more and queues these again. False where there are none, or no
+  /// memory: see given_up. The stream must be done.
   bool launch_again(cudaStream_t stream);
+
+  /// Programs of which some work could not be done for want of memory.
+  [[nodiscard]] std::span<const std::uint32_t> given_up() const noexcept { return given_up_; }
 
  private:
   /// Blocks of one size, with their memory and their work.
@@ -39,8 +42,9 @@ class DeviceSums {
     std::vector<SumItem> items{};
     unsigned blocks = 0;
     SumMemory memory{};
-    unsigned clean_blocks = 0;  ///< the first blocks, whose tables are empty
-    bool unclean = false;       ///< none are: the kernel may have ended anyhow
+    unsigned clean_blocks = 0;     ///< the first blocks, whose tables are empty
+    bool unclean = false;          ///< none are: the kernel may have ended anyhow
+    std::uint64_t generation = 0;  ///< of the memory that was laid out
     DeviceBuffer<std::byte> tables{};
     DeviceBuffer<std::uint32_t> refused{};
     std::size_t at_items = 0;
@@ -61,6 +65,7 @@ class DeviceSums {
   std::uint32_t sets_ = 0;
   std::size_t vertices_ = 0;
   std::size_t most_ = 0;  // bytes for each team
+  std::vector<std::uint32_t> given_up_;
   DeviceBuffer<SumItem> again_;
   struct {
     std::size_t programs, terms, factors, vertices, edges, anchors;

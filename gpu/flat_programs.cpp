@@ -232,7 +232,7 @@ class Collector {
   bool make_room(std::uint32_t task) {
     if (tasks_[task].query->edges.size() > max_query_edges) return false;
     const bool rooted = std::ranges::any_of(passes_, [](const match::PassWork& pass) { return !pass.roots.empty(); });
-    if (rooted && !fits_tables(tasks_[task].plans->rooted->count, {}, resolved_)) return false;
+    if (rooted && !fits_tables(*tasks_[task].plans->rooted, resolved_)) return false;
     const bool weighted = reads_parallels(*tasks_[task].query, resolved_);
     struct Wanted {
       FlatWork* work;

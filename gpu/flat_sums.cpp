@@ -179,6 +179,11 @@ bool fits_tables(const plan::CountPlan& count, const std::vector<plan::Probe>& c
          std::ranges::all_of(count.terms, [&](const plan::Term& term) { return fits(term.factors, 0, resolved); });
 }
 
+bool fits_tables(const plan::RootedPlan& plan, std::span<const graph::Resolved> resolved) {
+  constexpr std::size_t working_tables = 2;
+  return plan.tables + working_tables <= max_sum_tables && fits_tables(plan.count, {}, resolved);
+}
+
 bool meets_in_the_middle(const plan::CountPlan& count) {
   return std::ranges::any_of(count.terms, [](const plan::Term& term) { return meets(term.factors); });
 }

@@ -47,6 +47,9 @@ struct FlatSums {
 [[nodiscard]] bool fits_tables(const plan::CountPlan& count, const std::vector<plan::Probe>& closing,
                                std::span<const graph::Resolved> resolved);
 
+/// The same of a rooted plan.
+[[nodiscard]] bool fits_tables(const plan::RootedPlan& plan, std::span<const graph::Resolved> resolved);
+
 /// Whether tables pay against nested loops: in some tree, ways from several matched vertices meet at a vertex that is next to
 /// none.
 [[nodiscard]] bool meets_in_the_middle(const plan::CountPlan& count);

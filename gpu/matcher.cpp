@@ -30,6 +30,8 @@ constexpr auto drain_pause = std::chrono::microseconds(20);
 // Small batches are done before the system would wake a sleeper.
 constexpr auto patience = std::chrono::milliseconds(2);
 
+constexpr std::size_t every_pass = ~std::size_t{0};
+
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 class GpuMatcher final : public match::Matcher {
@@ -58,18 +60,21 @@ class GpuMatcher final : public match::Matcher {
           run_kernels(graph, tasks, results, stop);
           mirrors_.matched(seconds(Clock::now() - matching));
           break;
-        } catch (const DeviceOutOfMemory&) {  // before results were taken
+        } catch (const DeviceOutOfMemory&) {  // before anything was launched
           if (!mirrors_.make_room()) throw;
         }
       }
       if (options_.measure) mirrors_.measure();
     }
     for (std::size_t t = 0; t < tasks.size(); ++t) {
-      if (left_out_[t]) fall_back(graph, passes, tasks, t, ~0U, results, stop);
+      if (left_out_[t]) fall_back(graph, passes, tasks, t, every_pass, results, stop);
     }
   }
 
-  [[nodiscard]] bool takes_roots() const noexcept override { return true; }
+  [[nodiscard]] bool takes_root(const plan::RootedPlan& plan,
+                                std::span<const graph::Resolved> resolved) const noexcept override {
+    return fits_tables(plan, resolved);
+  }
   [[nodiscard]] std::size_t appetite() const noexcept override { return std::size_t{1} << 18; }
   [[nodiscard]] std::size_t bytes() const noexcept override { return mirrors_.bytes(); }
 
@@ -101,23 +106,33 @@ class GpuMatcher final : public match::Matcher {
     // spread over blocks and devices. Matches that were walked to are all there.
     const bool stopped = std::ranges::any_of(devices, [](const auto& device) { return device->stopped(); });
     double longest = 0;
+    device_totals_.clear();
     for (const auto& device : devices) {
       Outcome outcome;
       longest = std::max(longest, device->kernel_seconds());
-      device->finish(totals_, outcome);
+      device->finish(device_totals_.emplace_back(), outcome);
       statistics_.hits += outcome.counters.hits;
       statistics_.misses += outcome.counters.misses;
       for (const Queue& queue : outcome.queue) statistics_.shared_parts += queue.pushed;
-      add(flat_.walks, flat_.sums.programs.size(), tasks, results);
-      if (stopped) continue;
-      add(flat_.sums, 0, tasks, results);
-      add(flat_.tables, flat_.sums.programs.size() + flat_.walks.programs.size(), tasks, results);
     }
     statistics_.kernel_seconds += longest;
+    // Sums that exceeded 64 bits on the way, or had no memory, are left to the CPU, which has 128: all of a task in a pass.
+    const std::size_t walks = flat_.sums.programs.size();
+    const std::size_t tables = walks + flat_.walks.programs.size();
+    again_.assign(results.size(), false);
+    if (!stopped) {
+      note_overflow(flat_.sums, 0, tasks.size());
+      note_overflow(flat_.tables, tables, tasks.size());
+      add(flat_.sums, 0, tasks, results);
+      add(flat_.tables, tables, tasks, results);
+    }
+    add(flat_.walks, walks, tasks, results);
     count_anchors(flat_.sums, tasks, results);
     count_anchors(flat_.walks, tasks, results);
     count_anchors(flat_.tables, tasks, results);
-    recount(graph, tasks, results, stop);
+    for (std::size_t i = 0; i < again_.size(); ++i) {
+      if (again_[i]) fall_back(graph, passes_of(i / tasks.size()), tasks, i % tasks.size(), i / tasks.size(), results, stop);
+    }
   }
 
   bool launch_again() {
@@ -159,65 +174,63 @@ class GpuMatcher final : public match::Matcher {
     }
   }
 
+  [[nodiscard]] static std::size_t place_of(const ProgramOrigin& origin, std::size_t tasks) {
+    return origin.pass * tasks + origin.task;
+  }
+
   template <class Work>
-  void add(const Work& work, std::size_t first, std::span<const QueryTask> tasks, std::span<QueryResult> results) {
-    for (std::size_t i = 0; i < work.programs.size(); ++i) {
-      const ProgramOrigin& origin = work.origins[i];
-      const Total& total = totals_[first + i];
-      if (total.overflow != 0) overflown_.push_back(origin);
-      match::PlanResult& into = results[origin.pass * tasks.size() + origin.task].plans[origin.plan];
-      __extension__ using Wide = __int128;
-      const auto value = static_cast<Wide>(static_cast<Count>(total.high) << 64 | total.low);
-      if (origin.sums) {
-        if (__builtin_add_overflow(into.sum, value, &into.sum)) throw_count_overflow();
-      } else {
-        into.found = checked_add(into.found, static_cast<Count>(value));
+  void note_overflow(const Work& work, std::size_t first, std::size_t tasks) {
+    for (const std::vector<Total>& totals : device_totals_) {
+      for (std::size_t i = 0; i < work.programs.size(); ++i) {
+        if (totals[first + i].overflow != 0) again_[place_of(work.origins[i], tasks)] = true;
       }
     }
   }
 
-  static void count_anchors(const FlatWork& work, std::span<const QueryTask> tasks, std::span<QueryResult> results) {
+  template <class Work>
+  void add(const Work& work, std::size_t first, std::span<const QueryTask> tasks, std::span<QueryResult> results) {
+    for (const std::vector<Total>& totals : device_totals_) {
+      for (std::size_t i = 0; i < work.programs.size(); ++i) {
+        const ProgramOrigin& origin = work.origins[i];
+        if (again_[place_of(origin, tasks.size())]) continue;
+        const Total& total = totals[first + i];
+        match::PlanResult& into = results[place_of(origin, tasks.size())].plans[origin.plan];
+        __extension__ using Wide = __int128;
+        const auto value = static_cast<Wide>(static_cast<Count>(total.high) << 64 | total.low);
+        if (origin.sums) {
+          if (__builtin_add_overflow(into.sum, value, &into.sum)) throw_count_overflow();
+        } else {
+          into.found = checked_add(into.found, static_cast<Count>(value));
+        }
+      }
+    }
+  }
+
+  void count_anchors(const FlatWork& work, std::span<const QueryTask> tasks, std::span<QueryResult> results) const {
     for (std::size_t i = 0; i < work.programs.size(); ++i) {
       const ProgramOrigin& origin = work.origins[i];
-      results[origin.pass * tasks.size() + origin.task].plans[origin.plan].anchors +=
-          work.first_anchor[i + 1] - work.first_anchor[i];
+      if (again_[place_of(origin, tasks.size())]) continue;
+      results[place_of(origin, tasks.size())].plans[origin.plan].anchors += work.first_anchor[i + 1] - work.first_anchor[i];
     }
   }
 
   // Shares of one anchor, and an anchor's two programs, are one.
-  static void count_anchors(const FlatSums& work, std::span<const QueryTask> tasks, std::span<QueryResult> results) {
+  void count_anchors(const FlatSums& work, std::span<const QueryTask> tasks, std::span<QueryResult> results) const {
     for (std::size_t i = 0; i < work.anchor_counts.size(); ++i) {
       const ProgramOrigin& origin = work.origins[i];
-      results[origin.pass * tasks.size() + origin.task].plans[origin.plan].anchors += work.anchor_counts[i];
+      if (again_[place_of(origin, tasks.size())]) continue;
+      results[place_of(origin, tasks.size())].plans[origin.plan].anchors += work.anchor_counts[i];
     }
   }
 
-  // Sums that exceeded 64 bits on the way are counted again with 128, on the CPU.
-  void recount(const graph::DataGraph& graph, std::span<const QueryTask> tasks, std::span<QueryResult> results,
-               const match::StopFlag* stop) {
-    std::vector<ProgramOrigin> again = std::move(overflown_);
-    overflown_.clear();
-    std::sort(again.begin(), again.end(),
-              [](const auto& a, const auto& b) { return std::pair(a.pass, a.task) < std::pair(b.pass, b.task); });
-    again.erase(std::unique(again.begin(), again.end(),
-                            [](const auto& a, const auto& b) { return a.pass == b.pass && a.task == b.task; }),
-                again.end());
-    for (const ProgramOrigin& origin : again) {
-      QueryResult& result = results[origin.pass * tasks.size() + origin.task];
-      for (match::PlanResult& plan : result.plans) plan = {};
-      result.records = {};
-      fall_back(graph, passes_of(origin.pass), tasks, origin.task, origin.pass, results, stop);
-    }
-  }
-
-  [[nodiscard]] std::span<const PassWork> passes_of(std::uint32_t pass) const { return {passes_.data() + pass, 1}; }
+  [[nodiscard]] std::span<const PassWork> passes_of(std::size_t pass) const { return {passes_.data() + pass, 1}; }
 
   void fall_back(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
-                 std::size_t task, std::uint32_t only, std::span<QueryResult> results, const match::StopFlag* stop) {
+                 std::size_t task, std::size_t only, std::span<QueryResult> results, const match::StopFlag* stop) {
     if (!cpu_) cpu_ = match::make_cpu_matcher(*workers_);
     match::MatchSteps steps;
     for (std::size_t p = 0; p < passes.size(); ++p) {
-      const std::size_t pass = only == ~0U ? p : only;
+      const std::size_t pass = only == every_pass ? p : only;
       cpu_->match(graph, passes.subspan(p, 1), tasks.subspan(task, 1), results.subspan(pass * tasks.size() + task, 1), stop,
                   steps);
     }
@@ -228,8 +241,8 @@ class GpuMatcher final : public match::Matcher {
   Mirrors mirrors_;
   FlatPrograms flat_;
   std::vector<bool> left_out_;  // by task: matched on the CPU
-  std::vector<Total> totals_;
-  std::vector<ProgramOrigin> overflown_;
+  std::vector<std::vector<Total>> device_totals_;
+  std::vector<bool> again_;  // by pass and task: to be counted on the CPU
   std::vector<PassWork> passes_;
   std::unique_ptr<match::Matcher> cpu_;
   CacheStatistics statistics_;

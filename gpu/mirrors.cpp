@@ -118,7 +118,9 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
   std::size_t budget = first.cache_bytes();
   for (const auto& device : devices_) budget = std::min(budget, device->mirror().cache_bytes());
   estimate::Selection selection;
-  switch (policy_) {
+  // From a root its neighbours' lists are read: those of hubs oftenest.
+  const bool roots = std::ranges::all_of(passes, [](const match::PassWork& pass) { return pass.anchors.empty(); });
+  switch (roots ? CachePolicy::degree : policy_) {
     case CachePolicy::degree:
       selection = estimate::select_by_degree(graph, bytes_of, budget, workers_);
       break;

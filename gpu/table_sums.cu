@@ -31,6 +31,7 @@ class Block : public BlockTrees {
       const long long found = closes() ? sum_terms(item) : 0;
       clear_root_tables();
       overflow_ = __syncthreads_or(overflow_ ? 1 : 0) != 0;
+      if (overflow_) wipe();
       if (threadIdx.x == 0) give_result(item, found);
       overflow_ = false;
     }

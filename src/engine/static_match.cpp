@@ -28,6 +28,7 @@ constexpr std::uint64_t most_held = std::uint64_t{1} << 16;
 
 // What it costs to give vertices other numbers, for an entry of a list: as much as reading so many.
 constexpr double renumbering_cost = 10;
+constexpr double slowest_renumbering = 1e-6;  // seconds for an entry; it cannot be interrupted
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -94,15 +95,13 @@ class Run {
         task_{&bound_, nullptr, options.query.list},
         portion_(std::max(least_portion, scene.matcher.appetite())) {
     scene.graph.resolve_all();
-    if (scene.matcher.reads_lent()) {
-      if (options.filter == Filter::automatic) {
-        begin_unfiltered();
-      } else {
-        filtering_.run(bound_, scene.graph, options.filter, numbering(), scene.workers, stop_);
-      }
+    const bool filters = scene.matcher.reads_lent();
+    if (filters && options.filter != Filter::automatic) {
+      filtering_.run(bound_, scene.graph, options.filter, numbering(), scene.workers, stop_);
     }
     make_plans();
     number_by_degree();
+    if (filters && options.filter == Filter::automatic) begin_unfiltered();
     if (!options.query.list) return;
     listing_.emplace(scene_, task_, options.limit, stop_, sink, [this] { tell_progress(); });
     task_.taker = &*listing_;
@@ -155,7 +154,8 @@ class Run {
     if (!scene_.may_renumber || !order_matters() || reads_candidates() || graph.numbered_by_degree()) return;
     const double entries = 2 * static_cast<double>(graph.edges());
     const double cost = plans_.rooted ? plans_.rooted->count.cost : plans_.plans[0].count.cost * entries / 2;
-    if (cost < renumbering_cost * entries) return;
+    if (cost <= renumbering_cost * entries || stop_.load()) return;
+    if (options_.timeout && std::chrono::duration<double>(*options_.timeout).count() < slowest_renumbering * entries) return;
     graph.renumber_by_degree(scene_.workers);
     graph.resolve_all();
   }
@@ -338,9 +338,8 @@ plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& qu
   // A listing sums first whether an anchor leads anywhere. That takes too long where few matches are wanted, and is seldom
   // needed among candidates.
   const bool walks = options.query.list && scene.matcher.reads_lent() && (options.limit || reads_candidates(scene, query));
-  const CountFrom from = scene.matcher.takes_roots() ? options.count_from : CountFrom::edges;
-  plan::QueryPlans plans = plan::make_static_plans(query, {anchor, !walks, options.query.list, from});
-  if (plans.rooted && match::must_walk(plans.rooted->count, scene.graph.resolved())) plans.rooted.reset();
+  plan::QueryPlans plans = plan::make_static_plans(query, {anchor, !walks, options.query.list, options.count_from});
+  if (plans.rooted && !scene.matcher.takes_root(*plans.rooted, scene.graph.resolved())) plans.rooted.reset();
   return plans;
 }
 

@@ -82,7 +82,10 @@ class CpuMatcher final : public Matcher {
     }
   }
   [[nodiscard]] bool reads_lent() const noexcept override { return true; }
-  [[nodiscard]] bool takes_roots() const noexcept override { return true; }
+  [[nodiscard]] bool takes_root(const plan::RootedPlan& plan,
+                                std::span<const graph::Resolved> resolved) const noexcept override {
+    return !must_walk(plan.count, resolved);
+  }
   [[nodiscard]] std::size_t bytes() const noexcept override {
     std::size_t sum = pieces_.capacity() * sizeof(Piece) + shares_.capacity() * sizeof(ShareSum);
     for (const Worker& worker : state_) {

@@ -87,8 +87,11 @@ class Matcher {
 
   /// Whether it reads lent lists (graph::DataGraph::lend_reading).
   [[nodiscard]] virtual bool reads_lent() const noexcept { return false; }
-  /// Whether it takes roots (PassWork::roots).
-  [[nodiscard]] virtual bool takes_roots() const noexcept { return false; }
+  /// Whether it takes roots of such a plan (PassWork::roots).
+  [[nodiscard]] virtual bool takes_root(const plan::RootedPlan& /*plan*/,
+                                        std::span<const graph::Resolved> /*resolved*/) const noexcept {
+    return false;
+  }
   /// How many anchors or roots keep it busy: with fewer for a call, time is lost.
   [[nodiscard]] virtual std::size_t appetite() const noexcept { return 1; }
 

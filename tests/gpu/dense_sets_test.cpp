@@ -78,16 +78,16 @@ TEST(GpuCliques, OfGraphsWithADenseCore) {
   expect_equal(graph, std::nullopt, backend);
 }
 
-// Later lists of up to 64, 128, 256, 512, 2048 and 8192 members, and beyond.
+// Later lists of up to 64, 128, 256 and 512 members, and beyond.
 TEST(GpuCliques, InSpacesOfEveryWidth) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  for (const std::uint32_t n : {33U, 65U, 66U, 110U, 129U, 130U, 257U, 258U, 513U, 514U, 700U, 1100U}) {
+  for (const std::uint32_t n : {33U, 65U, 66U, 110U, 129U, 130U, 257U, 258U, 513U, 514U}) {
     const SimpleGraph complete = complete_multipartite(n, 1);
     for (const unsigned k : {2U, 3U, 4U, 5U, 8U}) expect_equal(complete, k, backend);
     if (n <= 110) expect_equal(complete, std::nullopt, backend);
   }
-  for (const std::uint32_t n : {200U, 900U, 3000U, 10000U}) {
+  for (const std::uint32_t n : {200U, 900U, 3000U}) {
     const SimpleGraph bipartite = complete_multipartite(2, n);
     expect_equal(bipartite, 3, backend);
     expect_equal(random_graph(n / 2, 0.1, n), 4, backend);

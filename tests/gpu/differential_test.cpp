@@ -253,6 +253,34 @@ TEST(GpuStatic, CountsEqualTheCpu) {
   }
 }
 
+// A whole graph is matched in portions. One whose sums exceed 64 bits is counted again, and the others are kept.
+TEST(GpuStatic, AnOverflowLosesNoOtherPortion) {
+  DELTAMATCH_NEEDS_GPU();
+  UpdateBatch start;
+  const auto join = [&](std::int64_t a, std::int64_t b) {
+    Update update;
+    update.source = a;
+    update.target = b;
+    start.add(update);
+  };
+  constexpr std::int64_t small_stars = 40000;
+  for (std::int64_t star = 0; star < small_stars; ++star) {
+    for (std::int64_t leaf = 1; leaf <= 7; ++leaf) join(8 * star, 8 * star + leaf);
+  }
+  for (std::int64_t leaf = 1; leaf <= 20000; ++leaf) join(-1, -1 - leaf);
+  Engine cpu({.directed = false});
+  Engine gpu({.directed = false, .backend = make_gpu_backend({.memory = std::size_t{1} << 28})});
+  for (Engine* engine : {&cpu, &gpu}) (void)engine->load(start, OnReject::skip);
+  const Query star = parse_pattern("(h)--(a), (h)--(b), (h)--(c), (h)--(d), (h)--(e), (h)--(f)", "star");
+  for (const CountFrom from : {CountFrom::edges, CountFrom::vertices}) {
+    StaticOptions options;
+    options.count_from = from;
+    const Count expected = cpu.match(star, options).matches;
+    EXPECT_GT(expected, Count{small_stars} * 7);
+    EXPECT_TRUE(gpu.match(star, options).matches == expected) << static_cast<int>(from);
+  }
+}
+
 // The graph fits the budget when it is loaded, and no longer after some batches: it goes on with a cache, and says so.
 TEST(GpuMemory, AGraphThatOutgrowsItIsCached) {
   DELTAMATCH_NEEDS_GPU();
