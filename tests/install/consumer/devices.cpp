@@ -1,8 +1,8 @@
 // How many GPUs there are, and an engine that matches on the first, if there is one.
-#include <deltamatch/engine.hpp>
-#include <deltamatch/gpu.hpp>
-
 #include <cstdio>
+
+#include "deltamatch/engine.hpp"
+#include "deltamatch/gpu.hpp"
 
 int main() {
   const int count = deltamatch::gpu_count();
