@@ -126,11 +126,13 @@ struct StaticOptions {
   /// A match has the same id, induced or not.
   bool induced = false;
   Filter filter = Filter::automatic;  ///< what it is has no bearing on the answer; a GPU takes none
-  /// No bearing on the answer either. Listings, and queries that cannot be summed from a vertex, go by edges.
+  /// No bearing on the answer either. Listings, and queries that cannot be summed from a vertex, go by edges. Where both this
+  /// and the filter are automatic, cliques of four and more vertices that nothing tells apart are counted along a tree of
+  /// pivots instead, unless parallel edges make several matches of one clique.
   CountFrom count_from = CountFrom::automatic;
   std::optional<std::uint64_t> limit;  ///< list at most that many matches (requires query.list)
-  /// From the call on. Making derived lists for a wildcard is not interrupted, all else is, within milliseconds. (Vertices are
-  /// numbered by degree only where the time that this could take is left.)
+  /// From the call on. Making derived lists for a wildcard, or a simple graph for a clique, is not interrupted, all else is,
+  /// within milliseconds. (Vertices are numbered by degree only where the time that this could take is left.)
   std::optional<std::chrono::nanoseconds> timeout;
   /// Called now and then, by one thread at a time; false stops it.
   std::function<bool(const StaticProgress&)> progress;

@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "engine/bulk.hpp"
+#include "engine/clique_match.hpp"
 #include "engine/delivery.hpp"
 #include "engine/snapshot.hpp"
 #include "engine/static_match.hpp"
@@ -88,13 +89,19 @@ struct Engine::Impl {
     return {graph, on_cpu && cpu_matcher ? *cpu_matcher : *matcher, workers, watermark, standing.empty() && !window};
   }
 
+  engine::CliqueScene clique_scene() {
+    if (options.backend && !dense_sets) dense_sets = options.backend->make_dense_set_counter();
+    return {graph, workers, dense_sets.get()};
+  }
+
   EngineOptions options;
   Workers workers;
   graph::DataGraph graph;
   std::unique_ptr<graph::Window> window;
   graph::BatchResolver resolver;
   std::unique_ptr<match::Matcher> matcher;
-  std::unique_ptr<match::Matcher> cpu_matcher;  // beside a backend's, once something needs it
+  std::unique_ptr<match::Matcher> cpu_matcher;         // beside a backend's, once something needs it
+  std::unique_ptr<match::DenseSetCounter> dense_sets;  // likewise; null without a backend
   std::vector<std::pair<QueryId, std::unique_ptr<Standing>>> standing;
   std::uint32_t next_query = 0;
   std::uint64_t batches = 0;
@@ -289,6 +296,7 @@ std::uint64_t Engine::batch() const noexcept { return impl_->batches; }
 std::optional<Timestamp> Engine::watermark() const noexcept { return impl_->watermark; }
 
 StaticResult Engine::match(const Query& query, const StaticOptions& options, MatchSink* sink) {
+  if (auto cliques = engine::match_clique(impl_->clique_scene(), query, options)) return std::move(*cliques);
   return engine::match_whole(impl_->scene(options.induced), query, options, sink);
 }
 
@@ -296,7 +304,11 @@ SampleResult Engine::sample(const Query& query, const SampleOptions& options) {
   return engine::sample_whole(impl_->scene(true), query, options);
 }
 
-CacheStatistics Engine::cache() const { return impl_->matcher->statistics(); }
+CacheStatistics Engine::cache() const {
+  CacheStatistics statistics = impl_->matcher->statistics();
+  if (impl_->dense_sets) statistics.kernel_seconds += impl_->dense_sets->kernel_seconds();
+  return statistics;
+}
 
 std::string Engine::explain(const Query& query, const QueryOptions& options) {
   const plan::BoundQuery bound(query, options.mode, options.count, impl_->graph);
@@ -306,6 +318,7 @@ std::string Engine::explain(const Query& query, const QueryOptions& options) {
 
 std::string Engine::explain(const Query& query, const StaticOptions& options) {
   const plan::BoundQuery bound(query, options.query.mode, options.query.count, impl_->graph, options.induced);
+  if (std::string cliques = engine::explain_clique(impl_->clique_scene(), query, options); !cliques.empty()) return cliques;
   impl_->graph.resolve_all();
   return plan::to_text(bound, engine::plan_whole(impl_->scene(options.induced), bound, options), {});
 }

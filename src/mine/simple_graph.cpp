@@ -19,20 +19,6 @@ namespace {
 
 using Pair = std::pair<SimpleGraph::Vertex, SimpleGraph::Vertex>;
 
-/// Both directions of every edge, ascending, once each.
-std::vector<Pair> half_edges(std::span<const Pair> edges) {
-  std::vector<Pair> halves;
-  halves.reserve(2 * edges.size());
-  for (const auto& [u, v] : edges) {
-    if (u == v) continue;
-    halves.emplace_back(u, v);
-    halves.emplace_back(v, u);
-  }
-  std::sort(halves.begin(), halves.end());
-  halves.erase(std::unique(halves.begin(), halves.end()), halves.end());
-  return halves;
-}
-
 }  // namespace
 
 SimpleGraph::SimpleGraph(Vertex vertices, std::span<const std::pair<Vertex, Vertex>> edges) {
@@ -46,14 +32,33 @@ SimpleGraph::SimpleGraph(Vertex vertices, std::span<const std::pair<Vertex, Vert
     }
   }
   const auto data = std::make_shared<Data>();
-  const std::vector<Pair> halves = half_edges(edges);
-  data->begin.assign(std::size_t{vertices} + 1, 0);
-  data->neighbours.reserve(halves.size());
-  for (const auto& [u, v] : halves) {
-    ++data->begin[u + 1];
-    data->neighbours.push_back(v);
+  // Both directions of every edge, by vertex; then each list in order, once each, moved up to where the one before it ends.
+  std::vector<std::uint64_t>& begin = data->begin;
+  std::vector<Vertex>& neighbours = data->neighbours;
+  begin.assign(std::size_t{vertices} + 1, 0);
+  const auto for_each_half = [&](auto&& visit) {
+    for (const auto& [u, v] : edges) {
+      if (u == v) continue;
+      visit(u, v);
+      visit(v, u);
+    }
+  };
+  for_each_half([&](Vertex u, Vertex) { ++begin[u + 1]; });
+  for (std::size_t v = 0; v < vertices; ++v) begin[v + 1] += begin[v];
+  neighbours.resize(begin[vertices]);
+  std::vector<std::uint64_t> next(begin.begin(), begin.end() - 1);
+  for_each_half([&](Vertex u, Vertex v) { neighbours[next[u]++] = v; });
+  std::uint64_t end = 0;
+  for (std::size_t v = 0; v < vertices; ++v) {
+    const std::span list = std::span(neighbours).subspan(begin[v], next[v] - begin[v]);
+    std::sort(list.begin(), list.end());
+    begin[v] = end;
+    for (const Vertex u : list) {
+      if (end == begin[v] || neighbours[end - 1] != u) neighbours[end++] = u;
+    }
   }
-  for (std::size_t v = 0; v < vertices; ++v) data->begin[v + 1] += data->begin[v];
+  begin[vertices] = end;
+  neighbours.resize(end);
   data_ = data;
 }
 

@@ -1,0 +1,76 @@
+#include "engine/clique_match.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "deltamatch/mine.hpp"
+#include "mine/cliques.hpp"
+
+namespace deltamatch::engine {
+namespace {
+
+constexpr std::size_t least_vertices = 4;  // below that sums over plans are as fast
+
+bool is_clique(const Query& query) {
+  const std::size_t n = query.vertices.size();
+  if (n < least_vertices || query.edges.size() != n * (n - 1) / 2) return false;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  for (const QueryEdge& edge : query.edges) {
+    if (edge.directed || !edge.labels.empty()) return false;
+    pairs.insert(std::minmax(edge.source, edge.target));
+  }
+  return pairs.size() == query.edges.size() &&
+         std::all_of(query.vertices.begin(), query.vertices.end(), [](const QueryVertex& v) { return v.labels.empty(); });
+}
+
+bool asks_for_cliques(const Query& query, const StaticOptions& options) {
+  return options.query.mode == MatchMode::isomorphism && !options.query.list && !options.limit &&
+         options.filter == Filter::automatic && options.count_from == CountFrom::automatic && is_clique(query);
+}
+
+/// The graph without directions and labels, unless several edges join the same two vertices.
+std::optional<SimpleGraph> without_parallels(const graph::DataGraph& graph) {
+  std::vector<std::pair<VertexId, VertexId>> edges;
+  edges.reserve(graph.edges());
+  const VertexId vertices = graph.base().vertices();
+  for (VertexId v = 0; v < vertices; ++v) {
+    graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) { edges.emplace_back(edge.tail, edge.head); });
+  }
+  SimpleGraph simple(vertices, edges);
+  if (simple.edges() != edges.size()) return std::nullopt;
+  return simple;
+}
+
+}  // namespace
+
+std::optional<StaticResult> match_clique(const CliqueScene& scene, const Query& query, const StaticOptions& options) {
+  if (!asks_for_cliques(query, options)) return std::nullopt;
+  bool stopped = false;
+  MineOptions how{.timeout = options.timeout};
+  if (options.progress) how.progress = [&](double share) { stopped = stopped || !options.progress({share, 0}); };
+  how.stop = [&] { return stopped; };
+  mine::RunControl control(how);
+  const std::optional<SimpleGraph> graph = without_parallels(scene.graph);
+  if (!graph) return std::nullopt;
+  control.check(0);  // counting looks at the clock after some time only
+  const auto n = static_cast<unsigned>(query.vertices.size());
+  const std::vector<Count> counts = mine::clique_counts(*graph, n, scene.workers, control, scene.devices);
+  StaticResult result;
+  if (counts.size() > n) result.matches = counts[n];
+  if (options.query.count == CountMode::embeddings) result.matches = checked_mul(result.matches, checked_factorial(n));
+  if (control.stopped()) result.shortfall = stopped ? Shortfall::stopped : Shortfall::timeout;
+  result.seconds = control.seconds();
+  return result;
+}
+
+std::string explain_clique(const CliqueScene& scene, const Query& query, const StaticOptions& options) {
+  if (!asks_for_cliques(query, options) || !without_parallels(scene.graph)) return "";
+  return "query " + query.name + ": cliques of " + std::to_string(query.vertices.size()) +
+         " vertices, counted along a tree of pivots " + (scene.devices != nullptr ? "on devices" : "on the CPU") + "\n";
+}
+
+}  // namespace deltamatch::engine
