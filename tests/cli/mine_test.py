@@ -139,7 +139,7 @@ class Mine(CliTest):
             (["motifs", *graph, "-k", "4", "--json", "--csv"], "choose one of them"),
             (["motifs", *graph, "-k", "4", "--emit", "subgraphs", "--json"], "write the subgraphs to a file"),
             (["motifs", *graph, "-k", "4", "--emit", "subgraphs", "--out", "graph.txt"], "--out"),
-            (["motifs", *graph, "-k", "4", "--backend", "gpu"], "motifs are mined on CPU cores"),
+            (["motifs", *graph, "-k", "4", "--backend", "gpu"], "motifs and quasi-cliques are mined on CPU cores"),
             (["cliques", *graph, "-k", "4", "--emit", "subgraphs", "--backend", "gpu"], "lists are made on CPU cores"),
             (["cliques", *graph, "-k", "4", "--backend", "cpu", "--devices", "0"], "options of GPUs are given too"),
             (["cliques", *graph, "-k", "0"], "whole number from 1"),
