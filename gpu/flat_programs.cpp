@@ -153,9 +153,9 @@ class Collector {
       for (std::size_t i = 0; i < tasks[t].plans->plans.size(); ++i) {
         const plan::Plan& plan = tasks[t].plans->plans[i];
         if (tables == GpuTables::never || !programs[t][i].sums) continue;
-        const plan::CountPlan count = bind_prefix(plan);
-        tabled_[first_plan_[t] + i] =
-            fits_tables(count, plan.closing, resolved) && (tables == GpuTables::always || meets_in_the_middle(count));
+        // What is rare is asked first: to bind a prefix copies the plan, and makes no difference to what meets.
+        const bool pays = tables == GpuTables::always || meets_in_the_middle(plan.count);
+        tabled_[first_plan_[t] + i] = pays && fits_tables(bind_prefix(plan), plan.closing, resolved);
       }
     }
     for (FlatWork* work : {&into_.sums, &into_.walks}) work->needs.assign(1, {});
@@ -200,6 +200,7 @@ class Collector {
     for (FlatWork* work : {&into_.sums, &into_.walks}) {
       work->first_anchor.push_back(static_cast<std::uint32_t>(work->anchors.size()));
     }
+    order_items(graph_, into_.tables);
   }
 
  private:

@@ -20,6 +20,11 @@ constexpr std::uint32_t heavy_degree = 64;
 using plan::Candidates;
 using plan::Factor;
 
+// Of both ends together; of a root alone.
+std::uint32_t degree_of(const graph::DataGraph& graph, const Anchor& anchor) {
+  return anchor.tail == anchor.head ? graph.degree(anchor.tail) : graph.degree(anchor.tail) + graph.degree(anchor.head);
+}
+
 bool readable(graph::ReadingId reading, std::span<const graph::Resolved> resolved) {
   return !resolved[reading].derived && !resolved[reading].parallel && !resolved[reading].lent;
 }
@@ -220,9 +225,6 @@ void add_anchors(const graph::DataGraph& graph, std::span<const Anchor> anchors,
                  const ProgramOrigin& origin, FlatSums& into) {
   const auto first = static_cast<std::uint32_t>(into.anchors.size());
   into.anchors.insert(into.anchors.end(), anchors.begin(), anchors.end());
-  const auto degree_of = [&](const Anchor& anchor) {
-    return anchor.tail == anchor.head ? graph.degree(anchor.tail) : graph.degree(anchor.tail) + graph.degree(anchor.head);
-  };
   std::uint64_t uncounted = anchors.size();
   for (SumProgram* program : {&programs.enumerated, &programs.summed}) {
     if (program->first_term == program->end_term) continue;
@@ -233,7 +235,7 @@ void add_anchors(const graph::DataGraph& graph, std::span<const Anchor> anchors,
     into.origins.push_back(origin);
     into.anchor_counts.push_back(std::exchange(uncounted, 0));
     for (std::uint32_t a = 0; a < anchors.size(); ++a) {
-      const std::uint32_t degree = degree_of(anchors[a]);
+      const std::uint32_t degree = degree_of(graph, anchors[a]);
       const std::uint32_t shares = split ? std::clamp(degree / share_degree, 1U, max_shares) : 1;
       std::vector<SumItem>& items = !split && degree >= heavy_degree ? into.heavy : into.light;
       for (std::uint32_t s = 0; s < shares; ++s) {
@@ -241,9 +243,12 @@ void add_anchors(const graph::DataGraph& graph, std::span<const Anchor> anchors,
       }
     }
   }
-  for (std::vector<SumItem>* items : {&into.heavy, &into.light}) {
+}
+
+void order_items(const graph::DataGraph& graph, FlatSums& sums) {
+  for (std::vector<SumItem>* items : {&sums.heavy, &sums.light}) {
     std::ranges::stable_sort(*items, std::greater<>(),
-                             [&](const SumItem& item) { return degree_of(into.anchors[item.anchor]) / item.shares; });
+                             [&](const SumItem& item) { return degree_of(graph, sums.anchors[item.anchor]) / item.shares; });
   }
 }
 

@@ -73,4 +73,7 @@ void add_roots(const graph::DataGraph& graph, std::span<const graph::Resolved> r
                std::span<const VertexId> roots, SplitSums programs, std::uint8_t pass, const ProgramOrigin& origin,
                FlatSums& into);
 
+/// Once all work is added: puts items that take long first.
+void order_items(const graph::DataGraph& graph, FlatSums& sums);
+
 }  // namespace deltamatch::gpu

@@ -6,6 +6,7 @@
 
 #include "deltamatch/mine.hpp"
 #include "gpu/support.hpp"
+#include "unit/mine/brute_force.hpp"
 
 namespace deltamatch {
 namespace {
@@ -14,14 +15,7 @@ using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 /// `n` vertices of which vertex v is joined to each before it with this probability.
 SimpleGraph random_graph(std::uint32_t n, double density, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Edges edges;
-  for (std::uint32_t v = 0; v < n; ++v) {
-    for (std::uint32_t u = 0; u < v; ++u) {
-      if (std::uniform_real_distribution<double>()(random) < density) edges.emplace_back(u, v);
-    }
-  }
-  return {n, edges};
+  return brute::random_graph(n, density, seed).simple();
 }
 
 /// Ends drawn with a bias to low numbers: a dense core in a sparse graph.

@@ -11,6 +11,7 @@
 #include "gpu/node_stack.hpp"
 #include "host_dense_ops.hpp"
 #include "mine/cliques.hpp"
+#include "unit/mine/brute_force.hpp"
 
 namespace deltamatch::gpu {
 namespace {
@@ -18,14 +19,7 @@ namespace {
 using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 SimpleGraph random_graph(std::uint32_t n, double density, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Edges edges;
-  for (std::uint32_t v = 0; v < n; ++v) {
-    for (std::uint32_t u = 0; u < v; ++u) {
-      if (std::uniform_real_distribution<double>()(random) < density) edges.emplace_back(u, v);
-    }
-  }
-  return {n, edges};
+  return brute::random_graph(n, density, seed).simple();
 }
 
 /// `parts` parts of `size` vertices each; vertices are joined iff their parts differ.
