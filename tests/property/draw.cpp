@@ -278,14 +278,18 @@ rc::Gen<Scenario> scenarios(const Traits& traits) {
   });
 }
 
+double case_scale() {
+  const char* scale = std::getenv("DELTAMATCH_PROPERTY_SCALE");
+  return scale == nullptr ? 1 : std::atof(scale);
+}
+
 void hold(int cases, const std::function<void()>& property) {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   rc::detail::TestMetadata metadata;
   metadata.id = std::string(test->test_suite_name()) + "/" + test->name();
   metadata.description = metadata.id;
   rc::detail::TestParams params = rc::detail::configuration().testParams;
-  const char* wanted = std::getenv("DELTAMATCH_PROPERTY_CASES");
-  params.maxSuccess = cases > 1 && wanted != nullptr ? std::max(1, std::atoi(wanted)) : cases;
+  params.maxSuccess = cases > 1 ? std::max(1, static_cast<int>(cases * case_scale())) : cases;
   const auto result = rc::detail::checkTestable(property, metadata, params);
   std::ostringstream message;
   rc::detail::printResultMessage(result, message);

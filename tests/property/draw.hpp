@@ -29,9 +29,12 @@ struct Traits {
 /// 0 to n - 1, each as likely as the others whatever the size; shrinks towards 0.
 [[nodiscard]] rc::Gen<int> below(int n);
 
-/// Checks a property on `DELTAMATCH_PROPERTY_CASES` cases (default `cases`; a single case stays single) and fails the running
-/// test where it does not hold, with the least case found and what RC_PARAMS reproduces it. Seeds are random unless RC_PARAMS
-/// says `seed=…`; rapidcheck prints them.
+/// `DELTAMATCH_PROPERTY_SCALE`, by which the numbers of cases are multiplied; 1 where it is not set.
+[[nodiscard]] double case_scale();
+
+/// Checks a property on `cases` times `case_scale()` cases (a single case stays single) and fails the running test where it
+/// does not hold, with the least case found and what RC_PARAMS reproduces it. Seeds are random unless RC_PARAMS says `seed=…`;
+/// rapidcheck prints them.
 void hold(int cases, const std::function<void()>& property);
 
 }  // namespace deltamatch::property

@@ -166,7 +166,7 @@ void hold_static(int cases, const Traits& traits, unsigned threads) {
       if (standing.options.mode == MatchMode::isomorphism) check_symmetry(engine, standing.query);
     }
   });
-  if (cases < 100 || std::getenv("RC_PARAMS") != nullptr) return;
+  if (cases * case_scale() < 300 || std::getenv("RC_PARAMS") != nullptr) return;
   // What is drawn reaches what is to be tested.
   EXPECT_GT(seen.answers, cases);
   EXPECT_GT(seen.fewer, cases / 50);

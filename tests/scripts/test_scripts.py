@@ -113,6 +113,15 @@ class Steps(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("left out: long", done.stdout)
 
+    def test_what_is_cut_off_is_left_out_unless_a_test_failed_before(self):
+        for line, code, said in ("1/2 Test #1: a ... Passed", 0, "cut off after"), ("1/2 Test #1: a ...***Failed", 1, "FAILED, exit 124"):
+            with self.subTest(line=line):
+                done = self.run_steps(f'keep_going=yes\nstep test 1 bash -c "{self.PASSED}"\ndeadline=$((SECONDS - 58))\n'
+                                      f'step long -60 bash -c "echo \'{line}\'; sleep 30"\nfinish')
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+                self.assertIn(said, done.stdout)
+                self.assertIn("left out: long" if code == 0 else "failed: long", done.stdout)
+
     def test_what_needs_a_step_that_was_not_done_is_left_out(self):
         for build in "step build 900 true", "step build 1 false":
             with self.subTest(build=build):
