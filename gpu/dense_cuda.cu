@@ -7,6 +7,7 @@
 #include "gpu/dense_ops.hpp"
 #include "gpu/dense_rows.hpp"
 #include "gpu/memory.hpp"
+#include "gpu/set_step.hpp"
 #include "gpu/warp_nodes.cuh"
 
 namespace deltamatch::gpu {
@@ -98,7 +99,93 @@ __global__ void __launch_bounds__(block_threads) evaluate_kernel(CliqueWork work
   }
   if (steps.group.rank() != 0) sum = 0;
   for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_down_sync(whole_warp, sum, distance);
-  if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&work.output.progress->direct, sum);
+  if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&work.output.progress->sums[0], sum);
+}
+
+/// Sets that lack more than two vertices: each candidate that is taken makes a child.
+template <unsigned lanes>
+__global__ void __launch_bounds__(block_threads) grow_kernel(SetWork work) {
+  using Group = typename GroupOf<lanes>::type;
+  const SetSteps<Group> steps{Group{}, work.rows, work.row_words, work.layers};
+  const bool leader = steps.group.rank() == 0;
+  const std::size_t node_words = std::size_t{work.layers} * work.row_words;
+  Feed feed(work.count, &work.output.progress->taken);
+  NodeHead head{};
+  const Word* node = nullptr;
+  bool active = false;
+  for (;;) {
+    const std::uint64_t fresh = feed.take(steps.group, !active);
+    if (!active && fresh != no_node) {
+      head = work.nodes.heads[fresh];
+      node = work.nodes.words + fresh * node_words;
+      active = true;
+    }
+    if (!__any_sync(whole_warp, active)) break;
+    TakenMember taken;
+    bool grows = false;
+    if (active) {
+      taken = steps.next(node, head.used, head.from);
+      active = taken.member != TakenMember::none;
+      grows = active && steps.left(node, head.rows, head.used, taken) + 1 >= work.missing;
+    }
+    __syncwarp();
+    const std::uint64_t slot = reserve(steps.group, work.output, grows ? 1 : 0);
+    if (!active) continue;
+    const auto behind = static_cast<std::uint16_t>(taken.member + 1);
+    if (grows && slot == no_node) {
+      unsigned long long at = 0;
+      if (leader) at = atomicAdd(&work.output.progress->deferred, 1);
+      at = steps.group.from(at, 0);
+      if (leader) work.output.deferred.heads[at] = {head.rows, head.used, static_cast<std::uint16_t>(taken.member)};
+      steps.copy(node, work.output.deferred.words + at * node_words);
+      active = false;
+      continue;
+    }
+    if (grows) {
+      if (leader) work.output.nodes.heads[slot] = {head.rows, static_cast<std::uint16_t>(head.used + taken.layer), behind};
+      steps.take(node, head.rows, head.used, taken, work.output.nodes.words + slot * node_words);
+    }
+    head.from = behind;
+  }
+}
+
+/// Sets that lack two vertices: each candidate that is taken leaves as many sets as candidates.
+template <unsigned lanes>
+__global__ void __launch_bounds__(block_threads) finish_kernel(SetWork work) {
+  extern __shared__ unsigned long long sums[];  // by layer, then thread
+  for (unsigned i = threadIdx.x; i < work.layers * block_threads; i += block_threads) sums[i] = 0;
+  using Group = typename GroupOf<lanes>::type;
+  const SetSteps<Group> steps{Group{}, work.rows, work.row_words, work.layers};
+  const std::size_t node_words = std::size_t{work.layers} * work.row_words;
+  Feed feed(work.count, &work.output.progress->taken);
+  NodeHead head{};
+  const Word* node = nullptr;
+  bool active = false;
+  for (;;) {
+    const std::uint64_t fresh = feed.take(steps.group, !active);
+    if (!active && fresh != no_node) {
+      head = work.nodes.heads[fresh];
+      node = work.nodes.words + fresh * node_words;
+      active = true;
+    }
+    if (!__any_sync(whole_warp, active)) break;
+    if (!active) continue;
+    const TakenMember taken = steps.next(node, head.used, head.from);
+    active = taken.member != TakenMember::none;
+    if (!active) continue;
+    head.from = static_cast<std::uint16_t>(taken.member + 1);
+    const unsigned below = head.used + taken.layer;
+    steps.for_each_word(node, head.rows, head.used, taken, [&](unsigned layer, unsigned, Word bits) {
+      sums[(below + layer) * block_threads + threadIdx.x] += count_bits(bits);
+    });
+  }
+  __syncthreads();
+  for (unsigned layer = threadIdx.x / 32; layer < work.layers; layer += block_threads / 32) {
+    unsigned long long sum = 0;
+    for (unsigned i = threadIdx.x % 32; i < block_threads; i += 32) sum += sums[layer * block_threads + i];
+    for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_down_sync(whole_warp, sum, distance);
+    if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&work.output.progress->sums[layer], sum);
+  }
 }
 
 using CliqueKernel = void (*)(CliqueWork);
@@ -122,6 +209,17 @@ CliqueKernels kernels_of(Width width) {
     if (clique_widths[i].members() == width.members()) return all[i];
   }
   throw Error("clique kernel", "there is none of this width", "report this as a bug");
+}
+
+struct SetKernels {
+  void (*grow)(SetWork);
+  void (*finish)(SetWork);
+};
+
+SetKernels set_kernels(unsigned lanes) {
+  if (lanes == 1) return {grow_kernel<1>, finish_kernel<1>};
+  if (lanes == 8) return {grow_kernel<8>, finish_kernel<8>};
+  return {grow_kernel<32>, finish_kernel<32>};
 }
 
 class CudaDenseOps final : public DenseOps {
@@ -164,6 +262,15 @@ class CudaDenseOps final : public DenseOps {
   }
   void evaluate(const CliqueWork& work, Width width) override {
     launch(kernels_of(width).evaluate, work, work.count * width.lanes, 0);
+  }
+
+  void grow(const SetWork& work) override {
+    const unsigned lanes = set_lanes(work.row_words);
+    launch(set_kernels(lanes).grow, work, work.count * lanes, 0);
+  }
+  void finish(const SetWork& work) override {
+    const unsigned lanes = set_lanes(work.row_words);
+    launch(set_kernels(lanes).finish, work, work.count * lanes, work.layers * block_threads * sizeof(unsigned long long));
   }
 
   double kernel_seconds() override {

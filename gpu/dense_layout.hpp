@@ -42,13 +42,17 @@ struct Nodes {
   }
 };
 
+/// As many as sets that are counted lack edges, and one: mining takes 24 vertices, and two edges less.
+inline constexpr unsigned most_layers = 23;
+
 /// What a launch adds up, from zero.
 struct Progress {
   unsigned long long taken;     ///< nodes of the input
   unsigned long long reserved;  ///< slots of the output
   unsigned long long cut;       ///< ~s: nothing was written from slot s on; 0: all that was reserved was written
   unsigned long long deferred;  ///< nodes that found no room for their children
-  unsigned long long direct;    ///< cliques counted one by one
+  /// Cliques counted one by one; quasi-cliques by how many edges they lack.
+  unsigned long long sums[most_layers];
 
   [[nodiscard]] unsigned long long written() const noexcept { return cut == 0 ? reserved : ~cut; }
 };
@@ -88,6 +92,17 @@ struct CliqueWork {
   Output output;
   unsigned long long* leaves;  ///< by pivots: how many nodes have no candidates left
   unsigned leaf_slots;
+};
+
+/// Nodes whose candidates lie in layers of `row_words` words each.
+struct SetWork {
+  Nodes nodes;
+  std::uint64_t count;
+  const Word* rows;
+  unsigned row_words;
+  unsigned layers;
+  unsigned missing;  ///< vertices that the sets still lack: at least 2
+  Output output;
 };
 
 }  // namespace deltamatch::gpu

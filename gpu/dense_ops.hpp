@@ -13,6 +13,9 @@ namespace deltamatch::gpu {
 /// The widths that kernels are compiled for, ascending.
 inline constexpr std::array<Width, 6> clique_widths{{{1, 1}, {2, 1}, {4, 1}, {8, 1}, {1, 32}, {4, 32}}};
 
+/// How many lanes share the words of a set that lacks edges.
+[[nodiscard]] constexpr unsigned set_lanes(unsigned row_words) { return row_words <= 4 ? 1 : row_words <= 16 ? 8 : 32; }
+
 /// Calls take effect in order; all but read may return before they have.
 class DenseOps {
  public:
@@ -39,6 +42,11 @@ class DenseOps {
   virtual void expand(const CliqueWork& work, Width width) = 0;
   /// Counts the cliques of nodes that lack at most two vertices.
   virtual void evaluate(const CliqueWork& work, Width width) = 0;
+
+  /// Takes every candidate of each node; what is left of it, if that may still become a set, goes to the output.
+  virtual void grow(const SetWork& work) = 0;
+  /// Counts the sets of nodes that lack two vertices, by missing edges.
+  virtual void finish(const SetWork& work) = 0;
 
   /// What kernels have taken so far.
   [[nodiscard]] virtual double kernel_seconds() = 0;

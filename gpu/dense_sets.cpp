@@ -1,325 +1,109 @@
 #include "gpu/dense_sets.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <thread>
-#include <utility>
 
-#include "gpu/check.hpp"
-#include "gpu/node_stack.hpp"
-#include "gpu/root_queue.hpp"
+#include "base/checked.hpp"
+#include "deltamatch/mine.hpp"
+#include "gpu/clique_search.hpp"
+#include "gpu/set_search.hpp"
 
 namespace deltamatch::gpu {
+
+static_assert(most_layers + 1 == max_quasi_clique);
+
 namespace {
 
-using match::CliqueTally;
-using match::LaterLists;
-
-/// Memory of a device.
-template <class T>
-class Buffer {
- public:
-  Buffer() = default;
-  Buffer(DenseOps& ops, std::uint64_t count) : ops_(&ops), data_(static_cast<T*>(ops.allocate(count * sizeof(T)))) {}
-  Buffer(DenseOps& ops, const std::vector<T>& values) : Buffer(ops, values.size()) { write(values); }
-  ~Buffer() { reset(); }
-  Buffer(Buffer&& other) noexcept : ops_(other.ops_), data_(std::exchange(other.data_, nullptr)) {}
-  Buffer& operator=(Buffer&& other) noexcept {
-    reset();
-    ops_ = other.ops_;
-    data_ = std::exchange(other.data_, nullptr);
-    return *this;
-  }
-
-  [[nodiscard]] T* get() const noexcept { return data_; }
-  void write(const std::vector<T>& values) const { ops_->write(data_, values.data(), values.size() * sizeof(T)); }
-
- private:
-  void reset() noexcept {
-    if (data_ != nullptr) ops_->free(data_);
-    data_ = nullptr;
-  }
-  DenseOps* ops_ = nullptr;
-  T* data_ = nullptr;
-};
-
-struct NodeBuffer {
-  NodeBuffer(DenseOps& ops, std::uint64_t count, unsigned node_words) : heads(ops, count), words(ops, count * node_words) {}
-  [[nodiscard]] Nodes nodes() const noexcept { return {heads.get(), words.get()}; }
-  Buffer<NodeHead> heads;
-  Buffer<Word> words;
-};
-
-/// The later lists on a device.
-struct DeviceLists {
-  DeviceLists(DenseOps& ops, const LaterLists& graph) {
-    std::vector<std::uint64_t> ends{0};
-    std::vector<VertexId> packed;
-    ends.reserve(std::size_t{graph.vertices()} + 1);
-    for (VertexId v = 0; v < graph.vertices(); ++v) {
-      const auto list = graph.later(v);
-      packed.insert(packed.end(), list.begin(), list.end());
-      ends.push_back(packed.size());
+void add(match::CliqueTally& to, const match::CliqueTally& from) {
+  to.direct = checked_add(to.direct, from.direct);
+  for (std::size_t held = 0; held < from.leaves.size(); ++held) {
+    for (std::size_t pivots = 0; pivots < from.leaves[held].size(); ++pivots) {
+      if (from.leaves[held][pivots] != 0) to.add_leaves(held, pivots, from.leaves[held][pivots]);
     }
-    begin = Buffer<std::uint64_t>(ops, ends);
-    later = Buffer<std::uint32_t>(ops, packed);
-    host_begin = std::move(ends);
   }
-  Buffer<std::uint64_t> begin;
-  Buffer<std::uint32_t> later;
-  std::vector<std::uint64_t> host_begin;
-};
-
-/// What a device needs for the roots of one class. All sizes are of nodes or rows.
-struct Sizes {
-  std::uint64_t rows = 0;      ///< at a time; 0: there is not memory enough
-  std::uint64_t capacity = 0;  ///< of nodes, seeds among them
-  std::uint64_t portion = 0;
-  unsigned levels = 0;
-  unsigned leaf_slots = 0;
-};
-
-Sizes plan_sizes(const RootClass& of, std::optional<unsigned> k, std::size_t bytes, const DenseSettings& settings) {
-  Sizes sizes;
-  const std::uint64_t row_bytes = of.width.row_words() * sizeof(Word) + sizeof(std::uint32_t) + sizeof(Space);
-  const std::uint64_t node_bytes = sizeof(NodeHead) + of.width.row_words() * sizeof(Word);
-  sizes.levels = k ? (*k > 4 ? *k - 3 : 1) : of.largest;
-  sizes.leaf_slots = of.largest + 1;
-  const std::uint64_t leaf_bytes = std::uint64_t{sizes.levels} * sizes.leaf_slots * sizeof(std::uint64_t);
-  if (leaf_bytes > bytes / 8) return sizes;
-  // A quarter for rows, and their seeds beside; the rest for children, of which a warp may make so many at once.
-  const std::uint64_t rows = std::min({of.rows, bytes / 4 / (row_bytes + node_bytes), std::uint64_t{1} << 31});
-  if (rows < of.largest) return sizes;
-  const std::uint64_t nodes = bytes / 2 / node_bytes;
-  sizes.portion = std::max<std::uint64_t>(std::min({settings.portion, nodes / 8, rows + settings.children}), 1);
-  const std::uint64_t least = std::uint64_t{32 / of.width.lanes} * of.width.members() * sizes.levels;
-  const std::uint64_t children = std::min(nodes - sizes.portion, std::max(std::min(settings.children, rows * 64), least));
-  if (children < least) return sizes;
-  sizes.capacity = rows + children;
-  sizes.rows = rows;
-  return sizes;
 }
-
-/// One device's part of a run.
-class Worker {
- public:
-  Worker(DenseOps& ops, const LaterLists& graph, std::optional<unsigned> k, const DenseSettings& settings, RootQueue& queue,
-         std::size_t devices, const match::GoOn& go_on)
-      : ops_(ops), k_(k), settings_(settings), queue_(queue), devices_(devices), go_on_(go_on), lists_(ops, graph) {}
-
-  /// False once the run was stopped.
-  bool run() {
-    for (std::size_t c = 0; c < clique_widths.size(); ++c) {
-      const RootClass& of = queue_.of(c);
-      if (of.roots.empty()) continue;
-      Sizes sizes;
-      const std::optional<Memory> memory = make_memory(of, sizes);
-      if (memory && !run_class(c, of, sizes, *memory)) return false;
-    }
-    return true;
-  }
-
-  CliqueTally tally;
-
- private:
-  struct Memory {
-    Memory(DenseOps& ops, const Sizes& sizes, Width width)
-        : rows(ops, sizes.rows * width.row_words()),
-          owner(ops, sizes.rows),
-          spaces(ops, sizes.rows),
-          nodes(ops, sizes.capacity, width.row_words()),
-          deferred(ops, sizes.portion, width.row_words()),
-          progress(ops, 1),
-          leaves(ops, std::uint64_t{sizes.levels} * sizes.leaf_slots) {}
-    Buffer<Word> rows;
-    Buffer<std::uint32_t> owner;
-    Buffer<Space> spaces;
-    NodeBuffer nodes;
-    NodeBuffer deferred;
-    Buffer<Progress> progress;
-    Buffer<unsigned long long> leaves;
-  };
-
-  /// Of what is free, or half of that, and so on; none where that is too little, and the class is left to the caller.
-  std::optional<Memory> make_memory(const RootClass& of, Sizes& sizes) {
-    std::size_t bytes = ops_.free_bytes() / 16 * 15;
-    if (settings_.memory > 0) bytes = std::min(bytes, settings_.memory);
-    for (;; bytes /= 2) {
-      sizes = plan_sizes(of, k_, bytes, settings_);
-      if (sizes.rows == 0) return std::nullopt;
-      try {
-        return std::optional<Memory>(std::in_place, ops_, sizes, of.width);
-      } catch (const DeviceOutOfMemory&) {
-      }
-    }
-  }
-
-  bool run_class(std::size_t index, const RootClass& of, const Sizes& sizes, const Memory& memory) {
-    const std::size_t leaf_count = std::size_t{sizes.levels} * sizes.leaf_slots;
-    ops_.clear(memory.leaves.get(), leaf_count * sizeof(unsigned long long));
-    bool go = true;
-    while (go) {
-      const std::vector<VertexId> roots = queue_.take(index, sizes.rows, devices_);
-      if (roots.empty()) break;
-      go = count(memory, of.width, sizes, roots);
-    }
-    std::vector<unsigned long long> leaves(leaf_count);
-    ops_.read(leaves.data(), memory.leaves.get(), leaf_count * sizeof(unsigned long long));
-    for (std::size_t i = 0; i < leaf_count; ++i) {
-      if (leaves[i] != 0) tally.add_leaves(2 + i / sizes.leaf_slots, i % sizes.leaf_slots, leaves[i]);
-    }
-    return go;
-  }
-
-  /// The rows of the roots' spaces, and how many there are.
-  RowWork make_rows(const Memory& memory, Width width, std::span<const VertexId> roots) {
-    std::vector<Space> spaces;
-    std::vector<std::uint32_t> owner;
-    for (const VertexId root : roots) {
-      const std::uint64_t first = lists_.host_begin[root];
-      const auto size = static_cast<std::uint32_t>(lists_.host_begin[root + 1] - first);
-      owner.insert(owner.end(), size, static_cast<std::uint32_t>(spaces.size()));
-      spaces.push_back({first, static_cast<std::uint32_t>(owner.size() - size), size});
-    }
-    memory.spaces.write(spaces);
-    memory.owner.write(owner);
-    const RowWork work{lists_.begin.get(), lists_.later.get(), lists_.later.get(), memory.spaces.get(),
-                       memory.owner.get(), owner.size(),       memory.rows.get(),  width.row_words()};
-    ops_.clear(work.rows, work.count * work.row_words * sizeof(Word));
-    ops_.fill_rows(work);
-    return work;
-  }
-
-  bool count(const Memory& memory, Width width, const Sizes& sizes, std::span<const VertexId> roots) {
-    const RowWork rows = make_rows(memory, width, roots);
-    Output output{memory.nodes.nodes(), sizes.capacity, memory.deferred.nodes(), memory.progress.get()};
-    ops_.clear(output.progress, sizeof(Progress));
-    ops_.seed({rows, k_ ? *k_ - 2 : 0, output});
-    NodeStack stack(sizes.capacity, sizes.levels, sizes.portion);
-    stack.start(progress(memory).written());
-    while (!stack.empty()) {
-      if (!go_on_(queue_.done(0))) return false;
-      launch(memory, width, sizes, stack);
-    }
-    return go_on_(queue_.done(rows.count));
-  }
-
-  void launch(const Memory& memory, Width width, const Sizes& sizes, NodeStack& stack) {
-    const unsigned held = 2 + stack.level();
-    const bool last = k_ && *k_ <= held + 2;
-    const NodeStack::Portion portion = stack.next(last);
-    const unsigned words = width.row_words();
-    const Nodes nodes = memory.nodes.nodes();
-    CliqueWork work{nodes.behind(portion.first, words),
-                    portion.count,
-                    memory.rows.get(),
-                    k_ ? *k_ - held : 0,
-                    {nodes.behind(portion.output, words), portion.capacity, memory.deferred.nodes(), memory.progress.get()},
-                    nullptr,
-                    0};
-    ops_.clear(work.output.progress, sizeof(Progress));
-    if (last) {
-      ops_.evaluate(work, width);
-    } else {
-      work.leaves = memory.leaves.get() + std::size_t{stack.level()} * sizes.leaf_slots;
-      work.leaf_slots = sizes.leaf_slots;
-      ops_.expand(work, width);
-    }
-    const Progress made = progress(memory);
-    if (made.deferred == portion.count && made.written() == 0)
-      throw Error("counting cliques", "no room", "report this as a bug");
-    tally.direct = checked_add(tally.direct, made.direct);
-    ops_.copy(work.nodes.heads, work.output.deferred.heads, made.deferred * sizeof(NodeHead));
-    ops_.copy(work.nodes.words, work.output.deferred.words, made.deferred * words * sizeof(Word));
-    stack.done(portion, made.deferred, made.written());
-  }
-
-  Progress progress(const Memory& memory) {
-    Progress made{};
-    ops_.read(&made, memory.progress.get(), sizeof made);
-    return made;
-  }
-
-  DenseOps& ops_;
-  std::optional<unsigned> k_;
-  const DenseSettings& settings_;
-  RootQueue& queue_;
-  std::size_t devices_;
-  const match::GoOn& go_on_;
-  DeviceLists lists_;
-};
 
 class DenseSetCounter final : public match::DenseSetCounter {
  public:
   DenseSetCounter(std::vector<MakeDenseOps> devices, const DenseSettings& settings)
       : devices_(std::move(devices)), settings_(settings) {}
 
-  Cliques count_cliques(const LaterLists& graph, std::optional<unsigned> k, const match::GoOn& go_on) override {
-    Run run{RootQueue(graph, k ? *k - 1 : 1), devices_.size()};
-    {
-      std::vector<std::jthread> others;
-      for (std::size_t device = 1; device < devices_.size(); ++device) {
-        others.emplace_back([&, device] { work(run, device, graph, k, [&](double) { return !run.stopped; }); });
-      }
-      const match::GoOn ask = [&](double share) {
-        if (!run.stopped && !go_on(share)) run.stopped = true;
-        return !run.stopped;
-      };
-      work(run, 0, graph, k, ask);
-      while (run.working > 0) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        ask(run.queue.done(0));
-      }
-    }
-    if (run.failure) std::rethrow_exception(run.failure);
-    kernel_seconds_ += run.kernel_seconds;
-    return {std::move(run.tally), run.stopped ? std::vector<VertexId>{} : run.queue.left()};
+  Cliques count_cliques(const match::LaterLists& graph, std::optional<unsigned> k, const match::GoOn& go_on) override {
+    RootQueue queue(graph, k ? *k - 1 : 1);
+    Cliques result;
+    std::mutex mutex;
+    const bool whole = run([&] { return queue.done(0); }, go_on,
+                           [&](DenseOps& ops, const match::GoOn& go) {
+                             const match::CliqueTally tally =
+                                 search_cliques(ops, {graph, k, settings_, queue, devices_.size()}, go);
+                             const std::lock_guard lock(mutex);
+                             add(result.tally, tally);
+                           });
+    if (whole) result.left = queue.left();
+    return result;
+  }
+
+  Sets count_sets(const match::LaterLists& graph, unsigned k, unsigned budget, const match::MakeSpaces& make,
+                  const match::GoOn& go_on) override {
+    SpaceQueue queue(make);
+    Sets result{std::vector<Count>(budget + 1, 0), {}};
+    std::mutex mutex;
+    const bool whole = run([&] { return queue.share(); }, go_on,
+                           [&](DenseOps& ops, const match::GoOn& go) {
+                             const std::vector<Count> counts = search_sets(ops, {graph, k, budget, settings_, queue}, go);
+                             const std::lock_guard lock(mutex);
+                             for (unsigned i = 0; i <= budget; ++i)
+                               result.by_missing[i] = checked_add(result.by_missing[i], counts[i]);
+                           });
+    if (whole) result.left = queue.left();
+    return result;
   }
 
   [[nodiscard]] double kernel_seconds() const noexcept override { return kernel_seconds_; }
 
  private:
-  struct Run {
-    RootQueue queue;
-    std::atomic<std::size_t> working;  // devices
+  /// A search on every device, each in a thread of its own; false once `go_on`, which is asked by this thread, has said no.
+  template <class Share, class Search>
+  bool run(Share share, const match::GoOn& go_on, Search search) {
     std::atomic<bool> stopped = false;
-    std::mutex mutex = {};  // of what follows
-    CliqueTally tally = {};
-    double kernel_seconds = 0;
-    std::exception_ptr failure = {};
-  };
-
-  void work(Run& run, std::size_t device, const LaterLists& graph, std::optional<unsigned> k, const match::GoOn& go_on) {
-    try {
-      const std::unique_ptr<DenseOps> ops = devices_[device]();
-      std::optional<Worker> worker;
+    std::atomic<std::size_t> working = devices_.size();
+    std::mutex mutex;
+    std::exception_ptr failure;
+    double longest = 0;
+    const auto work = [&](std::size_t device, const match::GoOn& go) {
       try {
-        worker.emplace(*ops, graph, k, settings_, run.queue, devices_.size(), go_on);
-      } catch (const DeviceOutOfMemory&) {  // the other devices take the roots, or the caller
+        const std::unique_ptr<DenseOps> ops = devices_[device]();
+        search(*ops, go);
+        const std::lock_guard lock(mutex);
+        longest = std::max(longest, ops->kernel_seconds());
+      } catch (...) {
+        stopped = true;
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
       }
-      if (worker) worker->run();
-      const std::lock_guard lock(run.mutex);
-      if (worker) add(run.tally, worker->tally);
-      run.kernel_seconds = std::max(run.kernel_seconds, ops->kernel_seconds());
-    } catch (...) {
-      run.stopped = true;
-      const std::lock_guard lock(run.mutex);
-      if (!run.failure) run.failure = std::current_exception();
-    }
-    --run.working;
-  }
-
-  static void add(CliqueTally& to, const CliqueTally& from) {
-    to.direct = checked_add(to.direct, from.direct);
-    for (std::size_t held = 0; held < from.leaves.size(); ++held) {
-      for (std::size_t pivots = 0; pivots < from.leaves[held].size(); ++pivots) {
-        if (from.leaves[held][pivots] != 0) to.add_leaves(held, pivots, from.leaves[held][pivots]);
+      --working;
+    };
+    const match::GoOn ask = [&](double done) {
+      if (!stopped && !go_on(done)) stopped = true;
+      return !stopped;
+    };
+    {
+      std::vector<std::jthread> others;
+      for (std::size_t device = 1; device < devices_.size(); ++device) {
+        others.emplace_back([&, device] { work(device, [&](double) { return !stopped; }); });
+      }
+      work(0, ask);
+      while (working > 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        ask(share());
       }
     }
+    if (failure) std::rethrow_exception(failure);
+    kernel_seconds_ += longest;
+    return !stopped;
   }
 
   std::vector<MakeDenseOps> devices_;

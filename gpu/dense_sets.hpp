@@ -1,4 +1,4 @@
-// Counting cliques on devices.
+// Counting cliques and sets that lack a few of their edges on devices.
 //
 // The later neighbours of a vertex in a degeneracy order, its space, are few; a kernel makes rows of bits of the edges among
 // them. An edge with the later neighbours that its ends have in common begins a tree of pivots (gpu/clique_step.hpp): a node is

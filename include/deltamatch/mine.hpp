@@ -128,8 +128,8 @@ struct MineOptions {
   std::function<bool()> stop = {};
   /// Told now and then, by the calling thread, which share (0 to 1) of the starting points is taken.
   std::function<void(double)> progress = {};
-  /// Counts cliques where there is one, and leaves to the CPU what its devices have no room for. Other mining is done by the
-  /// CPU alone.
+  /// Counts cliques, and quasi-cliques that lack at most k - 2 edges, where there is one, and leaves to the CPU what its
+  /// devices have no room for. Other mining is done by the CPU alone.
   std::shared_ptr<Backend> backend = {};
 };
 
@@ -210,6 +210,7 @@ struct QuasiCliqueResult {
   std::vector<Count> by_missing;
   bool complete = true;  ///< false: stopped early, and counts are at least so many
   double seconds = 0;
+  std::optional<double> kernel_seconds = {};  ///< as in CliqueResult
 };
 
 inline constexpr unsigned max_quasi_clique = 24;

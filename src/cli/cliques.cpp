@@ -69,9 +69,12 @@ int cliques(const Cliques& options) {
 }
 
 int quasi_cliques(const QuasiCliques& options) {
-  Mining mining(options.mining);
   const unsigned pairs = options.k * (options.k - 1) / 2;
   const unsigned least = std::max(edges_of_density(options.k, options.density), options.k - 1);
+  MiningOptions mining_options = options.mining;
+  if (pairs - least + 2 > options.k)
+    mining_options.only_on_cores = "sets that may lack more than k - 2 edges are grown on CPU cores";
+  Mining mining(mining_options);
   MiningAnswer answer{.rows_name = "quasi_cliques", .column = "edges"};
   answer.notes = {{"k", std::to_string(options.k), true}, {"least", std::to_string(least), true}};
   std::vector<Count> by_missing(pairs - least + 1, 0);
@@ -89,6 +92,7 @@ int quasi_cliques(const QuasiCliques& options) {
     by_missing = result.by_missing;
     answer.complete = result.complete;
     answer.seconds = result.seconds;
+    answer.kernel_seconds = result.kernel_seconds;
   }
   for (unsigned missing = 0; missing < by_missing.size(); ++missing) {
     answer.rows.push_back({std::to_string(pairs - missing), by_missing[missing]});
@@ -101,7 +105,6 @@ int quasi_cliques(const QuasiCliques& options) {
 void add_cliques(const Command& program, Run& run) {
   const Command command = program.add_command("cliques", "Count or list the cliques of a graph", clique_examples);
   const auto options = std::make_shared<Cliques>();
-  options->mining.on_devices = true;
   add_number(command, "-k", options->k, "Vertices of the cliques (default: every size up to the largest)", 1, 1U << 31)
       .group("Cliques");
   add_mining_options(command, options->mining);

@@ -27,7 +27,7 @@ void check_mining(const MiningOptions& options) {
   }
   if (!options.counts_on_devices() &&
       (options.graph.backend.kind == BackendOptions::Kind::gpu || options.graph.backend.tunes_gpu())) {
-    refuse("--backend", options.on_devices ? "lists are made on CPU cores" : "motifs and quasi-cliques are mined on CPU cores",
+    refuse("--backend", options.list ? "lists are made on CPU cores" : options.only_on_cores,
            "leave --backend and what belongs to GPUs out");
   }
   if (options.json && options.csv) refuse("--csv", "--json wants standard output too", "choose one of them");

@@ -19,7 +19,7 @@ namespace deltamatch::cli {
 
 struct MiningOptions {
   GraphOptions graph;
-  bool on_devices = false;  ///< whether the command knows how to count on GPUs
+  std::string only_on_cores;  ///< why GPUs cannot count this; empty: they can
   Timestamp timeout = 0;
   std::optional<std::uint64_t> limit;
   bool list = false;  ///< --emit subgraphs
@@ -28,7 +28,7 @@ struct MiningOptions {
   bool json = false;
   bool csv = false;
 
-  [[nodiscard]] bool counts_on_devices() const noexcept { return on_devices && !list; }
+  [[nodiscard]] bool counts_on_devices() const noexcept { return only_on_cores.empty() && !list; }
 };
 
 void add_mining_options(const Command& command, MiningOptions& options);

@@ -110,6 +110,7 @@ Option add_condition(const Command& command, const std::string& name, std::optio
 void add_motifs(const Command& program, Run& run) {
   const Command command = program.add_command("motifs", "Count the induced patterns of k vertices in a graph", examples);
   const auto options = std::make_shared<Motifs>();
+  options->mining.only_on_cores = "motifs are mined on CPU cores";
   const std::string group = "Motifs";
   add_number(command, "-k", options->k, "Vertices of the patterns, 2 to 8", 2, Pattern::max_vertices).group(group).required();
   add_condition(command, "--where", options->where, "Only subgraphs that satisfy this, e.g. 'edges >= 5 and max_degree <= 3'")

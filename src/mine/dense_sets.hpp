@@ -14,6 +14,7 @@
 
 #include "mine/clique_space.hpp"
 #include "mine/store.hpp"
+#include "mine/universe.hpp"
 
 namespace deltamatch::mine {
 
@@ -30,18 +31,18 @@ class DenseSets {
   DenseSets(const OrderedGraph& graph, unsigned k, unsigned budget, RunControl& control, unsigned worker, Store* store)
       : by_missing(budget + 1, 0),
         graph_(&graph),
+        universe_(graph, k, budget),
         k_(k),
         budget_(budget),
         pace_(control, worker),
         store_(store),
-        common_(graph.vertices(), 0),
         local_(graph.vertices(), 0),
         taken_(k),
         part_(k) {}
 
-  static std::vector<Task> tasks(const OrderedGraph& graph) {
+  static std::vector<Task> tasks(const OrderedGraph& graph, std::span<const VertexId> roots) {
     std::vector<Task> all;
-    for (VertexId v = 0; v < graph.vertices(); ++v) {
+    for (const VertexId v : roots) {
       const auto parts = static_cast<unsigned>(1 + graph.later(v).size() / 16);
       for (unsigned part = 0; part < parts; ++part) all.push_back({v, part, parts});
     }
@@ -77,24 +78,11 @@ class DenseSets {
     if (root == root_) return;
     root_ = root;
     for (const VertexId u : members_) local_[u] = 0;
-    const auto later = graph_->later(root);
-    members_.clear();
-    const auto each = [&](auto&& visit) {
-      for (const VertexId w : later) {
-        const auto list = graph_->neighbours(w);
-        for (const VertexId* u = list.data() + list.size(); u[-1] > root;) visit(*--u);  // the root is in the list
-      }
-    };
-    each([&](VertexId u) { ++common_[u]; });
-    for (const VertexId u : later) {
-      if (common_[u] + budget_ + 2 >= k_) admit(u);
-      common_[u] = 0;
-    }
-    joined_ = static_cast<unsigned>(members_.size());
-    each([&](VertexId u) {
-      if (budget_ > 0 && common_[u] + budget_ + 1 >= k_) admit(u);
-      common_[u] = 0;
-    });
+    universe_.centre(root);
+    members_.assign(universe_.members().begin(), universe_.members().end());
+    joined_ = static_cast<unsigned>(universe_.joined());
+    VertexId next = 0;
+    for (const VertexId u : members_) local_[u] = ++next;
     words_ = (members_.size() + 63) / 64;
     rows_.assign(members_.size() * words_, 0);
     for (unsigned i = 0; i < members_.size(); ++i) {
@@ -103,11 +91,6 @@ class DenseSets {
       }
     }
     layers_.resize(std::size_t{k_} * (budget_ + 1) * words_);
-  }
-
-  void admit(VertexId u) {
-    members_.push_back(u);
-    local_[u] = static_cast<VertexId>(members_.size());
   }
 
   void join(unsigned i, unsigned j) noexcept {
@@ -171,13 +154,13 @@ class DenseSets {
   }
 
   const OrderedGraph* graph_;
+  Universe universe_;
   unsigned k_;
   unsigned budget_;
   Pace pace_;
   Store* store_;
   Task part_of_{};
   VertexId root_ = invalid_vertex;
-  std::vector<VertexId> common_;   // by vertex; 0 between roots
   std::vector<VertexId> local_;    // 1 + number among the members
   std::vector<VertexId> members_;  // first those joined to the root
   unsigned joined_ = 0;

@@ -7,11 +7,15 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
+#include "match/backend.hpp"
+#include "mine/cliques.hpp"
 #include "mine/dense_sets.hpp"
+#include "mine/dense_spaces.hpp"
 #include "mine/ordered_graph.hpp"
 #include "mine/store.hpp"
 
@@ -34,7 +38,7 @@ class QuasiWalk {
     std::uint32_t first;  // of its candidates
     std::uint32_t last;
   };
-  static std::vector<Task> tasks(const OrderedGraph& graph);
+  static std::vector<Task> tasks(const OrderedGraph& graph, std::span<const VertexId> roots);
 
   QuasiWalk(const OrderedGraph& graph, unsigned k, unsigned budget, RunControl& control, unsigned worker, Store* store)
       : by_missing(budget + 1, 0),
@@ -157,9 +161,9 @@ std::optional<unsigned> budget_of(unsigned k, unsigned edges) {
   return pairs - std::max(edges, k - 1);
 }
 
-std::vector<QuasiWalk::Task> QuasiWalk::tasks(const OrderedGraph& graph) {
+std::vector<QuasiWalk::Task> QuasiWalk::tasks(const OrderedGraph& graph, std::span<const VertexId> roots) {
   std::vector<Task> all;
-  for (VertexId v = 0; v < graph.vertices(); ++v) {
+  for (const VertexId v : roots) {
     const auto size = static_cast<std::uint32_t>(graph.later(v).size());
     for (std::uint32_t first = 0; first < size; first += candidates_of_task) {
       all.push_back({v, first, std::min(first + candidates_of_task, size)});
@@ -168,11 +172,11 @@ std::vector<QuasiWalk::Task> QuasiWalk::tasks(const OrderedGraph& graph) {
   return all;
 }
 
-/// Runs all tasks of a kind of walk, and adds up what its threads found.
+/// Runs all tasks of a kind of walk from these roots, and adds up what its threads found.
 template <class Kind>
-std::vector<Count> walk_with(const OrderedGraph& graph, unsigned k, unsigned budget, Workers& workers, RunControl& control,
-                             Store* store) {
-  const auto tasks = Kind::tasks(graph);
+std::vector<Count> walk_with(const OrderedGraph& graph, std::span<const VertexId> roots, unsigned k, unsigned budget,
+                             Workers& workers, RunControl& control, Store* store) {
+  const auto tasks = Kind::tasks(graph, roots);
   std::vector<Kind> walks;
   for (unsigned worker = 0; worker < workers.size(); ++worker) walks.emplace_back(graph, k, budget, control, worker, store);
   workers.for_each(tasks.size(), 4, [&](unsigned worker, std::size_t begin, std::size_t end) {
@@ -189,11 +193,49 @@ std::vector<Count> walk_with(const OrderedGraph& graph, unsigned k, unsigned bud
   return counts;
 }
 
+/// The later of the vertices, from `first` on.
+std::vector<VertexId> roots_from(const OrderedGraph& graph, VertexId first) {
+  std::vector<VertexId> roots(graph.vertices() - first);
+  std::iota(roots.begin(), roots.end(), first);
+  return roots;
+}
+
 std::vector<Count> walk(const SimpleGraph& graph, unsigned k, unsigned budget, Workers& workers, RunControl& control,
                         Store* store) {
   const OrderedGraph ordered(graph, degeneracy_order(graph, k - 1 > budget ? k - 1 - budget : 1));
-  return budget + 2 <= k ? walk_with<DenseSets>(ordered, k, budget, workers, control, store)
-                         : walk_with<QuasiWalk>(ordered, k, budget, workers, control, store);
+  const std::vector<VertexId> roots = roots_from(ordered, 0);
+  return budget + 2 <= k ? walk_with<DenseSets>(ordered, roots, k, budget, workers, control, store)
+                         : walk_with<QuasiWalk>(ordered, roots, k, budget, workers, control, store);
+}
+
+/// With a budget of 1 to k - 2.
+std::vector<Count> count_on_devices(const SimpleGraph& graph, unsigned k, unsigned budget, Workers& workers,
+                                    RunControl& control, match::DenseSetCounter& devices) {
+  const OrderedGraph ordered(graph, degeneracy_order(graph, k - 1 - budget));
+  DenseSpaceMaker maker(ordered, k, budget, workers);
+  auto [counts, left] = devices.count_sets(
+      ordered.later_lists(), k, budget, [&](std::uint64_t words) { return maker.next(words); },
+      [&](double share) {
+        control.set_share(share);
+        return !control.check(0);
+      });
+  if (control.stopped()) return counts;
+  const std::vector<VertexId> never_made = roots_from(ordered, maker.position());
+  left.insert(left.end(), never_made.begin(), never_made.end());
+  const std::vector<Count> others = walk_with<DenseSets>(ordered, left, k, budget, workers, control, nullptr);
+  for (unsigned missing = 0; missing <= budget; ++missing) counts[missing] = checked_add(counts[missing], others[missing]);
+  return counts;
+}
+
+/// Sets that lack no edge are cliques, which nothing counts faster than the tree of pivots.
+std::vector<Count> count(const SimpleGraph& graph, unsigned k, unsigned budget, Workers& workers, RunControl& control,
+                         match::DenseSetCounter* devices) {
+  if (budget == 0) {
+    const std::vector<Count> cliques = clique_counts(graph, k, workers, control, devices);
+    return {cliques.size() > k ? cliques[k] : 0};
+  }
+  if (devices != nullptr && budget + 2 <= k) return count_on_devices(graph, k, budget, workers, control, *devices);
+  return walk(graph, k, budget, workers, control, nullptr);
 }
 
 }  // namespace
@@ -209,7 +251,9 @@ QuasiCliqueResult count_quasi_cliques(const SimpleGraph& graph, unsigned k, unsi
   QuasiCliqueResult result;
   if (const std::optional<unsigned> budget = budget_of(k, edges)) {
     Workers workers(options.threads);
-    result.by_missing = walk(graph, k, *budget, workers, control, nullptr);
+    const auto devices = options.backend && *budget + 2 <= k ? options.backend->make_dense_set_counter() : nullptr;
+    result.by_missing = count(graph, k, *budget, workers, control, devices.get());
+    if (devices) result.kernel_seconds = devices->kernel_seconds();
   }
   result.complete = !control.stopped();
   result.seconds = control.seconds();

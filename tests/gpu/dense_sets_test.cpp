@@ -131,5 +131,54 @@ TEST(GpuCliques, AStopLeavesLowerBounds) {
   }
 }
 
+void expect_equal_sets(const SimpleGraph& graph, unsigned k, unsigned budget, const std::shared_ptr<Backend>& backend) {
+  const unsigned edges = k * (k - 1) / 2 - budget;
+  const QuasiCliqueResult expected = count_quasi_cliques(graph, k, edges);
+  const QuasiCliqueResult got = count_quasi_cliques(graph, k, edges, {.backend = backend});
+  EXPECT_TRUE(got.kernel_seconds.has_value());
+  EXPECT_TRUE(got.by_missing == expected.by_missing) << "k " << k << ", budget " << budget;
+}
+
+TEST(GpuQuasiCliques, OfSmallGraphs) {
+  DELTAMATCH_NEEDS_GPU();
+  const auto backend = make_gpu_backend();
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+    std::mt19937_64 random(seed);
+    const SimpleGraph graph = random_graph(static_cast<std::uint32_t>(5 + random() % 40), 0.5, seed);
+    for (unsigned k = 3; k <= 7; ++k) {
+      for (unsigned budget = 0; budget + 2 <= k && budget < 4; ++budget) expect_equal_sets(graph, k, budget, backend);
+    }
+  }
+}
+
+// Groups of 1, 8 and 32 lanes.
+TEST(GpuQuasiCliques, InSpacesOfEveryWidth) {
+  DELTAMATCH_NEEDS_GPU();
+  const auto backend = make_gpu_backend();
+  for (const std::uint32_t n : {60U, 120U, 240U, 500U, 1000U, 2500U}) {
+    std::mt19937_64 random(n);
+    Edges edges;
+    for (std::uint32_t v = 0; v < n; ++v) {
+      for (std::uint32_t u = v < 10 ? 0 : v - 10; u < v; ++u) {
+        if (random() % 3 != 0) edges.emplace_back(u, v);
+      }
+      edges.emplace_back(v, n);
+    }
+    const SimpleGraph graph(n + 1, edges);
+    expect_equal_sets(graph, 4, 1, backend);
+    expect_equal_sets(graph, 4, 2, backend);
+    expect_equal_sets(graph, 5, 1, backend);
+  }
+}
+
+TEST(GpuQuasiCliques, WithLittleMemoryAndOnSeveralDevices) {
+  DELTAMATCH_NEEDS_GPU();
+  const SimpleGraph graph = skewed_graph(3000, 40000, 1.5, 5);
+  for (const std::size_t bytes : {std::size_t{1} << 12, std::size_t{1} << 20, std::size_t{1} << 24}) {
+    expect_equal_sets(graph, 5, 1, make_gpu_backend({.memory = bytes}));
+  }
+  expect_equal_sets(graph, 5, 2, make_gpu_backend({.devices = {0, 0}}));
+}
+
 }  // namespace
 }  // namespace deltamatch

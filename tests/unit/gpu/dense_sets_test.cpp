@@ -10,6 +10,7 @@
 #include "gpu/dense_sets.hpp"
 #include "gpu/node_stack.hpp"
 #include "host_dense_ops.hpp"
+#include "match/backend.hpp"
 #include "mine/cliques.hpp"
 #include "unit/mine/brute_force.hpp"
 
@@ -157,7 +158,7 @@ class FullDenseOps final : public HostDenseOps {
   FullDenseOps(Figures& figures, std::uint64_t& launches) : HostDenseOps(figures), launches_(&launches) {}
   void evaluate(const CliqueWork& work, Width) override {
     ++*launches_;
-    work.output.progress->direct = ~0ULL;
+    work.output.progress->sums[0] = ~0ULL;
   }
 
  private:
@@ -206,6 +207,107 @@ TEST(DenseSets, AFailureReachesTheCaller) {
   mine::RunControl control(options);
   Workers workers(1);
   EXPECT_THROW((void)mine::clique_counts(graph, 4, workers, control, counter.get()), Error);
+}
+
+/// Counts on devices that are the host.
+class HostBackend final : public Backend {
+ public:
+  HostBackend(std::vector<HostDenseOps::Figures>& figures, const DenseSettings& settings)
+      : figures_(&figures), settings_(settings) {}
+  graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
+  std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override { return match::make_cpu_matcher(workers); }
+  std::unique_ptr<match::DenseSetCounter> make_dense_set_counter() override {
+    std::vector<MakeDenseOps> devices;
+    for (auto& each : *figures_) devices.emplace_back([&each] { return std::make_unique<HostDenseOps>(each); });
+    return gpu::make_dense_set_counter(std::move(devices), settings_);
+  }
+
+ private:
+  std::vector<HostDenseOps::Figures>* figures_;
+  DenseSettings settings_;
+};
+
+/// Whether the devices had anything to do.
+bool expect_equal_sets(const SimpleGraph& graph, unsigned k, unsigned budget, std::vector<HostDenseOps::Figures>& figures,
+                       const DenseSettings& settings = {}) {
+  const unsigned edges = k * (k - 1) / 2 - budget;
+  const QuasiCliqueResult expected = count_quasi_cliques(graph, k, edges, {.threads = 1});
+  const auto backend = std::make_shared<HostBackend>(figures, settings);
+  const QuasiCliqueResult got = count_quasi_cliques(graph, k, edges, {.threads = 2, .backend = backend});
+  EXPECT_TRUE(got.complete);
+  EXPECT_TRUE(got.by_missing == expected.by_missing) << "k " << k << ", budget " << budget << ", vertices " << graph.vertices();
+  bool worked = false;
+  for (auto& each : figures) {
+    EXPECT_EQ(each.used, 0);
+    worked |= each.launches > 0;
+    each.launches = 0;
+  }
+  return worked;
+}
+
+TEST(DenseSets, QuasiCliquesOfRandomGraphs) {
+  int worked = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto n = static_cast<std::uint32_t>(1 + random() % 24);
+    const SimpleGraph graph = random_graph(n, 0.2 + 0.6 * static_cast<double>(random() % 100) / 100, seed);
+    std::vector<HostDenseOps::Figures> figures(1 + seed % 3, {.limit = std::size_t{1} << 20});
+    for (unsigned k = 3; k <= 8; ++k) {
+      for (unsigned budget = 0; budget + 2 <= k && budget < 5; ++budget) {
+        worked += expect_equal_sets(graph, k, budget, figures, {.portion = 1 + seed % 50, .children = 1200}) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(worked, 600);
+}
+
+// A hub whose space takes rows of 2 to 64 words.
+TEST(DenseSets, QuasiCliquesInWideSpaces) {
+  for (const std::uint32_t n : {70U, 140U, 300U, 600U, 1100U, 2100U}) {
+    Edges edges;
+    std::mt19937_64 random(n);
+    for (std::uint32_t v = 0; v < n; ++v) {
+      for (std::uint32_t u = v < 8 ? 0 : v - 8; u < v; ++u) {
+        if (random() % 3 == 0) edges.emplace_back(u, v);
+      }
+      edges.emplace_back(v, n);
+    }
+    std::vector<HostDenseOps::Figures> figures(1, {.limit = std::size_t{1} << 25});
+    const SimpleGraph graph(n + 1, edges);
+    for (const unsigned budget : {1U, 2U}) EXPECT_TRUE(expect_equal_sets(graph, 4, budget, figures));
+    EXPECT_TRUE(expect_equal_sets(graph, 5, 1, figures));
+  }
+}
+
+TEST(DenseSets, LittleMemoryChangesNoQuasiClique) {
+  const SimpleGraph graph = random_graph(60, 0.4, 11);
+  bool deferred = false;
+  bool left = false;
+  for (std::size_t bytes = 1U << 10; bytes <= 1U << 21; bytes *= 2) {
+    std::vector<HostDenseOps::Figures> figures(1);
+    figures[0].limit = bytes;
+    for (const unsigned budget : {1U, 2U}) left |= !expect_equal_sets(graph, 5, budget, figures);
+    deferred |= figures[0].deferred > 0;
+  }
+  EXPECT_TRUE(deferred) << "no node ever found too little room";
+  EXPECT_TRUE(left) << "nothing was ever left to the caller";
+}
+
+TEST(DenseSets, AStopLeavesLowerBoundsOfQuasiCliques) {
+  const SimpleGraph graph = random_graph(70, 0.5, 12);
+  const Count all = count_quasi_cliques(graph, 5, 9, {.threads = 1}).by_missing.at(1);
+  int partial = 0;
+  for (int calls = 0; calls < 60; calls += 3) {
+    std::vector<HostDenseOps::Figures> figures(1);
+    const auto backend = std::make_shared<HostBackend>(figures, DenseSettings{.portion = 50, .children = 1000});
+    int asked = 0;
+    const QuasiCliqueResult got =
+        count_quasi_cliques(graph, 5, 9, {.threads = 1, .stop = [&] { return asked++ >= calls; }, .backend = backend});
+    EXPECT_FALSE(got.complete);
+    EXPECT_TRUE(got.by_missing.at(1) <= all);
+    partial += got.by_missing[1] > 0 && got.by_missing[1] < all ? 1 : 0;
+  }
+  EXPECT_GT(partial, 0);
 }
 
 // Whatever becomes of them, portions never overlap what is still needed, and each has room for its share.

@@ -11,6 +11,7 @@
 #include "gpu/clique_step.hpp"
 #include "gpu/dense_ops.hpp"
 #include "gpu/dense_rows.hpp"
+#include "gpu/set_step.hpp"
 
 namespace deltamatch::gpu {
 
@@ -74,8 +75,38 @@ class HostDenseOps : public DenseOps {
     with(width, [&]<unsigned words>() {
       const CliqueSteps<words, Lane> steps(Lane{}, work.rows);
       for (std::uint64_t i = 0; i < work.count; ++i) {
-        work.output.progress->direct += steps.completions(steps.load(work.nodes, i), work.missing);
+        work.output.progress->sums[0] += steps.completions(steps.load(work.nodes, i), work.missing);
       }
+    });
+  }
+  void grow(const SetWork& work) override {
+    ++figures_->launches;
+    const SetSteps<Lane> steps{Lane{}, work.rows, work.row_words, work.layers};
+    const std::size_t node_words = std::size_t{work.layers} * work.row_words;
+    for_each_taken(work, steps, [&](const Word* node, NodeHead head, TakenMember taken) {
+      if (steps.left(node, head.rows, head.used, taken) + 1 < work.missing) return true;
+      const std::uint64_t slot = reserve(work.output, 1);
+      if (slot == refused) {
+        const std::uint64_t at = work.output.progress->deferred++;
+        work.output.deferred.heads[at] = {head.rows, head.used, static_cast<std::uint16_t>(taken.member)};
+        steps.copy(node, work.output.deferred.words + at * node_words);
+        return false;
+      }
+      work.output.nodes.heads[slot] = {head.rows, static_cast<std::uint16_t>(head.used + taken.layer),
+                                       static_cast<std::uint16_t>(taken.member + 1)};
+      steps.take(node, head.rows, head.used, taken, work.output.nodes.words + slot * node_words);
+      return true;
+    });
+    figures_->deferred += work.output.progress->deferred;
+  }
+  void finish(const SetWork& work) override {
+    ++figures_->launches;
+    const SetSteps<Lane> steps{Lane{}, work.rows, work.row_words, work.layers};
+    for_each_taken(work, steps, [&](const Word* node, NodeHead head, TakenMember taken) {
+      steps.for_each_word(node, head.rows, head.used, taken, [&](unsigned layer, unsigned, Word bits) {
+        work.output.progress->sums[head.used + taken.layer + layer] += count_bits(bits);
+      });
+      return true;
     });
   }
   double kernel_seconds() override { return 0; }
@@ -104,6 +135,20 @@ class HostDenseOps : public DenseOps {
       std::uint64_t slot = reserve(work.output, children);
       if (slot == refused && children > 0) return steps.store(node, work.output.deferred, work.output.progress->deferred++);
       steps.branch(node, split, [&](const CliqueNode<words>& child) { steps.store(child, work.output.nodes, slot++); });
+    }
+  }
+
+  /// `take` says whether to go on with the node.
+  template <class Take>
+  static void for_each_taken(const SetWork& work, const SetSteps<Lane>& steps, Take&& take) {
+    for (std::uint64_t i = 0; i < work.count; ++i) {
+      const NodeHead head = work.nodes.heads[i];
+      const Word* const node = work.nodes.words + i * work.layers * work.row_words;
+      for (unsigned from = head.from;;) {
+        const TakenMember taken = steps.next(node, head.used, from);
+        if (taken.member == TakenMember::none || !take(node, head, taken)) break;
+        from = taken.member + 1;
+      }
     }
   }
 

@@ -1,0 +1,74 @@
+// The universes of an ordered graph's vertices, in portions, for devices that count sets in them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "match/dense_set_counter.hpp"
+#include "mine/universe.hpp"
+
+namespace deltamatch::mine {
+
+class DenseSpaceMaker {
+ public:
+  DenseSpaceMaker(const OrderedGraph& graph, unsigned k, unsigned budget, Workers& workers)
+      : graph_(&graph), k_(k), workers_(&workers), universes_(workers.size(), Universe(graph, k, budget)) {}
+
+  /// The spaces of the next roots, until their rows have `words` words or a little more; empty when all are made. One thread at
+  /// a time.
+  [[nodiscard]] match::DenseSpaces next(std::uint64_t words) {
+    match::DenseSpaces spaces;
+    std::uint64_t made = 0;
+    while (made < words && next_ < graph_->vertices()) {
+      const VertexId first = next_;
+      const VertexId count = std::min(roots_at_once, graph_->vertices() - first);
+      std::vector<Made> portion(count);
+      workers_->for_each(count, 8, [&](unsigned worker, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          portion[i] = make(universes_[worker], first + static_cast<VertexId>(i));
+        }
+      });
+      for (VertexId i = 0; i < count; ++i) {
+        const std::size_t size = portion[i].members.size();
+        if (size + 1 < k_) continue;
+        spaces.members.insert(spaces.members.end(), portion[i].members.begin(), portion[i].members.end());
+        spaces.joined.insert(spaces.joined.end(), portion[i].joined.begin(), portion[i].joined.end());
+        spaces.spaces.push_back({first + i, spaces.members.size()});
+        made += size * ((size + 63) / 64);
+      }
+      next_ += count;
+    }
+    spaces.share = static_cast<double>(next_) / std::max(1.0, static_cast<double>(graph_->vertices()));
+    return spaces;
+  }
+
+  /// The first root whose space was not asked for.
+  [[nodiscard]] VertexId position() const noexcept { return next_; }
+
+ private:
+  struct Made {
+    std::vector<VertexId> members;     // ascending
+    std::vector<std::uint8_t> joined;  // by member
+  };
+
+  static Made make(Universe& universe, VertexId root) {
+    universe.centre(root);
+    const auto members = universe.members();
+    const auto joined = members.first(universe.joined());  // ascending
+    Made made{{members.begin(), members.end()}, {}};
+    std::sort(made.members.begin(), made.members.end());
+    for (const VertexId v : made.members) made.joined.push_back(std::binary_search(joined.begin(), joined.end(), v) ? 1 : 0);
+    return made;
+  }
+
+  static constexpr VertexId roots_at_once = 512;
+  const OrderedGraph* graph_;
+  unsigned k_;
+  Workers* workers_;
+  std::vector<Universe> universes_;
+  VertexId next_ = 0;
+};
+
+}  // namespace deltamatch::mine
