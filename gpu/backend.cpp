@@ -9,6 +9,7 @@
 #include "gpu/dense_sets.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/matcher.hpp"
+#include "gpu/motifs.hpp"
 #include "gpu/slabs.hpp"
 #include "match/backend.hpp"
 
@@ -57,17 +58,26 @@ class GpuBackend final : public Backend {
   }
 
   [[nodiscard]] std::unique_ptr<match::DenseSetCounter> make_dense_set_counter() override {
-    std::vector<gpu::MakeDenseOps> devices;
-    for (const int device : options_.devices) {
-      devices.emplace_back([device] {
-        gpu::check(cudaSetDevice(device), "cudaSetDevice");
-        return gpu::make_cuda_dense_ops();
-      });
-    }
-    return gpu::make_dense_set_counter(std::move(devices), {.memory = options_.memory});
+    return gpu::make_dense_set_counter(on_each(gpu::make_cuda_dense_ops), {.memory = options_.memory});
+  }
+
+  [[nodiscard]] std::unique_ptr<match::MotifCounter> make_motif_counter() override {
+    return gpu::make_motif_counter(on_each(gpu::make_cuda_motif_ops), {.memory = options_.memory});
   }
 
  private:
+  template <class Ops>
+  [[nodiscard]] std::vector<gpu::MakeOps<Ops>> on_each(std::unique_ptr<Ops> (*make)()) const {
+    std::vector<gpu::MakeOps<Ops>> devices;
+    for (const int device : options_.devices) {
+      devices.emplace_back([device, make] {
+        gpu::check(cudaSetDevice(device), "cudaSetDevice");
+        return make();
+      });
+    }
+    return devices;
+  }
+
   GpuOptions options_;
   std::unique_ptr<gpu::PinnedSlabs> pinned_;
   std::unique_ptr<gpu::ManagedSlabs> managed_;

@@ -86,7 +86,7 @@ class CliqueSearch {
 
   /// Of what is free, or half of that, and so on; none where that is too little, and the class is left to the caller.
   std::optional<Memory> make_memory(const RootClass& of, Sizes& sizes) {
-    for (std::size_t bytes = lists_.room(ops_, settings_);; bytes /= 2) {
+    for (std::size_t bytes = usable_bytes(ops_, settings_.memory, lists_.bytes);; bytes /= 2) {
       sizes = plan_sizes(of, k_, bytes, settings_);
       if (sizes.rows == 0) return std::nullopt;
       try {

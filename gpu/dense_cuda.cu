@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "gpu/clique_step.hpp"
+#include "gpu/cuda_memory_ops.cuh"
 #include "gpu/dense_ops.hpp"
 #include "gpu/dense_rows.hpp"
-#include "gpu/memory.hpp"
 #include "gpu/set_step.hpp"
 #include "gpu/warp_nodes.cuh"
 
@@ -222,101 +222,34 @@ SetKernels set_kernels(unsigned lanes) {
   return {grow_kernel<32>, finish_kernel<32>};
 }
 
-class CudaDenseOps final : public DenseOps {
+class CudaDenseOps final : public CudaMemoryOps<DenseOps> {
  public:
-  CudaDenseOps() : stream_(make_stream()) {
-    int device = 0;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-    for (Event* event : {&begin_, &end_}) {
-      cudaEvent_t made = nullptr;
-      check(cudaEventCreate(&made), "cudaEventCreate");
-      event->reset(made);
-    }
-  }
-
-  void* allocate(std::size_t bytes) override { return allocate_device(bytes); }
-  void free(void* memory) noexcept override {
-    static_cast<void>(cudaStreamSynchronize(stream_.get()));
-    cudaFree(memory);
-  }
-  std::size_t free_bytes() override { return free_device_bytes(); }
-
-  void write(void* device, const void* host, std::size_t bytes) override {
-    copy_with(device, host, bytes, cudaMemcpyHostToDevice);
-    wait();  // a copy from pinned memory would still be reading
-  }
-  void read(void* host, const void* device, std::size_t bytes) override {
-    copy_with(host, device, bytes, cudaMemcpyDeviceToHost);
-    wait();
-  }
-  void copy(void* to, const void* from, std::size_t bytes) override { copy_with(to, from, bytes, cudaMemcpyDeviceToDevice); }
-  void clear(void* device, std::size_t bytes) override {
-    check(cudaMemsetAsync(device, 0, bytes, stream_.get()), "cudaMemsetAsync");
-  }
-
-  void fill_rows(const RowWork& work) override { launch(fill_rows_kernel, work, work.count * row_lanes, 0); }
-  void seed(const SeedWork& work) override { launch(seed_kernel, work, work.rows.count, 0); }
+  void fill_rows(const RowWork& work) override { run(fill_rows_kernel, work, work.count * row_lanes, 0); }
+  void seed(const SeedWork& work) override { run(seed_kernel, work, work.rows.count, 0); }
   void expand(const CliqueWork& work, Width width) override {
-    launch(kernels_of(width).expand, work, work.count * width.lanes, work.leaf_slots * sizeof(unsigned));
+    run(kernels_of(width).expand, work, work.count * width.lanes, work.leaf_slots * sizeof(unsigned));
   }
   void evaluate(const CliqueWork& work, Width width) override {
-    launch(kernels_of(width).evaluate, work, work.count * width.lanes, 0);
+    run(kernels_of(width).evaluate, work, work.count * width.lanes, 0);
   }
 
   void grow(const SetWork& work) override {
     const unsigned lanes = set_lanes(work.row_words);
-    launch(set_kernels(lanes).grow, work, work.count * lanes, 0);
+    run(set_kernels(lanes).grow, work, work.count * lanes, 0);
   }
   void finish(const SetWork& work) override {
     const unsigned lanes = set_lanes(work.row_words);
-    launch(set_kernels(lanes).finish, work, work.count * lanes, work.layers * block_threads * sizeof(unsigned long long));
-  }
-
-  double kernel_seconds() override {
-    settle_time();
-    return seconds_;
+    run(set_kernels(lanes).finish, work, work.count * lanes, work.layers * block_threads * sizeof(unsigned long long));
   }
 
  private:
   /// As many blocks as the device runs at once, or as the threads need.
   template <class Work>
-  void launch(void (*kernel)(Work), const Work& work, std::uint64_t threads, std::size_t shared) {
+  void run(void (*kernel)(Work), const Work& work, std::uint64_t threads, std::size_t shared) {
     if (threads == 0) return;
-    settle_time();
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, shared),
-          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-    const std::uint64_t most = static_cast<std::uint64_t>(std::max(blocks, 1)) * static_cast<std::uint64_t>(processors_);
-    const auto grid = static_cast<unsigned>(std::min(most, (threads + block_threads - 1) / block_threads));
-    check(cudaEventRecord(begin_.get(), stream_.get()), "cudaEventRecord");
-    kernel<<<grid, block_threads, shared, stream_.get()>>>(work);
-    check(cudaGetLastError(), "kernel that counts dense sets");
-    check(cudaEventRecord(end_.get(), stream_.get()), "cudaEventRecord");
-    timing_ = true;
+    const std::uint64_t blocks = (threads + block_threads - 1) / block_threads;
+    launch(kernel, work, std::min(blocks, most_blocks(kernel, block_threads, shared)), block_threads, shared);
   }
-
-  void copy_with(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream_.get()), "cudaMemcpyAsync");
-  }
-  void wait() { check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize"); }
-
-  /// Adds what the last launch took.
-  void settle_time() {
-    if (!timing_) return;
-    timing_ = false;
-    float milliseconds = 0;
-    check(cudaEventSynchronize(end_.get()), "cudaEventSynchronize");
-    check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "cudaEventElapsedTime");
-    seconds_ += milliseconds * 1e-3;
-  }
-
-  Stream stream_;
-  Event begin_;
-  Event end_;
-  int processors_ = 0;
-  bool timing_ = false;
-  double seconds_ = 0;
 };
 
 }  // namespace

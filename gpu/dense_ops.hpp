@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "gpu/dense_layout.hpp"
+#include "gpu/memory_ops.hpp"
 
 namespace deltamatch::gpu {
 
@@ -16,26 +17,8 @@ inline constexpr std::array<Width, 6> clique_widths{{{1, 1}, {2, 1}, {4, 1}, {8,
 /// How many lanes share the words of a set that lacks edges.
 [[nodiscard]] constexpr unsigned set_lanes(unsigned row_words) { return row_words <= 4 ? 1 : row_words <= 16 ? 8 : 32; }
 
-/// Calls take effect in order; all but read may return before they have.
-class DenseOps {
+class DenseOps : public MemoryOps {
  public:
-  virtual ~DenseOps() = default;
-  DenseOps() = default;
-  DenseOps(const DenseOps&) = delete;
-  DenseOps& operator=(const DenseOps&) = delete;
-
-  /// Of the device, aligned to 256 bytes. Throws DeviceOutOfMemory.
-  [[nodiscard]] virtual void* allocate(std::size_t bytes) = 0;
-  /// Waits for what may use it.
-  virtual void free(void* memory) noexcept = 0;
-  [[nodiscard]] virtual std::size_t free_bytes() = 0;
-
-  /// From and to the host's memory, which may be changed afterwards.
-  virtual void write(void* device, const void* host, std::size_t bytes) = 0;
-  virtual void read(void* host, const void* device, std::size_t bytes) = 0;
-  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
-  virtual void clear(void* device, std::size_t bytes) = 0;
-
   virtual void fill_rows(const RowWork& work) = 0;
   virtual void seed(const SeedWork& work) = 0;
   /// Follows each node until it has no candidates left; its children go to the output. `width` is one of clique_widths.
@@ -47,9 +30,6 @@ class DenseOps {
   virtual void grow(const SetWork& work) = 0;
   /// Counts the sets of nodes that lack two vertices, by missing edges.
   virtual void finish(const SetWork& work) = 0;
-
-  /// What kernels have taken so far.
-  [[nodiscard]] virtual double kernel_seconds() = 0;
 };
 
 /// Of the current device.

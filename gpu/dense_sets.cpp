@@ -1,10 +1,6 @@
 #include "gpu/dense_sets.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <exception>
 #include <mutex>
-#include <thread>
 
 #include "base/checked.hpp"
 #include "deltamatch/mine.hpp"
@@ -65,45 +61,12 @@ class DenseSetCounter final : public match::DenseSetCounter {
   [[nodiscard]] double kernel_seconds() const noexcept override { return kernel_seconds_; }
 
  private:
-  /// A search on every device, each in a thread of its own; false once `go_on`, which is asked by this thread, has said no.
+  /// False once `go_on` has said no.
   template <class Share, class Search>
   bool run(Share share, const match::GoOn& go_on, Search search) {
-    std::atomic<bool> stopped = false;
-    std::atomic<std::size_t> working = devices_.size();
-    std::mutex mutex;
-    std::exception_ptr failure;
-    double longest = 0;
-    const auto work = [&](std::size_t device, const match::GoOn& go) {
-      try {
-        const std::unique_ptr<DenseOps> ops = devices_[device]();
-        search(*ops, go);
-        const std::lock_guard lock(mutex);
-        longest = std::max(longest, ops->kernel_seconds());
-      } catch (...) {
-        stopped = true;
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-      }
-      --working;
-    };
-    const match::GoOn ask = [&](double done) {
-      if (!stopped && !go_on(done)) stopped = true;
-      return !stopped;
-    };
-    {
-      std::vector<std::jthread> others;
-      for (std::size_t device = 1; device < devices_.size(); ++device) {
-        others.emplace_back([&, device] { work(device, [&](double) { return !stopped; }); });
-      }
-      work(0, ask);
-      while (working > 0) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        ask(share());
-      }
-    }
-    if (failure) std::rethrow_exception(failure);
-    kernel_seconds_ += longest;
-    return !stopped;
+    const DeviceRun run = run_on_devices(devices_, go_on, share, search);
+    kernel_seconds_ += run.kernel_seconds;
+    return !run.stopped;
   }
 
   std::vector<MakeDenseOps> devices_;

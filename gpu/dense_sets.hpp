@@ -8,17 +8,16 @@
 // clock in between. Sums of a launch fit 64 bits; the host adds them up in 128.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "gpu/dense_ops.hpp"
+#include "gpu/on_devices.hpp"
 #include "match/dense_set_counter.hpp"
 
 namespace deltamatch::gpu {
 
-/// Called on the thread that goes on to use the device: makes it current.
-using MakeDenseOps = std::function<std::unique_ptr<DenseOps>()>;
+using MakeDenseOps = MakeOps<DenseOps>;
 
 struct DenseSettings {
   std::size_t memory = 0;               ///< bytes of each device at most; 0: what is free, less a reserve

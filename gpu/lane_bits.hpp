@@ -38,6 +38,8 @@ struct Lane {
   DELTAMATCH_HOST_DEVICE unsigned rank() const { return 0; }
   DELTAMATCH_HOST_DEVICE unsigned sum(unsigned value) const { return value; }
   DELTAMATCH_HOST_DEVICE unsigned ballot(bool vote) const { return vote ? 1 : 0; }
+  /// What a lane has written, the others see.
+  DELTAMATCH_HOST_DEVICE void sync() const {}
   template <class T>
   DELTAMATCH_HOST_DEVICE T from(T value, unsigned) const {
     return value;

@@ -38,7 +38,7 @@ class SetSearch {
         levels_(job.k > 4 ? job.k - 3 : 1),
         lists_(ops, job.graph),
         sums_(layers_, 0) {
-    for (std::size_t bytes = lists_.room(ops, job.settings);; bytes /= 2) {
+    for (std::size_t bytes = usable_bytes(ops, job.settings.memory, lists_.bytes);; bytes /= 2) {
       try {
         memory_.emplace(ops, bytes, (job.settings.children + job.settings.portion) * (1 + layers_));
         return;

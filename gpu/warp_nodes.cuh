@@ -22,6 +22,7 @@ struct Tile {
   __device__ unsigned rank() const { return lane_of_warp() % lanes; }
   __device__ unsigned sum(unsigned value) const { return __reduce_add_sync(mask(), value); }
   __device__ unsigned ballot(bool vote) const { return __ballot_sync(mask(), vote) >> first(); }
+  __device__ void sync() const { __syncwarp(mask()); }
   template <class T>
   __device__ T from(T value, unsigned lane) const {
     return __shfl_sync(mask(), value, static_cast<int>(lane), static_cast<int>(lanes));

@@ -128,13 +128,13 @@ struct MineOptions {
   std::function<bool()> stop = {};
   /// Told now and then, by the calling thread, which share (0 to 1) of the starting points is taken.
   std::function<void(double)> progress = {};
-  /// Counts cliques, and quasi-cliques that lack at most k - 2 edges, where there is one, and leaves to the CPU what its
-  /// devices have no room for. Other mining is done by the CPU alone.
+  /// Counts motifs (but not by formulas), cliques, and quasi-cliques that lack at most k - 2 edges, where there is one, and
+  /// leaves to the CPU what its devices have no room for. Other mining is done by the CPU alone.
   std::shared_ptr<Backend> backend = {};
 };
 
 enum class MotifMethod : std::uint8_t {
-  automatic,  ///< the fastest that does what is asked
+  automatic,  ///< the fastest that does what is asked; of those that devices know where there is a backend
   formulas,   ///< k <= 5: from counts per vertex, edge and pair; nothing larger than a diamond is enumerated
   pairs,      ///< visits subgraphs of k - 2 vertices and counts the pairs that complete them
   extend,     ///< visits subgraphs of k - 1 vertices and counts the vertices that complete them
@@ -161,6 +161,7 @@ struct MotifResult {
   MotifMethod method = MotifMethod::automatic;  ///< the one that was used
   bool complete = true;                         ///< false: stopped early, and counts are at least so many
   double seconds = 0;
+  std::optional<double> kernel_seconds = {};  ///< as in CliqueResult
 };
 
 /// Counts the induced occurrences of all connected patterns of k vertices, 2 <= k <= Pattern::max_vertices. Throws Error(usage)

@@ -42,10 +42,6 @@ void check_mining(const MiningOptions& options) {
   }
 }
 
-/// A GPU takes some tenths of a second before it counts anything. From so many pairs of later neighbours on the CPU is likely
-/// to take longer.
-constexpr std::uint64_t worth_a_gpu = std::uint64_t{1} << 22;
-
 std::string csv_cell(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string cell = "\"";
@@ -107,7 +103,7 @@ Mining::Mining(const MiningOptions& options) : options_(options), progress_(opti
   session.load(report);
   graph_ = SimpleGraph::of(session.engine());
   load_ = report.load;
-  if (options.counts_on_devices() && automatic && mine::later_pairs(*graph_) >= worth_a_gpu) {
+  if (options.counts_on_devices() && automatic && options.worth_a_gpu && mine::later_pairs(*graph_) >= *options.worth_a_gpu) {
     backend_ = make_backend(options.graph.backend);
   }
   if (!options.list) return;

@@ -20,6 +20,9 @@ namespace deltamatch::cli {
 struct MiningOptions {
   GraphOptions graph;
   std::string only_on_cores;  ///< why GPUs cannot count this; empty: they can
+  /// Pairs of later neighbours from which on the CPU is likely to take longer than a GPU, which takes some tenths of a second
+  /// before it counts anything; nothing: never.
+  std::optional<std::uint64_t> worth_a_gpu = std::uint64_t{1} << 22;
   Timestamp timeout = 0;
   std::optional<std::uint64_t> limit;
   bool list = false;  ///< --emit subgraphs

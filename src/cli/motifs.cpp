@@ -53,7 +53,18 @@ MiningAnswer count(const Motifs& options, Mining& mining) {
   for (const Motif& motif : result.motifs) answer.rows.push_back({motif.pattern.graph6(), motif.count, motif.pattern});
   answer.complete = result.complete;
   answer.seconds = result.seconds;
+  answer.kernel_seconds = result.kernel_seconds;
   return answer;
+}
+
+/// Formulas leave a GPU nothing to do, and up to 5 vertices no GPU is as fast as they are. What is enumerated takes long on any
+/// graph that is not small.
+MiningOptions where_to_count(const Motifs& options) {
+  MiningOptions mining = options.mining;
+  if (options.method == MotifMethod::formulas) mining.only_on_cores = "formulas are evaluated on CPU cores";
+  const bool has_formulas = options.k <= 5 && options.method == MotifMethod::automatic && !options.growing;
+  mining.worth_a_gpu = has_formulas ? std::nullopt : std::optional(std::uint64_t{1} << 16);
+  return mining;
 }
 
 /// Counts what it lists. The vertices of a line stand in the order of the pattern's.
@@ -95,7 +106,8 @@ int motifs(const Motifs& options) {
   if (options.growing && options.method != MotifMethod::automatic && options.method != MotifMethod::extend) {
     throw Error(ErrorKind::usage, "--growing", "this method does not visit every part", "leave --method out");
   }
-  Mining mining(options.mining);
+  const MiningOptions where = where_to_count(options);
+  Mining mining(where);
   return mining.finish(options.mining.list ? list(options, mining) : count(options, mining));
 }
 
@@ -110,7 +122,6 @@ Option add_condition(const Command& command, const std::string& name, std::optio
 void add_motifs(const Command& program, Run& run) {
   const Command command = program.add_command("motifs", "Count the induced patterns of k vertices in a graph", examples);
   const auto options = std::make_shared<Motifs>();
-  options->mining.only_on_cores = "motifs are mined on CPU cores";
   const std::string group = "Motifs";
   add_number(command, "-k", options->k, "Vertices of the patterns, 2 to 8", 2, Pattern::max_vertices).group(group).required();
   add_condition(command, "--where", options->where, "Only subgraphs that satisfy this, e.g. 'edges >= 5 and max_degree <= 3'")

@@ -6,6 +6,7 @@
 #include "graph/arena.hpp"
 #include "match/dense_set_counter.hpp"
 #include "match/matcher.hpp"
+#include "match/motif_counter.hpp"
 
 namespace deltamatch {
 
@@ -23,6 +24,7 @@ class Backend {
   [[nodiscard]] virtual std::unique_ptr<match::Matcher> make_matcher(Workers& workers) = 0;
   /// On the same devices; null where they count with matchers only.
   [[nodiscard]] virtual std::unique_ptr<match::DenseSetCounter> make_dense_set_counter() { return nullptr; }
+  [[nodiscard]] virtual std::unique_ptr<match::MotifCounter> make_motif_counter() { return nullptr; }
 };
 
 }  // namespace deltamatch

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
 #include "deltamatch/error.hpp"
+#include "match/backend.hpp"
 #include "mine/motif_formulas.hpp"
 #include "mine/store.hpp"
 #include "mine/visitors.hpp"
@@ -26,7 +29,7 @@ MotifMethod method_of(unsigned k, const MotifOptions& options) {
   MotifMethod method = options.method;
   if (method == MotifMethod::automatic) {
     if (options.growing) return MotifMethod::extend;
-    if (k <= max_formula_k) return MotifMethod::formulas;
+    if (k <= max_formula_k && !options.run.backend) return MotifMethod::formulas;
     method = MotifMethod::pairs;
   }
   if (options.growing && method != MotifMethod::extend) {
@@ -61,6 +64,34 @@ PatternCounts enumerate(const SimpleGraph& graph, const PatternTable& table, con
   std::vector<ExtendVisitor> visitors(workers.size(), ExtendVisitor(table, conditions));
   walk_all(ordered, table, table.k() - 1, workers, control, visitors);
   return sum_of(visitors);
+}
+
+match::MotifTables tables_for_devices(const PatternTable& table, const ConditionTable& conditions, MotifMethod method) {
+  const unsigned k = table.k();
+  match::MotifTables tables{};
+  tables.depth = method == MotifMethod::pairs ? k - 2 : k - 1;
+  tables.patterns = static_cast<unsigned>(table.patterns(k).size());
+  for (unsigned size = 1; size <= tables.depth; ++size) {
+    tables.first_step[size] = static_cast<std::uint32_t>(tables.steps.size());
+    table.append_steps(size, tables.steps);
+    tables.first_pattern[size] = static_cast<std::uint32_t>(tables.admitted.size());
+    for (std::size_t pattern = 0; pattern < table.patterns(size).size(); ++pattern) {
+      tables.admitted.push_back(conditions.admits(size, static_cast<ClassId>(pattern)) ? 1 : 0);
+    }
+  }
+  if (method == MotifMethod::pairs) tables.pairs = PairTable(table).classes();
+  return tables;
+}
+
+/// Nothing where the devices have too little memory.
+std::optional<PatternCounts> count_on_devices(const SimpleGraph& graph, const PatternTable& table,
+                                              const ConditionTable& conditions, MotifMethod method, RunControl& control,
+                                              match::MotifCounter& devices) {
+  const OrderedGraph ordered(graph, degree_order(graph));
+  return devices.count(ordered.neighbour_lists(), tables_for_devices(table, conditions, method), [&](double share) {
+    control.set_share(share);
+    return !control.check(0);
+  });
 }
 
 /// At subgraphs of k - 1 vertices: hands on every candidate's.
@@ -115,9 +146,17 @@ MotifResult count_motifs(const SimpleGraph& graph, unsigned k, const MotifOption
   Workers workers(options.run.threads);
   const PatternTable table(k);
   const ConditionTable conditions(table, options.where, options.growing);
-  const PatternCounts counts = result.method == MotifMethod::formulas
-                                   ? formula_counts(graph, table, workers, control)
-                                   : enumerate(graph, table, conditions, result.method, workers, control);
+  PatternCounts counts;
+  if (result.method == MotifMethod::formulas) {
+    counts = formula_counts(graph, table, workers, control);
+  } else {
+    std::optional<PatternCounts> counted;
+    if (const auto devices = options.run.backend ? options.run.backend->make_motif_counter() : nullptr) {
+      counted = count_on_devices(graph, table, conditions, result.method, control, *devices);
+      if (counted) result.kernel_seconds = devices->kernel_seconds();
+    }
+    counts = counted ? std::move(*counted) : enumerate(graph, table, conditions, result.method, workers, control);
+  }
   const auto patterns = table.patterns(k);
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     if (options.where && !options.where->holds(k, patterns[i])) continue;

@@ -8,6 +8,7 @@
 #include "base/types.hpp"
 #include "deltamatch/mine.hpp"
 #include "match/dense_set_counter.hpp"
+#include "match/motif_counter.hpp"
 
 namespace deltamatch::mine {
 
@@ -29,6 +30,7 @@ class OrderedGraph {
     return {neighbours_.data() + begin_[v], neighbours_.data() + later_[v]};
   }
   [[nodiscard]] match::LaterLists later_lists() const noexcept { return {later_, std::span(begin_).subspan(1), neighbours_}; }
+  [[nodiscard]] match::NeighbourLists neighbour_lists() const noexcept { return {begin_, neighbours_}; }
   [[nodiscard]] VertexId degree(VertexId v) const noexcept { return static_cast<VertexId>(begin_[v + 1] - begin_[v]); }
   [[nodiscard]] bool joined(VertexId u, VertexId v) const noexcept;
   /// The vertex of the graph at a position.

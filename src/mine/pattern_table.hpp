@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "match/motif_counter.hpp"
 #include "mine/small_graph.hpp"
 
 namespace deltamatch::mine {
@@ -47,6 +48,10 @@ class PatternTable {
   [[nodiscard]] unsigned k() const noexcept { return k_; }
   /// Keys of all connected patterns of that many vertices, by class.
   [[nodiscard]] std::span<const Key> patterns(unsigned vertices) const noexcept { return patterns_[vertices]; }
+  /// Of `size` vertices: by class, then moved mask.
+  void append_steps(unsigned size, std::vector<match::PatternStep>& to) const {
+    for (const Entry& entry : steps_[size]) to.push_back({entry.places.places, entry.pattern});
+  }
   [[nodiscard]] std::size_t bytes() const noexcept;
 
  private:

@@ -39,6 +39,8 @@ class PairTable {
   [[nodiscard]] ClassId at(ClassId pattern, std::uint32_t a, std::uint32_t b, bool joined) const noexcept {
     return classes_[((((std::size_t{pattern} << size_) | a) << size_ | b) << 1) | (joined ? 1U : 0U)];
   }
+  /// In the order of the arguments of at().
+  [[nodiscard]] const std::vector<ClassId>& classes() const noexcept { return classes_; }
 
  private:
   unsigned size_;

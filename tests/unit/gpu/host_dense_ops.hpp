@@ -2,52 +2,20 @@
 // holds rubbish.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <cstring>
-#include <map>
-#include <new>
 
-#include "gpu/check.hpp"
 #include "gpu/clique_step.hpp"
 #include "gpu/dense_ops.hpp"
 #include "gpu/dense_rows.hpp"
 #include "gpu/set_step.hpp"
+#include "host_memory_ops.hpp"
 
 namespace deltamatch::gpu {
 
-class HostDenseOps : public DenseOps {
+class HostDenseOps : public HostMemoryOps<DenseOps> {
  public:
-  struct Figures {
-    std::size_t limit = std::size_t{1} << 28;  // of device memory
-    std::size_t refused = 0;                   // allocations that fail before one succeeds
-    std::size_t used = 0;
-    std::size_t launches = 0;
-    std::size_t deferred = 0;
-  };
-  explicit HostDenseOps(Figures& figures) : figures_(&figures) {}
-
-  void* allocate(std::size_t bytes) override {
-    if (figures_->refused > 0) {
-      --figures_->refused;
-      throw DeviceOutOfMemory("test");
-    }
-    if (figures_->used + bytes > figures_->limit) throw DeviceOutOfMemory("test");
-    figures_->used += bytes;
-    void* memory = ::operator new(bytes);
-    std::memset(memory, 0xcd, bytes);
-    sizes_[memory] = bytes;
-    return memory;
-  }
-  void free(void* memory) noexcept override {
-    figures_->used -= sizes_.at(memory);
-    sizes_.erase(memory);
-    ::operator delete(memory);
-  }
-  std::size_t free_bytes() override { return figures_->limit - figures_->used; }
-  void write(void* device, const void* host, std::size_t bytes) override { std::memcpy(device, host, bytes); }
-  void read(void* host, const void* device, std::size_t bytes) override { std::memcpy(host, device, bytes); }
-  void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
-  void clear(void* device, std::size_t bytes) override { std::memset(device, 0, bytes); }
+  using HostMemoryOps::HostMemoryOps;
 
   void fill_rows(const RowWork& work) override {
     for (std::uint64_t row = 0; row < work.count; ++row) {
@@ -109,7 +77,6 @@ class HostDenseOps : public DenseOps {
       return true;
     });
   }
-  double kernel_seconds() override { return 0; }
 
  private:
   static constexpr std::uint64_t refused = ~std::uint64_t{0};
@@ -169,9 +136,6 @@ class HostDenseOps : public DenseOps {
         return body.template operator()<128>();
     }
   }
-
-  Figures* figures_;
-  std::map<void*, std::size_t> sizes_;
 };
 
 }  // namespace deltamatch::gpu

@@ -1,0 +1,139 @@
+// Patterns counted on a device against those of the CPU.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "deltamatch/mine.hpp"
+#include "gpu/support.hpp"
+#include "unit/mine/brute_force.hpp"
+
+namespace deltamatch {
+namespace {
+
+using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+template <class Joined>
+SimpleGraph graph_of(std::uint32_t n, Joined&& joined) {
+  Edges edges;
+  for (std::uint32_t v = 0; v < n; ++v) {
+    for (std::uint32_t u = 0; u < v; ++u) {
+      if (joined(u, v)) edges.emplace_back(u, v);
+    }
+  }
+  return {n, edges};
+}
+
+/// Ends drawn with a bias to low numbers: some hubs, many vertices of small degree.
+SimpleGraph skewed_graph(std::uint32_t n, std::size_t edges, double bias, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform;
+  const auto end = [&] { return static_cast<std::uint32_t>(std::pow(uniform(random), bias) * n); };
+  Edges drawn;
+  for (std::size_t i = 0; i < edges; ++i) drawn.emplace_back(end(), end());
+  return {n, drawn};
+}
+
+void expect_equal(const SimpleGraph& graph, unsigned k, MotifOptions options, const std::shared_ptr<Backend>& backend) {
+  const MotifResult expected = count_motifs(graph, k, options);
+  options.run.backend = backend;
+  const MotifResult got = count_motifs(graph, k, options);
+  EXPECT_TRUE(got.complete);
+  EXPECT_TRUE(got.kernel_seconds.has_value());
+  ASSERT_EQ(got.motifs.size(), expected.motifs.size());
+  for (std::size_t i = 0; i < expected.motifs.size(); ++i) {
+    EXPECT_TRUE(got.motifs[i].count == expected.motifs[i].count)
+        << "k " << k << ", " << expected.motifs[i].pattern.graph6() << ", vertices " << graph.vertices() << ": "
+        << to_string(got.motifs[i].count) << ", not " << to_string(expected.motifs[i].count);
+  }
+}
+
+TEST(GpuMotifs, OfSmallGraphs) {
+  DELTAMATCH_NEEDS_GPU();
+  const auto backend = make_gpu_backend();
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    std::mt19937_64 random(seed);
+    const unsigned k = 2 + seed % 7;
+    const auto n = static_cast<std::uint32_t>(1 + random() % (k < 6 ? 120 : 26));
+    const SimpleGraph graph = brute::random_graph(n, 0.05 + 0.4 * static_cast<double>(random() % 100) / 100, seed).simple();
+    for (const MotifMethod method : {MotifMethod::automatic, MotifMethod::extend}) {
+      expect_equal(graph, k, {.method = method}, backend);
+    }
+  }
+}
+
+TEST(GpuMotifs, OfKnownGraphs) {
+  DELTAMATCH_NEEDS_GPU();
+  const auto backend = make_gpu_backend();
+  const std::vector<SimpleGraph> graphs = {
+      graph_of(18, [](auto, auto) { return true; }),                                             // complete
+      graph_of(500, [](auto u, auto v) { return v == u + 1 || (u == 0 && v == 499); }),          // cycle
+      graph_of(30, [](auto u, auto) { return u == 0; }),                                         // star
+      graph_of(400, [](auto u, auto v) { return v == u + 20 || (v == u + 1 && v % 20 != 0); }),  // grid
+      graph_of(20, [](auto u, auto v) { return u % 5 != v % 5; }),                               // Turán graph
+  };
+  for (const SimpleGraph& graph : graphs) {
+    for (unsigned k = 3; k <= 8; ++k) expect_equal(graph, k, {}, backend);
+  }
+}
+
+TEST(GpuMotifs, OfGraphsWithHubs) {
+  DELTAMATCH_NEEDS_GPU();
+  const auto backend = make_gpu_backend();
+  const SimpleGraph large = skewed_graph(100000, 500000, 2, 1);
+  for (unsigned k = 3; k <= 4; ++k) expect_equal(large, k, {}, backend);
+  const SimpleGraph small = skewed_graph(2000, 6000, 2, 2);
+  expect_equal(small, 5, {}, backend);
+  expect_equal(small, 4, {.method = MotifMethod::extend}, backend);
+  const SimpleGraph sparse = skewed_graph(1000, 1600, 1.5, 3);
+  expect_equal(sparse, 6, {}, backend);
+}
+
+TEST(GpuMotifs, KeepToConditions) {
+  DELTAMATCH_NEEDS_GPU();
+  const auto backend = make_gpu_backend();
+  const SimpleGraph graph = skewed_graph(300, 1200, 1.3, 4);
+  for (const char* text : {"triangles = 0", "missing <= 3", "max_degree <= 3 and leaves > 0", "edges < 0"}) {
+    const Condition condition = Condition::parse(text);
+    for (unsigned k = 4; k <= 5; ++k) {
+      expect_equal(graph, k, {.method = MotifMethod::pairs, .where = condition}, backend);
+      expect_equal(graph, k, {.where = condition, .growing = Condition::parse("max_degree <= 3")}, backend);
+      expect_equal(graph, k, {.growing = condition}, backend);
+    }
+  }
+}
+
+TEST(GpuMotifs, WithLittleMemoryAndOnSeveralDevices) {
+  DELTAMATCH_NEEDS_GPU();
+  const SimpleGraph graph = skewed_graph(3000, 12000, 1.7, 5);
+  const MotifResult expected = count_motifs(graph, 4);
+  for (const std::size_t bytes : {std::size_t{1} << 12, std::size_t{1} << 21, std::size_t{1} << 24}) {
+    const MotifResult got = count_motifs(graph, 4, {.run = {.backend = make_gpu_backend({.memory = bytes})}});
+    EXPECT_EQ(got.kernel_seconds.has_value(), bytes > std::size_t{1} << 12);
+    for (std::size_t i = 0; i < expected.motifs.size(); ++i) {
+      EXPECT_TRUE(got.motifs[i].count == expected.motifs[i].count) << bytes;
+    }
+  }
+  std::vector<int> devices;
+  for (int i = 0; i < gpu_count(); ++i) devices.push_back(i);
+  if (devices.size() == 1) devices.push_back(0);
+  expect_equal(graph, 4, {}, make_gpu_backend({.devices = devices, .memory = std::size_t{1} << 30}));
+}
+
+TEST(GpuMotifs, AStopLeavesLowerBounds) {
+  DELTAMATCH_NEEDS_GPU();
+  const auto backend = make_gpu_backend();
+  const SimpleGraph graph = skewed_graph(20000, 120000, 2, 6);
+  const MotifResult all = count_motifs(graph, 5);
+  for (int calls = 0; calls < 12; calls += 2) {
+    int asked = 0;
+    const MotifResult got = count_motifs(graph, 5, {.run = {.stop = [&] { return asked++ >= calls; }, .backend = backend}});
+    for (std::size_t i = 0; i < all.motifs.size(); ++i) {
+      EXPECT_TRUE(got.complete ? got.motifs[i].count == all.motifs[i].count : got.motifs[i].count <= all.motifs[i].count)
+          << all.motifs[i].pattern.graph6();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch
