@@ -65,7 +65,7 @@ struct Ignored {
 /// Seconds spent in each step of the batch life cycle.
 struct StepSeconds {
   double apply = 0;
-  double estimate = 0;
+  double estimate = 0;  ///< what will be looked up most (where there is a cache to fill), and which plans are better
   double cache = 0;
   double match = 0;
   double settle = 0;

@@ -10,7 +10,9 @@
 #include "engine/bulk.hpp"
 #include "engine/clique_match.hpp"
 #include "engine/delivery.hpp"
+#include "engine/plan_trials.hpp"
 #include "engine/snapshot.hpp"
+#include "engine/standing.hpp"
 #include "engine/static_match.hpp"
 #include "estimate/estimator.hpp"
 #include "graph/batch_resolver.hpp"
@@ -19,37 +21,13 @@
 
 namespace deltamatch {
 
+using engine::Standing;
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Plans are made anew when the graph has grown or shrunk by this factor since, and by that many edges.
-constexpr std::uint64_t drift_factor = 2;
-constexpr std::uint64_t drift_edges = 1000;
-
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-struct Standing {
-  Standing(const Query& query, const QueryOptions& wanted, graph::DataGraph& graph)
-      : options(wanted), bound(query, wanted.mode, wanted.count, graph), delivery(bound) {}
-
-  QueryOptions options;
-  plan::BoundQuery bound;
-  engine::Delivery delivery;
-  plan::QueryPlans plans;
-  std::vector<plan::PlanActuals> actuals;
-  bool planned = false;
-
-  void refresh_plans(std::uint64_t edges) {
-    const std::uint64_t before = plans.planned_edges;
-    if (planned && edges <= drift_factor * before + drift_edges && before <= drift_factor * edges + drift_edges) return;
-    plan::QueryPlans fresh = plan::make_delta_plans(bound);
-    std::vector<plan::PlanActuals> zero(fresh.plans.size());
-    plans = std::move(fresh);
-    actuals = std::move(zero);
-    planned = true;
-  }
-};
 
 // What each level of the plans found in a batch: by query, plan and level.
 using LevelCounts = std::vector<std::vector<std::vector<double>>>;
@@ -83,10 +61,13 @@ struct Engine::Impl {
   void deliver(const graph::ResolvedBatch& resolved, const std::vector<Matched>& removed, const std::vector<Matched>& added,
                MatchSink& sink);
   Standing& find(QueryId query);
-  // `on_cpu`: what backends with memory of their own do not do.
-  engine::StaticScene scene(bool on_cpu) {
-    if (on_cpu && options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
-    return {graph, on_cpu && cpu_matcher ? *cpu_matcher : *matcher, workers, watermark, standing.empty() && !window};
+  match::Matcher& on_cpu() {
+    if (options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
+    return cpu_matcher ? *cpu_matcher : *matcher;
+  }
+  // `cpu`: what backends with memory of their own do not do.
+  engine::StaticScene scene(bool cpu) {
+    return {graph, cpu ? on_cpu() : *matcher, workers, watermark, standing.empty() && !window};
   }
 
   engine::CliqueScene clique_scene() {
@@ -99,6 +80,7 @@ struct Engine::Impl {
   graph::DataGraph graph;
   std::unique_ptr<graph::Window> window;
   graph::BatchResolver resolver;
+  engine::PlanTrials trials;
   std::unique_ptr<match::Matcher> matcher;
   std::unique_ptr<match::Matcher> cpu_matcher;         // beside a backend's, once something needs it
   std::unique_ptr<match::DenseSetCounter> dense_sets;  // likewise; null without a backend
@@ -138,7 +120,14 @@ LevelCounts Engine::Impl::analyze(std::span<const match::PassWork> passes, std::
 
 void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& result, LevelCounts& levels,
                              std::vector<Matched>& removed, std::vector<Matched>& added) {
-  for (const auto& [id, query] : standing) query->refresh_plans(graph.edges());
+  const std::array<match::PassWork, 2> passes{
+      {{match::Pass::removed, resolved.net.removed}, {match::Pass::added, resolved.net.inserted}}};
+  std::vector<Standing*> queries;
+  for (const auto& [id, query] : standing) queries.push_back(query.get());
+  for (Standing* query : queries) query->refresh_plans();
+  const auto start = Clock::now();
+  trials.run(graph, passes, queries, on_cpu());
+  const auto tried = Clock::now();
   std::vector<match::QueryTask> tasks;
   tasks.reserve(standing.size());
   for (const auto& [id, query] : standing) {
@@ -149,14 +138,13 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& 
     results[q].plans.resize(tasks[q].plans->plans.size());
     results[tasks.size() + q].plans.resize(tasks[q].plans->plans.size());
   }
-  const std::array<match::PassWork, 2> passes{
-      {{match::Pass::removed, resolved.net.removed}, {match::Pass::added, resolved.net.inserted}}};
   match::MatchSteps steps;
   if (!resolved.net.removed.empty() || !resolved.net.inserted.empty()) {
     matcher->match(graph, passes, tasks, results, nullptr, steps);
     if (analyzing) levels = analyze(passes, tasks);
   }
-  result.seconds.estimate = steps.estimate;
+  trials.matched(seconds_since(tried));
+  result.seconds.estimate = steps.estimate + std::chrono::duration<double>(tried - start).count();
   result.seconds.cache = steps.cache;
   removed = gather(tasks, std::span(results).first(tasks.size()));
   added = gather(tasks, std::span(results).last(tasks.size()));
@@ -326,7 +314,7 @@ std::string Engine::explain(const Query& query, const StaticOptions& options) {
 std::string Engine::explain(QueryId query) {
   Standing& standing = impl_->find(query);
   if (!standing.planned) impl_->graph.resolve_all();
-  standing.refresh_plans(impl_->graph.edges());
+  standing.refresh_plans();
   return plan::to_text(standing.bound, standing.plans, standing.actuals);
 }
 

@@ -19,6 +19,12 @@ class Random {
   /// Between 0 and 1, never either.
   double uniform() noexcept { return (static_cast<double>(next() >> 12) + 0.5) * 0x1p-52; }
 
+  /// 0 … n - 1, but for 1 in 2^64 / n alike.
+  std::uint64_t below(std::uint64_t n) noexcept {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>(static_cast<Wide>(next()) * n >> 64);
+  }
+
   /// Failures before the first success, or infinity; `log_failure` = log(1 - p) < 0.
   double failures(double log_failure) noexcept { return std::floor(std::log(uniform()) / log_failure); }
 

@@ -13,10 +13,7 @@ constexpr std::uint64_t unwatched = 64;
 class Draws final : public match::Chooser {
  public:
   explicit Draws(Random& random) noexcept : random_(&random) {}
-  std::size_t below(std::size_t n) override {
-    __extension__ using Wide = unsigned __int128;
-    return static_cast<std::size_t>(static_cast<Wide>(random_->next()) * n >> 64);
-  }
+  std::size_t below(std::size_t n) override { return random_->below(n); }
 
  private:
   Random* random_;

@@ -101,6 +101,7 @@ double Enumerator::walk(Chooser& chooser) {
       const auto end = std::copy_if(set.begin(), set.end(), kept, [&](VertexId v) { return partial_->differs(v, distinct); });
       set = {kept, static_cast<std::size_t>(end - kept)};
     }
+    chooser.arrived(level, set.size());
     if (set.empty()) return 0;
     weight *= static_cast<double>(set.size());
     if (plain_ && level + 1 == levels.size()) return weight;
@@ -108,6 +109,7 @@ double Enumerator::walk(Chooser& chooser) {
     partial_->put(static_cast<plan::Position>(level + 2), vertex);
     vertices_[levels[level].vertex] = vertex;
   }
+  if (levels.size() + 2 < vertices_.size()) return weight;
   leaf();
   return weight * static_cast<double>(count_);
 }

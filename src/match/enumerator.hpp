@@ -28,6 +28,8 @@ class Chooser {
   virtual ~Chooser() = default;
   /// Uniform in 0 … n - 1.
   virtual std::size_t below(std::size_t n) = 0;
+  /// A walk has come to this level of the plan and has so many candidates there, none perhaps.
+  virtual void arrived(std::size_t /*level*/, std::size_t /*candidates*/) {}
 };
 
 class Enumerator {
@@ -41,7 +43,8 @@ class Enumerator {
   std::uint64_t run(Share share, FoundSink* sink);
 
   /// One random walk from the anchor, to one of the candidates of every level, each as likely as the others. Returns how many
-  /// matches it stands for: in the mean over all walks, those of the anchor.
+  /// matches it stands for: in the mean over all walks, those of the anchor. (Of a plan that ends before all query vertices are
+  /// matched: how many partial matches.)
   double walk(Chooser& chooser);
 
  private:

@@ -12,7 +12,19 @@ namespace {
 constexpr double telling_entries = 1000;
 constexpr double unknown_degree = 8;
 
+// The query vertex that a probe for `block` is read at.
+std::uint32_t far_end(const BoundQuery& query, std::uint32_t block, const Probe& probe) noexcept {
+  const BoundEdge& edge = query.edges[probe.edge];
+  return (block >> edge.source & 1u) != 0 ? edge.target : edge.source;
+}
+
 }  // namespace
+
+std::uint32_t read_at(const BoundQuery& query, std::uint32_t block, const std::vector<Probe>& probes) noexcept {
+  std::uint32_t vertices = 0;
+  for (const Probe& probe : probes) vertices |= 1u << far_end(query, block, probe);
+  return vertices;
+}
 
 Estimates::Estimates(const BoundQuery& query, double closure) : query_(&query), closure_(closure) {
   for (const BoundEdge& edge : query.edges) {
@@ -37,19 +49,24 @@ Estimates::Estimates(const BoundQuery& query, double closure) : query_(&query), 
 }
 
 double Estimates::size(std::uint32_t block, const std::vector<Probe>& probes) const noexcept {
+  if (seen_ != nullptr) {
+    const std::uint32_t from = read_at(*query_, block, probes);
+    for (const Observation& seen : *seen_) {
+      if (seen.from == from && block == 1u << seen.vertex) return seen.candidates;
+    }
+  }
   double shortest = -1;
   double thinning = 1;
-  std::uint32_t read_at = 0;
+  std::uint32_t before = 0;
   for (const Probe& probe : probes) {
     const unsigned from = end(probe);
     const double length = degree(probe.edge, from);
     const double longer = std::max(length, shortest);
     const double chance = std::min(1.0, longer / targets(probe.edge, from));
-    const BoundEdge& edge = query_->edges[probe.edge];
-    const std::uint32_t at = (block >> edge.source & 1u) != 0 ? edge.target : edge.source;
-    if (shortest >= 0) thinning *= (query_->neighbours(at) & read_at) != 0 ? std::max(chance, closure_) : chance;
+    const std::uint32_t at = far_end(*query_, block, probe);
+    if (shortest >= 0) thinning *= (query_->neighbours(at) & before) != 0 ? std::max(chance, closure_) : chance;
     shortest = shortest < 0 ? length : std::min(shortest, length);
-    read_at |= 1u << at;
+    before |= 1u << at;
   }
   return std::max(0.0, shortest) * thinning;
 }

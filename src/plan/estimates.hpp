@@ -25,6 +25,8 @@ class Estimates {
   /// they are merged): the shortest list, thinned by each other one, less so where the query joins the vertices that they are
   /// read at.
   [[nodiscard]] double size(std::uint32_t block, const std::vector<Probe>& probes) const noexcept;
+  /// From now on sizes are those that were seen, where they were. `seen` outlives this.
+  void trust(const Observations& seen) noexcept { seen_ = &seen; }
   /// Which end of its edge a probe reads from.
   [[nodiscard]] unsigned end(const Probe& probe) const noexcept {
     return query_->edges[probe.edge].reading[0] == probe.reading ? 0 : 1;
@@ -33,6 +35,7 @@ class Estimates {
  private:
   const BoundQuery* query_;
   double closure_;
+  const Observations* seen_ = nullptr;
   std::vector<std::array<double, 2>> degree_;
   std::vector<std::array<double, 2>> lists_;
   std::vector<double> entries_;

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -137,8 +138,24 @@ struct QueryPlans {
   std::uint64_t planned_edges = 0;   ///< size of the graph that the statistics were taken from
 };
 
-/// Plans for batches. O(orbits x n^3) and a bounded search for the count plans.
-[[nodiscard]] QueryPlans make_delta_plans(const BoundQuery& query);
+/// How many candidates a query vertex was seen to have, given the query vertices that its lists are read at.
+struct Observation {
+  std::uint32_t vertex;
+  std::uint32_t from;  ///< bit set of the latter
+  double candidates;   ///< per partial match, whatever order constraints leave of them
+};
+using Observations = std::vector<Observation>;  ///< of one plan
+
+/// The bit set of query vertices that these probes for `block` (a bit set, too) are read at.
+[[nodiscard]] std::uint32_t read_at(const BoundQuery& query, std::uint32_t block, const std::vector<Probe>& probes) noexcept;
+
+/// Plans for batches. `seen`: by plan (their number and anchors are the same for a query, whatever was seen), what is known
+/// better than by the estimates; or empty. O(orbits x n^3) and a bounded search for the count plans.
+[[nodiscard]] QueryPlans make_delta_plans(const BoundQuery& query, std::span<const Observations> seen = {});
+
+/// What the planner could have done otherwise: by level and in its place, each other vertex that the ones before lead to, as a
+/// plan that ends there. It finds no matches: walks along it tell how many candidates there are.
+[[nodiscard]] std::vector<Plan> make_detours(const BoundQuery& query, const Plan& plan);
 
 /// One plan that finds all matches of the graph with every edge as anchor; the anchor is the rarest arc, tried in both
 /// orientations where its query edge is undirected.

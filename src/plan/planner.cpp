@@ -131,12 +131,16 @@ Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc a
 
 }  // namespace
 
-QueryPlans make_delta_plans(const BoundQuery& query) {
+QueryPlans make_delta_plans(const BoundQuery& query, std::span<const Observations> seen) {
   QueryPlans result;
   result.planned_edges = query.graph().edges();
-  const Estimates estimates(query);
+  Estimates estimates(query);
+  const auto trust_next = [&] {
+    if (!seen.empty()) estimates.trust(seen[result.plans.size()]);
+  };
   if (query.mode == MatchMode::homomorphism) {
     for (const query::Arc arc : query::arcs(query.query)) {
+      trust_next();
       result.plans.push_back(make_plan(query, estimates, arc, true, {}));
     }
   } else {
@@ -146,17 +150,46 @@ QueryPlans make_delta_plans(const BoundQuery& query) {
                                             static_cast<query::Vertex>(query::head(query.query, arc))};
       const query::Group stabiliser = query.group.stabiliser(ends);
       const bool ordered = query.mode == MatchMode::isomorphism;
+      trust_next();
       result.plans.push_back(make_plan(query, estimates, arc, true,
                                        ordered ? query::order_constraints(stabiliser) : std::vector<query::OrderConstraint>{}));
       result.plans.back().orbit = static_cast<std::uint32_t>(orbit.members.size());
       result.plans.back().stabiliser = stabiliser.order();
     }
   }
-  for (Plan& plan : result.plans) {
+  for (std::size_t p = 0; p < result.plans.size(); ++p) {
+    Plan& plan = result.plans[p];
     const Count symmetry = query.mode == MatchMode::isomorphism ? plan.stabiliser : 1;
+    if (!seen.empty()) estimates.trust(seen[p]);
     plan.count = make_count_plan(query, estimates, plan, symmetry, plan.anchor.edge, true);
   }
   return result;
+}
+
+std::vector<Plan> make_detours(const BoundQuery& query, const Plan& plan) {
+  std::vector<Plan> detours;
+  Plan beginning;
+  beginning.anchor = plan.anchor;
+  beginning.tail = plan.tail;
+  beginning.head = plan.head;
+  beginning.closing = plan.closing;
+  std::vector<std::uint32_t> positions{1u << plan.tail, 1u << plan.head};
+  std::uint32_t held = positions[0] | positions[1];
+  for (const Level& level : plan.levels) {
+    for (std::uint32_t v = 0; v < query.vertices(); ++v) {
+      if (v == level.vertex || (held >> v & 1u) != 0 || (query.neighbours(v) & held) == 0) continue;
+      Level other;
+      other.vertex = v;
+      other.candidates = candidates_for(query, 1u << v, positions, plan.anchor.edge, positions.size());
+      other.rest = other.candidates.probes;
+      detours.push_back(beginning);
+      detours.back().levels.push_back(std::move(other));
+    }
+    beginning.levels.push_back(level);
+    positions.push_back(1u << level.vertex);
+    held |= positions.back();
+  }
+  return detours;
 }
 
 namespace {

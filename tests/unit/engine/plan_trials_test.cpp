@@ -1,0 +1,132 @@
+// Plans are replaced where the batch shows that others take less time.
+#include "engine/plan_trials.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace deltamatch::engine {
+namespace {
+
+/// Where statistics mislead: two ends of an anchor have `wide` neighbours C in common and one D, although the lists of D are
+/// the longer ones, and there are other A and B that share many D. The one D is joined to a single C.
+class Misleading {
+ public:
+  static constexpr VertexId anchors = 64;
+  static constexpr VertexId wide = 100;
+  static constexpr VertexId half = 134;
+
+  Misleading() : graph_(false, false) {
+    const LabelId edge = graph_.edge_labels.intern("");
+    const auto make = [&](const char* label, VertexId count) {
+      const LabelId id = graph_.vertex_labels.intern(label);
+      std::vector<VertexId> made;
+      for (VertexId i = 0; i < count; ++i) made.push_back(graph_.dictionary.create(next_++, id));
+      return made;
+    };
+    const auto a = make("A", 2 * anchors);
+    const auto b = make("B", 2 * anchors);
+    const auto c = make("C", wide);
+    const auto d = make("D", 2 * half);
+    graph::NetBatch start;
+    const auto join = [&](VertexId u, VertexId v) { start.inserted.push_back(graph_.ranked(u, v, edge)); };
+    for (VertexId i = 0; i < 2 * anchors; ++i) {
+      for (const VertexId to : c) join(a[i], to), join(b[i], to);
+      for (VertexId j = 0; j < 2 * half; ++j) {
+        if (i >= anchors || j < half) join(a[i], d[j]);
+        if (i >= anchors || j + 1 >= half) join(b[i], d[j]);
+      }
+    }
+    join(c[0], d[half - 1]);
+    std::sort(start.inserted.begin(), start.inserted.end());
+    graph_.stage(start);
+    graph_.settle(workers_);
+    query_ = std::make_unique<Standing>(parse_pattern("(a:A)--(b:B)--(c:C)--(d:D)--(a)--(c), (b)--(d)", "test"),
+                                        QueryOptions{.list = true}, graph_);
+    graph_.resolve_all();
+    for (VertexId i = 0; i < anchors; ++i) batch_.inserted.push_back(graph_.ranked(a[i], b[i], edge));
+    std::sort(batch_.inserted.begin(), batch_.inserted.end());
+    graph_.stage(batch_);
+    query_->refresh_plans();
+  }
+  ~Misleading() { graph_.unstage(); }
+  Misleading(const Misleading&) = delete;
+  Misleading& operator=(const Misleading&) = delete;
+
+  /// The query vertices in the order in which the plan that starts from (a)--(b) takes them.
+  [[nodiscard]] std::string order(const plan::QueryPlans& plans) const {
+    for (const plan::Plan& plan : plans.plans) {
+      if (plan.anchor.edge != 0) continue;
+      std::string order;
+      for (const plan::Level& level : plan.levels) order += query_->bound.query.vertices[level.vertex].name;
+      return order;
+    }
+    return "none";
+  }
+  [[nodiscard]] plan::QueryPlans propose() const { return propose_plans(graph_, passes_, *query_); }
+  std::size_t try_all() { return try_plans(graph_, passes_, *query_, *cpu_, 1e9); }
+  [[nodiscard]] std::string matches() {
+    const match::QueryTask task{&query_->bound, &query_->plans, true};
+    std::vector<match::QueryResult> results(passes_.size());
+    for (match::QueryResult& result : results) result.plans.resize(query_->plans.plans.size());
+    match::MatchSteps steps;
+    cpu_->match(graph_, passes_, {&task, 1}, results, nullptr, steps);
+    return to_string(match::total(task, results[1].plans));
+  }
+
+  Standing& query() { return *query_; }
+  PlanTrials trials;
+  void run_trials() {
+    Standing* const one = query_.get();
+    trials.run(graph_, passes_, {&one, 1}, *cpu_);
+  }
+
+ private:
+  Workers workers_{1};
+  graph::DataGraph graph_;
+  std::int64_t next_ = 0;
+  graph::NetBatch batch_;
+  std::unique_ptr<Standing> query_;
+  std::unique_ptr<match::Matcher> cpu_ = match::make_cpu_matcher(workers_);
+  std::vector<match::PassWork> passes_{{match::Pass::removed, batch_.removed}, {match::Pass::added, {}}};
+
+ public:
+  void look_at_batch() { passes_[1].anchors = batch_.inserted; }
+};
+
+TEST(PlanTrials, TakeTheOrderThatTheBatchAsksFor) {
+  Misleading world;
+  world.look_at_batch();
+  ASSERT_EQ(world.order(world.query().plans), "cd");
+  EXPECT_EQ(world.order(world.propose()), "dc");
+  const std::string matches = world.matches();
+  EXPECT_EQ(matches, std::to_string(Misleading::anchors));
+  EXPECT_EQ(world.try_all(), 1U);
+  EXPECT_EQ(world.order(world.query().plans), "dc");
+  EXPECT_EQ(world.matches(), matches);
+  EXPECT_EQ(world.try_all(), 0U) << "nothing better is left";
+}
+
+TEST(PlanTrials, WaitUntilMatchingHasTakenAWhile) {
+  Misleading world;
+  world.look_at_batch();
+  world.run_trials();
+  EXPECT_EQ(world.order(world.query().plans), "cd");
+  world.trials.matched(PlanTrials::first_trial * 0.9);
+  world.run_trials();
+  EXPECT_EQ(world.order(world.query().plans), "cd");
+  world.trials.matched(1000);
+  world.run_trials();
+  EXPECT_EQ(world.order(world.query().plans), "dc");
+  EXPECT_GE(world.query().next_trial, 2000);
+}
+
+TEST(PlanTrials, AnEmptyBatchChangesNothing) {
+  Misleading world;  // whose passes have no anchors yet
+  EXPECT_EQ(world.try_all(), 0U);
+  EXPECT_EQ(world.order(world.query().plans), "cd");
+}
+
+}  // namespace
+}  // namespace deltamatch::engine
