@@ -15,17 +15,19 @@ constexpr unsigned least_blocks = 8;  // of a multiprocessor: 64 registers for a
 constexpr unsigned list_lanes = 8;    // that read the list of one candidate: most are short
 
 __global__ void __launch_bounds__(block_threads, least_blocks) walk_kernel(const __grid_constant__ MotifWork work) {
-  extern __shared__ unsigned long long counts[];  // by pattern
+  extern __shared__ std::uint32_t halves[];  // of sums by pattern
   __shared__ MotifScratch scratch[block_warps];
-  for (unsigned i = threadIdx.x; i < work.tables.patterns; i += block_threads) counts[i] = 0;
+  const unsigned patterns = work.tables.patterns;
+  const MotifSums sums{halves, halves + patterns};
+  for (unsigned i = threadIdx.x; i < 2 * patterns; i += block_threads) halves[i] = 0;
   __syncthreads();
   const unsigned number = blockIdx.x * block_warps + threadIdx.x / 32;
   if (number < work.warps) {
-    MotifWalk<device::Tile<32>, device::Tile<list_lanes>>(work, number, scratch[threadIdx.x / 32], counts).run();
+    MotifWalk<device::Tile<32>, device::Tile<list_lanes>>(work, number, scratch[threadIdx.x / 32], sums).run();
   }
   __syncthreads();
-  for (unsigned i = threadIdx.x; i < work.tables.patterns; i += block_threads) {
-    if (counts[i] != 0) atomicAdd(&work.counts[i], counts[i]);
+  for (unsigned i = threadIdx.x; i < patterns; i += block_threads) {
+    if (const unsigned long long sum = sums.of(i); sum != 0) atomicAdd(&work.counts[i], sum);
   }
 }
 
@@ -39,7 +41,7 @@ class CudaMotifOps final : public CudaMemoryOps<MotifOps> {
   }
 
  private:
-  static std::size_t bytes_of(unsigned patterns) { return patterns * sizeof(unsigned long long); }
+  static std::size_t bytes_of(unsigned patterns) { return 2 * patterns * sizeof(std::uint32_t); }
 };
 
 }  // namespace

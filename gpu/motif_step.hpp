@@ -28,6 +28,25 @@ DELTAMATCH_HOST_DEVICE T fetch_add(T* at, T value) {
 #endif
 }
 
+/// Sums by pattern that several walks share, modulo 2^64, in two halves: a processor's own memory adds 32 bits in one go, 64
+/// only by trying again until no other lane has come between.
+struct MotifSums {
+  std::uint32_t* low;
+  std::uint32_t* high;
+
+  DELTAMATCH_HOST_DEVICE void add(unsigned pattern, unsigned long long value) const {
+    const auto part = static_cast<std::uint32_t>(value);
+    const std::uint32_t before = fetch_add(low + pattern, part);
+    const std::uint32_t carry = before > ~part ? 1 : 0;
+    const std::uint32_t rest = static_cast<std::uint32_t>(value >> 32) + carry;
+    if (rest != 0) fetch_add(high + pattern, rest);
+  }
+  /// Once nobody adds any more.
+  [[nodiscard]] DELTAMATCH_HOST_DEVICE unsigned long long of(unsigned pattern) const {
+    return static_cast<unsigned long long>(high[pattern]) << 32 | low[pattern];
+  }
+};
+
 /// A vertex that was taken.
 struct MotifFrame {
   std::uint32_t vertex;
@@ -52,12 +71,12 @@ struct MotifScratch {
 template <class Group, class Part>
 class MotifWalk {
  public:
-  /// `number`: of the walk. `counts`: by pattern, which several walks may share.
-  DELTAMATCH_HOST_DEVICE MotifWalk(const MotifWork& work, unsigned number, MotifScratch& scratch, unsigned long long* counts)
+  /// `number`: of the walk.
+  DELTAMATCH_HOST_DEVICE MotifWalk(const MotifWork& work, unsigned number, MotifScratch& scratch, MotifSums sums)
       : work_(work),
         tables_(work.tables),
         scratch_(scratch),
-        counts_(counts),
+        sums_(sums),
         marks_(work.marks + number * work.vertices),
         stack_(work.stacks + number * work.stack_size) {}
 
@@ -291,7 +310,7 @@ class MotifWalk {
 
   DELTAMATCH_HOST_DEVICE unsigned moved_of(std::uint32_t vertex) const { return scratch_.moved[marks_[vertex] & taken]; }
 
-  DELTAMATCH_HOST_DEVICE void count(unsigned pattern, unsigned long long found) const { fetch_add(counts_ + pattern, found); }
+  DELTAMATCH_HOST_DEVICE void count(unsigned pattern, unsigned long long found) const { sums_.add(pattern, found); }
 
   /// The patterns with two vertices more, not joined and joined.
   DELTAMATCH_HOST_DEVICE const std::uint16_t* pair(unsigned pattern, unsigned a, unsigned b) const {
@@ -349,7 +368,7 @@ class MotifWalk {
   const MotifWork& work_;
   const MotifTableView& tables_;
   MotifScratch& scratch_;
-  unsigned long long* counts_;
+  MotifSums sums_;
   std::uint8_t* marks_;
   std::uint32_t* stack_;
   Group group_;

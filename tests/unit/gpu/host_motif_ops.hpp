@@ -21,13 +21,16 @@ class HostMotifOps : public HostMemoryOps<MotifOps> {
   void walk(const MotifWork& work) override {
     ++figures_->launches;
     std::vector<MotifScratch> scratch(work.warps);
+    std::vector<std::uint32_t> halves(2 * std::size_t{work.tables.patterns}, 0);
+    const MotifSums sums{halves.data(), halves.data() + work.tables.patterns};
     for (unsigned number = 0; number < work.warps; ++number) {
       if (teams_) {
-        TeamWarp<4>().run([&] { MotifWalk<Team<4, 4>, Team<2, 4>>(work, number, scratch[number], work.counts).run(); });
+        TeamWarp<4>().run([&] { MotifWalk<Team<4, 4>, Team<2, 4>>(work, number, scratch[number], sums).run(); });
       } else {
-        MotifWalk<Lane, Lane>(work, number, scratch[number], work.counts).run();
+        MotifWalk<Lane, Lane>(work, number, scratch[number], sums).run();
       }
     }
+    for (unsigned i = 0; i < work.tables.patterns; ++i) work.counts[i] += sums.of(i);
     ASSERT_LE(work.progress->saved, std::uint64_t{work.warps} * work.tables.depth);
     figures_->deferred += work.progress->saved;
   }

@@ -238,6 +238,20 @@ TEST(DeviceMotifs, AFailureReachesTheCaller) {
   EXPECT_THROW((void)counter->count({begin, {}}, tables, [](double) { return true; }), Error);
 }
 
+TEST(MotifSums, HoldTwoHalvesTogether) {
+  std::mt19937_64 random(1);
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  const MotifSums sums{&low, &high};
+  unsigned long long expected = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const unsigned long long value = i % 3 == 0 ? ~0ULL : i % 3 == 1 ? random() % 5 : random();
+    sums.add(0, value);
+    expected += value;
+    ASSERT_EQ(sums.of(0), expected);
+  }
+}
+
 // Together the pieces hold each candidate once, and there are no more than are allowed.
 TEST(MotifPool, CutsTasks) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
