@@ -25,9 +25,12 @@ QUERIES = {
     "near-clique5": [edge for edge in clique(5) if edge != (1, 0)],
     "6-clique": clique(6),
     "7-clique": clique(7),
+    "near-clique6": [edge for edge in clique(6) if edge != (1, 0)],
+    "near-clique7": [edge for edge in clique(7) if edge != (1, 0)],
 }
 WAYS = {"": [], "from edges": ["--count-from", "edges"], "from vertices": ["--count-from", "vertices"],
-        "unfiltered": ["--filter", "none"]}
+        "unfiltered": ["--filter", "none"], "by label": ["--filter", "label"], "by degree": ["--filter", "degree"],
+        "refined": ["--filter", "refine"]}
 
 
 def body():
@@ -37,7 +40,7 @@ def body():
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--timeout", default="100s", help="for a query in one of the ways; one that takes longer is left out there")
     parser.add_argument("--gpu", action="store_true", help="also on a GPU, unfiltered: the time of its kernels")
-    parser.add_argument("--ways", nargs="*", choices=list(WAYS)[1:], default=list(WAYS)[1:], help="to measure beside the usual one")
+    parser.add_argument("--ways", nargs="*", choices=list(WAYS)[1:], default=list(WAYS)[1:4], help="to measure beside the usual one")
     parser.add_argument("--query", nargs="+", choices=list(QUERIES), default=list(QUERIES))
     options = parser.parse_args()
     cliques = {k: harness.Run([harness.program(options), "cliques", *graph(options), "-k", k, "--json"]).json()["total"]

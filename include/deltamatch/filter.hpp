@@ -11,7 +11,7 @@ namespace deltamatch {
 /// times as long as filtering is going to take, and matches on what is left where enough has gone.
 enum class Filter : std::uint8_t { automatic, none, label, degree, refine };
 
-/// One step of filtering: "label", "degree", or a round of "refine".
+/// One step of filtering: "label", "degree", a round of "refine", or "unite" of sets that are little apart.
 struct FilterStep {
   std::string_view name;
   std::vector<std::uint64_t> candidates;  ///< left after it, by query vertex

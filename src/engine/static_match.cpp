@@ -23,6 +23,8 @@ constexpr double long_portion = 0.2;
 // What filtering saves is seldom known beforehand, what it takes is: it may take this share of the time spent without it.
 constexpr double filtering_share = 0.1;
 constexpr double least_patience = 0.005;  // seconds
+// Matching begins again among candidates only where that is expected to take at most this share of what is left without them.
+constexpr double least_gain_again = 0.5;
 // Records of a portion that are held back while it is open whether the portion will be finished without filtering.
 constexpr std::uint64_t most_held = std::uint64_t{1} << 16;
 
@@ -99,7 +101,7 @@ class Run {
     if (filters && options.filter != Filter::automatic) {
       filtering_.run(bound_, scene.graph, options.filter, numbering(), scene.workers, stop_);
     }
-    make_plans();
+    follow(plan_whole(scene_, bound_, options_));
     number_by_degree();
     if (filters && options.filter == Filter::automatic) begin_unfiltered();
     if (!options.query.list) return;
@@ -113,7 +115,6 @@ class Run {
     if (begins_again_) {
       begins_again_ = false;
       tried_ = 0;
-      make_plans();
       try_every_edge();
     }
     StaticResult result;
@@ -145,7 +146,7 @@ class Run {
     return !options_.query.list && !bound_.induced && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
   }
   [[nodiscard]] filter::Numbering numbering() const {
-    return order_matters() ? filter::Numbering::by_degree : filter::Numbering::of_graph;
+    return order_matters() && !scene_.graph.numbered_by_degree() ? filter::Numbering::by_degree : filter::Numbering::of_graph;
   }
 
   /// The whole graph's vertices, once, where counting is expected to take several times as long as that.
@@ -153,8 +154,7 @@ class Run {
     graph::DataGraph& graph = scene_.graph;
     if (!scene_.may_renumber || !order_matters() || reads_candidates() || graph.numbered_by_degree()) return;
     const double entries = 2 * static_cast<double>(graph.edges());
-    const double cost = plans_.rooted ? plans_.rooted->count.cost : plans_.plans[0].count.cost * entries / 2;
-    if (cost <= renumbering_cost * entries || stop_.load()) return;
+    if (expected_work(plans_) <= renumbering_cost * entries || stop_.load()) return;
     if (options_.timeout && std::chrono::duration<double>(*options_.timeout).count() < slowest_renumbering * entries) return;
     graph.renumber_by_degree(scene_.workers);
     graph.resolve_all();
@@ -162,8 +162,8 @@ class Run {
 
   [[nodiscard]] bool reads_candidates() const { return engine::reads_candidates(scene_, bound_); }
 
-  void make_plans(std::optional<std::uint32_t> anchor = std::nullopt) {
-    plans_ = plan_whole(scene_, bound_, options_, anchor);
+  void follow(plan::QueryPlans plans) {
+    plans_ = std::move(plans);
     task_.plans = &plans_;
     found_[0].plans.resize(plans_.plans.size());
   }
@@ -299,18 +299,35 @@ class Run {
     filtering_.run(bound_, scene_.graph, Filter::automatic, numbering(), scene_.workers, stop_);
     if (filtering_.no_match() || !reads_candidates()) return;
     const bool divided = !listing_ && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
-    if (divided || plans_.rooted) {
+    const bool again = divided || plans_.rooted;
+    plan::QueryPlans plans =
+        plan_whole(scene_, bound_, options_, again ? std::nullopt : std::optional(plans_.plans[0].anchor.edge));
+    if (again) {
+      if (expected_work(plans) > least_gain_again * untried() * expected_work(plans_)) return filtering_.discard_lists(bound_);
       found_[0].plans.clear();
       begins_again_ = true;
-    } else {
-      make_plans(plans_.plans[0].anchor.edge);
     }
+    follow(std::move(plans));
+  }
+
+  /// The planner's measure of counting from all anchors or roots.
+  [[nodiscard]] double expected_work(const plan::QueryPlans& plans) const {
+    if (plans.rooted) return plans.rooted->count.cost;
+    double work = 0;
+    for (const plan::Plan& plan : plans.plans) {
+      const auto entries = static_cast<double>(scene_.graph.figures(bound_.edges[plan.anchor.edge].reading[0]).entries);
+      work += entries * (plan.count.terms.empty() ? plan.cost : plan.count.cost) / static_cast<double>(plans.plans.size());
+    }
+    return work;
   }
 
   void tell_progress() {
     if (!options_.progress || stop_.load()) return;
-    const double fraction = static_cast<double>(tried_) / static_cast<double>(std::max<std::uint64_t>(1, to_try_));
-    if (!options_.progress({fraction, matches()})) stop_.store(true);
+    if (!options_.progress({1 - untried(), matches()})) stop_.store(true);
+  }
+
+  [[nodiscard]] double untried() const {
+    return 1 - static_cast<double>(tried_) / static_cast<double>(std::max<std::uint64_t>(1, to_try_));
   }
 
   StaticScene scene_;

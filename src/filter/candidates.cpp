@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_map>
 
 namespace deltamatch::filter {
 
@@ -129,6 +130,39 @@ Mask Candidates::keep_by_lists(VertexId vertex, Mask mask) const {
     }
   });
   return mask;
+}
+
+void Candidates::unite(double share) {
+  std::unordered_map<Mask, std::uint64_t> edges;
+  for (std::size_t v = 0; v < masks_.size(); ++v) {
+    if (masks_[v] != 0) edges[masks_[v]] += query_->graph().degree(static_cast<VertexId>(v));
+  }
+  const auto edges_of = [&](Mask group) {
+    std::uint64_t sum = 0;
+    for (const auto& [mask, at] : edges) sum += (mask & group) != 0 ? at : 0;
+    return static_cast<double>(sum);
+  };
+  std::vector<std::pair<double, std::uint32_t>> by_edges;
+  for (std::uint32_t v = 0; v < query_->vertices(); ++v) by_edges.emplace_back(edges_of(Mask{1} << v), v);
+  std::ranges::stable_sort(by_edges, std::ranges::greater{}, &std::pair<double, std::uint32_t>::first);
+  std::vector<Mask> groups;
+  for (const auto& [own, v] : by_edges) {  // the one with fewest edges of its group so far
+    const auto group = std::ranges::find_if(groups, [&](Mask others) {
+      return query_->labels[static_cast<std::uint32_t>(std::countr_zero(others))] == query_->labels[v] &&
+             edges_of(others | Mask{1} << v) <= (1 + share) * own;
+    });
+    if (group == groups.end()) {
+      groups.push_back(Mask{1} << v);
+    } else {
+      *group |= Mask{1} << v;
+    }
+  }
+  sweep([&](VertexId, Mask mask) {
+    for (const Mask group : groups) {
+      if ((mask & group) != 0) mask |= group;
+    }
+    return mask;
+  });
 }
 
 bool Candidates::any_empty() const noexcept {

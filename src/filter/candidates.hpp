@@ -49,6 +49,11 @@ class Candidates {
   /// One round: drops vertices whose lists lead to no candidate, or to too few, as of the round before. All query edges at a
   /// vertex are looked at together. O(edges at the candidates).
   void refine();
+  /// Gives query vertices that admit the same labels one set of candidates, the union of theirs, where that has at most this
+  /// share more edges than any of the sets: plans reuse what query vertices with the same candidates read, and choose these as
+  /// sets, which is worth more than telling them apart for little.
+  /// O(vertices + query vertices^2 x different masks).
+  void unite(double share);
 
   [[nodiscard]] const Left& left() const noexcept { return left_; }
   [[nodiscard]] bool any_empty() const noexcept;

@@ -16,6 +16,8 @@ constexpr double seconds_per_entry = 100e-9;
 // Refinement ends once a round takes less than this share of what is left, and after this many rounds.
 constexpr double least_gain = 1.0 / 32;
 constexpr int most_rounds = 16;
+// Query vertices whose candidates are so little apart, in edges, are given the same.
+constexpr double little_apart = 1.0 / 8;
 // The lists of candidates are made where they have at most this share of the edges that the labels leave.
 constexpr double most_edges = 0.9;
 
@@ -57,6 +59,7 @@ void Filtering::run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how
     take("refine", candidates, [&] { candidates.refine(); });
     if (static_cast<double>(before - candidates.left().edges) <= least_gain * static_cast<double>(before)) break;
   }
+  if (!over() && how != Filter::label) take("unite", candidates, [&] { candidates.unite(little_apart); });
   const bool worthwhile = static_cast<double>(candidates.left().edges) <= most_edges * static_cast<double>(edges);
   if (!over() && (!automatic || worthwhile || numbering == Numbering::by_degree)) {
     lists_ = std::make_unique<PrunedLists>(query, candidates, numbering, workers, stop);
@@ -68,6 +71,13 @@ void Filtering::run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how
     }
   }
   report_.seconds = seconds_since(start);
+}
+
+void Filtering::discard_lists(plan::BoundQuery& query) noexcept {
+  query.lift_restrictions();
+  lists_.reset();
+  report_.used = false;
+  report_.entries = report_.bytes = 0;
 }
 
 }  // namespace deltamatch::filter

@@ -21,6 +21,9 @@ class Filtering {
   void run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how, Numbering numbering, Workers& workers,
            const std::atomic<bool>& stop);
 
+  /// The query reads the graph again; the lists are freed.
+  void discard_lists(plan::BoundQuery& query) noexcept;
+
   /// Whether some query vertex is left without candidates, so that there is no match.
   [[nodiscard]] bool no_match() const noexcept { return no_match_; }
   [[nodiscard]] FilterReport take_report() { return std::move(report_); }

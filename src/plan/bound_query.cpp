@@ -98,13 +98,21 @@ BoundQuery::~BoundQuery() {
     for (const graph::ReadingId reading : edge.reading) graph_->drop_reading(reading);
   }
   for (const graph::ReadingId reading : any_edge) graph_->drop_reading(reading);
-  for (const graph::ReadingId reading : replaced_) graph_->drop_reading(reading);
+  for (const Replaced& replaced : replaced_) graph_->drop_reading(replaced.reading);
 }
 
 void BoundQuery::restrict(std::uint32_t edge, unsigned end, graph::ReadingId reading) noexcept {
   graph::ReadingId& held = edges[edge].reading[end];
-  replaced_.push_back(held);  // has room
+  replaced_.push_back({edge, end, held});  // has room
   held = reading;
+}
+
+void BoundQuery::lift_restrictions() noexcept {
+  for (; !replaced_.empty(); replaced_.pop_back()) {
+    graph::ReadingId& held = edges[replaced_.back().edge].reading[replaced_.back().end];
+    graph_->drop_reading(held);
+    held = replaced_.back().reading;
+  }
 }
 
 bool BoundQuery::compatible(std::uint32_t u, std::uint32_t v) const noexcept {

@@ -61,12 +61,19 @@ class BoundQuery {
   /// From now on the query edge is read at this end (0: source, 1: target) by another reading, which covers some of what the
   /// one before covers and all that matches need. Takes a use of the reading over; the one before stays registered.
   void restrict(std::uint32_t edge, unsigned end, graph::ReadingId reading) noexcept;
+  /// Reads again as it did before it was restricted, and drops the readings that it took over.
+  void lift_restrictions() noexcept;
 
  private:
   graph::DataGraph* graph_;
   std::vector<std::uint32_t> neighbours_;
   bool edges_may_coincide_ = false;
-  std::vector<graph::ReadingId> replaced_;
+  struct Replaced {
+    std::uint32_t edge;
+    unsigned end;
+    graph::ReadingId reading;
+  };
+  std::vector<Replaced> replaced_;
 };
 
 }  // namespace deltamatch::plan

@@ -71,6 +71,31 @@ TEST(Candidates, AreAlikeWhereTheyAreTheSame) {
   EXPECT_EQ(candidates.alike(), (std::vector<Mask>{0b0001, 0b0110, 0b0110, 0b1000}));
 }
 
+TEST(Candidates, AreUnitedWhereTheyAreLittleApart) {
+  // A clique of twelve vertices labelled A, two of which have a neighbour labelled B more; and a pair of these labels alone.
+  const VertexId clique = 12;
+  std::vector<std::string> labels(clique, "A");
+  std::vector<DataEdge> edges;
+  for (VertexId v = 0; v < clique; ++v) {
+    for (VertexId u = 0; u < v; ++u) edges.push_back({u, v, ""});
+  }
+  labels.insert(labels.end(), {"B", "B", "A", "B"});
+  edges.insert(edges.end(), {{0, 12, ""}, {1, 13, ""}, {14, 15, ""}, {14, 0, ""}});
+  const Fixture f(false, labels, edges, "(a:A)--(b:A), (b)--(c:A), (c)--(a), (c)--(d:B), (a)--(e)");
+  const auto united = [&](double share) {
+    Workers workers(1);
+    Candidates candidates(f.query(), workers);
+    candidates.by_label();
+    candidates.by_degree();
+    candidates.unite(share);
+    const Left& left = candidates.left();
+    return std::vector<std::uint64_t>(left.candidates.begin(), left.candidates.begin() + 5);
+  };
+  EXPECT_EQ(united(0), (std::vector<std::uint64_t>{12, 12, 2, 3, 16})) << "c has a neighbour labelled B";
+  EXPECT_EQ(united(0.1), (std::vector<std::uint64_t>{12, 12, 2, 3, 16})) << "13 + 12 edges of 135";
+  EXPECT_EQ(united(5), (std::vector<std::uint64_t>{12, 12, 12, 3, 16})) << "other labels are left apart";
+}
+
 TEST(Candidates, DoNotDependOnThreads) {
   std::vector<std::string> labels;
   std::vector<DataEdge> edges;
