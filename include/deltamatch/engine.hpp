@@ -102,12 +102,21 @@ struct BatchResult {
   StepSeconds seconds;
 };
 
+/// What the edges of a label take in memory.
+struct EdgeLabelStatistics {
+  std::string label;
+  std::uint64_t edges = 0;
+  std::uint64_t bytes = 0;  ///< of their neighbour lists; what a vertex takes, and room to grow, belong to no label
+};
+
 struct StaticResult {
   Count matches = 0;  ///< where not complete, at least so many are there
   MatchDigest digest;
   Shortfall shortfall = Shortfall::none;
   double seconds = 0;
   FilterReport filter;
+  /// The edge labels that matching reads, of those that the graph's edges bear; by name. Empty where the edges bear none.
+  std::vector<EdgeLabelStatistics> edge_labels;
   [[nodiscard]] bool complete() const noexcept { return shortfall == Shortfall::none; }
 };
 

@@ -80,6 +80,30 @@ std::string matches_text(const QueryMatches& query) {
   return fmt::format("about {} ({} to {})", rounded(sample.matches), rounded(sample.low), rounded(sample.high));
 }
 
+void write_edge_labels(JsonWriter& json, const std::vector<EdgeLabelStatistics>& labels) {
+  if (labels.empty()) return;
+  json.key("edge_labels").begin_array();
+  for (const EdgeLabelStatistics& label : labels) {
+    json.begin_object().key("label").string(label.label).key("edges").number(label.edges);
+    json.key("bytes").number(label.bytes).end_object();
+  }
+  json.end_array();
+}
+
+/// One line: the labels that a query reads and what they take; the largest by name.
+std::string edge_labels_text(std::string_view query, const std::vector<EdgeLabelStatistics>& labels) {
+  if (labels.empty()) return {};
+  EdgeLabelStatistics all;
+  for (const EdgeLabelStatistics& label : labels) {
+    all.edges += label.edges;
+    all.bytes += label.bytes;
+  }
+  const EdgeLabelStatistics& largest = *std::ranges::max_element(labels, {}, &EdgeLabelStatistics::bytes);
+  return fmt::format("labels   {}: {} edge {}, {} edges in {}; most take those of `{}`, {}\n", query, labels.size(),
+                     labels.size() == 1 ? "label" : "labels", grouped(all.edges), human_bytes(all.bytes), largest.label,
+                     human_bytes(largest.bytes));
+}
+
 void write_queries(JsonWriter& json, const Report& report) {
   json.key("queries").begin_array();
   for (const QueryTotals& query : report.deltas) {
@@ -102,6 +126,7 @@ void write_queries(JsonWriter& json, const Report& report) {
       json.key("complete").boolean(false).key("partial").string(shortfall_name(query.shortfall()));
     }
     write_filter(json, query.result.filter);
+    write_edge_labels(json, query.result.edge_labels);
     json.end_object();
   }
   json.end_array();
@@ -262,9 +287,11 @@ std::string to_table(const Report& report) {
   }
   if (!unused.empty()) fmt::format_to(out, "ignored  {}\n", unused);
   if (!report.deltas.empty() || !report.matches.empty()) fmt::format_to(out, "\n{}", query_table(report));
-  std::string filters;
-  for (const QueryMatches& query : report.matches) filters += filter_text(query.name, query.result.filter);
-  if (!filters.empty()) fmt::format_to(out, "\n{}", filters);
+  std::string details;
+  for (const QueryMatches& query : report.matches) {
+    details += filter_text(query.name, query.result.filter) + edge_labels_text(query.name, query.result.edge_labels);
+  }
+  if (!details.empty()) fmt::format_to(out, "\n{}", details);
   return text;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "deltamatch/mine.hpp"
+#include "engine/edge_labels.hpp"
 #include "mine/cliques.hpp"
 
 namespace deltamatch::engine {
@@ -64,6 +65,7 @@ std::optional<StaticResult> match_clique(const CliqueScene& scene, const Query& 
   if (options.query.count == CountMode::embeddings) result.matches = checked_mul(result.matches, checked_factorial(n));
   if (control.stopped()) result.shortfall = stopped ? Shortfall::stopped : Shortfall::timeout;
   result.seconds = control.seconds();
+  result.edge_labels = edge_labels_read(scene.graph, std::vector<plan::LabelIds>(1));
   return result;
 }
 

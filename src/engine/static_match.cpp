@@ -6,6 +6,7 @@
 
 #include "engine/deadline.hpp"
 #include "engine/delivery.hpp"
+#include "engine/edge_labels.hpp"
 #include "filter/filtering.hpp"
 #include "match/concern.hpp"
 
@@ -119,6 +120,7 @@ class Run {
     }
     StaticResult result;
     result.filter = filtering_.take_report();
+    result.edge_labels = edge_labels_read(bound_);
     result.matches = matches();
     if (listing_) result.digest = listing_->digest();
     if (listing_ && listing_->beyond_limit()) {

@@ -125,6 +125,10 @@ class Adjacency {
   /// Grows whenever the vertex's block changes in contents or place.
   [[nodiscard]] std::uint32_t version(VertexId vertex) const noexcept { return rows_[vertex].version; }
   [[nodiscard]] std::span<const RelationFigures> figures() const noexcept { return figures_; }
+  /// Memory of so many lists and entries of a relation; rows, and what blocks have room for besides, belong to no relation.
+  [[nodiscard]] std::uint64_t list_bytes(const RelationFigures& figures) const noexcept {
+    return sizeof(std::uint32_t) * (2 * figures.lists + (1 + column_words()) * figures.entries);
+  }
   /// No list of the relation is longer, before or after the staged batch.
   [[nodiscard]] std::uint32_t longest(RelationId relation) const noexcept {
     const auto& figures = delta_rows_.empty() ? figures_ : staged_figures_;

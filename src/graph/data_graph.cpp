@@ -350,6 +350,18 @@ void DataGraph::track_changes() noexcept {
   if (derived_) derived_->track_changes();
 }
 
+std::vector<EdgeLabelFigures> DataGraph::edge_label_figures() const {
+  std::vector<EdgeLabelFigures> labels(edge_labels.size());
+  const std::span<const RelationFigures> figures = base_.figures();
+  for (RelationId relation = 0; relation < figures.size(); ++relation) {
+    EdgeLabelFigures& label = labels[relations_[relation].edge_label];
+    label.edges += figures[relation].entries;
+    label.bytes += base_.list_bytes(figures[relation]);
+  }
+  for (EdgeLabelFigures& label : labels) label.edges /= 2;  // an entry at each end
+  return labels;
+}
+
 std::size_t DataGraph::adjacency_bytes() const noexcept {
   const std::size_t halves =
       added_.capacity() + removed_.capacity() + derived_added_.capacity() + derived_removed_.capacity() + spare_.capacity();

@@ -53,6 +53,12 @@ struct Resolved {
   bool lent = false;  ///< a part of the lists that the graph has: those of DataGraph::lend_reading
 };
 
+/// What the edges of one label are and take.
+struct EdgeLabelFigures {
+  std::uint64_t edges = 0;
+  std::uint64_t bytes = 0;  ///< of their lists at both ends and of the entries in directories
+};
+
 class DataGraph {
  public:
   /// `timed`: entries bear the time of their edge.
@@ -89,6 +95,8 @@ class DataGraph {
   /// Of a live edge; cannot fail.
   void set_time(const Edge& edge, Timestamp time) noexcept;
   [[nodiscard]] std::uint64_t edges() const noexcept { return edges_; }
+  /// By edge label, of the settled graph. O(relations).
+  [[nodiscard]] std::vector<EdgeLabelFigures> edge_label_figures() const;
   /// Entries of the vertex in the settled graph; in directed data out and in together.
   [[nodiscard]] std::uint32_t degree(VertexId vertex) const noexcept { return base_.degree(vertex); }
   [[nodiscard]] std::uint32_t degree_after(VertexId vertex) const noexcept { return base_.degree_after(vertex); }

@@ -45,6 +45,28 @@ class Match(harness.CliTest):
         self.assertRegex(out, r"(?m)^graph    4 vertices, 4 edges, ")
         self.assertRegex(out, r"(?m)^query     matches +time\ntriangle        1 +\d+\.\d m?s$")
 
+    def test_edge_labels_that_a_query_reads(self):
+        self.write("l.jsonl", "".join(json.dumps({"source": s, "target": t, "label": label}) + "\n"
+                                      for s, t, label in [(1, 2, "pays"), (1, 3, "pays"), (2, 3, "owns"), (3, 1, "knows")]))
+
+        def labels(pattern, *more):
+            query = self.json("match", "--graph", "l.jsonl", "--query", "q=" + pattern, *more)["queries"][0]
+            return query.get("edge_labels")
+
+        # Eight bytes for a list at a vertex, four for an entry; sums over both ends.
+        pays = {"label": "pays", "edges": 2, "bytes": 8 * 3 + 4 * 4}
+        owns = {"label": "owns", "edges": 1, "bytes": 8 * 2 + 4 * 2}
+        knows = {"label": "knows", "edges": 1, "bytes": 8 * 2 + 4 * 2}
+        self.assertEqual(labels("(a)-[:pays]->(b)"), [pays])
+        self.assertEqual(labels("(a)-[:pays|owns]->(b)-[:owns]->(c)"), [owns, pays])
+        self.assertEqual(labels("(a)-->(b)"), [knows, owns, pays])
+        self.assertEqual(labels("(a)-[:pays]->(b)", "--induced"), [knows, owns, pays])
+        clique = ",".join(f"(v{i})--(v{j})" for i in range(4) for j in range(i))
+        self.assertEqual(labels(clique), [knows, owns, pays])
+        self.assertIsNone(labels("(a)-[:steals]->(b)"))
+        out = self.ok("match", "--graph", "l.jsonl", "--query", "q=(a)-[:pays|owns]->(b)").out
+        self.assertIn("\nlabels   q: 2 edge labels, 3 edges in 64 B; most take those of `pays`, 40 B\n", out)
+
     def test_match_agrees_with_a_replay_from_nothing(self):
         for args in [[], ["--mode", "homomorphism"], ["--count", "embeddings"], ["--mode", "edge-distinct"]]:
             static = self.json("match", "--graph", "g.txt", "--query", TRIANGLE, "--query", WEDGE, *args)

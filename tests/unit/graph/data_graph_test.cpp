@@ -48,6 +48,27 @@ class TimedGraphTest : public DataGraphTest {
   TimedGraphTest() : DataGraphTest(true) {}
 };
 
+/// Two words for a list and one for an entry, at both ends; with times two more for an entry.
+TEST_P(DataGraphTest, TellsWhatEachEdgeLabelTakes) {
+  apply({{0, 1, a_}, {0, 2, a_}, {0, 3, a_}, {1, 2, b_}});
+  const auto figures = graph_.edge_label_figures();
+  ASSERT_EQ(figures.size(), 3U);
+  EXPECT_EQ(figures[empty_label].bytes, 0U);
+  EXPECT_EQ(figures[a_].edges, 3U);
+  EXPECT_EQ(figures[a_].bytes, 4U * (2 * 4 + 6));
+  EXPECT_EQ(figures[b_].edges, 1U);
+  EXPECT_EQ(figures[b_].bytes, 4U * (2 * 2 + 2));
+  apply({}, {{0, 3, a_}, {1, 2, b_}});
+  EXPECT_EQ(graph_.edge_label_figures()[a_].bytes, 4U * (2 * 3 + 4));
+  EXPECT_EQ(graph_.edge_label_figures()[b_].edges, 0U);
+  EXPECT_EQ(graph_.edge_label_figures()[b_].bytes, 0U);
+}
+
+TEST_P(TimedGraphTest, TellsWhatTimesTake) {
+  apply({{0, 1, a_}, {0, 2, a_}});
+  EXPECT_EQ(graph_.edge_label_figures()[a_].bytes, 4U * (2 * 3 + 4 * 3));
+}
+
 TEST_P(DataGraphTest, ContainsWhatIsSettledOnly) {
   stage({{0, 1, a_}, {1, 2, b_}});
   EXPECT_FALSE(graph_.contains({0, 1, a_}));
