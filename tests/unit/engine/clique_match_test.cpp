@@ -78,7 +78,7 @@ TEST(CliqueMatch, CountsWhatPlansCount) {
   int used = 0;
   int refused = 0;
   for (const Drawn drawn : {Drawn{false, 1}, Drawn{false, 3}, Drawn{true, 1}, Drawn{true, 3}}) {
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
       Engine engine = random_engine(drawn, seed);
       for (unsigned n = 3; n <= 7; ++n) {
         const Query query = parse_pattern(clique(n), "clique");
@@ -102,8 +102,8 @@ TEST(CliqueMatch, CountsWhatPlansCount) {
       }
     }
   }
-  EXPECT_GT(used, 500);
-  EXPECT_GT(refused, 500);
+  EXPECT_GT(used, 150);
+  EXPECT_GT(refused, 150);
 }
 
 TEST(CliqueMatch, IsForPlainCliquesThatAreCounted) {

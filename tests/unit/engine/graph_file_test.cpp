@@ -232,7 +232,7 @@ TEST_F(GraphFileTest, TimesAreKept) {
 TEST_F(GraphFileTest, APartAnswersAsTheWhole) {
   unsigned restricted = 0;
   unsigned with_matches = 0;
-  for (unsigned seed = 0; seed < 120; ++seed) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
     Random random(seed);
     const Shape shape{.directed = seed % 2 == 0,
                       .vertices = 20 + random.below(40),
@@ -270,8 +270,8 @@ TEST_F(GraphFileTest, APartAnswersAsTheWhole) {
       }
     }
   }
-  EXPECT_GT(restricted, 250U);
-  EXPECT_GT(with_matches, 500U);
+  EXPECT_GT(restricted, 80U);
+  EXPECT_GT(with_matches, 160U);
 }
 
 TEST_F(GraphFileTest, OnlyWhatTheLabelsTouchIsLoaded) {
