@@ -1,7 +1,6 @@
 #include "engine/plan_trials.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <limits>
 #include <numeric>
@@ -19,6 +18,8 @@ using Clock = std::chrono::steady_clock;
 // Walks for each plan, and how many must come to a level to tell anything of it.
 constexpr std::size_t walks = 256;
 constexpr std::uint64_t telling_walks = 32;
+// A batch of fewer edges tells nothing.
+constexpr std::size_t telling_anchors = 32;
 // Each proposal shows levels that no walk has met before.
 constexpr int most_proposals = 4;
 // Anchors of a pass that plans are tried on, twice each. What takes them longer than that is not tried to the end.
@@ -144,7 +145,9 @@ class Trial {
 
 void PlanTrials::run(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
                      std::span<Standing* const> standing, match::Matcher& cpu) {
-  if (matched_ < next_) return;
+  std::size_t anchors = 0;
+  for (const match::PassWork& pass : passes) anchors += pass.anchors.size();
+  if (matched_ < next_ || anchors < telling_anchors) return;
   const auto due = std::ranges::min_element(standing, {}, &Standing::next_trial);
   if (due == standing.end() || (*due)->next_trial > matched_) return;
   const auto start = Clock::now();

@@ -126,6 +126,9 @@ TEST(PlanTrials, AnEmptyBatchChangesNothing) {
   Misleading world;  // whose passes have no anchors yet
   EXPECT_EQ(world.try_all(), 0U);
   EXPECT_EQ(world.order(world.query().plans), "cd");
+  world.trials.matched(1000);
+  world.run_trials();
+  EXPECT_EQ(world.query().next_trial, 0) << "the next batch is waited for";
 }
 
 }  // namespace
