@@ -23,8 +23,8 @@ class Refused(Exception):
 
 
 class Run:
-    """A finished program: what it wrote, the seconds it took and its largest resident set in MiB. Refused unless its exit code is
-    one of `fine`."""
+    """A finished program: what it wrote, the seconds it took, its largest resident set and what it read from disks in MiB. Refused
+    unless its exit code is one of `fine`."""
 
     def __init__(self, command, fine=(0,)):
         self.command = [str(part) for part in command]
@@ -35,6 +35,7 @@ class Run:
                 process.returncode = os.waitstatus_to_exitcode(status)
             self.wall = time.monotonic() - begin
             self.peak_mib = usage.ru_maxrss / 1024
+            self.disk_mib = usage.ru_inblock / 2048
             out.seek(0)
             err.seek(0)
             self.out, errors = out.read(), err.read()
@@ -48,6 +49,8 @@ class Run:
 def parser(description):
     result = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     result.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build directory with bin/deltamatch")
+    result.add_argument("--machine", default="Two virtual cores, shared with other work: only ratios within this run mean much.",
+                        help="what stands above tables that are written")
     result.add_argument("--results", type=pathlib.Path, help="write everything measured to this JSON file")
     return result
 
@@ -111,6 +114,16 @@ def write_results(options, measured):
             "machine": machine(), "compiler": compiler(options), "commit": commit(), "measured": measured}
     options.results.parent.mkdir(parents=True, exist_ok=True)
     options.results.write_text(json.dumps(told, indent=1) + "\n")
+
+
+def conditions(options, text):
+    """What stands above tables, as Markdown: the command line without where things lie, the machine, and the script's own words."""
+    words, skip, without = [], False, ("--build", "--machine", "--out", "--results")
+    for word in sys.argv[1:]:
+        if not skip and word not in without:
+            words.append(pathlib.Path(word).name if word.startswith("/") else word)
+        skip = word in without
+    return f"    {shlex.join(['bench/' + pathlib.Path(sys.argv[0]).name, *words])}\n\n{options.machine} {text}\n"
 
 
 def machine():

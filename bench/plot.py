@@ -9,10 +9,10 @@ import argparse
 import collections
 import json
 import pathlib
-import shutil
 import statistics
-import subprocess
 import sys
+
+from tables import Writer, milliseconds, table
 
 POLICIES = ["cpu-1", "cpu", "managed", "none", "degree", "k-hop", "random-walk", "resident"]
 STEPS = ["apply", "estimate", "cache", "match", "settle"]
@@ -76,45 +76,14 @@ def policies_of(lines):
     return [policy for policy in POLICIES if policy in present]
 
 
-def milliseconds(seconds):
-    return f"{seconds * 1000:.3g}" if seconds < 1 else f"{seconds * 1000:.0f}"
-
-
 def geometric(values):
     return statistics.geometric_mean(values) if values else None
-
-
-def table(head, rows):
-    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] +
-                     ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]) + "\n"
 
 
 def main_batch(lines):
     """The batch size that most results are of; of equally many the largest."""
     counts = collections.Counter(line["batch"] for line in lines)
     return max(counts, key=lambda batch: (counts[batch], batch))
-
-
-class Writer:
-    def __init__(self, folder):
-        self.folder, self.parts, self.plots = folder, [], 0
-
-    def add(self, title, text):
-        self.parts.append(f"## {title}\n\n{text}")
-
-    def plot(self, name, title, rows, settings, command):
-        """rows: the data, a list of lists; command: what stands behind `plot`, with DATA for the file."""
-        data = self.folder / f"{name}.dat"
-        data.write_text("\n".join("\t".join(f'"{cell}"' if isinstance(cell, str) else str(cell) for cell in row) for row in rows) + "\n")
-        script = "\n".join(["set terminal pngcairo size 1000,560 font 'sans,11'", f"set output '{name}.png'",
-                            f"set title \"{title}\" noenhanced", "set datafile separator '\\t'", "set key outside noenhanced",
-                            "set grid ytics", *settings, "plot " + command.replace("DATA", f"'{data.name}'")]) + "\n"
-        (self.folder / f"{name}.gp").write_text(script)
-        if shutil.which("gnuplot") is None:
-            return
-        subprocess.run(["gnuplot", f"{name}.gp"], cwd=self.folder, check=True)
-        self.parts.append(f"![{title}]({name}.png)\n")
-        self.plots += 1
 
 
 def times(results, out):
@@ -317,7 +286,6 @@ def main():
     if not results.timed and not results.measured:
         print("plot.py: no result of gpu_bench in these files", file=sys.stderr)
         return 1
-    options.out.mkdir(parents=True, exist_ok=True)
     out = Writer(options.out)
     heads = [f"- {run['date']}, commit {run['commit']}: {run['gpu']}, driver {run['driver']}, CUDA {run['cuda']}; {run['cores']} cores, {run['cpu']}"
              for run in results.runs]
@@ -330,8 +298,7 @@ def main():
         out.add("Graphs", table(["graph", "vertices", "edges", "max degree", "mean degree", "as expected"], graphs))
     for part in (times, sweep, k_hop, overhead, coverage, distribution, survival, settle, profiles):
         part(results, out)
-    (options.out / "tables.md").write_text("# Results\n\n" + "\n".join(out.parts), encoding="utf-8")
-    print(f"{options.out}/tables.md, {out.plots} plots" + ("" if shutil.which("gnuplot") else " (gnuplot is missing: no PNG)"))
+    print(out.write("Results"))
     return 0
 
 

@@ -1,0 +1,43 @@
+"""Tables in Markdown and plots by gnuplot, for the benchmark scripts. Standard library only."""
+
+import shutil
+import subprocess
+
+
+def table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] +
+                     ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]) + "\n"
+
+
+def milliseconds(seconds):
+    return f"{seconds * 1000:.3g}" if seconds < 1 else f"{seconds * 1000:.0f}"
+
+
+class Writer:
+    """Collects sections; plots go into the folder at once, and into the section that was added last."""
+
+    def __init__(self, folder):
+        self.folder, self.parts, self.plots = folder, [], 0
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def add(self, title, text):
+        self.parts.append(f"## {title}\n\n{text}")
+
+    def plot(self, name, title, rows, settings, command):
+        """rows: the data, a list of lists; command: what stands behind `plot`, with DATA for the file."""
+        data = self.folder / f"{name}.dat"
+        data.write_text("\n".join("\t".join(f'"{cell}"' if isinstance(cell, str) else str(cell) for cell in row) for row in rows) + "\n")
+        script = "\n".join(["set terminal pngcairo size 1000,560 font 'sans,11'", f"set output '{name}.png'",
+                            f"set title \"{title}\" noenhanced", "set datafile separator '\\t'", "set key outside noenhanced",
+                            "set grid ytics", *settings, "plot " + command.replace("DATA", f"'{data.name}'")]) + "\n"
+        (self.folder / f"{name}.gp").write_text(script)
+        if shutil.which("gnuplot") is None:
+            return
+        subprocess.run(["gnuplot", f"{name}.gp"], cwd=self.folder, check=True)
+        self.parts.append(f"![{title}]({name}.png)\n")
+        self.plots += 1
+
+    def write(self, title):
+        """What was collected, as tables.md. Gives a line that says so."""
+        (self.folder / "tables.md").write_text(f"# {title}\n\n" + "\n".join(self.parts), encoding="utf-8")
+        return f"{self.folder}/tables.md, {self.plots} plots" + ("" if shutil.which("gnuplot") else " (gnuplot is missing: no PNG)")
