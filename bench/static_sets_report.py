@@ -49,8 +49,9 @@ def write(options, records):
     solved(options, records, out)
     if len(ways_of(records)) > 1:
         techniques(records, out)
-    filtering(records, out)
-    memory(records, out)
+    if any("refine" in way for way in ways_of(records)):  # `auto` filters only where matching takes long
+        filtering(records, out)
+        memory(records, out)
     against_matches(records, out)
     print(out.write(options.title))
 
@@ -149,8 +150,6 @@ def filtering(records, out):
         rows.append([graph, len(filtered), *(f"{value:,.1f}" for value in left), f"{rounds:.1f}",
                      *(f"{1e6 * seconds:,.0f}" for seconds in spent), *entries, len(lists)])
         data.append([graph, *(f"{value:.4g}" for value in left)])
-    if not rows:
-        return
     out.add("Filtering by step", "Mean candidates of a query vertex after each step, mean rounds of refinement, median microseconds of each "
             "step (refinement: all rounds), and median entries of the lists made of what it leaves, of those queries for which lists were "
             "made after each step. Lists are made in both directions of a query edge; query edges with equal candidates share them.\n\n" +
