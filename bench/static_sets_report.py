@@ -124,9 +124,10 @@ def techniques(records, out):
 
 
 def steps_of(record):
-    """The steps of the filter that took most of them: by label, by degree, rounds of refinement; empty where none got so far."""
-    told = max(record["filters"].values(), key=lambda told: len(told["steps"]), default={"steps": []})
-    return told["steps"] if len(told["steps"]) > 2 else []
+    """By label, by degree and rounds of refinement, of the way that took most of them; empty where none got so far."""
+    told = [[step for step in told["steps"] if step["step"] in ("label", "degree", "refine")] for told in record["filters"].values()]
+    steps = max(told, key=len, default=[])
+    return steps if len(steps) > 2 else []
 
 
 def lists_of(record, last):
