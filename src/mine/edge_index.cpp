@@ -15,7 +15,7 @@ std::uint32_t add_one(std::uint32_t& counter) noexcept {
 
 }  // namespace
 
-EdgeIndex::EdgeIndex(const OrderedGraph& graph, bool list, Workers& workers) : first_(graph.vertices()) {
+EdgeIndex::EdgeIndex(const OrderedGraph& graph, bool list, Workers& workers, RunControl& control) : first_(graph.vertices()) {
   for (VertexId v = 0; v < graph.vertices(); ++v) {
     first_[v] = static_cast<EdgeId>(ends_.size());
     for (const VertexId u : graph.earlier(v)) ends_.push_back({u, v});
@@ -31,9 +31,13 @@ EdgeIndex::EdgeIndex(const OrderedGraph& graph, bool list, Workers& workers) : f
   for (EdgeId e = 0; e < ends_.size(); ++e) edges_of_[next[ends_[e].lesser]++] = e;
   triangles_.assign(ends_.size(), 0);
   std::vector<std::vector<EdgeId>> marks(workers.size(), std::vector<EdgeId>(graph.vertices(), 0));
+  std::vector<Pace> paces;
+  for (unsigned worker = 0; worker < workers.size(); ++worker) paces.emplace_back(control, worker);
   const auto for_each = [&](auto&& visit) {
     workers.for_each(graph.vertices(), grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
-      for (std::size_t c = begin; c < end; ++c) for_each_triangle(graph, static_cast<VertexId>(c), marks[worker], visit);
+      for (std::size_t c = begin; c < end && !control.stopped(); ++c) {
+        for_each_triangle(graph, static_cast<VertexId>(c), marks[worker], paces[worker], visit);
+      }
     });
   };
   for_each([&](EdgeId ab, EdgeId ac, EdgeId bc) {
@@ -41,7 +45,7 @@ EdgeIndex::EdgeIndex(const OrderedGraph& graph, bool list, Workers& workers) : f
     add_one(triangles_[ac]);
     add_one(triangles_[bc]);
   });
-  if (!list) return;
+  if (!list || control.stopped()) return;
   begin_.assign(ends_.size() + 1, 0);
   for (std::size_t e = 0; e < ends_.size(); ++e) begin_[e + 1] = begin_[e] + triangles_[e];
   sides_ = std::make_unique_for_overwrite<Sides[]>(begin_.back());

@@ -9,6 +9,7 @@
 
 #include "base/parallel.hpp"
 #include "mine/ordered_graph.hpp"
+#include "mine/run_control.hpp"
 
 namespace deltamatch::mine {
 
@@ -24,8 +25,9 @@ class EdgeIndex {
   };
 
   /// Vertices early in the order should have many neighbours: every triangle is found from its latest vertex. `list`: also keep
-  /// each edge's triangles, which takes 36 bytes a triangle. O(edges x longest list of earlier neighbours).
-  EdgeIndex(const OrderedGraph& graph, bool list, Workers& workers);
+  /// each edge's triangles, which takes 36 bytes a triangle. Of no use once the run is stopped.
+  /// O(edges x longest list of earlier neighbours).
+  EdgeIndex(const OrderedGraph& graph, bool list, Workers& workers, RunControl& control);
 
   [[nodiscard]] EdgeId edges() const noexcept { return static_cast<EdgeId>(ends_.size()); }
   /// Of the edges to earlier(v), in its order, the first.
@@ -47,14 +49,16 @@ class EdgeIndex {
   /// The end that is not v.
   [[nodiscard]] VertexId other(EdgeId e, VertexId v) const noexcept { return ends_[e].lesser ^ ends_[e].greater ^ v; }
 
-  /// Calls visit(ab, ac, bc) once for every triangle a < b < c whose latest vertex is c. O(1) each beyond reading lists.
+  /// Calls visit(ab, ac, bc) once for every triangle a < b < c whose latest vertex is c, until the run is stopped. O(1) each
+  /// beyond reading lists.
   template <class Visit>
-  void for_each_triangle(const OrderedGraph& graph, VertexId c, std::vector<EdgeId>& mark, Visit&& visit) const {
+  void for_each_triangle(const OrderedGraph& graph, VertexId c, std::vector<EdgeId>& mark, Pace& pace, Visit&& visit) const {
     const auto earlier = graph.earlier(c);
     EdgeId e = first_[c];
     for (const VertexId a : earlier) mark[a] = ++e;  // 1 + the edge
     EdgeId bc = first_[c];
     for (const VertexId b : earlier) {
+      if (!pace.go_on(graph.earlier(b).size())) break;
       EdgeId ab = first_[b];
       for (const VertexId a : graph.earlier(b)) {
         if (mark[a] != 0) visit(ab, mark[a] - 1, bc);

@@ -205,10 +205,12 @@ void add_edges(const OrderedGraph& graph, const EdgeIndex& index, LightSums& sum
   }
 }
 
-void add_triangles(const OrderedGraph& graph, const EdgeIndex& index, const std::vector<Wide>& two_steps, LightSums& sums) {
+void add_triangles(const OrderedGraph& graph, const EdgeIndex& index, const std::vector<Wide>& two_steps, RunControl& control,
+                   LightSums& sums) {
   std::vector<EdgeId> mark(graph.vertices(), 0);
-  for (VertexId c = 0; c < graph.vertices(); ++c) {
-    index.for_each_triangle(graph, c, mark, [&](EdgeId ab, EdgeId ac, EdgeId bc) {
+  Pace pace(control, 0);
+  for (VertexId c = 0; c < graph.vertices() && !control.stopped(); ++c) {
+    index.for_each_triangle(graph, c, mark, pace, [&](EdgeId ab, EdgeId ac, EdgeId bc) {
       const VertexId a = index.lesser(ab);
       const VertexId b = index.greater(ab);
       const Wide da = graph.degree(a);
@@ -247,7 +249,7 @@ Spanning five_vertices(const SimpleGraph& whole, const OrderedGraph& graph, cons
   std::vector<Wide> two_steps(graph.vertices(), 0);
   add_vertices(graph, index, two_steps, s);
   add_edges(graph, index, s);
-  add_triangles(graph, index, two_steps, s);
+  add_triangles(graph, index, two_steps, control, s);
   const Sums rows = sum_rows(graph, index, workers, control);
   const auto cliques = clique_counts(whole, 5, workers, control);
   const Wide four_cycles = rows.four_cycles / 4;

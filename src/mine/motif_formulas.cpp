@@ -113,7 +113,8 @@ std::vector<Count> formula_counts(const SimpleGraph& graph, const PatternTable& 
     return counts;
   }
   const OrderedGraph ordered(graph, degree_order(graph));
-  const EdgeIndex index(ordered, k == 5, workers);
+  const EdgeIndex index(ordered, k == 5, workers, control);
+  if (control.stopped()) return counts;
   const Spanning spanning = k == 3   ? three_vertices(ordered, index)
                             : k == 4 ? four_vertices(graph, ordered, index, workers, control)
                                      : five_vertices(graph, ordered, index, workers, control);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "brute_force.hpp"
+#include "mine/edge_index.hpp"
 
 namespace deltamatch {
 namespace {
@@ -298,6 +299,44 @@ TEST(Motifs, StopsInTimeAndSaysSo) {
   options.run.stop = [&] { return ++asked == 3; };
   EXPECT_FALSE(count_motifs(graph, 7, options).complete);
   EXPECT_EQ(asked, 3);
+}
+
+TEST(Motifs, ByFormulasStopWhereverTheyAre) {
+  const SimpleGraph graph = brute::random_graph(300, 0.5, 1).simple();
+  for (const unsigned k : {4U, 5U}) {
+    MotifOptions options;
+    options.method = MotifMethod::formulas;
+    options.run.threads = 1;
+    int asked = 0;
+    const auto stop_at = [&](int last) {
+      asked = 0;
+      options.run.stop = [&asked, last] { return ++asked == last; };
+      return count_motifs(graph, k, options).complete;
+    };
+    ASSERT_TRUE(stop_at(0));
+    for (const int last : {1, 3, 8}) {
+      EXPECT_FALSE(stop_at(last));
+      EXPECT_EQ(asked, last) << "it goes on, or asks once more";
+    }
+  }
+}
+
+TEST(Motifs, StopWhileTrianglesAreLookedFor) {
+  const SimpleGraph graph = brute::random_graph(300, 0.5, 1).simple();
+  const mine::OrderedGraph ordered(graph, mine::degree_order(graph));
+  Workers workers(1);
+  const auto triangles = [&](int stop_at) {
+    int asked = 0;
+    const MineOptions options{.stop = [&] { return ++asked == stop_at; }};
+    mine::RunControl control(options);
+    const mine::EdgeIndex index(ordered, false, workers, control);
+    std::uint64_t sum = 0;
+    for (mine::EdgeId e = 0; e < index.edges(); ++e) sum += index.triangles(e);
+    return sum / 3;
+  };
+  const std::uint64_t all = triangles(0);
+  EXPECT_EQ(all, static_cast<std::uint64_t>(count_cliques(graph, 3).counts[3]));
+  EXPECT_LT(triangles(1), all / 2) << "of about a million steps";
 }
 
 TEST(Motifs, ProgressRisesToTheEnd) {
