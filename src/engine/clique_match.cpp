@@ -1,6 +1,7 @@
 #include "engine/clique_match.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <set>
 #include <utility>
@@ -50,10 +51,14 @@ std::optional<SimpleGraph> without_parallels(const graph::DataGraph& graph) {
 
 std::optional<StaticResult> match_clique(const CliqueScene& scene, const Query& query, const StaticOptions& options) {
   if (!asks_for_cliques(query, options)) return std::nullopt;
-  bool stopped = false;
+  std::atomic<bool> stopped = false;  // set by the thread that tells progress, read by all
   MineOptions how{.timeout = options.timeout};
-  if (options.progress) how.progress = [&](double share) { stopped = stopped || !options.progress({share, 0}); };
-  how.stop = [&] { return stopped; };
+  if (options.progress) {
+    how.progress = [&](double share) {
+      if (!stopped.load() && !options.progress({share, 0})) stopped.store(true);
+    };
+  }
+  how.stop = [&] { return stopped.load(); };
   mine::RunControl control(how);
   const std::optional<SimpleGraph> graph = without_parallels(scene.graph);
   if (!graph) return std::nullopt;
@@ -63,7 +68,7 @@ std::optional<StaticResult> match_clique(const CliqueScene& scene, const Query& 
   StaticResult result;
   if (counts.size() > n) result.matches = counts[n];
   if (options.query.count == CountMode::embeddings) result.matches = checked_mul(result.matches, checked_factorial(n));
-  if (control.stopped()) result.shortfall = stopped ? Shortfall::stopped : Shortfall::timeout;
+  if (control.stopped()) result.shortfall = stopped.load() ? Shortfall::stopped : Shortfall::timeout;
   result.seconds = control.seconds();
   result.edge_labels = edge_labels_read(scene.graph, std::vector<plan::LabelIds>(1));
   return result;
