@@ -118,6 +118,45 @@ TEST(Cliques, OfTuranGraphsTakeOneVertexOfEachPart) {
   for (unsigned k = 1; k <= 10; ++k) EXPECT_EQ(all[k], choose(10, k) * (power *= 5));
 }
 
+std::vector<Count> all_cliques(std::uint32_t vertices, const Edges& edges) {
+  return count_cliques(SimpleGraph(vertices, edges), std::nullopt, {.threads = 2}).counts;
+}
+
+TEST(Cliques, OfCyclesStarsAndGridsAreVerticesAndEdges) {
+  for (const std::uint32_t n : {4U, 5U, 64U, 1001U}) {
+    Edges cycle;
+    Edges star;
+    Edges wheel;  // a star whose leaves are a cycle
+    for (std::uint32_t v = 0; v < n; ++v) {
+      cycle.emplace_back(v, (v + 1) % n);
+      star.emplace_back(v, n);
+    }
+    wheel = cycle;
+    wheel.insert(wheel.end(), star.begin(), star.end());
+    EXPECT_EQ(all_cliques(n, cycle), (std::vector<Count>{0, n, n}));
+    EXPECT_EQ(all_cliques(n + 1, star), (std::vector<Count>{0, n + 1, n}));
+    EXPECT_EQ(all_cliques(n + 1, wheel), (std::vector<Count>{0, n + 1, 2 * n, n}));
+    for (const std::uint32_t rows : {2U, 7U}) {
+      Edges grid;
+      Edges kings;  // diagonals as well: four triangles and a clique of four in each cell
+      for (std::uint32_t v = 0; v < rows * n; ++v) {
+        const bool right = v % n + 1 < n;
+        const bool down = v / n + 1 < rows;
+        if (right) grid.emplace_back(v, v + 1);
+        if (down) grid.emplace_back(v, v + n);
+        if (right && down) kings.emplace_back(v, v + n + 1);
+        if (right && down) kings.emplace_back(v + 1, v + n);
+      }
+      const Count lines = rows * (n - 1) + (rows - 1) * n;
+      const Count cells = Count{rows - 1} * (n - 1);
+      EXPECT_EQ(all_cliques(rows * n, grid), (std::vector<Count>{0, rows * n, lines}));
+      kings.insert(kings.end(), grid.begin(), grid.end());
+      EXPECT_EQ(all_cliques(rows * n, kings), (std::vector<Count>{0, rows * n, lines + 2 * cells, 4 * cells, cells}));
+    }
+  }
+  EXPECT_EQ(all_cliques(3, {{0, 1}, {1, 2}, {2, 0}}), (std::vector<Count>{0, 3, 3, 1}));
+}
+
 TEST(Cliques, ListUpToTheLimit) {
   const SimpleGraph graph = brute::random_graph(40, 0.8, 1).simple();
   for (const std::uint64_t limit : {0U, 1U, 100U, 1000U}) {
