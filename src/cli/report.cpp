@@ -54,10 +54,14 @@ void write_cache(JsonWriter& json, const CacheStatistics& cache) {
 
 double sum(const StepSeconds& steps) { return steps.apply + steps.estimate + steps.cache + steps.match + steps.settle; }
 
-// Where no walk found a match, nothing is known.
+// Where no walk found a match, nothing is known; and a mean of few walks says little about how far replicates are apart: those
+// of one walk each often agree by chance.
+constexpr std::uint64_t least_walks = 10 * std::uint64_t{SampleResult::replicates};
+bool has_interval(const SampleResult& sample) { return sample.hits > 0 && sample.walks >= least_walks; }
+
 void write_sample(JsonWriter& json, const SampleResult& sample) {
   json.key("estimate").real(sample.matches);
-  if (sample.hits > 0) {
+  if (has_interval(sample)) {
     json.key("low").real(sample.low).key("high").real(sample.high);
   } else {
     json.key("low").null().key("high").null();
@@ -77,6 +81,9 @@ std::string matches_text(const QueryMatches& query) {
   }
   const SampleResult& sample = *query.sample;
   if (sample.hits == 0) return fmt::format("unknown: none of {} walks found one", grouped(sample.walks));
+  if (!has_interval(sample)) {
+    return fmt::format("about {} (too few walks for an interval: {})", rounded(sample.matches), grouped(sample.walks));
+  }
   return fmt::format("about {} ({} to {})", rounded(sample.matches), rounded(sample.low), rounded(sample.high));
 }
 

@@ -255,6 +255,15 @@ class Estimates(Static):
         self.assertEqual((query["estimate"], query["low"], query["high"], query["hits"]), (0, None, None, 0))
         self.assertIn("unknown: none of 120 walks found one", self.ok(*args).out)
 
+    def test_few_walks_have_no_interval(self):
+        self.write("g.txt", "1 2\n2 3\n3 4\n4 1\n")
+        args = ["match", "--graph", "g.txt", "--undirected", "--query", PATH, "--sample"]
+        (query,) = self.json(*args, 1)["queries"]
+        self.assertEqual((query["estimate"], query["low"], query["high"], query["walks"]), (4, None, None, 30))
+        self.assertIn("about 4 (too few walks for an interval: 30)", self.ok(*args, 1).out)
+        (query,) = self.json(*args, 300)["queries"]
+        self.assertEqual((query["low"], query["high"]), (4, 4))
+
     def test_options_that_do_not_fit(self):
         self.write("g.txt", "1 2\n")
         base = ["match", "--graph", "g.txt", "--query", PATH]
