@@ -25,7 +25,7 @@ after() {
 
 # step NAME SECONDS COMMAND...: runs the command with its output in build/logs/NAME.log. SECONDS is what it takes on two cores:
 # with a deadline, a step that would not make it is left out, and said to be; so is one that is cut off a minute after it, unless
-# ctest has marked a test of it (***Failed, ***Timeout, …) by then.
+# its log tells of a failure by then (ctest's ***Failed, ***Timeout, …, ninja's FAILED, a compiler's error:).
 step() {
   local name=$1 needs=$2 begin=$SECONDS status=0 summary limit=()
   shift 2
@@ -42,7 +42,8 @@ step() {
   "${limit[@]}" "$@" >"$logs/$name.log" 2>&1 </dev/null || status=$?
   summary=$(grep -E '^[0-9]+% tests passed' "$logs/$name.log" | tail -n 1 || true)
   if [ -n "$summary" ]; then closing=("$name: $summary" "${closing[@]}"); fi
-  if [ -n "$deadline" ] && [[ $status = 124 || $status = 137 ]] && ! grep -q '\*\*\*' "$logs/$name.log"; then
+  if [ -n "$deadline" ] && ((SECONDS >= deadline + 59)) && [[ $status = 124 || $status = 137 ]] &&
+    ! grep -qE '\*\*\*|^FAILED|error:' "$logs/$name.log"; then
     printf '%-18s cut off after %d s with nothing failed; the last line: %s\n' "$name" $((SECONDS - begin)) \
       "$(tail -n 1 "$logs/$name.log" | tr -s ' .')"
     left_out+=("$name")

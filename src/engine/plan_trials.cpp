@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <new>
 #include <numeric>
+#include <system_error>
 
 #include "engine/deadline.hpp"
 #include "estimate/level_walks.hpp"
@@ -29,8 +31,10 @@ constexpr double patience = 0.5;
 constexpr double least_seconds = 1e-4;
 // A new plan is kept where it takes less than this share of the old one's time.
 constexpr double clearly = 0.75;
-// Matches that a trial may list: it keeps them all.
-constexpr std::uint64_t most_matches = 1'000'000;
+// Matches that each thread may list in a trial: it keeps them all.
+constexpr std::uint64_t most_matches = 20'000;
+// Plans and detours that walks go along at once.
+constexpr std::size_t most_ways = 256;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -60,7 +64,7 @@ void look(const graph::DataGraph& graph, std::span<const match::PassWork> passes
     for (plan::Plan& detour : plan::make_detours(query, plans.plans[p])) {
       const plan::Level& last = detour.levels.back();
       const std::uint32_t from = plan::read_at(query, 1u << last.vertex, last.candidates.probes);
-      if (find(known, last.vertex, from) != known.end()) continue;
+      if (ways.plans.size() >= most_ways || find(known, last.vertex, from) != known.end()) continue;
       known.push_back({last.vertex, from, 0});
       plan_of.push_back(p);
       ways.plans.push_back(std::move(detour));
@@ -120,12 +124,13 @@ class Trial {
  private:
   double seconds(const plan::QueryPlans& plans, double limit) {
     match::StopFlag stop = false;
-    const Deadline deadline(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(limit)), stop);
+    const auto start = Clock::now();  // before the deadline is set: what was stopped has taken as long as its limit
+    const std::chrono::duration<double> time(std::min(limit, patience));
+    const Deadline deadline(std::chrono::duration_cast<std::chrono::nanoseconds>(time), stop);
     const match::QueryTask task{&query_->bound, &plans, query_->options.list, &stop, most_matches};
     std::vector<match::QueryResult> results(passes_.size());
     for (match::QueryResult& result : results) result.plans.resize(1);
     match::MatchSteps steps;
-    const auto start = Clock::now();
     try {
       cpu_->match(*graph_, passes_, {&task, 1}, results, &stop, steps);
     } catch (const Error&) {  // a sum beyond 128 bits, before it is divided
@@ -151,15 +156,21 @@ void PlanTrials::run(const graph::DataGraph& graph, std::span<const match::PassW
   const auto due = std::ranges::min_element(standing, {}, &Standing::next_trial);
   if (due == standing.end() || (*due)->next_trial > matched_) return;
   const auto start = Clock::now();
-  try_plans(graph, passes, **due, cpu, most_at_once * matched_);
   (*due)->next_trial = 2 * matched_;
+  try {
+    try_plans(graph, passes, **due, cpu, most_at_once * matched_);
+  } catch (const std::bad_alloc&) {  // the batch may well be matched without a trial
+  } catch (const std::system_error&) {
+  }
   next_ = matched_ + seconds_since(start) / share;
 }
 
-plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const Standing& query) {
+plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const Standing& query,
+                               double seconds) {
+  const auto start = Clock::now();
   std::vector<plan::Observations> seen(query.plans.plans.size());
   plan::QueryPlans proposed = query.plans;
-  for (int i = 0; i < most_proposals; ++i) {
+  for (int i = 0; i < most_proposals && (i == 0 || seconds_since(start) < seconds); ++i) {
     look(graph, passes, query.bound, proposed, seen);
     plan::QueryPlans next = plan::make_delta_plans(query.bound, seen);
     const bool settled = same_orders(next, proposed);
@@ -172,7 +183,7 @@ plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const ma
 std::size_t try_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, Standing& query,
                       match::Matcher& cpu, double seconds) {
   const auto start = Clock::now();
-  const plan::QueryPlans proposed = propose_plans(graph, passes, query);
+  const plan::QueryPlans proposed = propose_plans(graph, passes, query, seconds);
   Trial trial(graph, passes, query, cpu);
   std::vector<std::size_t> better;
   const std::size_t plans = proposed.plans.size();

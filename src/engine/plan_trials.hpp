@@ -36,8 +36,9 @@ class PlanTrials {
 };
 
 /// What the planner makes of a query's plans once it knows how many candidates their levels have in the batch that is staged.
+/// After so many seconds it is not asked again.
 [[nodiscard]] plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
-                                             const Standing& query);
+                                             const Standing& query, double seconds);
 
 /// One query's trial, which begins with no plan after so many seconds (the next one then goes on with it); how many plans it
 /// replaced. The graph has the passes' batch staged. Strong exception safety.

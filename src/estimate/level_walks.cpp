@@ -37,32 +37,48 @@ class LevelDraws final : public match::Chooser {
   double weight_ = 1;
 };
 
-std::vector<std::vector<Start>> starts_of(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
-                                          const match::QueryTask& task, std::span<const graph::Resolved> resolved) {
-  std::vector<std::vector<Start>> starts(task.plans->plans.size());
-  match::Concern concern(graph, {&task, 1}, resolved);
-  for (std::uint32_t p = 0; p < passes.size(); ++p) {
-    const std::span<const graph::Edge> anchors = passes[p].anchors;
-    const std::size_t count = std::min(anchors.size(), most_anchors);
-    for (std::size_t i = 0; i < count; ++i) {
-      const graph::Edge& anchor = anchors[i * anchors.size() / count];
-      for (const match::PlanRef& plan : concern.of(anchor)) starts[plan.plan].push_back({p, &anchor});
+// Plans that begin with the same arc concern the same anchors.
+class Starts {
+ public:
+  Starts(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const match::QueryTask& task,
+         std::span<const graph::Resolved> resolved) {
+    plan::QueryPlans first;  // of each arc
+    for (const plan::Plan& plan : task.plans->plans) {
+      auto at = std::ranges::find(first.plans, plan.anchor, &plan::Plan::anchor);
+      if (at == first.plans.end()) at = first.plans.insert(at, plan);
+      arc_.push_back(static_cast<std::size_t>(at - first.plans.begin()));
+    }
+    by_arc_.resize(first.plans.size());
+    const match::QueryTask firsts{task.query, &first, task.list};
+    match::Concern concern(graph, {&firsts, 1}, resolved);
+    for (std::uint32_t p = 0; p < passes.size(); ++p) {
+      const std::span<const graph::Edge> anchors = passes[p].anchors;
+      const std::size_t count = std::min(anchors.size(), most_anchors);
+      for (std::size_t i = 0; i < count; ++i) {
+        const graph::Edge& anchor = anchors[i * anchors.size() / count];
+        for (const match::PlanRef& plan : concern.of(anchor)) by_arc_[plan.plan].push_back({p, &anchor});
+      }
     }
   }
-  return starts;
-}
+  [[nodiscard]] const std::vector<Start>& of(std::size_t plan) const { return by_arc_[arc_[plan]]; }
+
+ private:
+  std::vector<std::size_t> arc_;  // by plan
+  std::vector<std::vector<Start>> by_arc_;
+};
 
 }  // namespace
 
 std::vector<std::vector<LevelFigures>> walk_levels(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
                                                    const match::QueryTask& task, std::size_t walks) {
   const std::vector<graph::Resolved> resolved = graph.resolved();
-  const auto starts = starts_of(graph, passes, task, resolved);
-  std::vector<std::vector<LevelFigures>> found(starts.size());
+  const Starts all(graph, passes, task, resolved);
+  std::vector<std::vector<LevelFigures>> found(task.plans->plans.size());
   match::Scratch scratch;
-  for (std::size_t plan = 0; plan < starts.size(); ++plan) {
+  for (std::size_t plan = 0; plan < found.size(); ++plan) {
     found[plan].resize(task.plans->plans[plan].levels.size());
-    if (starts[plan].empty()) continue;
+    const std::vector<Start>& starts = all.of(plan);
+    if (starts.empty()) continue;
     for (std::uint32_t pass = 0; pass < passes.size(); ++pass) {
       match::Partial partial(match::Lists(graph.base(), resolved, graph.directed(), passes[pass].pass), scratch);
       match::Enumerator enumerator(partial, *task.query, false, nullptr);
@@ -70,7 +86,7 @@ std::vector<std::vector<LevelFigures>> walk_levels(const graph::DataGraph& graph
       Random random(seed, plan, pass + 1);
       LevelDraws draws(random, found[plan]);
       for (std::size_t i = 0; i < walks; ++i) {
-        const Start& start = starts[plan][choose.below(starts[plan].size())];
+        const Start& start = starts[choose.below(starts.size())];
         if (start.pass != pass) continue;
         partial.begin(task.plans->plans[plan], *start.anchor);
         draws.restart();

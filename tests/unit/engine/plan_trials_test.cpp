@@ -64,7 +64,7 @@ class Misleading {
     }
     return "none";
   }
-  [[nodiscard]] plan::QueryPlans propose() const { return propose_plans(graph_, passes_, *query_); }
+  [[nodiscard]] plan::QueryPlans propose() const { return propose_plans(graph_, passes_, *query_, 1e9); }
   std::size_t try_all() { return try_plans(graph_, passes_, *query_, *cpu_, 1e9); }
   [[nodiscard]] std::string matches() {
     const match::QueryTask task{&query_->bound, &query_->plans, true};
