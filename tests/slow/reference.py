@@ -156,6 +156,23 @@ class Index:
         self.vertex_label = graph.vertex_label
         self.vertices = {v for edge in self.edges for v in edge[:2]}
         self._read = {}
+        self._around = None
+        self._bearers = {}
+
+    def bearers(self, labels):
+        """The vertices that bear one of the labels."""
+        if labels not in self._bearers:
+            self._bearers[labels] = [v for v in self.vertices if self.bears(v, labels)]
+        return self._bearers[labels]
+
+    def around(self):
+        """{vertex: all that an edge joins it to, of any label and direction}."""
+        if self._around is None:
+            self._around = collections.defaultdict(set)
+            for source, target, _ in self.edges:
+                self._around[source].add(target)
+                self._around[target].add(source)
+        return self._around
 
     def bears(self, vertex, labels):
         return not labels or self.vertex_label.get(vertex, "") in labels
@@ -176,26 +193,33 @@ class Index:
         return self._read[key]
 
 
-def embeddings(index, pattern):
-    """Assignments of vertices and edges, vertices distinct: depth first, each vertex out of what its neighbours reach."""
+def embeddings(index, pattern, induced=False):
+    """Assignments of vertices and edges, vertices distinct: depth first, each vertex out of what its neighbours reach. Induced ones
+    join no two vertices that the pattern leaves apart; the graph and the pattern must then be simple and undirected."""
     size = len(pattern.labels)
     neighbours = [[] for _ in range(size)]  # (other vertex, edge, whether the edge leads from the other vertex here)
     for edge in pattern.edges:
         neighbours[edge.target].append((edge.source, edge, True))
         neighbours[edge.source].append((edge.target, edge, False))
-    order = [max(range(size), key=lambda v: (len(neighbours[v]), bool(pattern.labels[v])))]
+    rarity = [-len(index.bearers(labels)) for labels in pattern.labels]
+    order = [max(range(size), key=lambda v: (len(neighbours[v]), rarity[v]))]
     while len(order) < size:
         order.append(max((v for v in range(size) if v not in order),
-                         key=lambda v: (sum(u in order for u, _, _ in neighbours[v]), len(neighbours[v]))))
-    steps = []
+                         key=lambda v: (sum(u in order for u, _, _ in neighbours[v]), len(neighbours[v]), rarity[v])))
+    around = index.around() if induced else None
+    steps, apart = [], []
     for depth, vertex in enumerate(order):
+        adjacent = {u for u, _, _ in neighbours[vertex]}
+        apart.append([position for position in range(depth) if induced and order[position] not in adjacent])
         steps.append([(order.index(u), index.read(edge, here, pattern.labels[vertex]))
                       for u, edge, here in neighbours[vertex] if u in order[:depth]])
     chosen = []
 
     def walk(depth):
         sets = [reading.reached.get(chosen[position], frozenset()) for position, reading in steps[depth]]
-        candidates = set.intersection(*sorted(sets, key=len)) if all(sets) else ()
+        candidates = set.intersection(*sorted(sets, key=len)) if all(sets) else set()
+        for position in apart[depth]:
+            candidates = candidates - around[chosen[position]]
         many = [(chosen[position], reading.ways) for position, reading in steps[depth] if reading.ways]
         if depth == size - 1 and not many:
             return len(candidates) - sum(vertex in candidates for vertex in chosen)
@@ -212,11 +236,10 @@ def embeddings(index, pattern):
         return total
 
     total = 0
-    for vertex in index.vertices:
-        if index.bears(vertex, pattern.labels[order[0]]):
-            chosen.append(vertex)
-            total += walk(1)
-            chosen.pop()
+    for vertex in index.bearers(pattern.labels[order[0]]):
+        chosen.append(vertex)
+        total += walk(1)
+        chosen.pop()
     return total
 
 

@@ -1,0 +1,167 @@
+"""labelled-tve: whole graphs with 5 to 307 vertex labels, and the field's queries for them. Every query of up to 8 vertices, and a sample
+of the larger ones, is counted with and without induced matching; counts that the reference reaches within its time must be
+equal, and of the others some matches that are listed must be matches, and distinct."""
+
+import json
+import lzma
+import pathlib
+import random
+import signal
+import tarfile
+import time
+
+import datasets
+from reference import Edge, Graph, Index, Pattern, embeddings
+from streams import StreamTest, main
+from test_labelled_tve import read_pattern
+
+SECONDS = 150       # of a core's time, for the reference's counts of a set
+QUERY_SECONDS = 3   # the same for one count
+WALL_SECONDS = 330  # for all of a set, whatever else the machine does
+TIMEOUT = "100ms"   # of the program for one count: what takes longer is beyond the reference
+LISTED = 100        # matches that are looked at where the reference does not reach the count
+LISTINGS = 40       # queries of which matches are listed
+SMALL = ("dense_4", "dense_8", "sparse_8")
+LARGE = ("dense_12", "sparse_12", "dense_16", "sparse_16", "dense_20", "sparse_20")
+
+
+class Sets(StreamTest):
+    def test_yeast(self):
+        self.check("yeast", {**dict.fromkeys(SMALL, 200), "dense_16": 5, "sparse_16": 5}, least=300)
+
+    def test_hprd(self):
+        large = {"dense_16": 40, "sparse_16": 40, "dense_24": 10, "sparse_24": 10}
+        self.check("hprd", {**dict.fromkeys(SMALL, 200), **large}, least=500)
+
+    def test_human(self):
+        """Its queries have 12 to 20 vertices and up to 10^17 embeddings, so parts of them are counted as well."""
+        self.check("human", dict.fromkeys(LARGE, 20), file="human.snu", parts=(3, 4, 5, 6), least=40)
+
+    def test_wordnet(self):
+        self.check("wordnet", {**dict.fromkeys(SMALL, 200), **dict.fromkeys(LARGE[:2], 10)}, least=10)
+
+    def check(self, name, families, *, least, file=None, parts=()):
+        """`families`: how many queries of each, all 200 or a sample; `parts`: of how many vertices connected parts of them are counted."""
+        end = time.monotonic() + WALL_SECONDS
+        graph = self.graph(file or name)
+        index = Index(graph)
+        patterns = self.queries(name, families)
+        for pattern in list(patterns.values()) if parts else []:
+            size = parts[len(patterns) % len(parts)]
+            part = part_of(pattern, size)
+            patterns[part.name] = part
+            self.write(f"q/{part.name}.graph", text_of(part))
+        told = {}
+        for induced in (False, True):
+            for query in self.counts(induced):
+                told[query["name"], induced] = None if query.get("partial") == "timeout" else query["matches"]
+        self.assertEqual(len(told), 2 * len(patterns))
+        left = sorted((key for key in told if told[key] is not None), key=lambda key: (len(patterns[key[0]].labels), told[key], key))
+        beyond = [key for key in told if told[key] is None]
+        checked = found = 0
+        begin = time.process_time()
+        for key in left:
+            query, induced = key
+            enough = time.process_time() - begin > SECONDS or time.monotonic() > end
+            expected = None if enough else self.within(QUERY_SECONDS, lambda: embeddings(index, patterns[query], induced))
+            if expected is None:
+                beyond.append(key)
+                continue
+            self.assertEqual(told[key], expected, (name, *key))
+            checked += 1
+            found += expected
+        random.Random(name).shuffle(beyond)
+        listed = [self.check_listing(index, patterns[query], induced) for query, induced in beyond[:LISTINGS]]
+        print(f"{name}: {checked} of {len(told)} counts checked, {found:,} embeddings; {len(beyond)} skipped, as the program or the "
+              f"reference took too long; of {len(listed)} of these {sum(listed):,} matches checked", flush=True)
+        self.assertGreaterEqual(checked, least, name)
+
+    def graph(self, name):
+        with lzma.open(datasets.path(f"labelled-tve/{name}.graph.xz"), "rt") as file:
+            text = file.read()
+        self.write("g.graph", text)
+        graph = Graph(directed=False)
+        for line in text.splitlines():
+            kind, *fields = line.split()
+            if kind == "v":
+                graph.vertex_label[int(fields[0])] = fields[1]
+            elif kind == "e":
+                graph.insert(int(fields[0]), int(fields[1]))
+        return graph
+
+    def queries(self, name, families):
+        """{name: pattern}; the files lie in the folder q."""
+        patterns = {}
+        with tarfile.open(datasets.path(f"labelled-tve/{name}.query_graph.tar.xz")) as archive:
+            numbers = {f"query_{family}_{number}" for family, count in families.items()
+                       for number in random.Random(family).sample(range(1, 201), count)}
+            for member in archive:  # in the archive's order: no seeking in what is compressed
+                query = pathlib.Path(member.name).stem
+                if query in numbers:
+                    data = archive.extractfile(member).read()
+                    self.write(f"q/{query}.graph", data.decode())
+                    patterns[query] = read_pattern(query, data)
+        return patterns
+
+    def counts(self, induced):
+        outcome = self.run_program("match", "--graph", "g.graph", "--query", "q", "--count", "embeddings", "--timeout", TIMEOUT,
+                                   "--threads", "1", "--json", *(["--induced"] if induced else []), timeout=400)
+        self.assertIn(outcome.code, (0, 1), outcome.err[-500:])
+        return json.loads(outcome.out)["queries"]
+
+    def within(self, seconds, body):
+        """What body gives, None where it takes more of a core's time."""
+        signal.signal(signal.SIGVTALRM, stop)
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+        try:
+            return body()
+        except TimeoutError:
+            return None
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+    def check_listing(self, index, pattern, induced):
+        outcome = self.run_program("match", "--graph", "g.graph", "--query", f"q/{pattern.name}.graph", "--count", "embeddings", "--emit",
+                                   "matches", "--out", "matches.jsonl", "--limit", LISTED, "--timeout", "2s", "--threads", "1", "--json",
+                                   *(["--induced"] if induced else []))
+        self.assertIn(outcome.code, (0, 1), outcome.err)
+        joined = {frozenset((edge.source, edge.target)) for edge in pattern.edges}
+        seen = set()
+        matches = [line for line in self.lines("matches.jsonl") if "bindings" in line]
+        for match in matches:
+            image = [match["bindings"][str(vertex)] for vertex in range(len(pattern.labels))]
+            self.assertEqual(len(set(image)), len(pattern.labels))
+            for u, v in ((u, v) for v in range(len(image)) for u in range(v)):
+                near = image[v] in index.around()[image[u]]
+                self.assertTrue(near if {u, v} in joined else not (induced and near), (pattern.name, induced, match))
+            self.assertTrue(all(index.bears(vertex, labels) for vertex, labels in zip(image, pattern.labels)), (pattern.name, match))
+            seen.add(tuple(image))
+        self.assertEqual(len(seen), len(matches), pattern.name)
+        return len(matches)
+
+
+def part_of(pattern, size):
+    """What the first vertices of a breadth-first walk induce."""
+    kept = [0]
+    for vertex in kept:
+        if len(kept) < size:
+            near = {edge.source + edge.target - vertex for edge in pattern.edges if vertex in (edge.source, edge.target)}
+            kept += sorted(near - set(kept))
+    kept = kept[:size]
+    edges = tuple(Edge(kept.index(edge.source), kept.index(edge.target), directed=False)
+                  for edge in pattern.edges if edge.source in kept and edge.target in kept)
+    return Pattern(f"{pattern.name}_first_{size}", tuple(pattern.labels[vertex] for vertex in kept), edges)
+
+
+def text_of(pattern):
+    return "\n".join([f"t {len(pattern.labels)} {len(pattern.edges)}",
+                      *(f"v {vertex} {label}" for vertex, (label,) in enumerate(pattern.labels)),
+                      *(f"e {edge.source} {edge.target}" for edge in pattern.edges)]) + "\n"
+
+
+def stop(*_):
+    raise TimeoutError
+
+
+if __name__ == "__main__":
+    main()
