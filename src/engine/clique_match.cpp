@@ -15,7 +15,8 @@
 namespace deltamatch::engine {
 namespace {
 
-constexpr std::size_t least_vertices = 4;  // below that sums over plans are as fast
+constexpr std::uint64_t steps_of_edge = 10;  // of some nanoseconds each, to find it and write it down
+constexpr std::size_t least_vertices = 4;    // below that sums over plans are as fast
 
 bool is_clique(const Query& query) {
   const std::size_t n = query.vertices.size();
@@ -34,14 +35,17 @@ bool asks_for_cliques(const Query& query, const StaticOptions& options) {
          options.filter == Filter::automatic && options.count_from == CountFrom::automatic && is_clique(query);
 }
 
-/// The graph without directions and labels, unless several edges join the same two vertices.
-std::optional<SimpleGraph> without_parallels(const graph::DataGraph& graph) {
+/// The graph without directions and labels, unless several edges join the same two vertices; a part of it once the run is
+/// stopped.
+std::optional<SimpleGraph> without_parallels(const graph::DataGraph& graph, mine::RunControl& control) {
+  mine::Pace pace(control, 0);
   std::vector<std::pair<VertexId, VertexId>> edges;
   edges.reserve(graph.edges());
   const VertexId vertices = graph.base().vertices();
-  for (VertexId v = 0; v < vertices; ++v) {
+  for (VertexId v = 0; v < vertices && pace.go_on(steps_of_edge * std::uint64_t{graph.degree(v)}); ++v) {
     graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) { edges.emplace_back(edge.tail, edge.head); });
   }
+  if (control.check(0)) return SimpleGraph(0, {});
   SimpleGraph simple(vertices, edges);
   if (simple.edges() != edges.size()) return std::nullopt;
   return simple;
@@ -60,7 +64,7 @@ std::optional<StaticResult> match_clique(const CliqueScene& scene, const Query& 
   }
   how.stop = [&] { return stopped.load(); };
   mine::RunControl control(how);
-  const std::optional<SimpleGraph> graph = without_parallels(scene.graph);
+  const std::optional<SimpleGraph> graph = without_parallels(scene.graph, control);
   if (!graph) return std::nullopt;
   control.check(0);  // counting looks at the clock after some time only
   const auto n = static_cast<unsigned>(query.vertices.size());
@@ -75,7 +79,10 @@ std::optional<StaticResult> match_clique(const CliqueScene& scene, const Query& 
 }
 
 std::string explain_clique(const CliqueScene& scene, const Query& query, const StaticOptions& options) {
-  if (!asks_for_cliques(query, options) || !without_parallels(scene.graph)) return "";
+  if (!asks_for_cliques(query, options)) return "";
+  const MineOptions how;
+  mine::RunControl control(how);
+  if (!without_parallels(scene.graph, control)) return "";
   return "query " + query.name + ": cliques of " + std::to_string(query.vertices.size()) +
          " vertices, counted along a tree of pivots " + (scene.devices != nullptr ? "on devices" : "on the CPU") + "\n";
 }

@@ -106,6 +106,29 @@ TEST(CliqueMatch, CountsWhatPlansCount) {
   EXPECT_GT(refused, 150);
 }
 
+TEST(CliqueMatch, StopsWhileTheGraphIsCopied) {
+  // A path holds no clique of four, so that copying it is all there is to do.
+  Engine engine({.directed = false, .threads = 1});
+  UpdateBatch batch;
+  for (std::int64_t v = 0; v < 100'000; ++v) {
+    Update update;
+    update.source = Id(v);
+    update.target = Id(v + 1);
+    batch.add(update);
+  }
+  engine.load(batch, OnReject::stop);
+  const Query query = parse_pattern(clique(4), "clique");
+  int told = 0;
+  StaticOptions options;
+  options.progress = [&](const StaticProgress&) { return ++told != 3; };
+  const StaticResult stopped = engine.match(query, options);
+  EXPECT_EQ(stopped.shortfall, Shortfall::stopped);
+  EXPECT_EQ(told, 3);
+  EXPECT_TRUE(stopped.matches == 0);
+  options.progress = nullptr;
+  EXPECT_TRUE(engine.match(query, options).complete());
+}
+
 TEST(CliqueMatch, IsForPlainCliquesThatAreCounted) {
   Engine engine = random_engine({false, 1}, 1);
   const auto by_cliques = [&](const std::string& pattern, const StaticOptions& options = {}) {
