@@ -37,7 +37,7 @@ class CudaMemoryOps : public Ops {
   }
   void copy(void* to, const void* from, std::size_t bytes) override { copy_with(to, from, bytes, cudaMemcpyDeviceToDevice); }
   void clear(void* device, std::size_t bytes) override {
-    check(cudaMemsetAsync(device, 0, bytes, stream_.get()), "cudaMemsetAsync");
+    if (bytes > 0) check(cudaMemsetAsync(device, 0, bytes, stream_.get()), "cudaMemsetAsync");
   }
 
   double kernel_seconds() override {
@@ -46,9 +46,15 @@ class CudaMemoryOps : public Ops {
   }
 
  protected:
-  /// As many blocks as the device runs at once; at least 1.
+  /// As many blocks as the device runs at once; at least 1, but 0 where a multiprocessor has not so much shared memory. The
+  /// kernel may be launched with that much from then on.
   template <class Kernel>
   [[nodiscard]] std::uint64_t most_blocks(Kernel kernel, unsigned threads, std::size_t shared) const {
+    if (shared > 0 &&
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());  // it is not to be met again
+      return 0;
+    }
     int blocks = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), shared),
           "cudaOccupancyMaxActiveBlocksPerMultiprocessor");

@@ -58,9 +58,14 @@ DeviceRun run_on_devices(const std::vector<MakeOps<Ops>>& devices, const match::
       others.emplace_back([&, device] { work(device, [&](double) { return !stopped; }); });
     }
     work(0, ask);
-    while (working > 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      ask(share());
+    try {
+      while (working > 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        ask(share());
+      }
+    } catch (...) {  // of the caller's own
+      stopped = true;
+      throw;
     }
   }
   if (failure) std::rethrow_exception(failure);

@@ -1,6 +1,7 @@
 // One device counts sets that lack a few of their edges, in spaces that it takes from a queue.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -20,10 +21,8 @@ class SpaceQueue {
     share_ = spaces.share;
     return spaces;
   }
-  [[nodiscard]] double share() {
-    const std::lock_guard lock(mutex_);
-    return share_;
-  }
+  /// Does not wait for a thread that takes.
+  [[nodiscard]] double share() const noexcept { return share_; }
   /// A space that the caller of the run has to look after.
   void leave(VertexId root) {
     const std::lock_guard lock(mutex_);
@@ -34,7 +33,7 @@ class SpaceQueue {
  private:
   const match::MakeSpaces& make_;
   std::mutex mutex_;
-  double share_ = 0;
+  std::atomic<double> share_ = 0;
   std::vector<VertexId> left_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/parallel.hpp"
 #include "match/dense_set_counter.hpp"
+#include "mine/run_control.hpp"
 #include "mine/universe.hpp"
 
 namespace deltamatch::mine {
@@ -16,12 +17,12 @@ class DenseSpaceMaker {
   DenseSpaceMaker(const OrderedGraph& graph, unsigned k, unsigned budget, Workers& workers)
       : graph_(&graph), k_(k), workers_(&workers), universes_(workers.size(), Universe(graph, k, budget)) {}
 
-  /// The spaces of the next roots, until their rows have `words` words or a little more; empty when all are made. One thread at
-  /// a time.
-  [[nodiscard]] match::DenseSpaces next(std::uint64_t words) {
+  /// The spaces of the next roots, until their rows have `words` words or a little more or the control says stop; empty when
+  /// all are made. One thread at a time.
+  [[nodiscard]] match::DenseSpaces next(std::uint64_t words, RunControl& control) {
     match::DenseSpaces spaces;
     std::uint64_t made = 0;
-    while (made < words && next_ < graph_->vertices()) {
+    while (made < words && next_ < graph_->vertices() && !control.check(unasked)) {
       const VertexId first = next_;
       const VertexId count = std::min(roots_at_once, graph_->vertices() - first);
       std::vector<Made> portion(count);
@@ -64,6 +65,7 @@ class DenseSpaceMaker {
   }
 
   static constexpr VertexId roots_at_once = 512;
+  static constexpr unsigned unasked = 1;  // any worker but 0, which tells the caller how far it is
   const OrderedGraph* graph_;
   unsigned k_;
   Workers* workers_;

@@ -214,7 +214,7 @@ std::vector<Count> count_on_devices(const SimpleGraph& graph, unsigned k, unsign
   const OrderedGraph ordered(graph, degeneracy_order(graph, k - 1 - budget));
   DenseSpaceMaker maker(ordered, k, budget, workers);
   auto [counts, left] = devices.count_sets(
-      ordered.later_lists(), k, budget, [&](std::uint64_t words) { return maker.next(words); },
+      ordered.later_lists(), k, budget, [&](std::uint64_t words) { return maker.next(words, control); },
       [&](double share) {
         control.set_share(share);
         return !control.check(0);

@@ -12,6 +12,7 @@
 #include "host_dense_ops.hpp"
 #include "match/backend.hpp"
 #include "mine/cliques.hpp"
+#include "mine/dense_spaces.hpp"
 #include "unit/mine/brute_force.hpp"
 
 namespace deltamatch::gpu {
@@ -207,6 +208,21 @@ TEST(DenseSets, AFailureReachesTheCaller) {
   mine::RunControl control(options);
   Workers workers(1);
   EXPECT_THROW((void)mine::clique_counts(graph, 4, workers, control, counter.get()), Error);
+}
+
+TEST(DenseSpaces, AreNotMadeOnceTheRunIsStopped) {
+  const SimpleGraph graph = random_graph(3000, 0.01, 3);
+  int asked = 0;
+  const MineOptions options{.threads = 1, .stop = [&] { return asked++ >= 2; }};
+  mine::RunControl control(options);
+  Workers workers(1);
+  const mine::OrderedGraph ordered(graph, mine::degeneracy_order(graph, 1));
+  mine::DenseSpaceMaker maker(ordered, 20, 1,
+                              workers);  // no vertex has a universe of so many: nothing ends the search but this
+  EXPECT_TRUE(maker.next(1, control).spaces.empty());
+  EXPECT_TRUE(control.stopped());
+  EXPECT_GT(maker.position(), 0U);
+  EXPECT_LT(maker.position(), graph.vertices());
 }
 
 /// Counts on devices that are the host.
