@@ -66,7 +66,11 @@ class GraphFile(harness.CliTest):
         self.assertGreater(len(found), 10)
         self.assertEqual(found, listed(*text))
         several = self.json("match", "--graph", "g.dmg", "--query", QUERIES[0], "--query", "other=(a:L5)-->(b:L6)")
+        # The same answer; its labels take what other queries have had loaded besides.
+        more, less = (sum(label["edges"] for label in told["queries"][0].pop("edge_labels")) for told in (several, result))
         self.assertEqual(several["queries"][0], result["queries"][0])
+        self.assertEqual(less, result["graph"]["edges"])
+        self.assertTrue(less < more <= several["graph"]["edges"])
         self.assertGreater(several["graph_file"]["edges"]["loaded"], share["edges"]["loaded"])
 
     def test_other_commands_load_all_of_it(self):
