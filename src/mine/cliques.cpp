@@ -181,7 +181,10 @@ std::vector<Count> clique_counts(const SimpleGraph& graph, std::optional<unsigne
   std::vector<Count> counts;
   if (k && *k > graph.vertices()) return counts;
   if (k && *k == 1) return {0, graph.vertices()};
-  const OrderedGraph ordered(graph, degeneracy_order(graph, k ? *k - 1 : 0));
+  std::vector<VertexId> order = degeneracy_order(graph, k ? *k - 1 : 0);
+  if (control.check(0)) return counts;
+  const OrderedGraph ordered(graph, std::move(order));
+  if (control.check(0)) return counts;
   std::vector<VertexId> roots;
   if (devices != nullptr) {
     auto [tally, left] = devices->count_cliques(ordered.later_lists(), k, [&](double share) {
