@@ -298,6 +298,7 @@ class Run {
   /// that symmetry divides make sense no sooner than over all images, in plans that count the same; nor do those from vertices,
   /// as other plans may be cheaper now.
   void filter_late() {
+    const double without = expected_work(plans_);  // of the lists that they read so far
     filtering_.run(bound_, scene_.graph, Filter::automatic, numbering(), scene_.workers, stop_);
     if (filtering_.no_match() || !reads_candidates()) return;
     const bool divided = !listing_ && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
@@ -305,7 +306,7 @@ class Run {
     plan::QueryPlans plans =
         plan_whole(scene_, bound_, options_, again ? std::nullopt : std::optional(plans_.plans[0].anchor.edge));
     if (again) {
-      if (expected_work(plans) > least_gain_again * untried() * expected_work(plans_)) return filtering_.discard_lists(bound_);
+      if (expected_work(plans) > least_gain_again * untried() * without) return filtering_.discard_lists(bound_);
       found_[0].plans.clear();
       begins_again_ = true;
     }

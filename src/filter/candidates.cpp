@@ -133,10 +133,13 @@ Mask Candidates::keep_by_lists(VertexId vertex, Mask mask) const {
 }
 
 void Candidates::unite(double share) {
+  constexpr double most_looked_through = 1e7;
   std::unordered_map<Mask, std::uint64_t> edges;
   for (std::size_t v = 0; v < masks_.size(); ++v) {
     if (masks_[v] != 0) edges[masks_[v]] += query_->graph().degree(static_cast<VertexId>(v));
   }
+  // With many query vertices there may be nearly as many masks as vertices: too many to look through for each pair of them.
+  if (static_cast<double>(edges.size()) * query_->vertices() * query_->vertices() > most_looked_through) return;
   const auto edges_of = [&](Mask group) {
     std::uint64_t sum = 0;
     for (const auto& [mask, at] : edges) sum += (mask & group) != 0 ? at : 0;

@@ -67,12 +67,12 @@ void expect_same(Engine& engine, const std::string& pattern, const QueryOptions&
 class LateFilter : public testing::TestWithParam<unsigned> {};
 
 TEST_P(LateFilter, KeepsSums) {
-  Engine engine = make_graph(70, 2000, 7, GetParam());
+  Engine engine = make_graph(84, 2000, 7, GetParam());
   expect_same(engine, clique_pattern(7, true), {});
 }
 
 TEST_P(LateFilter, KeepsCountsThatSymmetryDivides) {
-  Engine engine = make_graph(30, 500, 1, GetParam(), 3000);
+  Engine engine = make_graph(32, 500, 1, GetParam(), 3000);
   QueryOptions options;
   expect_same(engine, clique_pattern(7, false), options, CountFrom::edges);
   options.count = CountMode::embeddings;
@@ -80,19 +80,19 @@ TEST_P(LateFilter, KeepsCountsThatSymmetryDivides) {
 }
 
 TEST_P(LateFilter, KeepsCountsFromVertices) {
-  Engine labelled = make_graph(70, 2000, 7, GetParam(), 20000);
+  Engine labelled = make_graph(91, 2000, 7, GetParam(), 20000);
   expect_same(labelled, clique_pattern(7, true), {}, CountFrom::vertices);
-  Engine alike = make_graph(30, 500, 1, GetParam(), 3000);
+  Engine alike = make_graph(36, 500, 1, GetParam(), 3000);
   expect_same(alike, clique_pattern(6, false), {}, CountFrom::vertices);
 }
 
 TEST_P(LateFilter, GoesOnWithoutWhereBeginningAgainGainsLittle) {
-  Engine engine = make_graph(30, 500, 1, GetParam());
+  Engine engine = make_graph(32, 500, 1, GetParam());
   expect_same(engine, clique_pattern(7, false), {}, CountFrom::edges, false);
 }
 
 TEST_P(LateFilter, KeepsListings) {
-  Engine engine = make_graph(22, 500, 1, GetParam());
+  Engine engine = make_graph(24, 500, 1, GetParam());
   QueryOptions options;
   options.list = true;
   expect_same(engine, clique_pattern(6, false), options);
