@@ -21,9 +21,14 @@ constexpr std::size_t least_portion = std::size_t{1} << 6;
 constexpr std::size_t most_portion = std::size_t{1} << 16;
 constexpr double short_portion = 0.05;  // seconds
 constexpr double long_portion = 0.2;
-// What filtering saves is seldom known beforehand, what it takes is: it may take this share of the time spent without it.
+// What filtering saves is seldom known beforehand, what it takes is: it may take this share of the time spent without it. Where
+// labels tell candidates apart it mostly saves much.
 constexpr double filtering_share = 0.1;
+constexpr double labelled_share = 1;
 constexpr double least_patience = 0.005;  // seconds
+constexpr double labelled_patience = 0.001;
+// A portion that is broken off for filtering is lost, so that until then none should take more than this share of the patience.
+constexpr double lost_share = 0.05;
 // Matching begins again among candidates only where that is expected to take at most this share of what is left without them.
 constexpr double least_gain_again = 0.5;
 // Records of a portion that are held back while it is open whether the portion will be finished without filtering.
@@ -137,10 +142,14 @@ class Run {
   [[nodiscard]] Count matches() const { return listing_ ? listing_->written() : match::total(task_, found_[0].plans); }
 
   void begin_unfiltered() {
+    const bool labelled = std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
+    const double filtering = filter::expected_seconds(bound_);
     std::chrono::nanoseconds patience = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(std::max(least_patience, filter::expected_seconds(bound_) / filtering_share)));
+        std::chrono::duration<double>(labelled ? std::max(labelled_patience, filtering / labelled_share)
+                                               : std::max(least_patience, filtering / filtering_share)));
     if (options_.timeout) patience = std::min(patience, *options_.timeout);
     patience_.emplace(patience, pause_);
+    patient_portion_ = lost_share * std::chrono::duration<double>(patience).count();
   }
 
   /// Counts with symmetry to break gain from another order of the vertices.
@@ -254,7 +263,8 @@ class Run {
     }
     tried_ += size;
     const double seconds = seconds_since(start);
-    if (seconds < short_portion) portion_ = std::min(2 * portion_, std::max(most_portion, 4 * scene_.matcher.appetite()));
+    if (seconds < (patience_ ? std::min(short_portion, patient_portion_) : short_portion))
+      portion_ = std::min(2 * portion_, std::max(most_portion, 4 * scene_.matcher.appetite()));
     if (seconds > long_portion) portion_ = std::max(portion_ / 2, least_portion);
     tell_progress();
   }
@@ -339,6 +349,7 @@ class Run {
   Deadline deadline_;
   match::StopFlag pause_ = false;     // ends matching without a filter
   std::optional<Deadline> patience_;  // while matching without a filter has not taken long
+  double patient_portion_ = 0;        // what a portion should take until then, in seconds
   filter::Filtering filtering_;
   plan::BoundQuery bound_;
   plan::QueryPlans plans_;
