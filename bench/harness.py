@@ -8,6 +8,7 @@ import os
 import pathlib
 import platform
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -154,6 +155,8 @@ def compiler(options):
 
 def commit():
     def git(*args):
+        if not shutil.which("git"):
+            return ""
         return subprocess.run(["git", "-C", ROOT, *args], capture_output=True, text=True, check=False).stdout.strip()
 
     return {"id": git("rev-parse", "HEAD"), "changed": bool(git("status", "--porcelain"))}

@@ -1,10 +1,11 @@
 """gpu_bench compares what it measures; scripts/gpu_tests.py survives hangs and crashes; bench/plot.py reads what gpu_bench writes.
 
-usage: test_gpu_scripts.py GPU_BENCH
+usage: test_gpu_scripts.py GPU_BENCH DELTAMATCH
 """
 
 import itertools
 import json
+import os
 import pathlib
 import stat
 import subprocess
@@ -15,6 +16,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUERIES = ROOT / "bench" / "queries" / "gpu"
 BENCH = None
+PROGRAM = None
 
 
 def bench(*arguments, batch="64"):
@@ -100,6 +102,40 @@ sys.exit(bad)
         self.assertEqual((lines[-1]["tests"], lines[-1]["failed"], lines[-1]["skipped"]), (6, 3, 1))
 
 
+class RunStatic(unittest.TestCase):
+    """scripts/gpu-run on a bundle whose program takes the CPU for a GPU, and perhaps tells something else there."""
+
+    def run_static(self, of_gpu):
+        with tempfile.TemporaryDirectory() as folder:
+            bundle, data = pathlib.Path(folder, "bundle"), pathlib.Path(folder, "data", "snap-static")
+            (bundle / "bin").mkdir(parents=True)
+            data.mkdir(parents=True)
+            program = bundle / "bin" / "deltamatch"
+            program.write_text(f'#!/usr/bin/env bash\nif [[ " $* " == *" gpu "* ]]; then {PROGRAM} "${{@/#gpu/cpu}}" | {of_gpu}; '
+                               f'else {PROGRAM} "$@"; fi\n')
+            program.chmod(0o755)
+            edges = [(u, v) for u in range(30) for v in range(u) if (7 * u + 5 * v) % 4 == 0]
+            text = "".join(f"{u + 1},{v + 1}\n" for u, v in edges)
+            for name in ("email-enron", "ca-condmat-cc1"):
+                (data / f"{name}.jlg").write_text(f"30,{len(edges)},u,{name}\n{text}")
+            out = pathlib.Path(folder, "out.jsonl")
+            done = subprocess.run([ROOT / "scripts/gpu-run", "--only", "static", bundle, out], capture_output=True, text=True,
+                                  check=False, env={**os.environ, "DELTAMATCH_DATA": str(data.parent)})
+            return done.returncode, [json.loads(line) for line in out.read_text().splitlines()]
+
+    def test_what_was_measured_is_in_the_results(self):
+        code, lines = self.run_static("cat")
+        self.assertEqual(code, 0, lines)
+        self.assertEqual([line.get("name") for line in lines[1:]], ["static-email-enron", "mining-email-enron", "mining-ca-condmat"])
+        house = next(query for query in lines[1]["measured"]["queries"] if query["query"] == "house")
+        self.assertIn("GPU", house["seconds"])
+
+    def test_another_count_is_a_failure(self):
+        code, lines = self.run_static(r"""sed -E 's/"(matches|count)":[0-9]+/"\1":1/g'""")
+        self.assertEqual(code, 1)
+        self.assertEqual({line["kind"] for line in lines[1:]}, {"failure"})
+
+
 class Plot(unittest.TestCase):
     def test_tables_come_from_results(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -176,5 +212,6 @@ class NcuSummary(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BENCH = sys.argv.pop()
+    BENCH, PROGRAM = sys.argv[1:3]
+    del sys.argv[1:3]
     unittest.main()
