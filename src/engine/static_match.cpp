@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Anchors of a portion: few at first and as many later on as take about the time in between.
-constexpr std::size_t least_portion = std::size_t{1} << 6;
+constexpr std::size_t least_portion = 1;
 constexpr std::size_t most_portion = std::size_t{1} << 16;
 constexpr double short_portion = 0.05;  // seconds
 constexpr double long_portion = 0.2;
@@ -191,7 +191,7 @@ class Run {
       std::vector<graph::Edge> candidates = edges_read(reading);
       to_try_ = candidates.size();
       for (std::size_t first = 0; first < candidates.size() && !ended();) {
-        const std::size_t size = std::min(portion_, candidates.size() - first);
+        const std::size_t size = std::min(next_portion(), candidates.size() - first);
         try_anchors(std::span(candidates).subspan(first, size));
         first += size;
       }
@@ -201,7 +201,7 @@ class Run {
     for (VertexId v = 0; v < graph.dictionary.capacity() && !ended(); ++v) {
       graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) {
         anchors.push_back(edge);
-        if (anchors.size() < portion_ || ended()) return;
+        if (anchors.size() < next_portion() || ended()) return;
         try_anchors(anchors);
         anchors.clear();
       });
@@ -213,10 +213,16 @@ class Run {
     const std::vector<VertexId> roots = possible_roots();
     to_try_ = roots.size();
     for (std::size_t first = 0; first < roots.size() && !ended();) {
-      const std::size_t size = std::min(portion_, roots.size() - first);
+      const std::size_t size = std::min(next_portion(), roots.size() - first);
       try_portion({match::Pass::whole, {}, std::span(roots).subspan(first, size)}, size);
       first += size;
     }
+  }
+
+  /// While a portion may be lost to filtering, at most a quarter of what is left: vertices are often numbered by degree, so
+  /// that a few of the last take most of the time.
+  [[nodiscard]] std::size_t next_portion() const {
+    return patience_ ? std::min<std::size_t>(portion_, std::max<std::uint64_t>(1, (to_try_ - tried_) / 4)) : portion_;
   }
 
   /// Vertices that bear a label of the root, or have lists among candidates, where they may be numbered in another way; the
@@ -263,8 +269,11 @@ class Run {
     }
     tried_ += size;
     const double seconds = seconds_since(start);
-    if (seconds < (patience_ ? std::min(short_portion, patient_portion_) : short_portion))
-      portion_ = std::min(2 * portion_, std::max(most_portion, 4 * scene_.matcher.appetite()));
+    const double aim = patience_ ? std::min(short_portion, patient_portion_) : short_portion;
+    if (seconds < aim) {
+      const std::size_t more = seconds < aim / 8 ? 8 * portion_ : 2 * portion_;
+      portion_ = std::min(more, std::max(most_portion, 4 * scene_.matcher.appetite()));
+    }
     if (seconds > long_portion) portion_ = std::max(portion_ / 2, least_portion);
     tell_progress();
   }
