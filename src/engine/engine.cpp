@@ -122,11 +122,13 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& 
                              std::vector<Matched>& removed, std::vector<Matched>& added) {
   const std::array<match::PassWork, 2> passes{
       {{match::Pass::removed, resolved.net.removed}, {match::Pass::added, resolved.net.inserted}}};
-  std::vector<Standing*> queries;
-  for (const auto& [id, query] : standing) queries.push_back(query.get());
-  for (Standing* query : queries) query->refresh_plans();
+  for (const auto& [id, query] : standing) query->refresh_plans();
   const auto start = Clock::now();
-  trials.run(graph, passes, queries, on_cpu());
+  if (trials.due(passes)) {
+    std::vector<Standing*> queries;
+    for (const auto& [id, query] : standing) queries.push_back(query.get());
+    trials.run(graph, passes, queries, on_cpu());
+  }
   const auto tried = Clock::now();
   std::vector<match::QueryTask> tasks;
   tasks.reserve(standing.size());
@@ -141,9 +143,9 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& 
   match::MatchSteps steps;
   if (!resolved.net.removed.empty() || !resolved.net.inserted.empty()) {
     matcher->match(graph, passes, tasks, results, nullptr, steps);
+    trials.matched(seconds_since(tried));
     if (analyzing) levels = analyze(passes, tasks);
   }
-  trials.matched(seconds_since(tried));
   result.seconds.estimate = steps.estimate + std::chrono::duration<double>(tried - start).count();
   result.seconds.cache = steps.cache;
   removed = gather(tasks, std::span(results).first(tasks.size()));

@@ -148,17 +148,20 @@ class Trial {
 
 }  // namespace
 
-void PlanTrials::run(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
-                     std::span<Standing* const> standing, match::Matcher& cpu) {
+bool PlanTrials::due(std::span<const match::PassWork> passes) const noexcept {
   std::size_t anchors = 0;
   for (const match::PassWork& pass : passes) anchors += pass.anchors.size();
-  if (matched_ < next_ || anchors < telling_anchors) return;
-  const auto due = std::ranges::min_element(standing, {}, &Standing::next_trial);
-  if (due == standing.end() || (*due)->next_trial > matched_) return;
+  return matched_ >= next_ && anchors >= telling_anchors;
+}
+
+void PlanTrials::run(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
+                     std::span<Standing* const> standing, match::Matcher& cpu) {
+  const auto next = std::ranges::min_element(standing, {}, &Standing::next_trial);
+  if (next == standing.end() || (*next)->next_trial > matched_) return;
   const auto start = Clock::now();
-  (*due)->next_trial = 2 * matched_;
+  (*next)->next_trial = 2 * matched_;
   try {
-    try_plans(graph, passes, **due, cpu, most_at_once * matched_);
+    try_plans(graph, passes, **next, cpu, most_at_once * matched_);
   } catch (const std::bad_alloc&) {  // the batch may well be matched without a trial
   } catch (const std::system_error&) {
   }

@@ -24,7 +24,9 @@ class PlanTrials {
   static constexpr double most_at_once = 0.2;
   static constexpr double share = 0.05;
 
-  /// To be called for each batch, which the graph has staged, before its tasks are made; `cpu` matches on CPU cores.
+  /// Whether it is time to run, with a batch that tells something.
+  [[nodiscard]] bool due(std::span<const match::PassWork> passes) const noexcept;
+  /// To be called when due, with the batch staged in the graph, before its tasks are made; `cpu` matches on CPU cores.
   void run(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<Standing* const> standing,
            match::Matcher& cpu);
   /// How long matching a batch took.

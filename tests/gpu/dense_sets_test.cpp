@@ -1,7 +1,6 @@
 // Cliques on a device against those of the CPU.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <random>
 
 #include "deltamatch/mine.hpp"
@@ -16,16 +15,6 @@ using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 /// `n` vertices of which vertex v is joined to each before it with this probability.
 SimpleGraph random_graph(std::uint32_t n, double density, std::uint64_t seed) {
   return brute::random_graph(n, density, seed).simple();
-}
-
-/// Ends drawn with a bias to low numbers: a dense core in a sparse graph.
-SimpleGraph skewed_graph(std::uint32_t n, std::size_t edges, double bias, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> uniform;
-  const auto end = [&] { return static_cast<std::uint32_t>(std::pow(uniform(random), bias) * n); };
-  Edges drawn;
-  for (std::size_t i = 0; i < edges; ++i) drawn.emplace_back(end(), end());
-  return {n, drawn};
 }
 
 SimpleGraph complete_multipartite(std::uint32_t parts, std::uint32_t size) {
@@ -67,7 +56,7 @@ TEST(GpuCliques, OfSmallGraphs) {
 TEST(GpuCliques, OfGraphsWithADenseCore) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  const SimpleGraph graph = skewed_graph(200000, 2000000, 3, 1);
+  const SimpleGraph graph = brute::skewed_graph(200000, 2000000, 3, 1);
   for (unsigned k = 1; k <= most; ++k) expect_equal(graph, k, backend);
   expect_equal(graph, std::nullopt, backend);
 }
@@ -100,7 +89,7 @@ TEST(GpuCliques, OfTuranGraphs) {
 
 TEST(GpuCliques, WithLittleMemory) {
   DELTAMATCH_NEEDS_GPU();
-  const SimpleGraph graph = skewed_graph(20000, 400000, 2, 2);
+  const SimpleGraph graph = brute::skewed_graph(20000, 400000, 2, 2);
   for (const std::size_t bytes : {std::size_t{1} << 12, std::size_t{1} << 20, std::size_t{1} << 24}) {
     const auto backend = make_gpu_backend({.memory = bytes});
     for (const auto k : {std::optional(4U), std::optional(6U), std::optional<unsigned>()}) expect_equal(graph, k, backend);
@@ -113,7 +102,7 @@ TEST(GpuCliques, OnSeveralDevices) {
   for (int i = 0; i < gpu_count(); ++i) devices.push_back(i);
   if (devices.size() == 1) devices.push_back(0);
   const auto backend = make_gpu_backend({.devices = devices});
-  const SimpleGraph graph = skewed_graph(50000, 1000000, 2, 3);
+  const SimpleGraph graph = brute::skewed_graph(50000, 1000000, 2, 3);
   for (const auto k : {std::optional(3U), std::optional(5U), std::optional<unsigned>()}) expect_equal(graph, k, backend);
 }
 
@@ -173,7 +162,7 @@ TEST(GpuQuasiCliques, InSpacesOfEveryWidth) {
 
 TEST(GpuQuasiCliques, WithLittleMemoryAndOnSeveralDevices) {
   DELTAMATCH_NEEDS_GPU();
-  const SimpleGraph graph = skewed_graph(3000, 40000, 1.5, 5);
+  const SimpleGraph graph = brute::skewed_graph(3000, 40000, 1.5, 5);
   for (const std::size_t bytes : {std::size_t{1} << 12, std::size_t{1} << 20, std::size_t{1} << 24}) {
     expect_equal_sets(graph, 5, 1, make_gpu_backend({.memory = bytes}));
   }

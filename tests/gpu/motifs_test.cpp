@@ -1,7 +1,6 @@
 // Patterns counted on a device against those of the CPU.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <random>
 
 #include "deltamatch/mine.hpp"
@@ -22,16 +21,6 @@ SimpleGraph graph_of(std::uint32_t n, Joined&& joined) {
     }
   }
   return {n, edges};
-}
-
-/// Ends drawn with a bias to low numbers: some hubs, many vertices of small degree.
-SimpleGraph skewed_graph(std::uint32_t n, std::size_t edges, double bias, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> uniform;
-  const auto end = [&] { return static_cast<std::uint32_t>(std::pow(uniform(random), bias) * n); };
-  Edges drawn;
-  for (std::size_t i = 0; i < edges; ++i) drawn.emplace_back(end(), end());
-  return {n, drawn};
 }
 
 void expect_equal(const SimpleGraph& graph, unsigned k, MotifOptions options, const std::shared_ptr<Backend>& backend) {
@@ -80,19 +69,19 @@ TEST(GpuMotifs, OfKnownGraphs) {
 TEST(GpuMotifs, OfGraphsWithHubs) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  const SimpleGraph large = skewed_graph(100000, 500000, 2, 1);
+  const SimpleGraph large = brute::skewed_graph(100000, 500000, 2, 1);
   for (unsigned k = 3; k <= 4; ++k) expect_equal(large, k, {}, backend);
-  const SimpleGraph small = skewed_graph(2000, 6000, 2, 2);
+  const SimpleGraph small = brute::skewed_graph(2000, 6000, 2, 2);
   expect_equal(small, 5, {}, backend);
   expect_equal(small, 4, {.method = MotifMethod::extend}, backend);
-  const SimpleGraph sparse = skewed_graph(1000, 1600, 1.5, 3);
+  const SimpleGraph sparse = brute::skewed_graph(1000, 1600, 1.5, 3);
   expect_equal(sparse, 6, {}, backend);
 }
 
 TEST(GpuMotifs, KeepToConditions) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  const SimpleGraph graph = skewed_graph(300, 1200, 1.3, 4);
+  const SimpleGraph graph = brute::skewed_graph(300, 1200, 1.3, 4);
   for (const char* text : {"triangles = 0", "missing <= 3", "max_degree <= 3 and leaves > 0", "edges < 0"}) {
     const Condition condition = Condition::parse(text);
     for (unsigned k = 4; k <= 5; ++k) {
@@ -105,7 +94,7 @@ TEST(GpuMotifs, KeepToConditions) {
 
 TEST(GpuMotifs, WithLittleMemoryAndOnSeveralDevices) {
   DELTAMATCH_NEEDS_GPU();
-  const SimpleGraph graph = skewed_graph(3000, 12000, 1.7, 5);
+  const SimpleGraph graph = brute::skewed_graph(3000, 12000, 1.7, 5);
   const MotifResult expected = count_motifs(graph, 4);
   for (const std::size_t bytes : {std::size_t{1} << 12, std::size_t{1} << 21, std::size_t{1} << 24}) {
     const MotifResult got = count_motifs(graph, 4, {.run = {.backend = make_gpu_backend({.memory = bytes})}});
@@ -123,7 +112,7 @@ TEST(GpuMotifs, WithLittleMemoryAndOnSeveralDevices) {
 TEST(GpuMotifs, AStopLeavesLowerBounds) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  const SimpleGraph graph = skewed_graph(20000, 120000, 2, 6);
+  const SimpleGraph graph = brute::skewed_graph(20000, 120000, 2, 6);
   const MotifResult all = count_motifs(graph, 5);
   for (int calls = 0; calls < 12; calls += 2) {
     int asked = 0;

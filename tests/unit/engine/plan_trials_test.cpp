@@ -79,7 +79,7 @@ class Misleading {
   PlanTrials trials;
   void run_trials() {
     Standing* const one = query_.get();
-    trials.run(graph_, passes_, {&one, 1}, *cpu_);
+    if (trials.due(passes_)) trials.run(graph_, passes_, {&one, 1}, *cpu_);
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -42,6 +43,16 @@ inline Graph random_graph(std::uint32_t n, double density, std::uint64_t seed) {
     }
   }
   return {n, edges};
+}
+
+/// Ends drawn with a bias to low numbers: a dense core of hubs in a sparse graph, too large to be a Graph.
+inline SimpleGraph skewed_graph(std::uint32_t n, std::size_t edges, double bias, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform;
+  const auto end = [&] { return static_cast<std::uint32_t>(std::pow(uniform(random), bias) * n); };
+  Edges drawn;
+  for (std::size_t i = 0; i < edges; ++i) drawn.emplace_back(end(), end());
+  return {n, drawn};
 }
 
 /// Every k-subset of 0 to n - 1, ascending.
