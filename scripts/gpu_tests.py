@@ -2,10 +2,12 @@
 """Runs a gtest program so that a test that hangs or crashes costs little: it is ended, counted as failed, and the tests behind it
 run in a new process.
 
-usage: gpu_tests.py PROGRAM FILTER SECONDS OUT LOG
-Appends JSON lines to OUT: one for each test that failed, then the sums. Exits with 1 where a test failed.
+usage: gpu_tests.py PROGRAM FILTER SECONDS OUT LOG [JOBS]
+JOBS processes (default 1) share the tests. A test that fails beside others is run once more by itself, and counts as failed if it
+fails again. Appends JSON lines to OUT: one for each test that failed, then the sums. Exits with 1 where a test failed.
 """
 
+import concurrent.futures
 import json
 import queue
 import re
@@ -76,25 +78,46 @@ def run(program, names, seconds, log):
     return results
 
 
-def main():
-    program, wanted, seconds, out, log = sys.argv[1:]
-    begin, left, results = time.monotonic(), names_of(program, wanted), {}
-    total = len(left)
+def run_all(program, names, seconds, log):
+    """Runs tests in order, in a new process behind each that hangs or crashes. Gives what run() gives, for all of them."""
+    results, left = {}, names
     with open(log, "a", encoding="utf-8") as log_file:
         while left:
-            got = run(program, left, float(seconds), log_file)
+            got = run(program, left, seconds, log_file)
             if not got:
                 got = {left[0]: ("never began", "")}
             results.update(got)
             left = [name for name in left if name not in results]
-    failures = {name: result for name, result in results.items() if result[0] not in ("ok", "skipped")}
+    return results
+
+
+def failures_of(results):
+    return {name: result for name, result in results.items() if result[0] not in ("ok", "skipped")}
+
+
+def main():
+    program, wanted, seconds, out, log = sys.argv[1:6]
+    jobs = int(sys.argv[6]) if len(sys.argv) > 6 else 1
+    begin, names, results = time.monotonic(), names_of(program, wanted), {}
+    total = len(names)
+    shares = [names[job::jobs] for job in range(jobs)]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        runs = [pool.submit(run_all, program, share, float(seconds), f"{log}.{job}" if job else log)
+                for job, share in enumerate(shares) if share]
+        for one in runs:
+            results.update(one.result())
+    again = list(failures_of(results)) if jobs > 1 else []
+    for test in again:
+        results.update(run_all(program, [test], float(seconds), log))
+    failures = failures_of(results)
     name = program.rsplit("/", 1)[-1]
     with open(out, "a", encoding="utf-8") as file:
         for test, (state, output) in failures.items():
             print(f"{name} {test}: {state}\n{output[-1500:]}")
             file.write(json.dumps({"kind": "test", "program": name, "test": test, "state": state, "output": output[-2000:]}) + "\n")
         sums = {"kind": "tests", "program": name, "filter": wanted, "tests": total, "failed": len(failures),
-                "skipped": sum(state == "skipped" for state, _ in results.values()), "seconds": round(time.monotonic() - begin, 1)}
+                "skipped": sum(state == "skipped" for state, _ in results.values()), "seconds": round(time.monotonic() - begin, 1),
+                "passed_alone": [test for test in again if test not in failures]}
         file.write(json.dumps(sums) + "\n")
     print(f"{name}: {total} tests, {sums['failed']} failed, {sums['skipped']} skipped, {sums['seconds']} s")
     return 1 if failures or total == 0 else 0
