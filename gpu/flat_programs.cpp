@@ -139,7 +139,7 @@ bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resol
 class Collector {
  public:
   Collector(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
-            std::span<const match::QueryTask> tasks, const match::Programs& programs, GpuTables tables, FlatPrograms& into)
+            std::span<const match::QueryTask> tasks, const match::Programs& programs, FlatPrograms& into)
       : graph_(graph),
         resolved_(resolved),
         passes_(passes),
@@ -148,16 +148,6 @@ class Collector {
         into_(into),
         first_plan_(tasks.size() + 1) {
     for (std::size_t t = 0; t < tasks.size(); ++t) first_plan_[t + 1] = first_plan_[t] + tasks[t].plans->plans.size();
-    tabled_.resize(first_plan_.back());
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
-      for (std::size_t i = 0; i < tasks[t].plans->plans.size(); ++i) {
-        const plan::Plan& plan = tasks[t].plans->plans[i];
-        if (tables == GpuTables::never || !programs[t][i].sums) continue;
-        // What is rare is asked first: to bind a prefix copies the plan, and makes no difference to what meets.
-        const bool pays = tables == GpuTables::always || meets_in_the_middle(plan.count);
-        tabled_[first_plan_[t] + i] = pays && fits_tables(bind_prefix(plan), plan.closing, resolved);
-      }
-    }
     for (FlatWork* work : {&into_.sums, &into_.walks}) work->needs.assign(1, {});
   }
 
@@ -181,9 +171,9 @@ class Collector {
           const bool first = !made[index];
           made[index] = true;
           const auto pass = static_cast<std::uint8_t>(passes_[p].pass);
-          if (tabled_[index]) {
+          if (program.tables) {
             SplitSums& own = flat_tables[index];
-            if (first) own = flatten_sums(bind_prefix(plan), plan.closing, 0, into_.tables, into_.probes, into_.positions);
+            if (first) own = flatten_sums(*program.tables, plan.closing, 0, into_.tables, into_.probes, into_.positions);
             add_anchors(graph_, anchors, own, pass, {p, t, i, true, false}, into_.tables);
             continue;
           }
@@ -245,8 +235,8 @@ class Collector {
     for (std::uint32_t i = 0; i < tasks_[task].plans->plans.size(); ++i) {
       bool concerned = false;
       for (std::size_t p = 0; p < passes_.size(); ++p) concerned = concerned || !anchors_of(p, task, i).empty();
-      if (!concerned || tabled_[first_plan_[task] + i]) continue;
       const match::AnchorProgram& program = programs_[task][i];
+      if (!concerned || program.tables) continue;
       Wanted& kind = wanted[program.sums ? 0 : 1];
       kind.some = true;
       note_needs(program.program, 0, program.program.root_steps, 1, kind.needs);
@@ -270,16 +260,30 @@ class Collector {
   FlatPrograms& into_;
   std::vector<std::size_t> first_plan_;  // by task, with the end behind
   std::vector<std::vector<Anchor>> anchors_;
-  std::vector<bool> tabled_;  // by plan: counted with tables
 };
 
 }  // namespace
 
+void choose_tables(std::span<const match::QueryTask> tasks, std::span<const graph::Resolved> resolved, GpuTables tables,
+                   match::Programs& programs) {
+  if (tables == GpuTables::never) return;
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    for (std::size_t i = 0; i < tasks[t].plans->plans.size(); ++i) {
+      const plan::Plan& plan = tasks[t].plans->plans[i];
+      match::AnchorProgram& program = programs[t][i];
+      // What is rare is asked first: to bind a prefix copies the plan, and makes no difference to what meets.
+      if (!program.sums || (tables == GpuTables::automatic && !meets_in_the_middle(plan.count))) continue;
+      plan::CountPlan bound = bind_prefix(plan);
+      if (fits_tables(bound, plan.closing, resolved)) program.tables = std::move(bound);
+    }
+  }
+}
+
 void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
-             std::span<const match::QueryTask> tasks, const match::Programs& programs, GpuTables tables, FlatPrograms& into,
+             std::span<const match::QueryTask> tasks, const match::Programs& programs, FlatPrograms& into,
              std::vector<bool>& left_out) {
   into = {};
-  Collector(graph, resolved, passes, tasks, programs, tables, into).run(left_out);
+  Collector(graph, resolved, passes, tasks, programs, into).run(left_out);
 }
 
 std::vector<Chunk> make_chunks(const FlatWork& work, std::uint32_t warps, std::uint32_t share, std::uint32_t shares) {

@@ -6,23 +6,20 @@
 #include <utility>
 
 #include "match/concern.hpp"
+#include "match/programs.hpp"
 
 namespace deltamatch::gpu {
 
 namespace {
 
-// Where candidates are enumerated, one share for so many.
-constexpr std::uint32_t share_degree = 32;
-constexpr std::uint32_t max_shares = 4096;
 // What has more neighbours takes a warp alone too long.
 constexpr std::uint32_t heavy_degree = 64;
 
 using plan::Candidates;
 using plan::Factor;
 
-// Of both ends together; of a root alone.
 std::uint32_t degree_of(const graph::DataGraph& graph, const Anchor& anchor) {
-  return anchor.tail == anchor.head ? graph.degree(anchor.tail) : graph.degree(anchor.tail) + graph.degree(anchor.head);
+  return match::table_degree(graph, anchor.tail, anchor.head);
 }
 
 bool readable(graph::ReadingId reading, std::span<const graph::Resolved> resolved) {
@@ -236,7 +233,7 @@ void add_anchors(const graph::DataGraph& graph, std::span<const Anchor> anchors,
     into.anchor_counts.push_back(std::exchange(uncounted, 0));
     for (std::uint32_t a = 0; a < anchors.size(); ++a) {
       const std::uint32_t degree = degree_of(graph, anchors[a]);
-      const std::uint32_t shares = split ? std::clamp(degree / share_degree, 1U, max_shares) : 1;
+      const std::uint32_t shares = split ? match::table_shares(degree) : 1;
       std::vector<SumItem>& items = !split && degree >= heavy_degree ? into.heavy : into.light;
       for (std::uint32_t s = 0; s < shares; ++s) {
         items.push_back({number, first + a, static_cast<std::uint16_t>(s), static_cast<std::uint16_t>(shares)});

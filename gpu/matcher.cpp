@@ -44,8 +44,9 @@ class GpuMatcher final : public match::Matcher {
     const Range range("batch");
     passes_.assign(passes.begin(), passes.end());
     const std::vector<graph::Resolved> resolved = graph.resolved();
-    const match::Programs programs = match::make_programs(tasks, resolved);
-    flatten(graph, resolved, passes, tasks, programs, options_.testing.tables, flat_, left_out_);
+    match::Programs programs = match::make_programs(tasks, resolved);
+    choose_tables(tasks, resolved, options_.testing.tables, programs);
+    flatten(graph, resolved, passes, tasks, programs, flat_, left_out_);
     mirrors_.open(graph);
     if (!flat_.empty()) {
       for (;;) {

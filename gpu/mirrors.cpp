@@ -16,11 +16,23 @@ namespace {
 // Device memory that is left to matching itself.
 constexpr std::size_t reserve_bytes = std::size_t{1} << 30;
 
+// Of a whole graph's first portion, which is a small one.
+constexpr double first_walks = 0x1p12;
+
+// Whether the number of walks is free to follow what matching takes.
+bool follows_time(const GpuOptions& options) {
+  return options.walks == 0 && (options.walk_count == WalkCount::even || options.walk_count == WalkCount::fixed);
+}
+
 estimate::Options estimator_options(const GpuOptions& options) {
   estimate::Options made;
   made.least = GpuOptions::least_walks;
   made.most = GpuOptions::most_walks;
-  if (options.walks > 0) made.walks = options.walks;
+  if (options.walks > 0) {
+    made.walks = options.walks;
+  } else if (follows_time(options)) {
+    made.first = first_walks;
+  }
   made.method = options.walk_count == WalkCount::even ? estimate::Method::even : estimate::Method::walks;
   if (options.walk_count == WalkCount::paper) made.count = estimate::WalkCount::paper;
   if (options.walk_count == WalkCount::formula) made.count = estimate::WalkCount::formula;
@@ -118,9 +130,7 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
   std::size_t budget = first.cache_bytes();
   for (const auto& device : devices_) budget = std::min(budget, device->mirror().cache_bytes());
   estimate::Selection selection;
-  // From a root its neighbours' lists are read: those of hubs oftenest.
-  const bool roots = std::ranges::all_of(passes, [](const match::PassWork& pass) { return pass.anchors.empty(); });
-  switch (roots ? CachePolicy::degree : policy_) {
+  switch (policy_) {
     case CachePolicy::degree:
       selection = estimate::select_by_degree(graph, bytes_of, budget, workers_);
       break;
@@ -139,8 +149,7 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
 }
 
 void Mirrors::matched(double seconds) {
-  const bool free = options_.walk_count == WalkCount::even || options_.walk_count == WalkCount::fixed;
-  if (free && options_.walks == 0) estimator_.matched(seconds);
+  if (follows_time(options_)) estimator_.matched(seconds);
 }
 
 void Mirrors::measure() {

@@ -17,8 +17,13 @@ constexpr std::size_t ranges_per_thread = 4;
 // What the last batch counts in what is known of the batches before, and how far the number of walks may change for one.
 constexpr double newest_share = 0.25;
 constexpr double most_change = 4;
-// A pilot visits this share of what the rounds will.
+// A pilot visits this share of what the rounds will, and of what is counted with tables so many anchors or roots at most.
 constexpr double pilot_share = 0.125;
+constexpr double pilot_sums = 64;
+// Of a whole graph's anchors, which are many, so many for each walk are looked at.
+constexpr double anchors_per_walk = 4;
+// Roots that a thread looks at at a time.
+constexpr std::size_t root_grain = 4096;
 
 double now() noexcept { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -38,13 +43,15 @@ Estimator::Estimator(Workers& workers, const Options& options)
 const Accesses& Estimator::run(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
                                std::span<const match::QueryTask> tasks, const match::Programs& programs) {
   started_ = now();
-  prepare(graph, passes, tasks, programs);
+  load(graph, passes, tasks, programs);
+  // The walks of several batches add up to more where they are not drawn alike.
+  seed_ = matching_ ? seed_ + 1 : options_.seed;
+  const bool thins = whole() && options_.method == Method::even;
+  find_pieces(tasks, thins ? affordable(first_walks(passes)) : std::numeric_limits<double>::infinity());
   if (pieces_.empty()) {
     finish(1);
     return result_;
   }
-  // The walks of several batches add up to more where they are not drawn alike.
-  seed_ = matching_ ? seed_ + 1 : options_.seed;
   const double walks = affordable(first_walks(passes));
   if (options_.method == Method::walks) {
     run_walks(walks);
@@ -63,22 +70,31 @@ void Estimator::matched(double seconds) noexcept {
 
 // As many of the walks as the matching is worth. The time is not in proportion to them, so that it takes some runs to settle.
 double Estimator::affordable(double walks) const noexcept {
-  if (!matching_ || last_walks_ == 0) return walks;
+  if (!matching_ || last_walks_ == 0) return whole() ? std::min(walks, options_.first) : walks;
   const double ratio = *matching_ * options_.share / std::max(last_seconds_, 1e-9);
   return std::clamp(last_walks_ * std::clamp(ratio, 1 / most_change, most_change), std::min(options_.least, walks), walks);
 }
 
 const Accesses& Estimator::count(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
                                  std::span<const match::QueryTask> tasks, const match::Programs& programs) {
-  prepare(graph, passes, tasks, programs);
+  load(graph, passes, tasks, programs);
+  find_pieces(tasks, std::numeric_limits<double>::infinity());
   round(Draw::all, 1, 0);
   finish(1);
   result_.walks = 0;
   return result_;
 }
 
+// Learns how many partial matches the loops have, and what following sums takes.
+void Estimator::pilot(double walks) {
+  round(Draw::pilot, std::max(1.0, walks * pilot_share), 0);
+  set_targets(walks);
+  clear();
+}
+
 void Estimator::run_walks(double first) {
   double done = 0;
+  if (loops_ < static_cast<double>(pieces_.size())) pilot(std::min(options_.round, first));
   // The formula starts small: only an estimate tells what is enough.
   double wanted = options_.count == WalkCount::formula ? options_.least : first;
   for (;;) {
@@ -101,9 +117,7 @@ void Estimator::run_walks(double first) {
 
 void Estimator::run_even(double walks) {
   const double each = std::min(options_.round, walks);
-  round(Draw::pilot, std::max(1.0, each * pilot_share), 0);
-  set_targets(each);
-  clear();
+  pilot(each);
   do {
     ++result_.rounds;
     round(Draw::even, each, result_.rounds);
@@ -137,6 +151,10 @@ void Estimator::remember_populations() {
   }
 }
 
+bool Estimator::whole() const noexcept {
+  return std::ranges::any_of(passes_, [](const match::PassWork& pass) { return pass.pass == match::Pass::whole; });
+}
+
 bool Estimator::in_time() const noexcept { return now() - started_ < options_.seconds; }
 
 double Estimator::first_walks(std::span<const match::PassWork> passes) const {
@@ -151,29 +169,11 @@ double Estimator::first_walks(std::span<const match::PassWork> passes) const {
   return std::clamp(walks, options_.least, options_.most);
 }
 
-void Estimator::prepare(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
-                        std::span<const match::QueryTask> tasks, const match::Programs& programs) {
+void Estimator::load(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
+                     std::span<const match::QueryTask> tasks, const match::Programs& programs) {
   graph_ = &graph;
   passes_ = passes;
   resolved_ = graph.resolved();
-  load(tasks, programs);
-  pieces_.clear();
-  match::Concern concern(graph, tasks, resolved_);
-  for (std::uint32_t p = 0; p < passes.size(); ++p) {
-    for (std::uint32_t a = 0; a < passes[p].anchors.size(); ++a) {
-      for (const match::PlanRef& plan : concern.of(passes[p].anchors[a])) {
-        pieces_.push_back({p, a, static_cast<std::uint32_t>(first_program_[plan.task] + plan.plan)});
-      }
-    }
-  }
-  reach_ *= static_cast<double>(pieces_.size());
-  result_.pieces = pieces_.size();
-  result_.rounds = 0;
-  result_.walks = 0;
-  clear();
-}
-
-void Estimator::load(std::span<const match::QueryTask> tasks, const match::Programs& programs) {
   loaded_.clear();
   first_program_.clear();
   nodes_ = 0;
@@ -181,32 +181,129 @@ void Estimator::load(std::span<const match::QueryTask> tasks, const match::Progr
   levels_ = 1;
   degree_ = 1;
   query_vertices_ = 2;
+  const bool roots = std::ranges::any_of(passes, [](const match::PassWork& pass) { return !pass.roots.empty(); });
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     first_program_.push_back(loaded_.size());
     query_vertices_ = std::max<double>(query_vertices_, tasks[t].query->vertices());
-    for (std::size_t p = 0; p < tasks[t].plans->plans.size(); ++p) {
-      const match::AnchorProgram& program = programs[t][p];
-      Loaded loaded{&program, &tasks[t].plans->plans[p], tasks[t].query, nodes_, {}, {}};
-      std::vector<double> products(program.program.positions, 1);  // of bounds, by position of the last loop's vertex
-      for (const plan::Node& node : program.program.nodes) {
-        // Nodes are laid out depth first, so the last product one position up is the parent's.
-        double bound = std::numeric_limits<double>::infinity();
-        for (const plan::Probe& probe : node.candidates.probes) {
-          const graph::Resolved& where = resolved_[probe.reading];
-          bound = std::min<double>(bound, where.store == nullptr ? 0 : where.store->longest(where.relation));
-        }
-        bound = std::max(bound, 1.0);
-        loaded.bounds.push_back(bound);
-        if (node.steps == 0) continue;
-        degree_ = std::max(degree_, bound);
-        products[node.position] = products[node.position - 1U] * bound;
-        reach_ = std::max(reach_, products[node.position]);
-      }
-      loaded.targets.assign(loaded.bounds.size(), 1);
-      nodes_ += loaded.bounds.size();
-      levels_ = std::max<double>(levels_, program.program.positions - 1);
-      loaded_.push_back(std::move(loaded));
+    for (std::size_t p = 0; p < tasks[t].plans->plans.size(); ++p)
+      load_plan(tasks[t], tasks[t].plans->plans[p], programs[t][p]);
+    if (!roots || !tasks[t].plans->rooted) continue;
+    const plan::RootedPlan& rooted = *tasks[t].plans->rooted;
+    load_sums({nullptr, nullptr, tasks[t].query, nodes_, {}, {}, {}},
+              std::make_shared<LoadedSums>(rooted.count, std::span<const plan::Probe>(), rooted.tables));
+  }
+  for (Worker& worker : state_) {
+    for (const Loaded& loaded : loaded_) {
+      if (loaded.sums) worker.sets.reserve(graph.base().vertices(), loaded.sums->tables);
     }
+  }
+}
+
+void Estimator::load_plan(const match::QueryTask& task, const plan::Plan& plan, const match::AnchorProgram& program) {
+  Loaded loaded{&program, &plan, task.query, nodes_, {}, {}, {}};
+  if (program.tables) {
+    load_sums(std::move(loaded), std::make_shared<LoadedSums>(*program.tables, plan.closing, 0));
+    return;
+  }
+  std::vector<double> products(program.program.positions, 1);  // of bounds, by position of the last loop's vertex
+  for (const plan::Node& node : program.program.nodes) {
+    // Nodes are laid out depth first, so the last product one position up is the parent's.
+    double bound = std::numeric_limits<double>::infinity();
+    for (const plan::Probe& probe : node.candidates.probes) {
+      const graph::Resolved& where = resolved_[probe.reading];
+      bound = std::min<double>(bound, where.store == nullptr ? 0 : where.store->longest(where.relation));
+    }
+    bound = std::max(bound, 1.0);
+    loaded.bounds.push_back(bound);
+    if (node.steps == 0) continue;
+    degree_ = std::max(degree_, bound);
+    products[node.position] = products[node.position - 1U] * bound;
+    reach_ = std::max(reach_, products[node.position]);
+  }
+  loaded.targets.assign(loaded.bounds.size(), 1);
+  nodes_ += loaded.bounds.size();
+  levels_ = std::max<double>(levels_, program.program.positions - 1);
+  loaded_.push_back(std::move(loaded));
+}
+
+void Estimator::load_sums(Loaded&& loaded, std::shared_ptr<const LoadedSums> sums) {
+  loaded.bounds.assign(sums->node_count(), std::numeric_limits<double>::infinity());
+  loaded.targets.assign(sums->node_count(), 1);
+  loaded.sums = std::move(sums);
+  nodes_ += loaded.bounds.size();
+  loaded_.push_back(std::move(loaded));
+}
+
+// `wanted`: as many are enough, of a whole graph.
+void Estimator::find_pieces(std::span<const match::QueryTask> tasks, double wanted) {
+  pieces_.clear();
+  thinned_ = 1;
+  for (std::uint32_t p = 0; p < passes_.size(); ++p) {
+    add_anchors(tasks, p, wanted);
+    add_roots(tasks, p);
+  }
+  loops_ = 0;
+  std::vector<double> degrees(loaded_.size());
+  for (const Piece& piece : pieces_) {
+    loops_ += piece.degree == 0 ? 1 : 0;
+    degrees[piece.program] += piece.degree;
+  }
+  // For the pilot.
+  for (std::size_t p = 0; p < loaded_.size(); ++p) {
+    if (loaded_[p].sums) loaded_[p].targets[0] = std::max(1.0, degrees[p] / pilot_sums);
+  }
+  reach_ *= loops_;
+  result_.pieces = pieces_.size();
+  result_.rounds = 0;
+  result_.walks = 0;
+  clear();
+}
+
+// Of a whole graph's anchors, one of each of as many parts of like size, until the pieces are enough.
+void Estimator::add_anchors(std::span<const match::QueryTask> tasks, std::uint32_t pass, double wanted) {
+  match::Concern concern(*graph_, tasks, resolved_);
+  const std::size_t all = passes_[pass].anchors.size();
+  if (passes_.size() == 1) {
+    for (double parts = wanted * anchors_per_walk; parts < static_cast<double>(all) / 2; parts *= anchors_per_walk) {
+      pieces_.clear();
+      Random random(seed_, std::numeric_limits<std::uint64_t>::max(), 0);
+      thinned_ = static_cast<double>(all) / std::ceil(parts);
+      for (double part = 0; part < parts; ++part) {
+        const auto at = static_cast<std::size_t>((part + random.uniform()) * thinned_);
+        add_anchor(concern, pass, static_cast<std::uint32_t>(std::min(at, all - 1)));
+      }
+      if (static_cast<double>(pieces_.size()) >= wanted) return;
+    }
+    pieces_.clear();
+    thinned_ = 1;
+  }
+  for (std::uint32_t a = 0; a < all; ++a) add_anchor(concern, pass, a);
+}
+
+void Estimator::add_anchor(match::Concern& concern, std::uint32_t pass, std::uint32_t anchor) {
+  const graph::Edge& edge = passes_[pass].anchors[anchor];
+  for (const match::PlanRef& plan : concern.of(edge)) {
+    const auto program = static_cast<std::uint32_t>(first_program_[plan.task] + plan.plan);
+    pieces_.push_back({pass, anchor, program, loaded_[program].sums ? match::table_degree(*graph_, edge.tail, edge.head) : 0});
+  }
+}
+
+void Estimator::add_roots(std::span<const match::QueryTask> tasks, std::uint32_t pass) {
+  const std::span<const VertexId> roots = passes_[pass].roots;
+  if (roots.empty()) return;
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const std::size_t end = t + 1 < tasks.size() ? first_program_[t + 1] : loaded_.size();
+    std::vector<std::vector<Piece>> parts((roots.size() + root_grain - 1) / root_grain);
+    workers_->for_each(parts.size(), 1, [&](unsigned, std::size_t first, std::size_t last) {
+      for (std::size_t part = first; part < last; ++part) {
+        for (std::size_t i = part * root_grain; i < std::min(roots.size(), (part + 1) * root_grain); ++i) {
+          if (!match::may_be_root(tasks[t], roots[i], resolved_)) continue;
+          parts[part].push_back(
+              {pass, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(end - 1), graph_->degree(roots[i])});
+        }
+      }
+    });
+    for (const auto& part : parts) pieces_.insert(pieces_.end(), part.begin(), part.end());
   }
 }
 
@@ -219,28 +316,45 @@ void Estimator::clear() {
 
 // One round over all pieces.
 void Estimator::round(Draw draw, double walks, std::uint64_t number) {
-  const auto pieces = static_cast<double>(pieces_.size());
-  const double kept = std::min(1.0, walks / pieces);  // share of the pieces that a round without walks begins with
+  const double kept = std::min(1.0, walks / loops_);  // share of the loops' pieces that a round without walks begins with
   workers_->for_each(pieces_.size(), grain, [&](unsigned index, std::size_t begin, std::size_t end) {
     Worker& worker = state_[index];
-    std::optional<Walker> walker;
+    std::optional<Walker> loops;
+    std::optional<SumWalker> sums;
     std::uint32_t pass = 0;
     for (std::size_t i = begin; i < end; ++i) {
       const Piece& piece = pieces_[i];
+      const Loaded& loaded = loaded_[piece.program];
       Random random(seed_, number, i);
       Visit visit{1, 1};
-      if (draw == Draw::walks) {
-        visit = {random.binomial(static_cast<std::uint64_t>(walks), 1 / pieces), pieces};
-      } else if (draw != Draw::all && kept < 1) {
+      if (loaded.sums) {
+        const double p = draw == Draw::all ? 1 : chance(piece.degree, loaded.targets[0]);
+        visit = {random.uniform() < p ? 1U : 0U, 1 / p};
+      } else if (draw == Draw::walks) {
+        visit = {random.binomial(static_cast<std::uint64_t>(walks), 1 / loops_), loops_};
+      } else if (draw != Draw::all) {
         visit = {random.uniform() < kept ? 1U : 0U, 1 / kept};
       }
       if (visit.walks == 0) continue;
-      if (!walker || piece.pass != pass) {
+      visit.scale *= thinned_;
+      if (!loops || piece.pass != pass) {
         pass = piece.pass;
-        walker.emplace(match::Lists(graph_->base(), resolved_, graph_->directed(), passes_[pass].pass), worker.scratch,
-                       worker.tally, draw, options_.leaves);
+        const match::Lists lists(graph_->base(), resolved_, graph_->directed(), passes_[pass].pass);
+        loops.emplace(lists, worker.scratch, worker.tally, draw, options_.leaves);
+        // Estimates of walks are divided by their number.
+        sums.emplace(lists, worker.scratch, worker.sets, worker.tally, draw, draw == Draw::walks ? walks : 1);
       }
-      const Walker::Signed sum = walker->run(loaded_[piece.program], passes_[pass].anchors[piece.anchor], visit, random);
+      const match::PassWork& work = passes_[pass];
+      if (loaded.sums) {
+        const SumWalker::Visit from{match::table_shares(piece.degree), visit.scale, static_cast<double>(piece.degree)};
+        if (loaded.plan == nullptr) {
+          sums->run(loaded, work.roots[piece.anchor], from, random);
+        } else {
+          sums->run(loaded, work.anchors[piece.anchor], from, random);
+        }
+        continue;
+      }
+      const Walker::Signed sum = loops->run(loaded, work.anchors[piece.anchor], visit, random);
       if (__builtin_add_overflow(worker.sums[piece.program], sum, &worker.sums[piece.program])) throw_count_overflow();
     }
   });
@@ -322,7 +436,7 @@ std::size_t Estimator::bytes() const noexcept {
   std::size_t sum = pieces_.capacity() * sizeof(Piece) + result_.lists.capacity() * sizeof(Access);
   for (const auto& part : parts_) sum += part.capacity() * sizeof(KeySum);
   for (const Worker& worker : state_) {
-    sum += worker.scratch.bytes() + worker.tally.accesses.bucket_count() * sizeof(KeySum) +
+    sum += worker.scratch.bytes() + worker.sets.bytes() + worker.tally.accesses.bucket_count() * sizeof(KeySum) +
            worker.sorted.capacity() * sizeof(KeySum);
   }
   return sum;

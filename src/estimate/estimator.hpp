@@ -11,6 +11,10 @@
 // and so learns how many partial matches each loop has; then every round visits each partial match of a loop with one
 // probability, M over their number, or all of them where they are fewer. A visited one stands for one over its probability. No
 // partial match is visited twice, and none is left out only because some list elsewhere is long.
+//
+// What is counted with tables is followed from a part of the anchors or roots (SumWalker), whichever the method: drawn in
+// proportion to their degrees, since the work of one grows with about the square of it, and least variance for the effort is
+// had by the square root of that. So many are drawn, and of a bound vertex's candidates, that some M lists are read.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +26,7 @@
 
 #include "base/parallel.hpp"
 #include "estimate/accesses.hpp"
+#include "estimate/sum_walker.hpp"
 #include "estimate/walker.hpp"
 #include "match/concern.hpp"
 #include "match/programs.hpp"
@@ -46,6 +51,8 @@ struct Options {
   double least = 0x1p10;  ///< M is clamped to between these, whatever its choice
   double most = 0x1p22;
   double round = 0x1p18;  ///< M is split into rounds of at most that many
+  /// M of a whole graph's first portion, at most: before anything tells what matching takes.
+  double first = std::numeric_limits<double>::infinity();
   /// Of what matching takes, for those who tell (Estimator::matched).
   double share = 0.05;
   /// No round is begun later; the first one always is.
@@ -84,29 +91,39 @@ class Estimator {
   [[nodiscard]] std::size_t bytes() const noexcept;
 
  private:
+  // An anchor or root and a plan that it concerns.
   struct Piece {
     std::uint32_t pass;
-    std::uint32_t anchor;
+    std::uint32_t anchor;   // or root
     std::uint32_t program;  // index into loaded_
+    std::uint32_t degree;   // of what is counted with tables; 0: a program of loops
   };
   using KeySum = std::pair<std::uint64_t, Tally::Fixed>;
   struct Worker {
     match::Scratch scratch;
+    SumScratch sets;
     Tally tally;
     std::vector<Walker::Signed> sums;  // by program
     std::vector<KeySum> sorted;        // the tally's accesses
   };
 
-  void prepare(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
-               const match::Programs& programs);
-  void load(std::span<const match::QueryTask> tasks, const match::Programs& programs);
+  void load(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
+            const match::Programs& programs);
+  void load_plan(const match::QueryTask& task, const plan::Plan& plan, const match::AnchorProgram& program);
+  void load_sums(Loaded&& loaded, std::shared_ptr<const LoadedSums> sums);
+  void find_pieces(std::span<const match::QueryTask> tasks, double wanted);
+  void add_anchor(match::Concern& concern, std::uint32_t pass, std::uint32_t anchor);
+  void add_anchors(std::span<const match::QueryTask> tasks, std::uint32_t pass, double wanted);
+  void add_roots(std::span<const match::QueryTask> tasks, std::uint32_t pass);
   void clear();
   void round(Draw draw, double walks, std::uint64_t number);
+  void pilot(double walks);
   void run_walks(double first);
   void run_even(double walks);
   void set_targets(double walks);
   void remember_populations();
   [[nodiscard]] double first_walks(std::span<const match::PassWork> passes) const;
+  [[nodiscard]] bool whole() const noexcept;
   [[nodiscard]] double affordable(double walks) const noexcept;
   void merge();
   [[nodiscard]] double least_access();
@@ -117,6 +134,8 @@ class Estimator {
   Options options_;
   std::vector<Worker> state_;
   std::vector<Piece> pieces_;
+  double loops_ = 0;    // of the pieces, programs of loops
+  double thinned_ = 1;  // anchors of which one is among the pieces
   std::vector<Loaded> loaded_;
   std::vector<std::size_t> first_program_;  // by task, into loaded_
   std::size_t nodes_ = 0;

@@ -248,6 +248,7 @@ Selection select_within(const graph::DataGraph& graph, std::span<const match::Pa
       reach(edge.tail, 0);
       reach(edge.head, 0);
     }
+    for (const VertexId root : pass.roots) reach(root, 0);
   }
   const Parts all(reached.size(), workers);
   std::vector<std::vector<VertexId>> found(all.count());
@@ -285,10 +286,9 @@ unsigned hops_of(std::span<const match::QueryTask> tasks) {
   for (const match::QueryTask& task : tasks) {
     const plan::BoundQuery& query = *task.query;
     const auto all = static_cast<std::uint32_t>((std::uint64_t{1} << query.vertices()) - 1);
-    for (const plan::BoundEdge& edge : query.edges) {
-      std::uint32_t reached = 1U << edge.source | 1U << edge.target;
+    // The lists of the last vertices are needed only between two of them; like VSGM, take them along.
+    const auto hops_from = [&](std::uint32_t reached) {
       unsigned hops = 0;
-      // The lists of the last vertices are needed only between two of them; like VSGM, take them along.
       for (; reached != all; ++hops) {
         std::uint32_t next = reached;
         for (std::uint32_t rest = reached; rest != 0; rest &= rest - 1) {
@@ -296,8 +296,10 @@ unsigned hops_of(std::span<const match::QueryTask> tasks) {
         }
         reached = next;
       }
-      most = std::max(most, hops);
-    }
+      return hops;
+    };
+    for (const plan::BoundEdge& edge : query.edges) most = std::max(most, hops_from(1U << edge.source | 1U << edge.target));
+    if (task.plans->rooted) most = std::max(most, hops_from(1U << task.plans->rooted->vertex));
   }
   return most;
 }

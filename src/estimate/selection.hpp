@@ -85,12 +85,12 @@ class Prior {
 [[nodiscard]] Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, std::size_t budget,
                                          Workers* workers = nullptr);
 
-/// Those within `hops` of the ends of the passes' anchors along any edges, near ones first, as VSGM (Jiang et al., 2022) copies
-/// them; the first that does not fit ends it.
+/// Those within `hops` of the ends of the passes' anchors, and of their roots, along any edges, near ones first, as VSGM (Jiang
+/// et al., 2022) copies them; the first that does not fit ends it.
 [[nodiscard]] Selection select_within(const graph::DataGraph& graph, std::span<const match::PassWork> passes, unsigned hops,
                                       const BytesOf& bytes, std::size_t budget, Workers* workers = nullptr);
 
-/// How far from a changed edge the matches of the tasks can reach: so many hops hold every list that matching may read.
+/// How far from an anchor or root the matches of the tasks can reach: so many hops hold every list that matching may read.
 [[nodiscard]] unsigned hops_of(std::span<const match::QueryTask> tasks);
 
 /// By true counts, a vertex's accesses and whether it was cached.

@@ -10,6 +10,7 @@
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -62,7 +63,7 @@ class Tally {
  public:
   __extension__ using Fixed = unsigned __int128;
   static constexpr double unit = 0x1p16;
-  static Fixed fixed(double value) noexcept { return static_cast<Fixed>(value < 0x1p84 ? value * unit : 0x1p100); }
+  static Fixed fixed(double value) noexcept { return static_cast<Fixed>(value < 0x1p84 ? value * unit + 0.5 : 0x1p100); }
   static double value(Fixed sum) noexcept { return static_cast<double>(sum) / unit; }
 
   boost::unordered_flat_map<std::uint64_t, Fixed> accesses;  ///< key: vertex << 1 | derived
@@ -74,14 +75,19 @@ class Tally {
   }
 };
 
+struct LoadedSums;
+
 /// A program as the walker needs it. What it points to outlives it.
 struct Loaded {
   const match::AnchorProgram* program;
-  const plan::Plan* plan;
+  const plan::Plan* plan;  ///< null: of a root
   const plan::BoundQuery* query;
   std::size_t first_node = 0;   ///< in Tally::partial_matches
   std::vector<double> bounds;   ///< by node: no partial match has more candidates
   std::vector<double> targets;  ///< by node: partial matches that a visited one is to stand for (Draw::even)
+  /// Set where it is counted with tables: its nodes are those of the sums then, and targets[0] is the weight that a visited
+  /// anchor or root is to stand for.
+  std::shared_ptr<const LoadedSums> sums;
 };
 
 class Walker {

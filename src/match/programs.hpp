@@ -2,7 +2,9 @@
 // must make alike.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,7 +17,20 @@ struct AnchorProgram {
   plan::Program program;
   bool sums = false;   ///< results add to PlanResult::sum, else to PlanResult::found
   bool plain = false;  ///< see is_plain
+  /// Set by a backend that counts the plan with tables (match/tree_sum.hpp) instead: its count plan, without a prefix.
+  std::optional<plan::CountPlan> tables{};
 };
+
+/// With tables, work that enumerates candidates is split: into so many shares at an anchor or root of this degree.
+[[nodiscard]] constexpr std::uint32_t table_shares(std::uint32_t degree) noexcept {
+  constexpr std::uint32_t share_degree = 32;
+  constexpr std::uint32_t max_shares = 4096;
+  return std::clamp(degree / share_degree, 1U, max_shares);
+}
+/// The degree that counts: of both ends of an anchor together, of a root alone.
+[[nodiscard]] inline std::uint32_t table_degree(const graph::DataGraph& graph, VertexId tail, VertexId head) noexcept {
+  return tail == head ? graph.degree(tail) : graph.degree(tail) + graph.degree(head);
+}
 
 /// Whether each query edge but the anchor's can be mapped in one way only, so that vertices alone tell matches apart.
 [[nodiscard]] bool is_plain(const plan::BoundQuery& query, const plan::Plan& plan, std::span<const graph::Resolved> resolved);

@@ -1,16 +1,14 @@
 #include "match/tree_sum.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/checked.hpp"
+#include "match/elimination.hpp"
 
 namespace deltamatch::match {
 
 namespace {
 
-// Looking a list up costs about as much as reading this many entries.
-constexpr double look_up_cost = 8;
 // Lists from this length on are filtered with vector instructions before weights are looked up.
 constexpr std::uint32_t filtered_list = 8;
 
@@ -60,17 +58,17 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
     ++nodes_[tree.edges[e].b].open_edges;
   }
   while (open_ != 0) {
-    const Step step = cheapest_step(tree);
+    const Elimination step = next_elimination(tree, open_, nodes_);
     const plan::TreeEdge& edge = tree.edges[step.edge];
     const std::size_t into = rest = step.into_a ? edge.a : edge.b;
     const std::size_t leaf = step.into_a ? edge.b : edge.a;
-    if (step.way == Way::reach) {
+    if (step.way == Elimination::Way::reach) {
       reach(edge, step.into_a, tree.vertices[into]);
     } else {
       open_ &= ~(1u << step.edge);
       --nodes_[into].open_edges;
       --nodes_[leaf].open_edges;
-      if (step.way == Way::push) {
+      if (step.way == Elimination::Way::push) {
         push(edge, step.into_a, tree.vertices[into]);
       } else {
         summed = open_ == 0;
@@ -205,51 +203,6 @@ void TreeSum<Weight>::take_share(Node& node, Share share) {
   node.ids = ids;
   node.weights = weights;
   node.size = size;
-}
-
-template <class Weight>
-typename TreeSum<Weight>::Step TreeSum<Weight>::cheapest_step(const plan::Factor& tree) const {
-  Step best{0, true, Way::pull, -1};
-  const bool last = std::has_single_bit(open_);
-  const auto consider = [&](std::size_t edge, bool into_a, Way way, double cost) {
-    if (best.cost < 0 || cost < best.cost) best = {edge, into_a, way, cost};
-  };
-  for (std::uint32_t rest = open_; rest != 0; rest &= rest - 1) {
-    const auto e = static_cast<std::size_t>(std::countr_zero(rest));
-    const plan::TreeEdge& edge = tree.edges[e];
-    for (const bool into_a : {true, false}) {
-      const Node& into = nodes_[into_a ? edge.a : edge.b];
-      const Node& leaf = nodes_[into_a ? edge.b : edge.a];
-      if (leaf.open_edges != 1) continue;
-      const double out = into_a ? edge.b_degree : edge.a_degree;   // list of a leaf candidate
-      const double back = into_a ? edge.a_degree : edge.b_degree;  // list of a neighbour's candidate
-      if (!into.bare) {
-        consider(e, into_a, Way::pull, static_cast<double>(into.size) * (look_up_cost + (leaf.bare ? 0 : back)));
-      }
-      if (!leaf.bare && (!into.bare || !last)) {
-        consider(e, into_a, Way::push,
-                 static_cast<double>(leaf.size) * (look_up_cost + 2 * out) + static_cast<double>(into.bare ? 0 : into.size));
-      }
-    }
-  }
-  return best.cost < 0 ? cheapest_reach(tree) : best;
-}
-
-// The tree is joined to a matched vertex, so somewhere a vertex with candidates meets one without.
-template <class Weight>
-typename TreeSum<Weight>::Step TreeSum<Weight>::cheapest_reach(const plan::Factor& tree) const {
-  Step best{0, true, Way::reach, -1};
-  for (std::uint32_t rest = open_; rest != 0; rest &= rest - 1) {
-    const auto e = static_cast<std::size_t>(std::countr_zero(rest));
-    const plan::TreeEdge& edge = tree.edges[e];
-    for (const bool into_a : {true, false}) {
-      const Node& from = nodes_[into_a ? edge.b : edge.a];
-      if (from.bare || !nodes_[into_a ? edge.a : edge.b].bare) continue;
-      const double cost = static_cast<double>(from.size) * (look_up_cost + (into_a ? edge.b_degree : edge.a_degree));
-      if (best.cost < 0 || cost < best.cost) best = {e, into_a, Way::reach, cost};
-    }
-  }
-  return best;
 }
 
 template <class Weight>

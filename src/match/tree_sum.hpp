@@ -38,21 +38,12 @@ class TreeSum {
     bool bare = false;
     std::uint8_t open_edges = 0;
   };
-  enum class Way : std::uint8_t { pull, push, reach };
-  struct Step {
-    std::size_t edge;
-    bool into_a;  // the leaf is b, its neighbour a
-    Way way;
-    double cost;
-  };
 
   Weight single(const plan::Factor& tree, Share share);
   Weight choose(const plan::Factor& tree, std::size_t size, const Weight* weights);
   bool fill(const plan::Candidates& wanted, Node& node);
   void take_share(Node& node, Share share);
   void weigh(const plan::Candidates& wanted, Node& node);
-  [[nodiscard]] Step cheapest_step(const plan::Factor& tree) const;
-  [[nodiscard]] Step cheapest_reach(const plan::Factor& tree) const;
   void push(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted);
   /// Adds the weight of each of the leaf's candidates to all that its list leads to.
   void spread(const plan::TreeEdge& edge, bool into_a, const Node& leaf, const plan::Candidates& into_wanted,

@@ -136,6 +136,62 @@ TEST_P(Unbiased, OnDirectedLabelledWildcards) {
   expect_unbiased(world, GetParam());
 }
 
+// Whole graphs, from data vertices: sums with tables.
+TEST_P(Unbiased, OnRoots) {
+  for (const char* pattern : {"(a)--(b)--(c)--(d)--(a)--(e)--(b)", "(a)--(b)--(c)--(d)--(e)--(a)",
+                              "(a)--(b)--(c)--(d)--(a)--(c)", "(a)--(b)--(c)--(d)--(e)--(f)--(a)"}) {
+    SCOPED_TRACE(pattern);
+    WorldOptions options;
+    options.edges = 70;
+    options.skew = 1.5;
+    World world(options, 14);
+    world.add(parse_pattern(pattern, "test"));
+    world.take_whole(CountFrom::vertices);
+    ASSERT_TRUE(world.tasks[0].plans->rooted);
+    expect_unbiased(world, GetParam());
+  }
+}
+
+// Of a hub, whose work is split, too.
+TEST_P(Unbiased, OnRootsWithLabels) {
+  WorldOptions options;
+  options.directed = true;
+  options.vertices = 90;
+  options.edges = 600;
+  options.inserted = options.removed = 0;
+  options.vertex_labels = 2;
+  options.edge_labels = 2;
+  World world(options, 15);
+  world.make_star(3, 80);
+  world.add(parse_pattern("(a:V0)-[:E0]->(b:V1)-[:E0]->(c:V0), (a)-[:E0]->(d:V1)-[:E0]->(c), (a)-[:E0]->(e:V0)", "test"));
+  world.take_whole(CountFrom::vertices);
+  ASSERT_TRUE(world.tasks[0].plans->rooted);
+  EXPECT_GT(match::table_shares(world.graph.degree(3)), 1);
+  expect_unbiased(world, GetParam());
+}
+
+// Whole graphs, from data edges: loops that find each match once, and sums with tables, of batches as well.
+TEST_P(Unbiased, OnAllEdges) {
+  World world({.vertices = 40, .edges = 160}, 16);
+  world.add(parse_pattern("(a)--(b)--(c)--(d)--(a)--(c)", "test"));
+  world.take_whole(CountFrom::edges);
+  expect_unbiased(world, GetParam());
+  World tables({.edges = 60}, 17);
+  tables.add(parse_pattern("(a)--(b)--(c)--(d)--(e)--(f)--(a)", "test"));
+  tables.take_whole(CountFrom::edges);
+  EXPECT_GT(tables.use_tables(), 0);
+  expect_unbiased(tables, GetParam());
+}
+
+TEST_P(Unbiased, OnTablesOfABatch) {
+  World world({.edges = 60}, 18);
+  world.add(parse_pattern("(a)--(b)--(c)--(d)--(e)--(f)--(a)", "test"));
+  world.add(parse_pattern("(a)--(b)--(c)--(d)", "test"));
+  world.stage();
+  EXPECT_GT(world.use_tables(), 0);
+  expect_unbiased(world, GetParam());
+}
+
 std::string setting_name(const testing::TestParamInfo<Setting>& info) { return name_of(info.param); }
 INSTANTIATE_TEST_SUITE_P(Methods, Unbiased,
                          testing::Values(Setting{Method::walks, 3000}, Setting{Method::walks, 30000}, Setting{Method::even, 16},
@@ -332,6 +388,17 @@ TEST(Estimator, HasNothingToDoWithoutConcern) {
   EXPECT_TRUE(estimator.run(world.graph, world.passes, {}, {}).lists.empty());
 }
 
+/// Of the most accessed twentieth, by a cache of one tenth of what is accessed.
+double coverage(const Accesses& truth, const Accesses& estimate) {
+  const auto one = [](const StoredVertex&) { return std::size_t{1}; };
+  const std::vector<StoredVertex> hot = select(estimate.lists, one, truth.lists.size() / 10).hot;
+  std::vector<Accessed> accessed;
+  for (const Access& access : truth.lists) {
+    accessed.push_back({access.times, std::binary_search(hot.begin(), hot.end(), access.at)});
+  }
+  return top_lists(accessed, std::vector{0.05}).front().coverage;
+}
+
 // A power law: the heaviest of 20,000 vertices has hundreds of neighbours. A cache of one tenth of what is accessed holds the
 // most accessed twentieth, whichever way the walks are drawn.
 TEST(Estimator, CoversTheMostAccessedListsOfASkewedGraph) {
@@ -348,24 +415,52 @@ TEST(Estimator, CoversTheMostAccessedListsOfASkewedGraph) {
     Workers workers(2);
     Estimator estimator(workers);
     const Accesses truth = estimator.count(world.graph, world.passes, world.tasks, world.programs);
-    const auto covered = [&](const Accesses& estimate) {
-      const auto one = [](const StoredVertex&) { return std::size_t{1}; };
-      const std::vector<StoredVertex> hot = select(estimate.lists, one, truth.lists.size() / 10).hot;
-      std::vector<Accessed> accessed;
-      for (const Access& access : truth.lists) {
-        accessed.push_back({access.times, std::binary_search(hot.begin(), hot.end(), access.at)});
-      }
-      return top_lists(accessed, std::vector{0.05}).front().coverage;
-    };
-    const double even = covered(estimator.run(world.graph, world.passes, world.tasks, world.programs));
+    const double even = coverage(truth, estimator.run(world.graph, world.passes, world.tasks, world.programs));
     Options options;
     options.method = Method::walks;
     Estimator walker(workers, options);
-    const double walks = covered(walker.run(world.graph, world.passes, world.tasks, world.programs));
+    const double walks = coverage(truth, walker.run(world.graph, world.passes, world.tasks, world.programs));
     RecordProperty(std::string("coverage of ") + pattern, std::to_string(even) + " even, " + std::to_string(walks) + " walks");
     EXPECT_GE(even, 0.9) << pattern;
     EXPECT_GE(even, walks) << pattern;
   }
+}
+
+TEST(Estimator, CoversTheMostAccessedListsOfAWholeGraph) {
+  for (const CountFrom from : {CountFrom::vertices, CountFrom::edges}) {
+    for (const char* pattern : {"(a)--(b)--(c)--(d)--(a)--(e)--(b)", "(a)--(b)--(c)--(d)--(a)--(c)"}) {
+      World world({.vertices = 20000, .edges = 60000, .inserted = 0, .removed = 0, .skew = 2.5}, 52);
+      world.add(parse_pattern(pattern, "test"));
+      world.take_whole(from);
+      Workers workers(2);
+      Estimator estimator(workers);
+      const Accesses truth = estimator.count(world.graph, world.passes, world.tasks, world.programs);
+      Accesses estimate = estimator.run(world.graph, world.passes, world.tasks, world.programs);
+      Prior prior(workers);
+      const auto bytes = [&](const StoredVertex& at) {
+        return at.derived ? 0 : 8 + std::size_t{4} * world.graph.degree(at.vertex);
+      };
+      const auto expected = prior.temper(world.graph, estimate.lists, bytes, 40000);
+      estimate.lists.assign(expected.begin(), expected.end());
+      EXPECT_GE(coverage(truth, estimate), 0.85) << pattern << (from == CountFrom::vertices ? " from vertices" : " from edges");
+    }
+  }
+}
+
+TEST(Estimator, BeginsWithFewWalksThroughAWholeGraph) {
+  World world({.vertices = 3000, .edges = 20000}, 53);
+  world.add(parse_pattern("(a)--(b)--(c)--(d)--(a)--(c)", "test"));
+  world.take_whole(CountFrom::edges);
+  Workers workers(2);
+  Options options;
+  options.first = 1500;
+  Estimator estimator(workers, options);
+  const auto run = [&] { return estimator.run(world.graph, world.passes, world.tasks, world.programs); };
+  const Accesses first = run();
+  EXPECT_EQ(first.walks, 1500);
+  EXPECT_EQ(first.pieces, 12000) << "of 20,000 anchors four for each walk, in both orientations";
+  estimator.matched(1e9);
+  EXPECT_EQ(run().walks, 6000) << "and then as many as pay";
 }
 
 }  // namespace

@@ -227,6 +227,21 @@ TEST_F(Policies, KHopHoldsEveryListThatMatchingReads) {
   }
 }
 
+TEST(KHop, HoldsEveryListThatIsReadFromRoots) {
+  World world({.vertices = 400, .edges = 500}, 9);
+  world.add(parse_pattern("(a)--(b)--(c)--(d)--(a)--(e)--(b)", "house"));
+  world.take_whole(CountFrom::vertices);
+  world.passes[0].roots = world.passes[0].roots.first(20);
+  EXPECT_EQ(hops_of(world.tasks), 2);
+  const auto bytes = [&](const StoredVertex& at) -> std::size_t { return at.derived ? 0 : world.graph.degree(at.vertex); };
+  const Selection within = select_within(world.graph, world.passes, hops_of(world.tasks), bytes, 1 << 20);
+  Workers workers(1);
+  Estimator estimator(workers);
+  const Accesses& truth = estimator.count(world.graph, world.passes, world.tasks, world.programs);
+  EXPECT_FALSE(truth.lists.empty());
+  for (const Access& access : truth.lists) EXPECT_EQ(std::count(within.hot.begin(), within.hot.end(), access.at), 1);
+}
+
 TEST(TopLists, AreTheMostAccessed) {
   std::vector<Accessed> truth;
   for (int v = 0; v < 100; ++v) truth.push_back({100.0 - v, v == 0 || v == 1 || v == 3 || v == 50});

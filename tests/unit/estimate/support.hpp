@@ -76,7 +76,8 @@ class World {
   void make_star(VertexId hub, VertexId end) {
     graph::NetBatch star;
     for (VertexId leaf = 0; leaf < end; ++leaf) {
-      if (leaf != hub) star.inserted.push_back(graph.ranked(hub, leaf, edge_labels_[0]));
+      const graph::Edge edge = graph.ranked(hub, leaf, edge_labels_[0]);
+      if (leaf != hub && !graph.contains(edge)) star.inserted.push_back(edge);
     }
     std::sort(star.inserted.begin(), star.inserted.end());
     Workers workers(1);
@@ -93,6 +94,39 @@ class World {
     for (std::size_t q = 0; q < queries_.size(); ++q) tasks.push_back({queries_[q].get(), &plans_[q], lists_[q]});
     passes = {{match::Pass::removed, batch_.removed}, {match::Pass::added, batch_.inserted}};
     programs = match::make_programs(tasks, graph.resolved());
+  }
+
+  /// Instead: the settled graph as a whole, its queries counted from data vertices where `from` says so and they can be, else
+  /// from data edges.
+  void take_whole(CountFrom from) {
+    graph.resolve_all();
+    for (std::size_t q = 0; q < queries_.size(); ++q) {
+      plans_.push_back(plan::make_static_plans(*queries_[q], {{}, true, lists_[q], from}));
+    }
+    for (std::size_t q = 0; q < queries_.size(); ++q) tasks.push_back({queries_[q].get(), &plans_[q], lists_[q]});
+    programs = match::make_programs(tasks, graph.resolved());
+    for (VertexId v = 0; v < graph.base().vertices(); ++v) {
+      if (graph.degree(v) > 0) roots_.push_back(v);
+      graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) { anchors_.push_back(edge); });
+    }
+    if (std::ranges::all_of(plans_, [](const plan::QueryPlans& plans) { return plans.rooted.has_value(); })) {
+      passes = {{match::Pass::whole, {}, roots_}};
+    } else {
+      passes = {{match::Pass::whole, anchors_}};
+    }
+  }
+  /// Lets plans be counted with tables that have no prefix to be enumerated first. Returns how many.
+  std::size_t use_tables() {
+    std::size_t count = 0;
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      for (std::size_t p = 0; p < programs[t].size(); ++p) {
+        const plan::CountPlan& sums = tasks[t].plans->plans[p].count;
+        if (!programs[t][p].sums || sums.prefix != 0 || sums.ordered) continue;
+        programs[t][p].tables = sums;
+        ++count;
+      }
+    }
+    return count;
   }
 
   Query draw_query(unsigned vertices) {
@@ -155,6 +189,8 @@ class World {
   std::vector<std::unique_ptr<plan::BoundQuery>> queries_;
   std::vector<bool> lists_;
   std::vector<plan::QueryPlans> plans_;
+  std::vector<VertexId> roots_;
+  std::vector<graph::Edge> anchors_;
 };
 
 }  // namespace deltamatch::estimate

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "dump.hpp"
+#include "estimate/selection.hpp"
 #include "gpu/check.hpp"
 #include "host_ops.hpp"
 #include "random_graph.hpp"
+#include "unit/estimate/support.hpp"
 
 namespace deltamatch::gpu {
 namespace {
@@ -268,6 +272,36 @@ TEST(DeviceGraph, AResidentGraphThatOutgrowsItsMemorySaysSo) {
   graph.stage(300000, 100);
   graph.settle();
   EXPECT_THROW(mirror.begin(graph.graph(), graph.graph().resolved()), DeviceOutOfMemory);
+}
+
+// What walks through static plans find hot is what lies on the device.
+TEST(DeviceGraphOfAWholeGraph, HoldsTheListsThatTheEstimateSelects) {
+  for (const CountFrom from : {CountFrom::vertices, CountFrom::edges}) {
+    estimate::World world({.vertices = 3000, .edges = 9000, .inserted = 0, .removed = 0, .skew = 2.5}, 61);
+    world.add(parse_pattern("(a)--(b)--(c)--(d)--(a)--(e)--(b)", "house"));
+    world.take_whole(from);
+    const std::vector<graph::Resolved> resolved = world.graph.resolved();
+    Workers workers(2);
+    HostOps::Figures figures;
+    DeviceGraph mirror(std::make_unique<HostOps>(figures), {Storage::cached, std::size_t{1} << 20}, workers);
+    estimate::Estimator estimator(workers);
+    estimate::Selector selector(workers);
+    mirror.begin(world.graph, resolved);
+    const auto stored = [](const estimate::StoredVertex& at) { return HotVertex{at.vertex, at.derived ? 1U : 0U}; };
+    const auto bytes_of = [&](const estimate::StoredVertex& at) { return mirror.packed_bytes(stored(at)); };
+    const std::size_t budget = 20000;
+    const auto& estimate = estimator.run(world.graph, world.passes, world.tasks, world.programs);
+    const estimate::Selection selection = estimate::select(estimate.lists, bytes_of, budget);
+    EXPECT_LE(selection.bytes, budget);
+    EXPECT_GT(selection.bytes, budget * 9 / 10);
+    std::vector<HotVertex> hot;
+    for (const estimate::StoredVertex& at : selection.hot) hot.push_back(stored(at));
+    mirror.select(hot);
+    for (VertexId v = 0; v < world.graph.base().vertices(); ++v) {
+      EXPECT_EQ(mirror.holds({v, 0}),
+                std::binary_search(selection.hot.begin(), selection.hot.end(), estimate::StoredVertex{v, false}));
+    }
+  }
 }
 
 }  // namespace

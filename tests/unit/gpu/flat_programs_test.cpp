@@ -31,7 +31,9 @@ Query lollipop(unsigned path, unsigned clique) {
 FlatPrograms flatten_all(const World& world, std::vector<bool>& left_out) {
   FlatPrograms flat;
   const auto resolved = world.graph.resolved();
-  flatten(world.graph, resolved, world.passes, world.tasks, world.programs, GpuTables::automatic, flat, left_out);
+  match::Programs programs = world.programs;
+  choose_tables(world.tasks, resolved, GpuTables::automatic, programs);
+  flatten(world.graph, resolved, world.passes, world.tasks, programs, flat, left_out);
   return flat;
 }
 

@@ -41,7 +41,9 @@ TEST(FlatSums, EveryAnchorIsWorkedByEachProgramOnce) {
     FlatPrograms flat;
     std::vector<bool> left_out;
     const auto resolved = world.graph.resolved();
-    flatten(world.graph, resolved, world.passes, world.tasks, world.programs, GpuTables::always, flat, left_out);
+    match::Programs programs = world.programs;
+    choose_tables(world.tasks, resolved, GpuTables::always, programs);
+    flatten(world.graph, resolved, world.passes, world.tasks, programs, flat, left_out);
     ASSERT_FALSE(flat.tables.empty());
     // By program and anchor: the shares that there are, and how many there should be.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::set<std::uint32_t>, std::uint32_t>> shares;
@@ -84,7 +86,9 @@ TEST(FlatSums, ListsWithParallelEdgesAreLeftToLoops) {
   FlatPrograms flat;
   std::vector<bool> left_out;
   const auto resolved = world.graph.resolved();
-  flatten(world.graph, resolved, world.passes, world.tasks, world.programs, GpuTables::always, flat, left_out);
+  match::Programs programs = world.programs;
+  choose_tables(world.tasks, resolved, GpuTables::always, programs);
+  flatten(world.graph, resolved, world.passes, world.tasks, programs, flat, left_out);
   ASSERT_FALSE(flat.tables.empty());
   for (const ProgramOrigin& origin : flat.tables.origins) EXPECT_EQ(origin.task, 1);
 }
