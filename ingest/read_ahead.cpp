@@ -48,6 +48,12 @@ void ReadAhead::run() {
   changed_.notify_all();
 }
 
+const PositionedBatch* ReadAhead::upcoming(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, stop, [this] { return ended_ || !ready_.empty(); });
+  return ready_.empty() ? nullptr : &ready_.front();
+}
+
 bool ReadAhead::next(PositionedBatch& batch) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return ended_ || !ready_.empty(); });

@@ -5,6 +5,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -26,6 +27,10 @@ class ReadAhead {
   /// threw, once all batches before that have been handed over.
   bool next(PositionedBatch& batch);
 
+  /// What the following call of next will hand over, as it will; waits for it. Null where that is to stop or there is none. Any
+  /// thread, between two calls of next.
+  const PositionedBatch* upcoming(const std::stop_token& stop);
+
  private:
   void run();
 
@@ -33,7 +38,7 @@ class ReadAhead {
   RecordSource& source_;
   const std::size_t depth_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::deque<PositionedBatch> ready_;  // guarded by mutex_, as all below
   std::vector<PositionedBatch> free_;
   std::exception_ptr failure_;

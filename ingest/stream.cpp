@@ -96,6 +96,11 @@ class Stream final : public BatchSource {
     return false;
   }
 
+  const UpdateBatch* upcoming(const std::stop_token& stop) override {
+    const PositionedBatch* batch = reader_ ? reader_->upcoming(stop) : nullptr;
+    return batch == nullptr ? nullptr : &batch->updates;
+  }
+
   void settle(const PositionedBatch& batch, std::span<const Reject> rejects) override {
     for (std::size_t r = 0; r < reject_reason_count; ++r) counters_.by_reason[r] += batch.refused()[r];
     for (const Reject& reject : rejects) ++counters_.by_reason[static_cast<std::size_t>(reject.reason)];

@@ -3,8 +3,8 @@
 //   auto stream = open_stream(path, options);
 //   PositionedBatch batch;
 //   while (stream->next(batch)) {
-//     auto result = engine.process(batch.updates, stream->on_reject(), sink);
-//     stream->settle(batch, result.rejects);
+//     auto result = engine.process(batch.updates, stream->on_reject(), sink, [&](auto& stop) { return stream->upcoming(stop);
+//     }); stream->settle(batch, result.rejects);
 //   }
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,9 @@ class BatchSource {
   /// Fills `batch` (its memory is reused), which is empty only where it is cut so. False at the end of the stream. Throws Error
   /// where the input cannot be read further; every batch before that point has been handed over.
   virtual bool next(PositionedBatch& batch) = 0;
+  /// The batch that the following call of next will most likely give; see deltamatch::Upcoming. Any thread, while no other
+  /// member but progress is called.
+  virtual const UpdateBatch* upcoming(const std::stop_token& stop) = 0;
   /// To be called once per batch, after the engine took it: counts what was refused, by the codec or by the engine, and writes
   /// dead letters. With OnError::fail it throws Error with file:line, what and remedy if anything was.
   virtual void settle(const PositionedBatch& batch, std::span<const Reject> rejects) = 0;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,12 @@ struct QueryOptions {
   friend bool operator==(const QueryOptions&, const QueryOptions&) = default;
 };
 
+/// Tells the engine which batch it will be given next, so that ids of that one are looked up while this one is matched. Only
+/// where a backend matches: CPU cores that match have no time to spare. No bearing on results, whichever batch is next. Asked
+/// by a thread of the engine's own, it waits until that batch is known or it is to stop; null: none is. The batch stays as it
+/// is until the call of process returns. Exceptions count as null.
+using Upcoming = std::function<const UpdateBatch*(const std::stop_token& stop)>;
+
 /// Names a standing query; never reused within one engine.
 enum class QueryId : std::uint32_t {};
 
@@ -69,6 +76,7 @@ struct StepSeconds {
   double cache = 0;
   double match = 0;
   double settle = 0;
+  double anticipate = 0;  ///< looking up the ids of the next batch, beside the steps of this one that follow `apply`
   StepSeconds& operator+=(const StepSeconds& other) noexcept;
 };
 
@@ -228,7 +236,8 @@ class Engine {
 
   /// Applies one batch and finds the matches that appeared and vanished. Matches of listing queries go to `sink` (which may be
   /// null) once all of the batch's matching has succeeded.
-  BatchResult process(const UpdateBatch& batch, OnReject on_reject = OnReject::stop, MatchSink* sink = nullptr);
+  BatchResult process(const UpdateBatch& batch, OnReject on_reject = OnReject::stop, MatchSink* sink = nullptr,
+                      const Upcoming& upcoming = {});
 
   /// Applies a batch that was processed before, by another engine: it counts as a batch, but nothing is matched. So a log of
   /// batches brings an engine to where the other was. Refused records are left out.

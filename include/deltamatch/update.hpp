@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "deltamatch/id.hpp"
@@ -84,13 +85,27 @@ class UpdateBatch {
   [[nodiscard]] std::optional<Timestamp> watermark() const noexcept { return watermark_; }
   [[nodiscard]] bool tells_watermark() const noexcept { return tells_watermark_; }
 
+  /// Names what the batch holds: where two batches, or one at two times, bear the same number, the updates of the one are the
+  /// first of the other's. Not 0. It moves along with the contents.
+  [[nodiscard]] std::uint64_t edition() const noexcept { return edition_.number; }
+
   [[nodiscard]] std::span<const Update> updates() const noexcept { return updates_; }
   [[nodiscard]] std::size_t size() const noexcept { return updates_.size(); }
   [[nodiscard]] bool empty() const noexcept { return updates_.empty(); }
 
  private:
   class Text;
+  struct Edition {
+    Edition() noexcept;
+    Edition(Edition&& other) noexcept : Edition() { std::swap(number, other.number); }
+    Edition& operator=(Edition&& other) noexcept {
+      number = std::exchange(other.number, Edition().number);
+      return *this;
+    }
+    std::uint64_t number;
+  };
   std::vector<Update> updates_;
+  Edition edition_;
   std::optional<Timestamp> watermark_;
   bool tells_watermark_ = false;
   std::unique_ptr<Text> text_;

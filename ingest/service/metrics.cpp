@@ -177,6 +177,7 @@ void Metrics::batch(const BatchResult& result, std::span<const std::string> name
   add(series_->superseded, result.ignored.superseded);
   add(series_->late, result.ignored.late);
   step("apply", result.seconds.apply);
+  step("anticipate", result.seconds.anticipate);
   step("estimate", result.seconds.estimate);
   step("cache", result.seconds.cache);
   step("match", result.seconds.match);

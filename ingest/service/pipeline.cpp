@@ -191,7 +191,12 @@ void Pipeline::process(InputBatch& batch) {
   const OnError on_error = context_.options.input.on_error;
   Commit commit;
   commit.queries = queries_.names();
-  commit.result = engine_.process(batch.updates, on_error == OnError::fail ? OnReject::stop : OnReject::skip, &router_);
+  const Upcoming upcoming = [this](const std::stop_token& stop) {
+    const InputBatch* next = reader_ ? reader_->upcoming(stop) : nullptr;
+    return next == nullptr ? nullptr : &next->updates;
+  };
+  commit.result =
+      engine_.process(batch.updates, on_error == OnError::fail ? OnReject::stop : OnReject::skip, &router_, upcoming);
   const BatchResult& result = commit.result;
   commit.consumed = result.consumed;
   if (result.consumed < batch.updates.size()) {  // on_error is fail

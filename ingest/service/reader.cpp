@@ -69,6 +69,12 @@ Reader::Outcome Reader::next(InputBatch& batch, std::chrono::milliseconds timeou
   return ended_ ? Outcome::ended : Outcome::nothing;
 }
 
+const InputBatch* Reader::upcoming(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, stop, [this] { return !ready_.empty() || ended_; });
+  return ready_.empty() ? nullptr : &ready_.front();
+}
+
 void Reader::wake() {
   {
     const std::scoped_lock lock(mutex_);

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -39,6 +40,9 @@ class Reader {
   /// Exchanges `batch` for the next one. `nothing`: none came within the time, or wake was called. `ended`: after stop, when
   /// all batches are handed over. Throws what reading threw, behind the batches before that.
   Outcome next(InputBatch& batch, std::chrono::milliseconds timeout);
+  /// What the following call of next will hand over, once there is anything; null where waiting for it is to stop or nothing
+  /// more comes. Any thread, between two calls of next.
+  const InputBatch* upcoming(const std::stop_token& stop);
   /// Ends a next() that waits. Any thread.
   void wake();
   /// How many partitions are gone. Any thread.
@@ -80,7 +84,7 @@ class Reader {
   InputBatch open_;  // memory for the next cut
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::deque<InputBatch> ready_;  // guarded by mutex_, as all below
   std::vector<InputBatch> free_;
   std::exception_ptr failure_;

@@ -16,6 +16,7 @@ StepSeconds& StepSeconds::operator+=(const StepSeconds& other) noexcept {
   cache += other.cache;
   match += other.match;
   settle += other.settle;
+  anticipate += other.anticipate;
   return *this;
 }
 

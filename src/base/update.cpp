@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 
 namespace deltamatch {
@@ -61,6 +62,11 @@ class UpdateBatch::Text {
   char* end_ = nullptr;
 };
 
+UpdateBatch::Edition::Edition() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  number = last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 UpdateBatch::UpdateBatch() = default;
 UpdateBatch::~UpdateBatch() = default;
 UpdateBatch::UpdateBatch(UpdateBatch&& other) noexcept = default;
@@ -106,6 +112,7 @@ void UpdateBatch::add(const Update& update) {
 
 void UpdateBatch::clear() noexcept {
   updates_.clear();
+  edition_ = Edition();
   watermark_.reset();
   tells_watermark_ = false;
   if (text_) text_->reset();

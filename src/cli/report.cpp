@@ -40,6 +40,7 @@ void write_unused(JsonWriter& json, const Unused& unused) {
 void write_steps(JsonWriter& json, const StepSeconds& steps) {
   json.key("apply").seconds(steps.apply).key("estimate").seconds(steps.estimate).key("cache").seconds(steps.cache);
   json.key("match").seconds(steps.match).key("settle").seconds(steps.settle);
+  json.key("anticipate").seconds(steps.anticipate);
 }
 
 void write_cache(JsonWriter& json, const CacheStatistics& cache) {
@@ -286,6 +287,9 @@ std::string to_table(const Report& report) {
     fmt::format_to(out, "gpu      {} lists in {} of device memory, {:.2f} % of look-ups missed, {} copied\n",
                    grouped(cache.cached_lists), human_bytes(cache.cached_bytes),
                    looked_up > 0 ? 100 * static_cast<double>(cache.misses) / looked_up : 0, human_bytes(cache.copied_bytes));
+    if (report.steps.anticipate > 0) {
+      fmt::format_to(out, "         ids of next batches looked up meanwhile, in {}\n", human_seconds(report.steps.anticipate));
+    }
     if (!cache.notice.empty()) fmt::format_to(out, "         {}\n", cache.notice);
   }
   std::string unused;

@@ -262,10 +262,11 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
     report.unused.add(source.refused());
     report.updates += source.refused().total() - refused_by_engine;
   };
+  const Upcoming upcoming = [&source](const std::stop_token& stop) { return source.upcoming(stop); };
   ingest::PositionedBatch batch;
   try {
     while (!interrupted() && source.next(batch)) {
-      const BatchResult result = engine_->process(batch.updates, source.on_reject(), sink);
+      const BatchResult result = engine_->process(batch.updates, source.on_reject(), sink, upcoming);
       report.add(result);
       refused_by_engine += result.rejects.size();
       on_batch(result, batch);

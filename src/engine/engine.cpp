@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/checked.hpp"
+#include "engine/anticipation.hpp"
 #include "engine/bulk.hpp"
 #include "engine/clique_match.hpp"
 #include "engine/delivery.hpp"
@@ -53,7 +54,8 @@ struct Engine::Impl {
   }
 
   enum class Purpose : std::uint8_t { load, absorb, process };
-  BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, Purpose purpose);
+  BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, Purpose purpose,
+                  const Upcoming& upcoming = {});
   void match_all(const graph::ResolvedBatch& resolved, BatchResult& result, LevelCounts& levels, std::vector<Matched>& removed,
                  std::vector<Matched>& added);
   LevelCounts analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks);
@@ -80,6 +82,7 @@ struct Engine::Impl {
   graph::DataGraph graph;
   std::unique_ptr<graph::Window> window;
   graph::BatchResolver resolver;
+  engine::Anticipation anticipation;
   engine::PlanTrials trials;
   std::unique_ptr<match::Matcher> matcher;
   std::unique_ptr<match::Matcher> cpu_matcher;         // beside a backend's, once something needs it
@@ -184,7 +187,8 @@ void Engine::Impl::deliver(const graph::ResolvedBatch& resolved, const std::vect
   }
 }
 
-BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, Purpose purpose) {
+BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, Purpose purpose,
+                              const Upcoming& upcoming) {
   BatchResult result;
   const auto start = Clock::now();
   const graph::ResolvedBatch& resolved = resolver.resolve(batch, on_reject, watermark);
@@ -206,17 +210,20 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
   }
   const auto staged = Clock::now();
   try {
+    if (upcoming && options.backend) anticipation.begin(resolver, upcoming);
     if (purpose == Purpose::process) {
       match_all(resolved, result, levels, removed, added);
       if (sink != nullptr) deliver(resolved, removed, added, *sink);
     }
   } catch (...) {
+    anticipation.end();
     graph.unstage();
     resolver.undo();
     throw;
   }
   const auto matched = Clock::now();
   graph.settle(workers);
+  result.seconds.anticipate = anticipation.end();
   resolver.commit();
   watermark = result.watermark;
   if (purpose != Purpose::load) result.batch = ++batches;
@@ -274,8 +281,8 @@ BatchResult Engine::load(const UpdateBatch& batch, OnReject on_reject) {
   return impl_->run(batch, on_reject, nullptr, Impl::Purpose::load);
 }
 
-BatchResult Engine::process(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink) {
-  return impl_->run(batch, on_reject, sink, Impl::Purpose::process);
+BatchResult Engine::process(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, const Upcoming& upcoming) {
+  return impl_->run(batch, on_reject, sink, Impl::Purpose::process, upcoming);
 }
 
 BatchResult Engine::absorb(const UpdateBatch& batch) {

@@ -1,17 +1,8 @@
 #include "graph/batch_resolver.hpp"
 
-#include <boost/sort/pdqsort/pdqsort.hpp>
-
 #include <algorithm>
 
 namespace deltamatch::graph {
-namespace {
-
-// How many updates lie between the stages of looking ids up, and between the first stage and the use.
-constexpr std::size_t look_ahead_stage = 8;
-constexpr std::size_t look_ahead_steps = 3 * look_ahead_stage;
-
-}  // namespace
 
 const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark) {
   updates_ = batch.updates();
@@ -23,8 +14,10 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     entries_.reserve(updates_.size());
     undo_.reserve(6 * updates_.size());  // what is done must be undoable
     doomed_.reserve(2 * updates_.size());
-    hashes_.resize(updates_.size());
-    for (std::size_t step = 0; step < look_ahead_steps; ++step) look_ahead(step);
+    foreseen_.resize(updates_.size());
+    read_retired(look_up_.knows(*graph_, batch));
+    retiring_.reserve(2 * updates_.size());  // for undo
+    look_up_.finish(*graph_, batch);
     while (!read_all(batch, on_reject, watermark)) undo();
     resolve_unknown_deletes();
     net_edges();
@@ -32,6 +25,7 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
       if (result_.watermark) expire();
       list_forgettable();
     }
+    retiring_.reserve(doomed_.size() + forgettable_.size());
   } catch (...) {
     undo();
     throw;
@@ -47,8 +41,8 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
   result_.watermark = std::max(batch.watermark(), watermark);  // nothing is less than any time
   std::size_t passed = 0;                                      // of the rejects
   for (std::size_t first = 0, last = 0; first < updates_.size(); first = last) {
-    do look_ahead(last + look_ahead_steps);
-    while (++last < updates_.size() && updates_[last].continues);
+    do ++last;
+    while (last < updates_.size() && updates_[last].continues);
     bool refused = passed < result_.rejects.size() && result_.rejects[passed].index < last;  // when all was read before
     if (!refused) {
       if (const std::optional<Reject> reject = read_record(first, last)) {
@@ -119,25 +113,17 @@ void BatchResolver::take_back(const Checkpoint& to) {
   }
 }
 
-// Ids are looked up in three stages, each some updates behind the one before, so that their misses overlap.
-void BatchResolver::look_ahead(std::size_t step) {
-  const Dictionary& dictionary = graph_->dictionary;
-  const auto has_target = [&](std::size_t i) {
-    return updates_[i].kind == UpdateKind::insert_edge || updates_[i].kind == UpdateKind::delete_edge;
-  };
-  if (step < updates_.size()) {
-    hashes_[step].source = dictionary.hash(updates_[step].source);
-    dictionary.fetch_slot(hashes_[step].source);
-    if (has_target(step)) dictionary.fetch_slot(hashes_[step].target = dictionary.hash(updates_[step].target));
-  }
-  if (const std::size_t i = step - look_ahead_stage; step >= look_ahead_stage && i < updates_.size()) {
-    dictionary.fetch_key(hashes_[i].source);
-    if (has_target(i)) dictionary.fetch_key(hashes_[i].target);
-  }
-  if (const std::size_t i = step - 2 * look_ahead_stage; step >= 2 * look_ahead_stage && i < updates_.size()) {
-    dictionary.fetch_text(hashes_[i].source);
-    if (has_target(i)) dictionary.fetch_text(hashes_[i].target);
-  }
+/// Takes over what the batch before has given up, where this one's ids were looked up before it did.
+void BatchResolver::read_retired(bool looked_up_ahead) {
+  retired_.clear();
+  if (looked_up_ahead) retired_.insert(retiring_.begin(), retiring_.end());
+  retiring_.clear();
+}
+
+/// What the dictionary leads to, of which all is known that has changed since the look-up, unless a vertex was rebound.
+VertexId BatchResolver::find(const Id& id, std::uint32_t hash, VertexId looked_up) const {
+  const bool current = looked_up != invalid_vertex && !result_.rebound && (retired_.empty() || !retired_.contains(looked_up));
+  return current ? looked_up : graph_->dictionary.find(id, hash);
 }
 
 std::optional<RejectReason> BatchResolver::read(const Update& update, std::uint32_t index) {
@@ -156,8 +142,9 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
   const bool insert = update.kind == UpdateKind::insert_edge;
   if (update.source == update.target) return RejectReason::self_loop;
   if (insert && window_ != nullptr && !update.time) return RejectReason::missing_time;
-  const Mention source = mention(update.source, hashes_[index].source, update.source_label);
-  const Mention target = mention(update.target, hashes_[index].target, update.target_label);
+  const BatchLookUp::Ends& ends = look_up_[index];
+  const Mention source = mention(update.source, find(update.source, ends.source_hash, ends.source), update.source_label);
+  const Mention target = mention(update.target, find(update.target, ends.target_hash, ends.target), update.target_label);
   if (source.conflict || target.conflict) return RejectReason::label_conflict;
   VertexId tail = source.vertex;
   VertexId head = target.vertex;
@@ -168,8 +155,9 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
     unknown_deletes_.push_back(index);
     return std::nullopt;
   }
-  const std::optional<LabelId> label =
-      insert ? graph_->edge_labels.intern(update.label) : graph_->edge_labels.find(update.label);
+  std::optional<LabelId> label = ends.label;  // a label keeps its number
+  if (ends.label == BatchLookUp::no_label)
+    label = insert ? graph_->edge_labels.intern(update.label) : graph_->edge_labels.find(update.label);
   if (!label) {
     unknown_deletes_.push_back(index);
     return std::nullopt;
@@ -179,7 +167,8 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
 }
 
 std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std::uint32_t index) {
-  const Mention vertex = mention(update.source, hashes_[index].source, update.source_label);
+  const BatchLookUp::Ends& ends = look_up_[index];
+  const Mention vertex = mention(update.source, find(update.source, ends.source_hash, ends.source), update.source_label);
   if (vertex.conflict) return RejectReason::label_conflict;
   if (update.kind == UpdateKind::insert_vertex) {
     set_declared(settle_mention(vertex), true);
@@ -201,7 +190,7 @@ VertexId BatchResolver::earlier_self(const Mention& mention) {
   const VertexId old = rebound->vertex;
   irrevocable_ = true;
   const bool declared = !deleted_.contains(fresh) && graph_->dictionary.declared(fresh);
-  for (Entry& entry : entries_) {
+  for (EdgeUpdate& entry : entries_) {
     if (entry.edge.tail != fresh && entry.edge.head != fresh) continue;
     entry.edge = graph_->ranked(entry.edge.tail == fresh ? old : entry.edge.tail,
                                 entry.edge.head == fresh ? old : entry.edge.head, entry.edge.label);
@@ -236,10 +225,10 @@ LabelId BatchResolver::intern_label(std::string_view text) {
   return last_label_id_;
 }
 
-BatchResolver::Mention BatchResolver::mention(const Id& id, std::uint32_t hash, const std::optional<std::string_view>& label) {
+BatchResolver::Mention BatchResolver::mention(const Id& id, VertexId vertex, const std::optional<std::string_view>& label) {
   Mention mention;
   mention.id = id;
-  mention.vertex = graph_->dictionary.find(id, hash);
+  mention.vertex = vertex;
   if (label) mention.label = intern_label(*label);
   if (mention.vertex == invalid_vertex || (!deleted_.empty() && deleted_.contains(mention.vertex))) {
     mention.fresh = true;
@@ -294,8 +283,8 @@ const std::vector<std::uint32_t>& BatchResolver::entries_of(VertexId vertex) {
 }
 
 // The vertex's edges that this batch has touched so far, each with its latest update.
-std::vector<BatchResolver::Entry> BatchResolver::states_of(VertexId vertex) {
-  std::vector<Entry> states;
+std::vector<EdgeUpdate> BatchResolver::states_of(VertexId vertex) {
+  std::vector<EdgeUpdate> states;
   for (const std::uint32_t entry : entries_of(vertex)) states.push_back(entries_[entry]);
   std::sort(states.begin(), states.end());
   std::size_t kept = 0;
@@ -308,7 +297,7 @@ std::vector<BatchResolver::Entry> BatchResolver::states_of(VertexId vertex) {
 
 bool BatchResolver::has_live_edges(VertexId vertex) {
   std::uint32_t deleted = 0;
-  for (const Entry& state : states_of(vertex)) {
+  for (const EdgeUpdate& state : states_of(vertex)) {
     if (inserts(state.index)) return true;
     if (graph_->contains(state.edge)) ++deleted;
   }
@@ -317,13 +306,13 @@ bool BatchResolver::has_live_edges(VertexId vertex) {
 
 // Deletes the edges that live at this point of the batch.
 void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
-  const std::vector<Entry> states = states_of(vertex);
-  for (const Entry& state : states) {
+  const std::vector<EdgeUpdate> states = states_of(vertex);
+  for (const EdgeUpdate& state : states) {
     if (inserts(state.index)) entries_.push_back({state.edge, index});
   }
   graph_->for_each_edge(vertex, true, [&](const Edge& edge, Timestamp) {
     const auto touched = std::lower_bound(states.begin(), states.end(), edge,
-                                          [](const Entry& state, const Edge& wanted) { return state.edge < wanted; });
+                                          [](const EdgeUpdate& state, const Edge& wanted) { return state.edge < wanted; });
     if (touched == states.end() || touched->edge != edge) entries_.push_back({edge, index});
   });
   deleted_.insert(vertex);
@@ -353,14 +342,34 @@ void BatchResolver::resolve_unknown_deletes() {
   result_.ignored.superseded += unknown.size() - edges;
 }
 
+/// Those that the look-up has told have their order already.
+void BatchResolver::sort_entries() {
+  std::fill(foreseen_.begin(), foreseen_.end(), std::uint8_t{0});
+  std::size_t others = 0;
+  for (const EdgeUpdate& entry : entries_) {
+    if (look_up_.foresaw(*graph_, entry)) {
+      foreseen_[entry.index] = 1;
+    } else {
+      entries_[others++] = entry;
+    }
+  }
+  const std::size_t all = entries_.size();
+  entries_.resize(others);
+  sort_edge_updates(entries_);
+  merged_.clear();
+  merged_.reserve(all);
+  auto other = entries_.begin();
+  for (const EdgeUpdate& entry : look_up_.sorted()) {
+    if (foreseen_[entry.index] == 0) continue;
+    for (; other != entries_.end() && *other < entry; ++other) merged_.push_back(*other);
+    merged_.push_back(entry);
+  }
+  merged_.insert(merged_.end(), other, entries_.end());
+  entries_.swap(merged_);
+}
+
 void BatchResolver::net_edges() {
-  __extension__ using Key = unsigned __int128;
-  const auto key = [](const Entry& entry) {
-    const std::uint64_t ends = std::uint64_t{entry.edge.tail} << 32 | entry.edge.head;
-    return static_cast<Key>(ends) << 64 | (std::uint64_t{entry.edge.label} << 32 | entry.index);
-  };
-  boost::sort::pdqsort_branchless(entries_.begin(), entries_.end(),
-                                  [&](const Entry& a, const Entry& b) { return key(a) < key(b); });
+  sort_entries();
   if (result_.rebound) find_last_updates();
   for (std::size_t begin = 0; begin < entries_.size();) {
     std::size_t end = begin + 1;
@@ -384,7 +393,7 @@ void BatchResolver::find_last_updates() {
   for (const Undo& undo : undo_) {
     if (undo.kind == Undo::Kind::rebound) origin_.emplace(undo.other, undo.vertex);
   }
-  for (const Entry& entry : entries_) {
+  for (const EdgeUpdate& entry : entries_) {
     auto& last = last_update_[original(entry.edge)];
     last = std::max(last, entry.index);
   }
@@ -472,18 +481,27 @@ void BatchResolver::list_forgettable() {
 }
 
 void BatchResolver::commit() noexcept {
+  retiring_.clear();
   for (const Refresh& refresh : refreshes_) graph_->set_time(refresh.edge, refresh.time);
-  for (const VertexId vertex : doomed_) graph_->dictionary.release(vertex);
+  const auto release = [&](VertexId vertex) {
+    graph_->dictionary.release(vertex);
+    retiring_.push_back(vertex);  // room is reserved
+  };
+  for (const VertexId vertex : doomed_) release(vertex);
   for (const VertexId vertex : forgettable_) {
     if (!graph_->dictionary.alive(vertex) || graph_->dictionary.declared(vertex) || graph_->degree(vertex) > 0) continue;
-    graph_->dictionary.release(vertex);
+    release(vertex);
   }
   if (window_ != nullptr) window_->commit();
   reset();
 }
 
 void BatchResolver::undo() noexcept {
-  std::for_each(undo_.rbegin(), undo_.rend(), [this](const Undo& done) { revert(done); });  // the latest first
+  retiring_.clear();
+  std::for_each(undo_.rbegin(), undo_.rend(), [this](const Undo& done) {  // the latest first
+    revert(done);
+    if (done.kind == Undo::Kind::created || done.kind == Undo::Kind::rebound) retiring_.push_back(done.other);  // reserved
+  });
   if (window_ != nullptr) window_->undo();
   reset();
 }

@@ -4,6 +4,10 @@
 // edge counts. A record of which one update is refused is taken back. A vertex that is deleted, or that comes back under
 // another label once it has lost its edges, continues under a fresh dense number: so before and after the batch each dense
 // vertex has one label. All changes (dictionary, window) can be undone until `commit`.
+//
+// What the dictionary says of a batch is looked up first; between resolve and commit or undo of the batch ahead that may be
+// done for the next one (`anticipate`). It is out of date for the vertices that the batch ahead gives up when it ends, which
+// are noted.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -11,9 +15,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "deltamatch/engine.hpp"
+#include "graph/batch_look_up.hpp"
 #include "graph/data_graph.hpp"
 #include "graph/window.hpp"
 
@@ -49,12 +55,11 @@ class BatchResolver {
   /// The batch does not happen.
   void undo() noexcept;
 
+  /// Looks the ids of the next batch up, between resolve and commit or undo of this one; any thread. What is left undone when
+  /// it is to stop, or throws, resolve does. No bearing on what any batch does, whichever comes next.
+  void anticipate(const UpdateBatch& next, const std::stop_token& stop) { look_up_.run(*graph_, next, stop); }
+
  private:
-  struct Entry {  // one update of one edge
-    Edge edge;
-    std::uint32_t index;  // of the update in the batch
-    friend auto operator<=>(const Entry&, const Entry&) = default;
-  };
   struct UnknownEdge {  // that a deletion names and the graph has never seen
     Id source;
     Id target;
@@ -89,17 +94,19 @@ class BatchResolver {
   std::optional<RejectReason> read(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_edge(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_vertex(const Update& update, std::uint32_t index);
-  void look_ahead(std::size_t step);
-  Mention mention(const Id& id, std::uint32_t hash, const std::optional<std::string_view>& label);
+  void read_retired(bool looked_up_ahead);
+  VertexId find(const Id& id, std::uint32_t hash, VertexId looked_up) const;
+  Mention mention(const Id& id, VertexId vertex, const std::optional<std::string_view>& label);
   VertexId settle_mention(const Mention& mention);
   VertexId earlier_self(const Mention& mention);
   void set_declared(VertexId vertex, bool declared);
   LabelId intern_label(std::string_view text);
   void delete_vertex(VertexId vertex, std::uint32_t index);
   bool has_live_edges(VertexId vertex);
-  std::vector<Entry> states_of(VertexId vertex);
+  std::vector<EdgeUpdate> states_of(VertexId vertex);
   const std::vector<std::uint32_t>& entries_of(VertexId vertex);
   void resolve_unknown_deletes();
+  void sort_entries();
   void net_edges();
   [[nodiscard]] Edge original(const Edge& edge) const;
   void find_last_updates();
@@ -113,12 +120,12 @@ class BatchResolver {
   Window* window_;
   std::span<const Update> updates_;
   ResolvedBatch result_;
-  struct Hashes {  // of the ids of an update
-    std::uint32_t source;
-    std::uint32_t target;
-  };
-  std::vector<Hashes> hashes_;  // by update, as far as was looked ahead
-  std::vector<Entry> entries_;
+  BatchLookUp look_up_;
+  std::vector<VertexId> retiring_;               // what find led to before the batch ended, and does no more
+  boost::unordered_flat_set<VertexId> retired_;  // as of the batch before, where this one was looked up ahead of its end
+  std::vector<EdgeUpdate> entries_;
+  std::vector<EdgeUpdate> merged_;
+  std::vector<std::uint8_t> foreseen_;  // by update
   std::vector<std::uint32_t> unknown_deletes_;
   std::vector<Refresh> refreshes_;
   std::vector<Edge> expired_;

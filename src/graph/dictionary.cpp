@@ -114,6 +114,7 @@ void Dictionary::renumber(std::span<const VertexId> to, std::vector<bool>& done)
   assert(to.size() == flags_.size());
   permute(to, done, keys_, labels_, flags_);
   index_.renumber([&](VertexId vertex) { return to[vertex]; });
+  ++numbering_;
   finish_restore();
 }
 

@@ -74,6 +74,9 @@ class Dictionary {
   /// One past the largest number ever given out.
   [[nodiscard]] VertexId capacity() const noexcept { return static_cast<VertexId>(flags_.size()); }
 
+  /// Another one after every renumbering.
+  [[nodiscard]] std::uint64_t numbering() const noexcept { return numbering_; }
+
   /// How many numbers are in use.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
@@ -134,6 +137,7 @@ class Dictionary {
   TextArena texts_;
   std::uint64_t seed_;
   std::size_t size_ = 0;
+  std::uint64_t numbering_ = 0;
   VertexId limit_;
   VertexId free_ = invalid_vertex;  ///< head of the list of free numbers
 };

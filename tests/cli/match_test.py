@@ -21,7 +21,7 @@ class Match(harness.CliTest):
         result = self.json("match", "--graph", "g.txt", "--query", TRIANGLE, "--query", WEDGE, "--filter", "none")
         self.assertEqual(list(result), ["v", "graph", "batches", "updates", "ignored", "queries", "seconds"])
         self.assertEqual(list(result["ignored"]), IGNORED)
-        self.assertEqual(list(result["seconds"]), ["load", "apply", "estimate", "cache", "match", "settle", "total"])
+        self.assertEqual(list(result["seconds"]), ["load", "apply", "estimate", "cache", "match", "settle", "anticipate", "total"])
         self.assertEqual(result["queries"], [{"name": "triangle", "matches": 1}, {"name": "wedge", "matches": 4}])
         self.assertEqual((result["batches"], result["updates"]), (0, 0))
 

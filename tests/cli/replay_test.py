@@ -27,7 +27,7 @@ class Replay(harness.CliTest):
         self.assertEqual(list(result["graph"]), ["vertices", "edges", "bytes"])
         self.assertEqual(list(result["ignored"]), IGNORED)
         self.assertEqual([list(q) for q in result["queries"]], [["name", "new", "removed"]])
-        self.assertEqual(list(result["seconds"]), ["load", "apply", "estimate", "cache", "match", "settle", "total"])
+        self.assertEqual(list(result["seconds"]), ["load", "apply", "estimate", "cache", "match", "settle", "anticipate", "total"])
         self.assertEqual((result["graph"]["vertices"], result["graph"]["edges"]), (3, 3))
         self.assertEqual((result["batches"], result["updates"]), (1, 3))
         self.assertEqual(result["queries"], [{"name": "triangle", "new": 1, "removed": 0}])
@@ -234,7 +234,7 @@ class Replay(harness.CliTest):
         self.assertEqual([(r["batch"], r["updates"], r["inserted"], r["deleted"]) for r in rows], [(1, 3, 3, 0), (2, 2, 0, 1)])
         self.assertEqual([r["ignored"]["self_loop"] for r in rows], [0, 1])
         self.assertEqual([(q["new"], q["removed"]) for r in rows for q in r["queries"]], [(1, 0), (0, 1)])
-        self.assertEqual(list(rows[0]["seconds"]), ["apply", "estimate", "cache", "match", "settle", "total"])
+        self.assertEqual(list(rows[0]["seconds"]), ["apply", "estimate", "cache", "match", "settle", "anticipate", "total"])
         self.assertEqual((sum(r["updates"] for r in rows), counts), (result["updates"], {"triangle": (1, 1)}))
 
     def test_matches_to_a_file(self):
