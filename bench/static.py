@@ -39,7 +39,7 @@ def body():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--timeout", default="100s", help="for a query in one of the ways; one that takes longer is left out there")
-    parser.add_argument("--gpu", action="store_true", help="also on a GPU, unfiltered: the time of its kernels")
+    parser.add_argument("--gpu", action="store_true", help="also on a GPU: the time of its kernels")
     parser.add_argument("--ways", nargs="*", choices=list(WAYS)[1:], default=list(WAYS)[1:4], help="to measure beside the usual one")
     parser.add_argument("--query", nargs="+", choices=list(QUERIES), default=list(QUERIES))
     options = parser.parse_args()
@@ -67,13 +67,13 @@ def graph(options):
 
 
 def measure(options, name, cliques):
-    truth = count(options, name, options.threads[-1], ["--count-from", "edges", "--filter", "none"])
+    truth = count(options, name, options.threads[-1], ["--backend", "cpu", "--count-from", "edges", "--filter", "none"])
     if name.endswith("-clique") and truth and truth[0] != cliques[int(name[0])]:
         raise harness.Refused(f"{name}: {truth[0]:,} matches, but {cliques[int(name[0])]:,} cliques")
-    runs = {str(threads): (threads, []) for threads in options.threads}
-    runs.update({way: (options.threads[0], WAYS[way]) for way in options.ways})
+    runs = {str(threads): (threads, ["--backend", "cpu"]) for threads in options.threads}
+    runs.update({way: (options.threads[0], ["--backend", "cpu", *WAYS[way]]) for way in options.ways})
     if options.gpu:
-        runs["GPU"] = (options.threads[-1], ["--backend", "gpu", "--filter", "none"])
+        runs["GPU"] = (options.threads[-1], ["--backend", "gpu"])
     seconds = {}
     for _ in range(options.repeat):
         for key, (threads, arguments) in runs.items():

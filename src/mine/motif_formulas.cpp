@@ -38,16 +38,17 @@ void make_induced(const PatternTable& table, std::vector<Count>& counts) {
   }
 }
 
-Wide degree_sum(const OrderedGraph& graph, unsigned choose) {
+template <class Graph>
+Wide degree_sum(const Graph& graph, unsigned choose) {
   Wide sum = 0;
   for (VertexId v = 0; v < graph.vertices(); ++v) sum += static_cast<Wide>(checked_binomial(graph.degree(v), choose));
   return sum;
 }
 
-Wide triangle_count(const EdgeIndex& index) {
-  Wide sum = 0;
-  for (EdgeId e = 0; e < index.edges(); ++e) sum += index.triangles(e);
-  return sum / 3;
+Wide clique_count(const SimpleGraph& graph, unsigned k, Workers& workers, RunControl& control,
+                  match::DenseSetCounter* devices = nullptr) {
+  const auto counts = clique_counts(graph, k, workers, control, devices);
+  return counts.size() > k ? static_cast<Wide>(counts[k]) : 0;
 }
 
 /// From the least of its vertices on, so that each list is read for the sake of vertices of larger degree only.
@@ -76,8 +77,9 @@ Wide four_cycles(const OrderedGraph& graph, Workers& workers, RunControl& contro
   return sum;
 }
 
-Spanning three_vertices(const OrderedGraph& graph, const EdgeIndex& index) {
-  return {{key_of_edges(3, "01 12"), degree_sum(graph, 2)}, {key_of_edges(3, "01 12 02"), triangle_count(index)}};
+Spanning three_vertices(const SimpleGraph& graph, Workers& workers, RunControl& control, match::DenseSetCounter* devices) {
+  return {{key_of_edges(3, "01 12"), degree_sum(graph, 2)},
+          {key_of_edges(3, "01 12 02"), clique_count(graph, 3, workers, control, devices)}};
 }
 
 Spanning four_vertices(const SimpleGraph& whole, const OrderedGraph& graph, const EdgeIndex& index, Workers& workers,
@@ -93,18 +95,18 @@ Spanning four_vertices(const SimpleGraph& whole, const OrderedGraph& graph, cons
     tailed += t * (a + b - 4);  // each triangle has two edges at the tail's end
     diamonds += t * (t - 1) / 2;
   }
-  const auto cliques = clique_counts(whole, 4, workers, control);
   return {{key_of_edges(4, "01 12 23"), paths},
           {key_of_edges(4, "01 02 03"), degree_sum(graph, 3)},
           {key_of_edges(4, "01 12 23 03"), four_cycles(graph, workers, control)},
           {key_of_edges(4, "01 12 02 03"), tailed / 2},
           {key_of_edges(4, "01 12 23 03 02"), diamonds},
-          {key_of_edges(4, "01 02 03 12 13 23"), cliques.size() > 4 ? static_cast<Wide>(cliques[4]) : 0}};
+          {key_of_edges(4, "01 02 03 12 13 23"), clique_count(whole, 4, workers, control)}};
 }
 
 }  // namespace
 
-std::vector<Count> formula_counts(const SimpleGraph& graph, const PatternTable& table, Workers& workers, RunControl& control) {
+std::vector<Count> formula_counts(const SimpleGraph& graph, const PatternTable& table, Workers& workers, RunControl& control,
+                                  match::DenseSetCounter* devices) {
   const unsigned k = table.k();
   const auto patterns = table.patterns(k);
   std::vector<Count> counts(patterns.size(), 0);
@@ -112,12 +114,16 @@ std::vector<Count> formula_counts(const SimpleGraph& graph, const PatternTable& 
     counts[0] = graph.edges();
     return counts;
   }
-  const OrderedGraph ordered(graph, degree_order(graph));
-  const EdgeIndex index(ordered, k == 5, workers, control);
-  if (control.stopped()) return counts;
-  const Spanning spanning = k == 3   ? three_vertices(ordered, index)
-                            : k == 4 ? four_vertices(graph, ordered, index, workers, control)
-                                     : five_vertices(graph, ordered, index, workers, control);
+  Spanning spanning;
+  if (k == 3) {
+    spanning = three_vertices(graph, workers, control, devices);
+  } else {
+    const OrderedGraph ordered(graph, degree_order(graph));
+    const EdgeIndex index(ordered, k == 5, workers, control);
+    if (control.stopped()) return counts;
+    spanning = k == 4 ? four_vertices(graph, ordered, index, workers, control)
+                      : five_vertices(graph, ordered, index, workers, control);
+  }
   if (control.stopped()) return counts;
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     const auto same = [&](const SpanningCount& entry) { return entry.pattern == patterns[i]; };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/parallel.hpp"
+#include "match/dense_set_counter.hpp"
 #include "mine/pattern_table.hpp"
 #include "mine/run_control.hpp"
 
@@ -10,8 +11,12 @@ namespace deltamatch::mine {
 
 inline constexpr unsigned max_formula_k = 5;
 
-/// Induced counts by class of the table's k <= max_formula_k vertices; all 0 where the run was stopped.
+/// For this size a formula needs no more than degrees and the triangles, which devices count.
+inline constexpr unsigned device_formula_k = 3;
+
+/// Induced counts by class of the table's k <= max_formula_k vertices; all 0 where the run was stopped. `devices`: may count
+/// cliques where k = device_formula_k; null: CPU cores.
 [[nodiscard]] std::vector<Count> formula_counts(const SimpleGraph& graph, const PatternTable& table, Workers& workers,
-                                                RunControl& control);
+                                                RunControl& control, match::DenseSetCounter* devices);
 
 }  // namespace deltamatch::mine

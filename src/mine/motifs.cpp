@@ -29,7 +29,7 @@ MotifMethod method_of(unsigned k, const MotifOptions& options) {
   MotifMethod method = options.method;
   if (method == MotifMethod::automatic) {
     if (options.growing) return MotifMethod::extend;
-    if (k <= max_formula_k && !options.run.backend) return MotifMethod::formulas;
+    if (options.run.backend ? k == device_formula_k : k <= max_formula_k) return MotifMethod::formulas;
     method = MotifMethod::pairs;
   }
   if (options.growing && method != MotifMethod::extend) {
@@ -148,7 +148,9 @@ MotifResult count_motifs(const SimpleGraph& graph, unsigned k, const MotifOption
   const ConditionTable conditions(table, options.where, options.growing);
   PatternCounts counts;
   if (result.method == MotifMethod::formulas) {
-    counts = formula_counts(graph, table, workers, control);
+    const auto devices = options.run.backend && k == device_formula_k ? options.run.backend->make_dense_set_counter() : nullptr;
+    counts = formula_counts(graph, table, workers, control, devices.get());
+    if (devices) result.kernel_seconds = devices->kernel_seconds();
   } else {
     std::optional<PatternCounts> counted;
     if (const auto devices = options.run.backend ? options.run.backend->make_motif_counter() : nullptr) {

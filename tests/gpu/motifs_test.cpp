@@ -45,7 +45,7 @@ TEST(GpuMotifs, OfSmallGraphs) {
     const unsigned k = 2 + seed % 7;
     const auto n = static_cast<std::uint32_t>(1 + random() % (k < 6 ? 120 : 26));
     const SimpleGraph graph = brute::random_graph(n, 0.05 + 0.4 * static_cast<double>(random() % 100) / 100, seed).simple();
-    for (const MotifMethod method : {MotifMethod::automatic, MotifMethod::extend}) {
+    for (const MotifMethod method : {MotifMethod::automatic, MotifMethod::pairs, MotifMethod::extend}) {
       expect_equal(graph, k, {.method = method}, backend);
     }
   }

@@ -82,7 +82,7 @@ TEST(DeviceMotifs, OfRandomGraphs) {
     const unsigned k = 2 + seed % 7;
     const auto n = static_cast<std::uint32_t>(1 + random() % (k < 6 ? 30 : 14));
     const SimpleGraph graph = brute::random_graph(n, 0.05 + 0.7 * static_cast<double>(random() % 100) / 100, seed).simple();
-    for (const MotifMethod method : {MotifMethod::automatic, MotifMethod::extend}) {
+    for (const MotifMethod method : {MotifMethod::automatic, MotifMethod::pairs, MotifMethod::extend}) {
       auto figures = small_devices(1 + seed % 3);
       expect_equal(graph, k, {.method = method}, figures, settings_of(seed));
       for (const auto& each : figures) saved += each.deferred;
@@ -124,7 +124,7 @@ TEST(DeviceMotifs, OfKnownGraphs) {
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     for (unsigned k = 2; k <= (graphs[i].vertices() == 300 ? 5U : 8U); ++k) {
       auto figures = small_devices(1);
-      expect_equal(graphs[i], k, {}, figures, settings_of(k + i));
+      expect_equal(graphs[i], k, {.method = k == 2 ? MotifMethod::automatic : MotifMethod::pairs}, figures, settings_of(k + i));
       EXPECT_GT(figures[0].launches, 0);
     }
   }
