@@ -306,7 +306,8 @@ class Bench {
     const auto earlier = static_cast<double>(record.before_batches);
     const auto now = static_cast<double>(record.seconds.back().values.size());
     const auto mean = [&](double a, double b) { return (b * (earlier + now) - a * earlier) / now; };
-    return {after.share, mean(before.accesses, after.accesses), mean(before.coverage, after.coverage)};
+    return {after.share, mean(before.accesses, after.accesses), mean(before.coverage, after.coverage),
+            mean(before.bytes, after.bytes)};
   }
 
   void print(const QuerySet& set, const std::string& policy, std::size_t batch, std::size_t batches, const Record& record) {
@@ -348,12 +349,13 @@ class Bench {
       if (policy == "random-walk") line["walk_count"] = options_->walk_count;
       if (!record.after.notice.empty()) line["notice"] = record.after.notice;
       if (options_->measure) {
-        const TopLists top5{0.05, 0, record.after.coverage};
-        line["coverage"] = of_batches(record, {0.05, 0, record.before.coverage}, top5).coverage;
+        const TopLists top5{0.05, 0, record.after.coverage, 0};
+        line["coverage"] = of_batches(record, {0.05, 0, record.before.coverage, 0}, top5).coverage;
         for (std::size_t i = 0; i < record.after.top.size(); ++i) {
           const TopLists before = record.before.top.empty() ? TopLists{} : record.before.top[i];
           const TopLists top = of_batches(record, before, record.after.top[i]);
-          line["top"].push_back({{"share", top.share}, {"accesses", top.accesses}, {"coverage", top.coverage}});
+          line["top"].push_back(
+              {{"share", top.share}, {"accesses", top.accesses}, {"coverage", top.coverage}, {"bytes", top.bytes}});
         }
       }
     }

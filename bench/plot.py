@@ -2,7 +2,7 @@
 """Tables and plots from the results files of scripts/gpu-run: the figures and tables of the GCSM paper, on our graphs.
 
 Writes DIR/tables.md, and with gnuplot DIR/*.png. Of several lines for the same (graph, labels, query, policy, batch, measured or
-not, with caches that last or not) the last one counts. Standard library only.
+not and with what memory, with caches that last or not) the last one counts. Standard library only.
 """
 
 import argparse
@@ -36,13 +36,13 @@ class Results:
                 elif kind == "graph":
                     self.graphs[name_of(line)] = line
                 elif kind == "bench":
-                    kept = "measured" if "coverage" in line else "fresh" if line.get("fresh") else "timed"
+                    kept = f"measured {line.get('memory')}" if "coverage" in line else "fresh" if line.get("fresh") else "timed"
                     lines[name_of(line), line["query"], line["policy"], line["batch"], kept] = line
                 elif kind == "profile":
                     self.profiles[line.get("graph"), line.get("query"), line["policy"]] = line
                 elif kind in ("mismatch", "failure", "missing", "test"):
                     self.troubles.append(f"{path.name}:{number}: {text[:200]}")
-        self.measured = [line for key, line in lines.items() if key[-1] == "measured"]
+        self.measured = [line for key, line in lines.items() if key[-1].startswith("measured")]
         self.timed = [line for key, line in lines.items() if key[-1] == "timed" and line["batches"] > 0]
         self.fresh = [line for key, line in lines.items() if key[-1] == "fresh" and line["batches"] > 0]
         for key, line in lines.items():
@@ -201,6 +201,10 @@ def coverage(results, out):
         out.add("Look-ups in a batch", table(["graph", "batch", "query", "policy", "look-ups", "hits %", "copied MiB", "cached MiB"], rows))
 
 
+def mebibytes(count):
+    return "–" if count is None else f"{count / 2**20:.0f}"
+
+
 def distribution(results, out):
     """Figure 15: how much of the accesses falls on few lists (a), and how many of those were cached (b)."""
     found = collections.defaultdict(list)
@@ -208,7 +212,7 @@ def distribution(results, out):
         if "trouble" not in line and line.get("top"):
             found[name_of(line), line["batch"]].append(line)
     for (graph, batch), lines in sorted(found.items()):
-        lines.sort(key=lambda line: (line["query"], POLICIES.index(line["policy"])))
+        lines.sort(key=lambda line: (line["query"], POLICIES.index(line["policy"]), line.get("memory", 0)))
         shares = [top["share"] for top in lines[0]["top"]]
         percent = [f"{100 * share:g} %" for share in shares]
         # What is looked up does not depend on the policy.
@@ -222,10 +226,11 @@ def distribution(results, out):
         out.plot(f"accesses-{file_of(graph)}-{batch}", f"Look-ups on the most accessed lists, {graph}", data,
                  [*settings, "set ylabel 'look-ups (%)'"], columns)
         few = [i for i, share in enumerate(shares) if share <= 0.05]
-        rows = [[line["query"], line["policy"], *(f"{100 * line['top'][i]['coverage']:.1f}" for i in few)] for line in lines]
+        rows = [[line["query"], line["policy"], mebibytes(line.get("memory")), *(f"{100 * line['top'][i]['coverage']:.1f}" for i in few),
+                 mebibytes(line["top"][few[-1]].get("bytes"))] for line in lines]
         out.add(f"Share of the most accessed lists that were cached (%), batches of {batch}: {graph}",
-                table(["query", "policy", *(percent[i] for i in few)], rows))
-        names = [f"{line['query']} {line['policy']}" for line in lines]
+                table(["query", "policy", "cache MiB", *(percent[i] for i in few), f"{percent[few[-1]]} take MiB"], rows))
+        names = [f"{line['query']} {line['policy']} {mebibytes(line.get('memory'))} MiB" for line in lines]
         data = [["lists", *names]] + [[100 * shares[i], *(100 * line["top"][i]["coverage"] for line in lines)] for i in few]
         columns = ", ".join(f"{'DATA' if i == 0 else chr(39) * 2} using 1:{i + 2} title columnheader({i + 2})" for i in range(len(names)))
         out.plot(f"coverage-{file_of(graph)}-{batch}", f"Most accessed lists that were cached, {graph}", data,

@@ -15,11 +15,12 @@ void CacheMeter::add(std::vector<estimate::Accessed> truth) {
   if (truth.empty()) return;
   const std::vector<TopLists> found = estimate::top_lists(truth, shares);
   if (sums_.empty()) {
-    for (const double share : shares) sums_.push_back({share, 0, 0});
+    for (const double share : shares) sums_.push_back({share, 0, 0, 0});
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
     sums_[i].accesses += found[i].accesses;
     sums_[i].coverage += found[i].coverage;
+    sums_[i].bytes += found[i].bytes;
   }
   ++batches_;
 }
@@ -27,7 +28,7 @@ void CacheMeter::add(std::vector<estimate::Accessed> truth) {
 void CacheMeter::write(CacheStatistics& into) const {
   into.top.clear();
   for (const TopLists& sum : sums_) {
-    into.top.push_back({sum.share, sum.accesses / batches_, sum.coverage / batches_});
+    into.top.push_back({sum.share, sum.accesses / batches_, sum.coverage / batches_, sum.bytes / batches_});
     if (sum.share == told) into.coverage = into.top.back().coverage;
   }
 }

@@ -156,7 +156,8 @@ void Mirrors::measure() {
   for (const auto& device : devices_) {
     std::vector<estimate::Accessed> truth;
     for (const estimate::Access& access : device->accesses()) {
-      truth.push_back({access.times, device->mirror().holds(stored(access.at))});
+      truth.push_back(
+          {access.times, device->mirror().holds(stored(access.at)), device->mirror().packed_bytes(stored(access.at))});
     }
     meter_.add(std::move(truth));
   }

@@ -193,6 +193,7 @@ struct TopLists {
   double share;
   double accesses;  ///< the part of all look-ups that fell on them
   double coverage;  ///< the part of them that was cached
+  double bytes;     ///< that a cache needs to hold them all
 };
 
 /// What a backend's cache of neighbour lists did since the engine was made; all 0 where there is none. A list counts once for

@@ -189,28 +189,63 @@ Selection Selector::select(std::span<const Access> accesses, const BytesOf& byte
   return selection;
 }
 
+std::size_t Prior::length_of(std::size_t bytes) noexcept {
+  const auto doubling = static_cast<std::size_t>(std::bit_width(bytes)) - 1;
+  const std::size_t rest = doubling < 2 ? 0 : bytes >> (doubling - 2) & (lengths_per_doubling - 1);
+  return doubling * lengths_per_doubling + rest;
+}
+
+void Prior::count_lengths(const graph::DataGraph& graph, const BytesOf& bytes) {
+  std::vector<decltype(lengths_)> counted(workers_->size());
+  workers_->for_each(graph.base().vertices(), sum_grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    for (std::size_t v = begin; v < end; ++v) {
+      for (const bool derived : {false, true}) {
+        const std::size_t size = bytes({static_cast<VertexId>(v), derived});
+        if (size == 0) continue;
+        Length& length = counted[worker][length_of(size)];
+        length.lists += 1;
+        length.bytes += static_cast<double>(size);
+      }
+    }
+  });
+  lengths_ = {};
+  for (const auto& part : counted) {
+    for (std::size_t i = 0; i < lengths_.size(); ++i) {
+      lengths_[i].lists += part[i].lists;
+      lengths_[i].bytes += part[i].bytes;
+    }
+  }
+}
+
 std::span<const Access> Prior::temper(const graph::DataGraph& graph, std::span<const Access> accesses, const BytesOf& bytes,
                                       std::size_t budget) {
   if (batches_++ % renewal == 0) {
     longest_ = select_by_degree(graph, bytes, budget, workers_).hot;
-    std::vector<std::size_t> sums(workers_->size());
-    workers_->for_each(graph.base().vertices(), sum_grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
-      std::size_t sum = 0;
-      for (std::size_t v = begin; v < end; ++v) {
-        for (const bool derived : {false, true}) sum += bytes({static_cast<VertexId>(v), derived});
-      }
-      sums[worker] += sum;
-    });
-    all_bytes_ = static_cast<double>(std::accumulate(sums.begin(), sums.end(), std::size_t{0}));
+    count_lengths(graph, bytes);
   }
   expected_.clear();
   double all = 0;
-  for (const Access& access : accesses) all += access.times;
+  double all_bytes = 0;
+  for (Length& length : lengths_) {
+    length.times = 0;
+    all_bytes += length.bytes;
+  }
+  for (const Access& access : accesses) {
+    all += access.times;
+    if (const std::size_t size = bytes(access.at); size > 0) lengths_[length_of(size)].times += access.times;
+  }
   if (all == 0) return expected_;
   const double of_one = all / static_cast<double>(accesses.size());  // look-ups that one finding stands for
+  const auto posterior = [&](double mean, double times) {
+    return mean == 0 ? 0 : (prior_shape + times / of_one) / (prior_shape / mean + 1 / of_one);
+  };
+  for (Length& length : lengths_) {
+    length.mean = length.lists == 0 ? 0 : posterior(all * length.bytes / all_bytes, length.times) / length.lists;
+  }
   const auto expect = [&](const StoredVertex& at, double times) {
-    const double mean = all * static_cast<double>(bytes(at)) / all_bytes_;
-    if (mean > 0) expected_.push_back({at, (prior_shape + times / of_one) / (prior_shape / mean + 1 / of_one)});
+    const std::size_t size = bytes(at);
+    const double expected = size == 0 ? 0 : posterior(lengths_[length_of(size)].mean, times);
+    if (expected > 0) expected_.push_back({at, expected});
   };
   auto longest = longest_.begin();
   for (const Access& access : accesses) {
@@ -313,15 +348,17 @@ std::vector<TopLists> top_lists(std::vector<Accessed>& truth, std::span<const do
   for (const double share : shares) {
     const auto wanted = static_cast<std::size_t>(std::max(1.0, std::ceil(share * static_cast<double>(truth.size()))));
     const std::size_t size = std::min(wanted, truth.size());
-    TopLists top{share, 1, 1};
+    TopLists top{share, 1, 1, 0};
     if (size > 0) {
       double times = 0;
       double cached = 0;
       for (std::size_t i = 0; i < size; ++i) {
         times += truth[i].times;
         cached += truth[i].cached ? 1 : 0;
+        top.bytes += static_cast<double>(truth[i].bytes);
       }
-      top = {share, times / all, cached / static_cast<double>(size)};
+      top.accesses = times / all;
+      top.coverage = cached / static_cast<double>(size);
     }
     found.push_back(top);
   }

@@ -1,6 +1,7 @@
 // Which vertices to cache under a budget of bytes, by several policies.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -60,7 +61,8 @@ class Selector {
 
 /// What look-ups to expect where few walks were made: they miss most of what is looked up, and much of what they find they find
 /// by chance. Lists are reached along edges, so before any walk a list's share of the look-ups is its share of all lists'
-/// bytes. With a gamma distribution around that, and what the walks found as counts drawn from it, the mean is known.
+/// bytes. With a gamma distribution around that, and what the walks found as counts drawn from it, the mean is known: first for
+/// all lists of about a length together, of which walks find many, then for each list around what its length makes expect.
 class Prior {
  public:
   /// `workers` outlives it.
@@ -75,9 +77,19 @@ class Prior {
 
  private:
   Workers* workers_;
+  void count_lengths(const graph::DataGraph& graph, const BytesOf& bytes);
+
   unsigned batches_ = 0;
   std::vector<StoredVertex> longest_;  // ascending
-  double all_bytes_ = 0;               // of all lists
+  struct Length {                      // lists of about a length
+    double lists = 0;
+    double bytes = 0;
+    double times = 0;  // found in this batch
+    double mean = 0;   // look-ups expected of one of them
+  };
+  static constexpr std::size_t lengths_per_doubling = 4;
+  [[nodiscard]] static std::size_t length_of(std::size_t bytes) noexcept;
+  std::array<Length, 64 * lengths_per_doubling> lengths_{};
   std::vector<Access> expected_;
 };
 
@@ -93,15 +105,17 @@ class Prior {
 /// How far from an anchor or root the matches of the tasks can reach: so many hops hold every list that matching may read.
 [[nodiscard]] unsigned hops_of(std::span<const match::QueryTask> tasks);
 
-/// By true counts, a vertex's accesses and whether it was cached.
+/// By true counts, a vertex's accesses, whether it was cached, and what it takes in a cache.
 struct Accessed {
   double times;
   bool cached;
+  std::size_t bytes = 0;
 };
 
 /// Of the most accessed vertices S, which are the given share of all that are accessed, at least one: which part of all
-/// accesses falls on them, and which part of them is cached. Among vertices with as many accesses as the last of S cached ones
-/// are preferred, since no ranking tells them apart. By share; `truth` is sorted on the way. Both 1 where nothing is accessed.
+/// accesses falls on them, which part of them is cached, and what they all take. Among vertices with as many accesses as the
+/// last of S cached ones are preferred, since no ranking tells them apart. By share; `truth` is sorted on the way. Both 1 where
+/// nothing is accessed.
 [[nodiscard]] std::vector<TopLists> top_lists(std::vector<Accessed>& truth, std::span<const double> shares);
 
 }  // namespace deltamatch::estimate

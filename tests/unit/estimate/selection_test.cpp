@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "unit/estimate/support.hpp"
 
 namespace deltamatch::estimate {
@@ -113,16 +115,41 @@ TEST(Prior, LongListsAreExpectedAndSingleFindingsDoubted) {
   Workers workers(1);
   Prior prior(workers);
   const auto bytes = [](const StoredVertex& v) -> std::size_t { return v.derived ? 0 : v.vertex == 0 ? 900 : 1; };
-  // All bytes: 900 + 101. The findings stand for 500 look-ups each.
+  // The findings stand for 500 look-ups each. Of 900 + 101 bytes, all are first expected by length, then each around its
+  // length's.
+  const auto given = [](double mean, double found) { return (1 + found) / (1 / mean + 1.0 / 500); };
+  const double of_long = given(1000 * 900 / 1001.0, 0);
+  const double of_short = given(1000 * 101 / 1001.0, 2) / 101;
   const auto expected = prior.temper(world.graph, std::vector<Access>{{at(3), 500}, {at(7), 500}}, bytes, 900);
   ASSERT_EQ(expected.size(), 3);
   EXPECT_EQ(expected[0].at, at(0));
-  EXPECT_NEAR(expected[0].times, 1 / (1001.0 / 900000 + 1.0 / 500), 1e-6) << "never found, but long";
+  EXPECT_NEAR(expected[0].times, given(of_long, 0), 1e-6) << "never found, but long";
   for (const std::size_t i : {1, 2}) {
     EXPECT_EQ(expected[i].at, at(i == 1 ? 3 : 7));
-    EXPECT_NEAR(expected[i].times, 2 / (1001.0 / 1000 + 1.0 / 500), 1e-6) << "found once, but short";
+    EXPECT_NEAR(expected[i].times, given(of_short, 1), 1e-6) << "found once, but short";
   }
   EXPECT_TRUE(prior.temper(world.graph, {}, bytes, 900).empty()) << "nothing to look up";
+}
+
+// Middling lists are found again and again, long ones never: what their length makes expect gives way to that.
+TEST(Prior, LearnsWhichLengthsAreLookedUp) {
+  WorldOptions options;
+  options.vertices = 100;
+  options.edges = options.inserted = options.removed = 0;
+  World world(options, 1);
+  world.make_star(0, 99);
+  world.add(parse_pattern("(a)--(b)--(c)", "test"));
+  world.stage();
+  Workers workers(1);
+  Prior prior(workers);
+  const auto bytes = [](const StoredVertex& v) -> std::size_t { return v.derived ? 0 : v.vertex < 50 ? 1000 : 300; };
+  std::vector<Access> found;
+  for (VertexId v = 50; v < 100; v += 2) found.push_back({at(v), 10});
+  std::map<VertexId, double> times;
+  for (const Access& access : prior.temper(world.graph, found, bytes, 100 * 1000)) times[access.at.vertex] = access.times;
+  ASSERT_EQ(times.size(), 100);
+  EXPECT_GT(times[51], 5 * times[1]) << "neither was found, but one is of a length that is";
+  EXPECT_GT(times[50], times[51]) << "that was found";
 }
 
 TEST(Selector, RemembersWhatItSelected) {
@@ -244,7 +271,7 @@ TEST(KHop, HoldsEveryListThatIsReadFromRoots) {
 
 TEST(TopLists, AreTheMostAccessed) {
   std::vector<Accessed> truth;
-  for (int v = 0; v < 100; ++v) truth.push_back({100.0 - v, v == 0 || v == 1 || v == 3 || v == 50});
+  for (int v = 0; v < 100; ++v) truth.push_back({100.0 - v, v == 0 || v == 1 || v == 3 || v == 50, v < 4 ? 100U : 7U});
   std::shuffle(truth.begin(), truth.end(), std::mt19937(1));
   const double all = 100 * 101 / 2.0;
   const std::vector<TopLists> found = top_lists(truth, std::vector{0.0, 0.01, 0.05, 1.0});
@@ -254,6 +281,7 @@ TEST(TopLists, AreTheMostAccessed) {
   EXPECT_EQ(found[1].accesses, 100 / all);
   EXPECT_EQ(found[2].share, 0.05);
   EXPECT_EQ(found[2].coverage, 3.0 / 5);
+  EXPECT_EQ(found[2].bytes, 407);
   EXPECT_EQ(found[2].accesses, (100 + 99 + 98 + 97 + 96) / all);
   EXPECT_EQ(found[3].coverage, 4.0 / 100);
   EXPECT_EQ(found[3].accesses, 1);

@@ -14,8 +14,8 @@ TEST(CacheMeter, AveragesOverBatches) {
   EXPECT_EQ(figures.coverage, 0);
   meter.add({});  // a device without anchors
   // 100 lists: the first is looked up 10 times and cached, the others once.
-  std::vector<estimate::Accessed> truth(100, {1, false});
-  truth[0] = {10, true};
+  std::vector<estimate::Accessed> truth(100, {1, false, 12});
+  truth[0] = {10, true, 1000};
   meter.add(truth);
   truth[0].cached = false;
   meter.add(truth);
@@ -27,6 +27,7 @@ TEST(CacheMeter, AveragesOverBatches) {
   EXPECT_EQ(figures.top[4].share, 0.05);
   EXPECT_EQ(figures.top[4].accesses, 14.0 / 109);
   EXPECT_EQ(figures.top[4].coverage, 0.1);
+  EXPECT_EQ(figures.top[4].bytes, 1000 + 4 * 12);
   EXPECT_EQ(figures.coverage, 0.1);
   EXPECT_EQ(figures.top[6].share, 0.2);
   meter.write(figures);
