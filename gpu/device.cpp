@@ -59,8 +59,8 @@ void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_
   lists_ = false;
   parts_.clear();
   bundle_.clear();
-  tables_ = {bundle_.add(std::span(flat.nodes)), bundle_.add(std::span(flat.steps)), bundle_.add(std::span(flat.probes)),
-             bundle_.add(std::span(flat.edges)), bundle_.add(std::span(flat.positions))};
+  tables_ = {bundle_.add(std::span(flat.nodes)),  bundle_.add(std::span(flat.steps)), bundle_.add(std::span(flat.probes)),
+             bundle_.add(std::span(flat.joined)), bundle_.add(std::span(flat.edges)), bundle_.add(std::span(flat.positions))};
   add_part(flat.sums, true, share, shares);
   add_part(flat.walks, false, share, shares);
   if (table_bytes_ == 0) table_bytes_ = std::clamp(free_device_bytes() / table_share, least_table_bytes, most_table_bytes);
@@ -175,6 +175,7 @@ Launch Device::launch_of(const Part& part, std::size_t number, const FlatProgram
   work.nodes = bundle_.at<Node>(tables_.nodes);
   work.steps = bundle_.at<Step>(tables_.steps);
   work.probes = bundle_.at<Probe>(tables_.probes);
+  work.joined = bundle_.at<Joined>(tables_.joined);
   work.edges = bundle_.at<QueryEdge>(tables_.edges);
   work.positions = bundle_.at<std::uint8_t>(tables_.positions);
   work.anchors = bundle_.at<Anchor>(part.anchors);

@@ -97,6 +97,7 @@ class Device {
     std::size_t nodes;
     std::size_t steps;
     std::size_t probes;
+    std::size_t joined;
     std::size_t edges;
     std::size_t positions;
   };

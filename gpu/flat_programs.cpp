@@ -1,6 +1,7 @@
 #include "gpu/flat_programs.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "match/concern.hpp"
@@ -48,6 +49,7 @@ class Flattener {
     made.first_closing = static_cast<std::uint32_t>(into_.probes.size());
     made.closing = static_cast<std::uint8_t>(plan_.closing.size());
     for (const plan::Probe& probe : plan_.closing) into_.probes.push_back(flat_probe(probe));
+    std::tie(made.first_joined, made.joined) = add_joined(from.joined);
     const auto node_base = static_cast<std::uint32_t>(into_.nodes.size());
     const auto step_base = static_cast<std::uint32_t>(into_.steps.size());
     for (const plan::Node& node : from.nodes) into_.nodes.push_back(flat_node(node, step_base));
@@ -86,11 +88,21 @@ class Flattener {
   }
 
  private:
+  // Where they begin and how many they are.
+  std::pair<std::uint32_t, std::uint8_t> add_joined(const std::vector<plan::Joined>& joined) {
+    const auto first = static_cast<std::uint32_t>(into_.joined.size());
+    for (const plan::Joined& pair : joined) {
+      into_.joined.push_back({static_cast<std::uint16_t>(pair.reading), pair.position, pair.edges});
+    }
+    return {first, static_cast<std::uint8_t>(joined.size())};
+  }
+
   Node flat_node(const plan::Node& node, std::uint32_t step_base) {
     Node made{};
     made.first_probe = static_cast<std::uint32_t>(into_.probes.size());
     made.probes = static_cast<std::uint8_t>(node.candidates.probes.size());
     for (const plan::Probe& probe : node.candidates.probes) into_.probes.push_back(flat_probe(probe));
+    std::tie(made.first_joined, made.joined) = add_joined(node.joined);
     made.first_position = static_cast<std::uint32_t>(into_.positions.size());
     const auto add = [&](const std::vector<plan::Position>& positions) {
       into_.positions.insert(into_.positions.end(), positions.begin(), positions.end());
@@ -122,6 +134,7 @@ void note_needs(const plan::Program& program, std::uint32_t first, std::uint32_t
     if (needs.size() <= depth) needs.resize(depth + 1);
     needs[depth].probes = std::max(needs[depth].probes, static_cast<std::uint32_t>(node.candidates.probes.size()));
     needs[depth].distinct = std::max(needs[depth].distinct, static_cast<std::uint32_t>(node.candidates.distinct.size()));
+    needs[depth].joined = std::max(needs[depth].joined, static_cast<std::uint32_t>(node.joined.size()));
     const bool loops = step.kind == plan::Step::Kind::loop;
     needs[depth].loops = needs[depth].loops || loops;
     needs[depth].sums = needs[depth].sums || !loops || !step.tail;

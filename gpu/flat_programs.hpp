@@ -28,6 +28,7 @@ struct FlatPrograms {
   std::vector<Node> nodes;
   std::vector<Step> steps;
   std::vector<Probe> probes;
+  std::vector<Joined> joined;
   std::vector<QueryEdge> edges;
   std::vector<std::uint8_t> positions;
   FlatWork sums;

@@ -210,7 +210,8 @@ std::optional<WarpLayout> make_layout(const std::vector<DepthNeeds>& needs, bool
     at = (at + words + 3) / 4 * 4;
   };
   for (std::uint32_t d = 0; d < layout.depths; ++d) {
-    place(layout.frame[d], frame_views + needs[d].probes * view_words + 32 * needs[d].distinct);
+    place(layout.frame[d],
+          frame_views + needs[d].probes * view_words + 32 * needs[d].distinct + needs[d].joined * joined_words);
     const bool loops = d == 0 || needs[d].loops;
     if (loops) place(layout.partials[d], partial_words + (sums ? home_words : 0));
     if (sums && loops) place(layout.products[d], 64);

@@ -20,13 +20,24 @@ struct Probe {
   std::uint8_t inclusive;
 };
 
+/// Induced matching: just so many data edges, of any label and direction, lead from the vertex at a position to the candidate.
+/// Without sums only, which cannot see edges that are not there.
+struct Joined {
+  std::uint16_t reading;
+  std::uint8_t position;
+  std::uint8_t edges;
+};
+
 struct Node {
   std::uint32_t first_probe;
+  std::uint32_t first_joined;
   std::uint32_t first_position;  ///< into positions: those to differ from, then those to exceed, then those to stay below
   std::uint8_t probes;
   std::uint8_t distinct;
   std::uint8_t above;
   std::uint8_t below;
+  std::uint8_t joined;
+  std::uint8_t unused[3];
   std::uint32_t choose;
   std::uint32_t first_step;
   std::uint32_t end_step;
@@ -55,6 +66,7 @@ struct Program {
   std::uint32_t first_step;
   std::uint32_t end_step;
   std::uint32_t first_closing;  ///< into probes
+  std::uint32_t first_joined;   ///< for the anchor's head
   std::uint32_t first_edge;     ///< into edges
   std::uint32_t first_vertex;   ///< into positions: by query vertex, where it is put
   std::uint8_t closing;
@@ -69,6 +81,8 @@ struct Program {
   std::uint8_t plain;
   std::uint8_t distinct_edges;  ///< not homomorphism
   std::uint8_t pass;            ///< match::Pass
+  std::uint8_t joined;
+  std::uint8_t unused[3];
 };
 
 /// A data edge from which matches are looked for.
@@ -141,6 +155,7 @@ struct Launch {
   const Node* nodes;
   const Step* steps;
   const Probe* probes;
+  const Joined* joined;
   const QueryEdge* edges;
   const std::uint8_t* positions;
   const Anchor* anchors;
@@ -164,6 +179,7 @@ struct Launch {
 struct DepthNeeds {
   std::uint32_t probes = 0;
   std::uint32_t distinct = 0;
+  std::uint32_t joined = 0;
   bool loops = false;  ///< partial matches are kept
   bool sums = false;   ///< results are summed by partial match of the depth above
 };

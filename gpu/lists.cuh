@@ -127,6 +127,15 @@ class Lists : public Memory {
     return static_cast<std::uint32_t>(__ffs(static_cast<int>(__match_any_sync(looking, vertex)))) - 1 == lane_;
   }
 
+  // How many entries of a list without changes lead to `id`.
+  __device__ static std::uint32_t entries_to(const View& list, std::uint32_t id) {
+    const std::uint32_t first = lower_bound(list.ids, list.count, id);
+    std::uint32_t end = first;
+#pragma unroll 1
+    while (end < list.count && list.ids[end] == id) ++end;
+    return end - first;
+  }
+
   // --- which changes count ---
 
   // Whether the changed data edge between `vertex` and `neighbour` ranks high enough to be read.

@@ -109,6 +109,7 @@ class Counting : public Sharing<sums, in_shared> {
       for (std::uint32_t p = 0; p < node.probes; ++p) {
         if (p != q) this->search(this->view(depth, p), slot, id, found, ascending);
       }
+      if (!sums && node.joined != 0) this->keep_apart(depth, node, slot, id, found, ascending);
 #pragma unroll
       for (std::uint32_t k = 0; k < searches; ++k) hits += found[k] ? 1 : 0;
     }
@@ -140,7 +141,7 @@ class Counting : public Sharing<sums, in_shared> {
 
   // One list alone, each lane its own: its length tells. False where it does not.
   __device__ __noinline__ bool count_lists(const Node& node) {
-    if (node.probes != 1) return false;
+    if (node.probes != 1 || node.joined != 0) return false;
     const Probe probe = work_.probes[node.first_probe];
     const Reading& where = work_.graph.readings[probe.reading];
     if (where.parallel || where.derived || (this->program().ordered && (node.above | node.below) != 0)) return false;

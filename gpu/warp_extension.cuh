@@ -51,6 +51,7 @@ class Extension : public Views<sums, in_shared> {
   using Base::header;
   using Base::homes;
   using Base::ids_of;
+  using Base::joined_view;
   using Base::keeps_weights;
   using Base::lane_;
   using Base::leads;
@@ -95,6 +96,7 @@ class Extension : public Views<sums, in_shared> {
         best = p;
       }
     }
+    if (!sums && node.joined != 0) slow = look_up_joined(depth, node, least != 0) || slow;
     std::uint32_t children = least;
     if (children > 0 && program().ordered && (node.above | node.below) != 0) children = narrow(depth, node, best);
     chosen(depth)[lane_] = static_cast<std::uint8_t>(best);
@@ -194,6 +196,10 @@ class Extension : public Views<sums, in_shared> {
       }
       if (!made[0].found && !made[1].found) break;
     }
+    if (!sums && node.joined != 0) {
+#pragma unroll
+      for (Child& one : made) one.found = one.found && joined_so(depth, node, one.slot, one.vertex);
+    }
     both.put(0, made[0]);
     both.put(1, made[1]);
     return both;
@@ -216,6 +222,7 @@ class Extension : public Views<sums, in_shared> {
     for (std::uint32_t p = 0; p < node.probes; ++p) {
       if (p != q) search(view(depth, p), slot, id, found, ascending);
     }
+    if (!sums && node.joined != 0) keep_apart(depth, node, slot, id, found, ascending);
     Children both{};
 #pragma unroll
     for (std::uint32_t k = 0; k < 2; ++k) both.put(static_cast<int>(k), {found[k], id[k], slot, 1});
@@ -298,6 +305,23 @@ class Extension : public Views<sums, in_shared> {
       if (!found[k]) continue;
       const bool changed = (flagged & (here[k] ? minus_flag : plus_flag)) != 0;
       found[k] = changed ? leads_to(list, slot, id[k], here[k]) : here[k];
+    }
+  }
+
+  // Of a group of ids that are found, as in search: those that are joined to none of the vertices that a child of an induced
+  // match must not be joined to. Without the slow way nothing else is asked.
+  template <std::uint32_t searches>
+  __device__ __forceinline__ void keep_apart(std::uint32_t depth, const Node& node, std::uint32_t slot,
+                                             const std::uint32_t (&id)[searches], bool (&found)[searches],
+                                             bool ascending) const {
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < node.joined; ++i) {
+      bool there[searches];
+#pragma unroll
+      for (std::uint32_t k = 0; k < searches; ++k) there[k] = found[k];
+      search(joined_view(depth, node, i), slot, id, there, ascending);
+#pragma unroll
+      for (std::uint32_t k = 0; k < searches; ++k) found[k] = found[k] && !there[k];
     }
   }
 
@@ -404,11 +428,44 @@ class Extension : public Views<sums, in_shared> {
       if (child.ways == 0) return child;
     }
     if (!program().weighted) child.ways = 1;
-    child.found = true;
+    child.found = sums || joined_so(depth, node, slot, child.vertex);
     return child;
   }
 
  private:
+  // Puts the lists of the vertices that a child must be joined to in just so many ways into their views; whether in some way,
+  // which takes to count the entries.
+  __device__ __noinline__ bool look_up_joined(std::uint32_t depth, const Node& node, bool active) {
+    bool some = false;
+    const unsigned looking = __ballot_sync(all_lanes, active);
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < node.joined; ++i) {
+      const Joined joined = work_.joined[node.first_joined + i];
+      View list{nullptr, 0, none};
+      if (active) {
+        const std::uint32_t owner = vertex_at(depth - 1, lane_, joined.position);
+        list = look_up(joined.reading, owner, leads(looking, owner));
+      }
+      std::uint32_t* into = joined_view(depth, node, i);
+      ids_of(into, lane_) = list.ids;
+      into[view_counts + lane_] = list.count;
+      some = some || joined.edges > 0;
+    }
+    return some;
+  }
+
+  // Whether a child of a slot is joined to earlier vertices as an induced match has it.
+  __device__ __noinline__ bool joined_so(std::uint32_t depth, const Node& node, std::uint32_t slot, std::uint32_t id) const {
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < node.joined; ++i) {
+      std::uint32_t* list = joined_view(depth, node, i);
+      if (entries_to({ids_of(list, slot), list[view_counts + slot], none}, id) != work_.joined[node.first_joined + i].edges) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   struct Probed {
     std::uint32_t vertex;
     std::uint32_t ways;  // 0: does not count, or told already

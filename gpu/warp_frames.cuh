@@ -24,6 +24,9 @@ inline constexpr std::uint32_t view_removed = 128;
 inline constexpr std::uint32_t view_added = 160;
 inline constexpr std::uint32_t view_words = 192;
 // Behind the views, for each position that a child must differ from: the vertices there, by parent.
+// Behind those, for each vertex that a child of an induced match must be joined to in just so many ways: the view of its list
+// of all neighbours, which ends with the counts, since only whole graphs are matched so.
+inline constexpr std::uint32_t joined_words = view_slices;
 inline constexpr std::uint32_t partial_words = 64 + 16;  // vertices, parents in bytes
 inline constexpr std::uint32_t home_words = 16;          // with sums, behind the parents: homes in bytes
 
@@ -84,6 +87,9 @@ class Frames {
   }
   __device__ std::uint32_t* apart(std::uint32_t depth, std::uint32_t probes, std::uint32_t i) const {
     return frame(depth) + frame_views + probes * view_words + 32 * i;
+  }
+  __device__ std::uint32_t* joined_view(std::uint32_t depth, const Node& node, std::uint32_t i) const {
+    return apart(depth, node.probes, node.distinct) + joined_words * i;
   }
   __device__ long long* products(std::uint32_t depth) const {
     return reinterpret_cast<long long*>(words(layout_.products[depth]));

@@ -121,6 +121,11 @@ class Sharing : public Extension<sums, in_shared> {
       if (ways == 0) active = false;
       if (sums) weight = this->multiply(weight, ways);
     }
+#pragma unroll 1
+    for (std::uint32_t i = 0; !sums && active && i < program().joined; ++i) {
+      const Joined joined = work_.joined[program().first_joined + i];
+      active = this->entries_to(this->look_up(joined.reading, anchor.tail), anchor.head) == joined.edges;
+    }
     const unsigned kept = __ballot_sync(all_lanes, active);
     if (active) {
       const std::uint32_t slot = __popc(kept & ((1U << lane_) - 1));

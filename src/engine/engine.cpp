@@ -67,7 +67,10 @@ struct Engine::Impl {
     if (options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
     return cpu_matcher ? *cpu_matcher : *matcher;
   }
-  // `cpu`: what backends with memory of their own do not do.
+  // Backends with memory of their own leave to the CPU what decides at the end whether a match is induced.
+  [[nodiscard]] static bool left_to_cpu(const StaticOptions& options) {
+    return options.induced && options.query.mode != MatchMode::isomorphism;
+  }
   engine::StaticScene scene(bool cpu) {
     return {graph, cpu ? on_cpu() : *matcher, workers, watermark, standing.empty() && !window};
   }
@@ -294,7 +297,7 @@ std::optional<Timestamp> Engine::watermark() const noexcept { return impl_->wate
 
 StaticResult Engine::match(const Query& query, const StaticOptions& options, MatchSink* sink) {
   if (auto cliques = engine::match_clique(impl_->clique_scene(), query, options)) return std::move(*cliques);
-  return engine::match_whole(impl_->scene(options.induced), query, options, sink);
+  return engine::match_whole(impl_->scene(Impl::left_to_cpu(options)), query, options, sink);
 }
 
 SampleResult Engine::sample(const Query& query, const SampleOptions& options) {
@@ -317,7 +320,7 @@ std::string Engine::explain(const Query& query, const StaticOptions& options) {
   const plan::BoundQuery bound(query, options.query.mode, options.query.count, impl_->graph, options.induced);
   if (std::string cliques = engine::explain_clique(impl_->clique_scene(), query, options); !cliques.empty()) return cliques;
   impl_->graph.resolve_all();
-  return plan::to_text(bound, engine::plan_whole(impl_->scene(options.induced), bound, options), {});
+  return plan::to_text(bound, engine::plan_whole(impl_->scene(Impl::left_to_cpu(options)), bound, options), {});
 }
 
 std::string Engine::explain(QueryId query) {

@@ -27,9 +27,15 @@ Signed add(Signed a, Signed b) {
 
 }  // namespace
 
-void Walker::access(const plan::Probe& probe, const Visit& visit) {
-  access(probe.reading, partial_.at(probe.position),
-         static_cast<double>(visit.walks) * visit.scale * visit.part(probe.position));
+void Walker::access(const plan::Probe& probe, const Visit& visit) { access(probe.reading, probe.position, visit); }
+
+void Walker::access(const plan::Node& node, const Visit& visit) {
+  for (const plan::Probe& probe : node.candidates.probes) access(probe, visit);
+  for (const plan::Joined& joined : node.joined) access(joined.reading, joined.position, visit);
+}
+
+void Walker::access(graph::ReadingId reading, plan::Position position, const Visit& visit) {
+  access(reading, partial_.at(position), static_cast<double>(visit.walks) * visit.scale * visit.part(position));
 }
 
 void Walker::access(graph::ReadingId reading, VertexId vertex, double times) {
@@ -60,6 +66,8 @@ Signed Walker::run(const Loaded& loaded, const graph::Edge& anchor, Visit visit,
     if (ways == 0) return 0;
     if (program.weighted) weight = multiply(weight, ways);
   }
+  for (const plan::Joined& joined : program.joined) access(joined.reading, joined.position, visit);
+  if (partial_.keep_joined({&anchor.head, 1}, program.joined).empty()) return 0;
   return steps(0, program.root_steps, visit, weight);
 }
 
@@ -109,10 +117,11 @@ Signed Walker::steps(std::uint32_t first, std::uint32_t count_of_steps, Visit vi
   return result;
 }
 
-// What the probes lead to, within the order constraints.
+// What the probes lead to, within the order constraints, and joined as an induced match has it.
 std::span<const std::uint32_t> Walker::candidates(const plan::Node& node) {
-  const auto set = partial_.intersect_probes(node.candidates.probes);
-  return loaded_->program->program.ordered ? partial_.between(set, node.candidates) : set;
+  auto set = partial_.intersect_probes(node.candidates.probes);
+  if (loaded_->program->program.ordered) set = partial_.between(set, node.candidates);
+  return partial_.keep_joined(set, node.joined);
 }
 
 // In how many ways the probes' query edges can be mapped to parallel edges.
@@ -128,7 +137,7 @@ Signed Walker::ways(const plan::Node& node, VertexId candidate) {
 }
 
 Signed Walker::loop(const plan::Node& node, Visit visit, Signed weight) {
-  for (const plan::Probe& probe : node.candidates.probes) access(probe, visit);
+  access(node, visit);
   const ScratchScope scope(partial_.scratch());
   const auto set = candidates(node);
   Signed sum = 0;
@@ -198,7 +207,7 @@ void Walker::draw(std::size_t candidates, const plan::Node& node, Visit visit, T
 
 // How many candidates a count has, or sets of them. Unless they are `needed` only the lists matter; then 1.
 Signed Walker::count(const plan::Node& node, Visit visit, bool needed) {
-  for (const plan::Probe& probe : node.candidates.probes) access(probe, visit);
+  access(node, visit);
   if (draw_ != Draw::all && !needed && !leaves_) return 1;
   const ScratchScope scope(partial_.scratch());
   const auto set = candidates(node);

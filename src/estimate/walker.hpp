@@ -112,6 +112,8 @@ class Walker {
   [[nodiscard]] std::span<const std::uint32_t> candidates(const plan::Node& node);
   [[nodiscard]] Signed ways(const plan::Node& node, VertexId candidate);
   void access(const plan::Probe& probe, const Visit& visit);
+  void access(const plan::Node& node, const Visit& visit);
+  void access(graph::ReadingId reading, plan::Position position, const Visit& visit);
   void access(graph::ReadingId reading, VertexId vertex, double times);
   [[nodiscard]] std::size_t index(const plan::Node& node) const noexcept {
     return static_cast<std::size_t>(&node - loaded_->program->program.nodes.data());

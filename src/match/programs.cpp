@@ -15,6 +15,11 @@ bool chooses_parallels(const plan::Program& program, std::span<const graph::Reso
   });
 }
 
+// Where no two vertices are joined twice, the query's one edge is all there is.
+void drop_implied(std::vector<plan::Joined>& joined, std::span<const graph::Resolved> resolved) {
+  std::erase_if(joined, [&](const plan::Joined& pair) { return pair.edges == 1 && !resolved[pair.reading].parallel; });
+}
+
 }  // namespace
 
 bool is_plain(const plan::BoundQuery& query, const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
@@ -33,6 +38,8 @@ AnchorProgram program_for(const QueryTask& task, const plan::Plan& plan, std::sp
     made.sums = !chooses_parallels(made.program, resolved);
   }
   if (!made.sums) made.program = plan::make_walk(plan, ordered(task), task.list, made.plain);
+  drop_implied(made.program.joined, resolved);
+  for (plan::Node& node : made.program.nodes) drop_implied(node.joined, resolved);
   return made;
 }
 

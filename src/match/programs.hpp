@@ -37,6 +37,7 @@ struct AnchorProgram {
 
 /// Listing walks to every match. Counting sums where the plan's sums hold for the readings as they are (see must_walk), and
 /// where no set of several is chosen from a list with parallel edges, which takes more than the number of its entries.
+/// Of what an induced match asks, the program keeps what the readings do not imply.
 [[nodiscard]] AnchorProgram program_for(const QueryTask& task, const plan::Plan& plan,
                                         std::span<const graph::Resolved> resolved);
 

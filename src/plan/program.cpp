@@ -16,6 +16,7 @@ constexpr double look_up_cost = 8;
 // A loop or count with what runs below it, before steps are laid out.
 struct Tree {
   Candidates candidates;
+  std::vector<Joined> joined;
   std::uint32_t vertex = 0;
   std::uint32_t choose = 1;
   Position position = 0;
@@ -74,6 +75,7 @@ class Layout {
     const auto index = static_cast<std::uint32_t>(program.nodes.size());
     Node made;
     made.candidates = tree.candidates;
+    made.joined = tree.joined;
     made.vertex = tree.vertex;
     made.choose = tree.choose;
     made.position = tree.position;
@@ -175,13 +177,20 @@ Tree::Product product_of(const std::vector<Factor>& factors, const Estimates& es
   return product;
 }
 
+// What is enumerated at a level.
+Tree level_tree(const Plan& plan, std::size_t level) {
+  Tree made;
+  made.candidates = plan.levels[level].candidates;
+  made.joined = plan.levels[level].joined;
+  made.vertex = plan.levels[level].vertex;
+  made.position = static_cast<Position>(level + 2);
+  return made;
+}
+
 // Wraps what hangs below the first `levels` levels into their loops, from the inside out.
 Program nest(const Plan& plan, std::size_t levels, std::vector<Tree::Product> terms, Step::Kind leaf) {
   for (std::size_t i = levels; i-- > 0;) {
-    Tree loop;
-    loop.candidates = plan.levels[i].candidates;
-    loop.vertex = plan.levels[i].vertex;
-    loop.position = static_cast<Position>(i + 2);
+    Tree loop = level_tree(plan, i);
     loop.terms = std::move(terms);
     loop.leaf = leaf;
     if (loop.terms.empty() && leaf == Step::Kind::add) loop.terms.push_back({});
@@ -200,16 +209,13 @@ Program nest(const Plan& plan, std::size_t levels, std::vector<Tree::Product> te
 Program make_walk(const Plan& plan, bool ordered, bool list, bool plain) {
   Program program;
   if (!list && plain && !plan.levels.empty()) {
-    Tree last;
-    last.candidates = plan.levels.back().candidates;
-    last.vertex = plan.levels.back().vertex;
-    last.position = static_cast<Position>(plan.levels.size() + 1);
     std::vector<Tree::Product> terms(1);
-    terms.back().factors.push_back(std::move(last));
+    terms.back().factors.push_back(level_tree(plan, plan.levels.size() - 1));
     program = nest(plan, plan.levels.size() - 1, std::move(terms), Step::Kind::add);
   } else {
     program = nest(plan, plan.levels.size(), {}, list ? Step::Kind::emit : plain ? Step::Kind::add : Step::Kind::edges);
   }
+  program.joined = plan.anchor_joined;
   program.ordered = ordered;
   return program;
 }
@@ -254,6 +260,10 @@ std::string to_text(const BoundQuery& query, const Program& program) {
           text += name(node.vertex);
           if (node.choose > 1) text += " choose " + std::to_string(node.choose);
           for (const Probe& probe : node.candidates.probes) text += " p" + std::to_string(probe.position);
+          for (const Joined& joined : node.joined) {
+            text += (joined.edges == 0 ? " not p" : " just " + std::to_string(joined.edges) + " p") +
+                    std::to_string(joined.position);
+          }
           break;
         }
       }

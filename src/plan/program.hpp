@@ -38,6 +38,7 @@ struct Step {
 struct Node {
   Candidates candidates;         ///< probes name positions on the path from the anchor to here
   std::uint32_t vertex = 0;      ///< query vertex, or the first of those that a term merges
+  std::vector<Joined> joined;    ///< induced isomorphism; where the probes do not imply it
   std::uint32_t choose = 1;      ///< count: that many alike are chosen, as a set
   std::uint32_t first_step = 0;  ///< loop: index into Program::steps
   std::uint32_t steps = 0;
@@ -48,6 +49,7 @@ struct Program {
   std::vector<Node> nodes;
   std::vector<Step> steps;       ///< those of the anchors first
   std::uint32_t root_steps = 0;  ///< steps of the anchors
+  std::vector<Joined> joined;    ///< induced isomorphism: for the anchor's head
   bool ordered = false;          ///< order constraints are checked
   bool weighted = false;         ///< parallel entries of a list count each
   std::uint32_t positions = 2;   ///< one more than the largest position

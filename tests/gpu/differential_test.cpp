@@ -253,6 +253,79 @@ TEST(GpuStatic, CountsEqualTheCpu) {
   }
 }
 
+// What engines are held to each other on as a whole: without labels and with them, parallel edges and edges back among them.
+const Shape whole_shapes[] = {{800, 6000, 0, 0, false, 1.5, 300},
+                              {800, 8000, 3, 0, false, 1.5, 0},
+                              {300, 4000, 2, 3, false, 1.5, 0},
+                              {600, 6000, 0, 0, true, 1.5, 100},
+                              {300, 4000, 3, 2, true, 1.5, 0}};
+
+std::vector<std::string> whole_patterns(const Shape& shape) {
+  std::vector<std::string> patterns{"(a)--(b)--(c)--(a)",           "(a)--(b)--(c)--(d)",
+                                    "(a)--(b)--(c)--(d)--(a)",      "(a)--(b)--(c)--(d)--(a), (a)--(c)",
+                                    "(a)--(b), (a)--(c), (a)--(d)", "(a)--(b)--(c)--(d)--(a), (a)--(e)--(b)"};
+  if (shape.directed) patterns.insert(patterns.end(), {"(a)-->(b)-->(c)-->(a)", "(a)-->(b)-->(a), (b)-->(c)"});
+  if (shape.vertex_labels > 0) {
+    patterns.insert(patterns.end(), {"(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)", "(a:V0|V1)--(b:V1)--(c)--(a), (c)--(d:V0)"});
+  }
+  if (shape.edge_labels > 0) {
+    patterns.insert(patterns.end(), {"(a)-[:E0]-(b), (a)-[:E1]-(b), (b)--(c)", "(a)-[:E0]-(b)-[:E1]-(c)-[:E0|E1]-(a)"});
+  }
+  return patterns;
+}
+
+// Counts and, where they are not too many, lists every pattern under `options` on both; the digests tell the listed matches
+// apart. Returns how many there are.
+Count expect_same_answers(Engine& gpu, Engine& cpu, const Shape& shape, StaticOptions options, const std::string& what) {
+  constexpr Count most_listed = 300'000;
+  Count all = 0;
+  for (const std::string& pattern : whole_patterns(shape)) {
+    const Query query = parse_pattern(pattern, "q");
+    Count matches = 0;
+    for (const bool list : {false, true}) {
+      if (matches > most_listed) break;
+      options.query.list = list;
+      StaticOptions plain = options;
+      plain.filter = Filter::none;
+      const StaticResult expected = cpu.match(query, plain);
+      const StaticResult got = gpu.match(query, options);
+      EXPECT_TRUE(got.matches == expected.matches && got.complete() && (!list || got.digest == expected.digest))
+          << what << ", " << pattern << (list ? ", listed: " : ": ") << to_string(got.matches) << ", not "
+          << to_string(expected.matches);
+      all += matches = expected.matches;
+    }
+  }
+  return all;
+}
+
+void load_both(Engine& gpu, Engine& cpu, const Shape& shape, std::uint64_t seed) {
+  const UpdateBatch start = Stream(shape, seed).start();
+  (void)gpu.load(start, OnReject::skip);
+  (void)cpu.load(start, OnReject::skip);
+}
+
+// In all modes, though only isomorphism is left to the GPU.
+TEST_P(GpuDifferential, InducedMatches) {
+  std::uint64_t seed = 40;
+  for (const Shape& shape : whole_shapes) {
+    Engine cpu({.directed = shape.directed});
+    Engine gpu({.directed = shape.directed, .backend = test::backend_of(GetParam())});
+    load_both(gpu, cpu, shape, ++seed);
+    const std::string where = "shape " + std::to_string(seed - 40);
+    StaticOptions options;
+    options.induced = true;
+    Count all = expect_same_answers(gpu, cpu, shape, options, where);
+    options.query.count = CountMode::embeddings;
+    all += expect_same_answers(gpu, cpu, shape, options, where + ", embeddings");
+    EXPECT_GT(all, Count{1000}) << where;
+    EXPECT_GT(gpu.cache().kernel_seconds, 0) << where;
+    options.query.mode = MatchMode::edge_distinct;
+    const Query triangle = parse_pattern("(a)--(b)--(c)--(a)", "q");
+    EXPECT_TRUE(gpu.match(triangle, options).matches == cpu.match(triangle, options).matches) << where;
+    if (HasFailure()) return;
+  }
+}
+
 // A whole graph is matched in portions. One whose sums exceed 64 bits is counted again, and the others are kept.
 TEST(GpuStatic, AnOverflowLosesNoOtherPortion) {
   DELTAMATCH_NEEDS_GPU();

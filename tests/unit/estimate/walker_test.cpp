@@ -10,7 +10,9 @@
 namespace deltamatch::estimate {
 namespace {
 
-void expect_same_counts(World& world) {
+// Returns how many matches there are.
+Count expect_same_counts(World& world) {
+  Count all = 0;
   Workers workers(2);
   const auto matcher = match::make_cpu_matcher(workers);
   Estimator estimator(workers);
@@ -30,11 +32,14 @@ void expect_same_counts(World& world) {
           result.found = static_cast<Count>(counted.plans[t][p].sum);
         }
       }
-      EXPECT_EQ(to_string(match::total(world.tasks[t], own)), to_string(match::total(world.tasks[t], expected[t].plans)))
+      const Count count = match::total(world.tasks[t], expected[t].plans);
+      all += count;
+      EXPECT_EQ(to_string(match::total(world.tasks[t], own)), to_string(count))
           << "task " << t << ": " << to_pattern(world.tasks[t].query->query) << ", mode "
           << static_cast<int>(world.tasks[t].query->mode) << (world.tasks[t].list ? ", listed" : "");
     }
   }
+  return all;
 }
 
 TEST(ExactWalker, CountsWhatTheCpuMatcherCounts) {
@@ -83,6 +88,41 @@ TEST(ExactWalker, CountsSums) {
     expect_same_counts(world);
   }
   EXPECT_GT(sums, 100);
+}
+
+// Induced, over a whole graph: wildcards over parallel edges, edges of one label beside others, ends that are joined twice.
+TEST(ExactWalker, CountsInducedMatches) {
+  Count all = 0;
+  for (unsigned seed = 0; seed < 120; ++seed) {
+    SCOPED_TRACE(seed);
+    WorldOptions options;
+    options.directed = seed % 2 == 0;
+    options.vertices = 10 + seed % 8;
+    options.edges = options.vertices * (1 + seed % 3);
+    options.inserted = options.removed = 0;
+    options.vertex_labels = 1 + seed / 2 % 2;
+    options.edge_labels = 1 + seed / 3 % 3;
+    World world(options, seed);
+    std::vector<graph::Edge> edges;
+    for (VertexId v = 0; v < options.vertices; ++v) {
+      world.graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) { edges.push_back(edge); });
+    }
+    for (unsigned q = 0; q < 4; ++q) {
+      const bool listed = q % 2 != 0;
+      const CountMode count = q < 2 ? CountMode::subgraphs : CountMode::embeddings;
+      const plan::BoundQuery query(world.draw_query(2 + (seed + q) % 4), MatchMode::isomorphism, count, world.graph, true);
+      world.graph.resolve_all();
+      plan::StaticPlanning planning;
+      planning.listed = listed;
+      const plan::QueryPlans plans = plan::make_static_plans(query, planning);
+      world.tasks = {{&query, &plans, listed}};
+      world.passes = {{match::Pass::whole, edges}};
+      world.programs = match::make_programs(world.tasks, world.graph.resolved());
+      all += expect_same_counts(world);
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(all, Count{10000});
 }
 
 // Triangles by hand: each anchor (u, v) looks both ends up once, to count what they have in common.

@@ -51,6 +51,38 @@ TEST(FlatPrograms, QueriesOfTooManyEdgesAreLeftOut) {
   }
 }
 
+// A path has to keep its ends apart: the third vertex from the first, the last from the first two.
+TEST(FlatPrograms, InducedNodesTellWhatTheyAreNotJoinedTo) {
+  estimate::WorldOptions options;
+  options.inserted = options.removed = 0;
+  World world(options, 4);
+  const plan::BoundQuery query(parse_pattern("(a)--(b)--(c)--(d)", "path"), MatchMode::isomorphism, CountMode::subgraphs,
+                               world.graph, true);
+  world.graph.resolve_all();
+  const plan::QueryPlans plans = plan::make_static_plans(query);
+  std::vector<graph::Edge> anchors;
+  world.graph.for_each_edge(0, true, [&](const graph::Edge& edge, Timestamp) { anchors.push_back(edge); });
+  world.tasks = {{&query, &plans, true}};
+  world.passes = {{match::Pass::whole, anchors}};
+  world.programs = match::make_programs(world.tasks, world.graph.resolved());
+  std::vector<bool> left_out;
+  const FlatPrograms flat = flatten_all(world, left_out);
+  EXPECT_EQ(left_out, std::vector{false});
+  ASSERT_EQ(flat.nodes.size(), 2 * flat.walks.programs.size());
+  for (std::size_t n = 0; n < flat.nodes.size(); ++n) {
+    const Node& node = flat.nodes[n];
+    ASSERT_EQ(node.joined, n % 2 + 1);
+    for (std::uint32_t i = node.first_joined; i < node.first_joined + node.joined; ++i) {
+      EXPECT_EQ(flat.joined[i].edges, 0);
+      EXPECT_EQ(flat.joined[i].reading, query.any_edge[0]);
+      EXPECT_NE(flat.joined[i].position, flat.probes[node.first_probe].position);
+    }
+  }
+  for (const Program& program : flat.walks.programs) EXPECT_EQ(program.joined, 0) << "the anchor is the only edge";
+  EXPECT_EQ(flat.walks.needs[1].joined, 1);
+  EXPECT_EQ(flat.walks.needs[2].joined, 2);
+}
+
 // Nested loops, the ones at depths [begin, end) over so many lists.
 plan::Program nest(std::uint32_t depths, std::uint32_t begin, std::uint32_t end, std::size_t lists) {
   plan::Program program;
