@@ -160,8 +160,10 @@ void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShap
 }
 
 std::size_t CachePlan::bytes() const noexcept {
+  std::size_t numbers = free_slots_.capacity();
+  for (const auto& slots : slot_of_) numbers += slots.capacity();
   return arena_.bytes() + slots_.capacity() * sizeof(CacheSlot) + wishes_.capacity() * sizeof(Wish) +
-         (slot_of_[0].capacity() + slot_of_[1].capacity() + free_slots_.capacity()) * sizeof(std::uint32_t);
+         numbers * sizeof(std::uint32_t);
 }
 
 }  // namespace deltamatch::gpu

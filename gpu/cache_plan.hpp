@@ -10,13 +10,14 @@
 
 #include "base/types.hpp"
 #include "gpu/device_arena.hpp"
+#include "gpu/layout.hpp"
 
 namespace deltamatch::gpu {
 
 /// A vertex with all its lists in one store.
 struct HotVertex {
   VertexId vertex;
-  std::uint32_t store;  ///< 0: base, 1: derived
+  std::uint32_t store;  ///< graph::StoreKind
   friend bool operator==(const HotVertex&, const HotVertex&) = default;
 };
 
@@ -108,7 +109,7 @@ class CachePlan {
   DeviceArena arena_;
   std::vector<CacheSlot> slots_;  // [0] is nobody's
   std::vector<std::uint32_t> free_slots_;
-  std::vector<std::uint32_t> slot_of_[2];  // by vertex; 0: not cached
+  std::vector<std::uint32_t> slot_of_[stores];  // by vertex; 0: not cached
   std::vector<DeviceArena::Id> replaced_;
   std::vector<Wish> wishes_;  // of all selections, one behind the other
   std::size_t first_wish_ = 0;

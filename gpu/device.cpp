@@ -53,7 +53,7 @@ Device::~Device() {
 }
 
 void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuOptions& options,
-                     std::size_t base_vertices, std::size_t derived_vertices) {
+                     const graph::DataGraph& graph) {
   use();
   stopping_ = false;
   lists_ = false;
@@ -64,7 +64,7 @@ void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_
   add_part(flat.sums, true, share, shares);
   add_part(flat.walks, false, share, shares);
   if (table_bytes_ == 0) table_bytes_ = std::clamp(free_device_bytes() / table_share, least_table_bytes, most_table_bytes);
-  sums_.prepare(flat.tables, share, shares, base_vertices,
+  sums_.prepare(flat.tables, share, shares, graph.base().vertices(),
                 options.testing.table_memory > 0 ? options.testing.table_memory : table_bytes_, bundle_);
   bundle_.reserve();
   std::size_t frame_words = 0;
@@ -90,9 +90,11 @@ void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_
     lists_ = true;
   }
   if (options.measure) {
-    counted_[0] = base_vertices;
-    counted_[1] = derived_vertices;
-    for (int s = 0; s < 2; ++s) accesses_[s].reserve(counted_[s]);
+    const auto of_graph = graph.stores();
+    for (unsigned s = 0; s < stores; ++s) {
+      counted_[s] = of_graph[s] == nullptr ? 0 : of_graph[s]->vertices();
+      accesses_[s].reserve(counted_[s]);
+    }
   }
 }
 
@@ -135,7 +137,7 @@ void Device::launch_sums(const GpuOptions& options) {
   work.totals = totals_.get() + first_tabled_;
   work.queue = &outcome_.get()->queue[2];
   work.counters = &outcome_.get()->counters;
-  for (int s = 0; s < 2; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
+  for (unsigned s = 0; s < stores; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
   ++launches_;
   if (launches_ == options.testing.refused_launch) throw Error("kernel of sums", "refused, as a test demands");
   if (launches_ == options.testing.crashed_launch) work.probes = nullptr;
@@ -164,7 +166,7 @@ void Device::reset(const GpuOptions& options) {
   clear(outcome_.get(), sizeof(Outcome));
   clear(sequence_.get(), 2 * queue_items * sizeof(std::uint32_t));
   clear(tickets_.get(), 2 * sizeof(unsigned long long));
-  for (int s = 0; options.measure && s < 2; ++s) clear(accesses_[s].get(), counted_[s] * sizeof(std::uint32_t));
+  for (unsigned s = 0; options.measure && s < stores; ++s) clear(accesses_[s].get(), counted_[s] * sizeof(std::uint32_t));
   check(cudaEventRecord(fresh_.get(), stream), "cudaEventRecord");
 }
 
@@ -191,7 +193,7 @@ Launch Device::launch_of(const Part& part, std::size_t number, const FlatProgram
   work.item_capacity = queue_items;
   work.pages = pages_;
   work.counters = &outcome_.get()->counters;
-  for (int s = 0; s < 2; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
+  for (unsigned s = 0; s < stores; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
   if (part.grid.frame_words > 0) work.frames = frames_.get();
   return work;
 }
@@ -214,13 +216,13 @@ void Device::finish(std::vector<Total>& totals, Outcome& outcome) {
 std::vector<estimate::Access> Device::accesses() {
   use();
   std::vector<estimate::Access> found;
-  for (int s = 0; s < 2; ++s) {
+  for (unsigned s = 0; s < stores; ++s) {
     std::vector<std::uint32_t> counts(counted_[s]);
     if (counts.empty()) continue;
     check(cudaMemcpy(counts.data(), accesses_[s].get(), counts.size() * sizeof(std::uint32_t), cudaMemcpyDeviceToHost),
           "cudaMemcpy");
     for (std::uint32_t v = 0; v < counts.size(); ++v) {
-      if (counts[v] > 0) found.push_back({{v, s == 1}, static_cast<double>(counts[v])});
+      if (counts[v] > 0) found.push_back({{v, static_cast<graph::StoreKind>(s)}, static_cast<double>(counts[v])});
     }
   }
   return found;

@@ -47,7 +47,7 @@ class Device {
 
   /// Takes the memory that share number `share` of the work needs, and lays it out. Throws DeviceOutOfMemory, std::bad_alloc.
   void prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuOptions& options,
-               std::size_t base_vertices, std::size_t derived_vertices);
+               const graph::DataGraph& graph);
 
   /// Queues what was prepared; nothing is waited for and no memory is taken.
   void launch(const FlatPrograms& flat, const GpuOptions& options);
@@ -163,8 +163,8 @@ class Device {
   PinnedMemory<std::uint32_t> page_flags_;
   DeviceMemory<unsigned long long> tickets_;
   std::uint64_t next_page_ = 0;
-  DeviceBuffer<std::uint32_t> accesses_[2];
-  std::size_t counted_[2] = {0, 0};
+  DeviceBuffer<std::uint32_t> accesses_[stores];  // by vertex
+  std::size_t counted_[stores] = {};
 };
 
 }  // namespace deltamatch::gpu

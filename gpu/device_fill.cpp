@@ -174,9 +174,15 @@ void DeviceGraph::Impl::select(std::span<const HotVertex> wanted) {
 // Every vertex with lists gets a place. Where the pool has become too small, all start over in a larger one.
 void DeviceGraph::Impl::make_resident() {
   if (!has_pool) renew_pool();
-  if (fill(0) && fill(1)) return;
+  const auto fill_all = [&] {
+    for (unsigned s = 0; s < stores; ++s) {
+      if (!fill(s)) return false;
+    }
+    return true;
+  };
+  if (fill_all()) return;
   renew_pool();
-  if (!fill(0) || !fill(1)) throw DeviceOutOfMemory("the resident graph's lists");
+  if (!fill_all()) throw DeviceOutOfMemory("the resident graph's lists");
 }
 
 // False where there is no room.
@@ -243,7 +249,8 @@ std::uint64_t DeviceGraph::Impl::resident_words(const Mirror& mirror) {
 
 // An empty pool that holds all lists and has room to grow.
 void DeviceGraph::Impl::renew_pool() {
-  const std::uint64_t need = resident_words(mirrors[0]) + resident_words(mirrors[1]);
+  std::uint64_t need = 0;
+  for (const Mirror& mirror : mirrors) need += resident_words(mirror);
   const std::size_t least = with_least_room(need) * sizeof(std::uint32_t);
   if (!has_pool || pool.bytes() < with_least_room(with_least_room(need)) * sizeof(std::uint32_t)) {
     ops->drain();

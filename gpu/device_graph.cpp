@@ -76,16 +76,17 @@ DeviceGraphStatistics DeviceGraph::statistics() const noexcept {
   figures.cached_lists = impl.plan.lists();
   figures.cached_bytes = impl.plan.used_words() * sizeof(std::uint32_t);
   figures.cache_bytes = impl.pool.bytes();
-  figures.device_bytes = impl.pool.bytes() + impl.batch_device.bytes() + impl.staging.device_bytes() +
-                         impl.mirrors[0].rows.bytes() + impl.mirrors[1].rows.bytes();
+  figures.device_bytes = impl.pool.bytes() + impl.batch_device.bytes() + impl.staging.device_bytes();
+  for (const Impl::Mirror& mirror : impl.mirrors) figures.device_bytes += mirror.rows.bytes();
   return figures;
 }
 
 std::size_t DeviceGraph::host_bytes() const noexcept {
   const Impl& impl = *impl_;
+  std::size_t granules = 0;
+  for (const Impl::Mirror& mirror : impl.mirrors) granules += mirror.granules.capacity();
   return impl.plan.bytes() + impl.staging.host_bytes() + impl.batch_host.bytes() + impl.shapes.capacity() * sizeof(BlockShape) +
-         impl.hot.capacity() * sizeof(HotVertex) +
-         (impl.mirrors[0].granules.capacity() + impl.mirrors[1].granules.capacity()) * sizeof(std::uint32_t);
+         impl.hot.capacity() * sizeof(HotVertex) + granules * sizeof(std::uint32_t);
 }
 
 void DeviceGraph::Impl::start_over() {
@@ -98,10 +99,10 @@ void DeviceGraph::Impl::begin(const graph::DataGraph& graph, std::span<const gra
   sound = false;
   RelationSet used[stores];
   for (const graph::Resolved& where : resolved) {
-    if (where.store != nullptr) used[where.derived ? 1 : 0].insert(where.relation);
+    if (where.store != nullptr) used[static_cast<std::size_t>(where.kind())].insert(where.relation);
   }
-  follow(0, &graph.base(), used[0]);
-  follow(1, graph.derived(), used[1]);
+  const auto of_graph = graph.stores();
+  for (unsigned s = 0; s < stores; ++s) follow(s, of_graph[s], used[s]);
   if (std::exchange(forgetting, false)) empty_cache();
   for (Mirror& mirror : mirrors) reserve_rows(mirror);
   if (options.storage == Storage::cached) make_pool();
@@ -352,7 +353,7 @@ void DeviceGraph::Impl::send_batch(const graph::DataGraph& graph, std::span<cons
                    static_cast<std::uint8_t>(where.derived),
                    static_cast<std::uint8_t>(where.incoming),
                    static_cast<std::uint8_t>(where.parallel),
-                   0};
+                   static_cast<std::uint8_t>(where.kind())};
   }
   const auto put = [&](std::size_t at, std::span<const std::uint32_t> column) {
     if (!column.empty()) std::memcpy(batch_host.as<void>(at), column.data(), column.size_bytes());
@@ -400,7 +401,7 @@ void DeviceGraph::Impl::send_batch(const graph::DataGraph& graph, std::span<cons
   ops->copy_in(batch_device.as<void>(), batch_host.as<void>(), parts.bytes());
   ops->fence(batch_fence);
   batch_bytes += parts.bytes();
-  view = {{mirrors[0].view, mirrors[1].view},
+  view = {{mirrors[0].view, mirrors[1].view, mirrors[2].view},
           batch_device.as<const Reading>(readings_at),
           static_cast<std::uint8_t>(graph.directed() ? 1 : 0)};
 }

@@ -15,7 +15,7 @@
 
 namespace deltamatch::gpu {
 
-inline constexpr unsigned stores = 2;
+static_assert(stores == graph::store_kinds);
 // Vertices that a thread looks at at a time.
 inline constexpr std::size_t look_grain = 512;
 // A cache smaller than this is given up.
@@ -67,7 +67,7 @@ struct DeviceGraph::Impl {
         options(wanted),
         cache_limit(wanted.cache_bytes == 0 ? SIZE_MAX : wanted.cache_bytes),
         workers(&pool_of_threads),
-        mirrors{Mirror(*ops), Mirror(*ops)},
+        mirrors{Mirror(*ops), Mirror(*ops), Mirror(*ops)},
         staging(*ops, wanted.chunk_bytes),
         batch_host(*ops, Buffer::Place::host),
         batch_device(*ops, Buffer::Place::device),

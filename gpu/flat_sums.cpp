@@ -18,12 +18,12 @@ constexpr std::uint32_t heavy_degree = 64;
 using plan::Candidates;
 using plan::Factor;
 
-std::uint32_t degree_of(const graph::DataGraph& graph, const Anchor& anchor) {
-  return match::table_degree(graph, anchor.tail, anchor.head);
+std::uint32_t degree_of(const graph::Adjacency& lists, const Anchor& anchor) {
+  return match::table_degree(lists, anchor.tail, anchor.head);
 }
 
 bool readable(graph::ReadingId reading, std::span<const graph::Resolved> resolved) {
-  return !resolved[reading].derived && !resolved[reading].parallel && !resolved[reading].lent;
+  return !resolved[reading].derived && !resolved[reading].parallel;
 }
 
 bool readable(const std::vector<plan::Probe>& probes, std::span<const graph::Resolved> resolved) {
@@ -223,6 +223,7 @@ void add_anchors(const graph::DataGraph& graph, std::span<const Anchor> anchors,
   const auto first = static_cast<std::uint32_t>(into.anchors.size());
   into.anchors.insert(into.anchors.end(), anchors.begin(), anchors.end());
   std::uint64_t uncounted = anchors.size();
+  const graph::Adjacency& lists = match::lists_read(graph);
   for (SumProgram* program : {&programs.enumerated, &programs.summed}) {
     if (program->first_term == program->end_term) continue;
     const bool split = program == &programs.enumerated;
@@ -232,7 +233,7 @@ void add_anchors(const graph::DataGraph& graph, std::span<const Anchor> anchors,
     into.origins.push_back(origin);
     into.anchor_counts.push_back(std::exchange(uncounted, 0));
     for (std::uint32_t a = 0; a < anchors.size(); ++a) {
-      const std::uint32_t degree = degree_of(graph, anchors[a]);
+      const std::uint32_t degree = degree_of(lists, anchors[a]);
       const std::uint32_t shares = split ? match::table_shares(degree) : 1;
       std::vector<SumItem>& items = !split && degree >= heavy_degree ? into.heavy : into.light;
       for (std::uint32_t s = 0; s < shares; ++s) {
@@ -243,9 +244,10 @@ void add_anchors(const graph::DataGraph& graph, std::span<const Anchor> anchors,
 }
 
 void order_items(const graph::DataGraph& graph, FlatSums& sums) {
+  const graph::Adjacency& lists = match::lists_read(graph);
   for (std::vector<SumItem>* items : {&sums.heavy, &sums.light}) {
     std::ranges::stable_sort(*items, std::greater<>(),
-                             [&](const SumItem& item) { return degree_of(graph, sums.anchors[item.anchor]) / item.shares; });
+                             [&](const SumItem& item) { return degree_of(lists, sums.anchors[item.anchor]) / item.shares; });
   }
 }
 

@@ -171,8 +171,8 @@ struct Launch {
   std::uint32_t item_capacity;   ///< power of two, several times as many as there are warps
   Pages pages;
   Counters* counters;
-  std::uint32_t* accesses[2];  ///< measuring: by store and vertex, how often its row was looked up; else null
-  std::uint32_t* frames;       ///< device memory for the warps' frames; null: they lie in shared memory
+  std::uint32_t* accesses[stores];  ///< measuring: by store and vertex, how often its row was looked up; else null
+  std::uint32_t* frames;            ///< device memory for the warps' frames; null: they lie in shared memory
 };
 
 /// What the largest nodes of a depth need.

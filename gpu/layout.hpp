@@ -29,7 +29,10 @@ struct DeltaSlice {
   std::uint32_t removed_begin;
 };
 
-/// One adjacency store (base or derived) with the staged batch.
+/// The adjacency stores by graph::StoreKind: base, derived, lent. No batch is staged while there is a lent one.
+inline constexpr unsigned stores = 3;
+
+/// One adjacency store with the staged batch.
 struct Store {
   const Row* rows;
   std::uint32_t vertices;                  ///< rows
@@ -47,14 +50,14 @@ struct Store {
 struct Reading {
   std::uint32_t relation;    ///< no_relation: no edge is covered
   std::uint32_t edge_label;  ///< of all entries of a base relation
-  std::uint8_t derived;      ///< 1: in the derived store
+  std::uint8_t derived;      ///< 1: entries bear tags
   std::uint8_t incoming;
   std::uint8_t parallel;
-  std::uint8_t unused;
+  std::uint8_t store;  ///< graph::StoreKind
 };
 
 struct GraphView {
-  Store stores[2];  ///< base, derived
+  Store stores[gpu::stores];
   const Reading* readings;
   std::uint8_t directed;
 };

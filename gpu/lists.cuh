@@ -69,13 +69,13 @@ class Lists : public Memory {
     const Reading& where = work_.graph.readings[reading];
     const std::uint32_t relation = where.relation;
     if (relation == none) return found;
-    const Store& store = work_.graph.stores[where.derived];
+    const Store& store = work_.graph.stores[where.store];
     if (vertex >= store.vertices) return found;
     const uint4 raw = __ldg(reinterpret_cast<const uint4*>(store.rows) + vertex);
     const auto* block = reinterpret_cast<const std::uint32_t*>(static_cast<std::uint64_t>(raw.y) << 32 | raw.x);
     const std::uint32_t shape = raw.w;
     const std::uint32_t slices = shape >> 7;
-    if (counted && work_.accesses[where.derived] != nullptr) atomicAdd(&work_.accesses[where.derived][vertex], 1U);
+    if (counted && work_.accesses[where.store] != nullptr) atomicAdd(&work_.accesses[where.store][vertex], 1U);
     if (slices > 0) {
       if ((shape & Row::cached_bit) != 0) {
         hits_ += counted ? 1 : 0;
@@ -207,7 +207,7 @@ class Lists : public Memory {
     const bool here = at < list.count && list.ids[at] == id;
     const Reading& where = work_.graph.readings[probe.reading];
     if (list.slice == none && !where.parallel) return here ? 1 : 0;
-    const Store& store = work_.graph.stores[where.derived];
+    const Store& store = work_.graph.stores[where.store];
     if (!where.derived) return leads_to(list.slice, changes_of(probe, list.slice, owner, anchor), id, here) ? 1 : 0;
     std::uint32_t found = 0;
     if (here) {

@@ -39,6 +39,17 @@ class GpuMatcher final : public match::Matcher {
   GpuMatcher(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
       : options_(options), workers_(&workers), mirrors_(options, pinned, managed, workers) {}
 
+  void open(const graph::DataGraph& graph) override {
+    mirrors_.open(graph);
+    for (;;) {
+      try {
+        return mirrors_.follow(graph, graph.resolved());
+      } catch (const DeviceOutOfMemory&) {
+        if (!mirrors_.make_room()) throw;
+      }
+    }
+  }
+
   void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
              std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) override {
     const Range range("batch");
@@ -91,10 +102,9 @@ class GpuMatcher final : public match::Matcher {
     const Range range("match");
     const auto devices = mirrors_.devices();
     const auto shares = static_cast<std::uint32_t>(devices.size());
-    const std::size_t derived = graph.derived() == nullptr ? 0 : graph.derived()->vertices();
     try {
       for (std::uint32_t d = 0; d < shares; ++d) {
-        devices[d]->prepare(flat_, d, shares, options_, graph.base().vertices(), derived);
+        devices[d]->prepare(flat_, d, shares, options_, graph);
       }
       for (const auto& device : devices) device->launch(flat_, options_);
       drain(tasks, results, stop);

@@ -51,7 +51,7 @@ Storage storage_of(CachePolicy policy) {
   }
 }
 
-HotVertex stored(const estimate::StoredVertex& at) { return {at.vertex, at.derived ? 1U : 0U}; }
+HotVertex stored(const estimate::StoredVertex& at) { return {at.vertex, static_cast<std::uint32_t>(at.store)}; }
 
 }  // namespace
 
@@ -116,14 +116,18 @@ void Mirrors::estimate(const graph::DataGraph& graph, std::span<const match::Pas
   estimated_ = &estimator_.run(graph, passes, tasks, programs);
 }
 
-void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
-                      std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks) {
-  const Range range("cache");
+void Mirrors::follow(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved) {
   for (const auto& device : devices_) {
     device->use();
     if (options_.testing.forgets) device->mirror().forget();
     device->mirror().begin(graph, resolved);
   }
+}
+
+void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
+                      std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks) {
+  const Range range("cache");
+  follow(graph, resolved);
   if (storage_ != Storage::cached) return;
   DeviceGraph& first = devices_.front()->mirror();
   const auto bytes_of = [&](const estimate::StoredVertex& at) { return first.packed_bytes(stored(at)); };

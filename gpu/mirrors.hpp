@@ -28,10 +28,12 @@ class Mirrors {
   /// Opens the devices, at the first batch, under the policy that the graph's size calls for. Throws Error where kernels could
   /// not read what the policy leaves in host memory.
   void open(const graph::DataGraph& graph);
+  /// Brings every device's view of the graph up to date, but for its cache.
+  void follow(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
   /// What the batch will look up, where the policy asks for it.
   void estimate(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
                 const match::Programs& programs);
-  /// Brings every device's view of the graph up to date, and its cache.
+  /// The same and its cache.
   void refresh(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
                std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks);
   /// How long matching took: the walks of the next batch are to take a share of that.

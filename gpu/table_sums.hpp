@@ -122,7 +122,7 @@ struct SumLaunch {
   Queue* queue;            ///< its next_chunk counts items
   std::uint32_t* refused;  ///< how many items need more memory, and behind it which
   Counters* counters;
-  std::uint32_t* accesses[2];  ///< as in Launch
+  std::uint32_t* accesses[stores];  ///< as in Launch
 };
 
 /// Of a block that works on what is light and on what is heavy.

@@ -518,7 +518,7 @@ class Extension : public Views<sums, in_shared> {
     std::uint32_t* const place = view(depth, q);
     const View list = stored(place, slot);
     const Reading& where = work_.graph.readings[probe.reading];
-    const Store& store = work_.graph.stores[where.derived];
+    const Store& store = work_.graph.stores[where.store];
     const bool stable = offset < list.count;
     Probed child{0, 0};
     if (stable) {

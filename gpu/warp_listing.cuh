@@ -195,7 +195,7 @@ class Listing : public Counting<sums, in_shared> {
       if (k > 0 || multiplicity(probe, list, owner, id, anchor) == 0) return none;
       return where.edge_label << 1 | where.incoming;
     }
-    const Store& store = work_.graph.stores[1];
+    const Store& store = work_.graph.stores[where.store];
     if (list.count > 0) {
       const std::uint32_t capacity = store.rows[owner].capacity;
 #pragma unroll 1

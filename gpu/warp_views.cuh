@@ -33,7 +33,7 @@ class Views : public Lists<Frames<sums, in_shared>> {
     if (where.parallel || (where.derived && list.slice != none)) {
       flags = slow_flag;
       if (list.slice != none && program().pass == pass_added) {
-        const Store& store = work_.graph.stores[where.derived];
+        const Store& store = work_.graph.stores[where.store];
         changes.added = store.slices[list.slice + 1].added_begin - store.slices[list.slice].added_begin;
       }
     } else if (list.slice != none) {

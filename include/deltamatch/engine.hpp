@@ -142,7 +142,7 @@ struct StaticOptions {
   /// Only matches whose edges are all the edges that the data graph has between their vertices, whatever label and direction.
   /// A match has the same id, induced or not.
   bool induced = false;
-  Filter filter = Filter::automatic;  ///< what it is has no bearing on the answer; a GPU takes none
+  Filter filter = Filter::automatic;  ///< what it is has no bearing on the answer
   /// No bearing on the answer either. Listings, and queries that cannot be summed from a vertex, go by edges. Where both this
   /// and the filter are automatic, cliques of four and more vertices that nothing tells apart are counted along a tree of
   /// pivots instead, unless parallel edges make several matches of one clique.

@@ -27,12 +27,16 @@ constexpr double filtering_share = 0.1;
 constexpr double labelled_share = 1;
 constexpr double least_patience = 0.005;  // seconds
 constexpr double labelled_patience = 0.001;
+constexpr double launch_patience = 0.05;  // of what runs in launches, of which the first take longer
 // A portion that is broken off for filtering is lost, so that until then none should take more than this share of the patience.
 constexpr double lost_share = 0.05;
 // Matching begins again among candidates only where that is expected to take at most this share of what is left without them.
 constexpr double least_gain_again = 0.5;
-// Records of a portion that are held back while it is open whether the portion will be finished without filtering.
+// Records of a portion of one anchor that are held back while it is open whether the portion will be finished without
+// filtering.
 constexpr std::uint64_t most_held = std::uint64_t{1} << 16;
+// Until then a portion has at least this share of the anchors that keep the matcher busy.
+constexpr std::size_t patient_share = 16;
 
 // What it costs to give vertices other numbers, for an entry of a list: as much as reading so many.
 constexpr double renumbering_cost = 10;
@@ -101,15 +105,15 @@ class Run {
         deadline_(options.timeout, stop_),
         bound_(query, options.query.mode, options.query.count, scene.graph, options.induced),
         task_{&bound_, nullptr, options.query.list},
-        portion_(std::max(least_portion, scene.matcher.appetite())) {
+        portion_(std::max(least_portion, scene.matcher.appetite())),
+        patient_least_(std::max(least_portion, scene.matcher.appetite() / patient_share)) {
     scene.graph.resolve_all();
-    const bool filters = scene.matcher.reads_lent();
-    if (filters && options.filter != Filter::automatic) {
+    if (options.filter != Filter::automatic) {
       filtering_.run(bound_, scene.graph, options.filter, numbering(), scene.workers, stop_);
     }
     follow(plan_whole(scene_, bound_, options_));
     number_by_degree();
-    if (filters && options.filter == Filter::automatic) begin_unfiltered();
+    if (options.filter == Filter::automatic) begin_unfiltered();
     if (!options.query.list) return;
     listing_.emplace(scene_, task_, options.limit, stop_, sink, [this] { tell_progress(); });
     task_.taker = &*listing_;
@@ -143,13 +147,16 @@ class Run {
 
   void begin_unfiltered() {
     const bool labelled = std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
+    scene_.matcher.open(scene_.graph);
     const double filtering = filter::expected_seconds(bound_);
+    const bool launches = scene_.matcher.appetite() > 1;
+    const double least = launches ? launch_patience : labelled ? labelled_patience : least_patience;
     std::chrono::nanoseconds patience = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(labelled ? std::max(labelled_patience, filtering / labelled_share)
-                                               : std::max(least_patience, filtering / filtering_share)));
+        std::chrono::duration<double>(std::max(least, filtering / (labelled ? labelled_share : filtering_share))));
     if (options_.timeout) patience = std::min(patience, *options_.timeout);
     patience_.emplace(patience, pause_);
     patient_portion_ = lost_share * std::chrono::duration<double>(patience).count();
+    portion_ = patient_least_;
   }
 
   /// Counts with symmetry to break gain from another order of the vertices.
@@ -222,7 +229,8 @@ class Run {
   /// While a portion may be lost to filtering, at most a quarter of what is left: vertices are often numbered by degree, so
   /// that a few of the last take most of the time.
   [[nodiscard]] std::size_t next_portion() const {
-    return patience_ ? std::min<std::size_t>(portion_, std::max<std::uint64_t>(1, (to_try_ - tried_) / 4)) : portion_;
+    return patience_ ? std::min<std::size_t>(portion_, std::max<std::uint64_t>(patient_least_, (to_try_ - tried_) / 4))
+                     : portion_;
   }
 
   /// Vertices that bear a label of the root, or have lists among candidates, where they may be numbered in another way; the
@@ -298,7 +306,8 @@ class Run {
     const match::QueryTask task = task_;
     task_.taker = nullptr;
     if (listing_) task_.beyond_limit = &pause_;
-    match_portion(work, options_.limit ? std::min(matches_left(), most_held) : most_held, pause_);
+    const std::uint64_t held = most_held * patient_least_;
+    match_portion(work, options_.limit ? std::min(matches_left(), held) : held, pause_);
     task_.taker = task.taker;
     task_.beyond_limit = task.beyond_limit;
     const bool enough = options_.limit && found_[0].records.plans.size() > matches_left();
@@ -366,6 +375,7 @@ class Run {
   std::vector<match::QueryResult> found_{1};
   std::optional<Listing> listing_;
   std::size_t portion_;
+  std::size_t patient_least_;
   std::uint64_t tried_ = 0;
   std::uint64_t to_try_ = 0;
   bool begins_again_ = false;
@@ -377,7 +387,7 @@ plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& qu
                             std::optional<std::uint32_t> anchor) {
   // A listing sums first whether an anchor leads anywhere. That takes too long where few matches are wanted, and is seldom
   // needed among candidates.
-  const bool walks = options.query.list && scene.matcher.reads_lent() && (options.limit || reads_candidates(scene, query));
+  const bool walks = options.query.list && (options.limit || reads_candidates(scene, query));
   plan::QueryPlans plans = plan::make_static_plans(query, {anchor, !walks, options.query.list, options.count_from});
   if (plans.rooted && !scene.matcher.takes_root(*plans.rooted, scene.graph.resolved())) plans.rooted.reset();
   return plans;

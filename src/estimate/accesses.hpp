@@ -5,15 +5,24 @@
 #include <vector>
 
 #include "base/types.hpp"
+#include "graph/data_graph.hpp"
 
 namespace deltamatch::estimate {
 
-/// A vertex in one of the two adjacency stores: what a cache holds or lacks as a whole.
+/// A vertex in one of the adjacency stores: what a cache holds or lacks as a whole.
 struct StoredVertex {
   VertexId vertex;
-  bool derived;
+  graph::StoreKind store;
   friend auto operator<=>(const StoredVertex&, const StoredVertex&) = default;
 };
+
+/// A number for it; they ascend as the stored vertices do.
+constexpr std::uint64_t key_of(const StoredVertex& at) noexcept {
+  return std::uint64_t{at.vertex} << 2 | static_cast<unsigned>(at.store);
+}
+constexpr StoredVertex stored_of(std::uint64_t key) noexcept {
+  return {static_cast<VertexId>(key >> 2), static_cast<graph::StoreKind>(key & 3)};
+}
 
 /// A list that several of the partial matches share which are extended together counts once for all of them.
 struct Access {

@@ -172,6 +172,7 @@ double Estimator::first_walks(std::span<const match::PassWork> passes) const {
 void Estimator::load(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
                      std::span<const match::QueryTask> tasks, const match::Programs& programs) {
   graph_ = &graph;
+  lists_ = &match::lists_read(graph);
   passes_ = passes;
   resolved_ = graph.resolved();
   loaded_.clear();
@@ -284,7 +285,7 @@ void Estimator::add_anchor(match::Concern& concern, std::uint32_t pass, std::uin
   const graph::Edge& edge = passes_[pass].anchors[anchor];
   for (const match::PlanRef& plan : concern.of(edge)) {
     const auto program = static_cast<std::uint32_t>(first_program_[plan.task] + plan.plan);
-    pieces_.push_back({pass, anchor, program, loaded_[program].sums ? match::table_degree(*graph_, edge.tail, edge.head) : 0});
+    pieces_.push_back({pass, anchor, program, loaded_[program].sums ? match::table_degree(*lists_, edge.tail, edge.head) : 0});
   }
 }
 
@@ -299,7 +300,7 @@ void Estimator::add_roots(std::span<const match::QueryTask> tasks, std::uint32_t
         for (std::size_t i = part * root_grain; i < std::min(roots.size(), (part + 1) * root_grain); ++i) {
           if (!match::may_be_root(tasks[t], roots[i], resolved_)) continue;
           parts[part].push_back(
-              {pass, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(end - 1), graph_->degree(roots[i])});
+              {pass, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(end - 1), lists_->degree(roots[i])});
         }
       }
     });
@@ -414,7 +415,7 @@ void Estimator::finish(double divisor) {
   result_.lists.clear();
   for (const auto& part : parts_) {
     for (const auto& [key, sum] : part) {
-      result_.lists.push_back({{static_cast<VertexId>(key >> 1), (key & 1) != 0}, Tally::value(sum) / divisor});
+      result_.lists.push_back({stored_of(key), Tally::value(sum) / divisor});
     }
   }
   result_.plans.assign(first_program_.size(), {});

@@ -151,6 +151,7 @@ class Estimator {
   double last_seconds_ = 0;
 
   const graph::DataGraph* graph_ = nullptr;
+  const graph::Adjacency* lists_ = nullptr;  // that tell degrees
   std::span<const match::PassWork> passes_;
   std::vector<graph::Resolved> resolved_;
   std::vector<std::vector<KeySum>> parts_;  // what the threads tallied, added up: ascending, one range behind the other

@@ -144,14 +144,13 @@ Selection fill(std::size_t n, const CandidateAt& candidate, std::size_t budget, 
   return selection;
 }
 
-// Whether a store holds lists that some reading uses.
-std::pair<const graph::Adjacency*, const graph::Adjacency*> stores_of(const graph::DataGraph& graph) {
-  const graph::Adjacency* base = nullptr;
-  const graph::Adjacency* derived = nullptr;
+// The stores that hold lists which some reading uses.
+std::array<const graph::Adjacency*, graph::store_kinds> stores_of(const graph::DataGraph& graph) {
+  std::array<const graph::Adjacency*, graph::store_kinds> stores{};
   for (const graph::Resolved& where : graph.resolved()) {
-    if (where.store != nullptr) (where.derived ? derived : base) = where.store;
+    if (where.store != nullptr) stores[static_cast<std::size_t>(where.kind())] = where.store;
   }
-  return {base, derived};
+  return stores;
 }
 
 }  // namespace
@@ -199,8 +198,8 @@ void Prior::count_lengths(const graph::DataGraph& graph, const BytesOf& bytes) {
   std::vector<decltype(lengths_)> counted(workers_->size());
   workers_->for_each(graph.base().vertices(), sum_grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
     for (std::size_t v = begin; v < end; ++v) {
-      for (const bool derived : {false, true}) {
-        const std::size_t size = bytes({static_cast<VertexId>(v), derived});
+      for (std::size_t s = 0; s < graph::store_kinds; ++s) {
+        const std::size_t size = bytes({static_cast<VertexId>(v), static_cast<graph::StoreKind>(s)});
         if (size == 0) continue;
         Length& length = counted[worker][length_of(size)];
         length.lists += 1;
@@ -258,19 +257,22 @@ std::span<const Access> Prior::temper(const graph::DataGraph& graph, std::span<c
 }
 
 Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, std::size_t budget, Workers* workers) {
-  const auto [base, derived] = stores_of(graph);
-  const auto candidate = [&, stores = std::array{base, derived}](std::size_t i) {
-    const StoredVertex at{static_cast<VertexId>(i / 2), i % 2 == 1};
-    const graph::Adjacency* store = stores[i % 2];
+  const auto candidate = [&, stores = stores_of(graph)](std::size_t i) {
+    const std::size_t s = i % graph::store_kinds;
+    const StoredVertex at{static_cast<VertexId>(i / graph::store_kinds), static_cast<graph::StoreKind>(s)};
+    const graph::Adjacency* store = stores[s];
     const std::size_t size = store == nullptr || at.vertex >= store->vertices() ? 0 : bytes(at);
     return Candidate{at, size, static_cast<double>(size)};
   };
-  return fill(2 * graph.base().vertices(), candidate, budget, workers);
+  return fill(graph::store_kinds * graph.base().vertices(), candidate, budget, workers);
 }
 
 Selection select_within(const graph::DataGraph& graph, std::span<const match::PassWork> passes, unsigned hops,
                         const BytesOf& bytes, std::size_t budget, Workers* workers) {
-  const auto [base, derived] = stores_of(graph);
+  const auto stores = stores_of(graph);
+  // Lent lists, which may number vertices in their own way, stand in for the graph's.
+  const graph::Adjacency* lent = stores[static_cast<std::size_t>(graph::StoreKind::lent)];
+  const graph::Adjacency& along = lent == nullptr ? graph.base() : *lent;
   Selection selection;
   // By vertex: 1 + its hop. Threads that reach a vertex at once write the same.
   std::vector<std::uint8_t> reached(graph.base().vertices());
@@ -297,9 +299,9 @@ Selection select_within(const graph::DataGraph& graph, std::span<const match::Pa
     frontier.clear();
     for (const auto& part : found) frontier.insert(frontier.end(), part.begin(), part.end());
     for (const VertexId vertex : frontier) {
-      for (const graph::Adjacency* store : {base, derived}) {
-        if (store == nullptr || vertex >= store->vertices()) continue;
-        const StoredVertex at{vertex, store == derived};
+      for (std::size_t s = 0; s < stores.size(); ++s) {
+        if (stores[s] == nullptr || vertex >= stores[s]->vertices()) continue;
+        const StoredVertex at{vertex, static_cast<graph::StoreKind>(s)};
         const std::size_t size = bytes(at);
         if (size == 0) continue;
         if (size > budget - selection.bytes) return selection;
@@ -309,7 +311,7 @@ Selection select_within(const graph::DataGraph& graph, std::span<const match::Pa
     }
     if (hop == hops || frontier.empty()) return selection;
     Parts(frontier.size(), workers).for_each([&](std::size_t, std::size_t i) {
-      graph.base().for_each_list(frontier[i], [&](graph::RelationId, std::span<const std::uint32_t> ids, const std::uint32_t*) {
+      along.for_each_list(frontier[i], [&](graph::RelationId, std::span<const std::uint32_t> ids, const std::uint32_t*) {
         for (const VertexId neighbour : ids) reach(neighbour, hop + 1);
       });
     });

@@ -336,7 +336,7 @@ void SumWalker::look_up(graph::ReadingId reading, std::span<const std::uint32_t>
   if (where.store == nullptr) return;
   const Tally::Fixed worth = Tally::fixed(times * worth_);
   for (const VertexId vertex : vertices) {
-    tally_->accesses[std::uint64_t{vertex} << 1 | (where.derived ? 1U : 0U)] += worth;
+    tally_->accesses[key_of({vertex, where.kind()})] += worth;
   }
 }
 

@@ -41,8 +41,7 @@ void Walker::access(graph::ReadingId reading, plan::Position position, const Vis
 void Walker::access(graph::ReadingId reading, VertexId vertex, double times) {
   const graph::Resolved& where = partial_.lists().resolved(reading);
   if (where.store == nullptr) return;
-  const std::uint64_t key = std::uint64_t{vertex} << 1 | (where.derived ? 1U : 0U);
-  tally_->accesses[key] += Tally::fixed(times);
+  tally_->accesses[key_of({vertex, where.kind()})] += Tally::fixed(times);
 }
 
 Signed Walker::run(const Loaded& loaded, const graph::Edge& anchor, Visit visit, Random& random) {

@@ -66,7 +66,7 @@ class Tally {
   static Fixed fixed(double value) noexcept { return static_cast<Fixed>(value < 0x1p84 ? value * unit + 0.5 : 0x1p100); }
   static double value(Fixed sum) noexcept { return static_cast<double>(sum) / unit; }
 
-  boost::unordered_flat_map<std::uint64_t, Fixed> accesses;  ///< key: vertex << 1 | derived
+  boost::unordered_flat_map<std::uint64_t, Fixed> accesses;  ///< by key_of
   std::vector<Fixed> partial_matches;                        ///< by node, programs one behind the other
 
   void clear(std::size_t nodes) {

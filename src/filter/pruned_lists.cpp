@@ -24,7 +24,7 @@ std::uint32_t source(const plan::BoundEdge& edge, unsigned end) { return end == 
 
 PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candidates, Numbering numbering, Workers& workers,
                          const std::atomic<bool>& stop)
-    : alike_(candidates.alike()), store_(reads_tags(query) ? graph::Column::tag : graph::Column::none, graph::heap_slabs()) {
+    : alike_(candidates.alike()), store_(reads_tags(query) ? graph::Column::tag : graph::Column::none, query.graph().slabs()) {
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
     for (unsigned end = 0; end < 2; ++end) {
       if (relation_of(query, e, end) < relations_.size()) continue;
@@ -50,6 +50,7 @@ PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candid
     if (stop.load(std::memory_order_relaxed)) return;
   }
   flush();
+  store_.track_changes();  // there will be none: so a mirror need not look
 }
 
 // The relation that a query edge reads at an end, or one past the last where there is none yet.

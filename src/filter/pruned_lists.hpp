@@ -26,7 +26,8 @@ namespace deltamatch::filter {
 
 enum class Numbering : std::uint8_t { of_graph, by_degree };
 
-/// Outlives every query that reads it, and must not be moved meanwhile.
+/// Outlives every query that reads it, and must not be moved meanwhile. Its lists live where the graph's do, whose slabs
+/// outlive it.
 class PrunedLists {
  public:
   /// Once `stop` is set, what is made is of no use. O(entries of the candidates' lists x relations that read them).

@@ -109,6 +109,12 @@ ReadingId DataGraph::lend_reading(ReadingId whole, const Adjacency& store, Relat
   return static_cast<ReadingId>(free);
 }
 
+const Adjacency* DataGraph::lent() const noexcept {
+  const auto lent =
+      std::ranges::find_if(readings_, [](const RegisteredReading& reading) { return reading.users > 0 && reading.lent; });
+  return lent == readings_.end() ? nullptr : lent->resolved.store;
+}
+
 void DataGraph::drop_reading(ReadingId id) noexcept {
   RegisteredReading& reading = readings_[id];
   if (reading.users == 1 && reading.lent) reading.resolved = Resolved{};

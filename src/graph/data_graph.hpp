@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -42,15 +43,23 @@ struct NetBatch {
 /// The tag of an entry in a derived relation: which data edge the entry is.
 constexpr std::uint32_t entry_tag(LabelId label, bool incoming) noexcept { return label << 1 | (incoming ? 1u : 0u); }
 
+/// The stores that readings read: the graph's own two, and one of lists that were lent to it.
+enum class StoreKind : std::uint8_t { base, derived, lent };
+inline constexpr std::size_t store_kinds = 3;
+
 /// Where a reading's lists are. `parallel`: a list may hold a neighbour several times, told apart by tags.
 struct Resolved {
   const Adjacency* store = nullptr;  ///< null: no edge is covered
   RelationId relation = no_relation;
   LabelId edge_label = empty_label;  ///< of all entries, where the relation is a base relation
   bool incoming = false;             ///< of all entries, where the relation is a base relation
-  bool derived = false;
+  bool derived = false;              ///< entries bear tags; in the graph's derived store unless they are lent
   bool parallel = false;
   bool lent = false;  ///< a part of the lists that the graph has: those of DataGraph::lend_reading
+
+  [[nodiscard]] StoreKind kind() const noexcept {
+    return lent ? StoreKind::lent : derived ? StoreKind::derived : StoreKind::base;
+  }
 };
 
 /// What the edges of one label are and take.
@@ -108,7 +117,7 @@ class DataGraph {
   ReadingId add_reading(const Reading& reading);
   /// Registers lists that the caller has made and keeps until the reading is dropped: some of the entries that `whole`,
   /// resolved before, reads, with its tags where it is derived. Asked for the same lists again, the same number. Nothing is
-  /// staged from its first use to its last.
+  /// staged from its first use to its last, and all lists that are lent at a time lie in one store.
   ReadingId lend_reading(ReadingId whole, const Adjacency& store, RelationId relation);
   void drop_reading(ReadingId reading) noexcept;
   /// Where the reading's lists are, as of the last stage or resolve_all.
@@ -143,6 +152,12 @@ class DataGraph {
   [[nodiscard]] const Adjacency& base() const noexcept { return base_; }
   /// Null where no reading is derived.
   [[nodiscard]] const Adjacency* derived() const noexcept { return derived_.get(); }
+  /// The store of the lists that are lent at present, or null. O(readings).
+  [[nodiscard]] const Adjacency* lent() const noexcept;
+  /// By kind; null where there is none.
+  [[nodiscard]] std::array<const Adjacency*, store_kinds> stores() const noexcept { return {&base_, derived(), lent()}; }
+  /// Where the graph's lists live, and where lists that are to be lent should.
+  [[nodiscard]] SlabAllocator& slabs() const noexcept { return *slabs_; }
   /// From now on the stores remember which vertices change, for mirrors.
   void track_changes() noexcept;
   [[nodiscard]] const BaseRelations& relations() const noexcept { return relations_; }

@@ -81,7 +81,6 @@ class CpuMatcher final : public Matcher {
       if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);
     }
   }
-  [[nodiscard]] bool reads_lent() const noexcept override { return true; }
   [[nodiscard]] bool takes_root(const plan::RootedPlan& plan,
                                 std::span<const graph::Resolved> resolved) const noexcept override {
     return !must_walk(plan.count, resolved);

@@ -85,8 +85,9 @@ class Matcher {
   virtual void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
                      std::span<QueryResult> results, const StopFlag* stop, MatchSteps& steps) = 0;
 
-  /// Whether it reads lent lists (graph::DataGraph::lend_reading).
-  [[nodiscard]] virtual bool reads_lent() const noexcept { return false; }
+  /// Does ahead what the first call of match would do besides matching: with nothing staged, makes the graph and what its
+  /// readings read ready.
+  virtual void open(const graph::DataGraph& /*graph*/) {}
   /// Whether it takes roots of such a plan (PassWork::roots).
   [[nodiscard]] virtual bool takes_root(const plan::RootedPlan& /*plan*/,
                                         std::span<const graph::Resolved> /*resolved*/) const noexcept {

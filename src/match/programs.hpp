@@ -27,9 +27,14 @@ struct AnchorProgram {
   constexpr std::uint32_t max_shares = 4096;
   return std::clamp(degree / share_degree, 1U, max_shares);
 }
+/// The lists that tell degrees: those lent to the graph, which may number vertices in their own way, or its own. O(readings).
+[[nodiscard]] inline const graph::Adjacency& lists_read(const graph::DataGraph& graph) noexcept {
+  const graph::Adjacency* lent = graph.lent();
+  return lent == nullptr ? graph.base() : *lent;
+}
 /// The degree that counts: of both ends of an anchor together, of a root alone.
-[[nodiscard]] inline std::uint32_t table_degree(const graph::DataGraph& graph, VertexId tail, VertexId head) noexcept {
-  return tail == head ? graph.degree(tail) : graph.degree(tail) + graph.degree(head);
+[[nodiscard]] inline std::uint32_t table_degree(const graph::Adjacency& lists, VertexId tail, VertexId head) noexcept {
+  return tail == head ? lists.degree(tail) : lists.degree(tail) + lists.degree(head);
 }
 
 /// Whether each query edge but the anchor's can be mapped in one way only, so that vertices alone tell matches apart.

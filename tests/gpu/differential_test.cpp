@@ -326,6 +326,58 @@ TEST_P(GpuDifferential, InducedMatches) {
   }
 }
 
+// Every filter, induced or not; what it leaves is the CPU's. Late ones need more work than fits a test of every policy.
+TEST_P(GpuDifferential, FilteredMatches) {
+  std::uint64_t seed = 60;
+  for (const Shape& shape : whole_shapes) {
+    Engine cpu({.directed = shape.directed});
+    Engine gpu({.directed = shape.directed, .backend = test::backend_of(GetParam())});
+    load_both(gpu, cpu, shape, ++seed);
+    const std::string where = "shape " + std::to_string(seed - 60);
+    for (const auto& [filter, name] : {std::pair{Filter::automatic, "auto"},
+                                       {Filter::label, "label"},
+                                       {Filter::degree, "degree"},
+                                       {Filter::refine, "refine"}}) {
+      StaticOptions options;
+      options.filter = filter;
+      EXPECT_GT(expect_same_answers(gpu, cpu, shape, options, where + ", " + name), Count{1000});
+      if (HasFailure()) return;
+    }
+    StaticOptions options;
+    options.filter = Filter::refine;
+    for (const std::string& pattern : whole_patterns(shape)) {
+      const Query query = parse_pattern(pattern, "q");
+      const FilterReport expected = cpu.match(query, options).filter;
+      const FilterReport got = gpu.match(query, options).filter;
+      ASSERT_EQ(got.steps.size(), expected.steps.size()) << where << ", " << pattern;
+      for (std::size_t s = 0; s < expected.steps.size(); ++s) {
+        EXPECT_EQ(got.steps[s].name, expected.steps[s].name) << where << ", " << pattern;
+        EXPECT_EQ(got.steps[s].candidates, expected.steps[s].candidates) << where << ", " << pattern << ", step " << s;
+      }
+      EXPECT_EQ(got.used, expected.used) << where << ", " << pattern;
+      EXPECT_EQ(got.entries, expected.entries) << where << ", " << pattern;
+    }
+    options.induced = true;
+    expect_same_answers(gpu, cpu, shape, options, where + ", induced");
+    options.query.count = CountMode::embeddings;
+    expect_same_answers(gpu, cpu, shape, options, where + ", induced embeddings");
+    for (const MatchMode mode : {MatchMode::edge_distinct, MatchMode::homomorphism}) {
+      StaticOptions other;
+      other.filter = Filter::refine;
+      other.query.mode = mode;
+      other.query.count = CountMode::embeddings;
+      expect_same_answers(gpu, cpu, shape, other, where + ", mode " + std::to_string(static_cast<int>(mode)));
+    }
+    for (const CountFrom from : {CountFrom::edges, CountFrom::vertices}) {
+      StaticOptions other;
+      other.filter = Filter::degree;
+      other.count_from = from;
+      expect_same_answers(gpu, cpu, shape, other, where + ", from " + std::to_string(static_cast<int>(from)));
+    }
+    if (HasFailure()) return;
+  }
+}
+
 // A whole graph is matched in portions. One whose sums exceed 64 bits is counted again, and the others are kept.
 TEST(GpuStatic, AnOverflowLosesNoOtherPortion) {
   DELTAMATCH_NEEDS_GPU();

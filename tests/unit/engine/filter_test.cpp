@@ -1,16 +1,22 @@
 // Filtering that begins while a graph is matched: what was found before and what is found after make the whole answer.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "deltamatch/engine.hpp"
+#include "match/backend.hpp"
 
 namespace deltamatch {
 namespace {
 
 // A clique, in which matching takes long; pairs that are in no match; and as many leaves around one vertex.
-Engine make_graph(int clique, int pairs, int labels, unsigned threads, int leaves = 0) {
-  Engine engine({.directed = false, .threads = threads});
+Engine make_graph(int clique, int pairs, int labels, unsigned threads, int leaves = 0,
+                  std::shared_ptr<Backend> backend = nullptr) {
+  Engine engine({.directed = false, .threads = threads, .backend = std::move(backend)});
   UpdateBatch batch;
   const auto add = [&](int source, int target) {
     Update update;
@@ -98,6 +104,46 @@ TEST_P(LateFilter, KeepsListings) {
   expect_same(engine, clique_pattern(6, false), options);
   options.count = CountMode::embeddings;
   expect_same(engine, clique_pattern(4, false), options);
+}
+
+// Matches as a device does: many anchors to a launch, which takes its time whatever there is to do, and ends when it is told.
+class LaunchingMatcher final : public match::Matcher {
+ public:
+  LaunchingMatcher(Workers& workers, int& opened) : cpu_(match::make_cpu_matcher(workers)), opened_(&opened) {}
+
+  void open(const graph::DataGraph&) override { ++*opened_; }
+  void match(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
+             std::span<match::QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) override {
+    for (int i = 0; i < 20 && !stop->load(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    cpu_->match(graph, passes, tasks, results, stop, steps);
+  }
+  [[nodiscard]] std::size_t appetite() const noexcept override { return 1 << 14; }
+  [[nodiscard]] std::size_t bytes() const noexcept override { return cpu_->bytes(); }
+
+ private:
+  std::unique_ptr<match::Matcher> cpu_;
+  int* opened_;
+};
+
+class LaunchingBackend final : public Backend {
+ public:
+  graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
+  std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override {
+    return std::make_unique<LaunchingMatcher>(workers, opened);
+  }
+  int opened = 0;
+};
+
+TEST_P(LateFilter, KeepsWhatLaunchesFound) {
+  const auto backend = std::make_shared<LaunchingBackend>();
+  Engine labelled = make_graph(84, 2000, 7, GetParam(), 0, backend);
+  expect_same(labelled, clique_pattern(7, true), {});
+  EXPECT_EQ(backend->opened, 1) << "without a filter there is nothing to wait for";
+  Engine alike = make_graph(24, 3000, 1, GetParam(), 3000, backend);
+  QueryOptions options;
+  expect_same(alike, clique_pattern(6, false), options, CountFrom::edges);
+  options.list = true;
+  expect_same(alike, clique_pattern(4, false), options);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, LateFilter, testing::Values(1U, 3U));

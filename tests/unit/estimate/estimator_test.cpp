@@ -438,7 +438,7 @@ TEST(Estimator, CoversTheMostAccessedListsOfAWholeGraph) {
       Accesses estimate = estimator.run(world.graph, world.passes, world.tasks, world.programs);
       Prior prior(workers);
       const auto bytes = [&](const StoredVertex& at) {
-        return at.derived ? 0 : 8 + std::size_t{4} * world.graph.degree(at.vertex);
+        return at.store != graph::StoreKind::base ? 0 : 8 + std::size_t{4} * world.graph.degree(at.vertex);
       };
       const auto expected = prior.temper(world.graph, estimate.lists, bytes, 40000);
       estimate.lists.assign(expected.begin(), expected.end());

@@ -15,24 +15,26 @@ using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::IsEmpty;
 
-constexpr StoredVertex at(VertexId vertex, bool derived = false) { return {vertex, derived}; }
+constexpr StoredVertex at(VertexId vertex, graph::StoreKind store = graph::StoreKind::base) { return {vertex, store}; }
 
 TEST(Select, TakesWhatSavesMostForItsSizeAndSkipsWhatDoesNotFit) {
-  const std::vector<Access> accesses{{at(0), 10}, {at(1), 90}, {at(1, true), 30}, {at(2), 1}, {at(3), 30}, {at(4), 5}};
+  const std::vector<Access> accesses{{at(0), 10}, {at(1), 90}, {at(1, graph::StoreKind::derived), 30},
+                                     {at(2), 1},  {at(3), 30}, {at(4), 5}};
   const auto bytes = [](const StoredVertex& v) -> std::size_t {
-    if (v.derived) return 10;
+    if (v.store == graph::StoreKind::derived) return 10;
     constexpr std::size_t sizes[] = {10, 100, 1, 10, 0};
     return sizes[v.vertex];
   };
   // Saved per byte: 138, 205, 414, 129, 414; the last takes nothing and is left out.
   const Selection all = select(accesses, bytes, 131);
-  EXPECT_THAT(all.hot, ElementsAre(at(0), at(1), at(1, true), at(2), at(3)));
+  EXPECT_THAT(all.hot, ElementsAre(at(0), at(1), at(1, graph::StoreKind::derived), at(2), at(3)));
   EXPECT_EQ(all.bytes, 131);
   const Selection some = select(accesses, bytes, 125);
-  EXPECT_THAT(some.hot, ElementsAre(at(1), at(1, true), at(2), at(3)));
+  EXPECT_THAT(some.hot, ElementsAre(at(1), at(1, graph::StoreKind::derived), at(2), at(3)));
   EXPECT_EQ(some.bytes, 121);
   const Selection few = select(accesses, bytes, 15);
-  EXPECT_THAT(few.hot, ElementsAre(at(1, true), at(2))) << "the second list of ten does not fit, the one of one does";
+  EXPECT_THAT(few.hot, ElementsAre(at(1, graph::StoreKind::derived), at(2)))
+      << "the second list of ten does not fit, the one of one does";
   EXPECT_THAT(select(accesses, bytes, 0).hot, IsEmpty());
   EXPECT_THAT(select({}, bytes, 100).hot, IsEmpty());
 }
@@ -114,7 +116,9 @@ TEST(Prior, LongListsAreExpectedAndSingleFindingsDoubted) {
   world.stage();
   Workers workers(1);
   Prior prior(workers);
-  const auto bytes = [](const StoredVertex& v) -> std::size_t { return v.derived ? 0 : v.vertex == 0 ? 900 : 1; };
+  const auto bytes = [](const StoredVertex& v) -> std::size_t {
+    return v.store != graph::StoreKind::base ? 0 : v.vertex == 0 ? 900 : 1;
+  };
   // The findings stand for 500 look-ups each. Of 900 + 101 bytes, all are first expected by length, then each around its
   // length's.
   const auto given = [](double mean, double found) { return (1 + found) / (1 / mean + 1.0 / 500); };
@@ -142,7 +146,9 @@ TEST(Prior, LearnsWhichLengthsAreLookedUp) {
   world.stage();
   Workers workers(1);
   Prior prior(workers);
-  const auto bytes = [](const StoredVertex& v) -> std::size_t { return v.derived ? 0 : v.vertex < 50 ? 1000 : 300; };
+  const auto bytes = [](const StoredVertex& v) -> std::size_t {
+    return v.store != graph::StoreKind::base ? 0 : v.vertex < 50 ? 1000 : 300;
+  };
   std::vector<Access> found;
   for (VertexId v = 50; v < 100; v += 2) found.push_back({at(v), 10});
   std::map<VertexId, double> times;
@@ -260,7 +266,9 @@ TEST(KHop, HoldsEveryListThatIsReadFromRoots) {
   world.take_whole(CountFrom::vertices);
   world.passes[0].roots = world.passes[0].roots.first(20);
   EXPECT_EQ(hops_of(world.tasks), 2);
-  const auto bytes = [&](const StoredVertex& at) -> std::size_t { return at.derived ? 0 : world.graph.degree(at.vertex); };
+  const auto bytes = [&](const StoredVertex& at) -> std::size_t {
+    return at.store != graph::StoreKind::base ? 0 : world.graph.degree(at.vertex);
+  };
   const Selection within = select_within(world.graph, world.passes, hops_of(world.tasks), bytes, 1 << 20);
   Workers workers(1);
   Estimator estimator(workers);

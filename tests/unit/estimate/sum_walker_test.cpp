@@ -48,7 +48,7 @@ class PlainSums {
   std::span<const std::uint32_t> look_up(graph::ReadingId reading, VertexId vertex) {
     const graph::Resolved& where = resolved_[reading];
     if (where.store == nullptr) return {};
-    accesses[{vertex, where.derived}] += 1;
+    accesses[{vertex, where.kind()}] += 1;
     return where.store->ids(vertex, where.relation);
   }
   [[nodiscard]] bool allows(const Candidates& wanted, VertexId vertex, bool distinct) const {

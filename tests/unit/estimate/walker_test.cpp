@@ -133,8 +133,8 @@ TEST(ExactWalker, TalliesTheListsOfATriangle) {
   std::map<StoredVertex, double> expected;
   for (const match::PassWork& pass : world.passes) {
     for (const graph::Edge& edge : pass.anchors) {
-      ++expected[{edge.tail, false}];
-      ++expected[{edge.head, false}];
+      ++expected[{edge.tail, graph::StoreKind::base}];
+      ++expected[{edge.head, graph::StoreKind::base}];
     }
   }
   Workers workers(1);
@@ -159,7 +159,7 @@ TEST(ExactWalker, SiblingsShareALookUp) {
   Workers workers(1);
   Estimator estimator(workers);
   const Accesses& counted = estimator.count(world.graph, world.passes, world.tasks, world.programs);
-  const std::vector<Access> expected{{{0, false}, 1 + 100.0 / 32}, {{101, false}, 1}};
+  const std::vector<Access> expected{{{0, graph::StoreKind::base}, 1 + 100.0 / 32}, {{101, graph::StoreKind::base}, 1}};
   EXPECT_EQ(counted.lists, expected);
 }
 

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 
+#include "deltamatch/query.hpp"
 #include "dump.hpp"
 #include "estimate/selection.hpp"
+#include "filter/filtering.hpp"
 #include "gpu/check.hpp"
 #include "host_ops.hpp"
 #include "random_graph.hpp"
@@ -113,6 +116,40 @@ TEST_P(DeviceGraphTest, EqualsTheGraphAfterEveryBatch) {
     EXPECT_GT(figures.moved, 100U);
     EXPECT_GT(figures.cached_lists, 0U);
     EXPECT_GE(figures.cached_lists, figures.cached_vertices / 2);
+  }
+}
+
+// A store beside the graph's own that comes and goes, with vertices numbered as in the graph or not.
+TEST_P(DeviceGraphTest, ShowsListsThatAreLent) {
+  make_mirror();
+  graph_.stage(900, 100);
+  graph_.settle();
+  for (int round = 0; round < 8; ++round) {
+    const std::string when = "round " + std::to_string(round);
+    graph_.stage(20, 50);
+    begin();
+    graph_.settle();
+    if (round % 4 == 3) graph_.grow(40);
+    const char* pattern = round % 2 == 0 ? "(a:X)-[:A|B]-(b:Y)--(c)--(a)" : "(a)-[:A]-(b)-[:B]-(c:X)";
+    {
+      filter::Filtering filtering;
+      plan::BoundQuery query(parse_pattern(pattern, "q"), MatchMode::isomorphism, CountMode::subgraphs, graph_.graph());
+      graph_.graph().resolve_all();
+      const std::atomic<bool> stop = false;
+      filtering.run(query, graph_.graph(), Filter::refine,
+                    round % 3 == 0 ? filter::Numbering::by_degree : filter::Numbering::of_graph, workers_, stop);
+      ASSERT_GT(filtering.take_report().entries, 100) << when;
+      ASSERT_NO_FATAL_FAILURE((begin(), expect_equal(when + ", lent")));
+      std::vector<HotVertex> hot = graph_.hot(20);
+      for (VertexId vertex = 0; vertex < graph_.graph().lent()->vertices(); vertex += 2) hot.push_back({vertex, 2});
+      mirror_->select(hot);
+      ASSERT_NO_FATAL_FAILURE(expect_equal(when + ", selected"));
+      const std::uint64_t sent = mirror_->statistics().packed_bytes;
+      begin();
+      ASSERT_NO_FATAL_FAILURE(expect_equal(when + ", again"));
+      ASSERT_EQ(mirror_->statistics().packed_bytes, sent) << when << ": nothing has changed";
+    }
+    ASSERT_NO_FATAL_FAILURE((begin(), expect_equal(when + ", taken back")));
   }
 }
 
@@ -287,7 +324,9 @@ TEST(DeviceGraphOfAWholeGraph, HoldsTheListsThatTheEstimateSelects) {
     estimate::Estimator estimator(workers);
     estimate::Selector selector(workers);
     mirror.begin(world.graph, resolved);
-    const auto stored = [](const estimate::StoredVertex& at) { return HotVertex{at.vertex, at.derived ? 1U : 0U}; };
+    const auto stored = [](const estimate::StoredVertex& at) {
+      return HotVertex{at.vertex, static_cast<std::uint32_t>(at.store)};
+    };
     const auto bytes_of = [&](const estimate::StoredVertex& at) { return mirror.packed_bytes(stored(at)); };
     const std::size_t budget = 20000;
     const auto& estimate = estimator.run(world.graph, world.passes, world.tasks, world.programs);
@@ -298,8 +337,8 @@ TEST(DeviceGraphOfAWholeGraph, HoldsTheListsThatTheEstimateSelects) {
     for (const estimate::StoredVertex& at : selection.hot) hot.push_back(stored(at));
     mirror.select(hot);
     for (VertexId v = 0; v < world.graph.base().vertices(); ++v) {
-      EXPECT_EQ(mirror.holds({v, 0}),
-                std::binary_search(selection.hot.begin(), selection.hot.end(), estimate::StoredVertex{v, false}));
+      EXPECT_EQ(mirror.holds({v, 0}), std::binary_search(selection.hot.begin(), selection.hot.end(),
+                                                         estimate::StoredVertex{v, graph::StoreKind::base}));
     }
   }
 }

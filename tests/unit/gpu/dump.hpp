@@ -31,7 +31,7 @@ struct Dumper {
   }
   DELTAMATCH_HOST_DEVICE void put_list(const GraphView& view, const Reading& reading, std::uint32_t vertex) {
     if (reading.relation == 0xffffffff) return;
-    const Store& store = view.stores[reading.derived];
+    const Store& store = view.stores[reading.store];
     const Row row = store.rows[vertex];
     const std::uint32_t slices = row.shape >> 7;
     const std::uint32_t* ids = row.block + (std::size_t{2} << (row.shape >> 2 & 31));

@@ -28,6 +28,7 @@ class RandomGraph {
   }
 
   [[nodiscard]] const graph::DataGraph& graph() const noexcept { return graph_; }
+  [[nodiscard]] graph::DataGraph& graph() noexcept { return graph_; }
   [[nodiscard]] std::mt19937_64& random() noexcept { return random_; }
   [[nodiscard]] std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random_() % n); }
 
@@ -98,7 +99,7 @@ class RandomGraph {
         std::vector<std::uint32_t>& words = all.emplace_back();
         if (where.store == nullptr) continue;
         const graph::List list = where.store->list(vertex, where.relation);
-        put(words, list.ids, list.tags, list.size);
+        put(words, list.ids, where.derived ? list.tags : nullptr, list.size);
         if (list.added == nullptr) continue;
         put(words, list.added, list.added_tags, list.added_size);
         put(words, list.removed, list.removed_tags, list.removed_size);
