@@ -78,6 +78,8 @@ class Device {
   /// How often each vertex was looked up (measuring).
   std::vector<estimate::Access> accesses();
 
+  /// Until all that was queued has been done.
+  void wait() const { check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize"); }
   /// Waits for whatever runs, on the way out of a failure.
   void settle() noexcept;
 

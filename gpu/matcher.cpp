@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "gpu/candidate_steps.hpp"
 #include "gpu/flat_programs.hpp"
 #include "gpu/kernel.hpp"
 #include "gpu/mirrors.hpp"
@@ -50,6 +51,14 @@ class GpuMatcher final : public match::Matcher {
     }
   }
 
+  [[nodiscard]] filter::CandidateSteps* candidate_steps() override {
+    const GraphView* graph = mirrors_.resident();
+    if (graph == nullptr) return nullptr;
+    if (!candidates_) candidates_ = std::make_unique<DeviceCandidates>(make_cuda_candidate_ops(), *workers_);
+    candidates_->look_at(*graph);
+    return &*candidates_;
+  }
+
   void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
              std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) override {
     const Range range("batch");
@@ -59,24 +68,8 @@ class GpuMatcher final : public match::Matcher {
     choose_tables(tasks, resolved, options_.testing.tables, programs);
     flatten(graph, resolved, passes, tasks, programs, flat_, left_out_);
     mirrors_.open(graph);
-    if (!flat_.empty()) {
-      for (;;) {
-        try {
-          const auto estimating = Clock::now();
-          mirrors_.estimate(graph, passes, tasks, programs);
-          const auto caching = Clock::now();
-          mirrors_.refresh(graph, resolved, passes, tasks);
-          const auto matching = Clock::now();
-          steps.estimate += seconds(caching - estimating);
-          steps.cache += seconds(matching - caching);
-          run_kernels(graph, tasks, results, stop);
-          mirrors_.matched(seconds(Clock::now() - matching));
-          break;
-        } catch (const DeviceOutOfMemory&) {  // before anything was launched
-          if (!mirrors_.make_room()) throw;
-        }
-      }
-      if (options_.measure) mirrors_.measure();
+    if (!flat_.empty() && !match_on_devices(graph, resolved, passes, tasks, programs, results, stop, steps)) {
+      left_out_.assign(tasks.size(), true);
     }
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       if (left_out_[t]) fall_back(graph, passes, tasks, t, every_pass, results, stop);
@@ -93,10 +86,40 @@ class GpuMatcher final : public match::Matcher {
   [[nodiscard]] CacheStatistics statistics() const override {
     CacheStatistics sum = statistics_;
     mirrors_.write(sum);
+    if (candidates_) sum.kernel_seconds += candidates_->kernel_seconds();
     return sum;
   }
 
  private:
+  // False, and nothing was added, where the graph has room on the devices and the lists that stand in for it have not.
+  bool match_on_devices(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
+                        std::span<const PassWork> passes, std::span<const QueryTask> tasks, const match::Programs& programs,
+                        std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) {
+    const std::uint64_t lent = graph.lent() == nullptr ? 0 : graph.lent()->mark().store;
+    if (lent != 0 && lent == refused_) return false;
+    for (;;) {
+      try {
+        const auto estimating = Clock::now();
+        mirrors_.estimate(graph, passes, tasks, programs);
+        const auto caching = Clock::now();
+        mirrors_.refresh(graph, resolved, passes, tasks);
+        const auto matching = Clock::now();
+        steps.estimate += seconds(caching - estimating);
+        steps.cache += seconds(matching - caching);
+        run_kernels(graph, tasks, results, stop);
+        mirrors_.matched(seconds(Clock::now() - matching));
+        break;
+      } catch (const DeviceOutOfMemory&) {  // before anything was launched
+        if (mirrors_.make_room()) continue;
+        if (lent == 0) throw;
+        refused_ = lent;
+        return false;
+      }
+    }
+    if (options_.measure) mirrors_.measure();
+    return true;
+  }
+
   void run_kernels(const graph::DataGraph& graph, std::span<const QueryTask> tasks, std::span<QueryResult> results,
                    const match::StopFlag* stop) {
     const Range range("match");
@@ -250,8 +273,10 @@ class GpuMatcher final : public match::Matcher {
   GpuOptions options_;
   Workers* workers_;
   Mirrors mirrors_;
+  std::unique_ptr<DeviceCandidates> candidates_;  // on the first device, once something is filtered there
   FlatPrograms flat_;
   std::vector<bool> left_out_;  // by task: matched on the CPU
+  std::uint64_t refused_ = 0;   // lists lent to the graph for which there was no room on some device; 0: none
   std::vector<std::vector<Total>> device_totals_;
   std::vector<bool> again_;  // by pass and task: to be counted on the CPU
   std::vector<PassWork> passes_;

@@ -152,6 +152,14 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
   }
 }
 
+const GraphView* Mirrors::resident() {
+  if (devices_.empty() || storage_ != Storage::resident) return nullptr;
+  Device& first = *devices_.front();
+  first.use();
+  first.wait();
+  return &first.mirror().view();
+}
+
 void Mirrors::matched(double seconds) {
   if (follows_time(options_)) estimator_.matched(seconds);
 }

@@ -44,6 +44,9 @@ class Mirrors {
   /// an estimate. False where nothing is left to give up.
   bool make_room();
 
+  /// What the first device, made current, sees of the graph after follow, once it has all arrived; null where not all of it
+  /// lies there.
+  [[nodiscard]] const GraphView* resident();
   [[nodiscard]] std::span<const std::unique_ptr<Device>> devices() const noexcept { return devices_; }
   [[nodiscard]] std::size_t bytes() const noexcept;
   /// Adds what the caches did.

@@ -10,23 +10,12 @@
 // Runs on host and device alike.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "gpu/lane_bits.hpp"
 #include "gpu/motif_layout.hpp"
 
 namespace deltamatch::gpu {
-
-/// Adds where other lanes do so too; what was there before.
-template <class T>
-DELTAMATCH_HOST_DEVICE T fetch_add(T* at, T value) {
-#ifdef __CUDA_ARCH__
-  return atomicAdd(at, value);
-#else
-  return std::atomic_ref<T>(*at).fetch_add(value, std::memory_order_relaxed);
-#endif
-}
 
 /// Sums by pattern that several walks share, modulo 2^64, in two halves: a processor's own memory adds 32 bits in one go, 64
 /// only by trying again until no other lane has come between.

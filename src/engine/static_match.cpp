@@ -108,8 +108,9 @@ class Run {
         portion_(std::max(least_portion, scene.matcher.appetite())),
         patient_least_(std::max(least_portion, scene.matcher.appetite() / patient_share)) {
     scene.graph.resolve_all();
-    if (options.filter != Filter::automatic) {
-      filtering_.run(bound_, scene.graph, options.filter, numbering(), scene.workers, stop_);
+    if (options.filter != Filter::automatic && options.filter != Filter::none) {
+      scene.matcher.open(scene.graph);
+      run_filter();
     }
     follow(plan_whole(scene_, bound_, options_));
     number_by_degree();
@@ -157,6 +158,10 @@ class Run {
     patience_.emplace(patience, pause_);
     patient_portion_ = lost_share * std::chrono::duration<double>(patience).count();
     portion_ = patient_least_;
+  }
+
+  void run_filter() {
+    filtering_.run(bound_, scene_.graph, options_.filter, numbering(), scene_.workers, stop_, scene_.matcher.candidate_steps());
   }
 
   /// Counts with symmetry to break gain from another order of the vertices.
@@ -327,7 +332,7 @@ class Run {
   /// as other plans may be cheaper now.
   void filter_late() {
     const double without = expected_work(plans_);  // of the lists that they read so far
-    filtering_.run(bound_, scene_.graph, Filter::automatic, numbering(), scene_.workers, stop_);
+    run_filter();
     if (filtering_.no_match() || !reads_candidates()) return;
     const bool divided = !listing_ && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
     const bool again = divided || plans_.rooted;

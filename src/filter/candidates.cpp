@@ -40,20 +40,35 @@ void for_each_bit(Mask mask, Visit&& visit) {
   for (; mask != 0; mask &= mask - 1) visit(static_cast<std::uint32_t>(std::countr_zero(mask)));
 }
 
+Asked asked_of(const plan::BoundQuery& query) {
+  Asked asked{query.graph(), std::vector<Mask>(query.graph().vertex_labels.size()),
+              std::vector<std::uint32_t>(query.vertices(), 1), needs_of(query)};
+  for (LabelId label = 0; label < asked.by_label.size(); ++label) {
+    for (std::uint32_t v = 0; v < query.vertices(); ++v) {
+      if (plan::admits(query.labels[v], label)) asked.by_label[label] |= Mask{1} << v;
+    }
+  }
+  if (query.mode == MatchMode::homomorphism) return asked;
+  for (std::uint32_t v = 0; v < query.vertices(); ++v) {
+    asked.degrees[v] = 0;
+    for (const Need& need : asked.needs[v]) asked.degrees[v] += need.entries;
+  }
+  return asked;
+}
+
 }  // namespace
 
-Candidates::Candidates(const plan::BoundQuery& query, Workers& workers)
+Candidates::Candidates(const plan::BoundQuery& query, Workers& workers, CandidateSteps* elsewhere)
     : query_(&query),
       workers_(&workers),
-      needs_(needs_of(query)),
-      degrees_(query.vertices(), 1),
+      asked_(asked_of(query)),
+      elsewhere_(elsewhere != nullptr && elsewhere->begin(asked_) ? elsewhere : nullptr),
       masks_(query.graph().base().vertices()),
-      next_(masks_.size()) {
-  if (query.mode == MatchMode::homomorphism) return;
-  for (std::uint32_t v = 0; v < query.vertices(); ++v) {
-    degrees_[v] = 0;
-    for (const Need& need : needs_[v]) degrees_[v] += need.entries;
-  }
+      next_(masks_.size()) {}
+
+void Candidates::settle() {
+  if (elsewhere_ != nullptr) elsewhere_->read(masks_);
+  elsewhere_ = nullptr;
 }
 
 // Replaces every vertex's mask by keep(vertex, mask), and takes stock.
@@ -81,17 +96,19 @@ void Candidates::sweep(Keep&& keep) {
 }
 
 void Candidates::by_label() {
-  const graph::DataGraph& graph = query_->graph();
-  std::vector<Mask> by_label(graph.vertex_labels.size());
-  for (LabelId label = 0; label < by_label.size(); ++label) {
-    for (std::uint32_t v = 0; v < query_->vertices(); ++v) {
-      if (plan::admits(query_->labels[v], label)) by_label[label] |= Mask{1} << v;
-    }
+  if (elsewhere_ != nullptr) {
+    left_ = elsewhere_->by_label();
+    return;
   }
-  sweep([&](VertexId vertex, Mask) { return graph.degree(vertex) == 0 ? 0 : by_label[graph.dictionary.label(vertex)]; });
+  const graph::DataGraph& graph = query_->graph();
+  sweep([&](VertexId vertex, Mask) { return graph.degree(vertex) == 0 ? 0 : asked_.by_label[graph.dictionary.label(vertex)]; });
 }
 
 void Candidates::by_degree() {
+  if (elsewhere_ != nullptr) {
+    left_ = elsewhere_->by_degree();
+    return;
+  }
   sweep([&](VertexId vertex, Mask mask) { return mask == 0 ? 0 : keep_by_degree(vertex, mask); });
 }
 
@@ -99,7 +116,7 @@ Mask Candidates::keep_by_degree(VertexId vertex, Mask mask) const {
   const graph::DataGraph& graph = query_->graph();
   const std::uint32_t degree = graph.degree(vertex);
   for_each_bit(mask, [&](std::uint32_t v) {
-    const bool kept = degree >= degrees_[v] && std::ranges::all_of(needs_[v], [&](const Need& need) {
+    const bool kept = degree >= asked_.degrees[v] && std::ranges::all_of(asked_.needs[v], [&](const Need& need) {
                         return list(graph, need.reading, vertex).size() >= need.entries;
                       });
     if (!kept) mask &= ~(Mask{1} << v);
@@ -108,6 +125,10 @@ Mask Candidates::keep_by_degree(VertexId vertex, Mask mask) const {
 }
 
 void Candidates::refine() {
+  if (elsewhere_ != nullptr) {
+    left_ = elsewhere_->refine();
+    return;
+  }
   sweep([&](VertexId vertex, Mask mask) { return mask == 0 ? 0 : keep_by_lists(vertex, mask); });
 }
 
@@ -115,7 +136,7 @@ Mask Candidates::keep_by_lists(VertexId vertex, Mask mask) const {
   const graph::DataGraph& graph = query_->graph();
   const Mask all = mask;
   for_each_bit(all, [&](std::uint32_t v) {
-    for (const Need& need : needs_[v]) {
+    for (const Need& need : asked_.needs[v]) {
       Mask found = 0;
       std::uint32_t entries = 0;
       for (const VertexId neighbour : list(graph, need.reading, vertex)) {

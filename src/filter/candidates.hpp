@@ -8,38 +8,20 @@
 // entry; where edges are distinct, as many entries as query edges read the list, for these are mapped to distinct entries.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "deltamatch/query.hpp"
-#include "plan/bound_query.hpp"
+#include "filter/candidate_steps.hpp"
 
 namespace deltamatch::filter {
 
-/// Bit set of query vertices.
-using Mask = std::uint32_t;
-static_assert(max_query_vertices <= 32);
-
-/// What a query vertex asks of one list of its candidates.
-struct Need {
-  graph::ReadingId reading;
-  std::uint32_t entries;  ///< at least so many, each leading to a candidate of one of the neighbours
-  Mask neighbours;        ///< that the reading leads to; each has a candidate among the entries
-};
-
-/// Figures of the candidates that are left.
-struct Left {
-  std::array<std::uint64_t, max_query_vertices> candidates{};  ///< by query vertex
-  std::uint64_t edges = 0;                                     ///< that they have, summed over query vertices
-};
-
 /// The order of steps is free, but each later one is the cheaper for the ones before. Steps run on all workers and do not
-/// depend on their number. Both arguments outlive it.
+/// depend on their number. All arguments outlive it.
 class Candidates {
  public:
-  Candidates(const plan::BoundQuery& query, Workers& workers);
+  /// Labels, degrees and rounds run `elsewhere` where that is not null and takes them; then settle comes after the last of
+  /// them, before anything else.
+  Candidates(const plan::BoundQuery& query, Workers& workers, CandidateSteps* elsewhere = nullptr);
 
   /// All vertices that bear a label which the query vertex admits. O(vertices).
   void by_label();
@@ -49,6 +31,8 @@ class Candidates {
   /// One round: drops vertices whose lists lead to no candidate, or to too few, as of the round before. All query edges at a
   /// vertex are looked at together. O(edges at the candidates).
   void refine();
+  /// Brings here what was left elsewhere; steps that follow run here.
+  void settle();
   /// Gives query vertices that admit the same labels one set of candidates, the union of theirs, where that has at most this
   /// share more edges than any of the sets: plans reuse what query vertices with the same candidates read, and choose these as
   /// sets, which is worth more than telling them apart for little.
@@ -61,7 +45,7 @@ class Candidates {
   [[nodiscard]] Mask of(VertexId vertex) const noexcept { return masks_[vertex]; }
   [[nodiscard]] const std::vector<Mask>& masks() const noexcept { return masks_; }
   /// By query vertex, one for each reading there.
-  [[nodiscard]] const std::vector<std::vector<Need>>& needs() const noexcept { return needs_; }
+  [[nodiscard]] const std::vector<std::vector<Need>>& needs() const noexcept { return asked_.needs; }
   /// By query vertex: all with the very same candidates, itself among them. O(vertices).
   [[nodiscard]] std::vector<Mask> alike() const;
   [[nodiscard]] std::size_t bytes() const noexcept { return (masks_.capacity() + next_.capacity()) * sizeof(Mask); }
@@ -74,8 +58,8 @@ class Candidates {
 
   const plan::BoundQuery* query_;
   Workers* workers_;
-  std::vector<std::vector<Need>> needs_;
-  std::vector<std::uint32_t> degrees_;  // by query vertex: edges that a candidate has at least
+  Asked asked_;
+  CandidateSteps* elsewhere_;  // null: here
   std::vector<Mask> masks_;
   std::vector<Mask> next_;
   Left left_;

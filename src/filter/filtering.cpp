@@ -45,11 +45,11 @@ void Filtering::take(std::string_view name, Candidates& candidates, Step&& step)
 }
 
 void Filtering::run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how, Numbering numbering, Workers& workers,
-                    const std::atomic<bool>& stop) {
+                    const std::atomic<bool>& stop, CandidateSteps* elsewhere) {
   const auto start = Clock::now();
   const bool automatic = how == Filter::automatic;
   if (how == Filter::none) return;
-  Candidates candidates(query, workers);
+  Candidates candidates(query, workers, elsewhere);
   const auto over = [&] { return no_match_ || stop.load(std::memory_order_relaxed); };
   take("label", candidates, [&] { candidates.by_label(); });
   const std::uint64_t edges = candidates.left().edges;
@@ -59,6 +59,7 @@ void Filtering::run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how
     take("refine", candidates, [&] { candidates.refine(); });
     if (static_cast<double>(before - candidates.left().edges) <= least_gain * static_cast<double>(before)) break;
   }
+  candidates.settle();
   if (!over() && how != Filter::label) take("unite", candidates, [&] { candidates.unite(little_apart); });
   const bool worthwhile = static_cast<double>(candidates.left().edges) <= most_edges * static_cast<double>(edges);
   if (!over() && (!automatic || worthwhile || numbering == Numbering::by_degree)) {

@@ -17,9 +17,10 @@ class Filtering {
  public:
   /// Filters, and where that is worth it lets the query, whose graph this is, read candidates only. Nothing is staged, the
   /// readings are resolved. Once `stop` is set, it ends soon and leaves the query as it is.
-  /// With vertices numbered by degree it always reads its own lists; then what is matched are these numbers.
+  /// With vertices numbered by degree it always reads its own lists; then what is matched are these numbers. Steps run
+  /// `elsewhere` where that is not null and takes them.
   void run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how, Numbering numbering, Workers& workers,
-           const std::atomic<bool>& stop);
+           const std::atomic<bool>& stop, CandidateSteps* elsewhere = nullptr);
 
   /// The query reads the graph again; the lists are freed.
   void discard_lists(plan::BoundQuery& query) noexcept;

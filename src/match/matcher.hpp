@@ -8,6 +8,7 @@
 
 #include "base/parallel.hpp"
 #include "deltamatch/engine.hpp"
+#include "filter/candidate_steps.hpp"
 #include "graph/data_graph.hpp"
 #include "match/enumerator.hpp"
 #include "match/partial.hpp"
@@ -88,6 +89,8 @@ class Matcher {
   /// Does ahead what the first call of match would do besides matching: with nothing staged, makes the graph and what its
   /// readings read ready.
   virtual void open(const graph::DataGraph& /*graph*/) {}
+  /// The steps of filtering where its lists lie, after open; null: on the CPU's cores. Valid until the next call of match.
+  [[nodiscard]] virtual filter::CandidateSteps* candidate_steps() { return nullptr; }
   /// Whether it takes roots of such a plan (PassWork::roots).
   [[nodiscard]] virtual bool takes_root(const plan::RootedPlan& /*plan*/,
                                         std::span<const graph::Resolved> /*resolved*/) const noexcept {

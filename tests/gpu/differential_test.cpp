@@ -378,6 +378,52 @@ TEST_P(GpuDifferential, FilteredMatches) {
   }
 }
 
+// What needs no matching at all: that kernels ran is the filter's doing.
+TEST(GpuStatic, CandidatesAreFilteredOnTheDevice) {
+  DELTAMATCH_NEEDS_GPU();
+  const Shape& shape = whole_shapes[1];
+  Engine cpu({.directed = shape.directed});
+  Engine gpu({.directed = shape.directed,
+              .backend = make_gpu_backend({.policy = CachePolicy::resident, .memory = std::size_t{1} << 26})});
+  load_both(gpu, cpu, shape, 80);
+  StaticOptions options;
+  for (const auto& [filter, pattern] : {std::pair{Filter::label, "(a:V0)--(b:absent)"},
+                                        {Filter::degree, "(a:V0)--(b:V1)-[:absent]-(c)"},
+                                        {Filter::refine, "(a)--(b:V1)--(c:absent)"}}) {
+    options.filter = filter;
+    const double before = gpu.cache().kernel_seconds;
+    const StaticResult got = gpu.match(parse_pattern(pattern, "q"), options);
+    const StaticResult expected = cpu.match(parse_pattern(pattern, "q"), options);
+    EXPECT_TRUE(got.matches == 0 && expected.matches == 0) << pattern;
+    EXPECT_GT(gpu.cache().kernel_seconds, before) << pattern;
+    ASSERT_EQ(got.filter.steps.size(), expected.filter.steps.size()) << pattern;
+    EXPECT_EQ(got.filter.steps.back().candidates, expected.filter.steps.back().candidates) << pattern;
+  }
+}
+
+// To hand a million matches on takes longer than the filter waits, and anchors are left by then.
+TEST(GpuStatic, FiltersBeginLate) {
+  DELTAMATCH_NEEDS_GPU();
+  const Shape shape{20000, 80000, 3, 0, false, 1.5, 3000};
+  Engine cpu({.directed = false});
+  Engine gpu({.directed = false, .backend = make_gpu_backend({.memory = std::size_t{1} << 28})});
+  load_both(gpu, cpu, shape, 81);
+  StaticOptions options;
+  options.query.list = true;
+  for (const bool induced : {false, true}) {
+    options.induced = induced;
+    const Query query = parse_pattern("(a:V1)--(b:V0)--(c:V2)", "wedge");
+    options.filter = Filter::automatic;
+    const StaticResult got = gpu.match(query, options);
+    options.filter = Filter::none;
+    const StaticResult expected = cpu.match(query, options);
+    EXPECT_FALSE(got.filter.steps.empty()) << "matching was over before";
+    EXPECT_GT(expected.matches, Count{500'000});
+    EXPECT_TRUE(got.matches == expected.matches) << to_string(got.matches) << ", not " << to_string(expected.matches);
+    EXPECT_EQ(got.digest, expected.digest);
+  }
+}
+
 // A whole graph is matched in portions. One whose sums exceed 64 bits is counted again, and the others are kept.
 TEST(GpuStatic, AnOverflowLosesNoOtherPortion) {
   DELTAMATCH_NEEDS_GPU();

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/layout.hpp"
-#include "gpu/merge.hpp"
+#include "gpu/packed_list.hpp"
 
 namespace deltamatch::gpu {
 
@@ -33,12 +32,8 @@ struct Dumper {
     if (reading.relation == 0xffffffff) return;
     const Store& store = view.stores[reading.store];
     const Row row = store.rows[vertex];
-    const std::uint32_t slices = row.shape >> 7;
-    const std::uint32_t* ids = row.block + (std::size_t{2} << (row.shape >> 2 & 31));
-    const std::uint32_t s = slices == 0 ? 0 : merge_find(row.block, slices, reading.relation);
-    const std::uint32_t begin = s == slices ? 0 : merge_begin(row.block, s);
-    const std::uint32_t end = s == slices ? 0 : row.block[2 * s + 1];
-    put_changes(ids, reading.derived != 0 ? ids + row.capacity : nullptr, begin, end);
+    const PackedList list = list_of(view, reading, vertex);
+    put_changes(list.ids, reading.derived != 0 ? list.ids + list.capacity : nullptr, 0, list.size);
     if ((row.shape & Row::staged_bit) == 0) return;
     const std::uint32_t d = merge_search(store.delta_vertices, nullptr, 0, store.delta_rows, vertex, 0);
     for (std::uint32_t i = store.delta_first_slice[d]; i < store.delta_first_slice[d + 1]; ++i) {
