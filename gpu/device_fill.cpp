@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <string>
 
 #include "gpu/check.hpp"
@@ -96,7 +97,7 @@ void DeviceGraph::Impl::look_up_shapes(std::span<const HotVertex> vertices) {
       const Mirror& mirror = mirrors[vertices[i].store];
       if (i + 8 < end) mirrors[vertices[i + 8].store].store->prefetch(vertices[i + 8].vertex);
       if (i + 4 < end) mirrors[vertices[i + 4].store].store->prefetch_block(vertices[i + 4].vertex);
-      shapes[i] = packed_shape(*mirror.store, vertices[i].vertex, mirror.relations);
+      shapes[i] = shape_of(mirror, vertices[i].vertex);
     }
   });
 }
@@ -136,7 +137,8 @@ void DeviceGraph::Impl::send_chunk(std::span<const CacheSlot> slots, std::uint32
       if (i + 4 < end) mirrors[slots[i + 4].owner.store].store->prefetch_block(slots[i + 4].owner.vertex);
       const CacheSlot& slot = slots[i];
       const Mirror& mirror = mirrors[slot.owner.store];
-      pack(*mirror.store, slot.owner.vertex, mirror.relations, slot.shape, all_words + chunk_words[i]);
+      pack(*mirror.store, slot.owner.vertex, mirror.relations, owner(mirror, slot.owner.vertex), slot.shape,
+           all_words + chunk_words[i]);
       Piece* piece = all_pieces + chunk_pieces[i];
       const std::uint64_t size = slot.shape.words();
       for (std::uint64_t at = 0; at < size; at += piece_words) {
@@ -224,7 +226,7 @@ void DeviceGraph::Impl::size_up(Mirror& mirror, std::span<const VertexId> change
     for (std::size_t i = begin; i < end; ++i) {
       if (i + 8 < end) mirror.store->prefetch(vertex_at(i + 8));
       if (i + 4 < end) mirror.store->prefetch_block(vertex_at(i + 4));
-      const std::uint64_t words = packed_shape(*mirror.store, vertex_at(i), mirror.relations).words();
+      const std::uint64_t words = shape_of(mirror, vertex_at(i)).words();
       // A vertex that has changed in several batches stands there as often.
       std::atomic_ref(mirror.granules[vertex_at(i)])
           .store(static_cast<std::uint32_t>(words / DeviceArena::granule), std::memory_order_relaxed);
@@ -238,7 +240,7 @@ std::uint64_t DeviceGraph::Impl::resident_words(const Mirror& mirror) {
   workers->for_each(mirror.store->vertices(), look_grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
     std::uint64_t sum = 0;
     for (std::size_t vertex = begin; vertex < end; ++vertex) {
-      sum += packed_shape(*mirror.store, static_cast<VertexId>(vertex), mirror.relations).words();
+      sum += shape_of(mirror, static_cast<VertexId>(vertex)).words();
     }
     sums[worker] += sum;
   });
@@ -291,6 +293,26 @@ std::size_t resident_bytes(const graph::DataGraph& graph) noexcept {
     // A directory takes up to twice the words of its lists, and a block is rounded up.
     words += lists * 4 + std::min<std::uint64_t>(lists, store->vertices()) * (DeviceArena::granule - 1);
     bytes += words * sizeof(std::uint32_t) + store->vertices() * sizeof(Row);
+  }
+  return bytes;
+}
+
+std::size_t resident_bytes(const graph::DataGraph& graph, const Reads& reads, Workers& workers) {
+  std::size_t bytes = 0;
+  const auto of_graph = graph.stores();
+  for (unsigned s = 0; s < stores; ++s) {
+    const graph::Adjacency* store = of_graph[s];
+    if (store == nullptr) continue;
+    std::vector<std::uint64_t> words(workers.size());
+    workers.for_each(store->vertices(), look_grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
+      for (std::size_t v = begin; v < end; ++v) {
+        const auto vertex = static_cast<VertexId>(v);
+        const LabelId owner = reads[s].by_owner() ? graph.dictionary.label(vertex) : empty_label;
+        words[worker] += packed_shape(*store, vertex, reads[s], owner).words();
+      }
+    });
+    bytes += with_least_room(std::accumulate(words.begin(), words.end(), std::uint64_t{0})) * sizeof(std::uint32_t) +
+             store->vertices() * sizeof(Row);
   }
   return bytes;
 }

@@ -24,9 +24,13 @@ DeviceGraph::DeviceGraph(std::unique_ptr<DeviceOps> ops, const DeviceGraphOption
 DeviceGraph::~DeviceGraph() = default;
 
 void DeviceGraph::begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved) {
+  begin(graph, resolved, all_reads(resolved));
+}
+
+void DeviceGraph::begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, const Reads& reads) {
   for (;;) {
     try {
-      impl_->begin(graph, resolved);
+      impl_->begin(graph, resolved, reads);
       return;
     } catch (const DeviceOutOfMemory&) {
       if (!shrink()) throw;
@@ -94,15 +98,12 @@ void DeviceGraph::Impl::start_over() {
   for (Mirror& mirror : mirrors) mirror.restart();
 }
 
-void DeviceGraph::Impl::begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved) {
+void DeviceGraph::Impl::begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, const Reads& reads) {
   if (!sound) start_over();
   sound = false;
-  RelationSet used[stores];
-  for (const graph::Resolved& where : resolved) {
-    if (where.store != nullptr) used[static_cast<std::size_t>(where.kind())].insert(where.relation);
-  }
+  followed = &graph;
   const auto of_graph = graph.stores();
-  for (unsigned s = 0; s < stores; ++s) follow(s, of_graph[s], used[s]);
+  for (unsigned s = 0; s < stores; ++s) follow(s, of_graph[s], reads[s]);
   if (std::exchange(forgetting, false)) empty_cache();
   for (Mirror& mirror : mirrors) reserve_rows(mirror);
   if (options.storage == Storage::cached) make_pool();
@@ -116,24 +117,22 @@ void DeviceGraph::Impl::begin(const graph::DataGraph& graph, std::span<const gra
   sound = true;
 }
 
-// Blocks packed with more relations than are used stay; they must be packed anew where one is missing that has entries.
+// Blocks packed with more than is used stay; they must be packed anew where something is missing that has entries.
 void DeviceGraph::Impl::use_relations(Mirror& mirror, unsigned s, const RelationSet& used) {
   const auto figures = mirror.store->figures();
   bool missing = false;
   for (graph::RelationId relation = 0; relation < used.bound(); ++relation) {
-    if (!used.contains(relation) || mirror.relations.contains(relation)) continue;
+    if (mirror.relations.covers(used, relation)) continue;
     missing = missing || (relation < figures.size() && figures[relation].entries > 0);
   }
-  if (missing) {
-    plan.drop_store(s);
-    mirror.relations = used;
-    mirror.valid_rows = 0;
-    mirror.fill_all = true;
+  if (!missing) {
+    mirror.relations.insert(used);
     return;
   }
-  for (graph::RelationId relation = 0; relation < used.bound(); ++relation) {
-    if (used.contains(relation)) mirror.relations.insert(relation);
-  }
+  plan.drop_store(s);
+  mirror.relations = used;
+  mirror.valid_rows = 0;
+  mirror.fill_all = true;
 }
 
 // Finds out what the store has become since the last begin: which rows are to be sent, which blocks are out of date.
@@ -264,7 +263,7 @@ void DeviceGraph::Impl::send_merges(const Mirror& mirror, std::vector<MergeRow>&
   auto* directories = staging.host<std::uint32_t>(directories_at);
   workers->for_each(rows.size(), look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      pack_directory(*mirror.store, vertices[i], mirror.relations, directories + rows[i].directory);
+      pack_directory(*mirror.store, vertices[i], mirror.relations, owner(mirror, vertices[i]), directories + rows[i].directory);
     }
   });
   staging.send(parts.bytes());

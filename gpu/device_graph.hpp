@@ -15,6 +15,7 @@
 #include "gpu/cache_plan.hpp"
 #include "gpu/device_ops.hpp"
 #include "gpu/layout.hpp"
+#include "gpu/pack.hpp"
 #include "graph/data_graph.hpp"
 
 namespace deltamatch::gpu {
@@ -61,6 +62,8 @@ class DeviceGraph {
   /// Brings the mirror up to date with the graph, what is staged included. `resolved` is by reading. Throws DeviceOutOfMemory,
   /// Error, std::bad_alloc; the next begin then starts over.
   void begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
+  /// The same where kernels will read no more than `reads`: blocks on the device need not hold other lists. Nothing is staged.
+  void begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, const Reads& reads);
 
   /// Storage::cached, after begin: makes these vertices lie in the cache, those first that stand first, as far as they fit.
   /// What lies there already stays; what else does stays while there is room. Else does nothing.
@@ -91,6 +94,9 @@ class DeviceGraph {
 
 /// Device memory that Storage::resident needs for the graph as it stands, whatever its readings: an upper bound.
 [[nodiscard]] std::size_t resident_bytes(const graph::DataGraph& graph) noexcept;
+
+/// The same, exactly, of the lists that are read, with the least room that a resident graph has beside them. O(|V|).
+[[nodiscard]] std::size_t resident_bytes(const graph::DataGraph& graph, const Reads& reads, Workers& workers);
 
 /// Whether the graph can be resident and grow by a quarter within `budget` (0: no bound) and what is free on the device.
 [[nodiscard]] bool fits(const graph::DataGraph& graph, std::size_t free_bytes, std::size_t budget) noexcept;

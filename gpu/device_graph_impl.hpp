@@ -47,7 +47,7 @@ struct DeviceGraph::Impl {
     Batch batch;                          // on the host
     Store view{};
 
-    /// Whether a row of the batch changes lists that are packed.
+    /// Whether a row of the batch may change lists that are packed.
     [[nodiscard]] bool touched(std::uint32_t row) const noexcept {
       for (std::uint32_t i = batch.first_slice[row]; i < batch.first_slice[row + 1]; ++i) {
         if (relations.contains(batch.slices[i].relation)) return true;
@@ -80,7 +80,7 @@ struct DeviceGraph::Impl {
   }
 
   void start_over();
-  void begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
+  void begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, const Reads& reads);
   void use_relations(Mirror& mirror, unsigned s, const RelationSet& used);
   void follow(unsigned s, const graph::Adjacency* store, const RelationSet& used);
   void follow_changes(Mirror& mirror, unsigned s, std::span<const VertexId> changes);
@@ -107,10 +107,18 @@ struct DeviceGraph::Impl {
   void send_dirty_rows(Mirror& mirror, unsigned s);
   [[nodiscard]] Row row_of(const Mirror& mirror, unsigned s, VertexId vertex) const noexcept;
   void select(std::span<const HotVertex> wanted);
+  // The label that decides which lists of a vertex are packed.
+  [[nodiscard]] LabelId owner(const Mirror& mirror, VertexId vertex) const noexcept {
+    return mirror.relations.by_owner() ? followed->dictionary.label(vertex) : empty_label;
+  }
+  [[nodiscard]] BlockShape shape_of(const Mirror& mirror, VertexId vertex) const noexcept {
+    return packed_shape(*mirror.store, vertex, mirror.relations, owner(mirror, vertex));
+  }
   [[nodiscard]] bool caches() const noexcept { return options.storage != Storage::host; }
   [[nodiscard]] bool resident() const noexcept { return options.storage == Storage::resident; }
 
   std::unique_ptr<DeviceOps> ops;
+  const graph::DataGraph* followed = nullptr;
   DeviceGraphOptions options;
   std::size_t cache_limit;  // for packed blocks; falls where memory runs out
   Workers* workers;

@@ -42,6 +42,7 @@ class GpuMatcher final : public match::Matcher {
 
   void open(const graph::DataGraph& graph) override {
     mirrors_.open(graph);
+    if (!mirrors_.holds_all()) return;
     for (;;) {
       try {
         return mirrors_.follow(graph, graph.resolved());
@@ -67,7 +68,7 @@ class GpuMatcher final : public match::Matcher {
     match::Programs programs = match::make_programs(tasks, resolved);
     choose_tables(tasks, resolved, options_.testing.tables, programs);
     flatten(graph, resolved, passes, tasks, programs, flat_, left_out_);
-    mirrors_.open(graph);
+    mirrors_.open(graph, resolved, passes, tasks);
     if (!flat_.empty() && !match_on_devices(graph, resolved, passes, tasks, programs, results, stop, steps)) {
       left_out_.assign(tasks.size(), true);
     }

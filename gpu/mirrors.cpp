@@ -51,6 +51,8 @@ Storage storage_of(CachePolicy policy) {
   }
 }
 
+std::string mebibytes(std::size_t bytes) { return std::to_string(((bytes - 1) >> 20) + 1) + " MiB"; }
+
 HotVertex stored(const estimate::StoredVertex& at) { return {at.vertex, static_cast<std::uint32_t>(at.store)}; }
 
 }  // namespace
@@ -66,14 +68,55 @@ Mirrors::Mirrors(const GpuOptions& options, const PinnedSlabs* pinned, bool mana
 
 void Mirrors::open(const graph::DataGraph& graph) {
   if (!devices_.empty()) return;
-  policy_ = options_.policy;
-  if (policy_ == CachePolicy::automatic) {
-    const std::size_t free = free_on_each();
-    const bool resident = !readable() || fits(graph, free - std::min(free, reserve_bytes), options_.memory);
-    policy_ = resident ? CachePolicy::resident : CachePolicy::random_walk;
-    if (!readable() && pinned_ != nullptr) notice_ = pinned_->notice() + "; the whole graph is kept on the device";
-  }
+  choose_policy(graph, false);
   open_devices();
+}
+
+void Mirrors::open(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
+                   std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks) {
+  const bool whole = std::ranges::any_of(passes, [](const match::PassWork& pass) { return pass.pass == match::Pass::whole; });
+  reads_ = whole ? reads_of(tasks, resolved) : all_reads(resolved);
+  if (!devices_.empty()) {
+    const auto changed = [&](graph::StoreKind kind) {
+      const auto store = static_cast<std::size_t>(kind);
+      for (graph::RelationId relation = 0; relation < reads_[store].bound(); ++relation) {
+        if (!chosen_for_[store].covers(reads_[store], relation)) return true;
+      }
+      return false;
+    };
+    // What stands in for the graph's lists does without them, and is not worth another choice.
+    const bool depends = options_.policy == CachePolicy::automatic || options_.policy == CachePolicy::resident;
+    const bool again =
+        depends && whole && !all_fits_ && (changed(graph::StoreKind::base) || changed(graph::StoreKind::derived));
+    if (!again) return;
+    close_devices();
+  }
+  choose_policy(graph, whole);
+  open_devices();
+}
+
+void Mirrors::choose_policy(const graph::DataGraph& graph, bool by_reads) {
+  policy_ = options_.policy;
+  notice_.clear();
+  chosen_for_ = {};
+  all_fits_ = true;
+  if (policy_ != CachePolicy::automatic && policy_ != CachePolicy::resident) return;
+  const std::size_t free = free_on_each();
+  const std::size_t spare = free - std::min(free, reserve_bytes);
+  if (!readable() && pinned_ != nullptr) notice_ = pinned_->notice() + "; the graph is kept on the device";
+  all_fits_ = fits(graph, spare, options_.memory);
+  bool resident = all_fits_ || policy_ == CachePolicy::resident || !readable();
+  if (!all_fits_ && by_reads) {
+    chosen_for_ = reads_;
+    const std::size_t needed = resident_bytes(graph, reads_, *workers_);
+    if (needed <= (options_.memory == 0 ? spare : std::min(spare, options_.memory))) {
+      resident = true;
+      if (!notice_.empty()) notice_ += "; ";
+      notice_ += "of the graph's lists, up to " + mebibytes(resident_bytes(graph)) +
+                 ", the device holds those that the query reads, " + mebibytes(needed);
+    }
+  }
+  policy_ = resident ? CachePolicy::resident : CachePolicy::random_walk;
 }
 
 // Whether kernels can read the graph where it lies.
@@ -109,6 +152,11 @@ void Mirrors::open_devices() {
   devices_ = std::move(devices);
 }
 
+void Mirrors::close_devices() noexcept {
+  for (const auto& device : devices_) copied_bytes_ += device->mirror().statistics().copied_bytes;
+  devices_.clear();
+}
+
 void Mirrors::estimate(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
                        std::span<const match::QueryTask> tasks, const match::Programs& programs) {
   if (policy_ != CachePolicy::random_walk) return;
@@ -120,7 +168,12 @@ void Mirrors::follow(const graph::DataGraph& graph, std::span<const graph::Resol
   for (const auto& device : devices_) {
     device->use();
     if (options_.testing.forgets) device->mirror().forget();
-    device->mirror().begin(graph, resolved);
+    // Where all fits, what one query does not read may serve the next.
+    if (storage_ == Storage::resident && all_fits_) {
+      device->mirror().begin(graph, resolved);
+    } else {
+      device->mirror().begin(graph, resolved, reads_);
+    }
   }
 }
 
@@ -133,6 +186,11 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
   const auto bytes_of = [&](const estimate::StoredVertex& at) { return first.packed_bytes(stored(at)); };
   std::size_t budget = first.cache_bytes();
   for (const auto& device : devices_) budget = std::min(budget, device->mirror().cache_bytes());
+  if (reads_ != hot_for_) {
+    hot_for_ = reads_;
+    prior_ = estimate::Prior(*workers_);
+    selector_ = estimate::Selector(*workers_);
+  }
   estimate::Selection selection;
   switch (policy_) {
     case CachePolicy::degree:
@@ -153,7 +211,7 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
 }
 
 const GraphView* Mirrors::resident() {
-  if (devices_.empty() || storage_ != Storage::resident) return nullptr;
+  if (devices_.empty() || storage_ != Storage::resident || !all_fits_) return nullptr;
   Device& first = *devices_.front();
   first.use();
   first.wait();
@@ -183,8 +241,7 @@ bool Mirrors::make_room() {
   }
   if (shrunk) return true;
   if (options_.policy != CachePolicy::automatic || policy_ != CachePolicy::resident || !readable()) return false;
-  for (const auto& device : devices_) copied_bytes_ += device->mirror().statistics().copied_bytes;
-  devices_.clear();
+  close_devices();
   notice_ = "the graph has outgrown device memory; what is hot of it is cached";
   policy_ = CachePolicy::random_walk;
   open_devices();

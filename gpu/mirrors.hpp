@@ -25,10 +25,15 @@ class Mirrors {
   /// `pinned`: where the graph's lists live, or null; `managed`: they live in unified memory. Both and `workers` outlive it.
   Mirrors(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers);
 
-  /// Opens the devices, at the first batch, under the policy that the graph's size calls for. Throws Error where kernels could
+  /// Opens the devices, where they are not, under the policy that the graph's size calls for. Throws Error where kernels could
   /// not read what the policy leaves in host memory.
   void open(const graph::DataGraph& graph);
-  /// Brings every device's view of the graph up to date, but for its cache.
+  /// The same for a batch, before the other calls. Of a whole graph that does not fit, what is read decides, whenever that
+  /// changes.
+  void open(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
+            std::span<const match::QueryTask> tasks);
+  /// Brings every device's view of the graph up to date, but for its cache: of a resident graph that does not fit as a whole,
+  /// for what is read.
   void follow(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
   /// What the batch will look up, where the policy asks for it.
   void estimate(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
@@ -47,6 +52,8 @@ class Mirrors {
   /// What the first device, made current, sees of the graph after follow, once it has all arrived; null where not all of it
   /// lies there.
   [[nodiscard]] const GraphView* resident();
+  /// Whether the graph was found to fit the devices as a whole, or nobody asked.
+  [[nodiscard]] bool holds_all() const noexcept { return all_fits_; }
   [[nodiscard]] std::span<const std::unique_ptr<Device>> devices() const noexcept { return devices_; }
   [[nodiscard]] std::size_t bytes() const noexcept;
   /// Adds what the caches did.
@@ -55,7 +62,9 @@ class Mirrors {
  private:
   [[nodiscard]] bool readable() const;
   [[nodiscard]] std::size_t free_on_each() const;
+  void choose_policy(const graph::DataGraph& graph, bool by_reads);
   void open_devices();
+  void close_devices() noexcept;
 
   GpuOptions options_;
   const PinnedSlabs* pinned_;
@@ -66,6 +75,10 @@ class Mirrors {
   estimate::Selector selector_;
   const estimate::Accesses* estimated_ = nullptr;
   CachePolicy policy_ = CachePolicy::automatic;
+  bool all_fits_ = false;  // when the policy was chosen
+  Reads reads_;            // of the present batch
+  Reads chosen_for_;       // likewise, where the policy depends on it
+  Reads hot_for_;          // what prior_ and selector_ know of
   Storage storage_ = Storage::resident;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<HotVertex> hot_;

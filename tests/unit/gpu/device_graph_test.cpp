@@ -343,5 +343,113 @@ TEST(DeviceGraphOfAWholeGraph, HoldsTheListsThatTheEstimateSelects) {
   }
 }
 
+// Of four labels a path touches three, each next to one or two of the others.
+class DeviceGraphByLabels : public testing::TestWithParam<const char*> {
+ protected:
+  DeviceGraphByLabels() {
+    world_.add(parse_pattern(GetParam(), "path"));
+    world_.take_whole(CountFrom::edges);
+    resolved_ = world_.graph.resolved();
+    reads_ = reads_of(world_.tasks, resolved_);
+  }
+  // Whether matching may read the vertex's list.
+  [[nodiscard]] bool may_read(graph::ReadingId reading, VertexId vertex) const {
+    const plan::BoundQuery& query = *world_.tasks[0].query;
+    const LabelId label = world_.graph.dictionary.label(vertex);
+    return std::ranges::any_of(query.edges, [&](const plan::BoundEdge& edge) {
+      return (edge.reading[0] == reading && plan::admits(query.labels[edge.source], label)) ||
+             (edge.reading[1] == reading && plan::admits(query.labels[edge.target], label));
+    });
+  }
+  void expect_lists(const GraphView& view) const {
+    for (graph::ReadingId reading = 0; reading < resolved_.size(); ++reading) {
+      const graph::Resolved& where = resolved_[reading];
+      if (where.store == nullptr) continue;
+      for (VertexId v = 0; v < where.store->vertices(); ++v) {
+        if (!may_read(reading, v)) continue;
+        Dumper count{nullptr};
+        count.put_list(view, view.readings[reading], v);
+        std::vector<std::uint32_t> words(count.words);
+        Dumper write{words.data()};
+        write.put_list(view, view.readings[reading], v);
+        const auto ids = where.store->ids(v, where.relation);
+        ASSERT_EQ(words[0], ids.size()) << "vertex " << v;
+        ASSERT_TRUE(std::equal(ids.begin(), ids.end(), words.begin() + 1)) << "vertex " << v;
+      }
+    }
+  }
+
+  estimate::World world_{
+      {.directed = true, .vertices = 4000, .edges = 60000, .inserted = 0, .removed = 0, .vertex_labels = 4, .edge_labels = 2},
+      71};
+  std::vector<graph::Resolved> resolved_;
+  Reads reads_;
+  Workers workers_{2};
+};
+
+TEST_P(DeviceGraphByLabels, IsResidentWhereOnlyWhatIsReadFits) {
+  const std::size_t some = resident_bytes(world_.graph, reads_, workers_);
+  const std::size_t all = resident_bytes(world_.graph, all_reads(resolved_), workers_);
+  EXPECT_LT(some, all * 3 / 4);
+  {
+    HostOps::Figures figures;
+    DeviceGraph mirror(std::make_unique<HostOps>(figures), {Storage::resident, some}, workers_);
+    mirror.begin(world_.graph, resolved_, reads_);
+    EXPECT_LE(mirror.statistics().cached_bytes, some);
+    EXPECT_THROW(mirror.begin(world_.graph, resolved_), DeviceOutOfMemory);
+  }
+  HostOps::Figures plenty;
+  auto ops = std::make_unique<HostOps>(plenty);
+  HostOps& device = *ops;
+  DeviceGraph mirror(std::move(ops), {Storage::resident}, workers_);
+  mirror.begin(world_.graph, resolved_, reads_);
+  device.drain();
+  expect_lists(mirror.view());
+  const std::size_t cached = mirror.statistics().cached_bytes;
+  mirror.begin(world_.graph, resolved_);  // whatever is read: packed anew
+  device.drain();
+  expect_lists(mirror.view());
+  EXPECT_GT(mirror.statistics().cached_bytes, cached * 5 / 4);
+}
+
+TEST_P(DeviceGraphByLabels, CountsWhatIsRead) {
+  HostOps::Figures figures;
+  auto ops = std::make_unique<HostOps>(figures);
+  HostOps& device = *ops;
+  DeviceGraph mirror(std::move(ops), {Storage::cached, std::size_t{1} << 22}, workers_);
+  const auto all_bytes = [&] {
+    std::size_t sum = 0;
+    for (VertexId v = 0; v < world_.graph.base().vertices(); ++v)
+      sum += mirror.packed_bytes({v, 0}) + mirror.packed_bytes({v, 1});
+    return sum;
+  };
+  mirror.begin(world_.graph, resolved_, reads_);
+  const std::size_t some = all_bytes();
+  std::vector<HotVertex> hot;
+  for (VertexId v = 0; v < world_.graph.base().vertices(); v += 2) {
+    hot.push_back({v, 0});
+    hot.push_back({v, 1});
+  }
+  mirror.select(hot);
+  device.drain();
+  expect_lists(mirror.view());
+  mirror.begin(world_.graph, resolved_);
+  EXPECT_LT(some, all_bytes() * 3 / 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Queries, DeviceGraphByLabels,
+                         testing::Values("(a:V0)-[:E0]->(b:V1)-[:E0]->(c:V2)", "(a:V0)-->(b:V1)--(c:V2)",
+                                         "(a:V0)-[:E0]->(b:V1|V2)<-[:E1]-(c:V0), (a)-[:E0]->(d:V3)"));
+
+TEST(Reads, AreOfEveryReadingWhereOthersStandToo) {
+  estimate::World world({.vertices = 100, .edges = 400, .vertex_labels = 3}, 72);
+  world.add(parse_pattern("(a:V0)--(b:V1)", "one"));
+  world.add(parse_pattern("(a:V1)--(b:V2)", "other"));
+  world.take_whole(CountFrom::edges);
+  const auto resolved = world.graph.resolved();
+  EXPECT_TRUE(reads_of(world.tasks, resolved) != all_reads(resolved));
+  EXPECT_TRUE(reads_of(std::span(world.tasks).first(1), resolved) == all_reads(resolved));
+}
+
 }  // namespace
 }  // namespace deltamatch::gpu

@@ -50,11 +50,11 @@ TEST(Pack, HoldsTheListsOfTheRelationsInUse) {
                                  expected[relation].first.assign(ids.begin(), ids.end());
                                  if (tagged) expected[relation].second.assign(tags, tags + ids.size());
                                });
-          const BlockShape shape = packed_shape(*store, vertex, relations);
+          const BlockShape shape = packed_shape(*store, vertex, relations, empty_label);
           EXPECT_EQ(shape.tagged, tagged);
           ASSERT_EQ(shape.slices, expected.size());
           std::vector<std::uint32_t> words(shape.words() + 1, 0xabababab);
-          pack(*store, vertex, relations, shape, words.data());
+          pack(*store, vertex, relations, empty_label, shape, words.data());
           ASSERT_EQ(words.back(), 0xabababab);
           words.pop_back();
           ASSERT_EQ(unpack(words, shape), expected) << "vertex " << vertex;

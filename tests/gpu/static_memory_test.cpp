@@ -1,0 +1,141 @@
+// Whole graphs that do not fit device memory: whatever is cached, and however little of it, counts and digests are the CPU's.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/bulk.hpp"
+#include "gpu/streams.hpp"
+#include "gpu/support.hpp"
+
+namespace deltamatch {
+namespace {
+
+using test::Shape;
+using test::Stream;
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+struct Budget {
+  const char* name;
+  CachePolicy policy;
+  std::size_t memory;
+  WalkCount walk_count = WalkCount::even;
+};
+
+class GpuStaticMemory : public testing::TestWithParam<Budget> {
+ protected:
+  void SetUp() override { DELTAMATCH_NEEDS_GPU(); }
+  [[nodiscard]] static std::shared_ptr<Backend> backend() {
+    return make_gpu_backend({.policy = GetParam().policy, .memory = GetParam().memory, .walk_count = GetParam().walk_count});
+  }
+  static void expect_same(Engine& cpu, Engine& gpu, const std::string& pattern) {
+    const Query query = parse_pattern(pattern, "q");
+    for (const CountFrom from : {CountFrom::automatic, CountFrom::edges, CountFrom::vertices}) {
+      StaticOptions options;
+      options.count_from = from;
+      const Count expected = cpu.match(query, options).matches;
+      const Count got = gpu.match(query, options).matches;
+      EXPECT_TRUE(expected == got) << pattern << " from " << static_cast<int>(from) << ": " << to_string(got) << ", not "
+                                   << to_string(expected);
+    }
+  }
+};
+
+TEST_P(GpuStaticMemory, CountsEqualTheCpu) {
+  Stream stream({30000, 250000, 2, 0, false, 2, 2000}, 31);
+  const UpdateBatch start = stream.start();
+  Engine cpu({.directed = false, .threads = 0});
+  Engine gpu({.directed = false, .threads = 0, .backend = backend()});
+  for (Engine* engine : {&cpu, &gpu}) engine->load(start, OnReject::skip);
+  // Labelled and not in turn, so that other lists are read.
+  for (const char* pattern : {"(a)--(b)--(c)--(a)", "(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)", "(a)--(b)--(c)--(d)--(a), (a)--(c)",
+                              "(a:V0)--(b:V0)--(c:V0)--(a)--(d:V1)"}) {
+    expect_same(cpu, gpu, pattern);
+  }
+  StaticOptions list;
+  list.query.list = true;
+  const Query labelled = parse_pattern("(a:V0)--(b:V0)--(c:V1)--(a)", "q");
+  EXPECT_TRUE(cpu.match(labelled, list).digest == gpu.match(labelled, list).digest);
+  if (GetParam().policy == CachePolicy::random_walk || GetParam().policy == CachePolicy::degree) {
+    EXPECT_GT(gpu.cache().cached_bytes, 0);
+    EXPECT_GT(gpu.cache().hits, 0);
+    EXPECT_GT(gpu.cache().misses, 0) << "not all fits";
+  }
+}
+
+TEST_P(GpuStaticMemory, CountsOfDirectedGraphsWithEdgeLabelsEqualTheCpu) {
+  Stream stream({20000, 150000, 3, 2, true, 1.5, 0}, 32);
+  const UpdateBatch start = stream.start();
+  Engine cpu({.threads = 0});
+  Engine gpu({.threads = 0, .backend = backend()});
+  for (Engine* engine : {&cpu, &gpu}) engine->load(start, OnReject::skip);
+  for (const char* pattern : {"(a:V0)-[:E0]->(b:V1)-[:E1]->(c:V2)-[:E0]->(d:V0)", "(a:V0)-->(b:V1)--(c:V2)",
+                              "(a:V0)-[:E0]->(b:V1|V2)<-[:E0]-(c:V0)-[:E0]->(d:V1)<-[:E0]-(a)"}) {
+    expect_same(cpu, gpu, pattern);
+  }
+}
+
+// Of a graph file, what the query's labels can touch.
+TEST_P(GpuStaticMemory, APartOfAGraphFileCountsAsOnTheCpu) {
+  std::string name = (std::filesystem::temp_directory_path() / "deltamatch-gpu-static-XXXXXX").string();
+  const std::filesystem::path folder = ::mkdtemp(name.data());
+  const std::filesystem::path path = folder / "graph.dmg";
+  {
+    Engine whole({.directed = false, .threads = 0});
+    whole.load(Stream({30000, 250000, 6, 0, false, 2, 0}, 33).start(), OnReject::skip);
+    engine::BulkLoader::save(whole, path);
+  }
+  for (const char* pattern : {"(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)", "(a:V2)--(b:V3)--(c:V4)--(a)"}) {
+    engine::EdgeDemand demand;
+    demand.add(parse_pattern(pattern, "q"), false);
+    Engine cpu({.directed = false, .threads = 0});
+    Engine gpu({.directed = false, .threads = 0, .backend = backend()});
+    for (Engine* engine : {&cpu, &gpu}) {
+      engine::GraphFile file(path);
+      engine::BulkLoader::load(*engine, file, &demand);
+    }
+    expect_same(cpu, gpu, pattern);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+INSTANTIATE_TEST_SUITE_P(Budgets, GpuStaticMemory,
+                         testing::Values(Budget{"none", CachePolicy::none, 0}, Budget{"degree", CachePolicy::degree, mebibyte},
+                                         Budget{"k_hop", CachePolicy::k_hop, mebibyte},
+                                         Budget{"random_walk", CachePolicy::random_walk, mebibyte},
+                                         Budget{"random_walk_empty", CachePolicy::random_walk, 1},
+                                         Budget{"random_walk_paper", CachePolicy::random_walk, mebibyte, WalkCount::paper},
+                                         Budget{"automatic", CachePolicy::automatic, 2 * mebibyte},
+                                         Budget{"resident", CachePolicy::resident, 64 * mebibyte}),
+                         [](const auto& budget) { return std::string(budget.param.name); });
+
+// The graph does not fit its budget, but what a query with labels reads does: one after the other the device holds that.
+TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphDoesNotFit) {
+  DELTAMATCH_NEEDS_GPU();
+  const UpdateBatch start = Stream({20000, 200000, 8, 0, false, 1.5, 0}, 34).start();
+  Engine cpu({.directed = false, .threads = 0});
+  Engine gpu({.directed = false, .threads = 0, .backend = make_gpu_backend({.memory = 3 * mebibyte / 2})});
+  for (Engine* engine : {&cpu, &gpu}) engine->load(start, OnReject::skip);
+  const auto count = [&](const char* pattern) {
+    const Query query = parse_pattern(pattern, "q");
+    const Count expected = cpu.match(query).matches;
+    EXPECT_GT(expected, 0) << pattern;
+    EXPECT_TRUE(gpu.match(query).matches == expected) << pattern;
+    return gpu.cache();
+  };
+  for (const char* pattern : {"(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)", "(a:V2)--(b:V3)--(c:V4)--(d:V2)"}) {
+    const CacheStatistics cache = count(pattern);
+    EXPECT_EQ(cache.misses, 0) << pattern;
+    EXPECT_NE(cache.notice.find("those that the query reads"), std::string::npos) << cache.notice;
+  }
+  const CacheStatistics before = count("(a)--(b)--(c)--(d)--(a), (a)--(c)");
+  EXPECT_GT(before.misses, 0) << "it reads all lists, which are cached";
+  EXPECT_EQ(before.notice, "");
+  EXPECT_EQ(count("(a:V5)--(b:V6)--(c:V5)").misses, before.misses) << "and then few again";
+}
+
+}  // namespace
+}  // namespace deltamatch
