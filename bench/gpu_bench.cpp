@@ -1,6 +1,7 @@
-// Matching policies against each other: makes a graph and a stream of updates, matches every batch under every policy on one
-// engine (bench/contest.hpp), holds the counts to each other, and prints JSON lines: one for the graph, and one for each
-// combination of query set, batch size and policy. Exits with 1 where counts differ or a policy fails.
+// Matching policies against each other, on a stream or (gpu_bench_whole.cpp) on a whole graph: makes a graph and a stream of
+// updates, matches every batch under every policy on one engine (bench/contest.hpp), holds the counts to each other, and prints
+// JSON lines: one for the graph, and one for each combination of query set, batch size and policy. Exits with 1 where counts
+// differ or a policy fails.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -13,11 +14,9 @@
 #include "deltamatch/error.hpp"
 #include "engine/bulk.hpp"
 #include "gpu_bench_options.hpp"
+#include "gpu_bench_parts.hpp"
 #include "graphs.hpp"
 #include "report.hpp"
-#ifdef DELTAMATCH_WITH_GPU
-#include "deltamatch/gpu.hpp"
-#endif
 
 namespace deltamatch::bench {
 namespace {
@@ -32,32 +31,6 @@ enum class Home { host, pinned, managed };
 Home home_of(const std::string& policy) {
   return policy.starts_with("cpu") ? Home::host : policy == "managed" ? Home::managed : Home::pinned;
 }
-
-#ifdef DELTAMATCH_WITH_GPU
-std::shared_ptr<Backend> gpu_backend(const BenchOptions& options, const std::string& policy) {
-  static const std::map<std::string, CachePolicy> names{
-      {"none", CachePolicy::none},       {"degree", CachePolicy::degree},           {"k-hop", CachePolicy::k_hop},
-      {"managed", CachePolicy::managed}, {"random-walk", CachePolicy::random_walk}, {"resident", CachePolicy::resident}};
-  static const std::map<std::string, GpuTables> tables{
-      {"auto", GpuTables::automatic}, {"always", GpuTables::always}, {"never", GpuTables::never}};
-  static const std::map<std::string, WalkCount> walk_counts{
-      {"even", WalkCount::even}, {"fixed", WalkCount::fixed}, {"paper", WalkCount::paper}, {"formula", WalkCount::formula}};
-  const auto at = names.find(policy);
-  if (at == names.end()) throw Error(ErrorKind::usage, "--policies", "'" + policy + "' is not offered");
-  const bool cached = policy == "degree" || policy == "k-hop" || policy == "random-walk";
-  return make_gpu_backend(
-      {.devices = {0},
-       .policy = at->second,
-       .memory = cached ? parse_bytes(options.memory) : 0,
-       .walks = options.walks,
-       .measure = options.measure,
-       .testing = {.idle_share = options.idle_share, .tables = tables.at(options.tables), .forgets = options.fresh}});
-}
-#else
-std::shared_ptr<Backend> gpu_backend(const BenchOptions&, const std::string& policy) {
-  throw Error(ErrorKind::usage, "--policies", "'" + policy + "' is not offered in a build without CUDA", "give cpu");
-}
-#endif
 
 // The engine on which some of the policies run.
 struct Arena {
@@ -77,7 +50,7 @@ Arena make_arena(const BenchOptions& options, const std::vector<std::string>& po
       const auto single = std::make_shared<Workers>(1);
       contestant.make = [single](Workers&) { return match::make_cpu_matcher(*single); };
     } else if (policy != "cpu") {
-      const std::shared_ptr<Backend> backend = gpu_backend(options, policy);
+      const std::shared_ptr<Backend> backend = gpu_backend(options, policy, parse_bytes(options.memory));
       contestant.make = [backend](Workers& workers) { return backend->make_matcher(workers); };
       // Registered memory, which all others can read too.
       if (managed || (policy != "resident" && slabs == &graph::heap_slabs())) slabs = &backend->slabs();
@@ -135,27 +108,9 @@ class Bench {
   }
 
  private:
-  Graph make_graph() {
-    if (options_->graph == "rmat") {
-      return make_rmat({.scale = options_->scale, .edges = options_->edges, .directed = options_->directed}, options_->seed,
-                       workers_);
-    }
-    if (options_->graph == "ldbc") {
-      return make_social({.vertices = options_->vertices,
-                          .edges = options_->edges,
-                          .exponent = options_->exponent,
-                          .max_degree = options_->max_degree,
-                          .local = options_->local,
-                          .directed = options_->directed},
-                         options_->seed, workers_);
-    }
-    const auto side = static_cast<std::uint32_t>(std::sqrt(static_cast<double>(options_->vertices)));
-    return make_grid({.width = side, .height = side}, options_->seed, workers_);
-  }
-
   void prepare() {
     auto from = Clock::now();
-    graph_ = make_graph();
+    graph_ = make_graph(*options_, workers_);
     const double generating = seconds_since(from);
     from = Clock::now();
     const DegreeReport degrees = check_degrees(graph_, workers_);
@@ -388,7 +343,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     bench::Report report(options.out);
-    return bench::Bench(options, report).run();
+    return options.whole ? bench::run_whole(options, report) : bench::Bench(options, report).run();
   } catch (const std::exception& error) {
     std::cerr << "gpu_bench: " << error.what() << '\n';
     return 1;

@@ -75,7 +75,13 @@ void add_options(CLI::App& app, BenchOptions& options) {
   app.add_option("--labels", options.labels, "Vertex labels 0, 1, ...; 0: none")->check(CLI::Range(0, 256));
   app.add_option("--queries", options.queries, "Query files or folders of them")->delimiter(',')->required();
   app.add_flag("--together", options.together, "All queries of a folder stand at once");
-  app.add_option("--policies", options.policies, "cpu, cpu-1 (one thread), none, degree, k-hop, managed, random-walk, resident")
+  app.add_flag("--whole", options.whole, "Count the whole graph once, without a stream");
+  app.add_option("--parts", options.parts,
+                 "Whole graphs: caches hold one of so many parts of the lists; several: one run for each")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  app.add_option("--policies", options.policies,
+                 "cpu, cpu-1 (one thread), none, degree, k-hop, managed, random-walk, resident, automatic")
       ->delimiter(',');
   app.add_option("--batch", options.batch, "Updates in a batch; several: one run for each")
       ->delimiter(',')

@@ -26,6 +26,8 @@ struct BenchOptions {
   unsigned labels = 0;
   std::vector<std::string> queries;
   bool together = false;
+  bool whole = false;
+  std::vector<unsigned> parts{4, 8};
   std::vector<std::string> policies{"cpu"};
   std::vector<std::size_t> batch{4096};
   unsigned batches = 3;

@@ -14,7 +14,7 @@ import sys
 
 from tables import Writer, milliseconds, table
 
-POLICIES = ["cpu-1", "cpu", "managed", "none", "degree", "k-hop", "random-walk", "resident"]
+POLICIES = ["cpu-1", "cpu", "managed", "none", "degree", "k-hop", "random-walk", "automatic", "resident"]
 STEPS = ["apply", "estimate", "cache", "match", "settle"]
 
 
@@ -23,6 +23,7 @@ class Results:
 
     def __init__(self, paths):
         self.runs, self.graphs, self.troubles, self.profiles, lines = [], {}, [], {}, {}
+        self.wholes = {}
         for path in paths:
             for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
                 try:
@@ -38,6 +39,8 @@ class Results:
                 elif kind == "bench":
                     kept = f"measured {line.get('memory')}" if "coverage" in line else "fresh" if line.get("fresh") else "timed"
                     lines[name_of(line), line["query"], line["policy"], line["batch"], kept] = line
+                elif kind == "whole":
+                    self.wholes[name_of(line), line["query"], line["policy"], line["part"]] = line
                 elif kind == "profile":
                     self.profiles[line.get("graph"), line.get("query"), line["policy"]] = line
                 elif kind in ("mismatch", "failure", "missing", "test"):
@@ -49,6 +52,10 @@ class Results:
             if "trouble" in line or not line["agrees"]:
                 what = line.get("trouble") or "counts differ"
                 self.troubles.append(f"{key[0]}, {key[1]}, {key[2]}, {key[3]}: {what}")
+
+        for key, line in self.wholes.items():
+            if not line["agrees"]:
+                self.troubles.append(f"{', '.join(str(word) for word in key)}: counts differ")
 
     def graph_names(self):
         return sorted({name_of(line) for line in self.timed + self.measured})
@@ -266,6 +273,29 @@ def profiles(results, out):
                                                    "issuing %", "warps are (%)"], rows))
 
 
+def wholes(results, out):
+    """Counts of whole graphs of which caches hold a part: seconds by query, policy and part."""
+    for graph in sorted({key[0] for key in results.wholes}):
+        found = {key[1:]: line for key, line in results.wholes.items() if key[0] == graph}
+        runs = sorted({key[1:] for key in found}, key=lambda run: (POLICIES.index(run[0]), run[1]))
+        queries = sorted({key[0] for key in found})
+
+        def cell(query, run):
+            line = found.get((query, *run))
+            return "" if line is None else line["trouble"] if "trouble" in line else f"{line['seconds']:.3f}"
+
+        heads = [policy + (f" 1/{part}" if part else "") for policy, part in runs]
+        out.add(f"Counts of a whole graph (s): {graph}",
+                table(["query", "matches", *heads],
+                      [[query, next((line["matches"] for key, line in found.items() if key[0] == query and "trouble" not in line), ""),
+                        *(cell(query, run) for run in runs)] for query in queries]))
+        rows = [[query, head, hit_share(line), f"{line['cached_bytes'] / 2**20:.3g}", f"{line['copied_bytes'] / 2**20:.3g}",
+                 f"{line['kernel']:.3f}"] for query in queries for run, head in zip(runs, heads)
+                if "hits" in (line := found.get((query, *run), {}))]
+        if rows:
+            out.add(f"Look-ups in a whole graph: {graph}", table(["query", "policy", "hits %", "cached MiB", "copied MiB", "kernels, s"], rows))
+
+
 def hit_share(line):
     looked_up = line["hits"] + line["misses"]
     return f"{100 * line['hits'] / looked_up:.1f}" if looked_up else ""
@@ -288,7 +318,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("plots"), metavar="DIR")
     options = parser.parse_args()
     results = Results(options.results)
-    if not results.timed and not results.measured:
+    if not results.timed and not results.measured and not results.wholes:
         print("plot.py: no result of gpu_bench in these files", file=sys.stderr)
         return 1
     out = Writer(options.out)
@@ -301,7 +331,7 @@ def main():
         out.add("What went wrong", "\n".join("- " + trouble for trouble in results.troubles) + "\n")
     if graphs:
         out.add("Graphs", table(["graph", "vertices", "edges", "max degree", "mean degree", "as expected"], graphs))
-    for part in (times, sweep, k_hop, overhead, coverage, distribution, survival, settle, profiles):
+    for part in (times, sweep, k_hop, overhead, coverage, distribution, survival, settle, wholes, profiles):
         part(results, out)
     print(out.write("Results"))
     return 0

@@ -52,6 +52,25 @@ class GpuBench(unittest.TestCase):
         self.assertEqual(len(counts), 4)
         self.assertEqual(len(set(counts)), 1)
 
+    def test_whole_graphs_agree_and_make_tables(self):
+        queries = f"{QUERIES / 'plain' / 'q1-house.graph'},{QUERIES / 'whole' / 'w1-diamond.graph'}"
+        code, lines = bench("--whole", "--queries", queries, "--policies", "cpu,cpu-1")
+        results = [line for line in lines if line["kind"] == "whole"]
+        self.assertEqual((code, lines[-1]["failures"], lines[-1]["skipped"]), (0, 0, 0))
+        self.assertEqual([(line["query"], line["policy"], line["agrees"]) for line in results],
+                         [(query, policy, True) for policy in ("cpu", "cpu-1") for query in ("q1-house", "w1-diamond")])
+        self.assertEqual([line["matches"] for line in results[:2]], [line["matches"] for line in results[2:]])
+        self.assertGreater(int(results[1]["matches"]), 0)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "results.jsonl")
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+            subprocess.run([sys.executable, ROOT / "bench/plot.py", path, "--out", folder], check=True, capture_output=True)
+            tables = pathlib.Path(folder, "tables.md").read_text(encoding="utf-8")
+        self.assertIn("Counts of a whole graph (s)", tables)
+        self.assertIn(results[1]["matches"], tables)
+        code, lines = bench("--whole", "--queries", queries, "--policies", "cpu,cpu-1", "--corrupt", "cpu-1")
+        self.assertEqual((code, lines[-1]["failures"]), (1, 2))
+
     def test_unknown_policies_are_refused(self):
         self.assertEqual(bench("--queries", QUERIES / "plain", "--policies", "cheapest")[0], 1)
 
