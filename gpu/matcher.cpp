@@ -188,6 +188,9 @@ class GpuMatcher final : public match::Matcher {
       records.plans.insert(records.plans.end(), (page[1] - 2) / words, origin.plan);
       if (task.beyond_limit != nullptr && records.plans.size() > task.limit) {
         task.beyond_limit->store(true, std::memory_order_relaxed);
+      } else if (task.taker != nullptr && records.plans.size() >= match::taker_portion) {
+        task.taker->take(records, passes_[origin.pass].pass);  // meanwhile pages fill up, then warps wait
+        records.clear();
       }
     };
     const auto devices = mirrors_.devices();

@@ -117,6 +117,12 @@ struct EdgeLabelStatistics {
   std::uint64_t bytes = 0;  ///< of their neighbour lists; what a vertex takes, and room to grow, belong to no label
 };
 
+/// Where the listed matches of a batch are kept until its matching has succeeded.
+struct SpoolOptions {
+  std::uint64_t memory = std::uint64_t{1} << 30;  ///< bytes; what is beyond goes to a temporary file
+  std::filesystem::path folder;                   ///< of that file; empty: what TMPDIR names, else /tmp
+};
+
 struct StaticResult {
   Count matches = 0;  ///< where not complete, at least so many are there
   MatchDigest digest;
@@ -239,6 +245,9 @@ class Engine {
   /// null) once all of the batch's matching has succeeded.
   BatchResult process(const UpdateBatch& batch, OnReject on_reject = OnReject::stop, MatchSink* sink = nullptr,
                       const Upcoming& upcoming = {});
+
+  /// From the next batch on.
+  void spool(const SpoolOptions& options);
 
   /// Applies a batch that was processed before, by another engine: it counts as a batch, but nothing is matched. So a log of
   /// batches brings an engine to where the other was. Refused records are left out.

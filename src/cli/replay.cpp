@@ -26,6 +26,7 @@ struct Replay {
   StreamOptions stream;
   QuerySelection queries;
   EmitOptions emit;
+  std::size_t spool_memory = SpoolOptions().memory;
   std::string save_snapshot;
 };
 
@@ -39,6 +40,7 @@ int replay(const Replay& options) {
   check_files({{"--save-snapshot", options.save_snapshot}});
   watch_interrupts();
   Session session(options.graph, options.stream);
+  session.engine().spool({.memory = options.spool_memory, .folder = {}});
   const auto queries = read_queries(options.queries.sources, session.directed());
   const std::unique_ptr<MatchSink> sink = options.emit.make_sink();
   const std::unique_ptr<TextFile> batches =
@@ -82,6 +84,9 @@ void add_replay(const Command& program, Run& run) {
   command
       .add_text("--batches", options->emit.batches,
                 "One JSON object per batch (updates, new and removed matches, seconds); - for standard output", "FILE")
+      .group("Output");
+  add_size(command, "--spool-memory", options->spool_memory,
+           "How much of the listed matches of one batch is held in memory; the rest waits in a temporary file (default: 1G)")
       .group("Output");
   command.add_text("--save-snapshot", options->save_snapshot, "Write the graph as it stands at the end", "FILE")
       .group("Output");

@@ -3,7 +3,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 
 namespace deltamatch::engine {
@@ -123,41 +122,31 @@ void Delivery::Batch::keep_first(std::size_t count) {
   for (const MatchId& id : ids) digest.add(id);
 }
 
-void Delivery::Batch::drop_common(Batch& other) {
-  std::vector<MatchId> common;
-  std::set_intersection(ids.begin(), ids.end(), other.ids.begin(), other.ids.end(), std::back_inserter(common));
-  for (Batch* batch : {this, &other}) {
-    std::size_t kept = 0;
-    batch->digest = {};
-    for (std::size_t i = 0; i < batch->ids.size(); ++i) {
-      if (std::binary_search(common.begin(), common.end(), batch->ids[i])) continue;
-      batch->digest.add(batch->ids[i]);
-      batch->order[kept] = batch->order[i];
-      batch->ids[kept++] = batch->ids[i];
+Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph, const Occasion& occasion, MatchSink& sink)
+    : delivery_(&delivery),
+      graph_(&graph),
+      occasion_(occasion),
+      sink_(&sink),
+      vertices_(delivery.query_->vertices()),
+      edges_(delivery.query_->edges.size()) {}
+
+void Delivery::Writer::write(const ListedMatch& match) {
+  for (std::size_t v = 0; v < vertices_.size(); ++v) vertices_[v] = graph_->dictionary.external(match.vertices[v]);
+  cause_.clear();
+  for (std::size_t e = 0; e < edges_.size(); ++e) {
+    const graph::Edge& edge = match.edges[e];
+    edges_[e] = external_edge(*graph_, edge);
+    if (std::binary_search(occasion_.changed.begin(), occasion_.changed.end(), edge)) {
+      cause_.push_back(static_cast<std::uint32_t>(e));
     }
-    batch->ids.resize(kept);
-    batch->order.resize(kept);
   }
+  sink_->write({match.id, delivery_->query_->query.name, occasion_.added, occasion_.batch, occasion_.time, delivery_->names_,
+                vertices_, edges_, cause_});
 }
 
-void Delivery::write(const graph::DataGraph& graph, const Batch& batch, bool added, std::uint64_t number,
-                     std::optional<Timestamp> time, std::span<const graph::Edge> changed, MatchSink& sink) const {
-  const std::size_t n = query_->vertices();
-  const std::size_t m = query_->edges.size();
-  std::vector<Id> ids(n);
-  std::vector<MatchedEdge> edges(m);
-  std::vector<std::uint32_t> cause;
-  for (std::size_t i = 0; i < batch.ids.size(); ++i) {
-    const std::size_t run = batch.order[i];
-    for (std::size_t v = 0; v < n; ++v) ids[v] = graph.dictionary.external(batch.vertices[run * n + v]);
-    cause.clear();
-    for (std::size_t e = 0; e < m; ++e) {
-      const graph::Edge& edge = batch.edges[run * m + e];
-      edges[e] = external_edge(graph, edge);
-      if (std::binary_search(changed.begin(), changed.end(), edge)) cause.push_back(static_cast<std::uint32_t>(e));
-    }
-    sink.write({batch.ids[i], query_->query.name, added, number, time, names_, ids, edges, cause});
-  }
+void Delivery::write(const graph::DataGraph& graph, const Batch& batch, const Occasion& occasion, MatchSink& sink) const {
+  Writer writer(*this, graph, occasion, sink);
+  for (std::size_t i = 0; i < batch.ids.size(); ++i) writer.write(batch.match(i, query_->vertices(), query_->edges.size()));
 }
 
 }  // namespace deltamatch::engine

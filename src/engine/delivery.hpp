@@ -14,6 +14,13 @@
 
 namespace deltamatch::engine {
 
+/// A match by its dense numbers, in the query's order.
+struct ListedMatch {
+  MatchId id;
+  std::span<const VertexId> vertices;
+  std::span<const graph::Edge> edges;
+};
+
 /// What delivering the matches of one query needs; made once per query.
 class Delivery {
  public:
@@ -27,20 +34,46 @@ class Delivery {
     std::vector<graph::Edge> edges;
     MatchDigest digest;
 
+    /// The i-th by id, of a query of so many vertices and edges.
+    [[nodiscard]] ListedMatch match(std::size_t i, std::size_t query_vertices, std::size_t query_edges) const noexcept {
+      return {ids[i], std::span(vertices).subspan(order[i] * query_vertices, query_vertices),
+              std::span(edges).subspan(order[i] * query_edges, query_edges)};
+    }
+
     /// Drops all but the first matches by id.
     void keep_first(std::size_t count);
+  };
 
-    /// Takes out the matches whose ids are also in the other.
-    void drop_common(Batch& other);
+  /// What all matches of one sign have in common.
+  struct Occasion {
+    bool added = true;
+    std::uint64_t batch = 0;
+    std::optional<Timestamp> time;
+    std::span<const graph::Edge> changed{};  ///< the ascending set of edges that `cause` refers to
+  };
+
+  /// Gives matches to a sink, one after the other. All that it is made of outlives it.
+  class Writer {
+   public:
+    Writer(const Delivery& delivery, const graph::DataGraph& graph, const Occasion& occasion, MatchSink& sink);
+    void write(const ListedMatch& match);
+
+   private:
+    const Delivery* delivery_;
+    const graph::DataGraph* graph_;
+    Occasion occasion_;
+    MatchSink* sink_;
+    std::vector<Id> vertices_;
+    std::vector<MatchedEdge> edges_;
+    std::vector<std::uint32_t> cause_;
   };
 
   /// Translates records. `task.list` is set; embeddings are multiplied over the orbits of their plans.
   [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::QueryTask& task,
                                 const match::Records& records) const;
 
-  /// Gives the matches to the sink, by id. `changed` is the ascending set of edges that `cause` refers to.
-  void write(const graph::DataGraph& graph, const Batch& batch, bool added, std::uint64_t number, std::optional<Timestamp> time,
-             std::span<const graph::Edge> changed, MatchSink& sink) const;
+  /// Gives the matches to the sink, by id.
+  void write(const graph::DataGraph& graph, const Batch& batch, const Occasion& occasion, MatchSink& sink) const;
 
  private:
   void add(const graph::DataGraph& graph, std::span<const VertexId> vertices, std::span<const graph::Edge> edges,

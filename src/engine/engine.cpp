@@ -13,6 +13,7 @@
 #include "engine/delivery.hpp"
 #include "engine/plan_trials.hpp"
 #include "engine/snapshot.hpp"
+#include "engine/spool.hpp"
 #include "engine/standing.hpp"
 #include "engine/static_match.hpp"
 #include "estimate/estimator.hpp"
@@ -33,10 +34,32 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 // What each level of the plans found in a batch: by query, plan and level.
 using LevelCounts = std::vector<std::vector<std::vector<double>>>;
 
-struct Matched {  // what one query found in both passes
+struct Matched {  // what one query found in one pass
   std::vector<match::PlanResult> plans;
   Count count = 0;
-  engine::Delivery::Batch matches;
+  MatchDigest digest;  // where it lists
+};
+
+// Where the spool keeps what a query listed in a pass.
+std::size_t list_of(std::size_t query, bool added) noexcept { return 2 * query + (added ? 1 : 0); }
+
+// Translates what is found of one query, in the threads that found it, and spools it.
+class Collector final : public match::RecordTaker {
+ public:
+  Collector(engine::Spool& spool, std::size_t query, const engine::Delivery& delivery, const graph::DataGraph& graph,
+            const match::QueryTask& task)
+      : spool_(&spool), query_(query), delivery_(&delivery), graph_(&graph), task_(&task) {}
+
+  void take(const match::Records& records, match::Pass pass) override {
+    spool_->add(list_of(query_, pass == match::Pass::added), delivery_->translate(*graph_, *task_, records));
+  }
+
+ private:
+  engine::Spool* spool_;
+  std::size_t query_;
+  const engine::Delivery* delivery_;
+  const graph::DataGraph* graph_;
+  const match::QueryTask* task_;
 };
 
 }  // namespace
@@ -56,12 +79,14 @@ struct Engine::Impl {
   enum class Purpose : std::uint8_t { load, absorb, process };
   BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, Purpose purpose,
                   const Upcoming& upcoming = {});
-  void match_all(const graph::ResolvedBatch& resolved, BatchResult& result, LevelCounts& levels, std::vector<Matched>& removed,
-                 std::vector<Matched>& added);
+  // `told`: whether listed matches are delivered afterwards.
+  void match_all(const graph::ResolvedBatch& resolved, bool told, BatchResult& result, LevelCounts& levels,
+                 std::vector<Matched>& removed, std::vector<Matched>& added);
   LevelCounts analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks);
-  std::vector<Matched> gather(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results);
-  void deliver(const graph::ResolvedBatch& resolved, const std::vector<Matched>& removed, const std::vector<Matched>& added,
-               MatchSink& sink);
+  std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results);
+  template <class Visit>
+  void for_each_listed(std::size_t query, bool added, bool rebound, Visit&& visit) const;
+  void deliver(const graph::ResolvedBatch& resolved, MatchSink& sink);
   Standing& find(QueryId query);
   match::Matcher& on_cpu() {
     if (options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
@@ -87,6 +112,7 @@ struct Engine::Impl {
   graph::BatchResolver resolver;
   engine::Anticipation anticipation;
   engine::PlanTrials trials;
+  engine::Spool spool;
   std::unique_ptr<match::Matcher> matcher;
   std::unique_ptr<match::Matcher> cpu_matcher;         // beside a backend's, once something needs it
   std::unique_ptr<match::DenseSetCounter> dense_sets;  // likewise; null without a backend
@@ -97,14 +123,30 @@ struct Engine::Impl {
   bool analyzing = false;
 };
 
-std::vector<Matched> Engine::Impl::gather(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results) {
+// What is left of the records is spooled too.
+std::vector<Matched> Engine::Impl::gather(match::Pass pass, std::span<const match::QueryTask> tasks,
+                                          std::span<match::QueryResult> results) {
   std::vector<Matched> matched(tasks.size());
   for (std::size_t q = 0; q < tasks.size(); ++q) {
     matched[q].count = match::total(tasks[q], results[q].plans);
-    if (tasks[q].list) matched[q].matches = standing[q].second->delivery.translate(graph, tasks[q], results[q].records);
+    if (tasks[q].list) {
+      tasks[q].taker->take(results[q].records, pass);
+      results[q].records = {};
+      matched[q].digest = spool.digest(list_of(q, pass == match::Pass::added));
+    }
     matched[q].plans = std::move(results[q].plans);
   }
   return matched;
+}
+
+// By id. Where a vertex was rebound, the same match may be listed before and after: it neither vanished nor appeared.
+template <class Visit>
+void Engine::Impl::for_each_listed(std::size_t query, bool added, bool rebound, Visit&& visit) const {
+  if (rebound) {
+    engine::for_each_beyond(spool, list_of(query, added), list_of(query, !added), visit);
+    return;
+  }
+  for (engine::Spool::Reader reader = spool.read(list_of(query, added)); reader.next();) visit(reader.match());
 }
 
 // What the levels of the plans find, by walking them all.
@@ -124,7 +166,7 @@ LevelCounts Engine::Impl::analyze(std::span<const match::PassWork> passes, std::
   return found;
 }
 
-void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& result, LevelCounts& levels,
+void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, bool told, BatchResult& result, LevelCounts& levels,
                              std::vector<Matched>& removed, std::vector<Matched>& added) {
   const std::array<match::PassWork, 2> passes{
       {{match::Pass::removed, resolved.net.removed}, {match::Pass::added, resolved.net.inserted}}};
@@ -141,6 +183,15 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& 
   for (const auto& [id, query] : standing) {
     tasks.push_back({&query->bound, &query->plans, query->options.list || resolved.rebound});
   }
+  std::vector<engine::Spool::Shape> shapes;
+  std::vector<Collector> collectors;
+  collectors.reserve(tasks.size());
+  for (std::size_t q = 0; q < tasks.size(); ++q) {
+    shapes.insert(shapes.end(), 2, {tasks[q].query->vertices(), tasks[q].query->edges.size()});
+    collectors.emplace_back(spool, q, standing[q].second->delivery, graph, tasks[q]);
+    if (tasks[q].list) tasks[q].taker = &collectors.back();
+  }
+  spool.open(shapes, told || resolved.rebound);
   std::vector<match::QueryResult> results(2 * tasks.size());
   for (std::size_t q = 0; q < tasks.size(); ++q) {
     results[q].plans.resize(tasks[q].plans->plans.size());
@@ -154,34 +205,41 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, BatchResult& 
   }
   result.seconds.estimate = steps.estimate + std::chrono::duration<double>(tried - start).count();
   result.seconds.cache = steps.cache;
-  removed = gather(tasks, std::span(results).first(tasks.size()));
-  added = gather(tasks, std::span(results).last(tasks.size()));
+  removed = gather(match::Pass::removed, tasks, std::span(results).first(tasks.size()));
+  added = gather(match::Pass::added, tasks, std::span(results).last(tasks.size()));
   for (std::size_t q = 0; q < standing.size(); ++q) {
-    if (resolved.rebound) {
-      removed[q].matches.drop_common(added[q].matches);
-      removed[q].count = removed[q].matches.ids.size();
-      added[q].count = added[q].matches.ids.size();
-      if (!standing[q].second->options.list) removed[q].matches = added[q].matches = {};
+    for (const bool sign : {false, true}) {
+      if (!resolved.rebound) break;
+      Matched& matched = sign ? added[q] : removed[q];
+      matched.count = 0;
+      matched.digest = {};
+      for_each_listed(q, sign, true, [&](const engine::ListedMatch& match) {
+        ++matched.count;
+        if (standing[q].second->options.list) matched.digest.add(match.id);
+      });
     }
     QueryDelta delta;
     delta.query = standing[q].first;
     delta.added = added[q].count;
     delta.removed = removed[q].count;
-    delta.added_digest = added[q].matches.digest;
-    delta.removed_digest = removed[q].matches.digest;
+    delta.added_digest = added[q].digest;
+    delta.removed_digest = removed[q].digest;
     result.queries.push_back(delta);
   }
 }
 
-void Engine::Impl::deliver(const graph::ResolvedBatch& resolved, const std::vector<Matched>& removed,
-                           const std::vector<Matched>& added, MatchSink& sink) {
+void Engine::Impl::deliver(const graph::ResolvedBatch& resolved, MatchSink& sink) {
   const std::uint64_t number = batches + 1;
   try {
     sink.begin(number);
     for (std::size_t q = 0; q < standing.size(); ++q) {
-      const engine::Delivery& delivery = standing[q].second->delivery;
-      delivery.write(graph, removed[q].matches, false, number, resolved.watermark, resolved.net.removed, sink);
-      delivery.write(graph, added[q].matches, true, number, resolved.watermark, resolved.net.inserted, sink);
+      if (!standing[q].second->options.list) continue;
+      for (const bool added : {false, true}) {
+        engine::Delivery::Writer writer(
+            standing[q].second->delivery, graph,
+            {added, number, resolved.watermark, added ? resolved.net.inserted : resolved.net.removed}, sink);
+        for_each_listed(q, added, resolved.rebound, [&](const engine::ListedMatch& match) { writer.write(match); });
+      }
     }
     sink.commit();
   } catch (...) {
@@ -215,11 +273,13 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
   try {
     if (upcoming && options.backend) anticipation.begin(resolver, upcoming);
     if (purpose == Purpose::process) {
-      match_all(resolved, result, levels, removed, added);
-      if (sink != nullptr) deliver(resolved, removed, added, *sink);
+      match_all(resolved, sink != nullptr, result, levels, removed, added);
+      if (sink != nullptr) deliver(resolved, *sink);
+      spool.clear();
     }
   } catch (...) {
     anticipation.end();
+    spool.clear();
     graph.unstage();
     resolver.undo();
     throw;
@@ -291,6 +351,8 @@ BatchResult Engine::process(const UpdateBatch& batch, OnReject on_reject, MatchS
 BatchResult Engine::absorb(const UpdateBatch& batch) {
   return impl_->run(batch, OnReject::skip, nullptr, Impl::Purpose::absorb);
 }
+
+void Engine::spool(const SpoolOptions& options) { impl_->spool.configure(options); }
 
 std::uint64_t Engine::batch() const noexcept { return impl_->batches; }
 std::optional<Timestamp> Engine::watermark() const noexcept { return impl_->watermark; }

@@ -61,7 +61,7 @@ class Listing final : public match::RecordTaker {
         sink_(sink),
         progress_(std::move(progress)) {}
 
-  void take(const match::Records& records) override {
+  void take(const match::Records& records, match::Pass /*pass*/) override {
     if (records.plans.empty()) return;
     Delivery::Batch batch = delivery_.translate(scene_->graph, *task_, records);
     const std::scoped_lock turn(mutex_);
@@ -73,7 +73,7 @@ class Listing final : public match::RecordTaker {
     written_ += batch.ids.size();
     digest_.add({batch.digest.high, batch.digest.low});
     if (sink_ != nullptr) {
-      delivery_.write(scene_->graph, batch, true, 0, scene_->watermark, {}, *sink_);
+      delivery_.write(scene_->graph, batch, {.time = scene_->watermark}, *sink_);
       sink_->flush();
     }
     progress_();
@@ -301,7 +301,7 @@ class Run {
 
   void deliver() {
     if (!listing_) return;
-    listing_->take(found_[0].records);
+    listing_->take(found_[0].records, match::Pass::whole);
     found_[0].records.clear();
   }
 

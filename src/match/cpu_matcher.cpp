@@ -21,9 +21,6 @@ constexpr std::uint32_t max_shares = 64;
 // The same of a root, from which paths go on from all of its neighbours.
 constexpr std::uint32_t share_root_degree = 512;
 
-// Records that a thread gathers before it hands them over.
-constexpr std::size_t portion = 4096;
-
 struct Piece {
   std::uint32_t anchor;
   PlanRef plan;
@@ -32,10 +29,11 @@ struct Piece {
 
 class Recorder final : public FoundSink {
  public:
-  void open(Records& records, std::uint32_t plan, const QueryTask& task) noexcept {
+  void open(Records& records, std::uint32_t plan, const QueryTask& task, Pass pass) noexcept {
     records_ = &records;
     plan_ = plan;
     task_ = &task;
+    pass_ = pass;
   }
   void found(const Found& match) override {
     records_->plans.push_back(plan_);
@@ -43,8 +41,8 @@ class Recorder final : public FoundSink {
     records_->words.insert(records_->words.end(), match.tags.begin(), match.tags.end());
     if (task_->beyond_limit != nullptr && records_->plans.size() > task_->limit) {
       task_->beyond_limit->store(true, std::memory_order_relaxed);
-    } else if (task_->taker != nullptr && records_->plans.size() >= portion) {
-      task_->taker->take(*records_);
+    } else if (task_->taker != nullptr && records_->plans.size() >= taker_portion) {
+      task_->taker->take(*records_, pass_);
       records_->clear();
     }
   }
@@ -53,6 +51,7 @@ class Recorder final : public FoundSink {
   Records* records_ = nullptr;
   std::uint32_t plan_ = 0;
   const QueryTask* task_ = nullptr;
+  Pass pass_ = Pass::whole;
 };
 
 // What a share of a heavy anchor sums up to: of use once all shares of the anchor are there.
@@ -107,7 +106,7 @@ class CpuMatcher final : public Matcher {
                    fetch_ends(graph.base(), anchors, pieces_[i].anchor);
                    fetch_neighbours(graph.base(), anchors, pieces_[i].anchor);
                  }
-                 run(i, anchors[pieces_[i].anchor], tasks, worker, partial, summation, stop);
+                 run(i, anchors[pieces_[i].anchor], pass, tasks, worker, partial, summation, stop);
                });
   }
 
@@ -175,8 +174,8 @@ class CpuMatcher final : public Matcher {
     for_ends_at(anchors, at + 2, [&](VertexId vertex) { base.prefetch_neighbour_blocks(vertex); });
   }
 
-  void run(std::size_t at, const graph::Edge& anchor, std::span<const QueryTask> tasks, Worker& worker, Partial& partial,
-           Summation& summation, const StopFlag* stop) {
+  void run(std::size_t at, const graph::Edge& anchor, Pass pass, std::span<const QueryTask> tasks, Worker& worker,
+           Partial& partial, Summation& summation, const StopFlag* stop) {
     const Piece& piece = pieces_[at];
     const QueryTask& task = tasks[piece.plan.task];
     QueryResult& into = worker.results[piece.plan.task];
@@ -198,7 +197,7 @@ class CpuMatcher final : public Matcher {
       }
     }
     Enumerator enumerator(partial, *task.query, ordered(task), stop);
-    worker.recorder.open(into.records, piece.plan.plan, task);
+    worker.recorder.open(into.records, piece.plan.plan, task, pass);
     result.found = checked_add(result.found, enumerator.run(piece.share, task.list ? &worker.recorder : nullptr));
   }
 

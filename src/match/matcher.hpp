@@ -31,9 +31,12 @@ struct Records {
 class RecordTaker {
  public:
   virtual ~RecordTaker() = default;
-  /// Called by any thread, by several at once. What it throws ends the matching.
-  virtual void take(const Records& records) = 0;
+  /// Matches of one pass. Called by any thread, by several at once. What it throws ends the matching.
+  virtual void take(const Records& records, Pass pass) = 0;
 };
+
+/// How many records a backend has of a task when it hands them over.
+inline constexpr std::size_t taker_portion = 4096;
 
 /// One query to match. Both pointers outlive the call.
 struct QueryTask {
@@ -43,7 +46,7 @@ struct QueryTask {
   /// Where not null, set by a thread once it has recorded more than `limit` matches in one call.
   StopFlag* beyond_limit = nullptr;
   std::uint64_t limit = 0;
-  /// Where not null, a backend may hand records over whenever it has many; those left are in the results as ever.
+  /// Where not null, a backend hands records over whenever it has many; those left are in the results as ever.
   RecordTaker* taker = nullptr;
 };
 

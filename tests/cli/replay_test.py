@@ -12,6 +12,7 @@ import pty
 import select
 import signal
 import subprocess
+import unittest.mock
 
 import harness
 from harness import IGNORED, PROGRAM, TRIANGLE
@@ -48,6 +49,27 @@ class Replay(harness.CliTest):
         for batch in (100, 8192):  # other cuts: the difference stays
             (query,) = self.json(*args, "--batch", batch, "--threads", 2)["queries"]
             self.assertEqual(query["new"] - query["removed"], left)
+
+    def test_listed_matches_beyond_the_memory_for_them_come_out_the_same(self):
+        """A hub with 200 neighbours, a third of which it loses again: 19,900 paths, and 11,121 that vanish."""
+        self.write("s.tsv", "".join(f"+\t0\t{i}\n" for i in range(1, 201)) + "".join(f"-\t0\t{i}\n" for i in range(1, 67)))
+        args = ["replay", "--updates", "s.tsv", "--undirected", "--query", "path=(a)--(b)--(c)", "--batch", 200, "--emit", "matches"]
+        expected = self.ok(*args, "--out", "a.jsonl") and self.read("a.jsonl")
+        self.assertEqual(expected.count("\n"), math.comb(200, 2) + math.comb(200, 2) - math.comb(134, 2))
+        for memory, threads in (1, 1), ("1K", 2), ("100K", 2), ("1G", 2):
+            self.ok(*args, "--out", "b.jsonl", "--spool-memory", memory, "--threads", threads)
+            self.assertEqual(self.read("b.jsonl"), expected)
+
+    def test_a_spool_that_cannot_be_written_ends_the_batch_before_anything_is_told(self):
+        self.write("s.tsv", RING)
+        args = ["replay", "--updates", "s.tsv", "--query", TRIANGLE, "--emit", "matches", "--out", "a.jsonl", "--spool-memory", 1]
+        with unittest.mock.patch.dict(os.environ, {"TMPDIR": str(self.dir / "nowhere")}):
+            failed = self.run_program(*args)
+        self.assertEqual(failed.code, 1, failed)
+        self.assertIn("no temporary file can be made", failed.err)
+        self.assertEqual(self.read("a.jsonl"), "")
+        self.ok(*args)
+        self.assertEqual(self.read("a.jsonl").count("\n"), 1)
 
     def test_table(self):
         self.write("s.tsv", RING + "+\t3\t1\n")

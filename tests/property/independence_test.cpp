@@ -70,6 +70,20 @@ TEST(Independence, OfThreads) {
   });
 }
 
+TEST(Independence, OfTheMemoryThatListedMatchesHave) {
+  hold(150, [] {
+    const Scenario scenario = *scenarios();
+    const int memory = *below(3);
+    Subject plain(scenario, 1);
+    Subject spooling(scenario, 2);
+    spooling.engine().spool({.memory = static_cast<std::uint64_t>(memory) * 200, .folder = {}});
+    const auto a = judged_run(scenario, plain, scenario.batches());
+    if (!a) return;
+    const auto b = judged_run(scenario, spooling, scenario.batches());
+    same_bytes(*a, *b);
+  });
+}
+
 TEST(Independence, OfTheOrderWithinABatch) {
   hold(150, [] {
     const Scenario scenario = *scenarios(edges_only);
