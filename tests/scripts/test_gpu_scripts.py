@@ -183,8 +183,9 @@ class Plot(unittest.TestCase):
             steps = dict.fromkeys(("apply", "estimate", "cache", "match", "settle", "total"), 0.002)
             return {"kind": "bench", "graph": "ldbc-10", "directed": False, "labels": 0, "query": "house", "policy": policy, "batch": 64,
                     "batches": 1, "agrees": True, "median": steps, "mean": steps, "totals": [0.002], "hits": 3, "misses": 1,
-                    "copied_bytes": 2**20, "cached_bytes": 2**20, **more}
-        top = [{"share": share, "accesses": accesses, "coverage": 0.75} for share, accesses in ((0.01, 0.25), (0.05, 0.5), (0.2, 0.875))]
+                    "copied_bytes": 2**20, "cached_bytes": 2**20, "memory": 2**20, **more}
+        top = [{"share": share, "accesses": accesses, "coverage": 0.75, "bytes": bytes * 2**20}
+               for share, accesses, bytes in ((0.01, 0.25, 1), (0.05, 0.5, 3), (0.2, 0.875, 9))]
         lines = [line("random-walk"), line("random-walk", coverage=0.75, top=top), line("random-walk", fresh=True, copied_bytes=2**22),
                  line("degree", coverage=0.5, top=top)]
         with tempfile.TemporaryDirectory() as folder:
@@ -195,7 +196,8 @@ class Plot(unittest.TestCase):
             text = pathlib.Path(folder, "plots", "tables.md").read_text()
             data = pathlib.Path(folder, "plots", "accesses-ldbc-10-64.dat").read_text()
         self.assertIn("| query | 1 % | 5 % | 20 % |\n|---|---|---|---|\n| house | 25.0 | 50.0 | 87.5 |", text)
-        self.assertIn("| query | policy | 1 % | 5 % |\n|---|---|---|---|\n| house | degree | 75.0 | 75.0 |\n| house | random-walk |", text)
+        self.assertIn("| query | policy | cache MiB | 1 % | 5 % | 5 % take MiB |", text)
+        self.assertIn("| house | degree | 1 | 75.0 | 75.0 | 3 |\n| house | random-walk | 1 | 75.0 | 75.0 | 3 |", text)
         self.assertIn("| ldbc-10 | 64 | house | random-walk | 2 | 2 | 2 | 2 | 4 | 1 |", text)
         self.assertEqual(data.splitlines()[1:], ["1.0\t25.0", "5.0\t50.0", "20.0\t87.5"])
 
