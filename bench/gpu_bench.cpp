@@ -76,7 +76,8 @@ struct Summary {
   }
 };
 
-constexpr std::array<const char*, 7> steps{"apply", "estimate", "cache", "match", "kernel", "settle", "total"};
+// Looking ahead runs beside the others, so it is no part of the total.
+constexpr std::array<const char*, 8> steps{"apply", "estimate", "cache", "match", "kernel", "settle", "anticipate", "total"};
 
 // What a policy did over the batches of one query set and batch size.
 struct Record {
@@ -201,9 +202,16 @@ class Bench {
     std::vector<bool> present(records.size(), true);
     std::uint64_t inserted = 0;
     std::size_t done = 0;
-    for (; done < options_->warmup + options_->batches && seconds_since(start_) <= options_->limit; ++done) {
+    const std::size_t wanted = options_->warmup + options_->batches;
+    UpdateBatch current = updates(0, batch, false);
+    for (; done < wanted && seconds_since(start_) <= options_->limit; ++done) {
       arena.contest->admit(present);
-      const BatchResult result = engine.process(updates(done * batch, batch, false));
+      UpdateBatch next;
+      if (done + 1 < wanted) next = updates((done + 1) * batch, batch, false);
+      Upcoming upcoming;
+      if (options_->ahead) upcoming = [&](const std::stop_token&) { return done + 1 < wanted ? &next : nullptr; };
+      const BatchResult result = engine.process(current, OnReject::stop, nullptr, upcoming);
+      current = std::move(next);
       if (result.inserted + result.deleted != batch) throw Error("stream", "an update changed nothing");
       inserted += result.inserted;
       const std::string name = set.name + "/" + std::to_string(batch) + "/" + std::to_string(done);
@@ -247,8 +255,14 @@ class Bench {
     }
     const double apply = result.seconds.apply;
     const double settle = result.seconds.settle;
-    const std::array<double, steps.size()> seconds{
-        apply, heat.estimate, heat.cache, heat.match, kernel, settle, apply + heat.estimate + heat.cache + heat.match + settle};
+    const std::array<double, steps.size()> seconds{apply,
+                                                   heat.estimate,
+                                                   heat.cache,
+                                                   heat.match,
+                                                   kernel,
+                                                   settle,
+                                                   result.seconds.anticipate,
+                                                   apply + heat.estimate + heat.cache + heat.match + settle};
     for (std::size_t s = 0; s < steps.size(); ++s) record.seconds[s].values.push_back(seconds[s]);
     record.after = heat.statistics;
     record.counts.resize(heat.counts.size());
@@ -274,6 +288,7 @@ class Bench {
               {"policy", policy},
               {"batch", batch},
               {"batches", record.seconds.back().values.size()},
+              {"ahead", options_->ahead},
               {"agrees", record.agrees}};
     if (!record.trouble.empty()) line["trouble"] = record.trouble;
     if (record.seconds.back().values.size() < batches) line["wanted"] = batches;
@@ -301,7 +316,12 @@ class Bench {
       line["cached_bytes"] = record.after.cached_bytes;
       line["memory"] = parse_bytes(options_->memory);
       if (options_->fresh) line["fresh"] = true;
-      if (policy == "random-walk") line["walk_count"] = options_->walk_count;
+      if (options_->tables != "auto") line["tables"] = options_->tables;
+      if (options_->idle_share > 0) line["idle_share"] = options_->idle_share;
+      if (policy == "random-walk") {
+        line["walk_count"] = options_->walk_count;
+        if (options_->walks > 0) line["walks"] = options_->walks;
+      }
       if (!record.after.notice.empty()) line["notice"] = record.after.notice;
       if (options_->measure) {
         const TopLists top5{0.05, 0, record.after.coverage, 0};

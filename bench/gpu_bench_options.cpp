@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <stdexcept>
 
 #include "deltamatch/error.hpp"
@@ -63,6 +64,27 @@ std::vector<QuerySet> read_queries(const BenchOptions& options) {
   return sets;
 }
 
+GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, std::size_t memory) {
+  static const std::map<std::string, CachePolicy> names{
+      {"automatic", CachePolicy::automatic}, {"none", CachePolicy::none},       {"degree", CachePolicy::degree},
+      {"k-hop", CachePolicy::k_hop},         {"managed", CachePolicy::managed}, {"random-walk", CachePolicy::random_walk},
+      {"resident", CachePolicy::resident}};
+  static const std::map<std::string, GpuTables> tables{
+      {"auto", GpuTables::automatic}, {"always", GpuTables::always}, {"never", GpuTables::never}};
+  static const std::map<std::string, WalkCount> walk_counts{
+      {"even", WalkCount::even}, {"fixed", WalkCount::fixed}, {"paper", WalkCount::paper}, {"formula", WalkCount::formula}};
+  const auto at = names.find(policy);
+  if (at == names.end()) throw Error(ErrorKind::usage, "--policies", "'" + policy + "' is not offered");
+  const bool cached = policy == "automatic" || policy == "degree" || policy == "k-hop" || policy == "random-walk";
+  return {.devices = {0},
+          .policy = at->second,
+          .memory = cached ? memory : 0,
+          .walks = options.walks,
+          .walk_count = walk_counts.at(options.walk_count),
+          .measure = options.measure,
+          .testing = {.idle_share = options.idle_share, .tables = tables.at(options.tables), .forgets = options.fresh}};
+}
+
 void add_options(CLI::App& app, BenchOptions& options) {
   app.add_option("--graph", options.graph, "What to make")->check(CLI::IsMember({"rmat", "ldbc", "grid"}));
   app.add_option("--scale", options.scale, "rmat: 2^scale vertices");
@@ -97,6 +119,8 @@ void add_options(CLI::App& app, BenchOptions& options) {
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_flag("--measure", options.measure, "Count every look-up on the device, for coverage (slows matching down)");
   app.add_flag("--fresh", options.fresh, "Forget the cache before every batch, to see what lists that stay there save");
+  app.add_flag("--ahead", options.ahead,
+               "Look the ids of the next batch up while this one is matched, which takes a core from policies on the CPU");
   app.add_option("--threads", options.threads, "Threads; 0: as many as there are cores");
   app.add_option("--seed", options.seed, "Of graph, labels and stream");
   app.add_option("--patience", options.patience, "Seconds for a batch under one policy, which is then stopped");

@@ -1,4 +1,4 @@
-// What gpu_bench is told, and the queries that it reads.
+// What gpu_bench is told, what that says to a GPU, and the queries that it reads.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "deltamatch/gpu.hpp"
 #include "deltamatch/query.hpp"
 
 namespace CLI {
@@ -37,6 +38,7 @@ struct BenchOptions {
   std::string walk_count = "even";
   bool measure = false;
   bool fresh = false;
+  bool ahead = false;
   std::string tables = "auto";
   double idle_share = 0;
   unsigned threads = 0;
@@ -51,6 +53,10 @@ void add_options(CLI::App& app, BenchOptions& options);
 
 /// "512M" and the like. Throws std::invalid_argument.
 [[nodiscard]] std::size_t parse_bytes(std::string text);
+
+/// What a GPU is to do under a policy; `memory`: bytes for what a caching policy caches. Throws Error where there is no such
+/// policy.
+[[nodiscard]] GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, std::size_t memory);
 
 /// The queries that stand at the same time.
 struct QuerySet {

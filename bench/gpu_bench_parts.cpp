@@ -1,12 +1,9 @@
 #include "gpu_bench_parts.hpp"
 
 #include <cmath>
-#include <map>
 
 #include "deltamatch/error.hpp"
-#ifdef DELTAMATCH_WITH_GPU
 #include "deltamatch/gpu.hpp"
-#endif
 
 namespace deltamatch::bench {
 
@@ -29,24 +26,7 @@ Graph make_graph(const BenchOptions& options, Workers& workers) {
 
 #ifdef DELTAMATCH_WITH_GPU
 std::shared_ptr<Backend> gpu_backend(const BenchOptions& options, const std::string& policy, std::size_t memory) {
-  static const std::map<std::string, CachePolicy> names{
-      {"automatic", CachePolicy::automatic}, {"none", CachePolicy::none},       {"degree", CachePolicy::degree},
-      {"k-hop", CachePolicy::k_hop},         {"managed", CachePolicy::managed}, {"random-walk", CachePolicy::random_walk},
-      {"resident", CachePolicy::resident}};
-  static const std::map<std::string, GpuTables> tables{
-      {"auto", GpuTables::automatic}, {"always", GpuTables::always}, {"never", GpuTables::never}};
-  static const std::map<std::string, WalkCount> walk_counts{
-      {"even", WalkCount::even}, {"fixed", WalkCount::fixed}, {"paper", WalkCount::paper}, {"formula", WalkCount::formula}};
-  const auto at = names.find(policy);
-  if (at == names.end()) throw Error(ErrorKind::usage, "--policies", "'" + policy + "' is not offered");
-  const bool cached = policy == "automatic" || policy == "degree" || policy == "k-hop" || policy == "random-walk";
-  return make_gpu_backend(
-      {.devices = {0},
-       .policy = at->second,
-       .memory = cached ? memory : 0,
-       .walks = options.walks,
-       .measure = options.measure,
-       .testing = {.idle_share = options.idle_share, .tables = tables.at(options.tables), .forgets = options.fresh}});
+  return make_gpu_backend(gpu_options(options, policy, memory));
 }
 #else
 std::shared_ptr<Backend> gpu_backend(const BenchOptions&, const std::string& policy, std::size_t) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Tables and plots from the results files of scripts/gpu-run: the figures and tables of the GCSM paper, on our graphs.
 
-Writes DIR/tables.md, and with gnuplot DIR/*.png. Of several lines for the same (graph, labels, query, policy, batch, measured or
-not and with what memory, with caches that last or not) the last one counts. Standard library only.
+Writes DIR/tables.md, and with gnuplot DIR/*.png. Of several lines for the same (graph, labels, query, policy, batch, settings that
+are not as ever, measured or not and with what memory) the last one counts. Standard library only.
 """
 
 import argparse
@@ -37,21 +37,23 @@ class Results:
                 elif kind == "graph":
                     self.graphs[name_of(line)] = line
                 elif kind == "bench":
-                    kept = f"measured {line.get('memory')}" if "coverage" in line else "fresh" if line.get("fresh") else "timed"
-                    lines[name_of(line), line["query"], line["policy"], line["batch"], kept] = line
+                    kept = ("measured", line.get("memory")) if "coverage" in line else ("timed",)
+                    lines[name_of(line), line["query"], line["policy"], line["batch"], settings_of(line), *kept] = line
                 elif kind == "whole":
                     self.wholes[name_of(line), line["query"], line["policy"], line["part"]] = line
                 elif kind == "profile":
                     self.profiles[line.get("graph"), line.get("query"), line["policy"]] = line
                 elif kind in ("mismatch", "failure", "missing", "test"):
                     self.troubles.append(f"{path.name}:{number}: {text[:200]}")
-        self.measured = [line for key, line in lines.items() if key[-1].startswith("measured")]
-        self.timed = [line for key, line in lines.items() if key[-1] == "timed" and line["batches"] > 0]
-        self.fresh = [line for key, line in lines.items() if key[-1] == "fresh" and line["batches"] > 0]
+        self.measured = [line for key, line in lines.items() if key[5] == "measured"]
+        timed = [line for key, line in lines.items() if key[5] == "timed" and line["batches"] > 0]
+        self.timed = [line for line in timed if not settings_of(line)]
+        self.fresh = [line for line in timed if settings_of(line) == "forgotten"]
+        self.varied = [line for line in timed if settings_of(line) not in ("", "forgotten")]
         for key, line in lines.items():
             if "trouble" in line or not line["agrees"]:
                 what = line.get("trouble") or "counts differ"
-                self.troubles.append(f"{key[0]}, {key[1]}, {key[2]}, {key[3]}: {what}")
+                self.troubles.append(f"{', '.join(str(word) for word in key[:5] if word)}: {what}")
 
         for key, line in self.wholes.items():
             if not line["agrees"]:
@@ -72,6 +74,28 @@ class Results:
 
 def name_of(line):
     return line["graph"] + (f", {line['labels']} labels" if line["labels"] else "") + (", directed" if line["directed"] else "")
+
+
+def settings_of(line):
+    """What is not as ever when a policy is timed; empty where all is."""
+    words = ["forgotten"] if line.get("fresh") else []
+    if line.get("ahead"):
+        words.append("next batch looked up")
+    if line.get("reuse") is False:
+        words.append("sets found anew")
+    if "tables" in line:
+        words.append(f"tables {line['tables']}")
+    if "idle_share" in line:
+        words.append(f"idle share {line['idle_share']:g}")
+    if line.get("walk_count", "even") != "even":
+        words.append(f"walks {line['walk_count']}")
+    if "walks" in line:
+        words.append(f"{line['walks']:g} walks")
+    return ", ".join(words)
+
+
+def way_of(line):
+    return ", ".join(word for word in (line["policy"], settings_of(line)) if word)
 
 
 def file_of(name):
@@ -190,10 +214,10 @@ def overhead(results, out):
 def coverage(results, out):
     """Figure 15b, and how often look-ups hit."""
     rows = []
-    for line in sorted(results.measured, key=lambda line: (name_of(line), line["query"], line["policy"])):
+    for line in sorted(results.measured, key=lambda line: (name_of(line), line["query"], way_of(line))):
         if "trouble" in line:
             continue
-        rows.append([name_of(line), line["batch"], line["query"], line["policy"], f"{100 * line['coverage']:.1f}",
+        rows.append([name_of(line), line["batch"], line["query"], way_of(line), f"{100 * line['coverage']:.1f}",
                      hit_share(line), f"{line['copied_bytes'] / 2**20:.3g}"])
     if rows:
         out.add("Coverage: share of the most accessed lists that were cached (%)",
@@ -219,7 +243,7 @@ def distribution(results, out):
         if "trouble" not in line and line.get("top"):
             found[name_of(line), line["batch"]].append(line)
     for (graph, batch), lines in sorted(found.items()):
-        lines.sort(key=lambda line: (line["query"], POLICIES.index(line["policy"]), line.get("memory", 0)))
+        lines.sort(key=lambda line: (line["query"], POLICIES.index(line["policy"]), settings_of(line), line.get("memory", 0)))
         shares = [top["share"] for top in lines[0]["top"]]
         percent = [f"{100 * share:g} %" for share in shares]
         # What is looked up does not depend on the policy.
@@ -233,11 +257,11 @@ def distribution(results, out):
         out.plot(f"accesses-{file_of(graph)}-{batch}", f"Look-ups on the most accessed lists, {graph}", data,
                  [*settings, "set ylabel 'look-ups (%)'"], columns)
         few = [i for i, share in enumerate(shares) if share <= 0.05]
-        rows = [[line["query"], line["policy"], mebibytes(line.get("memory")), *(f"{100 * line['top'][i]['coverage']:.1f}" for i in few),
+        rows = [[line["query"], way_of(line), mebibytes(line.get("memory")), *(f"{100 * line['top'][i]['coverage']:.1f}" for i in few),
                  mebibytes(line["top"][few[-1]].get("bytes"))] for line in lines]
         out.add(f"Share of the most accessed lists that were cached (%), batches of {batch}: {graph}",
                 table(["query", "policy", "cache MiB", *(percent[i] for i in few), f"{percent[few[-1]]} take MiB"], rows))
-        names = [f"{line['query']} {line['policy']} {mebibytes(line.get('memory'))} MiB" for line in lines]
+        names = [f"{line['query']} {way_of(line)} {mebibytes(line.get('memory'))} MiB" for line in lines]
         data = [["lists", *names]] + [[100 * shares[i], *(100 * line["top"][i]["coverage"] for line in lines)] for i in few]
         columns = ", ".join(f"{'DATA' if i == 0 else chr(39) * 2} using 1:{i + 2} title columnheader({i + 2})" for i in range(len(names)))
         out.plot(f"coverage-{file_of(graph)}-{batch}", f"Most accessed lists that were cached, {graph}", data,
@@ -256,6 +280,19 @@ def survival(results, out):
         out.add("Caches that are forgotten before every batch, and caches that last (ms, median)",
                 table(["graph", "batch", "query", "policy", "cache, forgotten", "lasting", "total, forgotten", "lasting", "copied MiB, forgotten",
                        "lasting"], rows))
+
+
+def settings(results, out):
+    """What other settings cost or save, beside what is done as ever."""
+    rows = []
+    for line in sorted(results.varied, key=lambda line: (name_of(line), line["batch"], line["query"], line["policy"], settings_of(line))):
+        for kept in results.complete(graph=name_of(line), query=line["query"], policy=line["policy"], batch=line["batch"]):
+            rows.append([name_of(line), line["batch"], line["query"], line["policy"], settings_of(line),
+                         *(milliseconds(one["median"][step]) for step in ("apply", "estimate", "match", "total") for one in (kept, line))])
+    if rows:
+        out.add("Other settings (ms, median)",
+                table(["graph", "batch", "query", "policy", "setting", *(head for step in ("apply", "estimate", "match", "total")
+                                                                         for head in (step, "so"))], rows))
 
 
 def profiles(results, out):
@@ -331,7 +368,7 @@ def main():
         out.add("What went wrong", "\n".join("- " + trouble for trouble in results.troubles) + "\n")
     if graphs:
         out.add("Graphs", table(["graph", "vertices", "edges", "max degree", "mean degree", "as expected"], graphs))
-    for part in (times, sweep, k_hop, overhead, coverage, distribution, survival, settle, wholes, profiles):
+    for part in (times, sweep, k_hop, overhead, coverage, distribution, survival, settings, settle, wholes, profiles):
         part(results, out)
     print(out.write("Results"))
     return 0

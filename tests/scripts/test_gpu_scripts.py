@@ -45,6 +45,17 @@ class GpuBench(unittest.TestCase):
         self.assertEqual([line["policy"] for line in lines if line["kind"] == "mismatch"], ["cpu-1"] * 3)
         self.assertEqual([line["agrees"] for line in lines if line["kind"] == "bench"], [True, False])
 
+    def test_what_is_looked_up_ahead_is_told_and_changes_no_count(self):
+        query = QUERIES / "plain" / "q3-strip.graph"
+        runs = [[line for line in bench("--queries", query, "--policies", "cpu,cpu-1", *more)[1] if line["kind"] == "bench"]
+                for more in ((), ("--ahead",))]
+        self.assertEqual([(line["ahead"], line["median"]["anticipate"] > 0) for lines in runs for line in lines],
+                         [(False, False)] * 2 + [(True, True)] * 2)
+        self.assertEqual(*([(line["new"], line["removed"]) for line in lines] for lines in runs))
+        for line in runs[1]:
+            parts = sum(line["mean"][step] for step in ("apply", "estimate", "cache", "match", "settle"))
+            self.assertAlmostEqual(line["mean"]["total"], parts, msg="what runs beside the steps is no part of them")
+
     def test_a_stream_gives_the_same_counts_every_time(self):
         query = QUERIES / "labelled" / "q1-house.graph"
         runs = [bench("--queries", f"{query},{query}", "--labels", "3")[1] for _ in range(2)]
@@ -178,16 +189,21 @@ class Plot(unittest.TestCase):
         self.assertIn("Batch size (ms, median): rmat-10, q3-strip", text)
         self.assertIn("results.jsonl:10: not readable", text)
 
-    def test_the_distribution_of_accesses_and_what_lasting_caches_save(self):
+    def test_the_distribution_of_accesses_and_what_settings_save(self):
+        def steps_of(seconds):
+            return dict.fromkeys(("apply", "estimate", "cache", "match", "settle", "total"), seconds)
+
         def line(policy, **more):
-            steps = dict.fromkeys(("apply", "estimate", "cache", "match", "settle", "total"), 0.002)
+            steps = steps_of(0.002)
             return {"kind": "bench", "graph": "ldbc-10", "directed": False, "labels": 0, "query": "house", "policy": policy, "batch": 64,
                     "batches": 1, "agrees": True, "median": steps, "mean": steps, "totals": [0.002], "hits": 3, "misses": 1,
                     "copied_bytes": 2**20, "cached_bytes": 2**20, "memory": 2**20, **more}
         top = [{"share": share, "accesses": accesses, "coverage": 0.75, "bytes": bytes * 2**20}
                for share, accesses, bytes in ((0.01, 0.25, 1), (0.05, 0.5, 3), (0.2, 0.875, 9))]
         lines = [line("random-walk"), line("random-walk", coverage=0.75, top=top), line("random-walk", fresh=True, copied_bytes=2**22),
-                 line("degree", coverage=0.5, top=top)]
+                 line("degree", coverage=0.5, top=top), line("random-walk", ahead=True, median=steps_of(0.001)),
+                 line("random-walk", reuse=False, median=steps_of(0.004)), line("random-walk", walk_count="paper", median=steps_of(0.008)),
+                 line("random-walk", coverage=0.1, top=top, walk_count="paper")]
         with tempfile.TemporaryDirectory() as folder:
             results = pathlib.Path(folder, "results.jsonl")
             results.write_text("".join(json.dumps(one) + "\n" for one in lines))
@@ -199,6 +215,11 @@ class Plot(unittest.TestCase):
         self.assertIn("| query | policy | cache MiB | 1 % | 5 % | 5 % take MiB |", text)
         self.assertIn("| house | degree | 1 | 75.0 | 75.0 | 3 |\n| house | random-walk | 1 | 75.0 | 75.0 | 3 |", text)
         self.assertIn("| ldbc-10 | 64 | house | random-walk | 2 | 2 | 2 | 2 | 4 | 1 |", text)
+        for setting, milliseconds in (("next batch looked up", 1), ("sets found anew", 4), ("walks paper", 8)):
+            pairs = " | ".join(f"2 | {milliseconds}" for _ in range(4))
+            self.assertIn(f"| ldbc-10 | 64 | house | random-walk | {setting} | {pairs} |", text)
+        self.assertIn("| house | random-walk, walks paper | 1 | 75.0 | 75.0 | 3 |", text)
+        self.assertIn("| query | random-walk |\n|---|---|\n| house | 2 |", text, "times are of what is done as ever")
         self.assertEqual(data.splitlines()[1:], ["1.0\t25.0", "5.0\t50.0", "20.0\t87.5"])
 
     def test_nothing_is_a_failure(self):
