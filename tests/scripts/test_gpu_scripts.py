@@ -1,12 +1,13 @@
 """gpu_bench compares what it measures; scripts/gpu_tests.py survives hangs and crashes; bench/plot.py reads what gpu_bench writes.
 
-usage: test_gpu_scripts.py GPU_BENCH DELTAMATCH
+usage: test_gpu_scripts.py GPU_BENCH DELTAMATCH [TEST_GPU_MATCH]
 """
 
 import itertools
 import json
 import os
 import pathlib
+import shutil
 import stat
 import subprocess
 import sys
@@ -17,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUERIES = ROOT / "bench" / "queries" / "gpu"
 BENCH = None
 PROGRAM = None
+GPU_MATCH = None  # where there is one
 
 
 def bench(*arguments, batch="64"):
@@ -165,14 +167,141 @@ class RunStatic(unittest.TestCase):
     def test_what_was_measured_is_in_the_results(self):
         code, lines = self.run_static("cat")
         self.assertEqual(code, 0, lines)
-        self.assertEqual([line.get("name") for line in lines[1:]], ["static-email-enron", "mining-email-enron", "mining-ca-condmat"])
-        house = next(query for query in lines[1]["measured"]["queries"] if query["query"] == "house")
+        names = ["static-email-enron", "mining-email-enron", "mining-ca-condmat"]
+        self.assertEqual([(line["kind"], line["name"]) for line in lines[1:]], [(kind, name) for name in names for kind in ("command", "static")])
+        house = next(query for query in lines[2]["measured"]["queries"] if query["query"] == "house")
         self.assertIn("GPU", house["seconds"])
 
     def test_another_count_is_a_failure(self):
         code, lines = self.run_static(r"""sed -E 's/"(matches|count)":[0-9]+/"\1":1/g'""")
         self.assertEqual(code, 1)
-        self.assertEqual({line["kind"] for line in lines[1:]}, {"failure"})
+        self.assertEqual({line["kind"] for line in lines[1:]}, {"command", "failure"})
+
+
+def write_program(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+class GpuRun(unittest.TestCase):
+    """scripts/gpu-run with tools that only print what the real ones would."""
+
+    TOOL = """#!/usr/bin/env bash
+case $2 in racecheck) echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)" ;;
+           *) echo "========= ERROR SUMMARY: 0 errors" ;; esac
+"""
+    TESTS = """#!/usr/bin/env bash
+[[ $* == *OfNothing* ]] || printf 'Suite.\n  Test\n'
+"""
+    NCU = """#!/usr/bin/env bash
+[ "$1" != --query-metrics ] || exit 0
+echo '"ID","gpu__time_duration.sum"'
+echo '"","ns"'
+echo '"0","1000"'
+"""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.bundle = self.folder / "bundle"
+        (self.bundle / "bin").mkdir(parents=True)
+        (self.folder / "tools").mkdir()
+        write_program(self.folder / "tools" / "compute-sanitizer", self.TOOL)
+        write_program(self.folder / "tools" / "ncu", self.NCU)
+
+    def run_it(self, *args):
+        out = self.folder / "out.jsonl"
+        path = f"{self.folder / 'tools'}:{os.environ['PATH']}"
+        done = subprocess.run([ROOT / "scripts/gpu-run", *args, self.bundle, out], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PATH": path})
+        return done.returncode, [json.loads(line) for line in out.read_text().splitlines()]
+
+    def test_every_tool_tells_its_summary(self):
+        for name in ("test_gpu", "test_gpu_match"):
+            write_program(self.bundle / "bin" / name, self.TESTS)
+        code, lines = self.run_it("--only", "sanitize")
+        self.assertEqual(code, 0, lines)
+        told = [(line["program"], line["tool"], line["summary"].split(":")[0][10:]) for line in lines[1:]]
+        summaries = {"memcheck": "ERROR SUMMARY", "synccheck": "ERROR SUMMARY", "racecheck": "RACECHECK SUMMARY"}
+        self.assertEqual(told, [(name, *tool) for name in ("test_gpu", "test_gpu_match") for tool in summaries.items()])
+        code, lines = self.run_it("--only", "sanitize", "--tools", "racecheck", "--match-filter", "*.Test:A.OfNothing")
+        self.assertEqual((code, [line["tool"] for line in lines[-3:] if line["kind"] == "sanitize"]), (1, ["racecheck"] * 2))
+        self.assertIn("test_gpu_match has no test A.OfNothing", [line.get("output") for line in lines])
+
+    def test_the_tests_for_the_tools_are_there(self):
+        if not GPU_MATCH:
+            self.skipTest("a build without CUDA has no such tests")
+        write_program(self.bundle / "bin" / "test_gpu", self.TESTS)
+        (self.bundle / "bin" / "test_gpu_match").symlink_to(GPU_MATCH)
+        code, lines = self.run_it("--only", "sanitize", "--tools", "memcheck")
+        self.assertEqual((code, [line["kind"] for line in lines]), (0, ["run", "sanitize", "sanitize"]), lines)
+
+    def test_every_profile_tells_its_command(self):
+        write_program(self.bundle / "bin" / "gpu_bench", "")
+        code, lines = self.run_it("--only", "profile", "--profile-queries", "q1-house,q6-two-cliques", "--profile-graph",
+                                  "--graph grid --memory 1M", "--profile-policies", "none,resident")
+        self.assertEqual(code, 0, lines)
+        self.assertEqual([line["command"] for line in lines[1:]],
+                         [f"bin/gpu_bench --graph grid --memory 1M --batch 4096 --batches 3 --policies {policy} --queries "
+                          f"bench/queries/gpu/plain/{query}.graph" for query in ("q1-house", "q6-two-cliques")
+                          for policy in ("none", "resident")])
+        self.assertEqual({(line["launches"], line["graph"]) for line in lines[1:]}, {(1, "--graph grid --memory 1M")})
+
+    def test_benchmarks_tell_their_command_and_the_heading_the_commit(self):
+        (self.bundle / "bin" / "gpu_bench").symlink_to(BENCH)
+        write_program(self.bundle / "bin" / "look_up", "")
+        (self.bundle / "commit").write_text("0123abc-dirty\n")
+        benchmarks = self.folder / "set"
+        options = f"--graph grid --vertices 400 --batch 16 --queries {QUERIES}/plain/q3-strip.graph --policies cpu"
+        benchmarks.write_text(f"small: {options}\n")
+        code, lines = self.run_it("--only", "bench", "--set", benchmarks)
+        self.assertEqual((code, lines[0]["commit"]), (0, "0123abc-dirty"))
+        self.assertEqual([line["command"] for line in lines if line["kind"] == "command"],
+                         [f"gpu_bench {options.replace(f'{ROOT}/', '')}", "look_up"])
+        self.assertEqual([line["kind"] for line in lines], ["run", "command", "graph", "load", "bench", "end", "command"])
+        self.assertEqual(self.run_it("--only", "none", "--commit", "other")[1][-1]["commit"], "other")
+
+    @unittest.skipUnless(shutil.which("patchelf"), "patchelf is missing")
+    def test_a_bundle_tells_its_commit(self):
+        def git(*args):
+            return subprocess.run(["git", "-C", ROOT, *args], capture_output=True, text=True, check=False).stdout.strip()
+        subprocess.run([ROOT / "scripts/gpu-bundle", pathlib.Path(PROGRAM).parents[1], self.bundle], check=True, capture_output=True)
+        expected = (git("rev-parse", "HEAD") or "unknown") + ("-dirty" if git("status", "--porcelain") else "")
+        self.assertEqual((self.bundle / "commit").read_text().strip(), expected)
+
+
+class RealStreams(unittest.TestCase):
+    """The helper of the tests on real streams, with a program that tells what it was given."""
+
+    CASE = """import streams
+class Case(streams.StreamTest):
+    def test_one(self):
+        for command in ("replay", "match", "motifs"):
+            print(command, self.program(command, "a")["args"])
+streams.main()
+"""
+
+    def run_case(self, backend, **environment):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "program")
+            write_program(program, "#!/usr/bin/env python3\nimport json, sys\n"
+                                   f"print(json.dumps({{'args': sys.argv[1:], **{backend}}}))\n")
+            path = f"{ROOT / 'tests/slow'}:{ROOT / 'tests/cli'}"
+            done = subprocess.run([sys.executable, "-B", "-c", self.CASE], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PYTHONPATH": path, "DELTAMATCH_PROGRAM": str(program), **environment})
+        return done.returncode, done.stdout.splitlines()
+
+    def test_options_are_added_to_what_matches(self):
+        code, lines = self.run_case({}, DELTAMATCH_MATCH_OPTIONS="--gpu-memory '1 M'")
+        more = ["--gpu-memory", "1 M"]
+        self.assertEqual((code, lines), (0, [f"replay {['replay', 'a', '--json', *more]}", f"match {['match', 'a', '--json', *more]}",
+                                             "motifs ['motifs', 'a', '--json']"]))
+
+    def test_the_backend_is_asked_for(self):
+        self.assertEqual(self.run_case({"backend": "gpu"}, DELTAMATCH_NEEDS_GPU="1")[0], 0)
+        self.assertEqual(self.run_case({}, DELTAMATCH_NEEDS_GPU="1")[0], 1)
+        self.assertEqual(self.run_case({})[0], 0)
 
 
 class Plot(unittest.TestCase):
@@ -263,6 +392,6 @@ class NcuSummary(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BENCH, PROGRAM = sys.argv[1:3]
-    del sys.argv[1:3]
+    BENCH, PROGRAM, GPU_MATCH = (sys.argv[1:4] + [None])[:3]
+    del sys.argv[1:4]
     unittest.main()

@@ -1,8 +1,13 @@
 """The base of the tests on real streams: a replay is held to the reference at several points of the stream, the graph that it
-leaves is matched as a whole, and both must tell the same."""
+leaves is matched as a whole, and both must tell the same.
+
+$DELTAMATCH_MATCH_OPTIONS: words that are added to every replay and match. Where $DELTAMATCH_NEEDS_GPU is set, these must say
+that they ran on one."""
 
 import itertools
 import json
+import os
+import shlex
 import sys
 import unittest
 
@@ -12,10 +17,20 @@ from reference import Graph, Index, embeddings, subgraphs
 INSERT, DELETE = "+", "-"
 UNREADABLE = ("?",)  # a record that is refused as it stands
 SKIPPED = 77  # what ctest is told to take for a skipped test
+MATCH_OPTIONS = shlex.split(os.environ.get("DELTAMATCH_MATCH_OPTIONS", ""))
+NEEDS_GPU = bool(os.environ.get("DELTAMATCH_NEEDS_GPU"))
 
 
 class StreamTest(harness.CliTest):
     maxDiff = None
+
+    def run_program(self, *args, **options):
+        if args[0] not in ("replay", "match"):
+            return super().run_program(*args, **options)
+        outcome = super().run_program(*args, *MATCH_OPTIONS, **options)
+        if NEEDS_GPU and "--json" in args and outcome.out:
+            self.assertEqual(json.loads(outcome.out).get("backend"), "gpu", outcome)
+        return outcome
 
     def program(self, *args, stdin=b"", timeout=580):
         """The --json object of a command that must succeed."""
