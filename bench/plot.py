@@ -23,7 +23,7 @@ class Results:
 
     def __init__(self, paths):
         self.runs, self.graphs, self.troubles, self.profiles, lines = [], {}, [], {}, {}
-        self.wholes = {}
+        self.wholes, self.streams = {}, {}
         for path in paths:
             for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
                 try:
@@ -41,6 +41,8 @@ class Results:
                     lines[name_of(line), line["query"], line["policy"], line["batch"], settings_of(line), *kept] = line
                 elif kind == "whole":
                     self.wholes[name_of(line), line["query"], line["policy"], line["part"]] = line
+                elif kind == "streams":
+                    self.streams.update({(row["stream"], row["query"]): row for row in line["measured"]})
                 elif kind == "profile":
                     self.profiles[line.get("graph"), line.get("query"), line["policy"]] = line
                 elif kind in ("mismatch", "failure", "missing", "test"):
@@ -333,6 +335,17 @@ def wholes(results, out):
             out.add(f"Look-ups in a whole graph: {graph}", table(["query", "policy", "hits %", "cached MiB", "copied MiB", "kernels, s"], rows))
 
 
+def real_streams(results, out):
+    """Real streams, beside the CPU: seconds of matching and of all steps, and what the latter come to."""
+    rows = []
+    for (stream, query), row in sorted(results.streams.items()):
+        for way, told in sorted(row["ways"].items(), key=lambda item: POLICIES.index(item[0])):
+            rows.append([stream, query, row["batches"], row["new"], row["removed"], way, f"{told['seconds']['match']:.3f}", f"{told['busy']:.3f}",
+                         told["updates_per_second"], hit_share(told["cache"]) if "cache" in told else ""])
+    if rows:
+        out.add("Real streams (s)", table(["stream", "query", "batches", "new", "removed", "policy", "match", "all steps", "updates/s", "hits %"], rows))
+
+
 def hit_share(line):
     looked_up = line["hits"] + line["misses"]
     return f"{100 * line['hits'] / looked_up:.1f}" if looked_up else ""
@@ -355,7 +368,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("plots"), metavar="DIR")
     options = parser.parse_args()
     results = Results(options.results)
-    if not results.timed and not results.measured and not results.wholes:
+    if not results.timed and not results.measured and not results.wholes and not results.streams:
         print("plot.py: no result of gpu_bench in these files", file=sys.stderr)
         return 1
     out = Writer(options.out)
@@ -368,7 +381,7 @@ def main():
         out.add("What went wrong", "\n".join("- " + trouble for trouble in results.troubles) + "\n")
     if graphs:
         out.add("Graphs", table(["graph", "vertices", "edges", "max degree", "mean degree", "as expected"], graphs))
-    for part in (times, sweep, k_hop, overhead, coverage, distribution, survival, settings, settle, wholes, profiles):
+    for part in (times, sweep, k_hop, overhead, coverage, distribution, survival, settings, settle, wholes, real_streams, profiles):
         part(results, out)
     print(out.write("Results"))
     return 0

@@ -3,6 +3,7 @@
 usage: test_gpu_scripts.py GPU_BENCH DELTAMATCH [TEST_GPU_MATCH]
 """
 
+import gzip
 import itertools
 import json
 import os
@@ -169,6 +170,7 @@ class RunStatic(unittest.TestCase):
         self.assertEqual(code, 0, lines)
         names = ["static-email-enron", "mining-email-enron", "mining-ca-condmat"]
         self.assertEqual([(line["kind"], line["name"]) for line in lines[1:]], [(kind, name) for name in names for kind in ("command", "static")])
+        self.assertEqual(lines[1]["command"].split()[:2], ["bench/static.py", "snap-static/email-enron.jlg"])
         house = next(query for query in lines[2]["measured"]["queries"] if query["query"] == "house")
         self.assertIn("GPU", house["seconds"])
 
@@ -302,6 +304,53 @@ streams.main()
         self.assertEqual(self.run_case({"backend": "gpu"}, DELTAMATCH_NEEDS_GPU="1")[0], 0)
         self.assertEqual(self.run_case({}, DELTAMATCH_NEEDS_GPU="1")[0], 1)
         self.assertEqual(self.run_case({})[0], 0)
+
+
+class Streams(unittest.TestCase):
+    """bench/streams.py through scripts/gpu-run, with a program that takes the CPU for a GPU and tells so, or not, or other counts."""
+
+    def run_streams(self, change):
+        with tempfile.TemporaryDirectory() as folder:
+            bundle, data = pathlib.Path(folder, "bundle"), pathlib.Path(folder, "data")
+            (bundle / "bin").mkdir(parents=True)
+            write_program(bundle / "bin" / "deltamatch",
+                          f"""#!/usr/bin/env python3
+import json, subprocess, sys
+words, gpu = sys.argv[1:], "--gpu-policy" in sys.argv
+if gpu: words = words[:words.index("--gpu-policy")]
+told = json.loads(subprocess.run([{str(PROGRAM)!r}, *words], capture_output=True, check=True).stdout)
+if gpu: told |= {{"backend": "gpu", "cache": {{"hits": 3, "misses": 1}}}}
+{change}
+print(json.dumps(told))
+""")
+            for name in ("sx-mathoverflow/sx-mathoverflow-a2q", "sx-mathoverflow/sx-mathoverflow-c2q", "sx-mathoverflow/sx-mathoverflow-c2a",
+                         "email-eu-core-temporal/email-Eu-core-temporal"):
+                (data / name).parent.mkdir(parents=True, exist_ok=True)
+                edges = "".join(f"{u} {v} {60 * u + v}\n" for u in range(12) for v in range(u))
+                (data / f"{name}.txt.gz").write_bytes(gzip.compress(edges.encode()))
+            out = pathlib.Path(folder, "out.jsonl")
+            done = subprocess.run([ROOT / "scripts/gpu-run", "--only", "streams", bundle, out], capture_output=True, text=True,
+                                  check=False, env={**os.environ, "DELTAMATCH_DATA": str(data)})
+            subprocess.run([sys.executable, ROOT / "bench/plot.py", out, "--out", folder], check=False, capture_output=True)
+            tables = pathlib.Path(folder, "tables.md")
+            return done.returncode, [json.loads(line) for line in out.read_text().splitlines()], tables.read_text() if tables.exists() else ""
+
+    def test_every_way_is_timed_and_stands_in_the_tables(self):
+        code, lines, tables = self.run_streams("")
+        self.assertEqual((code, [line["kind"] for line in lines]), (0, ["run", "command", "streams"]), lines)
+        self.assertEqual(lines[1]["command"], f"bench/streams.py --threads {len(os.sched_getaffinity(0))}")
+        rows = lines[2]["measured"]
+        self.assertEqual(len(rows), 6)
+        for row in rows:
+            self.assertEqual(list(row["ways"]), ["cpu", "resident", "random-walk", "none"])
+            self.assertGreater(row["new"], 0)
+        self.assertIn("| stream | query | batches |", tables)
+        self.assertIn(f"| email-eu-core | house | {rows[4]['batches']} | {rows[4]['new']} | 0 | none |", tables)
+
+    def test_what_ran_on_the_cpu_or_counts_otherwise_is_a_failure(self):
+        for change in ('told.pop("backend", None)', 'told["queries"][0]["new"] += gpu'):
+            code, lines, _ = self.run_streams(change)
+            self.assertEqual((code, [line["kind"] for line in lines]), (1, ["run", "command", "failure"]), change)
 
 
 class Plot(unittest.TestCase):
