@@ -38,6 +38,14 @@ TEST_P(GpuStream, CountsOfLargerQueriesAreTheDifferenceOfTheAnswers) {
   });
 }
 
+TEST_P(GpuStream, QueriesOfUpToEightVerticesGiveTheDifferenceOfTheAnswers) {
+  hold(40, [this] {
+    const Scenario scenario = *scenarios({.large = true});
+    Subject subject(scenario, engine(scenario));
+    (void)judged_run(scenario, subject, scenario.batches());
+  });
+}
+
 TEST_P(GpuStream, StaticMatchingGivesTheAnswer) {
   hold(30, [this] {
     const Scenario scenario = *scenarios();
