@@ -47,7 +47,8 @@ class BatchLookUp {
     return edition_ == batch.edition() && numbering_ == graph.dictionary.numbering();
   }
 
-  /// Looks up the rest. All that is known can be read until the next run or finish, which begins anew, even for the same batch.
+  /// Looks up the rest. All that is known can be read until the next run or finish, which begins anew, even for the same batch;
+  /// so it does where this one fails for want of memory.
   void finish(const DataGraph& graph, const UpdateBatch& batch);
 
   /// By update; of a finished batch.

@@ -10,14 +10,15 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   result_.net.clear();
   result_.rejects.clear();
   result_.expired = 0;
+  const bool looked_up_ahead = look_up_.knows(*graph_, batch);
   try {
+    look_up_.finish(*graph_, batch);  // first: a call that fails forgets it, as undo forgets what it is out of date for
     entries_.reserve(updates_.size());
     undo_.reserve(6 * updates_.size());  // what is done must be undoable
     doomed_.reserve(2 * updates_.size());
     foreseen_.resize(updates_.size());
-    read_retired(look_up_.knows(*graph_, batch));
+    read_retired(looked_up_ahead);
     retiring_.reserve(2 * updates_.size());  // for undo
-    look_up_.finish(*graph_, batch);
     while (!read_all(batch, on_reject, watermark)) undo();
     resolve_unknown_deletes();
     net_edges();

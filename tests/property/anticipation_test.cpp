@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "graph/batch_resolver.hpp"
-#include "match/backend.hpp"
 #include "property/draw.hpp"
 #include "property/follow.hpp"
+#include "unit/engine/idle_backend.hpp"
 
 namespace deltamatch::property {
 namespace {
@@ -140,21 +140,16 @@ class SlowSink final : public MatchSink {
   bool fail = false;
 };
 
-/// Matches as the engine alone does. (What comes next is asked only where a backend matches.)
-class Idle final : public Backend {
- public:
-  graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
-  std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override { return match::make_cpu_matcher(workers); }
-};
-
+// What comes next is asked only where a backend matches.
 TEST(Anticipation, ChangesNothingOfWhatTheEngineTells) {
   double anticipated = 0;
   hold(60, [&] {
     const Scenario scenario = *scenarios();
     Subject plain(scenario, 1);
-    Subject ahead(
-        scenario,
-        Engine({.directed = scenario.directed, .threads = 2, .window = scenario.window, .backend = std::make_shared<Idle>()}));
+    Subject ahead(scenario, Engine({.directed = scenario.directed,
+                                    .threads = 2,
+                                    .window = scenario.window,
+                                    .backend = std::make_shared<test::IdleBackend>()}));
     plain.load(scenario.start);
     ahead.load(scenario.start);
     std::vector<UpdateBatch> batches;

@@ -5,14 +5,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <functional>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "deltamatch/engine.hpp"
 #include "failing_allocations.hpp"
+#include "idle_backend.hpp"
 
 namespace deltamatch {
 namespace {
@@ -161,8 +166,9 @@ struct Scenario {
   Updates batch;  // the one that fails
   Updates after;  // shows what the graph keeps to itself, such as the window's entries
 
-  [[nodiscard]] Engine engine() const {
-    Engine engine(options);
+  [[nodiscard]] Engine engine() const { return engine(options); }
+  [[nodiscard]] Engine engine(const EngineOptions& wanted) const {
+    Engine engine(wanted);
     for (const StandingQuery& query : queries) engine.add_query(parse_pattern(query.pattern, "q"), query.options);
     engine.load(batch_of(start));
     for (const Updates& updates : before) engine.process(batch_of(updates));
@@ -221,7 +227,7 @@ Scenario window_scenario() {
           start,
           {{insert(2, 0, "", 1050)}, {insert(3, 4, "", 1001)}},
           batch,
-          {insert(90, 91, "", 7437), insert(1, 2, "", 7438)}};
+          {insert(90, 91, "", 7437), insert(1, 2, "", 7438), insert(9, 92, "", 7437), insert(10, 9, "", 7438)}};
 }
 
 Scenario wildcard_scenario() {
@@ -341,6 +347,52 @@ TEST_P(FailureTest, ProcessMayFailAnyNumberOfTimes) {
     ASSERT_EQ(state_of(engine), thrown ? before : expected_after) << "at allocation " << at;
   }
   EXPECT_EQ(process(engine, next), expected_next);
+}
+
+/// Processes a batch that lasts until the one that comes next has been looked up.
+void process_looking_ahead(Engine& engine, const UpdateBatch& batch, const UpdateBatch& next) {
+  class WaitingSink final : public MatchSink {
+   public:
+    void begin(std::uint64_t) override {
+      const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (!asked && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::microseconds(500));  // it is a matter of microseconds
+    }
+    void write(const Match&) override {}
+    void commit() override {}
+    void abort() noexcept override {}
+    std::atomic<bool> asked{false};
+  } sink;
+  engine.process(batch, OnReject::skip, &sink, [&](const std::stop_token&) {
+    sink.asked = true;
+    return &next;
+  });
+}
+
+// What was looked up ahead is out of date once the batch ahead has given vertices up: a failure must not hide that.
+TEST_P(FailureTest, ABatchThatWasLookedUpAheadMayFail) {
+  const Scenario& scenario = GetParam();
+  const UpdateBatch ahead = batch_of(scenario.batch);
+  const UpdateBatch batch = batch_of(scenario.after);
+  Engine never_failed = scenario.engine();
+  process(never_failed, ahead);
+  const auto before = state_of(never_failed);
+  const auto expected = process(never_failed, batch);
+  const auto expected_next = process(never_failed, ahead);
+  EngineOptions options = scenario.options;
+  options.backend = std::make_shared<test::IdleBackend>();
+  fail_each([&](std::int64_t at) {
+    Engine engine = scenario.engine(options);
+    process_looking_ahead(engine, ahead, batch);
+    bool thrown = false;
+    const bool failed = run_failing(at, thrown, [&] { engine.process(batch, OnReject::skip); });
+    if (thrown) {
+      EXPECT_EQ(state_of(engine), before);
+      EXPECT_EQ(process(engine, batch), expected);
+    }
+    EXPECT_EQ(process(engine, ahead), expected_next);
+    return failed;
+  });
 }
 
 TEST_P(FailureTest, LoadLeavesTheEngineAsItWas) {
