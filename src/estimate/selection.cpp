@@ -201,50 +201,57 @@ void Prior::count_lengths(const graph::DataGraph& graph, const BytesOf& bytes) {
       for (std::size_t s = 0; s < graph::store_kinds; ++s) {
         const std::size_t size = bytes({static_cast<VertexId>(v), static_cast<graph::StoreKind>(s)});
         if (size == 0) continue;
-        Length& length = counted[worker][length_of(size)];
-        length.lists += 1;
-        length.bytes += static_cast<double>(size);
+        counted[worker][length_of(size)].counted.add({1, static_cast<double>(size)});
       }
     }
   });
   lengths_ = {};
   for (const auto& part : counted) {
-    for (std::size_t i = 0; i < lengths_.size(); ++i) {
-      lengths_[i].lists += part[i].lists;
-      lengths_[i].bytes += part[i].bytes;
-    }
+    for (std::size_t i = 0; i < lengths_.size(); ++i) lengths_[i].counted.add(part[i].counted);
   }
 }
 
 std::span<const Access> Prior::temper(const graph::DataGraph& graph, std::span<const Access> accesses, const BytesOf& bytes,
                                       std::size_t budget) {
-  if (batches_++ % renewal == 0) {
+  if (batches_++ % renewal == 0 || graph.edges() / 2 > edges_) {
     longest_ = select_by_degree(graph, bytes, budget, workers_).hot;
     count_lengths(graph, bytes);
+    edges_ = graph.edges();
   }
   expected_.clear();
   double all = 0;
-  double all_bytes = 0;
   for (Length& length : lengths_) {
+    length.found = {};
     length.times = 0;
-    all_bytes += length.bytes;
   }
   for (const Access& access : accesses) {
     all += access.times;
-    if (const std::size_t size = bytes(access.at); size > 0) lengths_[length_of(size)].times += access.times;
+    const std::size_t size = bytes(access.at);
+    if (size == 0) continue;
+    Length& length = lengths_[length_of(size)];
+    length.found.add({1, static_cast<double>(size)});
+    length.times += access.times;
   }
   if (all == 0) return expected_;
+  double all_bytes = 0;
+  for (const Length& length : lengths_) all_bytes += length.lists().bytes;
   const double of_one = all / static_cast<double>(accesses.size());  // look-ups that one finding stands for
   const auto posterior = [&](double mean, double times) {
-    return mean == 0 ? 0 : (prior_shape + times / of_one) / (prior_shape / mean + 1 / of_one);
+    return (prior_shape + times / of_one) / (prior_shape / mean + 1 / of_one);
   };
   for (Length& length : lengths_) {
-    length.mean = length.lists == 0 ? 0 : posterior(all * length.bytes / all_bytes, length.times) / length.lists;
+    const Lists lists = length.lists();
+    length.mean = lists.count == 0 ? 0 : posterior(all * lists.bytes / all_bytes, length.times) / lists.count;
   }
   const auto expect = [&](const StoredVertex& at, double times) {
     const std::size_t size = bytes(at);
-    const double expected = size == 0 ? 0 : posterior(lengths_[length_of(size)].mean, times);
-    if (expected > 0) expected_.push_back({at, expected});
+    if (size == 0) return;
+    double mean = lengths_[length_of(size)].mean;
+    if (mean == 0) {  // one that has outgrown all that were counted: alone of its length, and not found
+      const auto own = static_cast<double>(size);
+      mean = posterior(all * own / (all_bytes + own), 0);
+    }
+    expected_.push_back({at, posterior(mean, times)});
   };
   auto longest = longest_.begin();
   for (const Access& access : accesses) {

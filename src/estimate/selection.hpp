@@ -1,6 +1,7 @@
 // Which vertices to cache under a budget of bytes, by several policies.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -67,8 +68,8 @@ class Prior {
  public:
   /// `workers` outlives it.
   explicit Prior(Workers& workers) noexcept : workers_(&workers) {}
-  /// One batch's accesses, ascending, and with them the longest lists, as many as fit `budget`, which are looked for anew every
-  /// so many batches. Valid until the next call.
+  /// One batch's accesses, ascending, and with them the longest lists, as many as fit `budget`. Those are looked for, and all
+  /// lists counted by length, every so many batches and once the graph has more than doubled. Valid until the next call.
   [[nodiscard]] std::span<const Access> temper(const graph::DataGraph& graph, std::span<const Access> accesses,
                                                const BytesOf& bytes, std::size_t budget);
   [[nodiscard]] std::size_t memory() const noexcept {
@@ -80,12 +81,24 @@ class Prior {
   void count_lengths(const graph::DataGraph& graph, const BytesOf& bytes);
 
   unsigned batches_ = 0;
+  std::uint64_t edges_ = 0;            // that the graph had when its lists were counted
   std::vector<StoredVertex> longest_;  // ascending
-  struct Length {                      // lists of about a length
-    double lists = 0;
+  struct Lists {
+    double count = 0;
     double bytes = 0;
-    double times = 0;  // found in this batch
-    double mean = 0;   // look-ups expected of one of them
+    void add(const Lists& more) noexcept {
+      count += more.count;
+      bytes += more.bytes;
+    }
+  };
+  struct Length {   // lists of about a length
+    Lists counted;  // of the graph, some batches ago
+    Lists found;    // in this batch
+    double times = 0;
+    double mean = 0;  // look-ups expected of one of them; 0 where there is none as far as is known
+    [[nodiscard]] Lists lists() const noexcept {
+      return {std::max(counted.count, found.count), std::max(counted.bytes, found.bytes)};
+    }
   };
   static constexpr std::size_t lengths_per_doubling = 4;
   [[nodiscard]] static std::size_t length_of(std::size_t bytes) noexcept;

@@ -158,6 +158,86 @@ TEST(Prior, LearnsWhichLengthsAreLookedUp) {
   EXPECT_GT(times[50], times[51]) << "that was found";
 }
 
+// What was counted of the graph is some batches old: lists that are longer now than any was then are expected all the same.
+TEST(Prior, ExpectsListsThatHaveOutgrownWhatWasCounted) {
+  WorldOptions options;
+  options.vertices = 102;
+  options.edges = options.inserted = options.removed = 0;
+  World world(options, 1);
+  world.make_star(0, 101);
+  world.add(parse_pattern("(a)--(b)--(c)", "test"));
+  world.stage();
+  Workers workers(1);
+  Prior prior(workers);
+  std::size_t hub = 900;
+  const auto bytes = [&](const StoredVertex& v) -> std::size_t {
+    return v.store != graph::StoreKind::base ? 0 : v.vertex == 0 ? hub : 1;
+  };
+  const std::vector<Access> leaves{{at(3), 500}, {at(7), 500}};
+  const std::vector<Access> with_hub{{at(0), 500}, {at(3), 500}};
+  ASSERT_EQ(prior.temper(world.graph, leaves, bytes, 900).size(), 3);
+  hub = 90'000;
+  const auto given = [](double mean, double found) { return (1 + found) / (1 / mean + 1.0 / 500); };
+  const auto unfound = prior.temper(world.graph, leaves, bytes, 900);
+  ASSERT_EQ(unfound.size(), 3) << "the hub is the longest as it was";
+  EXPECT_EQ(unfound[0].at, at(0));
+  EXPECT_NEAR(unfound[0].times, given(given(1000 * 90'000 / 91'001.0, 0), 0), 1e-6) << "by its share of all bytes";
+  const auto found = prior.temper(world.graph, with_hub, bytes, 900);
+  ASSERT_EQ(found.size(), 2);
+  EXPECT_EQ(found[0].at, at(0));
+  EXPECT_NEAR(found[0].times, given(given(1000 * 90'000 / 91'001.0, 1), 1), 1e-6);
+  EXPECT_GT(found[0].times, found[1].times);
+}
+
+// A class that had one list and now has many does not expect of each what it expects of all.
+TEST(Prior, SharesWhatALengthMakesExpectAmongAllListsThatAreFound) {
+  WorldOptions options;
+  options.vertices = 102;
+  options.edges = options.inserted = options.removed = 0;
+  World world(options, 1);
+  world.make_star(0, 101);
+  world.add(parse_pattern("(a)--(b)--(c)", "test"));
+  world.stage();
+  Workers workers(1);
+  Prior prior(workers);
+  VertexId grown = 1;  // vertices below have long lists
+  const auto bytes = [&](const StoredVertex& v) -> std::size_t {
+    return v.store != graph::StoreKind::base ? 0 : v.vertex < grown ? 1000 : 1;
+  };
+  std::vector<Access> found;
+  for (VertexId v = 0; v < 50; ++v) found.push_back({at(v), 10});
+  static_cast<void>(prior.temper(world.graph, found, bytes, 1000));
+  grown = 50;
+  const auto expected = prior.temper(world.graph, found, bytes, 1000);
+  ASSERT_EQ(expected.size(), 50);
+  double all = 0;
+  for (const Access& access : expected) all += access.times;
+  EXPECT_NEAR(all, 500, 10);
+}
+
+TEST(Prior, FollowsAGraphThatGrowsFromNothing) {
+  WorldOptions options;
+  options.vertices = 102;
+  options.edges = options.inserted = options.removed = 0;
+  World world(options, 1);
+  world.add(parse_pattern("(a)--(b)--(c)", "test"));
+  world.graph.resolve_all();
+  Workers workers(1);
+  Prior prior(workers);
+  const auto bytes = [&](const StoredVertex& v) -> std::size_t {
+    return v.store != graph::StoreKind::base ? 0 : 4 * std::size_t{world.graph.degree(v.vertex)};
+  };
+  EXPECT_THAT(prior.temper(world.graph, std::vector<Access>{{at(3), 10}}, bytes, 400), IsEmpty());
+  world.make_star(0, 101);
+  world.stage();
+  const auto expected = prior.temper(world.graph, std::vector<Access>{{at(3), 10}, {at(7), 10}}, bytes, 400);
+  ASSERT_EQ(expected.size(), 3);
+  EXPECT_EQ(expected[0].at, at(0)) << "never found, but by now the longest";
+  EXPECT_GT(expected[0].times, expected[1].times);
+  EXPECT_EQ(expected[1].at, at(3));
+  EXPECT_EQ(expected[2].at, at(7));
+}
+
 TEST(Selector, RemembersWhatItSelected) {
   const auto bytes = [](const StoredVertex&) -> std::size_t { return 10; };
   Workers workers(1);
