@@ -92,12 +92,13 @@ class GpuMatcher final : public match::Matcher {
   }
 
  private:
-  // False, and nothing was added, where the graph has room on the devices and the lists that stand in for it have not.
+  // False, and nothing was added, where the graph has room on the devices and the lists that stand in for it have not, or where
+  // kernels cannot read these.
   bool match_on_devices(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
                         std::span<const PassWork> passes, std::span<const QueryTask> tasks, const match::Programs& programs,
                         std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) {
     const std::uint64_t lent = graph.lent() == nullptr ? 0 : graph.lent()->mark().store;
-    if (lent != 0 && lent == refused_) return false;
+    if (lent != 0 && (lent == refused_ || !mirrors_.can_read())) return false;
     for (;;) {
       try {
         const auto estimating = Clock::now();

@@ -19,7 +19,7 @@ constexpr std::size_t reserve_bytes = std::size_t{1} << 30;
 // Of a whole graph's first portion, which is a small one.
 constexpr double first_walks = 0x1p12;
 
-// Whether the number of walks is free to follow what matching takes.
+// Whether the number of walks is free to follow what matching takes. That of paper and formula only ends by it.
 bool follows_time(const GpuOptions& options) {
   return options.walks == 0 && (options.walk_count == WalkCount::even || options.walk_count == WalkCount::fixed);
 }
@@ -32,6 +32,8 @@ estimate::Options estimator_options(const GpuOptions& options) {
     made.walks = options.walks;
   } else if (follows_time(options)) {
     made.first = first_walks;
+  } else {
+    made.share = std::numeric_limits<double>::infinity();
   }
   made.method = options.walk_count == WalkCount::even ? estimate::Method::even : estimate::Method::walks;
   if (options.walk_count == WalkCount::paper) made.count = estimate::WalkCount::paper;
@@ -88,7 +90,8 @@ void Mirrors::open(const graph::DataGraph& graph, std::span<const graph::Resolve
     const bool depends = options_.policy == CachePolicy::automatic || options_.policy == CachePolicy::resident;
     const bool again =
         depends && whole && !all_fits_ && (changed(graph::StoreKind::base) || changed(graph::StoreKind::derived));
-    if (!again) return;
+    const bool outgrown = graph.lent() == nullptr && !can_read();
+    if (!again && !outgrown) return;
     close_devices();
   }
   choose_policy(graph, whole);
@@ -118,6 +121,8 @@ void Mirrors::choose_policy(const graph::DataGraph& graph, bool by_reads) {
   }
   policy_ = resident ? CachePolicy::resident : CachePolicy::random_walk;
 }
+
+bool Mirrors::can_read() const { return storage_ == Storage::resident || readable(); }
 
 // Whether kernels can read the graph where it lies.
 bool Mirrors::readable() const { return managed_ || (pinned_ != nullptr && pinned_->registered()); }
@@ -219,7 +224,7 @@ const GraphView* Mirrors::resident() {
 }
 
 void Mirrors::matched(double seconds) {
-  if (follows_time(options_)) estimator_.matched(seconds);
+  if (options_.walks == 0) estimator_.matched(seconds);
 }
 
 void Mirrors::measure() {

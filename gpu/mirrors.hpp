@@ -54,6 +54,9 @@ class Mirrors {
   [[nodiscard]] const GraphView* resident();
   /// Whether the graph was found to fit the devices as a whole, or nobody asked.
   [[nodiscard]] bool holds_all() const noexcept { return all_fits_; }
+  /// Whether kernels can read all that the devices do not hold: memory that came since they were opened may not have been
+  /// registered. After open this holds but for lists that stand in for the graph's.
+  [[nodiscard]] bool can_read() const;
   [[nodiscard]] std::span<const std::unique_ptr<Device>> devices() const noexcept { return devices_; }
   [[nodiscard]] std::size_t bytes() const noexcept;
   /// Adds what the caches did.

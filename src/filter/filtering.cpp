@@ -1,6 +1,7 @@
 #include "filter/filtering.hpp"
 
 #include <chrono>
+#include <new>
 #include <set>
 
 namespace deltamatch::filter {
@@ -28,6 +29,16 @@ double scanned(const plan::BoundQuery& query) {
   auto entries = static_cast<double>(query.graph().base().vertices());
   for (const graph::ReadingId reading : readings) entries += static_cast<double>(query.graph().figures(reading).entries);
   return entries;
+}
+
+// Null where there is no room for them where the graph's lists are: matching does without.
+std::unique_ptr<PrunedLists> make_lists(const plan::BoundQuery& query, const Candidates& candidates, Numbering numbering,
+                                        Workers& workers, const std::atomic<bool>& stop) {
+  try {
+    return std::make_unique<PrunedLists>(query, candidates, numbering, workers, stop);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 }  // namespace
@@ -63,8 +74,8 @@ void Filtering::run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how
   if (!over() && how != Filter::label) take("unite", candidates, [&] { candidates.unite(little_apart); });
   const bool worthwhile = static_cast<double>(candidates.left().edges) <= most_edges * static_cast<double>(edges);
   if (!over() && (!automatic || worthwhile || numbering == Numbering::by_degree)) {
-    lists_ = std::make_unique<PrunedLists>(query, candidates, numbering, workers, stop);
-    if (!stop.load(std::memory_order_relaxed)) {
+    lists_ = make_lists(query, candidates, numbering, workers, stop);
+    if (lists_ && !stop.load(std::memory_order_relaxed)) {
       lists_->lend(query, graph);
       report_.used = true;
       report_.entries = lists_->entries();

@@ -18,7 +18,7 @@ class Filtering {
   /// Filters, and where that is worth it lets the query, whose graph this is, read candidates only. Nothing is staged, the
   /// readings are resolved. Once `stop` is set, it ends soon and leaves the query as it is.
   /// With vertices numbered by degree it always reads its own lists; then what is matched are these numbers. Steps run
-  /// `elsewhere` where that is not null and takes them.
+  /// `elsewhere` where that is not null and takes them. Where there is no memory for the lists the query reads the graph.
   void run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how, Numbering numbering, Workers& workers,
            const std::atomic<bool>& stop, CandidateSteps* elsewhere = nullptr);
 

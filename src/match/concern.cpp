@@ -1,6 +1,9 @@
 #include "match/concern.hpp"
 
 #include <algorithm>
+#include <iterator>
+
+#include "match/intersect.hpp"
 
 namespace deltamatch::match {
 
@@ -53,6 +56,10 @@ bool may_be_root(const QueryTask& task, VertexId vertex, std::span<const graph::
   });
 }
 
+Concern::Concern(const graph::DataGraph& graph, std::span<const QueryTask> tasks,
+                 std::span<const graph::Resolved> resolved) noexcept
+    : graph_(&graph), tasks_(tasks), resolved_(resolved), lent_(std::ranges::any_of(resolved, &graph::Resolved::lent)) {}
+
 std::span<const PlanRef> Concern::of(const graph::Edge& anchor) {
   const auto from_tail = graph_->directed() ? graph::Direction::out : graph::Direction::both;
   const auto from_head = graph_->directed() ? graph::Direction::in : graph::Direction::both;
@@ -66,7 +73,25 @@ std::span<const PlanRef> Concern::of(const graph::Edge& anchor) {
     last_ = &at->second;
     last_key_ = key;
   }
-  return *last_;
+  if (!lent_) return *last_;
+  held_.clear();
+  std::ranges::copy_if(*last_, std::back_inserter(held_), [&](const PlanRef& plan) { return holds(plan, anchor); });
+  return held_;
+}
+
+// Whether the lists that the query reads hold the anchor in the plan's orientation: those that are lent may lack it.
+bool Concern::holds(const PlanRef& ref, const graph::Edge& anchor) const {
+  const QueryTask& task = tasks_[ref.task];
+  const plan::Plan& plan = task.plans->plans[ref.plan];
+  const auto& reading = task.query->edges[plan.anchor.edge].reading;
+  const auto there = [&](graph::ReadingId id, VertexId vertex, VertexId neighbour) {
+    const graph::Resolved& where = resolved_[id];
+    if (!where.lent) return true;
+    const auto list = where.store->ids(vertex, where.relation);
+    return contains(list.data(), list.size(), neighbour);
+  };
+  return there(reading[plan.anchor.reversed ? 1 : 0], anchor.tail, anchor.head) &&
+         there(reading[plan.anchor.reversed ? 0 : 1], anchor.head, anchor.tail);
 }
 
 std::vector<PlanRef> Concern::find_plans(LabelId label, LabelId tail, LabelId head) const {
@@ -75,7 +100,7 @@ std::vector<PlanRef> Concern::find_plans(LabelId label, LabelId tail, LabelId he
     const plan::BoundQuery& query = *tasks_[t].query;
     for (std::uint32_t p = 0; p < tasks_[t].plans->plans.size(); ++p) {
       const plan::Plan& plan = tasks_[t].plans->plans[p];
-      // Lent lists hold no others, and may number vertices in their own way.
+      // Lent lists may number vertices in their own way: whether they hold an anchor is looked up.
       const bool labelled = resolved_[query.edges[plan.anchor.edge].reading[0]].lent ||
                             (plan::admits(query.labels[plan.tail], tail) && plan::admits(query.labels[plan.head], head));
       if (!plan::admits(query.edges[plan.anchor.edge].labels, label) || !labelled || is_barren(plan, resolved_)) {

@@ -27,18 +27,20 @@ struct PlanRef {
 /// Valid while the graph's readings stay resolved as they are. The arguments outlive it.
 class Concern {
  public:
-  Concern(const graph::DataGraph& graph, std::span<const QueryTask> tasks, std::span<const graph::Resolved> resolved) noexcept
-      : graph_(&graph), tasks_(tasks), resolved_(resolved) {}
+  Concern(const graph::DataGraph& graph, std::span<const QueryTask> tasks, std::span<const graph::Resolved> resolved) noexcept;
 
-  /// Ascending by task and plan; valid until the next call.
+  /// Ascending by task and plan; valid until the next call. Where lists are lent, a search in two of them for each plan.
   std::span<const PlanRef> of(const graph::Edge& anchor);
 
  private:
   [[nodiscard]] std::vector<PlanRef> find_plans(LabelId label, LabelId tail, LabelId head) const;
+  [[nodiscard]] bool holds(const PlanRef& plan, const graph::Edge& anchor) const;
 
   const graph::DataGraph* graph_;
   std::span<const QueryTask> tasks_;
   std::span<const graph::Resolved> resolved_;
+  bool lent_;
+  std::vector<PlanRef> held_;
   boost::unordered_flat_map<std::uint64_t, std::vector<PlanRef>> known_;
   std::uint64_t last_key_ = 0;
   const std::vector<PlanRef>* last_ = nullptr;

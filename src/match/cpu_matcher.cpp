@@ -242,7 +242,6 @@ class CpuMatcher final : public Matcher {
         split_ = split_ || shares > 1;
       }
       for (const PlanRef& plan : plans) {
-        if (!holds_anchor(tasks[plan.task], plan.plan, anchor, resolved)) continue;
         for (std::uint32_t s = 0; s < shares; ++s) pieces_.push_back({i, plan, {s, shares}});
       }
     }
@@ -264,21 +263,6 @@ class CpuMatcher final : public Matcher {
       }
     }
     shares_.assign(split_ ? pieces_.size() : 0, {});
-  }
-
-  /// Whether the lists that the query reads hold the anchor in the plan's orientation: those that are lent may lack it.
-  static bool holds_anchor(const QueryTask& task, std::uint32_t index, const graph::Edge& anchor,
-                           std::span<const graph::Resolved> resolved) {
-    const plan::Plan& plan = task.plans->plans[index];
-    const auto& reading = task.query->edges[plan.anchor.edge].reading;
-    const auto holds = [&](graph::ReadingId id, VertexId vertex, VertexId neighbour) {
-      const graph::Resolved& where = resolved[id];
-      if (!where.lent) return true;
-      const auto list = where.store->ids(vertex, where.relation);
-      return contains(list.data(), list.size(), neighbour);
-    };
-    return holds(reading[plan.anchor.reversed ? 1 : 0], anchor.tail, anchor.head) &&
-           holds(reading[plan.anchor.reversed ? 0 : 1], anchor.head, anchor.tail);
   }
 
   static void merge(const QueryResult& from, QueryResult& into) {

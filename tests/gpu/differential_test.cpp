@@ -266,7 +266,10 @@ std::vector<std::string> whole_patterns(const Shape& shape) {
                                     "(a)--(b), (a)--(c), (a)--(d)", "(a)--(b)--(c)--(d)--(a), (a)--(e)--(b)"};
   if (shape.directed) patterns.insert(patterns.end(), {"(a)-->(b)-->(c)-->(a)", "(a)-->(b)-->(a), (b)-->(c)"});
   if (shape.vertex_labels > 0) {
-    patterns.insert(patterns.end(), {"(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)", "(a:V0|V1)--(b:V1)--(c)--(a), (c)--(d:V0)"});
+    patterns.insert(patterns.end(),
+                    {"(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)", "(a:V0|V1)--(b:V1)--(c)--(a), (c)--(d:V0)",
+                     // Anchors that fit in one orientation only, with nothing else to read at their misfit ends.
+                     "(a:V0)--(b:V1)", "(c)--(d:V0), (c)--(e)", "(c)--(d:V0|V1), (c)--(e:V1)"});
   }
   if (shape.edge_labels > 0) {
     patterns.insert(patterns.end(), {"(a)-[:E0]-(b), (a)-[:E1]-(b), (b)--(c)", "(a)-[:E0]-(b)-[:E1]-(c)-[:E0|E1]-(a)"});
@@ -512,8 +515,7 @@ TEST(GpuSharing, SmallBatches) {
 // Several GPUs share a batch's anchors; one device twice is as good a test of the sharing.
 TEST(GpuSeveralDevices, EqualOne) {
   DELTAMATCH_NEEDS_GPU();
-  std::vector<int> devices;
-  for (int i = 0; i < gpu_count(); ++i) devices.push_back(i);
+  std::vector<int> devices = gpu_devices();
   if (devices.size() == 1) devices.push_back(0);
   const Shape shape{5000, 60000, 3, 0, false, 1.5, 0};
   Engine one({.directed = false, .backend = make_gpu_backend({.memory = std::size_t{1} << 26})});

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "match/concern.hpp"
 #include "unit/filter/support.hpp"
 
 namespace deltamatch::filter {
@@ -52,6 +53,53 @@ TEST_F(Filters, KeepListsApartWhereTheyTakeMuchOut) {
   run(f, Filter::degree);
   EXPECT_EQ(filtering_.take_report().steps.back().candidates, (std::vector<std::uint64_t>{2, 4, 2, 4}));
   EXPECT_GT(readings(f.query()).size(), 1);
+}
+
+// Lent lists are apart by query vertex: an anchor matters to plans whose ends it fits, in their orientation.
+TEST_F(Filters, AnchorsConcernPlansWhoseListsHoldThem) {
+  Fixture f(false, {"A", "B", "A", "B", "B"}, {{0, 1, ""}, {0, 2, ""}, {0, 3, ""}, {1, 4, ""}}, "(c)--(d:A), (c)--(e)");
+  for (const bool filtered : {false, true}) {
+    if (filtered) run(f, Filter::label);
+    const plan::QueryPlans plans = plan::make_delta_plans(f.query());
+    const match::QueryTask task{&f.query(), &plans, false};
+    const std::vector<graph::Resolved> resolved = f.graph().resolved();
+    match::Concern concern(f.graph(), {&task, 1}, resolved);
+    const auto to_d = [&](VertexId tail, VertexId head) {  // of those whose anchor is c to d, or back
+      std::vector<std::uint32_t> ends;
+      for (const match::PlanRef& ref : concern.of({tail, head, f.graph().edge_labels.intern("")})) {
+        const plan::Plan& plan = plans.plans[ref.plan];
+        if (plan.anchor.edge == 0) ends.push_back(plan.tail);
+      }
+      return ends;
+    };
+    EXPECT_EQ(to_d(0, 1), (std::vector<std::uint32_t>{1})) << "only the tail can be d";
+    EXPECT_EQ(to_d(1, 4), (std::vector<std::uint32_t>{}));
+    EXPECT_EQ(to_d(0, 2).size(), 2);
+  }
+}
+
+// As unified memory does beyond what a device holds.
+class FewSlabs final : public graph::SlabAllocator {
+ public:
+  void* allocate(std::size_t bytes) override {
+    if (full) throw std::bad_alloc();
+    return graph::heap_slabs().allocate(bytes);
+  }
+  void release(void* slab, std::size_t bytes) noexcept override { graph::heap_slabs().release(slab, bytes); }
+  bool full = false;
+};
+
+TEST_F(Filters, LeaveTheGraphWhereThereIsNoRoomForLists) {
+  FewSlabs slabs;
+  Fixture f(false, {"A", "B", "A", "B"}, {{0, 1, ""}, {1, 2, ""}, {2, 3, ""}}, "(a:A)--(b:B)", MatchMode::isomorphism, slabs);
+  const std::set<graph::ReadingId> before = readings(f.query());
+  slabs.full = true;
+  run(f, Filter::degree);
+  EXPECT_EQ(readings(f.query()), before);
+  EXPECT_FALSE(filtering_.take_report().used);
+  slabs.full = false;
+  run(f, Filter::degree);
+  EXPECT_NE(readings(f.query()), before) << "there were lists to make";
 }
 
 TEST_F(Filters, GiveTheGraphBack) {

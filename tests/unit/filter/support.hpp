@@ -21,8 +21,8 @@ struct DataEdge {
 class Fixture {
  public:
   Fixture(bool directed, const std::vector<std::string>& labels, const std::vector<DataEdge>& edges, const std::string& pattern,
-          MatchMode mode = MatchMode::isomorphism)
-      : graph_(std::make_unique<graph::DataGraph>(directed, false)) {
+          MatchMode mode = MatchMode::isomorphism, graph::SlabAllocator& slabs = graph::heap_slabs())
+      : graph_(std::make_unique<graph::DataGraph>(directed, false, slabs)) {
     for (std::size_t v = 0; v < labels.size(); ++v) {
       graph_->dictionary.create(Id(static_cast<std::int64_t>(v)), graph_->vertex_labels.intern(labels[v]));
     }
