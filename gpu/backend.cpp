@@ -33,7 +33,11 @@ class GpuBackend final : public Backend {
  public:
   explicit GpuBackend(const GpuOptions& options) : options_(options) {
     check_walks(options_);
-    if (options_.devices.empty()) throw Error(ErrorKind::configuration, "devices", "none are named", "name at least one");
+    if (options_.devices.empty()) {
+      const std::vector<int> all = gpu_devices();
+      if (all.empty()) throw Error(ErrorKind::runtime, "GPU", gpu_absence(), "match on the CPU");
+      options_.devices = {all.front()};
+    }
     for (const int device : options_.devices) gpu::probe(device);
     gpu::check(cudaSetDevice(options_.devices.front()), "cudaSetDevice");
     switch (options_.policy) {
@@ -85,7 +89,23 @@ class GpuBackend final : public Backend {
 
 }  // namespace
 
-int gpu_count() { return static_cast<int>(gpu::devices().size()); }
+std::vector<int> gpu_devices() {
+  std::vector<int> usable;
+  for (const gpu::Device& device : gpu::devices()) {
+    if (device.has_code) usable.push_back(device.ordinal);
+  }
+  return usable;
+}
+
+std::string gpu_absence() {
+  std::string all;
+  for (const gpu::Device& device : gpu::devices()) {
+    if (device.has_code) return {};
+    all += (all.empty() ? "" : ", ") + device.name + " (" + std::to_string(device.major) + "." + std::to_string(device.minor) +
+           ")";
+  }
+  return all.empty() ? "no CUDA device is found" : "this build has no code for what is there: " + all;
+}
 
 std::shared_ptr<Backend> make_gpu_backend(const GpuOptions& options) { return std::make_shared<GpuBackend>(options); }
 

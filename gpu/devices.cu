@@ -21,6 +21,12 @@ __global__ void sum_of_thread_numbers(unsigned long long* total) {
 
 }  // namespace
 
+bool has_code_for(int major, int minor) noexcept {
+  // What code was made for, ascending. The oldest runs, or is translated, on all that is later.
+  constexpr int architectures[] = {__CUDA_ARCH_LIST__};
+  return 100 * major + 10 * minor >= architectures[0];
+}
+
 std::vector<Device> devices() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
@@ -33,7 +39,8 @@ std::vector<Device> devices() {
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
-    found.push_back({ordinal, properties.name, properties.major, properties.minor, properties.totalGlobalMem});
+    found.push_back({ordinal, properties.name, properties.major, properties.minor, properties.totalGlobalMem,
+                     has_code_for(properties.major, properties.minor)});
   }
   return found;
 }

@@ -13,7 +13,11 @@ struct Device {
   int major = 0;  ///< compute capability
   int minor = 0;
   std::size_t bytes = 0;  ///< of device memory
+  bool has_code = false;  ///< this build holds code for it, if only to be translated by the driver
 };
+
+/// Whether this build holds code for devices of a compute capability, or code that drivers translate for them.
+[[nodiscard]] bool has_code_for(int major, int minor) noexcept;
 
 /// The devices of this process in order of their ordinals; none where there is no driver or no device. Throws Error where CUDA
 /// fails in any other way.

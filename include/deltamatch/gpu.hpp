@@ -54,7 +54,7 @@ struct GpuOptions {
   static constexpr double least_walks = 0x1p10;
   static constexpr double most_walks = 0x1p22;
 
-  std::vector<int> devices{0};  ///< CUDA ordinals; a batch's anchors are split over them
+  std::vector<int> devices;  ///< CUDA ordinals; a batch's anchors are split over them. Empty: the first of gpu_devices()
   CachePolicy policy = CachePolicy::automatic;
   std::size_t memory = 0;  ///< bytes of each device for neighbour lists; 0: what is free, less a reserve for matching
   /// Random walks for each batch, from least_walks to most_walks; 0: as many as take a twentieth of the time of matching. To be
@@ -66,8 +66,11 @@ struct GpuOptions {
   GpuTesting testing{};
 };
 
-/// How many devices there are that this build has code for.
-[[nodiscard]] int gpu_count();
+/// CUDA ordinals of the devices that this build has code for, ascending.
+[[nodiscard]] std::vector<int> gpu_devices();
+
+/// Why there are none, for a message; empty where there are.
+[[nodiscard]] std::string gpu_absence();
 
 /// Throws Error where a device does not exist or cannot be used, or options make no sense.
 [[nodiscard]] std::shared_ptr<Backend> make_gpu_backend(const GpuOptions& options = {});

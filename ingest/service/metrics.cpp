@@ -117,6 +117,10 @@ struct Metrics::Series {
   Gauge& edges = gauges(registry, "deltamatch_graph_edges", "Edges of the data graph.").Add({});
   Gauge& vertices = gauges(registry, "deltamatch_graph_vertices", "Vertices of the data graph.").Add({});
   Gauge& bytes = gauges(registry, "deltamatch_graph_bytes", "Bytes of lists and dictionary of the data graph.").Add({});
+  Family<Counter>& gpu_look_ups = counters(registry, "deltamatch_gpu_look_ups_total",
+                                           "Lists that kernels looked up in device memory (hit) or host memory (miss).");
+  Family<Counter>& gpu_copied = counters(registry, "deltamatch_gpu_copied_bytes_total", "Bytes sent to GPUs in bulk.");
+  Family<Gauge>& gpu_cached = gauges(registry, "deltamatch_gpu_cached_bytes", "Bytes of lists in device memory.");
   Family<Gauge>& watermark =
       gauges(registry, "deltamatch_watermark_seconds", "Event time up to which the stream is complete, since the epoch.");
 
@@ -206,6 +210,14 @@ void Metrics::graph(const GraphStatistics& graph) {
   series_->edges.Set(static_cast<double>(graph.edges));
   series_->vertices.Set(static_cast<double>(graph.vertices));
   series_->bytes.Set(static_cast<double>(graph.bytes));
+}
+
+void Metrics::cache(const CacheStatistics& cache) {
+  const std::lock_guard lock(series_->raising_mutex);
+  raise_to(series_->gpu_look_ups.Add({{"result", "hit"}}), cache.hits);
+  raise_to(series_->gpu_look_ups.Add({{"result", "miss"}}), cache.misses);
+  raise_to(series_->gpu_copied.Add({}), cache.copied_bytes);
+  series_->gpu_cached.Add({}).Set(static_cast<double>(cache.cached_bytes));
 }
 
 void Metrics::watermark(Timestamp watermark) { series_->watermark.Add({}).Set(static_cast<double>(watermark) * 1e-6); }

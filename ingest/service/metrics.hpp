@@ -37,6 +37,8 @@ class Metrics {
   /// The query does not stand any more: its series end, until a batch tells of it again.
   void forget_query(std::string_view name);
   void graph(const GraphStatistics& graph);
+  /// Of an engine that matches on GPUs, as it stands.
+  void cache(const CacheStatistics& cache);
   void watermark(Timestamp watermark);
 
   /// Partitions that were read and are not there now.

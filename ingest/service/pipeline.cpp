@@ -301,12 +301,22 @@ void Pipeline::submit(Commit&& commit) {
     status_.updates += commit.consumed;
     status_.graph = engine_.graph();
     status_.queries = commit.mark.queries;
+    if (context_.options.engine.backend) tell_cache();
   }
   if (reader_) context_.metrics.partitions_missing(reader_->missing());
   for (const Suppressed& suppressed : router_.take_suppressed()) {
     context_.metrics.alerts_suppressed(suppressed.query, suppressed.sink, suppressed.count);
   }
   committer_->submit(std::move(commit));
+}
+
+/// With the mutex held.
+void Pipeline::tell_cache() {
+  CacheStatistics now = engine_.cache();
+  if (!now.notice.empty() && (!status_.cache || status_.cache->notice != now.notice)) {
+    context_.journal.tell(Level::warn, "GPUs match otherwise than asked for", {{"why", now.notice}});
+  }
+  status_.cache = std::move(now);
 }
 
 /// In the committer's thread.

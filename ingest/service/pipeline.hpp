@@ -65,6 +65,7 @@ class Pipeline {
     std::uint64_t processed = 0;  ///< batches
     std::uint64_t updates = 0;
     GraphStatistics graph;
+    std::optional<CacheStatistics> cache;  ///< where a GPU matches
     std::vector<ActiveQuery> queries;
     std::map<std::string, DeliveryStatistics, std::less<>> sinks;
     SnapshotStatistics snapshots;
@@ -88,6 +89,7 @@ class Pipeline {
   [[nodiscard]] Offsets ends_before(const InputBatch& batch, std::size_t update) const;
   void collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit);
   void submit(Commit&& commit);
+  void tell_cache();
   void committed(Commit&& commit);
   void finish();
   void make_sure_of_ownership();

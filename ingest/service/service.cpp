@@ -49,6 +49,10 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   out["time"] = status.committed.watermark ? nlohmann::json(*status.committed.watermark) : nlohmann::json();
   out["updates"] = status.updates;
   out["graph"] = {{"vertices", status.graph.vertices}, {"edges", status.graph.edges}, {"bytes", status.graph.bytes}};
+  if (status.cache) {
+    out["gpu"] = {{"hits", status.cache->hits}, {"misses", status.cache->misses}, {"cached_bytes", status.cache->cached_bytes}};
+    if (!status.cache->notice.empty()) out["gpu"]["notice"] = status.cache->notice;
+  }
   out["queries"] = nlohmann::json::array();
   for (const ActiveQuery& query : status.queries) out["queries"].push_back(query.name);
   out["sinks"] = nlohmann::json::object();
@@ -350,6 +354,7 @@ std::string Service::Impl::metrics_text() {
   if (working) {
     const Pipeline::Status now = working->status();
     metrics.graph(now.graph);
+    if (now.cache) metrics.cache(*now.cache);
     for (const auto& [name, sink] : now.sinks) metrics.sink(name, sink);
     for (const kafka::Progress& at : now.input) {
       if (at.end >= 0) metrics.consumer_lag(at.id, std::max<std::int64_t>(0, at.end - at.seen));

@@ -1,11 +1,15 @@
 #include "cli/backend.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/option_kinds.hpp"
+#include "cli/output.hpp"
 #include "deltamatch/error.hpp"
 
 namespace deltamatch::cli {
@@ -37,20 +41,25 @@ auto choices(const Table& table) {
 
 }  // namespace
 
-void add_backend_options(const Command& command, BackendOptions& options) {
+void warn_on_stderr(const std::string& text) { print_err(fmt::format("deltamatch: {}\n", text)); }
+
+void add_backend_options(const Command& command, BackendOptions& options, GpuUse use) {
   add_choice(command, "--backend", options.kind, "Where matching runs (default: auto, a GPU where there is one)",
              choices(backend_names))
       .group("Running");
   const std::string group = "GPU";
-  add_choice(command, "--gpu-policy", options.policy, "Which neighbour lists lie in device memory (default: auto)",
-             choices(cache_policy_names))
-      .group(group);
-  add_size(command, "--gpu-memory", options.memory, "Device memory for neighbour lists, e.g. 8G (default: what is free)")
+  add_size(command, "--gpu-memory", options.memory,
+           use == GpuUse::counts ? "Memory of each device to count in, e.g. 8G (default: what is free)"
+                                 : "Memory of each device for neighbour lists, e.g. 8G (default: what is free)")
       .group(group);
   command
       .add_value(
           "--devices", [&options](const std::string& text) { options.devices = parse_devices(text); },
           "GPUs that share the work, e.g. 0,1 (default: 0)", "LIST")
+      .group(group);
+  if (use == GpuUse::counts) return;
+  add_choice(command, "--gpu-policy", options.policy, "Which neighbour lists lie in device memory (default: auto)",
+             choices(cache_policy_names))
       .group(group);
   add_fraction(command, "--walks", options.walks,
                "Random walks that estimate what is hot in each batch (default: at most 65536)", GpuOptions::least_walks,
@@ -69,29 +78,36 @@ void add_backend_options(const Command& command, BackendOptions& options) {
 std::shared_ptr<Backend> make_backend(const BackendOptions& options, const BackendWords& words) {
   using Kind = BackendOptions::Kind;
   if (const auto objected = objection(options, words.backend)) {
-    throw Error(ErrorKind::usage, words.backend + (options.kind == Kind::cpu ? "cpu" : "gpu"), objected->what,
+    const char* kind = options.kind == Kind::cpu ? "cpu" : "gpu";
+    throw Error(ErrorKind::usage, options.kind == Kind::automatic ? "options of GPUs" : words.backend + kind, objected->what,
                 objected->remedy);
   }
 #ifdef DELTAMATCH_WITH_GPU
   if (options.kind == Kind::cpu) return nullptr;
-  const int count = gpu_count();
-  if (count == 0) {
-    if (options.kind == Kind::automatic && !options.tunes_gpu()) return nullptr;
-    throw Error(options.kind == Kind::gpu ? words.backend + "gpu" : "options of GPUs", "no CUDA device is found",
-                "see nvidia-smi, or use " + words.backend + "cpu without them");
+  const bool insists = options.kind == Kind::gpu || options.tunes_gpu();
+  try {
+    const std::vector<int> usable = gpu_devices();
+    if (usable.empty()) {
+      if (!insists) return nullptr;
+      throw Error(options.kind == Kind::gpu ? words.backend + "gpu" : "options of GPUs", gpu_absence(),
+                  "see nvidia-smi, or use " + words.backend + "cpu without them");
+    }
+    for (const int device : options.devices) {
+      if (std::find(usable.begin(), usable.end(), device) != usable.end()) continue;
+      throw Error(ErrorKind::usage, words.devices, "there is no device " + std::to_string(device) + " that can be used",
+                  fmt::format("name some of {}", fmt::join(usable, ", ")));
+    }
+    return make_gpu_backend({.devices = options.devices,
+                             .policy = options.policy.value_or(CachePolicy::automatic),
+                             .memory = options.memory,
+                             .walks = options.walks,
+                             .walk_count = options.walk_count.value_or(WalkCount::even),
+                             .measure = options.measure});
+  } catch (const Error& error) {
+    if (insists) throw;
+    words.warn(fmt::format("matching runs on the CPU, since the GPU cannot be used: {}", error.what()));
+    return nullptr;
   }
-  const std::vector<int> devices = options.devices.empty() ? std::vector<int>{0} : options.devices;
-  for (const int device : devices) {
-    if (device < count) continue;
-    throw Error(ErrorKind::usage, words.devices, "there is no device " + std::to_string(device),
-                number_remedy(0, static_cast<std::uint64_t>(count - 1)));
-  }
-  return make_gpu_backend({.devices = devices,
-                           .policy = options.policy.value_or(CachePolicy::automatic),
-                           .memory = options.memory,
-                           .walks = options.walks,
-                           .walk_count = options.walk_count.value_or(WalkCount::even),
-                           .measure = options.measure});
 #else
   return nullptr;
 #endif

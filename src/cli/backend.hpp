@@ -2,6 +2,8 @@
 // them.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,15 +13,22 @@
 
 namespace deltamatch::cli {
 
-void add_backend_options(const Command& command, BackendOptions& options);
+/// What a command does on GPUs: match with cached neighbour lists, or only count with kernels that keep nothing.
+enum class GpuUse : std::uint8_t { caches_lists, counts };
 
-/// What the options are called where they were given, for messages.
+void add_backend_options(const Command& command, BackendOptions& options, GpuUse use = GpuUse::caches_lists);
+
+void warn_on_stderr(const std::string& text);
+
+/// What the options are called where they were given, for messages, and where warnings go.
 struct BackendWords {
   std::string backend = "--backend ";  ///< followed by its value
   std::string devices = "--devices";
+  std::function<void(const std::string&)> warn = warn_on_stderr;
 };
 
-/// Null for the CPU. Throws Error where a GPU is asked for and there is none, or options of GPUs are given without one.
+/// Null for the CPU. Throws Error where a GPU is asked for, or options of GPUs are given, and there is none that can be used;
+/// `auto` then warns and takes the CPU, silently where there is no device at all.
 [[nodiscard]] std::shared_ptr<Backend> make_backend(const BackendOptions& options, const BackendWords& words = {});
 
 }  // namespace deltamatch::cli

@@ -12,7 +12,8 @@ std::optional<Objection> objection(const BackendOptions& options, const std::str
   }
 #ifndef DELTAMATCH_WITH_GPU
   if (options.kind == Kind::gpu || options.tunes_gpu()) {
-    return Objection{"this program was built without GPU support", "use " + written + "cpu"};
+    return Objection{"this program was built without GPU support",
+                     options.tunes_gpu() ? "leave the options of GPUs out" : "use " + written + "cpu"};
   }
 #endif
   return std::nullopt;

@@ -86,7 +86,7 @@ void add_mining_options(const Command& command, MiningOptions& options) {
   add_json_option(command, options.json);
   command.add_flag("--csv", options.csv, "Print the counts as CSV instead of a table").group(output);
   add_duration(command, "--timeout", options.timeout, "Stop after so long, e.g. 10s").group("Running");
-  add_graph_options(command, options.graph, false);
+  add_graph_options(command, options.graph, false, GpuUse::counts);
 }
 
 Mining::Mining(const MiningOptions& options) : options_(options), progress_(options.graph.progress) {

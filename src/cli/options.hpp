@@ -81,7 +81,7 @@ void add_direction_options(const Command& command, std::optional<bool>& directed
 void add_labels_options(const Command& command, GraphOptions& options);
 /// Start graph, snapshot, vertex labels, direction, bad records, threads, backend and progress. In commands without a stream
 /// the graph is the input: its reading options are --format … instead of --graph-format ….
-void add_graph_options(const Command& command, GraphOptions& options, bool has_stream);
+void add_graph_options(const Command& command, GraphOptions& options, bool has_stream, GpuUse gpus = GpuUse::caches_lists);
 /// How the one input of a command is read, what its ids are, and bad records.
 void add_conversion_options(const Command& command, GraphOptions& common, InputOptions& input);
 /// Gives --updates.

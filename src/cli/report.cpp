@@ -49,7 +49,7 @@ void write_cache(JsonWriter& json, const CacheStatistics& cache) {
   json.key("cached_lists").number(cache.cached_lists).key("cached_bytes").number(cache.cached_bytes);
   json.key("shared_parts").number(cache.shared_parts).key("kernel_seconds").seconds(cache.kernel_seconds);
   if (!cache.notice.empty()) json.key("notice").string(cache.notice);
-  if (cache.coverage > 0) json.key("coverage").seconds(cache.coverage);
+  if (!cache.top.empty()) json.key("coverage").seconds(cache.coverage);
   json.end_object();
 }
 

@@ -155,7 +155,7 @@ bool Estimator::whole() const noexcept {
   return std::ranges::any_of(passes_, [](const match::PassWork& pass) { return pass.pass == match::Pass::whole; });
 }
 
-bool Estimator::in_time() const noexcept { return now() - started_ < options_.seconds; }
+bool Estimator::in_time() const noexcept { return !matching_ || now() - started_ < *matching_; }
 
 double Estimator::first_walks(std::span<const match::PassWork> passes) const {
   double walks = options_.walks;

@@ -53,10 +53,9 @@ struct Options {
   double round = 0x1p18;  ///< M is split into rounds of at most that many
   /// M of a whole graph's first portion, at most: before anything tells what matching takes.
   double first = std::numeric_limits<double>::infinity();
-  /// Of what matching takes, for those who tell (Estimator::matched).
+  /// Of what matching takes, for those who tell (Estimator::matched): M follows it. In any case no round but the first is begun
+  /// once walks have taken as long as matching does.
   double share = 0.05;
-  /// No round is begun later; the first one always is.
-  double seconds = std::numeric_limits<double>::infinity();
   std::uint64_t seed = 1;
   bool leaves = false;  ///< estimate the candidates of counts too
 };

@@ -98,8 +98,7 @@ TEST(GpuCliques, WithLittleMemory) {
 
 TEST(GpuCliques, OnSeveralDevices) {
   DELTAMATCH_NEEDS_GPU();
-  std::vector<int> devices;
-  for (int i = 0; i < gpu_count(); ++i) devices.push_back(i);
+  std::vector<int> devices = gpu_devices();
   if (devices.size() == 1) devices.push_back(0);
   const auto backend = make_gpu_backend({.devices = devices});
   const SimpleGraph graph = brute::skewed_graph(50000, 1000000, 2, 3);

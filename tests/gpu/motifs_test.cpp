@@ -103,8 +103,7 @@ TEST(GpuMotifs, WithLittleMemoryAndOnSeveralDevices) {
       EXPECT_TRUE(got.motifs[i].count == expected.motifs[i].count) << bytes;
     }
   }
-  std::vector<int> devices;
-  for (int i = 0; i < gpu_count(); ++i) devices.push_back(i);
+  std::vector<int> devices = gpu_devices();
   if (devices.size() == 1) devices.push_back(0);
   expect_equal(graph, 4, {}, make_gpu_backend({.devices = devices, .memory = std::size_t{1} << 30}));
 }

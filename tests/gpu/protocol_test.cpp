@@ -53,7 +53,7 @@ TEST(GpuStop, NoCountExceedsTheTruth) {
   DELTAMATCH_NEEDS_GPU();
   stop_often(GpuTables::never, {0});
   stop_often(GpuTables::always, {0});
-  stop_often(GpuTables::automatic, {0, gpu_count() > 1 ? 1 : 0});
+  stop_often(GpuTables::automatic, {0, gpu_devices().size() > 1 ? 1 : 0});
 }
 
 // What says stop is on its way beside the kernel: it must not reach the next one.
@@ -109,7 +109,7 @@ TEST(GpuPages, SmallListing) {
 // Batches that grow need more memory each time, and one device lists while another is still to be launched.
 TEST(GpuPages, SeveralDevicesListGrowingBatches) {
   DELTAMATCH_NEEDS_GPU();
-  std::vector<int> devices{0, gpu_count() > 1 ? 1 : 0};
+  std::vector<int> devices{0, gpu_devices().size() > 1 ? 1 : 0};
   GpuOptions options{.devices = devices, .memory = std::size_t{1} << 26};
   options.testing.spare_pages = 1;
   Engine cpu({.directed = false});

@@ -12,7 +12,7 @@
 namespace deltamatch::test {
 
 #define DELTAMATCH_NEEDS_GPU() \
-  if (gpu_count() == 0) GTEST_SKIP() << "no CUDA device"
+  if (gpu_devices().empty()) GTEST_SKIP() << gpu_absence()
 
 /// A policy under a budget that it can hardly live on, or can.
 struct Setting {

@@ -5,9 +5,9 @@
 #include "deltamatch/gpu.hpp"
 
 int main() {
-  const int count = deltamatch::gpu_count();
+  const bool found = !deltamatch::gpu_devices().empty();
   deltamatch::EngineOptions options;
-  if (count > 0) options.backend = deltamatch::make_gpu_backend();
+  if (found) options.backend = deltamatch::make_gpu_backend();
   const deltamatch::Engine engine(options);
-  std::printf("%s\n", count >= 0 && engine.graph().edges == 0 ? "ready" : "not ready");
+  std::printf("%s\n", found == deltamatch::gpu_absence().empty() && engine.graph().edges == 0 ? "ready" : "not ready");
 }

@@ -14,8 +14,18 @@ TEST(Devices, EachRunsTheKernelOfThisBuild) {
     EXPECT_FALSE(device.name.empty());
     EXPECT_GT(device.major, 0);
     EXPECT_GT(device.bytes, std::size_t{1} << 30);
-    probe(device.ordinal);
+    if (device.has_code) {
+      probe(device.ordinal);
+    } else {
+      EXPECT_THROW(probe(device.ordinal), Error);
+    }
   }
+}
+
+TEST(Devices, OldOnesLackCode) {
+  EXPECT_FALSE(has_code_for(3, 5));
+  EXPECT_TRUE(has_code_for(9, 0));
+  EXPECT_TRUE(has_code_for(12, 1)) << "translated by the driver";
 }
 
 TEST(Devices, OneThatDoesNotExistIsAnErrorThatNamesTheCall) {

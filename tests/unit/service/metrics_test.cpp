@@ -90,6 +90,16 @@ TEST(MetricsTest, TheRest) {
   EXPECT_FALSE(found.contains("deltamatch_snapshot_age_seconds")) << "there is none before the first snapshot";
 
   metrics.graph({.vertices = 3, .edges = 4, .bytes = 5, .adjacency_bytes = 0, .dictionary_bytes = 0});
+  EXPECT_FALSE(found.contains("deltamatch_gpu_cached_bytes")) << "there is none where the CPU matches";
+  CacheStatistics cache;
+  cache.hits = 7;
+  cache.cached_bytes = 100;
+  metrics.cache(cache);
+  cache.hits = 11;
+  cache.misses = 2;
+  cache.copied_bytes = 300;
+  cache.cached_bytes = 90;
+  metrics.cache(cache);
   metrics.consumer_lag({"payments", 3}, 17);
   metrics.consumer_lag({"payments", 3}, 12);
   metrics.bad_records(RejectReason::bad_id, 2);
@@ -116,6 +126,10 @@ TEST(MetricsTest, TheRest) {
   EXPECT_EQ(found.at("deltamatch_graph_vertices"), 3);
   EXPECT_EQ(found.at("deltamatch_graph_edges"), 4);
   EXPECT_EQ(found.at("deltamatch_graph_bytes"), 5);
+  EXPECT_EQ(found.at(R"(deltamatch_gpu_look_ups_total{result="hit"})"), 11);
+  EXPECT_EQ(found.at(R"(deltamatch_gpu_look_ups_total{result="miss"})"), 2);
+  EXPECT_EQ(found.at("deltamatch_gpu_copied_bytes_total"), 300);
+  EXPECT_EQ(found.at("deltamatch_gpu_cached_bytes"), 90);
   EXPECT_EQ(found.at(R"(deltamatch_consumer_lag{partition="3",topic="payments"})"), 12);
   EXPECT_EQ(found.at(R"(deltamatch_bad_records_total{reason="bad_id"})"), 2);
   EXPECT_EQ(found.at(R"(deltamatch_dead_letters_total{reason="too_long"})"), 1);
