@@ -13,8 +13,9 @@ namespace deltamatch::gpu {
 /// Device memory is short: callers may make do with less.
 class DeviceOutOfMemory : public Error {
  public:
-  explicit DeviceOutOfMemory(std::string_view call)
-      : Error(call, "out of device memory", "lower --gpu-memory, or see nvidia-smi for what else takes it") {}
+  explicit DeviceOutOfMemory(std::string_view what,
+                             std::string_view remedy = "lower --gpu-memory, or see nvidia-smi for what else takes it")
+      : Error(what, "out of device memory", remedy) {}
 };
 
 /// Throws DeviceOutOfMemory where that is CUDA's reason, else Error that names the call and CUDA's reason. Clears CUDA's own

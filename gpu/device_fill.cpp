@@ -260,7 +260,10 @@ void DeviceGraph::Impl::renew_pool() {
     has_pool = false;
     plan = CachePlan();
     const std::size_t limit = std::min(cache_limit, ops->free_bytes());
-    if (limit < least) throw DeviceOutOfMemory("memory for " + std::to_string(least >> 20) + " MiB of lists");
+    if (limit < least) {
+      throw DeviceOutOfMemory("memory for " + std::to_string(((least - 1) >> 20) + 1) + " MiB of lists",
+                              "raise --gpu-memory where it is given, or take another policy than resident");
+    }
     try {
       // Room to grow is taken of what others do not need.
       const std::size_t wanted = std::max(with_room(need) * sizeof(std::uint32_t), least_pool_bytes);

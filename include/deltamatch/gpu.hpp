@@ -48,6 +48,7 @@ struct GpuTesting {
   GpuTables tables = GpuTables::automatic;
   std::size_t table_memory = 0;  ///< bytes for the tables of all blocks together, as far as one gets by with them
   bool forgets = false;          ///< every batch finds an empty cache
+  bool unregistered = false;     ///< CUDA registers no host memory for the graph's lists
 };
 
 struct GpuOptions {

@@ -1,0 +1,95 @@
+// Host memory that CUDA does not register: what needs it is refused, `auto` does without.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+#include "gpu/streams.hpp"
+#include "gpu/support.hpp"
+
+namespace deltamatch {
+namespace {
+
+using test::Stream;
+
+constexpr test::Shape shape{40000, 600000, 0, 0, false, 1.5, 0};  // lists of some 5 MiB
+
+std::shared_ptr<Backend> unregistered(CachePolicy policy, std::size_t memory) {
+  return make_gpu_backend({.policy = policy, .memory = memory, .testing = {.unregistered = true}});
+}
+
+Engine engine_with(std::shared_ptr<Backend> backend, const UpdateBatch& start) {
+  Engine engine({.directed = false, .backend = std::move(backend)});
+  engine.add_query(parse_pattern("(a)--(b)--(c)--(a)", "triangle"), {.list = true});
+  engine.add_query(parse_pattern("(a)--(b)--(c)--(d)--(a)", "ring"));
+  engine.load(start, OnReject::skip);
+  return engine;
+}
+
+// Every batch is refused, says why, and changes nothing.
+void expect_refused(Engine& engine, Stream& stream, const std::vector<std::string>& says) {
+  const std::uint64_t edges = engine.graph().edges;
+  for (int b = 0; b < 2; ++b) {
+    try {
+      engine.process(stream.next(100), OnReject::skip);
+      ADD_FAILURE() << "nothing was refused";
+    } catch (const Error& error) {
+      for (const std::string& part : says) EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(engine.graph().edges, edges);
+    EXPECT_EQ(engine.batch(), 0U);
+  }
+}
+
+TEST(GpuRegistration, WhereItIsRefusedAutoKeepsTheGraphOnTheDeviceAndSaysSo) {
+  DELTAMATCH_NEEDS_GPU();
+  Stream stream(shape, 61);
+  const UpdateBatch start = stream.start();
+  Engine cpu = engine_with(nullptr, start);
+  Engine gpu = engine_with(unregistered(CachePolicy::automatic, std::size_t{64} << 20), start);
+  for (int b = 0; b < 4; ++b) {
+    const UpdateBatch batch = stream.next(500);
+    const BatchResult expected = cpu.process(batch, OnReject::skip);
+    test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch " + std::to_string(b));
+  }
+  const CacheStatistics cache = gpu.cache();
+  EXPECT_NE(cache.notice.find("cannot be registered with CUDA"), std::string::npos) << cache.notice;
+  EXPECT_NE(cache.notice.find("the graph is kept on the device"), std::string::npos) << cache.notice;
+  EXPECT_GT(cache.hits, 0U);
+  EXPECT_EQ(cache.misses, 0U) << "kernels must not read host memory";
+}
+
+TEST(GpuRegistration, WhereItIsRefusedOtherPoliciesAreWithTheReason) {
+  DELTAMATCH_NEEDS_GPU();
+  for (const CachePolicy policy : {CachePolicy::random_walk, CachePolicy::degree, CachePolicy::k_hop, CachePolicy::none}) {
+    Stream stream(shape, 62);
+    Engine gpu = engine_with(unregistered(policy, policy == CachePolicy::none ? 0 : std::size_t{64} << 20), stream.start());
+    expect_refused(gpu, stream, {"cannot be registered with CUDA", "ulimit -l", "the policy resident"});
+  }
+}
+
+// `auto` has no way left: the graph cannot be read where it lies, and there is no room for it.
+TEST(GpuRegistration, WhereItIsRefusedAndTheGraphDoesNotFitBatchesAre) {
+  DELTAMATCH_NEEDS_GPU();
+  Stream stream(shape, 63);
+  Engine gpu = engine_with(unregistered(CachePolicy::automatic, std::size_t{1} << 20), stream.start());
+  expect_refused(gpu, stream, {"MiB of lists", "out of device memory", "raise --gpu-memory"});
+  EXPECT_NE(gpu.cache().notice.find("cannot be registered with CUDA"), std::string::npos) << gpu.cache().notice;
+}
+
+// Registered or not, a resident graph reads nothing of the host.
+TEST(GpuRegistration, IsNoneOfResidentsConcern) {
+  DELTAMATCH_NEEDS_GPU();
+  Stream stream(shape, 64);
+  const UpdateBatch start = stream.start();
+  Engine cpu = engine_with(nullptr, start);
+  Engine gpu = engine_with(unregistered(CachePolicy::resident, std::size_t{64} << 20), start);
+  const UpdateBatch batch = stream.next(500);
+  const BatchResult expected = cpu.process(batch, OnReject::skip);
+  test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch");
+  EXPECT_EQ(gpu.cache().notice, "");
+}
+
+}  // namespace
+}  // namespace deltamatch
