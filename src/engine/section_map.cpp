@@ -98,7 +98,10 @@ void SectionMap::map(const FileKind& kind) {
   std::array<char, preamble_size> preamble{};
   const ssize_t there = ::pread(file.get(), preamble.data(), preamble.size(), 0);
   const std::string_view magic(preamble.data(), static_cast<std::size_t>(std::clamp<ssize_t>(there, 0, 8)));
-  if (!kind.magic.starts_with(magic)) throw Error(path_.string(), "is no " + noun);
+  if (!kind.magic.starts_with(magic)) {
+    throw Error(path_.string(), "is no " + noun,
+                "give a file of records a name that does not end in " + path_.extension().string());
+  }
   if (there < 12 || size_ < preamble_size + trailer_size) refuse(Section::end, "the file is cut short");
   const auto version = static_cast<std::uint32_t>(get_fixed(preamble.data() + 8, 4));
   if (version != kind.version) {
@@ -118,6 +121,9 @@ void SectionMap::map(const FileKind& kind) {
 }
 
 bool SectionMap::recognises(const std::filesystem::path& path, const FileKind& kind) {
+  // Asked before the file is opened: to open a pipe and to close it again takes it from its writer.
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status{};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;

@@ -1,15 +1,20 @@
 // Graph files: what is written comes back, a part of it answers queries as the whole does, and what is not sound is refused.
 #include "engine/graph_file.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <thread>
 #include <tuple>
 
 #include "deltamatch/error.hpp"
@@ -384,6 +389,22 @@ TEST_F(GraphFileTest, IsKnownByItsContentOrItsName) {
   EXPECT_FALSE(GraphFile::recognises(other));
   BulkLoader::save(engine, other);
   EXPECT_TRUE(GraphFile::recognises(other));
+}
+
+TEST_F(GraphFileTest, APipeIsNotTakenFromItsWriter) {
+  const std::filesystem::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::atomic<bool> opened = false;
+  std::jthread writer([&] {
+    const int file = ::open(pipe.c_str(), O_WRONLY | O_CLOEXEC);  // waits for a reader
+    opened = true;
+    ::close(file);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(GraphFile::recognises(pipe));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(opened);
+  ::close(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // lets the writer go
 }
 
 // Contents under checksums that are right.
