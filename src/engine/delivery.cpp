@@ -80,6 +80,11 @@ Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::
   std::vector<graph::Edge> edges(m);
   std::vector<graph::Edge> image_edges(m);
   std::vector<VertexId> image(n);
+  std::size_t matches = 0;
+  for (const std::uint32_t plan : records.plans) matches += match::ordered(task) ? 1 : task.plans->plans[plan].orbit;
+  batch.ids.reserve(matches);
+  batch.vertices.reserve(matches * n);
+  batch.edges.reserve(matches * m);
   for (std::size_t r = 0; r < records.plans.size(); ++r) {
     const std::span<const VertexId> vertices(records.words.data() + r * (n + m), n);
     const std::uint32_t* tags = vertices.data() + n;

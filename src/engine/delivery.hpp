@@ -68,7 +68,8 @@ class Delivery {
     std::vector<std::uint32_t> cause_;
   };
 
-  /// Translates records. `task.list` is set; embeddings are multiplied over the orbits of their plans.
+  /// Translates records. `task.list` is set; embeddings are multiplied over the orbits of their plans. What it gives takes no
+  /// more memory than it fills.
   [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::QueryTask& task,
                                 const match::Records& records) const;
 

@@ -19,9 +19,10 @@ constexpr std::size_t most_read_bytes = std::size_t{1} << 18;  // of one run at 
 
 std::size_t words_of(const Spool::Shape& shape) noexcept { return id_words + shape.vertices + edge_words * shape.edges; }
 
+/// That the run takes, filled or not.
 std::uint64_t bytes_of(const Delivery::Batch& run) noexcept {
-  return run.ids.size() * (sizeof run.ids[0] + sizeof run.order[0]) + run.vertices.size() * sizeof run.vertices[0] +
-         run.edges.size() * sizeof run.edges[0];
+  const auto taken = []<class T>(const std::vector<T>& of) { return of.capacity() * sizeof(T); };
+  return sizeof run + taken(run.ids) + taken(run.order) + taken(run.vertices) + taken(run.edges);
 }
 
 }  // namespace

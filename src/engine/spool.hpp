@@ -18,6 +18,9 @@
 
 namespace deltamatch::engine {
 
+/// Numbered lists of matches of one batch, kept within SpoolOptions::memory, give or take the run that is being added and what
+/// writing and reading the file buffer. Filled by several threads, then read by one. Owns its file, which is made when it is
+/// first needed; every batch begins with `open` and ends with `clear`.
 class Spool {
  public:
   /// How many vertices and edges the matches of a list have.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "deltamatch/engine.hpp"
+#include "unit/estimate/support.hpp"
 
 namespace deltamatch::engine {
 namespace {
@@ -110,6 +111,56 @@ TEST(Spool, ComparesTwoListsById) {
     for_each_beyond(spool, 0, 1, [&](const ListedMatch& match) { got.push_back(number_of(match)); });
     EXPECT_EQ(got, in_order(lacking));
   }
+}
+
+// So that the bound on what is held holds for what is taken.
+TEST(Spool, TranslatedRunsTakeNoMoreThanTheyFill) {
+  for (const auto& [mode, count] :
+       {std::pair(MatchMode::isomorphism, CountMode::subgraphs), std::pair(MatchMode::isomorphism, CountMode::embeddings),
+        std::pair(MatchMode::edge_distinct, CountMode::embeddings),
+        std::pair(MatchMode::homomorphism, CountMode::embeddings)}) {
+    estimate::World world({.directed = false, .vertices = 24, .edges = 80}, 3);
+    world.add(parse_pattern("(a)--(b)--(c)--(a)", "triangle"), mode, count, true);
+    world.add(parse_pattern("(a)--(b)--(c)", "path"), mode, count, true);
+    world.stage();
+    Workers workers(1);
+    std::vector<match::QueryResult> results(world.passes.size() * world.tasks.size());
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      results[r].plans.resize(world.tasks[r % world.tasks.size()].plans->plans.size());
+    }
+    match::MatchSteps steps;
+    match::make_cpu_matcher(workers)->match(world.graph, world.passes, world.tasks, results, nullptr, steps);
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      const match::QueryTask& task = world.tasks[r % world.tasks.size()];
+      const Delivery::Batch run = Delivery(*task.query).translate(world.graph, task, results[r].records);
+      EXPECT_GT(run.ids.size(), 2);
+      EXPECT_EQ(run.ids.capacity(), run.ids.size());
+      EXPECT_EQ(run.order.capacity(), run.ids.size());
+      EXPECT_EQ(run.vertices.capacity(), run.ids.size() * task.query->vertices());
+      EXPECT_EQ(run.edges.capacity(), run.ids.size() * task.query->edges.size());
+    }
+  }
+}
+
+// A run that takes more than it fills counts with what it takes.
+TEST(Spool, HoldsTheBoundForWhatRunsTake) {
+  std::mt19937 random(13);
+  const auto spills = [&](std::uint64_t memory, std::size_t room) {
+    Spool spool;
+    spool.configure({.memory = memory, .folder = "/nowhere/at/all"});
+    spool.open(std::vector<Spool::Shape>(1, shape));
+    Delivery::Batch run = run_of({1, 2, 3}, random);
+    run.edges.reserve(room);
+    try {
+      spool.add(0, std::move(run));
+    } catch (const Error&) {
+      return true;
+    }
+    return false;
+  };
+  EXPECT_FALSE(spills(1'000, 6));
+  EXPECT_TRUE(spills(1'000, 100)) << "1,200 bytes";
+  EXPECT_TRUE(spills(100, 6));
 }
 
 /// Lines of matches, and how often a batch was begun, committed, aborted.
