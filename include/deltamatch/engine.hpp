@@ -157,8 +157,10 @@ struct StaticOptions {
   /// From the call on. Making derived lists for a wildcard, or a simple graph for a clique, is not interrupted, all else is,
   /// within milliseconds. (Vertices are numbered by degree only where the time that this could take is left.)
   std::optional<std::chrono::nanoseconds> timeout;
-  /// Called now and then, by one thread at a time; false stops it.
-  std::function<bool(const StaticProgress&)> progress;
+  /// Asked every few milliseconds by any thread; true ends the run as a time-out does. Must be thread-safe, and not throw.
+  std::function<bool()> stop;
+  /// Called now and then, by one thread at a time.
+  std::function<void(const StaticProgress&)> progress;
 };
 
 struct SampleOptions {
@@ -168,8 +170,9 @@ struct SampleOptions {
   std::uint64_t seed = 1;
   /// As in StaticOptions; the walks that were finished by then count.
   std::optional<std::chrono::nanoseconds> timeout;
-  /// Called now and then, by the thread that called sample, with the share of the walks and the estimate so far; false stops.
-  std::function<bool(double fraction, double matches)> progress;
+  std::function<bool()> stop;  ///< as in StaticOptions
+  /// Called now and then, by the thread that called sample, with the share of the walks and the estimate so far.
+  std::function<void(double fraction, double matches)> progress;
 };
 
 /// An estimate of a number of matches. The mean is unbiased. The interval is Student's over the replicates, so it holds the

@@ -1,13 +1,15 @@
 #include "cli/interrupt.hpp"
 
+#include <atomic>
 #include <csignal>
 
 namespace deltamatch::cli {
 namespace {
 
-volatile std::sig_atomic_t noted = 0;
+std::atomic<bool> noted = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may write no other");
 
-extern "C" void note_interrupt(int /*signal*/) { noted = 1; }
+extern "C" void note_interrupt(int /*signal*/) { noted.store(true); }
 
 }  // namespace
 
@@ -18,6 +20,6 @@ void watch_interrupts() noexcept {
   sigaction(SIGINT, &action, nullptr);
 }
 
-bool interrupted() noexcept { return noted != 0; }
+bool interrupted() noexcept { return noted.load(); }
 
 }  // namespace deltamatch::cli

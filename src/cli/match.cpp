@@ -116,8 +116,8 @@ QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& opt
     how.progress = [&](double fraction, double /*matches*/) {
       progress.show("walks for " + query.query.name, static_cast<std::uint64_t>(fraction * static_cast<double>(how.walks)),
                     fraction);
-      return !interrupted();
     };
+    how.stop = interrupted;
     found.sample = engine.sample(query.query, how);
   } else {
     StaticOptions how;
@@ -129,8 +129,8 @@ QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& opt
     how.timeout = options.time();
     how.progress = [&](const StaticProgress& so_far) {
       progress.show(what, static_cast<std::uint64_t>(std::min<Count>(so_far.matches, UINT64_MAX)), so_far.fraction);
-      return !interrupted();
     };
+    how.stop = interrupted;
     found.result = engine.match(query.query, how, sink);
   }
   progress.clear();

@@ -55,14 +55,15 @@ std::optional<SimpleGraph> without_parallels(const graph::DataGraph& graph, mine
 
 std::optional<StaticResult> match_clique(const CliqueScene& scene, const Query& query, const StaticOptions& options) {
   if (!asks_for_cliques(query, options)) return std::nullopt;
-  std::atomic<bool> stopped = false;  // set by the thread that tells progress, read by all
+  std::atomic<bool> stopped = false;  // and not by the time-out
   MineOptions how{.timeout = options.timeout};
-  if (options.progress) {
-    how.progress = [&](double share) {
-      if (!stopped.load() && !options.progress({share, 0})) stopped.store(true);
+  if (options.stop) {
+    how.stop = [&] {
+      if (options.stop()) stopped.store(true);
+      return stopped.load();
     };
   }
-  how.stop = [&] { return stopped.load(); };
+  if (options.progress) how.progress = [&](double share) { options.progress({share, 0}); };
   mine::RunControl control(how);
   const std::optional<SimpleGraph> graph = without_parallels(scene.graph, control);
   if (!graph) return std::nullopt;

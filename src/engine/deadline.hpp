@@ -1,32 +1,54 @@
-// A flag that is set at a point in time.
+// A flag that is set at a point in time, or once somebody wants it.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <utility>
 
 #include "match/partial.hpp"
 
 namespace deltamatch::engine {
 
-/// Sets `stop` once the time is over, unless it is destroyed before. `stop` outlives it.
+/// Sets `stop` once the time is over, or once `asked`, where there is one, returns true, unless it is destroyed before. `asked`
+/// is called by a thread of the deadline's own, every few milliseconds, and does not throw. `stop` outlives it.
 class Deadline {
  public:
-  Deadline(std::optional<std::chrono::nanoseconds> timeout, match::StopFlag& stop) {
-    if (!timeout) return;
-    watcher_ = std::jthread([this, until = std::chrono::steady_clock::now() + *timeout, &stop](const std::stop_token& token) {
-      std::unique_lock lock(mutex_);
-      if (wake_.wait_until(lock, token, until, [&] { return token.stop_requested(); })) return;
-      passed_.store(true);
-      stop.store(true);
+  Deadline(std::optional<std::chrono::nanoseconds> timeout, match::StopFlag& stop, std::function<bool()> asked = {}) {
+    if (!timeout && !asked) return;
+    std::optional<Clock::time_point> until;
+    if (timeout) until = Clock::now() + *timeout;
+    watcher_ = std::jthread([this, until, asked = std::move(asked), &stop](const std::stop_token& token) {
+      if (watch(until, asked, token)) stop.store(true);
     });
   }
   [[nodiscard]] bool passed() const noexcept { return passed_.load(); }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds interval{5};
+
+  // Whether the flag is to be set.
+  bool watch(std::optional<Clock::time_point> until, const std::function<bool()>& asked, const std::stop_token& token) {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      if (asked && asked()) return true;
+      const auto now = Clock::now();
+      if (until && now >= *until) {
+        passed_.store(true);
+        return true;
+      }
+      const auto next = !asked ? *until : until ? std::min(*until, now + interval) : now + interval;
+      if (wake_.wait_until(lock, token, next, [&] { return token.stop_requested(); })) return false;
+    }
+  }
+
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::atomic<bool> passed_ = false;

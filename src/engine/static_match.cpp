@@ -102,7 +102,7 @@ class Run {
   Run(const StaticScene& scene, const Query& query, const StaticOptions& options, MatchSink* sink)
       : scene_(scene),
         options_(options),
-        deadline_(options.timeout, stop_),
+        deadline_(options.timeout, stop_, options.stop),
         bound_(query, options.query.mode, options.query.count, scene.graph, options.induced),
         task_{&bound_, nullptr, options.query.list},
         portion_(std::max(least_portion, scene.matcher.appetite())),
@@ -152,11 +152,10 @@ class Run {
     const double filtering = filter::expected_seconds(bound_);
     const bool launches = scene_.matcher.appetite() > 1;
     const double least = launches ? launch_patience : labelled ? labelled_patience : least_patience;
-    std::chrono::nanoseconds patience = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(std::max(least, filtering / (labelled ? labelled_share : filtering_share))));
-    if (options_.timeout) patience = std::min(patience, *options_.timeout);
-    patience_.emplace(patience, pause_);
-    patient_portion_ = lost_share * std::chrono::duration<double>(patience).count();
+    const double patience = std::max(least, filtering / (labelled ? labelled_share : filtering_share));
+    patience_.emplace(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(patience)), pause_,
+                      [this] { return stop_.load(); });
+    patient_portion_ = lost_share * patience;
     portion_ = patient_least_;
   }
 
@@ -358,8 +357,7 @@ class Run {
   }
 
   void tell_progress() {
-    if (!options_.progress || stop_.load()) return;
-    if (!options_.progress({1 - untried(), matches()})) stop_.store(true);
+    if (options_.progress && !stop_.load()) options_.progress({1 - untried(), matches()});
   }
 
   [[nodiscard]] double untried() const {
@@ -370,7 +368,7 @@ class Run {
   const StaticOptions& options_;
   match::StopFlag stop_ = false;
   Deadline deadline_;
-  match::StopFlag pause_ = false;     // ends matching without a filter
+  match::StopFlag pause_ = false;     // ends matching without a filter; set where stop_ is, too
   std::optional<Deadline> patience_;  // while matching without a filter has not taken long
   double patient_portion_ = 0;        // what a portion should take until then, in seconds
   filter::Filtering filtering_;

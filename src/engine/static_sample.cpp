@@ -38,7 +38,7 @@ SampleResult sample_whole(const StaticScene& scene, const Query& query, const Sa
   }
   const auto start = Clock::now();
   match::StopFlag stop = false;
-  const Deadline deadline(options.timeout, stop);
+  const Deadline deadline(options.timeout, stop, options.stop);
   const plan::BoundQuery bound(query, options.query.mode, options.query.count, scene.graph, options.induced);
   scene.graph.resolve_all();
   const plan::QueryPlans plans = plan::make_static_plans(bound);
@@ -52,8 +52,7 @@ SampleResult sample_whole(const StaticScene& scene, const Query& query, const Sa
     if (!sampler.round(std::min(round_walks, wanted - sampler.walks()), options.seed, number)) break;
     if (!options.progress) continue;
     conclude(sampler.means(), symmetry, result);
-    const double fraction = static_cast<double>(sampler.walks()) / static_cast<double>(wanted);
-    if (!options.progress(fraction, result.matches)) stop.store(true);
+    options.progress(static_cast<double>(sampler.walks()) / static_cast<double>(wanted), result.matches);
   }
   if (sampler.walks() > 0) conclude(sampler.means(), symmetry, result);
   result.walks = sampler.walks() * SampleResult::replicates;
