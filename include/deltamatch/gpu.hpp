@@ -55,7 +55,7 @@ struct GpuOptions {
   static constexpr double least_walks = 0x1p10;
   static constexpr double most_walks = 0x1p22;
 
-  std::vector<int> devices;  ///< CUDA ordinals; a batch's anchors are split over them. Empty: the first of gpu_devices()
+  std::vector<int> devices = {};  ///< CUDA ordinals; a batch's anchors are split over them. Empty: the first of gpu_devices()
   CachePolicy policy = CachePolicy::automatic;
   std::size_t memory = 0;  ///< bytes of each device for neighbour lists; 0: what is free, less a reserve for matching
   /// Random walks for each batch, from least_walks to most_walks; 0: as many as take a twentieth of the time of matching. To be
