@@ -40,17 +40,7 @@ class GpuMatcher final : public match::Matcher {
   GpuMatcher(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
       : options_(options), workers_(&workers), mirrors_(options, pinned, managed, workers) {}
 
-  void open(const graph::DataGraph& graph) override {
-    mirrors_.open(graph);
-    if (!mirrors_.holds_all()) return;
-    for (;;) {
-      try {
-        return mirrors_.follow(graph, graph.resolved());
-      } catch (const DeviceOutOfMemory&) {
-        if (!mirrors_.make_room()) throw;
-      }
-    }
-  }
+  void open(const graph::DataGraph& graph) override { mirrors_.open(graph); }
 
   [[nodiscard]] filter::CandidateSteps* candidate_steps() override {
     const GraphView* graph = mirrors_.resident();
@@ -112,7 +102,7 @@ class GpuMatcher final : public match::Matcher {
         mirrors_.matched(seconds(Clock::now() - matching));
         break;
       } catch (const DeviceOutOfMemory&) {  // before anything was launched
-        if (mirrors_.make_room()) continue;
+        if (mirrors_.make_room(graph)) continue;
         if (lent == 0) throw;
         refused_ = lent;
         return false;

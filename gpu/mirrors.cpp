@@ -69,15 +69,23 @@ Mirrors::Mirrors(const GpuOptions& options, const PinnedSlabs* pinned, bool mana
       selector_(workers) {}
 
 void Mirrors::open(const graph::DataGraph& graph) {
-  if (!devices_.empty()) return;
-  choose_policy(graph, false);
-  open_devices();
+  if (devices_.empty()) {
+    whole_ = false;
+    choose_policy(graph);
+    open_devices();
+  }
+  if (!all_fits_) return;
+  try {
+    follow(graph, graph.resolved());
+  } catch (const DeviceOutOfMemory&) {  // what the batch reads decides
+    close_devices();
+  }
 }
 
 void Mirrors::open(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
                    std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks) {
-  const bool whole = std::ranges::any_of(passes, [](const match::PassWork& pass) { return pass.pass == match::Pass::whole; });
-  reads_ = whole ? reads_of(tasks, resolved) : all_reads(resolved);
+  whole_ = std::ranges::any_of(passes, [](const match::PassWork& pass) { return pass.pass == match::Pass::whole; });
+  reads_ = whole_ ? reads_of(tasks, resolved) : all_reads(resolved);
   if (!devices_.empty()) {
     const auto changed = [&](graph::StoreKind kind) {
       const auto store = static_cast<std::size_t>(kind);
@@ -89,29 +97,34 @@ void Mirrors::open(const graph::DataGraph& graph, std::span<const graph::Resolve
     // What stands in for the graph's lists does without them, and is not worth another choice.
     const bool depends = options_.policy == CachePolicy::automatic || options_.policy == CachePolicy::resident;
     const bool again =
-        depends && whole && !all_fits_ && (changed(graph::StoreKind::base) || changed(graph::StoreKind::derived));
+        depends && whole_ && !all_fits_ && (changed(graph::StoreKind::base) || changed(graph::StoreKind::derived));
     const bool outgrown = graph.lent() == nullptr && !can_read();
     if (!again && !outgrown) return;
     close_devices();
   }
-  choose_policy(graph, whole);
+  choose_policy(graph);
   open_devices();
 }
 
-void Mirrors::choose_policy(const graph::DataGraph& graph, bool by_reads) {
+void Mirrors::choose_policy(const graph::DataGraph& graph) {
   policy_ = options_.policy;
   notice_.clear();
   chosen_for_ = {};
   all_fits_ = true;
   if (policy_ != CachePolicy::automatic && policy_ != CachePolicy::resident) return;
-  const std::size_t free = free_on_each();
-  const std::size_t spare = free - std::min(free, reserve_bytes);
   if (!readable() && pinned_ != nullptr) notice_ = pinned_->notice() + "; the graph is kept on the device";
-  all_fits_ = fits(graph, spare, options_.memory);
-  bool resident = all_fits_ || policy_ == CachePolicy::resident || !readable();
-  if (!all_fits_ && by_reads) {
+  all_fits_ = fits(graph, spare_on_each(), options_.memory);
+  policy_ = CachePolicy::resident;
+  if (!all_fits_) choose_part(graph);
+}
+
+// Where the graph does not fit as a whole.
+void Mirrors::choose_part(const graph::DataGraph& graph) {
+  bool resident = options_.policy == CachePolicy::resident || !readable();
+  if (whole_) {
     chosen_for_ = reads_;
     const std::size_t needed = resident_bytes(graph, reads_, *workers_);
+    const std::size_t spare = spare_on_each();
     if (needed <= (options_.memory == 0 ? spare : std::min(spare, options_.memory))) {
       resident = true;
       if (!notice_.empty()) notice_ += "; ";
@@ -136,6 +149,11 @@ std::size_t Mirrors::free_on_each() const {
     least = std::min(least, free_device_bytes() / static_cast<std::size_t>(mirrors));
   }
   return least;
+}
+
+std::size_t Mirrors::spare_on_each() const {
+  const std::size_t free = free_on_each();
+  return free - std::min(free, reserve_bytes);
 }
 
 void Mirrors::open_devices() {
@@ -238,17 +256,23 @@ void Mirrors::measure() {
   }
 }
 
-bool Mirrors::make_room() {
+bool Mirrors::make_room(const graph::DataGraph& graph) {
   bool shrunk = false;
   for (const auto& device : devices_) {
     device->use();
     shrunk = device->mirror().shrink() || shrunk;
   }
   if (shrunk) return true;
-  if (options_.policy != CachePolicy::automatic || policy_ != CachePolicy::resident || !readable()) return false;
+  if (policy_ != CachePolicy::resident) return false;
+  const bool part = all_fits_ && whole_;
+  const bool cache = options_.policy == CachePolicy::automatic && readable();
+  if (!part && !cache) return false;
   close_devices();
-  notice_ = "the graph has outgrown device memory; what is hot of it is cached";
+  all_fits_ = false;
+  notice_ = "the graph has outgrown device memory";
   policy_ = CachePolicy::random_walk;
+  if (part) choose_part(graph);
+  if (policy_ == CachePolicy::random_walk) notice_ += "; what is hot of it is cached";
   open_devices();
   return true;
 }

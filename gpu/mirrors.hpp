@@ -25,8 +25,8 @@ class Mirrors {
   /// `pinned`: where the graph's lists live, or null; `managed`: they live in unified memory. Both and `workers` outlive it.
   Mirrors(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers);
 
-  /// Opens the devices, where they are not, under the policy that the graph's size calls for. Throws Error where kernels could
-  /// not read what the policy leaves in host memory.
+  /// Opens the devices, where they are not, under the policy that the graph's size calls for, and brings them the graph where
+  /// it fits as a whole. Throws Error where kernels could not read what the policy leaves in host memory.
   void open(const graph::DataGraph& graph);
   /// The same for a batch, before the other calls. Of a whole graph that does not fit, what is read decides, whenever that
   /// changes.
@@ -45,15 +45,13 @@ class Mirrors {
   void matched(double seconds);
   /// Notes what the kernels looked up (GpuOptions::measure).
   void measure();
-  /// Where device memory has run out: a smaller cache or, in place of a graph that has outgrown it, a cache at all, which needs
-  /// an estimate. False where nothing is left to give up.
-  bool make_room();
+  /// Where device memory has run out: a smaller cache or, in place of a graph that has outgrown it, what a match of the whole
+  /// graph reads of it, or a cache at all, which needs an estimate. False where nothing is left to give up.
+  bool make_room(const graph::DataGraph& graph);
 
   /// What the first device, made current, sees of the graph after follow, once it has all arrived; null where not all of it
   /// lies there.
   [[nodiscard]] const GraphView* resident();
-  /// Whether the graph was found to fit the devices as a whole, or nobody asked.
-  [[nodiscard]] bool holds_all() const noexcept { return all_fits_; }
   /// Whether kernels can read all that the devices do not hold: memory that came since they were opened may not have been
   /// registered. After open this holds but for lists that stand in for the graph's.
   [[nodiscard]] bool can_read() const;
@@ -65,7 +63,9 @@ class Mirrors {
  private:
   [[nodiscard]] bool readable() const;
   [[nodiscard]] std::size_t free_on_each() const;
-  void choose_policy(const graph::DataGraph& graph, bool by_reads);
+  [[nodiscard]] std::size_t spare_on_each() const;
+  void choose_policy(const graph::DataGraph& graph);
+  void choose_part(const graph::DataGraph& graph);
   void open_devices();
   void close_devices() noexcept;
 
@@ -78,7 +78,8 @@ class Mirrors {
   estimate::Selector selector_;
   const estimate::Accesses* estimated_ = nullptr;
   CachePolicy policy_ = CachePolicy::automatic;
-  bool all_fits_ = false;  // when the policy was chosen
+  bool all_fits_ = false;  // when the policy was chosen, and since; or nobody asked
+  bool whole_ = false;     // reads_ are those of a whole graph's match
   Reads reads_;            // of the present batch
   Reads chosen_for_;       // likewise, where the policy depends on it
   Reads hot_for_;          // what prior_ and selector_ know of

@@ -137,5 +137,34 @@ TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphDoesNotFit) {
   EXPECT_EQ(count("(a:V5)--(b:V6)--(c:V5)").misses, before.misses) << "and then few again";
 }
 
+// The graph fits when it is first matched, and has grown tenfold before the next query: the device holds what that one reads.
+TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphHasOutgrownTheDevice) {
+  DELTAMATCH_NEEDS_GPU();
+  const UpdateBatch few = Stream({2000, 10000, 8, 0, false, 1.5, 0}, 34).start();
+  const UpdateBatch many = Stream({20000, 200000, 8, 0, false, 1.5, 0}, 34).start();
+  for (const CachePolicy policy : {CachePolicy::automatic, CachePolicy::resident}) {
+    for (const Filter filter : {Filter::automatic, Filter::none}) {  // the devices are opened ahead, or by the match
+      Engine cpu({.directed = false, .threads = 0});
+      Engine gpu(
+          {.directed = false, .threads = 0, .backend = make_gpu_backend({.policy = policy, .memory = 3 * mebibyte / 2})});
+      StaticOptions options;
+      options.filter = filter;
+      const auto count = [&](const char* pattern) {
+        const Query query = parse_pattern(pattern, "q");
+        EXPECT_TRUE(gpu.match(query, options).matches == cpu.match(query, options).matches) << pattern;
+        return gpu.cache();
+      };
+      for (Engine* engine : {&cpu, &gpu}) engine->load(few, OnReject::skip);
+      EXPECT_EQ(count("(a)--(b)--(c)--(d)--(a)").notice, "") << "all of it fits";
+      for (Engine* engine : {&cpu, &gpu}) engine->load(many, OnReject::skip);
+      for (const char* pattern : {"(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)", "(a:V2)--(b:V3)--(c:V4)--(d:V2)"}) {
+        const CacheStatistics cache = count(pattern);
+        EXPECT_EQ(cache.misses, 0) << pattern;
+        EXPECT_NE(cache.notice.find("those that the query reads"), std::string::npos) << cache.notice;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace deltamatch
