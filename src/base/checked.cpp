@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "deltamatch/error.hpp"
-
 namespace deltamatch {
 
-void throw_count_overflow() {
-  throw Error("count", "count beyond 2^128-1",
-              "count fewer matches: a query of fewer vertices or with labels, or smaller batches");
-}
+CountOverflow::CountOverflow()
+    : Error("count", "count beyond 2^128-1",
+            "count fewer matches: a query of fewer vertices or with labels, or smaller batches") {}
+
+void throw_count_overflow() { throw CountOverflow(); }
 
 Count checked_factorial(std::uint64_t n) {
   Count product = 1;

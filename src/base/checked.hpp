@@ -4,10 +4,16 @@
 #include <cstdint>
 
 #include "deltamatch/count.hpp"
+#include "deltamatch/error.hpp"
 
 namespace deltamatch {
 
-/// Throws the Error for a count beyond 2^128 - 1.
+/// A count beyond 2^128 - 1.
+class CountOverflow : public Error {
+ public:
+  CountOverflow();
+};
+
 [[noreturn]] void throw_count_overflow();
 
 [[nodiscard]] inline Count checked_add(Count a, Count b) {

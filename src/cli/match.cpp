@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/checked.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/interrupt.hpp"
@@ -87,10 +88,14 @@ std::string_view remedy(Shortfall shortfall) {
   return {};
 }
 
-/// What cut answers short, for standard error; empty where all are complete.
-std::string shortfalls(const Report& report) {
+/// What cut answers short, or why there are none, for standard error; empty where all are complete.
+std::string shortfalls(const Report& report, bool sampled) {
   std::string text;
   for (const QueryMatches& query : report.matches) {
+    if (!query.error.empty()) {
+      text += fmt::format("deltamatch: query {}: {}; {}list some matches with --limit\n", query.name, query.error,
+                          sampled ? "" : "estimate it with --sample, or ");
+    }
     const Shortfall shortfall = query.shortfall();
     if (shortfall == Shortfall::none) continue;
     const std::string after = query.sample ? fmt::format("{} walks", query.sample->walks)
@@ -102,7 +107,7 @@ std::string shortfalls(const Report& report) {
   return text;
 }
 
-QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& options, Progress& progress, MatchSink* sink) {
+QueryMatches find_matches(Engine& engine, const NamedQuery& query, const Match& options, Progress& progress, MatchSink* sink) {
   const std::string what = "matches of " + query.query.name;
   QueryMatches found{.name = query.query.name, .result = {}, .sample = {}};
   const QueryOptions asked = options.queries.options(options.lists());
@@ -132,6 +137,20 @@ QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& opt
     };
     how.stop = interrupted;
     found.result = engine.match(query.query, how, sink);
+  }
+  return found;
+}
+
+/// A count that is too large is no answer, but other queries may have one.
+QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& options, Progress& progress, MatchSink* sink) {
+  const auto start = std::chrono::steady_clock::now();
+  QueryMatches found;
+  try {
+    found = find_matches(engine, query, options, progress, sink);
+  } catch (const CountOverflow&) {
+    found.name = query.query.name;
+    found.error = "count beyond 2^128-1";
+    found.result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   progress.clear();
   return found;
@@ -164,7 +183,7 @@ int match(const Match& options) {
   report.cache = session.cache();
   report.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   print(report, options.emit);
-  const std::string missing = shortfalls(report);
+  const std::string missing = shortfalls(report, options.sample > 0);
   print_err(missing);
   if (report.interrupted) return exit_interrupted;
   return missing.empty() ? exit_ok : exit_runtime;

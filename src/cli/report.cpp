@@ -77,6 +77,7 @@ std::string rounded(double number) {
 }
 
 std::string matches_text(const QueryMatches& query) {
+  if (!query.error.empty()) return "unknown: " + query.error;
   if (!query.sample) {
     return fmt::format("{}{}", query.result.complete() ? "" : "at least ", grouped(query.result.matches));
   }
@@ -124,7 +125,9 @@ void write_queries(JsonWriter& json, const Report& report) {
   }
   for (const QueryMatches& query : report.matches) {
     json.begin_object().key("name").string(query.name);
-    if (query.sample) {
+    if (!query.error.empty()) {
+      json.key("complete").boolean(false).key("error").string(query.error);
+    } else if (query.sample) {
       write_sample(json, *query.sample);
     } else {
       json.key("matches").number(query.result.matches);

@@ -37,6 +37,7 @@ struct QueryMatches {
   std::string name;
   StaticResult result;
   std::optional<SampleResult> sample;  ///< in place of the result
+  std::string error = {};              ///< why there is neither; empty: there is
 
   [[nodiscard]] Shortfall shortfall() const noexcept { return sample ? sample->shortfall : result.shortfall; }
   [[nodiscard]] double seconds() const noexcept { return sample ? sample->seconds : result.seconds; }
