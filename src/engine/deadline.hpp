@@ -1,7 +1,6 @@
 // A flag that is set at a point in time, or once somebody wants it.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -30,6 +29,20 @@ class Deadline {
   }
   [[nodiscard]] bool passed() const noexcept { return passed_.load(); }
 
+  /// The time does not pass from here until release. False where it has passed.
+  [[nodiscard]] bool hold() {
+    const std::scoped_lock lock(mutex_);
+    held_ = !passed_.load();
+    return held_;
+  }
+  void release() {
+    {
+      const std::scoped_lock lock(mutex_);
+      held_ = false;
+    }
+    wake_.notify_all();
+  }
+
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds interval{5};
@@ -40,18 +53,22 @@ class Deadline {
     while (true) {
       if (asked && asked()) return true;
       const auto now = Clock::now();
-      if (until && now >= *until) {
+      const bool held = held_;
+      const bool timed = until && !held;
+      if (timed && now >= *until) {
         passed_.store(true);
         return true;
       }
-      const auto next = !asked ? *until : until ? std::min(*until, now + interval) : now + interval;
-      if (wake_.wait_until(lock, token, next, [&] { return token.stop_requested(); })) return false;
+      const auto next = timed && (!asked || *until < now + interval) ? *until : now + interval;
+      wake_.wait_until(lock, token, next, [&] { return token.stop_requested() || held_ != held; });
+      if (token.stop_requested()) return false;
     }
   }
 
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::atomic<bool> passed_ = false;
+  bool held_ = false;
   std::jthread watcher_;
 };
 

@@ -7,6 +7,7 @@
 #include "engine/deadline.hpp"
 #include "engine/delivery.hpp"
 #include "engine/edge_labels.hpp"
+#include "engine/held_records.hpp"
 #include "filter/filtering.hpp"
 #include "match/concern.hpp"
 
@@ -32,9 +33,9 @@ constexpr double launch_patience = 0.05;  // of what runs in launches, of which 
 constexpr double lost_share = 0.05;
 // Matching begins again among candidates only where that is expected to take at most this share of what is left without them.
 constexpr double least_gain_again = 0.5;
-// Records of a portion of one anchor that are held back while it is open whether the portion will be finished without
-// filtering.
-constexpr std::uint64_t most_held = std::uint64_t{1} << 16;
+// Bytes of records that are held back while it is open whether their portion will be finished without filtering: few enough
+// to be handed over in no time.
+constexpr std::uint64_t most_held = std::uint64_t{2} << 20;
 // Until then a portion has at least this share of the anchors that keep the matcher busy.
 constexpr std::size_t patient_share = 16;
 
@@ -304,18 +305,23 @@ class Run {
     found_[0].records.clear();
   }
 
-  /// Matches a portion unless that takes too long, then filters instead. Returns whether the portion is done.
+  /// Matches a portion unless that takes too long, then filters instead. One that has listed much is finished all the same.
+  /// Returns whether the portion is done.
   bool match_unfiltered(const match::PassWork& work) {
     const std::vector<match::PlanResult> before = found_[0].plans;
     const match::QueryTask task = task_;
-    task_.taker = nullptr;
-    if (listing_) task_.beyond_limit = &pause_;
-    const std::uint64_t held = most_held * patient_least_;
-    match_portion(work, options_.limit ? std::min(matches_left(), held) : held, pause_);
+    std::optional<HeldRecords> held;
+    if (listing_) {
+      const std::uint64_t most = most_held / ((bound_.vertices() + bound_.edges.size() + 1) * sizeof(std::uint32_t));
+      task_.taker = &held.emplace(*listing_, *patience_, options_.limit ? std::min(matches_left(), most) : most);
+      if (options_.limit) task_.beyond_limit = &pause_;
+    }
+    match_portion(work, matches_left(), pause_);
     task_.taker = task.taker;
     task_.beyond_limit = task.beyond_limit;
-    const bool enough = options_.limit && found_[0].records.plans.size() > matches_left();
-    if (!pause_.load() || enough) {
+    const bool enough = options_.limit && held->size() + found_[0].records.plans.size() > matches_left();
+    if (!pause_.load() || enough || (held && held->handed_over())) {
+      if (held) held->finish();
       deliver();
       return true;
     }

@@ -1,8 +1,11 @@
 // Filtering that begins while a graph is matched: what was found before and what is found after make the whole answer.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -144,6 +147,83 @@ TEST_P(LateFilter, KeepsWhatLaunchesFound) {
   expect_same(alike, clique_pattern(6, false), options, CountFrom::edges);
   options.list = true;
   expect_same(alike, clique_pattern(4, false), options);
+}
+
+// Counts the matches that wait, found and not written.
+class Waiting final : public match::RecordTaker, public MatchSink {
+ public:
+  void launch(match::RecordTaker* taker) {
+    taker_ = taker;
+    found_ = written_;
+  }
+  void find(std::uint64_t matches) {
+    const std::uint64_t found = found_ += matches;
+    most = std::max(most, found - std::min<std::uint64_t>(found, written_));
+  }
+  void take(const match::Records& records, match::Pass pass) override {
+    {
+      const std::scoped_lock turn(mutex_);
+      find(records.plans.size());
+    }
+    taker_->take(records, pass);
+  }
+
+  void begin(std::uint64_t) override {}
+  void write(const Match&) override { ++written_; }
+  void commit() override {}
+  void abort() noexcept override {}
+
+  std::uint64_t most = 0;
+
+ private:
+  match::RecordTaker* taker_ = nullptr;
+  std::mutex mutex_;
+  std::uint64_t found_ = 0;
+  std::atomic<std::uint64_t> written_ = 0;
+};
+
+// Takes many anchors at a time, as a device does.
+class GreedyMatcher final : public match::Matcher {
+ public:
+  GreedyMatcher(Workers& workers, Waiting& waiting) : cpu_(match::make_cpu_matcher(workers)), waiting_(&waiting) {}
+
+  void match(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
+             std::span<match::QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) override {
+    match::QueryTask task = tasks[0];
+    waiting_->launch(task.taker);
+    if (task.taker != nullptr) task.taker = waiting_;
+    cpu_->match(graph, passes, {&task, 1}, results, stop, steps);
+    waiting_->find(results[0].records.plans.size());
+  }
+  [[nodiscard]] std::size_t appetite() const noexcept override { return 1 << 18; }
+  [[nodiscard]] std::size_t bytes() const noexcept override { return cpu_->bytes(); }
+
+ private:
+  std::unique_ptr<match::Matcher> cpu_;
+  Waiting* waiting_;
+};
+
+class GreedyBackend final : public Backend {
+ public:
+  graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
+  std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override {
+    return std::make_unique<GreedyMatcher>(workers, waiting);
+  }
+  Waiting waiting;
+};
+
+// Before it is clear whether to filter, too: 50 ms are enough to find millions.
+TEST_P(LateFilter, FewMatchesWaitWhateverALaunchFinds) {
+  const auto backend = std::make_shared<GreedyBackend>();
+  Engine engine = make_graph(64, 3000, 1, GetParam(), 200'000, backend);
+  StaticOptions options;
+  options.query.list = true;
+  const StaticResult result = engine.match(parse_pattern(clique_pattern(4, false), "q"), options, &backend->waiting);
+  EXPECT_TRUE(result.matches == 635'376);  // of 64 vertices, 4
+  Engine plain = make_graph(64, 0, 1, GetParam());
+  options.filter = Filter::none;
+  EXPECT_EQ(result.digest, plain.match(parse_pattern(clique_pattern(4, false), "q"), options).digest);
+  EXPECT_LT(backend->waiting.most * 11 * sizeof(std::uint32_t), std::size_t{4} << 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, LateFilter, testing::Values(1U, 3U));
