@@ -1,10 +1,11 @@
 // The way in: a file or standard input as a sequence of batches.
 //
 //   auto stream = open_stream(path, options);
+//   const deltamatch::Upcoming upcoming = [&](const std::stop_token& stop) { return stream->upcoming(stop); };
 //   PositionedBatch batch;
 //   while (stream->next(batch)) {
-//     auto result = engine.process(batch.updates, stream->on_reject(), sink, [&](auto& stop) { return stream->upcoming(stop);
-//     }); stream->settle(batch, result.rejects);
+//     const BatchResult result = engine.process(batch.updates, stream->on_reject(), sink, upcoming);
+//     stream->settle(batch, result.rejects);
 //   }
 #pragma once
 

@@ -119,8 +119,10 @@ struct EdgeLabelStatistics {
 
 /// Where the listed matches of a batch are kept until its matching has succeeded.
 struct SpoolOptions {
-  std::uint64_t memory = std::uint64_t{1} << 30;  ///< bytes; what is beyond goes to a temporary file
-  std::filesystem::path folder;                   ///< of that file; empty: what TMPDIR names, else /tmp
+  /// Bytes; what is beyond goes to a temporary file. Each thread holds a portion of some thousand matches besides.
+  std::uint64_t memory = std::uint64_t{1} << 30;
+  /// Of that file. Empty: what the first of TMPDIR, TMP, TEMP and TEMPDIR names that is set, else /tmp.
+  std::filesystem::path folder;
 };
 
 struct StaticResult {

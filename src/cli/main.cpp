@@ -2,6 +2,7 @@
 // and an exit code.
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <exception>
 #include <new>
 #include <sstream>
@@ -79,6 +80,7 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit of size is an error of that file, as a full disk is
   try {
     return run_program(argc, argv);
   } catch (const Error& error) {

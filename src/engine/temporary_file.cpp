@@ -44,7 +44,10 @@ void TemporaryFile::append(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw Error(folder_.string(), "a temporary file cannot be written: " + reason(errno), remedy);
+    if (written <= 0) {
+      const std::string why = written < 0 ? reason(errno) : "nothing more is taken";
+      throw Error(folder_.string(), "a temporary file cannot be written: " + why, remedy);
+    }
     size_ += static_cast<std::uint64_t>(written);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }

@@ -11,7 +11,8 @@ namespace deltamatch::engine {
 /// Appended to by one thread at a time; reading is safe from several while nobody appends.
 class TemporaryFile {
  public:
-  /// In `folder`; where that is empty, in the one that TMPDIR names, else in /tmp. Throws Error where none can be made.
+  /// In `folder`; where that is empty, in the one that the first of TMPDIR, TMP, TEMP and TEMPDIR names that is set, else in
+  /// /tmp. Throws Error where none can be made.
   explicit TemporaryFile(std::filesystem::path folder);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;

@@ -9,6 +9,7 @@ import lzma
 import math
 import os
 import pty
+import resource
 import select
 import signal
 import subprocess
@@ -70,6 +71,20 @@ class Replay(harness.CliTest):
         self.assertEqual(self.read("a.jsonl"), "")
         self.ok(*args)
         self.assertEqual(self.read("a.jsonl").count("\n"), 1)
+
+    def test_a_spool_beyond_the_limit_of_file_sizes_is_an_error(self):
+        self.write("s.tsv", "".join(f"+\t0\t{i}\n" for i in range(1, 201)))
+        args = ["replay", "--updates", "s.tsv", "--undirected", "--query", "path=(a)--(b)--(c)", "--emit", "matches",
+                "--out", "a.jsonl", "--spool-memory", "1K"]
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+        try:
+            failed = self.run_program(*args)  # not killed by SIGXFSZ
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        self.assertEqual(failed.code, 1, failed)
+        self.assertIn("a temporary file cannot be written: File too large", failed.err)
+        self.assertEqual(self.read("a.jsonl"), "")
 
     def test_table(self):
         self.write("s.tsv", RING + "+\t3\t1\n")
