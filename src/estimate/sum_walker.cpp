@@ -1,7 +1,6 @@
 #include "estimate/sum_walker.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <cmath>
 #include <utility>
@@ -87,9 +86,8 @@ void SumWalker::work(const std::vector<Product>& terms, std::uint32_t shares, do
     const ScratchScope scope(partial_.scratch());
     if (match::multiplicity(partial_.view(probe), partial_.at(1)) == 0) return;
   }
-  looked_up_ = 0;
+  looked_up_ = made_ = 0;
   for (const Product& term : terms) product(term, scale, shares);
-  for (; made_ != 0; made_ &= made_ - 1) sets_->of_root_[static_cast<std::size_t>(std::countr_zero(made_))].clear();
 }
 
 // The shares are of the first factor; those that have candidates of it go on.
@@ -220,6 +218,7 @@ bool SumWalker::step(const Factor& tree, const Elimination& step, Node* nodes, d
     look_up(reading, into.ids, scale);
     if (!read) return true;
     charge(place_, into.ids.size());
+    marks.clear();
     for (const VertexId vertex : leaf.ids) marks.set(vertex);
     std::uint32_t* const kept = partial_.scratch().words(into.ids.size());
     std::size_t size = 0;
@@ -238,6 +237,7 @@ bool SumWalker::step(const Factor& tree, const Elimination& step, Node* nodes, d
     look_up(reading, leaf.ids, scale);
     if (!read) return true;
     charge(place_, leaf.ids.size());
+    marks.clear();
     mark_lists(leaf.ids, reading, edge.inclusive, tree.vertices[into_at], marks);
     if (into.bare) {
       std::uint32_t* const found = partial_.scratch().words(marks.members().size());
@@ -251,7 +251,6 @@ bool SumWalker::step(const Factor& tree, const Elimination& step, Node* nodes, d
       into.ids = keep(into.ids, marks);
     }
   }
-  marks.clear();
   return !into.ids.empty();
 }
 
@@ -284,6 +283,7 @@ const Marks& SumWalker::table_of_root(const Factor& tree, const TreeEdge& edge) 
   Marks& table = sets_->of_root_[edge.table];
   if ((made_ >> edge.table & 1U) != 0) return table;
   made_ |= std::uint64_t{1} << edge.table;
+  table.clear();
   const ScratchScope scope(partial_.scratch());
   const auto leaves = candidates(tree.vertices[edge.leaf_is_a ? edge.a : edge.b]);
   charge(root_, leaves.size());

@@ -73,7 +73,7 @@ struct LoadedSums {
   return weight > 0.75 * target ? 1 : weight / target;
 }
 
-/// Memory of one thread.
+/// Memory of one thread. Sets are cleared before they are filled, so that a walk that fails leaves nothing to the next.
 class SumScratch {
  public:
   void reserve(std::size_t vertices, std::size_t tables);
