@@ -54,8 +54,10 @@ bool is_tve(std::string_view line) noexcept {
          (std::isdigit(static_cast<unsigned char>(rest[operand])) != 0 || rest[operand] == '-');
 }
 
+/// Of numbers that may be negative, so that such a header is refused as what it is.
 bool is_jlg_header(std::string_view line) noexcept {
   const auto number = [&line] {
+    if (line.starts_with('-')) line.remove_prefix(1);
     const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
     const bool found = digits != 0 && digits < line.size() && line[digits] == ',';
     line.remove_prefix(found ? digits + 1 : 0);

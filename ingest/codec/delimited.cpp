@@ -254,15 +254,7 @@ class JlgCodec final : public Codec {
       fields_.push_back(record.substr(at, end - at));
       at = end + 1;
     }
-    if (std::exchange(awaits_header_, false) && fields_.size() >= 3) {
-      std::int64_t vertices = 0;
-      std::int64_t edges = 0;
-      if (parse_integer(fields_[0], vertices) == NumberFault::none && parse_integer(fields_[1], edges) == NumberFault::none &&
-          (fields_[2] == "u" || fields_[2] == "d")) {
-        if (whole_) sizes_.tell(vertices, edges);
-        return {};
-      }
-    }
+    if (std::exchange(awaits_header_, false) && fields_.size() >= 3) return header();
     sizes_.count_edge();
     if (fields_.size() != 2) return maker_.refuse(RejectReason::wrong_arity, arity_text(fields_.size(), 2));
     const Decoded decoded = maker_.make(layout_, fields_);
@@ -277,6 +269,18 @@ class JlgCodec final : public Codec {
 
  private:
   static constexpr std::size_t most_fields = 4;
+
+  Decoded header() {
+    std::int64_t vertices = 0;
+    std::int64_t edges = 0;
+    std::string fault = read_size(fields_[0], vertices);
+    if (fault.empty()) fault = read_size(fields_[1], edges);
+    if (fault.empty() && fields_[2] != "u" && fields_[2] != "d")
+      fault = fmt::format("the header's {} is neither u nor d", in_ticks(fields_[2]));
+    if (!fault.empty()) return maker_.refuse(RejectReason::malformed, fault);
+    if (whole_) sizes_.tell(vertices, edges);
+    return {};
+  }
 
   UpdateMaker maker_;
   bool whole_;

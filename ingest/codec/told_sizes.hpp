@@ -6,10 +6,25 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "deltamatch/id.hpp"
+#include "ingest/codec/fields.hpp"
 
 namespace deltamatch::ingest {
+
+/// Reads a number of a header; returns what is wrong with it, or nothing.
+[[nodiscard]] inline std::string read_size(std::string_view field, std::int64_t& size) {
+  switch (parse_integer(field, size)) {
+    case NumberFault::none:
+      return size < 0 ? fmt::format("the header's {} is negative", in_ticks(field)) : std::string();
+    case NumberFault::not_a_number:
+      return fmt::format("the header's {} is not an integer", in_ticks(field));
+    case NumberFault::out_of_range:
+      break;
+  }
+  return fmt::format("the header's {} is beyond 64 bits", in_ticks(field));
+}
 
 /// Counts records; whether their ids and numbers fit the header can be asked once one told sizes.
 class ToldSizes {
@@ -31,7 +46,7 @@ class ToldSizes {
   /// Why an id does not fit.
   [[nodiscard]] std::string out_of_range(const Id& id) const {
     return fmt::format("vertex {} is out of range: the header says {} vertices, {} to {}", id.number(), *vertices_told_,
-                       first_id_, first_id_ + *vertices_told_ - 1);
+                       first_id_, first_id_ - 1 + *vertices_told_);
   }
   /// What is wrong with the numbers; empty where nothing is. A file may leave out the records of vertices altogether.
   [[nodiscard]] std::string flaw() const {

@@ -1,6 +1,6 @@
 // t/v/e graphs and update streams:
-//   t N M                     optional, says nothing about the updates; of a whole graph it must be true. `t 0 N` is another
-//                             spelling, in which 0 numbers the graph
+//   t N M                     optional, says nothing about the updates; of a whole graph it must be true, and is there once.
+//                             `t 0 N` is another spelling, in which 0 numbers the graph
 //   v ID LABEL [DEGREE]       -v ID
 //   e U V [LABEL]             -e U V [LABEL]
 // With the option negative_ids, `e -(U+1) -(V+1)` deletes the edge U V. Without it negative ids are refused, lest such
@@ -60,10 +60,7 @@ class TveCodec final : public Codec {
     }
     if (verb == "e") return edge(fields, count, inserts);
     if (verb == "v") return vertex(fields, count, inserts);
-    if (fields[0] == "t") {
-      if (whole_ && !sizes_.told()) read_sizes(fields, count);
-      return {};
-    }
+    if (fields[0] == "t") return header(fields, count);
     return refuse(RejectReason::malformed, fmt::format("{} is none of t, v, e, -v and -e", in_ticks(fields[0])));
   }
 
@@ -72,18 +69,21 @@ class TveCodec final : public Codec {
  private:
   using Fields = std::array<std::string_view, most_fields + 1>;
 
-  void read_sizes(const Fields& fields, std::size_t count) {
+  Decoded header(const Fields& fields, std::size_t count) {
+    if (count != 3) return refuse(RejectReason::wrong_arity, fmt::format("{} fields where a header has 3: t N M", count));
     std::int64_t first = 0;
     std::int64_t second = 0;
-    if (count < 3 || parse_integer(fields[1], first) != NumberFault::none ||
-        parse_integer(fields[2], second) != NumberFault::none || first < 0 || second < 0) {
-      return;
-    }
+    std::string fault = read_size(fields[1], first);
+    if (fault.empty()) fault = read_size(fields[2], second);
+    if (!fault.empty()) return refuse(RejectReason::malformed, std::move(fault));
+    if (!whole_) return {};
+    if (sizes_.told()) return refuse(RejectReason::malformed, "a second header; a file holds one graph");
     if (first == 0) {
       sizes_.tell(second, std::nullopt);
     } else {
       sizes_.tell(first, second);
     }
+    return {};
   }
 
   Decoded edge(const Fields& fields, std::size_t count, bool inserts) {

@@ -192,7 +192,7 @@ void Session::load_as_updates(engine::GraphFile& file) {
   std::optional<Timestamp> least;
   std::optional<Timestamp> most;
   const auto flush = [&] {
-    const BatchResult result = engine_->load(batch);
+    const BatchResult result = engine::BulkLoader::load(*engine_, batch);
     if (!result.rejects.empty()) {
       throw Error(file.name(), fmt::format("an edge or vertex is refused ({})", reject_name(result.rejects[0].reason)),
                   "give vertices the same labels in all inputs");
@@ -235,7 +235,7 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
     for (std::size_t index = 0; index < sources->size(); ++index) {
       ingest::BatchSource& source = *(*sources)[index];
       while (!interrupted() && source.next(batch)) {
-        const BatchResult result = engine_->load(batch.updates, source.on_reject());
+        const BatchResult result = engine::BulkLoader::load(*engine_, batch.updates, source.on_reject());
         report.unused.ignored += result.ignored;
         source.settle(batch, result.rejects);
         done += result.consumed;

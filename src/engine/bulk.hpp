@@ -27,6 +27,9 @@ struct BulkLoader {
   /// 8 bytes for an edge and 12 for a vertex besides the graph while it runs.
   [[nodiscard]] static Engine load(const EngineOptions& options, const BulkGraph& bulk);
 
+  /// As Engine::load, of a graph that is told once and changes no more: another label of a declared vertex is refused.
+  static BatchResult load(Engine& engine, const UpdateBatch& batch, OnReject on_reject = OnReject::stop);
+
   /// GraphFile::load into an engine that was made with the file's direction and without a window and has had no updates.
   static LoadedShare load(Engine& engine, GraphFile& file, const EdgeDemand* demand);
   /// write_graph_file of the engine's graph; with times if it has a window.

@@ -76,7 +76,7 @@ struct Engine::Impl {
     if (wanted.backend) graph.track_changes();
   }
 
-  enum class Purpose : std::uint8_t { load, absorb, process };
+  enum class Purpose : std::uint8_t { start, load, absorb, process };
   BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, Purpose purpose,
                   const Upcoming& upcoming = {});
   // `told`: whether listed matches are delivered afterwards.
@@ -252,7 +252,9 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
                               const Upcoming& upcoming) {
   BatchResult result;
   const auto start = Clock::now();
-  const graph::ResolvedBatch& resolved = resolver.resolve(batch, on_reject, watermark);
+  const graph::ResolvedBatch& resolved =
+      resolver.resolve(batch, on_reject, watermark,
+                       purpose == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges);
   std::vector<Matched> removed;
   std::vector<Matched> added;
   LevelCounts levels;
@@ -289,7 +291,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
   result.seconds.anticipate = anticipation.end();
   resolver.commit();
   watermark = result.watermark;
-  if (purpose != Purpose::load) result.batch = ++batches;
+  if (purpose != Purpose::start && purpose != Purpose::load) result.batch = ++batches;
   if (purpose == Purpose::process) {
     for (std::size_t q = 0; q < standing.size(); ++q) {
       for (std::size_t p = 0; p < standing[q].second->actuals.size(); ++p) {
@@ -451,6 +453,10 @@ Engine engine::BulkLoader::load(const EngineOptions& options, const BulkGraph& b
   for (std::size_t v = 0; v < bulk.labels.size(); ++v) labels[v] = numbers.at(bulk.labels[v]);
   impl.graph.build(bulk.edges, labels, impl.workers);
   return engine;
+}
+
+BatchResult engine::BulkLoader::load(Engine& engine, const UpdateBatch& batch, OnReject on_reject) {
+  return engine.impl_->run(batch, on_reject, nullptr, Engine::Impl::Purpose::start);
 }
 
 engine::LoadedShare engine::BulkLoader::load(Engine& engine, GraphFile& file, const EdgeDemand* demand) {

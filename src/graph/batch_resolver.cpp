@@ -4,8 +4,10 @@
 
 namespace deltamatch::graph {
 
-const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark) {
+const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
+                                            Relabelling relabelling) {
   updates_ = batch.updates();
+  relabelling_ = relabelling;
   if (updates_.size() > UINT32_MAX / 2) throw Error("batch", "more than 2^31 updates", "cut the stream into smaller batches");
   result_.net.clear();
   result_.rejects.clear();
@@ -234,7 +236,7 @@ BatchResolver::Mention BatchResolver::mention(const Id& id, VertexId vertex, con
   if (mention.vertex == invalid_vertex || (!deleted_.empty() && deleted_.contains(mention.vertex))) {
     mention.fresh = true;
   } else if (label && mention.label != graph_->dictionary.label(mention.vertex)) {
-    mention.conflict = has_live_edges(mention.vertex);
+    mention.conflict = keeps_label(mention.vertex);
     mention.fresh = true;
   }
   return mention;
@@ -294,6 +296,11 @@ std::vector<EdgeUpdate> BatchResolver::states_of(VertexId vertex) {
   }
   states.resize(kept);
   return states;
+}
+
+bool BatchResolver::keeps_label(VertexId vertex) {
+  const bool stated = graph_->dictionary.declared(vertex) && graph_->dictionary.label(vertex) != empty_label;
+  return (relabelling_ == Relabelling::undeclared && stated) || has_live_edges(vertex);
 }
 
 bool BatchResolver::has_live_edges(VertexId vertex) {

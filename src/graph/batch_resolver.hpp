@@ -31,6 +31,12 @@ struct Refresh {
   Timestamp time;
 };
 
+/// When a record may give a vertex another label than it bears.
+enum class Relabelling : std::uint8_t {
+  without_edges,  ///< once it has no edges
+  undeclared,     ///< nor a label by a record that declared it: a graph that is told twice is told alike
+};
+
 struct ResolvedBatch {
   NetBatch net;
   std::size_t consumed = 0;
@@ -49,7 +55,8 @@ class BatchResolver {
   BatchResolver(DataGraph& graph, Window* window) : graph_(&graph), window_(window) {}
 
   /// Resolves against the settled graph. `watermark` is the one before the batch. Strong guarantee. Valid until the next call.
-  const ResolvedBatch& resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark);
+  const ResolvedBatch& resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
+                               Relabelling relabelling = Relabelling::without_edges);
   /// The graph has settled the net batch: times are refreshed, vertices forgotten.
   void commit() noexcept;
   /// The batch does not happen.
@@ -102,6 +109,7 @@ class BatchResolver {
   void set_declared(VertexId vertex, bool declared);
   LabelId intern_label(std::string_view text);
   void delete_vertex(VertexId vertex, std::uint32_t index);
+  bool keeps_label(VertexId vertex);
   bool has_live_edges(VertexId vertex);
   std::vector<EdgeUpdate> states_of(VertexId vertex);
   const std::vector<std::uint32_t>& entries_of(VertexId vertex);
@@ -119,6 +127,7 @@ class BatchResolver {
   DataGraph* graph_;
   Window* window_;
   std::span<const Update> updates_;
+  Relabelling relabelling_ = Relabelling::without_edges;
   ResolvedBatch result_;
   BatchLookUp look_up_;
   std::vector<VertexId> retiring_;               // what find led to before the batch ended, and does no more

@@ -322,6 +322,34 @@ class BadGraphs(Static):
         self.write("g.graph", "t 3 4\n" + body)
         self.assertEqual(self.counts("--graph", "g.graph", "--query", "t=(a)--(b)--(c)--(a)", "--on-error", "skip"), {"t": 1})
 
+    def test_a_header_must_be_read(self):
+        body = "v 0 A\nv 1 A\nv 2 A\ne 0 1\ne 1 2\ne 2 0\n"
+        for header in ("t 3 x", "t x y", "t 3", "t", "t 3 -3", "t -3 3", "t 3.0 3", "t 18446744073709551616 3", "t 3 18446744073709551615"):
+            self.refuses("g.graph", header + "\n" + body, ["deltamatch: g.graph:1: ", "header", "; correct the record"])
+            result = self.json("match", "--graph", "g.graph", "--query", "t=(a)--(b)--(c)--(a)", "--on-error", "dead-letter",
+                               "--dead-letters", "letters")
+            self.assertEqual((result["queries"][0]["matches"], sum(result["ignored"].values())), (1, 1))
+            self.assertEqual([letter["record"] for letter in self.lines("letters")], [header])
+        self.refuses("g.graph", "t 3 3\n" + body + "t 3 3\n", "g.graph:8: malformed: a second header")
+        for args in ([], ["--format", "jlg"]):
+            self.refuses("g.jlg", "3,-3,u,g\n1,2\n2,3\n3,1\n", "g.jlg:1: malformed: the header's `-3` is negative", *args)
+
+    def test_a_vertex_that_is_told_twice(self):
+        conflict = "label_conflict: vertex `1` states a label other than the one that the vertex bears"
+        self.refuses("g.graph", "v 1 A\nv 2 B\nv 1 C\ne 1 2\n", "g.graph:3: " + conflict)
+        self.refuses("g.graph", "v 1 A\nv 2 B\ne 1 2\nv 1 C\n", "g.graph:4: " + conflict)
+        self.refuses("g.jsonl", '{"vertex":1,"label":"A"}\n{"source":1,"source_label":"C","target":2}\n',
+                     "g.jsonl:2: label_conflict: edge from `1` to `2` states a label")
+        self.write("labels", "1 A\n2 B\n")
+        self.refuses("g.graph", "v 1 C\nv 2 B\ne 1 2\n", "g.graph:1: " + conflict, "--labels", "labels")
+        query = ["--undirected", "--query", "q=(a:A)--(b:B)"]
+        for same in ("v 1 A\nv 2 B\nv 1 A\nv 1\ne 1 2\n", "v 1\nv 1 A\nv 2 B\ne 1 2\n", "v 1 C\n-v 1\nv 1 A\nv 2 B\ne 1 2\n"):
+            self.write("g.graph", same)
+            self.assertEqual(self.counts("--graph", "g.graph", *query), {"q": 1}, same)
+        # A stream may tell that it is another now.
+        self.write("s.graph", "v 1 C\nv 1 A\nv 2 B\ne 1 2\n")
+        self.assertEqual(self.json("replay", "--updates", "s.graph", *query)["queries"][0]["new"], 1)
+
     def test_a_vertex_out_of_range(self):
         self.refuses("g.graph", "t 3 2\nv 0 A\nv 1 A\nv 2 A\ne 0 1\ne 1 3\n",
                      "deltamatch: g.graph:6: bad_id: vertex 3 is out of range: the header says 3 vertices, 0 to 2")

@@ -153,6 +153,18 @@ TEST(Jlg, HeaderThenEdges) {
                           HasSubstr("! wrong_arity")));
 }
 
+TEST(Jlg, AHeaderHoldsTwoSizesAndADirection) {
+  const auto header = [](const char* text) { return decode(Format::jlg, {text, "1,2"}); };
+  EXPECT_THAT(header("3,-3,u,g"), ElementsAre("! malformed: the header's `-3` is negative", "+ 1 -> 2"));
+  EXPECT_THAT(header("x,3,u,g"), ElementsAre("! malformed: the header's `x` is not an integer", "+ 1 -> 2"));
+  EXPECT_THAT(header("3,18446744073709551616,u"), ElementsAre(HasSubstr("is beyond 64 bits"), "+ 1 -> 2"));
+  EXPECT_THAT(header("3,3,g,u"), ElementsAre("! malformed: the header's `g` is neither u nor d", "+ 1 -> 2"));
+  CodecOptions whole;
+  whole.whole = true;
+  EXPECT_THAT(decode(Format::jlg, {"9223372036854775807,1,u", "0,1"}, whole),
+              ElementsAre(HasSubstr("9223372036854775807 vertices, 1 to 9223372036854775807")));
+}
+
 TEST(Columns, ErrorsNameTheFault) {
   const auto fault = [](const char* columns, Format format = Format::snap) {
     return error_of([&] { (void)make_codec(format, with_columns(columns)); });

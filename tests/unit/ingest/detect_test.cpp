@@ -30,6 +30,7 @@ TEST(Detect, EveryFormatByItsContent) {
   EXPECT_EQ(detected("e -2 -15786\ne 0 1745\n"), "tve");
   EXPECT_EQ(detected("-e 0 1\n"), "tve");
   EXPECT_EQ(detected("4039,88234,u,graph\n1,2\n"), "jlg");
+  EXPECT_EQ(detected("3,-3,u,g\n1,2\n"), "jlg");
   EXPECT_EQ(detected("from,to,feature,time\n6,2,4,1289241911.7\n"), "csv");
   EXPECT_EQ(detected("source;target\n"), "csv");
   EXPECT_EQ(detected("\"source\"\t\"target\"\n"), "csv");

@@ -45,6 +45,29 @@ TEST(Tve, AGarbageLineIsRefusedAndTheRestIsRead) {
                           HasSubstr("! wrong_arity"), HasSubstr("! malformed"), "+ 2 -> 3"));
 }
 
+TEST(Tve, AHeaderHoldsTwoSizes) {
+  CodecOptions whole;
+  whole.whole = true;
+  for (const CodecOptions& options : {CodecOptions(), whole}) {
+    EXPECT_THAT(
+        decode(Format::tve,
+               {"t 3 x", "t x y", "t 3", "t", "t 3 -3", "t -3 3", "t 3.0 3", "t 18446744073709551616 3",
+                "t 3 18446744073709551615", "t 3 3 3", "t # 0", "t 3 1", "e 0 1"},
+               options),
+        ElementsAre("! malformed: the header's `x` is not an integer", "! malformed: the header's `x` is not an integer",
+                    "! wrong_arity: 2 fields where a header has 3: t N M", HasSubstr("! wrong_arity: 1 fields"),
+                    "! malformed: the header's `-3` is negative", "! malformed: the header's `-3` is negative",
+                    "! malformed: the header's `3.0` is not an integer",
+                    "! malformed: the header's `18446744073709551616` is beyond 64 bits",
+                    "! malformed: the header's `18446744073709551615` is beyond 64 bits",
+                    "! wrong_arity: 4 fields where a header has 3: t N M", "! malformed: the header's `#` is not an integer",
+                    "+ 0 -> 1"));
+  }
+  EXPECT_THAT(decode(Format::tve, {"t 2 1", "e 0 1", "t 2 1"}), ElementsAre("+ 0 -> 1"));
+  EXPECT_THAT(decode(Format::tve, {"t 2 1", "e 0 1", "t 2 1"}, whole),
+              ElementsAre("+ 0 -> 1", "! malformed: a second header; a file holds one graph"));
+}
+
 TEST(Tve, AVerticesLabelDoesNotStickToTheNextEdge) {
   const auto codec = make_codec(Format::tve, {});
   (void)codec->decode("v 1 A");
