@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/mining.hpp"
 #include "cli/option_kinds.hpp"
+#include "mine/motif_formulas.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -74,6 +75,7 @@ int quasi_cliques(const QuasiCliques& options) {
   MiningOptions mining_options = options.mining;
   if (pairs - least + 2 > options.k)
     mining_options.only_on_cores = "sets that may lack more than k - 2 edges are grown on CPU cores";
+  if (mine::formulas_count_sets(options.k, pairs - std::min(least, pairs))) mining_options.worth_a_gpu = std::nullopt;
   Mining mining(mining_options);
   MiningAnswer answer{.rows_name = "quasi_cliques", .column = "edges"};
   answer.notes = {{"k", std::to_string(options.k), true}, {"least", std::to_string(least), true}};

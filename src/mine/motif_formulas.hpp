@@ -14,6 +14,12 @@ inline constexpr unsigned max_formula_k = 5;
 /// For this size a formula needs no more than degrees and the triangles, which devices count.
 inline constexpr unsigned device_formula_k = 3;
 
+/// Whether CPU cores count connected sets of k vertices that lack up to `budget` edges faster by formulas than one by one.
+/// (Five vertices that lack one edge at most are few enough to be met.)
+constexpr bool formulas_count_sets(unsigned k, unsigned budget) noexcept {
+  return k <= max_formula_k && budget > (k == 5 ? 1U : 0U);
+}
+
 /// Induced counts by class of the table's k <= max_formula_k vertices; all 0 where the run was stopped. `devices`: may count
 /// cliques where k = device_formula_k; null: CPU cores.
 [[nodiscard]] std::vector<Count> formula_counts(const SimpleGraph& graph, const PatternTable& table, Workers& workers,

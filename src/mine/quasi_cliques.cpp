@@ -16,7 +16,9 @@
 #include "mine/cliques.hpp"
 #include "mine/dense_sets.hpp"
 #include "mine/dense_spaces.hpp"
+#include "mine/motif_formulas.hpp"
 #include "mine/ordered_graph.hpp"
+#include "mine/pattern_table.hpp"
 #include "mine/store.hpp"
 
 namespace deltamatch {
@@ -227,6 +229,19 @@ std::vector<Count> count_on_devices(const SimpleGraph& graph, unsigned k, unsign
   return counts;
 }
 
+/// The patterns of k vertices that lack so many edges, by formulas; all 0 where the run was stopped.
+std::vector<Count> count_by_formulas(const SimpleGraph& graph, unsigned k, unsigned budget, Workers& workers,
+                                     RunControl& control) {
+  const PatternTable table(k);
+  const std::vector<Count> found = formula_counts(graph, table, workers, control, nullptr);
+  std::vector<Count> counts(budget + 1, 0);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const unsigned missing = pairs_of(k) - static_cast<unsigned>(std::popcount(table.patterns(k)[i]));
+    if (missing <= budget) counts[missing] = checked_add(counts[missing], found[i]);
+  }
+  return counts;
+}
+
 /// Sets that lack no edge are cliques, which nothing counts faster than the tree of pivots.
 std::vector<Count> count(const SimpleGraph& graph, unsigned k, unsigned budget, Workers& workers, RunControl& control,
                          match::DenseSetCounter* devices) {
@@ -235,6 +250,7 @@ std::vector<Count> count(const SimpleGraph& graph, unsigned k, unsigned budget, 
     return {cliques.size() > k ? cliques[k] : 0};
   }
   if (devices != nullptr && budget + 2 <= k) return count_on_devices(graph, k, budget, workers, control, *devices);
+  if (formulas_count_sets(k, budget)) return count_by_formulas(graph, k, budget, workers, control);
   return walk(graph, k, budget, workers, control, nullptr);
 }
 

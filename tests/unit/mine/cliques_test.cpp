@@ -219,7 +219,7 @@ TEST(QuasiCliques, AreTheMotifsWithSoManyEdges) {
       for (const double density : {0.0, 0.5, 0.7, 0.9, 1.0}) {
         const unsigned edges = edges_of_density(k, density);
         Count motifs = 0;
-        for (const Motif& motif : count_motifs(graph, k).motifs) {
+        for (const Motif& motif : count_motifs(graph, k, {.method = MotifMethod::pairs}).motifs) {
           if (motif.pattern.edges().size() >= edges) motifs += motif.count;
         }
         Count quasi = 0;
@@ -227,6 +227,30 @@ TEST(QuasiCliques, AreTheMotifsWithSoManyEdges) {
         EXPECT_EQ(quasi, motifs) << "k " << k << ", density " << density;
       }
     }
+  }
+}
+
+TEST(QuasiCliques, AreCountedAsTheyAreListed) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const SimpleGraph graph = brute::random_graph(60, 0.05 + 0.05 * static_cast<double>(seed), seed).simple();
+    for (unsigned k = 2; k <= 5; ++k) {
+      for (unsigned edges = k - 1; edges <= k * (k - 1) / 2; ++edges) {
+        std::vector<Count> listed(k * (k - 1) / 2 - edges + 1, 0);
+        list_quasi_cliques(graph, k, edges, std::nullopt, {},
+                           [&](std::span<const std::uint32_t>, unsigned missing) { ++listed[missing]; });
+        EXPECT_EQ(count_quasi_cliques(graph, k, edges, {.threads = 2}).by_missing, listed) << "k " << k << ", edges " << edges;
+      }
+    }
+  }
+}
+
+TEST(QuasiCliques, StopWhereverTheyAreCounted) {
+  const SimpleGraph graph = brute::random_graph(300, 0.5, 1).simple();
+  for (unsigned k = 3; k <= 6; ++k) {
+    const QuasiCliqueResult whole = count_quasi_cliques(graph, std::min(k, 4U), 2, {});
+    EXPECT_TRUE(whole.complete);
+    const QuasiCliqueResult stopped = count_quasi_cliques(graph, k, k, {.stop = [] { return true; }});
+    EXPECT_FALSE(stopped.complete) << k;
   }
 }
 
