@@ -185,7 +185,7 @@ struct SampleResult {
   double matches = 0;
   double low = 0;  ///< not below 0
   double high = 0;
-  std::uint64_t walks = 0;  ///< finished; a multiple of `replicates`, at least those asked for unless cut short
+  std::uint64_t walks = 0;  ///< at least those asked for, a multiple of `replicates`; fewer: cut short, or there is no match
   std::uint64_t hits = 0;   ///< of them, walks that found a match
   Shortfall shortfall = Shortfall::none;
   double seconds = 0;

@@ -59,10 +59,12 @@ double sum(const StepSeconds& steps) { return steps.apply + steps.estimate + ste
 // of one walk each often agree by chance.
 constexpr std::uint64_t least_walks = 10 * std::uint64_t{SampleResult::replicates};
 bool has_interval(const SampleResult& sample) { return sample.hits > 0 && sample.walks >= least_walks; }
+/// Where no walk was needed, since there can be no match.
+bool is_exact(const SampleResult& sample) { return sample.walks == 0 && sample.shortfall == Shortfall::none; }
 
 void write_sample(JsonWriter& json, const SampleResult& sample) {
   json.key("estimate").real(sample.matches);
-  if (has_interval(sample)) {
+  if (has_interval(sample) || is_exact(sample)) {
     json.key("low").real(sample.low).key("high").real(sample.high);
   } else {
     json.key("low").null().key("high").null();
@@ -82,6 +84,7 @@ std::string matches_text(const QueryMatches& query) {
     return fmt::format("{}{}", query.result.complete() ? "" : "at least ", grouped(query.result.matches));
   }
   const SampleResult& sample = *query.sample;
+  if (is_exact(sample)) return "0 (exactly: nothing in the graph can match)";
   if (sample.hits == 0) return fmt::format("unknown: none of {} walks found one", grouped(sample.walks));
   if (!has_interval(sample)) {
     return fmt::format("about {} (too few walks for an interval: {})", rounded(sample.matches), grouped(sample.walks));

@@ -19,6 +19,12 @@ constexpr std::uint64_t round_walks = 512;
 static_assert(SampleResult::replicates == 30 && SampleResult::confidence == 0.95);
 constexpr double quantile = 2.045229642132703;
 
+/// Whether the graph has fewer vertices or edges than a match of distinct ones takes.
+bool too_small(const graph::DataGraph& graph, const Query& query, MatchMode mode) {
+  return (mode == MatchMode::isomorphism && graph.dictionary.size() < query.vertices.size()) ||
+         (mode != MatchMode::homomorphism && graph.edges() < query.edges.size());
+}
+
 void conclude(const std::vector<double>& means, double symmetry, SampleResult& result) {
   const auto n = static_cast<double>(means.size());
   const double mean = std::accumulate(means.begin(), means.end(), 0.0) / n;
@@ -46,10 +52,12 @@ SampleResult sample_whole(const StaticScene& scene, const Query& query, const Sa
   const double symmetry =
       options.query.count == CountMode::subgraphs ? static_cast<double>(bound.group.order()) : 1.0;  // embeddings are sampled
   estimate::Sampler sampler(scene.graph, task, scene.workers, SampleResult::replicates, stop);
-  const std::uint64_t wanted = (options.walks - 1) / SampleResult::replicates + 1;
+  // What cannot match at all is known without a walk.
+  const bool none = too_small(scene.graph, query, options.query.mode) || (!sampler.has_anchors() && !stop.load());
+  const std::uint64_t wanted = none ? 0 : (options.walks - 1) / SampleResult::replicates + 1;
   SampleResult result;
   for (std::uint64_t number = 0; sampler.walks() < wanted; ++number) {
-    if (!sampler.round(std::min(round_walks, wanted - sampler.walks()), options.seed, number)) break;
+    if (!sampler.has_anchors() || !sampler.round(std::min(round_walks, wanted - sampler.walks()), options.seed, number)) break;
     if (!options.progress) continue;
     conclude(sampler.means(), symmetry, result);
     options.progress(static_cast<double>(sampler.walks()) / static_cast<double>(wanted), result.matches);

@@ -40,11 +40,9 @@ Sampler::Sampler(const graph::DataGraph& graph, const match::QueryTask& task, Wo
 
 bool Sampler::round(std::uint64_t walks, std::uint64_t seed, std::uint64_t number) {
   std::vector<Sum> found(sums_.size());
-  if (!pieces_.empty()) {
-    workers_->for_each(sums_.size(), 1, [&](unsigned worker, std::size_t begin, std::size_t end) {
-      for (std::size_t r = begin; r < end; ++r) found[r] = walk(walks, seed, number, r, scratch_[worker]);
-    });
-  }
+  workers_->for_each(sums_.size(), 1, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) found[r] = walk(walks, seed, number, r, scratch_[worker]);
+  });
   if (stop_->load()) return false;
   for (std::size_t r = 0; r < sums_.size(); ++r) {
     sums_[r] += found[r].weight;

@@ -22,9 +22,11 @@ class Sampler {
           const match::StopFlag& stop);
 
   /// Lets every replicate walk so often. False once `stop` is set: the round then counts for nothing. What is drawn depends on
-  /// the seed and the round's number only.
+  /// the seed and the round's number only. Requires anchors.
   bool round(std::uint64_t walks, std::uint64_t seed, std::uint64_t number);
 
+  /// Whether any data edge can begin a match, as far as the sampler was made before `stop` was set.
+  [[nodiscard]] bool has_anchors() const noexcept { return !pieces_.empty(); }
   /// By replicate, over all rounds: embeddings in the mean. Requires a round.
   [[nodiscard]] std::vector<double> means() const;
   /// Of each replicate.

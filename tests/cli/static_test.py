@@ -280,8 +280,16 @@ class Estimates(Static):
         self.assertNotEqual(self.json(*args, "--seed", 2)["queries"], [query])
         self.assertRegex(self.ok(*args).out, r"(?m)^path +about [\d,]+ \([\d,]+ to [\d,]+\) ")
 
+    def test_what_cannot_match_is_exactly_0(self):
+        for graph in ("", "1 2\n"):
+            self.write("g.txt", graph)
+            args = ["match", "--graph", "g.txt", "--query", harness.TRIANGLE, "--sample", 100]
+            (query,) = self.json(*args)["queries"]
+            self.assertEqual([query[key] for key in ("estimate", "low", "high", "walks", "hits")], [0, 0, 0, 0, 0])
+            self.assertRegex(self.ok(*args).out, r"(?m)^triangle +0 \(exactly: nothing in the graph can match\)")
+
     def test_no_hit_says_nothing(self):
-        self.write("g.txt", "1 2\n")
+        self.write("g.txt", "1 2\n2 3\n3 4\n")
         args = ["match", "--graph", "g.txt", "--query", harness.TRIANGLE, "--sample", 100]
         (query,) = self.json(*args)["queries"]
         self.assertEqual((query["estimate"], query["low"], query["high"], query["hits"]), (0, None, None, 0))

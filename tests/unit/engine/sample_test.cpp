@@ -114,17 +114,40 @@ TEST(Sample, EveryThreadCountDrawsTheSame) {
   }
 }
 
-TEST(Sample, WithoutWalksOrEdgesThereIsNothing) {
-  Engine empty({.directed = false, .threads = 1});
-  const Query query = parse_pattern("(a)--(b)", "edge");
-  SampleOptions options;
-  options.walks = 10;
-  const SampleResult result = empty.sample(query, options);
-  EXPECT_EQ(result.hits, 0U);
-  EXPECT_EQ(result.matches, 0);
-  EXPECT_EQ(result.walks, 30U);
-  options.walks = 0;
-  EXPECT_THROW(static_cast<void>(empty.sample(query, options)), Error);
+TEST(Sample, WhatCannotMatchIsKnownWithoutAWalk) {
+  const auto walks = [](Engine& engine, const char* pattern, MatchMode mode = MatchMode::isomorphism) {
+    SampleOptions options;
+    options.query = {.mode = mode, .count = CountMode::embeddings};
+    options.walks = 10;
+    const SampleResult result = engine.sample(parse_pattern(pattern, "q"), options);
+    EXPECT_EQ(result.shortfall, Shortfall::none);
+    if (result.walks == 0) {
+      EXPECT_EQ(result.hits, 0U);
+      EXPECT_EQ(result.matches, 0);
+      EXPECT_EQ(result.high, 0);
+    }
+    return result.walks;
+  };
+  Engine engine({.directed = false, .threads = 1});
+  EXPECT_EQ(walks(engine, "(a)--(b)"), 0U);
+  UpdateBatch batch;
+  for (const int target : {2, 3}) {
+    Update update;
+    update.source = Id(1);
+    update.target = Id(target);
+    update.label = "x";
+    batch.add(update);
+  }
+  engine.load(batch);
+  EXPECT_EQ(walks(engine, "(a)--(b)--(c)"), 30U);
+  EXPECT_EQ(walks(engine, "(a)-[:y]-(b)"), 0U) << "no such edge";
+  EXPECT_EQ(walks(engine, "(a)--(b)--(c)--(d)"), 0U) << "four vertices of three";
+  EXPECT_EQ(walks(engine, "(a)--(b)--(c)--(a)"), 0U) << "three edges of two";
+  EXPECT_EQ(walks(engine, "(a)--(b)--(c)--(d)", MatchMode::edge_distinct), 0U) << "three edges of two";
+  EXPECT_EQ(walks(engine, "(a)--(b)--(c)--(d)", MatchMode::homomorphism), 30U);
+  SampleOptions nothing;
+  nothing.walks = 0;
+  EXPECT_THROW(static_cast<void>(engine.sample(parse_pattern("(a)--(b)", "q"), nothing)), Error);
 }
 
 TEST(Sample, StopsWhenItIsTold) {
