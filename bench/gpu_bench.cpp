@@ -317,6 +317,7 @@ class Bench {
       line["memory"] = parse_bytes(options_->memory);
       if (options_->fresh) line["fresh"] = true;
       if (options_->tables != "auto") line["tables"] = options_->tables;
+      if (options_->reuse != "auto") line["reuse"] = options_->reuse;
       if (options_->idle_share > 0) line["idle_share"] = options_->idle_share;
       if (policy == "random-walk") {
         line["walk_count"] = options_->walk_count;

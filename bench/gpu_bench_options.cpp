@@ -69,6 +69,8 @@ GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, s
       {"automatic", CachePolicy::automatic}, {"none", CachePolicy::none},       {"degree", CachePolicy::degree},
       {"k-hop", CachePolicy::k_hop},         {"managed", CachePolicy::managed}, {"random-walk", CachePolicy::random_walk},
       {"resident", CachePolicy::resident}};
+  static const std::map<std::string, GpuReuse> reuse{
+      {"auto", GpuReuse::automatic}, {"always", GpuReuse::always}, {"never", GpuReuse::never}};
   static const std::map<std::string, GpuTables> tables{
       {"auto", GpuTables::automatic}, {"always", GpuTables::always}, {"never", GpuTables::never}};
   static const std::map<std::string, WalkCount> walk_counts{
@@ -82,7 +84,10 @@ GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, s
           .walks = options.walks,
           .walk_count = walk_counts.at(options.walk_count),
           .measure = options.measure,
-          .testing = {.idle_share = options.idle_share, .tables = tables.at(options.tables), .forgets = options.fresh}};
+          .testing = {.idle_share = options.idle_share,
+                      .tables = tables.at(options.tables),
+                      .reuse = reuse.at(options.reuse),
+                      .forgets = options.fresh}};
 }
 
 void add_options(CLI::App& app, BenchOptions& options) {
@@ -116,6 +121,8 @@ void add_options(CLI::App& app, BenchOptions& options) {
       ->check(CLI::IsMember({"even", "fixed", "paper", "formula"}));
   app.add_option("--idle-share", options.idle_share, "Share of the warps that must be idle before work is shared with them");
   app.add_option("--tables", options.tables, "Which sums are counted with tables")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--reuse", options.reuse, "Whether loops read again what a loop above them has found")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_flag("--measure", options.measure, "Count every look-up on the device, for coverage (slows matching down)");
   app.add_flag("--fresh", options.fresh, "Forget the cache before every batch, to see what lists that stay there save");

@@ -40,6 +40,7 @@ struct BenchOptions {
   bool fresh = false;
   bool ahead = false;
   std::string tables = "auto";
+  std::string reuse = "auto";
   double idle_share = 0;
   unsigned threads = 0;
   std::uint64_t seed = 1;

@@ -15,11 +15,17 @@ constexpr std::uint32_t default_share_interval = 30000;
 constexpr std::uint32_t queue_items = 1U << 14;
 // Pages beyond one for each warp: what the host drains while warps go on.
 constexpr std::uint32_t default_spare_pages = 1024;
+// Ids that the sets of a depth have room for in a warp: some sets of hundreds, or those of a whole batch of tens.
+constexpr std::uint32_t default_set_capacity = 1024;
 constexpr auto drain_pause = std::chrono::microseconds(20);
 // Of what is free at first, for tables of weights.
 constexpr std::size_t table_share = 8;
 constexpr std::size_t least_table_bytes = std::size_t{64} << 20;
 constexpr std::size_t most_table_bytes = std::size_t{16} << 30;
+
+std::uint32_t set_capacity(const GpuOptions& options) {
+  return options.testing.set_capacity > 0 ? options.testing.set_capacity : default_set_capacity;
+}
 
 Grid limit_grid(Grid grid, std::size_t chunks) {
   // A warp for every chunk and as many to take over parts of them.
@@ -68,14 +74,17 @@ void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_
                 options.testing.table_memory > 0 ? options.testing.table_memory : table_bytes_, bundle_);
   bundle_.reserve();
   std::size_t frame_words = 0;
+  std::size_t set_words = 0;
   unsigned warps = 0;
   bool lists = false;
   for (const Part& part : parts_) {
     frame_words = std::max(frame_words, part.grid.frame_words);
+    set_words = std::max(set_words, part.grid.warps() * part.layout.set_words(set_capacity(options)));
     warps = std::max(warps, part.grid.warps());
     lists = lists || std::any_of(part.work->origins.begin(), part.work->origins.end(), [](const auto& of) { return of.list; });
   }
   if (frame_words > 0) frames_.reserve(frame_words);
+  if (set_words > 0) set_memory_.reserve(set_words);
   programs_ = flat.programs();
   first_tabled_ = flat.sums.programs.size() + flat.walks.programs.size();
   totals_.reserve(programs_);
@@ -195,6 +204,8 @@ Launch Device::launch_of(const Part& part, std::size_t number, const FlatProgram
   work.counters = &outcome_.get()->counters;
   for (unsigned s = 0; s < stores; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
   if (part.grid.frame_words > 0) work.frames = frames_.get();
+  work.sets = set_memory_.get();
+  work.set_capacity = set_capacity(options);
   return work;
 }
 

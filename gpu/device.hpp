@@ -154,6 +154,7 @@ class Device {
   DeviceMemory<Item> items_;
   DeviceMemory<std::uint32_t> sequence_;
   DeviceBuffer<std::uint32_t> frames_;
+  DeviceBuffer<std::uint32_t> set_memory_;
   Stream control_;
   Event fresh_;                  // the queues are reset: what says stop must not come before
   PinnedMemory<unsigned> stop_;  // what is copied to say stop

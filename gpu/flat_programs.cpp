@@ -38,8 +38,8 @@ StepKind flat_kind(plan::Step::Kind kind) {
 class Flattener {
  public:
   Flattener(const graph::DataGraph& graph, const match::QueryTask& task, const plan::Plan& plan,
-            const match::AnchorProgram& program, FlatPrograms& into)
-      : graph_(graph), task_(task), plan_(plan), program_(program), into_(into) {}
+            const match::AnchorProgram& program, std::span<const SetUse> sets, FlatPrograms& into)
+      : graph_(graph), task_(task), plan_(plan), program_(program), sets_(sets), into_(into) {}
 
   // The program without its pass.
   Program run() {
@@ -52,7 +52,9 @@ class Flattener {
     std::tie(made.first_joined, made.joined) = add_joined(from.joined);
     const auto node_base = static_cast<std::uint32_t>(into_.nodes.size());
     const auto step_base = static_cast<std::uint32_t>(into_.steps.size());
-    for (const plan::Node& node : from.nodes) into_.nodes.push_back(flat_node(node, step_base));
+    for (std::size_t n = 0; n < from.nodes.size(); ++n) {
+      into_.nodes.push_back(flat_node(from.nodes[n], sets_[n], node_base, step_base));
+    }
     for (const plan::Step& step : from.steps) {
       into_.steps.push_back(
           {flat_kind(step.kind), static_cast<std::uint8_t>(step.tail ? 1 : 0), 0, node_base + step.node, step.coefficient});
@@ -97,11 +99,11 @@ class Flattener {
     return {first, static_cast<std::uint8_t>(joined.size())};
   }
 
-  Node flat_node(const plan::Node& node, std::uint32_t step_base) {
+  Node flat_node(const plan::Node& node, const SetUse& sets, std::uint32_t node_base, std::uint32_t step_base) {
     Node made{};
     made.first_probe = static_cast<std::uint32_t>(into_.probes.size());
-    made.probes = static_cast<std::uint8_t>(node.candidates.probes.size());
-    for (const plan::Probe& probe : node.candidates.probes) into_.probes.push_back(flat_probe(probe));
+    made.probes = static_cast<std::uint8_t>(sets.probes.size());
+    for (const plan::Probe& probe : sets.probes) into_.probes.push_back(flat_probe(probe));
     std::tie(made.first_joined, made.joined) = add_joined(node.joined);
     made.first_position = static_cast<std::uint32_t>(into_.positions.size());
     const auto add = [&](const std::vector<plan::Position>& positions) {
@@ -114,6 +116,11 @@ class Flattener {
     made.choose = node.choose;
     made.first_step = step_base + node.first_step;
     made.end_step = made.first_step + node.steps;
+    made.parent = node_base + sets.parent;
+    made.sets_read = sets.sets_read;
+    made.base = sets.base;
+    made.rest = sets.rest;
+    made.uncut = sets.uncut ? 1 : 0;
     return made;
   }
 
@@ -121,12 +128,13 @@ class Flattener {
   const match::QueryTask& task_;
   const plan::Plan& plan_;
   const match::AnchorProgram& program_;
+  std::span<const SetUse> sets_;  // by node
   FlatPrograms& into_;
 };
 
 // What the nodes need that run in the steps [first, first + count) at a depth, and below.
-void note_needs(const plan::Program& program, std::uint32_t first, std::uint32_t count, std::size_t depth,
-                std::vector<DepthNeeds>& needs) {
+void note_needs(const plan::Program& program, std::span<const SetUse> sets, std::uint32_t first, std::uint32_t count,
+                std::size_t depth, std::vector<DepthNeeds>& needs) {
   for (std::uint32_t i = first; i < first + count; ++i) {
     const plan::Step& step = program.steps[i];
     if (step.kind != plan::Step::Kind::count && step.kind != plan::Step::Kind::loop) continue;
@@ -138,7 +146,8 @@ void note_needs(const plan::Program& program, std::uint32_t first, std::uint32_t
     const bool loops = step.kind == plan::Step::Kind::loop;
     needs[depth].loops = needs[depth].loops || loops;
     needs[depth].sums = needs[depth].sums || !loops || !step.tail;
-    if (loops) note_needs(program, node.first_step, node.steps, depth + 1, needs);
+    needs[depth].sets = needs[depth].sets || (sets[step.node].sets_read >> depth & 1U) != 0;
+    if (loops) note_needs(program, sets, node.first_step, node.steps, depth + 1, needs);
   }
 }
 
@@ -152,15 +161,17 @@ bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resol
 class Collector {
  public:
   Collector(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
-            std::span<const match::QueryTask> tasks, const match::Programs& programs, FlatPrograms& into)
+            std::span<const match::QueryTask> tasks, const match::Programs& programs, SetChoice& choice, FlatPrograms& into)
       : graph_(graph),
         resolved_(resolved),
         passes_(passes),
         tasks_(tasks),
         programs_(programs),
+        choice_(choice),
         into_(into),
         first_plan_(tasks.size() + 1) {
     for (std::size_t t = 0; t < tasks.size(); ++t) first_plan_[t + 1] = first_plan_[t] + tasks[t].plans->plans.size();
+    sets_.resize(first_plan_.back());
     for (FlatWork* work : {&into_.sums, &into_.walks}) work->needs.assign(1, {});
   }
 
@@ -190,7 +201,7 @@ class Collector {
             add_anchors(graph_, anchors, own, pass, {p, t, i, true, false}, into_.tables);
             continue;
           }
-          if (first) flat[index] = Flattener(graph_, tasks_[t], plan, program, into_).run();
+          if (first) flat[index] = Flattener(graph_, tasks_[t], plan, program, sets_[index], into_).run();
           FlatWork& work = work_of(program);
           flat[index].pass = pass;
           work.programs.push_back(flat[index]);
@@ -252,7 +263,9 @@ class Collector {
       if (!concerned || program.tables) continue;
       Wanted& kind = wanted[program.sums ? 0 : 1];
       kind.some = true;
-      note_needs(program.program, 0, program.program.root_steps, 1, kind.needs);
+      std::vector<SetUse>& sets = sets_[first_plan_[task] + i];
+      sets = choice_.choose(program.program, graph_, resolved_);
+      note_needs(program.program, sets, 0, program.program.root_steps, 1, kind.needs);
     }
     for (const Wanted& kind : wanted) {
       if (kind.some && !make_layout(kind.needs, kind.sums, kind.work->weighted || weighted)) return false;
@@ -270,9 +283,11 @@ class Collector {
   std::span<const match::PassWork> passes_;
   std::span<const match::QueryTask> tasks_;
   const match::Programs& programs_;
+  SetChoice& choice_;
   FlatPrograms& into_;
   std::vector<std::size_t> first_plan_;  // by task, with the end behind
   std::vector<std::vector<Anchor>> anchors_;
+  std::vector<std::vector<SetUse>> sets_;  // by plan, where anchors concern it, and node
 };
 
 }  // namespace
@@ -293,10 +308,10 @@ void choose_tables(std::span<const match::QueryTask> tasks, std::span<const grap
 }
 
 void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
-             std::span<const match::QueryTask> tasks, const match::Programs& programs, FlatPrograms& into,
+             std::span<const match::QueryTask> tasks, const match::Programs& programs, SetChoice& choice, FlatPrograms& into,
              std::vector<bool>& left_out) {
   into = {};
-  Collector(graph, resolved, passes, tasks, programs, into).run(left_out);
+  Collector(graph, resolved, passes, tasks, programs, choice, into).run(left_out);
 }
 
 std::vector<Chunk> make_chunks(const FlatWork& work, std::uint32_t warps, std::uint32_t share, std::uint32_t shares) {

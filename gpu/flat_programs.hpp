@@ -8,6 +8,7 @@
 #include "deltamatch/gpu.hpp"
 #include "gpu/flat_sums.hpp"
 #include "gpu/kernel.hpp"
+#include "gpu/set_plan.hpp"
 #include "match/programs.hpp"
 
 namespace deltamatch::gpu {
@@ -46,11 +47,11 @@ struct FlatPrograms {
 void choose_tables(std::span<const match::QueryTask> tasks, std::span<const graph::Resolved> resolved, GpuTables tables,
                    match::Programs& programs);
 
-/// Flattens what the anchors and roots of `passes` concern. Sets `left_out`, by task, where the kernel cannot run a task, in
-/// whichever pass: it holds query edges in local memory, and the frames of all tasks that share a launch must be addressable.
-/// The earlier task has precedence.
+/// Flattens what the anchors and roots of `passes` concern; `choice` says which loops read sets. Sets `left_out`, by task,
+/// where the kernel cannot run a task, in whichever pass: it holds query edges in local memory, and the frames of all tasks
+/// that share a launch must be addressable. The earlier task has precedence.
 void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
-             std::span<const match::QueryTask> tasks, const match::Programs& programs, FlatPrograms& into,
+             std::span<const match::QueryTask> tasks, const match::Programs& programs, SetChoice& choice, FlatPrograms& into,
              std::vector<bool>& left_out);
 
 /// Cuts the anchors of `work` into chunks for one of `shares` devices: every `shares`-th from `share` on. `warps`: how many

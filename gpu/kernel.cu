@@ -1,10 +1,11 @@
 // The matching kernel: an interpreter of plan::Program, one warp for each group of anchors.
 //
 // The warp is a class in layers, each in a header of its own: its memory (warp_frames), lists as a pass sees them (lists,
-// warp_views), how partial matches grow (warp_extension), who works on what (warp_sharing), candidates that are only counted
-// (warp_counting), matches that are listed (warp_listing), and, here, the walk through the program. Code that is taken seldom
-// is kept out of line and loops are not unrolled without need: thousands of warps at different places of the program share
-// the instruction cache, and missing it cost half of the time once.
+// warp_views), how partial matches grow (warp_extension), what loops read again (warp_sets), who works on what (warp_sharing),
+// candidates that are only counted (warp_counting), matches that are listed (warp_listing), and, here, the walk through the
+// program. Code that is taken seldom is kept out of line and loops are not unrolled without need: thousands of warps at
+// different places of the program share the instruction cache, and missing it cost half of the time once. For the same reason
+// programs of which no loop reads a set again have a kernel without all that.
 #include "gpu/kernel.hpp"
 
 #include <cuda_runtime.h>
@@ -23,10 +24,10 @@ using namespace device;
 constexpr unsigned warps_per_block = 4;
 constexpr unsigned resident_blocks = 4;  // of a multiprocessor: bounds the registers of a thread
 
-template <bool sums, bool in_shared>
-class Warp : public Listing<sums, in_shared> {
+template <bool sums, bool in_shared, bool reuses>
+class Warp : public Listing<sums, in_shared, reuses> {
  public:
-  using Base = Listing<sums, in_shared>;
+  using Base = Listing<sums, in_shared, reuses>;
   __device__ Warp(const Launch& work, const WarpLayout& layout) : Base(work, layout) {}
 
   __device__ void run() {
@@ -46,6 +47,7 @@ class Warp : public Listing<sums, in_shared> {
   using Base::sums_of;
   using Base::total_;
   using Base::work_;
+  using typename Base::Aim;
 
   // Runs until the frames from `first` up are done.
   __device__ void walk(std::uint32_t first) {
@@ -55,9 +57,14 @@ class Warp : public Listing<sums, in_shared> {
       if (own.running == 0) {
         if (this->time_to_look()) this->donate();
         if (this->stopped_) return;
+        if constexpr (reuses) {
+          if (own.filled == 0 && own.next >= own.total && own.window < own.slots)
+            this->next_sets(longest_search * work_.set_capacity);
+        }
         if (own.filled < 32 && own.next < own.total) this->fill();
         const std::uint32_t filled = own.filled;
         if (filled == 0) {
+          if (reuses && own.window < own.slots) continue;
           if (depth_ == 0) return;
           if (sums && own.tail == 0) {
             if (lane_ < header(depth_ - 1).batch) {
@@ -128,8 +135,13 @@ class Warp : public Listing<sums, in_shared> {
         }
         break;
       case StepKind::loop: {
+        const Node& node = work_.nodes[step.node];
+        if (reuses && node.keeps_set(depth_ + 1)) {
+          this->push(step.node, step.tail != 0, 0, batch);
+          break;
+        }
         unsigned wide = 0;
-        const std::uint32_t total = this->expand(depth_ + 1, work_.nodes[step.node], false, wide);
+        const std::uint32_t total = this->expand(depth_ + 1, node, Aim::loop, wide);
         if (total > 0) {
           this->push(step.node, step.tail != 0, total);
         } else if (sums && step.tail == 0) {
@@ -185,17 +197,20 @@ class Warp : public Listing<sums, in_shared> {
   long long ways_ = 0;
 };
 
-template <bool sums, bool in_shared>
+template <bool sums, bool in_shared, bool reuses>
 __global__ void __launch_bounds__(warps_per_block * 32, resident_blocks)
     match_kernel(const __grid_constant__ Launch work, const __grid_constant__ WarpLayout layout) {
-  Warp<sums, in_shared>(work, layout).run();
+  Warp<sums, in_shared, reuses>(work, layout).run();
 }
 
 using Kernel = void (*)(Launch, WarpLayout);
 
-Kernel kernel_of(bool sums, bool in_shared) {
-  if (sums) return in_shared ? match_kernel<true, true> : match_kernel<true, false>;
-  return in_shared ? match_kernel<false, true> : match_kernel<false, false>;
+Kernel kernel_of(bool sums, bool in_shared, const WarpLayout& layout) {
+  static constexpr Kernel kernels[2][2][2] = {{{match_kernel<false, false, false>, match_kernel<false, false, true>},
+                                               {match_kernel<false, true, false>, match_kernel<false, true, true>}},
+                                              {{match_kernel<true, false, false>, match_kernel<true, false, true>},
+                                               {match_kernel<true, true, false>, match_kernel<true, true, true>}}};
+  return kernels[sums ? 1 : 0][in_shared ? 1 : 0][layout.sets > 0 ? 1 : 0];
 }
 
 }  // namespace
@@ -217,6 +232,7 @@ std::optional<WarpLayout> make_layout(const std::vector<DepthNeeds>& needs, bool
     if (sums && loops) place(layout.products[d], 64);
     if (sums && loops && (d == 0 || weighted)) place(layout.weights[d], d == 0 ? 64 : 128);
     if (sums && needs[d].sums) place(layout.sums[d], 64);
+    if (needs[d].sets) layout.set[d] = static_cast<std::uint8_t>(layout.sets++);
   }
   layout.words = at + program_words;
   if (layout.words > UINT16_MAX) return std::nullopt;
@@ -238,7 +254,7 @@ Grid fit_grid(const WarpLayout& layout, bool sums) {
   if (!shared) warps = warps_per_block;
   grid.threads = warps * 32;
   grid.shared_bytes = shared ? warps * bytes : 0;
-  const auto* kernel = reinterpret_cast<const void*>(kernel_of(sums, shared));
+  const auto* kernel = reinterpret_cast<const void*>(kernel_of(sums, shared, layout));
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.shared_bytes)),
         "cudaFuncSetAttribute");
   int blocks = 0;
@@ -251,7 +267,7 @@ Grid fit_grid(const WarpLayout& layout, bool sums) {
 }
 
 void launch(const Launch& work, const WarpLayout& layout, const Grid& grid, bool sums, CUstream_st* stream) {
-  kernel_of(sums, work.frames == nullptr)<<<grid.blocks, grid.threads, grid.shared_bytes, stream>>>(work, layout);
+  kernel_of(sums, work.frames == nullptr, layout)<<<grid.blocks, grid.threads, grid.shared_bytes, stream>>>(work, layout);
   check(cudaGetLastError(), "matching kernel");
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "gpu/host_device.hpp"
 #include "gpu/layout.hpp"
 
 struct CUstream_st;
@@ -28,6 +29,7 @@ struct Joined {
   std::uint8_t edges;
 };
 
+/// Depths are those of frames: 0 the anchors, 1 the loops right below them.
 struct Node {
   std::uint32_t first_probe;
   std::uint32_t first_joined;
@@ -37,10 +39,18 @@ struct Node {
   std::uint8_t above;
   std::uint8_t below;
   std::uint8_t joined;
-  std::uint8_t unused[3];
+  // Where loops read again what one above them has found (gpu/set_plan.hpp):
+  std::uint8_t base;        ///< depth whose set stands for the last probes; 0: none
+  std::uint8_t rest;        ///< probes before those
+  std::uint8_t uncut;       ///< its set is kept without the cuts of its order constraints
+  std::uint32_t parent;     ///< node of the loop above
+  std::uint32_t sets_read;  ///< bits of the depths whose sets it, or a node below it, reads
   std::uint32_t choose;
   std::uint32_t first_step;
   std::uint32_t end_step;
+
+  /// Whether the set of this node, at this depth, is read again.
+  DELTAMATCH_HOST_DEVICE bool keeps_set(std::uint32_t depth) const { return (sets_read >> depth & 1U) != 0; }
 };
 
 enum class StepKind : std::uint8_t { term, count, loop, edges, add, emit };
@@ -115,12 +125,14 @@ inline constexpr std::uint32_t max_positions = 32;
 /// to be run on it.
 struct Item {
   static constexpr std::uint32_t whole = 0xffffffffU;  ///< in place of a node: the range is of steps
+  static constexpr std::uint32_t all = 0xffffffffU;    ///< as the end: nobody has looked for its children yet
   std::uint32_t program;
   std::uint32_t node;
   std::uint32_t depth;  ///< of the partial match: it has depth + 2 positions
   std::uint32_t begin;
   std::uint32_t end;
   std::uint32_t label;  ///< of the anchor
+  std::uint32_t sets;   ///< bits of the depths whose sets were kept, of which the children's numbers depend on some
   long long weight;
   std::uint32_t vertices[max_positions];
 };
@@ -173,6 +185,8 @@ struct Launch {
   Counters* counters;
   std::uint32_t* accesses[stores];  ///< measuring: by store and vertex, how often its row was looked up; else null
   std::uint32_t* frames;            ///< device memory for the warps' frames; null: they lie in shared memory
+  std::uint32_t* sets;              ///< device memory for what loops read again; see WarpLayout::sets
+  std::uint32_t set_capacity;       ///< ids that the sets of one depth have room for in a warp
 };
 
 /// What the largest nodes of a depth need.
@@ -182,6 +196,7 @@ struct DepthNeeds {
   std::uint32_t joined = 0;
   bool loops = false;  ///< partial matches are kept
   bool sums = false;   ///< results are summed by partial match of the depth above
+  bool sets = false;   ///< what is found is read again further down
 };
 
 /// Memory that each warp needs, in words: where its parts lie by depth.
@@ -189,11 +204,15 @@ struct WarpLayout {
   std::uint32_t words;     ///< in all
   std::uint32_t depths;    ///< loops and counts on the longest path, and the anchors
   std::uint32_t weighted;  ///< lists may hold an id several times, so weights are stored
+  std::uint32_t sets;      ///< depths whose sets are kept, in device memory, each in two pieces of Launch::set_capacity ids
   std::uint16_t frame[max_positions];
   std::uint16_t partials[max_positions];
   std::uint16_t products[max_positions];
   std::uint16_t weights[max_positions];
   std::uint16_t sums[max_positions];
+  std::uint8_t set[max_positions];  ///< which of those it is
+
+  [[nodiscard]] std::size_t set_words(std::uint32_t capacity) const { return std::size_t{2} * sets * capacity; }
 };
 
 /// `needs` by depth: 0 the anchors, 1 right below them. Nothing where a warp would need more than can be addressed.

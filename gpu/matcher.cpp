@@ -38,7 +38,10 @@ double seconds(Clock::duration duration) { return std::chrono::duration<double>(
 class GpuMatcher final : public match::Matcher {
  public:
   GpuMatcher(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
-      : options_(options), workers_(&workers), mirrors_(options, pinned, managed, workers) {}
+      : options_(options),
+        workers_(&workers),
+        mirrors_(options, pinned, managed, workers),
+        set_choice_(options.testing.reuse) {}
 
   void open(const graph::DataGraph& graph) override { mirrors_.open(graph); }
 
@@ -57,7 +60,7 @@ class GpuMatcher final : public match::Matcher {
     const std::vector<graph::Resolved> resolved = graph.resolved();
     match::Programs programs = match::make_programs(tasks, resolved);
     choose_tables(tasks, resolved, options_.testing.tables, programs);
-    flatten(graph, resolved, passes, tasks, programs, flat_, left_out_);
+    flatten(graph, resolved, passes, tasks, programs, set_choice_, flat_, left_out_);
     mirrors_.open(graph, resolved, passes, tasks);
     if (!flat_.empty() && !match_on_devices(graph, resolved, passes, tasks, programs, results, stop, steps)) {
       left_out_.assign(tasks.size(), true);
@@ -269,6 +272,7 @@ class GpuMatcher final : public match::Matcher {
   Workers* workers_;
   Mirrors mirrors_;
   std::unique_ptr<DeviceCandidates> candidates_;  // on the first device, once something is filtered there
+  SetChoice set_choice_;
   FlatPrograms flat_;
   std::vector<bool> left_out_;  // by task: matched on the CPU
   std::uint64_t refused_ = 0;   // lists lent to the graph for which there was no room on some device; 0: none

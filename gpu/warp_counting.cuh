@@ -1,4 +1,4 @@
-// Candidates that are only counted: fifth layer of the matching kernel.
+// Candidates that are only counted: sixth layer of the matching kernel.
 #pragma once
 
 #include "gpu/warp_sharing.cuh"
@@ -10,10 +10,10 @@ inline constexpr std::uint32_t searches = 4;
 // To count a list from this length on takes long enough to be given away.
 inline constexpr std::uint32_t heavy_list = 1024;
 
-template <bool sums, bool in_shared>
-class Counting : public Sharing<sums, in_shared> {
+template <bool sums, bool in_shared, bool reuses>
+class Counting : public Sharing<sums, in_shared, reuses> {
  protected:
-  using Base = Sharing<sums, in_shared>;
+  using Base = Sharing<sums, in_shared, reuses>;
   using Base::Base;
   using Base::depth_;
   using Base::header;
@@ -27,7 +27,7 @@ class Counting : public Sharing<sums, in_shared> {
     if (count_lists(node)) return;
     const std::uint32_t depth = depth_ + 1;
     unsigned wide = 0;
-    const std::uint32_t total = this->expand(depth, node, true, wide);
+    const std::uint32_t total = this->expand(depth, node, Base::Aim::count, wide);
     if (header(depth).slow != 0) {
       count_slow(depth, node, total);
       return;
@@ -44,7 +44,7 @@ class Counting : public Sharing<sums, in_shared> {
         for (std::uint32_t k = 0; k < 2; ++k) {
           const unsigned found = __ballot_sync(all_lanes, (places >> k & 1U) != 0);
           const std::uint32_t from = at + 32 * k;
-          hits += __popc(found & below(end, from) & ~below(begin, from));
+          hits += __popc(found & Base::below(end, from) & ~Base::below(begin, from));
         }
       } else {
         hits += __popc(places);
@@ -59,12 +59,6 @@ class Counting : public Sharing<sums, in_shared> {
   }
 
  private:
-  // The lanes of a chunk of 32 children from `from` on whose children are numbered below `at`.
-  __device__ static unsigned below(std::uint32_t at, std::uint32_t from) {
-    if (at <= from) return 0;
-    return at - from >= 32 ? all_lanes : (1U << (at - from)) - 1;
-  }
-
   // The candidates of the partial matches in `wide`, one after the other, some of them by warps that were idle.
   __device__ __noinline__ std::uint32_t count_wide(std::uint32_t depth, const Node& node, unsigned wide) {
     std::uint32_t hits = 0;
@@ -93,6 +87,8 @@ class Counting : public Sharing<sums, in_shared> {
     const std::uint32_t q = this->chosen(depth)[slot];
     std::uint32_t* const list = this->view(depth, q);
     const std::uint32_t total = (list[view_counts + slot] & count_mask) + list[view_added + slot];
+    const std::uint32_t lists = this->lists_of(depth, node);
+    const std::uint32_t distinct = this->distinct_of(depth, node);
     std::uint32_t hits = 0;
 #pragma unroll 1
     for (std::uint32_t at = 0; at < total; at += 32 * searches) {
@@ -100,13 +96,13 @@ class Counting : public Sharing<sums, in_shared> {
       bool found[searches];
       const bool ascending = this->entries(depth, node, list, slot, at, id, found);
 #pragma unroll 1
-      for (std::uint32_t i = 0; i < node.distinct; ++i) {
+      for (std::uint32_t i = 0; i < distinct; ++i) {
         const std::uint32_t other = this->apart(depth, node.probes, i)[slot];
 #pragma unroll
         for (std::uint32_t k = 0; k < searches; ++k) found[k] = found[k] && id[k] != other;
       }
 #pragma unroll 1
-      for (std::uint32_t p = 0; p < node.probes; ++p) {
+      for (std::uint32_t p = 0; p < lists; ++p) {
         if (p != q) this->search(this->view(depth, p), slot, id, found, ascending);
       }
       if (!sums && node.joined != 0) this->keep_apart(depth, node, slot, id, found, ascending);

@@ -39,15 +39,16 @@ struct Children {
   }
 };
 
-template <bool sums, bool in_shared>
-class Extension : public Views<sums, in_shared> {
+template <bool sums, bool in_shared, bool reuses>
+class Extension : public Views<sums, in_shared, reuses> {
  protected:
-  using Base = Views<sums, in_shared>;
+  using Base = Views<sums, in_shared, reuses>;
   using Base::anchor_of;
   using Base::apart;
   using Base::Base;
   using Base::chosen;
   using Base::depth_;
+  using Base::fetch;
   using Base::header;
   using Base::homes;
   using Base::ids_of;
@@ -62,34 +63,51 @@ class Extension : public Views<sums, in_shared> {
   using Base::prefix;
   using Base::products;
   using Base::program;
+  using Base::put_ids;
+  using Base::put_set;
   using Base::put_view;
+  using Base::reads_set;
   using Base::vertex_at;
   using Base::vertices;
   using Base::view;
   using Base::weights;
   using Base::work_;
 
-  // Looks up the lists from which the batch at `depth` - 1 is extended; fills views, chosen and prefix. Returns the children.
-  // With `split`, the lanes whose children lie in long lists come back in `wide` and are not among them.
-  __device__ __noinline__ std::uint32_t expand(std::uint32_t depth, const Node& node, bool split, unsigned& wide) {
+  // What children are looked for. Those of a set are cut by no order constraint that some loop which reads it lacks, and may be
+  // vertices that are matched already.
+  enum class Aim : std::uint8_t { loop, count, set };
+
+  // Looks up the lists from which those of the batch at `depth` - 1 that are in `slots` are extended; fills views, chosen and
+  // prefix. Returns the children. Where they are only counted, the lanes whose children lie in long lists come back in `wide`
+  // and are not among them.
+  __device__ __noinline__ std::uint32_t expand(std::uint32_t depth, const Node& node, Aim aim, unsigned& wide,
+                                               unsigned slots = all_lanes) {
     __syncwarp();  // the frame may still be read
     const std::uint32_t parent = depth - 1;
     bool active = lane_ < header(parent).batch;
+    if constexpr (reuses) active = active && (slots >> lane_ & 1U) != 0;
     if (sums && active) active = products(parent)[lane_] != 0;
     std::uint32_t least = active ? none : 0;
     std::uint32_t best = 0;
     bool slow = false;
+    const bool reads = reads_set(node);
+    const std::uint32_t lists = reads ? node.rest + 1U : node.probes;
 #pragma unroll 1
-    for (std::uint32_t p = 0; p < node.probes; ++p) {
-      const Probe probe = work_.probes[node.first_probe + p];
-      View list{nullptr, 0, none};
-      const unsigned looking = __ballot_sync(all_lanes, least != 0);
-      if (least != 0) {
-        const std::uint32_t owner = vertex_at(parent, lane_, probe.position);
-        list = look_up(probe.reading, owner, leads(looking, owner));
-      }
+    for (std::uint32_t p = 0; p < lists; ++p) {
       std::uint32_t* into = view(depth, p);
-      const std::uint32_t size = put_view(into, probe, list, parent);
+      std::uint32_t size = 0;
+      if (reads && p == node.rest) {
+        size = put_set(into, node.base, parent, least != 0);
+      } else {
+        const Probe probe = work_.probes[node.first_probe + p];
+        View list{nullptr, 0, none};
+        const unsigned looking = __ballot_sync(all_lanes, least != 0);
+        if (least != 0) {
+          const std::uint32_t owner = vertex_at(parent, lane_, probe.position);
+          list = look_up(probe.reading, owner, leads(looking, owner));
+        }
+        size = put_view(into, probe, list, parent);
+      }
       slow = slow || (into[view_counts + lane_] & slow_flag) != 0;
       if (size < least) {
         least = size;
@@ -98,7 +116,8 @@ class Extension : public Views<sums, in_shared> {
     }
     if (!sums && node.joined != 0) slow = look_up_joined(depth, node, least != 0) || slow;
     std::uint32_t children = least;
-    if (children > 0 && program().ordered && (node.above | node.below) != 0) children = narrow(depth, node, best);
+    const bool uncut = reuses && aim == Aim::set && node.uncut != 0;
+    if (children > 0 && is_cut(node) && !uncut) children = narrow(depth, node, best);
     chosen(depth)[lane_] = static_cast<std::uint8_t>(best);
     if (active) {
 #pragma unroll 1
@@ -107,10 +126,23 @@ class Extension : public Views<sums, in_shared> {
       }
     }
     slow = __any_sync(all_lanes, slow);
-    if (lane_ == 0) header(depth).slow = slow ? 1 : 0;
-    const bool alone = split && children >= wide_list && !slow;
+    if (lane_ == 0) {
+      Header& own = header(depth);
+      own.slow = slow ? 1 : 0;
+      if constexpr (reuses) {
+        own.lists = static_cast<std::uint8_t>(lists);
+        own.distinct = aim == Aim::set ? 0 : node.distinct;
+        own.uncut = uncut ? 1 : 0;
+      }
+    }
+    const bool alone = aim == Aim::count && children >= wide_list && !slow;
     wide = __ballot_sync(all_lanes, alone);
-    std::uint32_t before = alone ? 0 : children;
+    return number(depth, alone ? 0 : children);
+  }
+
+  // Numbers the children of all lanes one after the other; returns how many there are.
+  __device__ std::uint32_t number(std::uint32_t depth, std::uint32_t children) {
+    std::uint32_t before = children;
 #pragma unroll 1
     for (unsigned offset = 1; offset < 32; offset *= 2) {
       const std::uint32_t other = __shfl_up_sync(all_lanes, before, offset);
@@ -121,6 +153,15 @@ class Extension : public Views<sums, in_shared> {
     __syncwarp();
     return __shfl_sync(all_lanes, before, 31);
   }
+
+  // The views that children at a depth are read from and looked for in, and how many positions they must differ from.
+  __device__ std::uint32_t lists_of(std::uint32_t depth, const Node& node) const {
+    return reuses ? header(depth).lists : node.probes;
+  }
+  __device__ std::uint32_t distinct_of(std::uint32_t depth, const Node& node) const {
+    return reuses ? header(depth).distinct : node.distinct;
+  }
+  __device__ bool is_cut(const Node& node) const { return program().ordered && (node.above | node.below) != 0; }
 
   // Children number `at` and `at` + 32 of those that expand announced, with their searches side by side. The first exists in
   // some lane.
@@ -150,22 +191,23 @@ class Extension : public Views<sums, in_shared> {
       const std::uint32_t offset = own - starts[one.slot];
       const std::uint32_t count = list[view_counts + one.slot];
       if (offset < (count & count_mask)) {
-        one.vertex = __ldg(ids_of(list, one.slot) + offset);
+        one.vertex = fetch(ids_of(list, one.slot) + offset);
         if ((count & minus_flag) != 0) one.found = one.found && leads_to(list, one.slot, one.vertex, true);
       } else {
         one.vertex = added_child(depth, node, list, one.slot, offset - (count & count_mask));
         one.found = one.found && one.vertex != none;
       }
     }
-    const std::uint32_t probes = node.probes;
+    const std::uint32_t lists = lists_of(depth, node);
+    const std::uint32_t distinct = distinct_of(depth, node);
 #pragma unroll 1
-    for (std::uint32_t i = 0; i < node.distinct; ++i) {
-      const std::uint32_t* others = apart(depth, probes, i);
+    for (std::uint32_t i = 0; i < distinct; ++i) {
+      const std::uint32_t* others = apart(depth, node.probes, i);
 #pragma unroll
       for (auto& one : made) one.found = one.found && others[one.slot] != one.vertex;
     }
 #pragma unroll 1
-    for (std::uint32_t p = 0; p < probes; ++p) {
+    for (std::uint32_t p = 0; p < lists; ++p) {
       std::uint32_t* list = view(depth, p);
       const std::uint32_t* place[2];
       std::uint32_t n[2];
@@ -179,7 +221,7 @@ class Extension : public Views<sums, in_shared> {
       while (n[0] > 1 || n[1] > 1) {
         std::uint32_t middle[2];
 #pragma unroll
-        for (int k = 0; k < 2; ++k) middle[k] = __ldg(place[k] + (n[k] >> 1));
+        for (int k = 0; k < 2; ++k) middle[k] = fetch(place[k] + (n[k] >> 1));
 #pragma unroll
         for (int k = 0; k < 2; ++k) {
           const std::uint32_t half = n[k] >> 1;
@@ -190,7 +232,7 @@ class Extension : public Views<sums, in_shared> {
 #pragma unroll
       for (int k = 0; k < 2; ++k) {
         if (!made[k].found || p == q[k]) continue;
-        const bool here = !empty[k] && __ldg(place[k]) == made[k].vertex;
+        const bool here = !empty[k] && fetch(place[k]) == made[k].vertex;
         const bool changed = (list[view_counts + made[k].slot] & (here ? minus_flag : plus_flag)) != 0;
         made[k].found = changed ? leads_to(list, made[k].slot, made[k].vertex, here) : here;
       }
@@ -212,14 +254,16 @@ class Extension : public Views<sums, in_shared> {
     std::uint32_t id[2];
     bool found[2];
     const bool ascending = entries(depth, node, view(depth, q), slot, offset, id, found);
+    const std::uint32_t lists = lists_of(depth, node);
+    const std::uint32_t distinct = distinct_of(depth, node);
 #pragma unroll 1
-    for (std::uint32_t i = 0; i < node.distinct; ++i) {
+    for (std::uint32_t i = 0; i < distinct; ++i) {
       const std::uint32_t other = apart(depth, node.probes, i)[slot];
 #pragma unroll
       for (std::uint32_t k = 0; k < 2; ++k) found[k] = found[k] && id[k] != other;
     }
 #pragma unroll 1
-    for (std::uint32_t p = 0; p < node.probes; ++p) {
+    for (std::uint32_t p = 0; p < lists; ++p) {
       if (p != q) search(view(depth, p), slot, id, found, ascending);
     }
     if (!sums && node.joined != 0) keep_apart(depth, node, slot, id, found, ascending);
@@ -240,7 +284,7 @@ class Extension : public Views<sums, in_shared> {
 #pragma unroll
     for (std::uint32_t k = 0; k < searches; ++k) {
       const std::uint32_t own = offset + 32 * k + lane_;
-      id[k] = own < count ? __ldg(ids + own) : none;
+      id[k] = own < count ? fetch(ids + own) : none;
       found[k] = own < count;
     }
     const bool adds = offset + 32 * searches > count && total > count;
@@ -270,7 +314,7 @@ class Extension : public Views<sums, in_shared> {
     if (ascending && n >= narrowed_list) {
       // Each lane looks at the last id of a 32nd of the list.
       const std::uint32_t piece = (n + 31) / 32;
-      const std::uint32_t last = __ldg(ids + min((lane_ + 1) * piece, n) - 1);
+      const std::uint32_t last = fetch(ids + min((lane_ + 1) * piece, n) - 1);
       const std::uint32_t first_id = __shfl_sync(all_lanes, id[0], 0);
       const std::uint32_t last_id = __shfl_sync(all_lanes, id[searches - 1], 31);
       const std::uint32_t from = min(__popc(__ballot_sync(all_lanes, last < first_id)) * piece, n);
@@ -287,14 +331,14 @@ class Extension : public Views<sums, in_shared> {
       const std::uint32_t half = n >> 1;
       std::uint32_t middle[searches];
 #pragma unroll
-      for (std::uint32_t k = 0; k < searches; ++k) middle[k] = __ldg(place[k] + half);
+      for (std::uint32_t k = 0; k < searches; ++k) middle[k] = fetch(place[k] + half);
 #pragma unroll
       for (std::uint32_t k = 0; k < searches; ++k) place[k] += middle[k] <= id[k] ? half : 0;
       n -= half;
     }
     bool here[searches];
 #pragma unroll
-    for (std::uint32_t k = 0; k < searches; ++k) here[k] = !empty && __ldg(place[k]) == id[k];
+    for (std::uint32_t k = 0; k < searches; ++k) here[k] = !empty && fetch(place[k]) == id[k];
     if ((flagged & (minus_flag | plus_flag)) == 0) {
 #pragma unroll
       for (std::uint32_t k = 0; k < searches; ++k) found[k] = found[k] && here[k];
@@ -325,6 +369,12 @@ class Extension : public Views<sums, in_shared> {
     }
   }
 
+  // The lanes of a chunk of 32 children from `from` on whose children are numbered below `at`.
+  __device__ static unsigned below(std::uint32_t at, std::uint32_t from) {
+    if (at <= from) return 0;
+    return at - from >= 32 ? all_lanes : (1U << (at - from)) - 1;
+  }
+
   // The partial match that child number `at` extends.
   __device__ static std::uint32_t slot_of(const std::uint32_t* starts, std::uint32_t at) {
     std::uint32_t slot = 0;
@@ -344,10 +394,11 @@ class Extension : public Views<sums, in_shared> {
     const Store& store = work_.graph.stores[0];
     const std::uint32_t end = store.slices[list[view_slices + slot] + 1].added_begin;
     const std::uint32_t vertex = store.added[end - list[view_added + slot] + k];
-    return within(depth - 1, slot, node, vertex) ? vertex : none;
+    return within(depth, slot, node, vertex) ? vertex : none;
   }
 
-  __device__ void push(std::uint32_t node_index, bool tail, std::uint32_t total) {
+  // `slots`: of those above, how many are to be looked at for sets; `total`: children that are there already.
+  __device__ void push(std::uint32_t node_index, bool tail, std::uint32_t total, std::uint32_t slots = 0) {
     const std::uint32_t depth = depth_ + 1;
     if (lane_ == 0) {
       const Header& above = header(depth_);
@@ -361,6 +412,11 @@ class Extension : public Views<sums, in_shared> {
       made.tail = tail ? 1 : 0;
       made.global = tail && above.global ? 1 : 0;
       made.base = tail ? above.base : static_cast<std::uint8_t>(depth);
+      if constexpr (reuses) {
+        made.kept = 0;
+        made.window = 0;
+        made.slots = static_cast<std::uint8_t>(slots);
+      }
     }
     if (sums && !tail) Base::sums_of(depth)[lane_] = 0;
     __syncwarp();
@@ -403,6 +459,23 @@ class Extension : public Views<sums, in_shared> {
     if (own.global == 0) homes(depth_)[slot] = static_cast<std::uint8_t>(tail ? homes(parent)[found.slot] : found.slot);
   }
 
+  // Cuts this lane's view `best` down to the bounds that order constraints give; returns its children.
+  __device__ std::uint32_t narrow(std::uint32_t depth, const Node& node, std::uint32_t best) {
+    std::uint32_t low = 0;
+    std::uint32_t high = none;
+    bounds(depth - 1, lane_, node, low, high);
+    std::uint32_t* list = view(depth, best);
+    const std::uint32_t* ids = ids_of(list, lane_);
+    const std::uint32_t flagged = list[view_counts + lane_];
+    const std::uint32_t count = flagged & count_mask;
+    const std::uint32_t begin = lower_bound(ids, count, low);
+    const std::uint32_t end = high == none ? count : lower_bound(ids, count, high);
+    const std::uint32_t kept = end > begin ? end - begin : 0;
+    ids_of(list, lane_) = ids + begin;
+    list[view_counts + lane_] = kept | (flagged & ~count_mask);
+    return kept + list[view_added + lane_];
+  }
+
   // A child that may stand for several parallel ones, or whose lists are changed and tagged.
   __device__ __noinline__ Child slow_child(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total) {
     Child child{false, 0, 0, 1};
@@ -415,12 +488,14 @@ class Extension : public Views<sums, in_shared> {
     if (first.ways == 0) return child;
     child.vertex = first.vertex;
     child.ways = first.ways;
+    const std::uint32_t lists = lists_of(depth, node);
+    const std::uint32_t distinct = distinct_of(depth, node);
 #pragma unroll 1
-    for (std::uint32_t i = 0; i < node.distinct; ++i) {
+    for (std::uint32_t i = 0; i < distinct; ++i) {
       if (apart(depth, node.probes, i)[slot] == child.vertex) return child;
     }
 #pragma unroll 1
-    for (std::uint32_t p = 0; p < node.probes; ++p) {
+    for (std::uint32_t p = 0; p < lists; ++p) {
       if (p == q) continue;
       const Probe probe = work_.probes[node.first_probe + p];
       child.ways *= multiplicity(probe, stored(view(depth, p), slot), vertex_at(depth - 1, slot, probe.position), child.vertex,
@@ -475,23 +550,6 @@ class Extension : public Views<sums, in_shared> {
     return {ids_of(list, slot), list[view_counts + slot] & count_mask, list[view_slices + slot]};
   }
 
-  // Cuts this lane's shortest list down to the bounds that order constraints give; returns its children.
-  __device__ std::uint32_t narrow(std::uint32_t depth, const Node& node, std::uint32_t best) {
-    std::uint32_t low = 0;
-    std::uint32_t high = none;
-    bounds(depth - 1, lane_, node, low, high);
-    std::uint32_t* list = view(depth, best);
-    const std::uint32_t* ids = ids_of(list, lane_);
-    const std::uint32_t flagged = list[view_counts + lane_];
-    const std::uint32_t count = flagged & count_mask;
-    const std::uint32_t begin = lower_bound(ids, count, low);
-    const std::uint32_t end = high == none ? count : lower_bound(ids, count, high);
-    const std::uint32_t kept = end > begin ? end - begin : 0;
-    ids_of(list, lane_) = ids + begin;
-    list[view_counts + lane_] = kept | (flagged & ~count_mask);
-    return kept + list[view_added + lane_];
-  }
-
   __device__ void bounds(std::uint32_t parent, std::uint32_t slot, const Node& node, std::uint32_t& low,
                          std::uint32_t& high) const {
     const std::uint8_t* positions = work_.positions + node.first_position + node.distinct;
@@ -502,11 +560,11 @@ class Extension : public Views<sums, in_shared> {
     for (std::uint32_t i = 0; i < node.below; ++i) high = min(high, vertex_at(parent, slot, positions[i]));
   }
 
-  __device__ bool within(std::uint32_t parent, std::uint32_t slot, const Node& node, std::uint32_t vertex) const {
-    if (!program().ordered) return true;
+  __device__ bool within(std::uint32_t depth, std::uint32_t slot, const Node& node, std::uint32_t vertex) const {
+    if (!program().ordered || (reuses && header(depth).uncut != 0)) return true;
     std::uint32_t low = 0;
     std::uint32_t high = none;
-    bounds(parent, slot, node, low, high);
+    bounds(depth - 1, slot, node, low, high);
     return vertex >= low && vertex < high;
   }
 
@@ -529,7 +587,7 @@ class Extension : public Views<sums, in_shared> {
       const std::uint32_t j = offset - list.count;
       child.vertex = added[j];
       if (where.parallel && j > 0 && added[j - 1] == child.vertex) return child;
-      if (!within(parent, slot, node, child.vertex)) return child;
+      if (!within(depth, slot, node, child.vertex)) return child;
     }
     const Anchor anchor = anchor_of(parent, slot);
     const std::uint32_t owner = vertex_at(parent, slot, probe.position);

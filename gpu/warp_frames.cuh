@@ -43,6 +43,13 @@ struct Header {
   std::uint8_t tail;
   std::uint8_t global;  // all frames up to here are tail: results add to the program's total
   std::uint8_t base;    // depth of the frame whose sums take the results
+  // Where sets are reused:
+  std::uint8_t lists;     // views that children are read from and looked for in
+  std::uint8_t distinct;  // positions that they must differ from
+  std::uint8_t uncut;     // order constraints are left aside
+  std::uint8_t kept;      // children come from sets, which deeper loops read, too
+  std::uint8_t window;    // the first slot above whose children were not looked for yet
+  std::uint8_t slots;     // end of those slots
 };
 static_assert(sizeof(Header) <= frame_chosen * 4);
 
@@ -51,8 +58,8 @@ static_assert(sizeof(Program) % 4 == 0 && sizeof(Program) <= 128);
 
 extern __shared__ __align__(16) std::uint32_t shared_words[];
 
-/// `sums`: programs have weights; `in_shared`: where frames lie.
-template <bool sums, bool in_shared>
+/// `sums`: programs have weights; `in_shared`: where frames lie; `reuses`: some loop reads what one above it has found.
+template <bool sums, bool in_shared, bool reuses>
 class Frames {
  protected:
   __device__ Frames(const Launch& work, const WarpLayout& layout)
@@ -105,18 +112,29 @@ class Frames {
     return header(depth).tail != 0 ? products(depth - 1)[parents(depth)[slot]] : 1;
   }
 
+  // What the partial match in a slot extends, further up.
+  __device__ std::uint32_t slot_above(std::uint32_t depth, std::uint32_t slot, std::uint32_t target) const {
+#pragma unroll 1
+    for (; depth > target; --depth) slot = parents(depth)[slot];
+    return slot;
+  }
+
   // The vertex at a position of the partial match in a slot.
   __device__ std::uint32_t vertex_at(std::uint32_t depth, std::uint32_t slot, std::uint32_t position) const {
     const std::uint32_t target = position < 2 ? 0 : position - 1;
-#pragma unroll 1
-    for (; depth > target; --depth) slot = parents(depth)[slot];
-    return vertices(depth)[position == 1 ? 32 + slot : slot];
+    slot = slot_above(depth, slot, target);
+    return vertices(target)[position == 1 ? 32 + slot : slot];
   }
 
   __device__ __noinline__ Anchor anchor_of(std::uint32_t depth, std::uint32_t slot) const {
-#pragma unroll 1
-    for (; depth > 0; --depth) slot = parents(depth)[slot];
+    slot = slot_above(depth, slot, 0);
     return {vertices(0)[slot], vertices(0)[32 + slot], labels()[slot]};
+  }
+
+  // Room for the sets of a depth: two pieces of set_capacity ids.
+  __device__ std::uint32_t* set_memory(std::uint32_t depth) const {
+    const std::size_t warp = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    return work_.sets + (warp * layout_.sets + layout_.set[depth]) * 2 * work_.set_capacity;
   }
 
   // --- arithmetic that never wraps silently ---

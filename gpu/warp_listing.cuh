@@ -1,4 +1,4 @@
-// Matches that are listed, and query edges that several data edges can be mapped to: sixth layer of the matching kernel.
+// Matches that are listed, and query edges that several data edges can be mapped to: seventh layer of the matching kernel.
 #pragma once
 
 #include "gpu/warp_counting.cuh"
@@ -7,10 +7,10 @@ namespace deltamatch::gpu::device {
 
 inline constexpr std::uint32_t max_edges = 64;
 
-template <bool sums, bool in_shared>
-class Listing : public Counting<sums, in_shared> {
+template <bool sums, bool in_shared, bool reuses>
+class Listing : public Counting<sums, in_shared, reuses> {
  protected:
-  using Base = Counting<sums, in_shared>;
+  using Base = Counting<sums, in_shared, reuses>;
   using Base::admits;
   using Base::anchor_of;
   using Base::Base;

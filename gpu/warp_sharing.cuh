@@ -1,11 +1,11 @@
-// Who works on what: fourth layer of the matching kernel.
+// Who works on what: fifth layer of the matching kernel.
 //
 // Warps take chunks of anchors until none are left. A warp that finds others idle gives parts of its work away through a queue
 // in device memory: the last children of its shallowest frame, or, where one batch alone takes long, partial matches of it
 // (StMatch's stealing, pushed by who has work rather than pulled).
 #pragma once
 
-#include "gpu/warp_extension.cuh"
+#include "gpu/warp_sets.cuh"
 
 namespace deltamatch::gpu::device {
 
@@ -22,10 +22,10 @@ __device__ inline unsigned long long load_relaxed(const unsigned long long* p) {
   return *reinterpret_cast<const volatile unsigned long long*>(p);
 }
 
-template <bool sums, bool in_shared>
-class Sharing : public Extension<sums, in_shared> {
+template <bool sums, bool in_shared, bool reuses>
+class Sharing : public Sets<sums, in_shared, reuses> {
  protected:
-  using Base = Extension<sums, in_shared>;
+  using Base = Sets<sums, in_shared, reuses>;
   using Base::add;
   using Base::anchor_of;
   using Base::Base;
@@ -43,6 +43,7 @@ class Sharing : public Extension<sums, in_shared> {
   using Base::vertex_at;
   using Base::vertices;
   using Base::work_;
+  using typename Base::Aim;
 
   __device__ bool stopped() const {
     unsigned flag = 0;
@@ -258,6 +259,11 @@ class Sharing : public Extension<sums, in_shared> {
     root.tail = 1;
     root.global = 1;
     root.base = 0;
+    if constexpr (reuses) {
+      root.kept = 0;
+      root.window = 0;
+      root.slots = 0;
+    }
   }
 
   __device__ bool donate_children() {
@@ -265,6 +271,12 @@ class Sharing : public Extension<sums, in_shared> {
     for (std::uint32_t depth = 1; depth <= depth_; ++depth) {
       Header& own = header(depth);
       if (own.global == 0) return false;
+      if constexpr (reuses) {
+        if (own.window + (depth == depth_ ? 1U : 0U) < own.slots) {
+          donate_slot(depth);
+          return true;
+        }
+      }
       const std::uint32_t next = own.next;
       const std::uint32_t total = own.total;
       // Children of a shallow frame lead to more than those of the deepest.
@@ -279,6 +291,23 @@ class Sharing : public Extension<sums, in_shared> {
       return true;
     }
     return false;
+  }
+
+  // Gives away the last of the slots above a frame whose sets are still to be found.
+  __device__ void donate_slot(std::uint32_t depth) {
+    Header& own = header(depth);
+    const std::uint32_t last = own.slots - 1U;
+    if (!sums || products(depth - 1)[last] != 0) give(depth - 1, last, own.node, 0, Item::all);
+    __syncwarp();
+    if (lane_ == 0) own.slots = static_cast<std::uint8_t>(last);
+    __syncwarp();
+  }
+
+  // Of the depths whose sets are there, those that loops from a node on, one below `depth`, have to do with.
+  __device__ std::uint32_t sets_kept(std::uint32_t depth, std::uint32_t node) const {
+    if (!reuses || node == Item::whole) return 0;
+    const bool kept = lane_ > 0 && lane_ <= depth + 1 && header(lane_).kept != 0;
+    return __ballot_sync(all_lanes, kept) & work_.nodes[node].sets_read;
   }
 
   // How many warps wait beyond the items that there are for them; negative where items wait.
@@ -313,6 +342,7 @@ class Sharing : public Extension<sums, in_shared> {
       __threadfence();
     }
     __syncwarp();
+    const std::uint32_t sets = sets_kept(depth, node);
     Item& item = work_.items[index];
     if (lane_ <= depth + 1) item.vertices[lane_] = vertex_at(depth, slot, lane_);
     if (lane_ == 0) {
@@ -322,6 +352,7 @@ class Sharing : public Extension<sums, in_shared> {
       item.begin = begin;
       item.end = end;
       item.label = anchor_of(depth, slot).label;
+      item.sets = sets;
       item.weight = sums ? products(depth)[slot] : 1;
     }
     __threadfence();
@@ -340,6 +371,7 @@ class Sharing : public Extension<sums, in_shared> {
     const std::uint32_t end = item.end;
     const long long weight = item.weight;
     const std::uint32_t label = item.label;
+    const std::uint32_t sets = reuses ? item.sets : 0;
     const std::uint32_t vertex = lane_ < max_positions ? item.vertices[lane_] : 0;
     open(item.program);
     __syncwarp();
@@ -361,6 +393,11 @@ class Sharing : public Extension<sums, in_shared> {
         own.tail = 1;
         own.global = 1;
         own.base = 0;
+        if constexpr (reuses) {
+          own.kept = 0;
+          own.window = 0;
+          own.slots = 0;
+        }
         parents(d)[0] = 0;
       }
       if (sums) products(depth)[0] = weight;
@@ -369,19 +406,49 @@ class Sharing : public Extension<sums, in_shared> {
     if (lane_ == 1) vertices(0)[32] = vertex;
     if (lane_ >= 2 && lane_ <= depth + 1) vertices(lane_ - 1)[0] = vertex;
     __syncwarp();
+    if constexpr (reuses) restore_sets(depth, node, sets);
     depth_ = depth;
     if (node == Item::whole) {
       if (lane_ == 0) {
         header(depth).pc = begin;
         header(depth).end = end;
       }
+    } else if (reuses && end == Item::all) {
+      push(node, true, 0, 1);
     } else {
+      const bool kept = (sets >> (depth + 1) & 1U) != 0;
       unsigned wide = 0;
-      expand(depth + 1, work_.nodes[node], false, wide);
-      push(node, true, end);
-      if (lane_ == 0) header(depth_).next = begin;
+      if (!kept) expand(depth + 1, work_.nodes[node], Aim::loop, wide);
+      push(node, true, 0);
+      if (kept) this->restore_set();
+      if (lane_ == 0) {
+        header(depth_).next = begin;
+        header(depth_).total = end;
+      }
     }
     __syncwarp();
+  }
+
+  // Finds the sets again that were there where an item with one partial match comes from: what its children are read from, and
+  // so their numbers, depends on them.
+  __device__ __noinline__ void restore_sets(std::uint32_t depth, std::uint32_t node, std::uint32_t sets) {
+    if (node == Item::whole) return;
+    if (lane_ == 0) {
+#pragma unroll 1
+      for (std::uint32_t d = depth; d > 0; --d) {
+        node = work_.nodes[node].parent;
+        header(d).node = node;
+        if (sums) products(d - 1)[0] = 1;
+      }
+    }
+    __syncwarp();
+#pragma unroll 1
+    for (sets &= (2U << depth) - 1; sets != 0; sets &= sets - 1) {
+      depth_ = __ffs(static_cast<int>(sets)) - 1;
+      this->restore_set();
+      if (lane_ == 0) header(depth_).total = 0;
+      __syncwarp();
+    }
   }
 };
 

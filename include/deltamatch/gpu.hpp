@@ -37,6 +37,13 @@ enum class GpuTables : std::uint8_t {
   never,
 };
 
+/// Whether loops of a kernel read again the sets that loops above them have found.
+enum class GpuReuse : std::uint8_t {
+  automatic,  ///< in the programs that are expected to do less than half of the work then
+  always,     ///< where they can
+  never,
+};
+
 /// For tests and measurements: zero stands for what is done otherwise.
 struct GpuTesting {
   std::uint32_t share_interval =
@@ -46,9 +53,11 @@ struct GpuTesting {
   std::uint32_t refused_launch = 0;  ///< counted from 1 on each device: the launch of a kernel that fails at once
   std::uint32_t crashed_launch = 0;  ///< likewise: the one whose kernel reads where it must not
   GpuTables tables = GpuTables::automatic;
-  std::size_t table_memory = 0;  ///< bytes for the tables of all blocks together, as far as one gets by with them
-  bool forgets = false;          ///< every batch finds an empty cache
-  bool unregistered = false;     ///< CUDA registers no host memory for the graph's lists
+  GpuReuse reuse = GpuReuse::automatic;
+  std::size_t table_memory = 0;    ///< bytes for the tables of all blocks together, as far as one gets by with them
+  bool forgets = false;            ///< every batch finds an empty cache
+  bool unregistered = false;       ///< CUDA registers no host memory for the graph's lists
+  std::uint32_t set_capacity = 0;  ///< ids that a warp has room for, to be read again by the loops below a loop
 };
 
 struct GpuOptions {

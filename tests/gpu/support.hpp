@@ -33,7 +33,8 @@ inline const std::vector<Setting>& settings() {
       {"managed", CachePolicy::managed, 0},
       {"automatic", CachePolicy::automatic, std::size_t{64} << 20},
       {"tables", CachePolicy::resident, std::size_t{64} << 20, {.tables = GpuTables::always}},
-      {"tables_tiny", CachePolicy::random_walk, std::size_t{1} << 20, {.tables = GpuTables::always, .table_memory = 1}}};
+      {"tables_tiny", CachePolicy::random_walk, std::size_t{1} << 20, {.tables = GpuTables::always, .table_memory = 1}},
+      {"reuses", CachePolicy::random_walk, std::size_t{1} << 20, {.tables = GpuTables::never, .reuse = GpuReuse::always}}};
   return all;
 }
 

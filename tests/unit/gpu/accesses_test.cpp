@@ -35,7 +35,8 @@ Distance distance(World& world, GpuTables tables) {
   choose_tables(world.tasks, resolved, tables, programs);
   FlatPrograms flat;
   std::vector<bool> left_out;
-  flatten(world.graph, resolved, world.passes, world.tasks, programs, flat, left_out);
+  SetChoice sets;
+  flatten(world.graph, resolved, world.passes, world.tasks, programs, sets, flat, left_out);
   EXPECT_EQ(flat.tables.empty(), tables == GpuTables::never);
   Device device(0, {.storage = Storage::resident}, workers);
   device.use();

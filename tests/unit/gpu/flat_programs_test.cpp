@@ -30,10 +30,11 @@ Query lollipop(unsigned path, unsigned clique) {
 
 FlatPrograms flatten_all(const World& world, std::vector<bool>& left_out) {
   FlatPrograms flat;
+  SetChoice sets;
   const auto resolved = world.graph.resolved();
   match::Programs programs = world.programs;
   choose_tables(world.tasks, resolved, GpuTables::automatic, programs);
-  flatten(world.graph, resolved, world.passes, world.tasks, programs, flat, left_out);
+  flatten(world.graph, resolved, world.passes, world.tasks, programs, sets, flat, left_out);
   return flat;
 }
 

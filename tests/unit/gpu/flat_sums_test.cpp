@@ -43,7 +43,8 @@ TEST(FlatSums, EveryAnchorIsWorkedByEachProgramOnce) {
     const auto resolved = world.graph.resolved();
     match::Programs programs = world.programs;
     choose_tables(world.tasks, resolved, GpuTables::always, programs);
-    flatten(world.graph, resolved, world.passes, world.tasks, programs, flat, left_out);
+    SetChoice sets;
+    flatten(world.graph, resolved, world.passes, world.tasks, programs, sets, flat, left_out);
     ASSERT_FALSE(flat.tables.empty());
     // By program and anchor: the shares that there are, and how many there should be.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::set<std::uint32_t>, std::uint32_t>> shares;
@@ -88,7 +89,8 @@ TEST(FlatSums, ListsWithParallelEdgesAreLeftToLoops) {
   const auto resolved = world.graph.resolved();
   match::Programs programs = world.programs;
   choose_tables(world.tasks, resolved, GpuTables::always, programs);
-  flatten(world.graph, resolved, world.passes, world.tasks, programs, flat, left_out);
+  SetChoice sets;
+  flatten(world.graph, resolved, world.passes, world.tasks, programs, sets, flat, left_out);
   ASSERT_FALSE(flat.tables.empty());
   for (const ProgramOrigin& origin : flat.tables.origins) EXPECT_EQ(origin.task, 1);
 }
