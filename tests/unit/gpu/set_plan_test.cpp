@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -183,8 +184,10 @@ TEST(SetWork, WhatIsOnlyLookedUpIsNone) {
 
 // Queries that were measured, with the figures of the graph that they were measured on (bench/results/gpu-h200.md).
 TEST(SetWork, PaysWhereTheInnermostLoopsReadSets) {
-  const auto shares = [](const std::string& name) {
-    const std::string path = std::string(DELTAMATCH_SOURCE_DIR) + "/bench/queries/gpu/plain/" + name + ".graph";
+  const std::string folder = std::string(DELTAMATCH_SOURCE_DIR) + "/bench/queries/gpu/plain/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "runs where it was built: there is no " << folder;
+  const auto shares = [&](const std::string& name) {
+    const std::string path = folder + name + ".graph";
     std::ifstream file(path);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     estimate::World world({.vertices = 4000, .edges = 40000}, 5);
