@@ -295,13 +295,13 @@ QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const A
 }
 
 void Pipeline::submit(Commit&& commit) {
+  if (context_.options.engine.backend) tell_cache();
   {
     const std::scoped_lock lock(mutex_);
     ++status_.processed;
     status_.updates += commit.consumed;
     status_.graph = engine_.graph();
     status_.queries = commit.mark.queries;
-    if (context_.options.engine.backend) tell_cache();
   }
   if (reader_) context_.metrics.partitions_missing(reader_->missing());
   for (const Suppressed& suppressed : router_.take_suppressed()) {
@@ -310,12 +310,13 @@ void Pipeline::submit(Commit&& commit) {
   committer_->submit(std::move(commit));
 }
 
-/// With the mutex held.
+/// Only this thread writes status_.cache; the journal may write to a disk, so it is told without the mutex.
 void Pipeline::tell_cache() {
   CacheStatistics now = engine_.cache();
   if (!now.notice.empty() && (!status_.cache || status_.cache->notice != now.notice)) {
     context_.journal.tell(Level::warn, "GPUs match otherwise than asked for", {{"why", now.notice}});
   }
+  const std::scoped_lock lock(mutex_);
   status_.cache = std::move(now);
 }
 
