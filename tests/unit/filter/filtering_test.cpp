@@ -29,6 +29,17 @@ std::set<graph::ReadingId> readings(const plan::BoundQuery& query) {
   return all;
 }
 
+// As unified memory does beyond what a device holds.
+class FewSlabs final : public graph::SlabAllocator {
+ public:
+  void* allocate(std::size_t bytes) override {
+    if (full) throw std::bad_alloc();
+    return graph::heap_slabs().allocate(bytes);
+  }
+  void release(void* slab, std::size_t bytes) noexcept override { graph::heap_slabs().release(slab, bytes); }
+  bool full = false;
+};
+
 class Filters : public testing::Test {
  protected:
   void run(Fixture& fixture, Filter how) {
@@ -36,6 +47,7 @@ class Filters : public testing::Test {
   }
   Workers workers_{1};
   std::atomic<bool> stop_ = false;
+  FewSlabs slabs_;  // outlives the lists made of them
   Filtering filtering_;
 };
 
@@ -78,26 +90,14 @@ TEST_F(Filters, AnchorsConcernPlansWhoseListsHoldThem) {
   }
 }
 
-// As unified memory does beyond what a device holds.
-class FewSlabs final : public graph::SlabAllocator {
- public:
-  void* allocate(std::size_t bytes) override {
-    if (full) throw std::bad_alloc();
-    return graph::heap_slabs().allocate(bytes);
-  }
-  void release(void* slab, std::size_t bytes) noexcept override { graph::heap_slabs().release(slab, bytes); }
-  bool full = false;
-};
-
 TEST_F(Filters, LeaveTheGraphWhereThereIsNoRoomForLists) {
-  FewSlabs slabs;
-  Fixture f(false, {"A", "B", "A", "B"}, {{0, 1, ""}, {1, 2, ""}, {2, 3, ""}}, "(a:A)--(b:B)", MatchMode::isomorphism, slabs);
+  Fixture f(false, {"A", "B", "A", "B"}, {{0, 1, ""}, {1, 2, ""}, {2, 3, ""}}, "(a:A)--(b:B)", MatchMode::isomorphism, slabs_);
   const std::set<graph::ReadingId> before = readings(f.query());
-  slabs.full = true;
+  slabs_.full = true;
   run(f, Filter::degree);
   EXPECT_EQ(readings(f.query()), before);
   EXPECT_FALSE(filtering_.take_report().used);
-  slabs.full = false;
+  slabs_.full = false;
   run(f, Filter::degree);
   EXPECT_NE(readings(f.query()), before) << "there were lists to make";
 }
