@@ -2,7 +2,6 @@
 // comes before the first change that cannot be undone; settling cannot fail.
 #include "deltamatch/engine.hpp"
 
-#include <algorithm>
 #include <array>
 #include <functional>
 
@@ -10,10 +9,10 @@
 #include "engine/anticipation.hpp"
 #include "engine/bulk.hpp"
 #include "engine/clique_match.hpp"
-#include "engine/delivery.hpp"
+#include "engine/graph_updates.hpp"
+#include "engine/listing.hpp"
 #include "engine/plan_trials.hpp"
 #include "engine/snapshot.hpp"
-#include "engine/spool.hpp"
 #include "engine/standing.hpp"
 #include "engine/static_match.hpp"
 #include "estimate/estimator.hpp"
@@ -40,28 +39,6 @@ struct Matched {  // what one query found in one pass
   MatchDigest digest;  // where it lists
 };
 
-// Where the spool keeps what a query listed in a pass.
-std::size_t list_of(std::size_t query, bool added) noexcept { return 2 * query + (added ? 1 : 0); }
-
-// Translates what is found of one query, in the threads that found it, and spools it.
-class Collector final : public match::RecordTaker {
- public:
-  Collector(engine::Spool& spool, std::size_t query, const engine::Delivery& delivery, const graph::DataGraph& graph,
-            const match::QueryTask& task)
-      : spool_(&spool), query_(query), delivery_(&delivery), graph_(&graph), task_(&task) {}
-
-  void take(const match::Records& records, match::Pass pass) override {
-    spool_->add(list_of(query_, pass == match::Pass::added), delivery_->translate(*graph_, *task_, records));
-  }
-
- private:
-  engine::Spool* spool_;
-  std::size_t query_;
-  const engine::Delivery* delivery_;
-  const graph::DataGraph* graph_;
-  const match::QueryTask* task_;
-};
-
 }  // namespace
 
 struct Engine::Impl {
@@ -84,8 +61,6 @@ struct Engine::Impl {
                  std::vector<Matched>& removed, std::vector<Matched>& added);
   LevelCounts analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks);
   std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results);
-  template <class Visit>
-  void for_each_listed(std::size_t query, bool added, bool rebound, Visit&& visit) const;
   void deliver(const graph::ResolvedBatch& resolved, MatchSink& sink);
   Standing& find(QueryId query);
   match::Matcher& on_cpu() {
@@ -112,7 +87,7 @@ struct Engine::Impl {
   graph::BatchResolver resolver;
   engine::Anticipation anticipation;
   engine::PlanTrials trials;
-  engine::Spool spool;
+  engine::Listing listing;
   std::unique_ptr<match::Matcher> matcher;
   std::unique_ptr<match::Matcher> cpu_matcher;         // beside a backend's, once something needs it
   std::unique_ptr<match::DenseSetCounter> dense_sets;  // likewise; null without a backend
@@ -132,21 +107,11 @@ std::vector<Matched> Engine::Impl::gather(match::Pass pass, std::span<const matc
     if (tasks[q].list) {
       tasks[q].taker->take(results[q].records, pass);
       results[q].records = {};
-      matched[q].digest = spool.digest(list_of(q, pass == match::Pass::added));
+      matched[q].digest = listing.digest(q, pass == match::Pass::added);
     }
     matched[q].plans = std::move(results[q].plans);
   }
   return matched;
-}
-
-// By id. Where a vertex was rebound, the same match may be listed before and after: it neither vanished nor appeared.
-template <class Visit>
-void Engine::Impl::for_each_listed(std::size_t query, bool added, bool rebound, Visit&& visit) const {
-  if (rebound) {
-    engine::for_each_beyond(spool, list_of(query, added), list_of(query, !added), visit);
-    return;
-  }
-  for (engine::Spool::Reader reader = spool.read(list_of(query, added)); reader.next();) visit(reader.match());
 }
 
 // What the levels of the plans find, by walking them all.
@@ -179,19 +144,12 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, bool told, Ba
   }
   const auto tried = Clock::now();
   std::vector<match::QueryTask> tasks;
-  tasks.reserve(standing.size());
+  std::vector<const engine::Delivery*> deliveries;
   for (const auto& [id, query] : standing) {
     tasks.push_back({&query->bound, &query->plans, query->options.list || resolved.rebound});
+    deliveries.push_back(&query->delivery);
   }
-  std::vector<engine::Spool::Shape> shapes;
-  std::vector<Collector> collectors;
-  collectors.reserve(tasks.size());
-  for (std::size_t q = 0; q < tasks.size(); ++q) {
-    shapes.insert(shapes.end(), 2, {tasks[q].query->vertices(), tasks[q].query->edges.size()});
-    collectors.emplace_back(spool, q, standing[q].second->delivery, graph, tasks[q]);
-    if (tasks[q].list) tasks[q].taker = &collectors.back();
-  }
-  spool.open(shapes, told || resolved.rebound);
+  listing.open(graph, tasks, deliveries, resolved.rebound, told || resolved.rebound);
   std::vector<match::QueryResult> results(2 * tasks.size());
   for (std::size_t q = 0; q < tasks.size(); ++q) {
     results[q].plans.resize(tasks[q].plans->plans.size());
@@ -213,7 +171,7 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, bool told, Ba
       Matched& matched = sign ? added[q] : removed[q];
       matched.count = 0;
       matched.digest = {};
-      for_each_listed(q, sign, true, [&](const engine::ListedMatch& match) {
+      listing.for_each(q, sign, [&](const engine::ListedMatch& match) {
         ++matched.count;
         if (standing[q].second->options.list) matched.digest.add(match.id);
       });
@@ -235,10 +193,7 @@ void Engine::Impl::deliver(const graph::ResolvedBatch& resolved, MatchSink& sink
     for (std::size_t q = 0; q < standing.size(); ++q) {
       if (!standing[q].second->options.list) continue;
       for (const bool added : {false, true}) {
-        engine::Delivery::Writer writer(
-            standing[q].second->delivery, graph,
-            {added, number, resolved.watermark, added ? resolved.net.inserted : resolved.net.removed}, sink);
-        for_each_listed(q, added, resolved.rebound, [&](const engine::ListedMatch& match) { writer.write(match); });
+        listing.deliver(q, {added, number, resolved.watermark, added ? resolved.net.inserted : resolved.net.removed}, sink);
       }
     }
     sink.commit();
@@ -277,11 +232,11 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
     if (purpose == Purpose::process) {
       match_all(resolved, sink != nullptr, result, levels, removed, added);
       if (sink != nullptr) deliver(resolved, *sink);
-      spool.clear();
+      listing.clear();
     }
   } catch (...) {
     anticipation.end();
-    spool.clear();
+    listing.clear();
     graph.unstage();
     resolver.undo();
     throw;
@@ -354,7 +309,7 @@ BatchResult Engine::absorb(const UpdateBatch& batch) {
   return impl_->run(batch, OnReject::skip, nullptr, Impl::Purpose::absorb);
 }
 
-void Engine::spool(const SpoolOptions& options) { impl_->spool.configure(options); }
+void Engine::spool(const SpoolOptions& options) { impl_->listing.configure(options); }
 
 std::uint64_t Engine::batch() const noexcept { return impl_->batches; }
 std::optional<Timestamp> Engine::watermark() const noexcept { return impl_->watermark; }
@@ -404,41 +359,7 @@ GraphStatistics Engine::graph() const {
   return statistics;
 }
 
-void Engine::for_each(const std::function<void(const Update&)>& take) const {
-  const graph::DataGraph& graph = impl_->graph;
-  std::vector<VertexId> vertices;
-  vertices.reserve(graph.dictionary.size());
-  for (VertexId v = 0; v < graph.dictionary.capacity(); ++v) {
-    if (graph.dictionary.alive(v)) vertices.push_back(v);
-  }
-  std::sort(vertices.begin(), vertices.end(),
-            [&](VertexId a, VertexId b) { return graph.dictionary.external(a) < graph.dictionary.external(b); });
-  for (const VertexId v : vertices) {
-    Update update;
-    update.kind = UpdateKind::insert_vertex;
-    update.source = graph.dictionary.external(v);
-    update.source_label = graph.vertex_labels.text(graph.dictionary.label(v));
-    take(update);
-  }
-  for (const VertexId v : vertices) {
-    std::vector<std::pair<MatchedEdge, Timestamp>> edges;
-    graph.for_each_edge(v, !graph.directed(), [&](const graph::Edge& edge, Timestamp time) {
-      const MatchedEdge external = engine::external_edge(graph, edge);
-      if (external.source == graph.dictionary.external(v)) edges.emplace_back(external, time);
-    });
-    std::sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) {
-      return a.first.target != b.first.target ? a.first.target < b.first.target : a.first.label < b.first.label;
-    });
-    for (const auto& [edge, time] : edges) {
-      Update update;
-      update.source = edge.source;
-      update.target = edge.target;
-      update.label = edge.label;
-      if (graph.timed()) update.time = time;
-      take(update);
-    }
-  }
-}
+void Engine::for_each(const std::function<void(const Update&)>& take) const { engine::for_each_update(impl_->graph, take); }
 
 Engine engine::BulkLoader::load(const EngineOptions& options, const BulkGraph& bulk) {
   if (options.window != 0) {
