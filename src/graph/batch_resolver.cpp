@@ -18,16 +18,11 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     entries_.reserve(updates_.size());
     undo_.reserve(6 * updates_.size());  // what is done must be undoable
     doomed_.reserve(2 * updates_.size());
-    foreseen_.resize(updates_.size());
     read_retired(looked_up_ahead);
     retiring_.reserve(2 * updates_.size());  // for undo
     while (!read_all(batch, on_reject, watermark)) undo();
-    resolve_unknown_deletes();
-    net_edges();
-    if (window_ != nullptr) {
-      if (result_.watermark) expire();
-      list_forgettable();
-    }
+    netting_.run(updates_, look_up_, entries_, unknown_deletes_, origins(), result_);
+    if (window_ != nullptr) list_forgettable();
     retiring_.reserve(doomed_.size() + forgettable_.size());
   } catch (...) {
     undo();
@@ -328,152 +323,12 @@ void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
   undo_.push_back({Undo::Kind::deleted, vertex, vertex});
 }
 
-// A deletion whose vertices or label were unknown when it was read deletes nothing; it still is an earlier update of its edge
-// where that edge is inserted later in the batch.
-void BatchResolver::resolve_unknown_deletes() {
-  std::vector<UnknownEdge> unknown;
-  for (const std::uint32_t index : unknown_deletes_) {
-    const Update& update = updates_[index];
-    const VertexId source = graph_->dictionary.find(update.source);
-    const VertexId target = graph_->dictionary.find(update.target);
-    const auto label = graph_->edge_labels.find(update.label);
-    if (source != invalid_vertex && target != invalid_vertex && label) {
-      entries_.push_back({graph_->ranked(source, target, *label), index});
-    } else {
-      const bool swap = !graph_->directed() && update.target < update.source;
-      unknown.push_back({swap ? update.target : update.source, swap ? update.source : update.target, update.label});
-    }
-  }
-  std::sort(unknown.begin(), unknown.end());
-  const auto edges = static_cast<std::uint64_t>(std::unique(unknown.begin(), unknown.end()) - unknown.begin());
-  result_.ignored.absent_delete += edges;
-  result_.ignored.superseded += unknown.size() - edges;
-}
-
-/// Those that the look-up has told have their order already.
-void BatchResolver::sort_entries() {
-  std::fill(foreseen_.begin(), foreseen_.end(), std::uint8_t{0});
-  std::size_t others = 0;
-  for (const EdgeUpdate& entry : entries_) {
-    if (look_up_.foresaw(*graph_, entry)) {
-      foreseen_[entry.index] = 1;
-    } else {
-      entries_[others++] = entry;
-    }
-  }
-  const std::size_t all = entries_.size();
-  entries_.resize(others);
-  sort_edge_updates(entries_);
-  merged_.clear();
-  merged_.reserve(all);
-  auto other = entries_.begin();
-  for (const EdgeUpdate& entry : look_up_.sorted()) {
-    if (foreseen_[entry.index] == 0) continue;
-    for (; other != entries_.end() && *other < entry; ++other) merged_.push_back(*other);
-    merged_.push_back(entry);
-  }
-  merged_.insert(merged_.end(), other, entries_.end());
-  entries_.swap(merged_);
-}
-
-void BatchResolver::net_edges() {
-  sort_entries();
-  if (result_.rebound) find_last_updates();
-  for (std::size_t begin = 0; begin < entries_.size();) {
-    std::size_t end = begin + 1;
-    while (end < entries_.size() && entries_[end].edge == entries_[begin].edge) ++end;
-    graph_->prefetch_ahead([&](std::size_t i) { return i < entries_.size() ? &entries_[i].edge : nullptr; }, begin);
-    net_edge(begin, end);
-    begin = end;
-  }
-}
-
-// The edge as the stream knows it: by the number that its ends had when the batch began.
-Edge BatchResolver::original(const Edge& edge) const {
-  const auto first = [&](VertexId vertex) {
-    for (auto at = origin_.find(vertex); at != origin_.end(); at = origin_.find(vertex)) vertex = at->second;
-    return vertex;
-  };
-  return graph_->ranked(first(edge.tail), first(edge.head), edge.label);
-}
-
-void BatchResolver::find_last_updates() {
+BatchNetting::Origins BatchResolver::origins() const {
+  BatchNetting::Origins origins;
   for (const Undo& undo : undo_) {
-    if (undo.kind == Undo::Kind::rebound) origin_.emplace(undo.other, undo.vertex);
+    if (undo.kind == Undo::Kind::rebound) origins.emplace(undo.other, undo.vertex);
   }
-  for (const EdgeUpdate& entry : entries_) {
-    auto& last = last_update_[original(entry.edge)];
-    last = std::max(last, entry.index);
-  }
-}
-
-void BatchResolver::net_edge(std::size_t begin, std::size_t end) {
-  const Edge& edge = entries_[begin].edge;
-  const std::uint32_t last = entries_[end - 1].index;
-  const std::uint32_t stream_last = result_.rebound ? last_update_[original(edge)] : last;
-  bool deleted = false;
-  bool stamped = false;
-  Timestamp time = 0;  // the largest insert time since the last deletion
-  for (std::size_t i = begin; i < end; ++i) {
-    const std::uint32_t index = entries_[i].index;
-    const Update& update = updates_[index];
-    if (index != stream_last && update.kind != UpdateKind::delete_vertex) ++result_.ignored.superseded;
-    if (!inserts(index)) {
-      deleted = true;
-      stamped = false;
-    } else if (update.time && (!stamped || *update.time > time)) {
-      stamped = true;
-      time = *update.time;
-    }
-  }
-  const bool live = graph_->contains(edge);
-  if (!inserts(last)) {
-    if (live) {
-      result_.net.removed.push_back(edge);
-    } else if (updates_[last].kind == UpdateKind::delete_edge && last == stream_last &&
-               !(result_.rebound && graph_->contains(original(edge)))) {
-      ++result_.ignored.absent_delete;
-    }
-    return;
-  }
-  const bool timed = graph_->timed();
-  const Timestamp before = live && timed ? *graph_->time(edge) : 0;
-  Timestamp after = stamped ? time : 0;
-  if (live && timed && !deleted) after = std::max(after, before);
-  if (window_ != nullptr && result_.watermark && window_->dead(after, *result_.watermark)) {
-    ++result_.ignored.late;
-    if (live && deleted) result_.net.removed.push_back(edge);
-  } else if (live) {
-    ++result_.ignored.duplicate_insert;
-    if (timed && after != before) {
-      if (window_ != nullptr && after < before) window_->note(edge, after);
-      refreshes_.push_back({edge, after});
-    }
-  } else {
-    if (window_ != nullptr) window_->note(edge, after);
-    result_.net.inserted.push_back(edge);
-    if (timed) result_.net.inserted_times.push_back(after);
-  }
-}
-
-// Edges that the new watermark leaves behind, unless this batch refreshes or deletes them.
-void BatchResolver::expire() {
-  expired_.clear();
-  window_->collect(*graph_, *result_.watermark, expired_);
-  std::vector<Edge>& removed = result_.net.removed;
-  const std::size_t explicit_removals = removed.size();
-  for (const Edge& edge : expired_) {
-    const auto refreshed = std::lower_bound(refreshes_.begin(), refreshes_.end(), edge,
-                                            [](const Refresh& refresh, const Edge& wanted) { return refresh.edge < wanted; });
-    if (refreshed != refreshes_.end() && refreshed->edge == edge) {
-      window_->note(edge, refreshed->time);
-      continue;
-    }
-    if (std::binary_search(removed.begin(), removed.begin() + static_cast<std::ptrdiff_t>(explicit_removals), edge)) continue;
-    removed.push_back(edge);
-    ++result_.expired;
-  }
-  std::inplace_merge(removed.begin(), removed.begin() + static_cast<std::ptrdiff_t>(explicit_removals), removed.end());
+  return origins;
 }
 
 void BatchResolver::list_forgettable() {
@@ -490,7 +345,7 @@ void BatchResolver::list_forgettable() {
 
 void BatchResolver::commit() noexcept {
   retiring_.clear();
-  for (const Refresh& refresh : refreshes_) graph_->set_time(refresh.edge, refresh.time);
+  for (const Refresh& refresh : netting_.refreshes()) graph_->set_time(refresh.edge, refresh.time);
   const auto release = [&](VertexId vertex) {
     graph_->dictionary.release(vertex);
     retiring_.push_back(vertex);  // room is reserved
@@ -542,14 +397,12 @@ void BatchResolver::reset() noexcept {
   undo_.clear();
   entries_.clear();
   unknown_deletes_.clear();
-  refreshes_.clear();
+  netting_.clear();
   doomed_.clear();
   forgettable_.clear();
   deleted_.clear();
   index_.clear();
   indexed_ = 0;
-  last_update_.clear();
-  origin_.clear();
 }
 
 }  // namespace deltamatch::graph

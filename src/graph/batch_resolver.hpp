@@ -13,23 +13,17 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <stop_token>
 #include <vector>
 
 #include "deltamatch/engine.hpp"
 #include "graph/batch_look_up.hpp"
+#include "graph/batch_netting.hpp"
 #include "graph/data_graph.hpp"
 #include "graph/window.hpp"
 
 namespace deltamatch::graph {
-
-/// A live edge that is given another time.
-struct Refresh {
-  Edge edge;
-  Timestamp time;
-};
 
 /// When a record may give a vertex another label than it bears.
 enum class Relabelling : std::uint8_t {
@@ -37,22 +31,10 @@ enum class Relabelling : std::uint8_t {
   undeclared,     ///< nor a label by a record that declared it: a graph that is told twice is told alike
 };
 
-struct ResolvedBatch {
-  NetBatch net;
-  std::size_t consumed = 0;
-  std::uint64_t expired = 0;
-  Ignored ignored;
-  std::vector<Reject> rejects;
-  std::optional<Timestamp> watermark;
-  /// A vertex goes on under a fresh number, so that an edge of it may be in both halves of the net batch: a match that no label
-  /// forbids then seems to vanish and to appear.
-  bool rebound = false;
-};
-
 class BatchResolver {
  public:
   /// Both outlive the resolver; `window` may be null.
-  BatchResolver(DataGraph& graph, Window* window) : graph_(&graph), window_(window) {}
+  BatchResolver(DataGraph& graph, Window* window) : graph_(&graph), window_(window), netting_(graph, window) {}
 
   /// Resolves against the settled graph. `watermark` is the one before the batch. Strong guarantee. Valid until the next call.
   const ResolvedBatch& resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
@@ -67,12 +49,6 @@ class BatchResolver {
   void anticipate(const UpdateBatch& next, const std::stop_token& stop) { look_up_.run(*graph_, next, stop); }
 
  private:
-  struct UnknownEdge {  // that a deletion names and the graph has never seen
-    Id source;
-    Id target;
-    std::string_view label;
-    friend auto operator<=>(const UnknownEdge&, const UnknownEdge&) = default;
-  };
   struct Mention {  // what a record says of a vertex
     Id id;
     VertexId vertex = invalid_vertex;
@@ -113,13 +89,7 @@ class BatchResolver {
   bool has_live_edges(VertexId vertex);
   std::vector<EdgeUpdate> states_of(VertexId vertex);
   const std::vector<std::uint32_t>& entries_of(VertexId vertex);
-  void resolve_unknown_deletes();
-  void sort_entries();
-  void net_edges();
-  [[nodiscard]] Edge original(const Edge& edge) const;
-  void find_last_updates();
-  void net_edge(std::size_t begin, std::size_t end);
-  void expire();
+  [[nodiscard]] BatchNetting::Origins origins() const;
   void list_forgettable();
   void reset() noexcept;
   [[nodiscard]] bool inserts(std::uint32_t index) const noexcept { return updates_[index].kind == UpdateKind::insert_edge; }
@@ -130,14 +100,11 @@ class BatchResolver {
   Relabelling relabelling_ = Relabelling::without_edges;
   ResolvedBatch result_;
   BatchLookUp look_up_;
+  BatchNetting netting_;
   std::vector<VertexId> retiring_;               // what find led to before the batch ended, and does no more
   boost::unordered_flat_set<VertexId> retired_;  // as of the batch before, where this one was looked up ahead of its end
   std::vector<EdgeUpdate> entries_;
-  std::vector<EdgeUpdate> merged_;
-  std::vector<std::uint8_t> foreseen_;  // by update
   std::vector<std::uint32_t> unknown_deletes_;
-  std::vector<Refresh> refreshes_;
-  std::vector<Edge> expired_;
   std::vector<Undo> undo_;
   std::vector<VertexId> doomed_;       // released on commit
   std::vector<VertexId> forgettable_;  // released on commit where they have no edges
@@ -145,8 +112,6 @@ class BatchResolver {
   boost::unordered_flat_set<VertexId> deleted_;
   boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by vertex, built when first needed
   std::size_t indexed_ = 0;
-  std::map<Edge, std::uint32_t> last_update_;             // by original edge, where a vertex is rebound
-  boost::unordered_flat_map<VertexId, VertexId> origin_;  // of rebound vertices: the number before
   std::string_view last_label_;
   LabelId last_label_id_ = empty_label;
 };
