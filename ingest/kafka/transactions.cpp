@@ -4,20 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "ingest/kafka/handle.hpp"
 #include "ingest/kafka/metadata.hpp"
+#include "ingest/kafka/setback.hpp"
 
 namespace deltamatch::ingest::kafka {
 namespace {
@@ -26,59 +24,6 @@ using namespace std::chrono_literals;
 
 constexpr int most_tries = 10;
 constexpr auto offsets_patience = 3s;  // at the first try, before it is asked whether the partitions are there
-
-bool is_size(RdKafka::ErrorCode code) {
-  return code == RdKafka::ERR_MSG_SIZE_TOO_LARGE || code == RdKafka::ERR_RECORD_LIST_TOO_LARGE;
-}
-
-bool is_unknown(RdKafka::ErrorCode code) {
-  return code == RdKafka::ERR_UNKNOWN_TOPIC_OR_PART || code == RdKafka::ERR__UNKNOWN_TOPIC ||
-         code == RdKafka::ERR__UNKNOWN_PARTITION;
-}
-
-/// The first record that could not be delivered, as librdkafka reports it while it is polled, and all that were too large.
-class Deliveries {
- public:
-  static void report(rd_kafka_t* /*client*/, const rd_kafka_message_t* message, void* /*opaque*/) {
-    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) return;
-    const auto* ticket = static_cast<const Ticket*>(message->_private);
-    ticket->deliveries->note(*message, ticket->record);
-  }
-
-  /// What tells whose report it is, given to librdkafka with the record. Lives as long as this object.
-  [[nodiscard]] void* ticket(std::size_t record) {
-    while (tickets_.size() <= record) tickets_.push_back({this, tickets_.size()});
-    return &tickets_[record];
-  }
-
-  struct Failure {
-    RdKafka::ErrorCode code;
-    std::string topic;
-    std::vector<std::size_t> too_large;
-  };
-  std::optional<Failure> take() {
-    const std::scoped_lock lock(mutex_);
-    return std::exchange(first_, std::nullopt);
-  }
-
- private:
-  struct Ticket {
-    Deliveries* deliveries;
-    std::size_t record;
-  };
-
-  void note(const rd_kafka_message_t& message, std::size_t record) {
-    const auto code = static_cast<RdKafka::ErrorCode>(message.err);
-    if (code == RdKafka::ERR__PURGE_QUEUE || code == RdKafka::ERR__PURGE_INFLIGHT) return;  // by our own abort
-    const std::scoped_lock lock(mutex_);
-    if (!first_) first_ = Failure{code, message.rkt == nullptr ? "" : rd_kafka_topic_name(message.rkt), {}};
-    if (is_size(code)) first_->too_large.push_back(record);
-  }
-
-  std::mutex mutex_;
-  std::optional<Failure> first_;
-  std::deque<Ticket> tickets_;
-};
 
 std::unique_ptr<RdKafka::Conf> configuration(const Cluster& cluster, std::chrono::milliseconds timeout) {
   // While the brokers still end a transaction the next one is told to ask again after this back-off: at 1 ms transactions take
@@ -90,43 +35,6 @@ std::unique_ptr<RdKafka::Conf> configuration(const Cluster& cluster, std::chrono
   rd_kafka_conf_set_dr_msg_cb(result->c_ptr_global(), &Deliveries::report);
   return result;
 }
-
-bool is_fencing(RdKafka::ErrorCode code) {
-  return code == RdKafka::ERR__FENCED || code == RdKafka::ERR_PRODUCER_FENCED || code == RdKafka::ERR_INVALID_PRODUCER_EPOCH ||
-         code == RdKafka::ERR_TRANSACTION_COORDINATOR_FENCED;
-}
-
-/// Trying again does not help against these.
-bool is_refusal(RdKafka::ErrorCode code) {
-  switch (code) {
-    case RdKafka::ERR_MSG_SIZE_TOO_LARGE:
-    case RdKafka::ERR_RECORD_LIST_TOO_LARGE:
-    case RdKafka::ERR_INVALID_RECORD:
-    case RdKafka::ERR_INVALID_TIMESTAMP:
-    case RdKafka::ERR_POLICY_VIOLATION:
-    case RdKafka::ERR_TOPIC_EXCEPTION:
-    case RdKafka::ERR_UNKNOWN_TOPIC_OR_PART:
-    case RdKafka::ERR__UNKNOWN_TOPIC:
-    case RdKafka::ERR__UNKNOWN_PARTITION:
-    case RdKafka::ERR_TOPIC_AUTHORIZATION_FAILED:
-    case RdKafka::ERR_GROUP_AUTHORIZATION_FAILED:
-    case RdKafka::ERR_CLUSTER_AUTHORIZATION_FAILED:
-    case RdKafka::ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
-    case RdKafka::ERR_OFFSET_METADATA_TOO_LARGE:
-    case RdKafka::ERR__INVALID_ARG:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Thrown within: this transaction has to be aborted.
-struct Setback {
-  RdKafka::ErrorCode code;
-  std::string what;
-  std::string topic;
-  std::vector<std::size_t> too_large = {};  // those of the records that were refused for that
-};
 
 void destroy(rd_kafka_headers_t* headers) { rd_kafka_headers_destroy(headers); }
 void destroy(rd_kafka_error_t* error) { rd_kafka_error_destroy(error); }
@@ -142,14 +50,6 @@ struct Destroy {
 template <class T>
 using Owned = std::unique_ptr<T, Destroy>;
 using Answer = Owned<rd_kafka_error_t>;  // null: it went well
-
-Setback setback_of(const rd_kafka_error_t& error, std::string topic = {}) {
-  return {static_cast<RdKafka::ErrorCode>(rd_kafka_error_code(&error)), rd_kafka_error_string(&error), std::move(topic)};
-}
-
-Setback setback_of(const Deliveries::Failure& failure) {
-  return {failure.code, RdKafka::err2str(failure.code), failure.topic, failure.too_large};
-}
 
 /// About what it takes in a batch.
 std::size_t size_of(const OutputRecord& record) {
@@ -298,7 +198,7 @@ void Transactions::State::attempt(std::span<const OutputRecord> records, const O
   begun = Clock::now();
   under_way.clear();
   const Deadline limit = std::min(deadline, begun + allowed());
-  deliveries->take();
+  static_cast<void>(deliveries->take());
   settle(
       limit, [&](int) { return Answer(rd_kafka_begin_transaction(producer.c())); },
       [&] { undecided("the begin of a transaction"); });
@@ -340,7 +240,7 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
       Setback setback = setback_of(*error, topic);
       if (is_size(setback.code)) throw Setback{setback.code, setback.what, topic, {number}};
       producer->poll(100);  // an earlier record may be why
-      if (auto failure = deliveries->take()) throw setback_of(*failure);
+      if (auto failure = deliveries->take()) throw *failure;
       // To try again would end the same way.
       if (full) {
         throw Error(
@@ -447,7 +347,7 @@ void Transactions::State::send_offsets(const Offsets& all, Deadline deadline) {
 
 void Transactions::State::flush(Deadline deadline) {
   const RdKafka::ErrorCode code = producer->flush(remaining_ms(deadline));
-  if (const auto failure = deliveries->take()) throw setback_of(*failure);
+  if (const auto failure = deliveries->take()) throw *failure;
   under_way.clear();
   if (code != RdKafka::ERR_NO_ERROR) throw Setback{code, "the records could not be delivered in time", {}};
 }
