@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
-#include "gpu/streams.hpp"
+#include "gpu/side_by_side.hpp"
 #include "gpu/support.hpp"
 
 namespace deltamatch {
@@ -17,23 +17,11 @@ constexpr std::size_t budget = std::size_t{2} << 20;  // less than half of the l
 
 // Batches on a cache that holds a part of the graph, held to the CPU's.
 CacheStatistics follow(const GpuOptions& options) {
-  Engine cpu({.directed = false});
-  Engine gpu({.directed = false, .backend = make_gpu_backend(options)});
-  for (Engine* engine : {&cpu, &gpu}) {
-    engine->add_query(parse_pattern("(a)--(b)--(c)--(a)", "triangle"), {.list = true});
-    engine->add_query(parse_pattern("(a)--(b)--(c)--(d)--(a)", "ring"));
-  }
+  test::SideBySide both(false, make_gpu_backend(options),
+                        {{"(a)--(b)--(c)--(a)", test::listed}, {"(a)--(b)--(c)--(d)--(a)", test::counted}});
   Stream stream(skewed, 41);
-  const UpdateBatch start = stream.start();
-  cpu.load(start, OnReject::skip);
-  gpu.load(start, OnReject::skip);
-  for (int b = 0; b < 6; ++b) {
-    const UpdateBatch batch = stream.next(500);
-    const BatchResult expected = cpu.process(batch, OnReject::skip);
-    test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch " + std::to_string(b));
-    if (testing::Test::HasFailure()) break;
-  }
-  return gpu.cache();
+  both.follow(stream, {500, 500, 500, 500, 500, 500});
+  return both.gpu().cache();
 }
 
 TEST(GpuCache, EveryNumberOfWalksFindsWhatIsHot) {
@@ -97,6 +85,23 @@ TEST(GpuCache, WhatIsForgottenIsSentAgain) {
   const CacheStatistics lasting = follow({.policy = CachePolicy::degree, .memory = budget});
   const CacheStatistics forgotten = follow({.policy = CachePolicy::degree, .memory = budget, .testing = {.forgets = true}});
   EXPECT_GT(forgotten.copied_bytes, lasting.copied_bytes + 4 * (budget / 2)) << "five batches more";
+}
+
+// The graph fits the budget when it is loaded, and no longer after some batches: it goes on with a cache, and says so.
+TEST(GpuCache, AGraphThatOutgrowsTheDeviceIsCached) {
+  DELTAMATCH_NEEDS_GPU();
+  constexpr std::uint32_t vertices = 20000;
+  test::SideBySide both(false, make_gpu_backend({.memory = std::size_t{4} << 20}), {{"(a)--(b)--(c)--(a)", test::listed}});
+  both.load(Stream({vertices, 30000, 0, 0, false, 1, 0}, 12).start());
+  for (std::uint32_t b = 0; b < 5; ++b) {
+    both.process(Stream({vertices, b == 0 ? 100U : 200000U, 0, 0, false, 1, 0}, 13 + b).start(), "batch " + std::to_string(b));
+    if (HasFailure()) return;
+    if (b > 0) continue;
+    EXPECT_EQ(both.gpu().cache().misses, 0) << "it fits";
+    EXPECT_EQ(both.gpu().cache().notice, "");
+  }
+  EXPECT_GT(both.gpu().cache().misses, 0);
+  EXPECT_EQ(both.gpu().cache().notice, "the graph has outgrown device memory; what is hot of it is cached");
 }
 
 TEST(GpuCache, ABudgetBeyondTheDeviceIsCutAndSaysSo) {

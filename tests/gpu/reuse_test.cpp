@@ -3,15 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "gpu/streams.hpp"
+#include "gpu/side_by_side.hpp"
 #include "gpu/support.hpp"
 
 namespace deltamatch {
 namespace {
 
+using test::counted;
+using test::embeddings;
+using test::listed;
 using test::Shape;
 using test::Stream;
 
@@ -40,34 +42,12 @@ class GpuSets : public testing::TestWithParam<Way> {
     return make_gpu_backend({.policy = CachePolicy::resident, .memory = std::size_t{64} << 20, .testing = how});
   }
 
-  static void follow(const Shape& shape, const std::vector<std::pair<const char*, QueryOptions>>& queries,
+  static void follow(const Shape& shape, const std::vector<test::Registered>& queries,
                      const std::vector<std::uint32_t>& batches, std::uint64_t seed) {
-    Engine cpu({.directed = shape.directed, .threads = 0});
-    Engine gpu({.directed = shape.directed, .threads = 0, .backend = backend()});
-    for (std::size_t q = 0; q < queries.size(); ++q) {
-      const Query query = parse_pattern(queries[q].first, "q" + std::to_string(q));
-      cpu.add_query(query, queries[q].second);
-      gpu.add_query(query, queries[q].second);
-    }
-    Stream stream(shape, seed);
-    const UpdateBatch start = stream.start();
-    cpu.load(start, OnReject::skip);
-    gpu.load(start, OnReject::skip);
-    std::vector<Count> found(queries.size());
-    for (std::size_t b = 0; b < batches.size(); ++b) {
-      const UpdateBatch batch = stream.next(batches[b]);
-      const BatchResult expected = cpu.process(batch, OnReject::skip);
-      test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch " + std::to_string(b));
-      if (HasFailure()) return;
-      for (std::size_t q = 0; q < queries.size(); ++q) found[q] += expected.queries[q].added + expected.queries[q].removed;
-    }
-    for (std::size_t q = 0; q < queries.size(); ++q) EXPECT_TRUE(found[q] > 0) << queries[q].first << ": nothing was compared";
+    test::expect_equal_streams(shape, seed, backend(), queries, batches);
   }
 };
 
-constexpr QueryOptions counted{};
-constexpr QueryOptions listed{.list = true};
-constexpr QueryOptions embeddings{.count = CountMode::embeddings};
 constexpr QueryOptions homomorphisms{.mode = MatchMode::homomorphism, .count = CountMode::embeddings};
 
 TEST_P(GpuSets, Unlabelled) {
