@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
+#include "cli/backend_choice.hpp"
 #include "cli/backend_options.hpp"
 #include "cli/command.hpp"
 #include "deltamatch/engine.hpp"
@@ -20,15 +20,9 @@ void add_backend_options(const Command& command, BackendOptions& options, GpuUse
 
 void warn_on_stderr(const std::string& text);
 
-/// What the options are called where they were given, for messages, and where warnings go.
-struct BackendWords {
-  std::string backend = "--backend ";  ///< followed by its value
-  std::string devices = "--devices";
-  std::function<void(const std::string&)> warn = warn_on_stderr;
-};
-
-/// Null for the CPU. Throws Error where a GPU is asked for, or options of GPUs are given, and there is none that can be used;
-/// `auto` then warns and takes the CPU, silently where there is no device at all.
-[[nodiscard]] std::shared_ptr<Backend> make_backend(const BackendOptions& options, const BackendWords& words = {});
+/// choose_backend for the GPUs that there are. Throws Error also where the options do not go together or the build has no code
+/// for what they ask; where it has no code for GPUs, `auto` takes the CPU silently.
+[[nodiscard]] std::shared_ptr<Backend> make_backend(const BackendOptions& options,
+                                                    const BackendWords& words = {.warn = warn_on_stderr});
 
 }  // namespace deltamatch::cli

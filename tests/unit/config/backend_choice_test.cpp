@@ -1,0 +1,91 @@
+// Where matching runs, by what is asked for and what the machine's GPUs answer.
+#include "cli/backend_choice.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Kind = BackendOptions::Kind;
+
+/// One GPU, or none, whose backend cannot be made.
+struct Broken {
+  std::vector<int> devices{};
+  int made = 0;
+  std::vector<std::string> warnings{};
+
+  std::shared_ptr<Backend> choose(const BackendOptions& options) {
+    const Gpus gpus{[this] { return devices; }, [] { return std::string("no CUDA device is found"); },
+                    [this](const GpuOptions&) -> std::shared_ptr<Backend> {
+                      ++made;
+                      throw Error(ErrorKind::runtime, "GPU", "cudaSetDevice: the device is busy", "free it");
+                    }};
+    BackendWords words;
+    words.warn = [this](const std::string& text) { warnings.push_back(text); };
+    return choose_backend(options, words, gpus);
+  }
+};
+
+TEST(BackendChoice, AutoTakesTheCpuWithOneWarningWhereADeviceOpensWithAnError) {
+  Broken broken{{0, 1}};
+  EXPECT_EQ(broken.choose({}), nullptr);
+  EXPECT_EQ(broken.made, 1);
+  EXPECT_THAT(broken.warnings, ElementsAre(AllOf(HasSubstr("matching runs on the CPU"), HasSubstr("the device is busy"))));
+}
+
+TEST(BackendChoice, WhoInsistsIsToldTheError) {
+  std::vector<BackendOptions> insisting(4);
+  insisting[0].kind = Kind::gpu;
+  insisting[1].policy = CachePolicy::degree;
+  insisting[2].devices = {1};
+  insisting[3].memory = 1;
+  for (const BackendOptions& options : insisting) {
+    Broken broken{{0, 1}};
+    EXPECT_THROW(static_cast<void>(broken.choose(options)), Error);
+    EXPECT_EQ(broken.made, 1);
+    EXPECT_THAT(broken.warnings, IsEmpty());
+  }
+}
+
+TEST(BackendChoice, WithoutADeviceAutoIsSilent) {
+  Broken broken{{}};
+  EXPECT_EQ(broken.choose({}), nullptr);
+  EXPECT_EQ(broken.made, 0);
+  EXPECT_THAT(broken.warnings, IsEmpty());
+  BackendOptions insisting;
+  insisting.kind = Kind::gpu;
+  EXPECT_THROW(static_cast<void>(broken.choose(insisting)), Error);
+}
+
+TEST(BackendChoice, TheCpuAsksNoDevice) {
+  Broken broken{{0}};
+  BackendOptions cpu;
+  cpu.kind = Kind::cpu;
+  EXPECT_EQ(broken.choose(cpu), nullptr);
+  EXPECT_EQ(broken.made, 0);
+}
+
+TEST(BackendChoice, ADeviceThatIsNotThereIsAUsageError) {
+  Broken broken{{0, 1}};
+  try {
+    BackendOptions options;
+    options.devices = {0, 7};
+    static_cast<void>(broken.choose(options));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("device 7"), HasSubstr("0, 1")));
+  }
+  EXPECT_EQ(broken.made, 0);
+}
+
+}  // namespace
+}  // namespace deltamatch::cli
