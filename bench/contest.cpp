@@ -93,7 +93,9 @@ Contest::Contest(graph::SlabAllocator& slabs, std::vector<Contestant> contestant
 std::unique_ptr<match::Matcher> Contest::make_matcher(Workers& workers) { return std::make_unique<All>(*this, workers); }
 
 bool Ledger::agrees(const std::string& batch, const std::vector<Count>& counts) {
-  return known_.try_emplace(batch, counts).first->second == counts;
+  Known& known = known_.try_emplace(batch, Known{counts}).first->second;
+  ++known.told;
+  return known.counts == counts;
 }
 
 }  // namespace deltamatch::bench

@@ -65,10 +65,16 @@ class Ledger {
  public:
   /// False where other counts are known.
   bool agrees(const std::string& batch, const std::vector<Count>& counts);
-  [[nodiscard]] const std::vector<Count>& known(const std::string& batch) const { return known_.at(batch); }
+  [[nodiscard]] const std::vector<Count>& known(const std::string& batch) const { return known_.at(batch).counts; }
+  /// Whether there has been more than one to tell the batch's counts.
+  [[nodiscard]] bool compared(const std::string& batch) const { return known_.at(batch).told > 1; }
 
  private:
-  std::map<std::string, std::vector<Count>> known_;
+  struct Known {
+    std::vector<Count> counts;
+    unsigned told = 0;
+  };
+  std::map<std::string, Known> known_;
 };
 
 }  // namespace deltamatch::bench

@@ -85,7 +85,8 @@ struct Record {
   CacheStatistics before;  // the measured batches
   CacheStatistics after;
   std::uint64_t before_batches = 0;
-  std::vector<Count> counts;  // summed, as in Heat
+  std::vector<Count> counts;      // summed, as in Heat
+  std::vector<std::string> told;  // the batches whose counts it told
   bool agrees = true;
   std::string trouble;
 };
@@ -238,6 +239,7 @@ class Bench {
     }
     ++calls_[p];
     const double kernel = heat.statistics.kernel_seconds - std::exchange(last_[p], heat.statistics).kernel_seconds;
+    if (heat.complete) record.told.push_back(name);
     if (!heat.complete) {
       record.trouble = "out of time";
     } else if (!ledger_.agrees(name, heat.counts)) {
@@ -289,7 +291,11 @@ class Bench {
               {"batch", batch},
               {"batches", record.seconds.back().values.size()},
               {"ahead", options_->ahead},
-              {"agrees", record.agrees}};
+              {"agrees", nullptr}};
+    const auto compared =
+        std::count_if(record.told.begin(), record.told.end(), [&](const std::string& name) { return ledger_.compared(name); });
+    if (compared > 0) line["agrees"] = record.agrees;
+    line["compared"] = compared;
     if (!record.trouble.empty()) line["trouble"] = record.trouble;
     if (record.seconds.back().values.size() < batches) line["wanted"] = batches;
     for (std::size_t s = 0; s < steps.size(); ++s) {

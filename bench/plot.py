@@ -23,7 +23,7 @@ class Results:
 
     def __init__(self, paths):
         self.runs, self.graphs, self.troubles, self.profiles, lines = [], {}, [], {}, {}
-        self.wholes, self.streams = {}, {}
+        self.wholes, self.streams, self.tests = {}, {}, []
         for path in paths:
             for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
                 try:
@@ -43,6 +43,8 @@ class Results:
                     self.wholes[name_of(line), line["query"], line["policy"], line["part"]] = line
                 elif kind == "streams":
                     self.streams.update({(row["stream"], row["query"]): row for row in line["measured"]})
+                elif kind == "tests":
+                    self.tests.append(line)
                 elif kind == "profile":
                     self.profiles[line.get("graph"), line.get("query"), line["policy"]] = line
                 elif kind in ("mismatch", "failure", "missing", "test"):
@@ -53,13 +55,15 @@ class Results:
         self.fresh = [line for line in timed if settings_of(line) == "forgotten"]
         self.varied = [line for line in timed if settings_of(line) not in ("", "forgotten")]
         for key, line in lines.items():
-            if "trouble" in line or not line["agrees"]:
+            if "trouble" in line or line["agrees"] is False:
                 what = line.get("trouble") or "counts differ"
                 self.troubles.append(f"{', '.join(str(word) for word in key[:5] if word)}: {what}")
 
         for key, line in self.wholes.items():
-            if not line["agrees"]:
+            if line["agrees"] is False:
                 self.troubles.append(f"{', '.join(str(word) for word in key)}: counts differ")
+        self.alone = alone(lines, lambda line: (name_of(line), line["query"], line["batch"], line["batches"], line.get("new"), line.get("removed")))
+        self.alone += alone(self.wholes, lambda line: (name_of(line), line["query"], line["matches"]))
 
     def graph_names(self):
         return sorted({name_of(line) for line in self.timed + self.measured})
@@ -72,6 +76,14 @@ class Results:
     def complete(self, **wanted):
         """As select, without what was stopped before it was done: its times are of the batches before."""
         return [line for line in self.select(**wanted) if "trouble" not in line]
+
+
+def alone(lines, count_of):
+    """What tells counts that were compared with none as they were made, nor are told by another line here."""
+    lines = {key: line for key, line in lines.items() if "trouble" not in line}
+    told = collections.Counter(map(count_of, lines.values()))
+    return [", ".join(str(word) for word in key[:5] if word) for key, line in lines.items()
+            if line["agrees"] is None and told[count_of(line)] == 1]
 
 
 def name_of(line):
@@ -368,8 +380,8 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("plots"), metavar="DIR")
     options = parser.parse_args()
     results = Results(options.results)
-    if not results.timed and not results.measured and not results.wholes and not results.streams:
-        print("plot.py: no result of gpu_bench in these files", file=sys.stderr)
+    if not any((results.timed, results.measured, results.wholes, results.streams, results.tests)):
+        print("plot.py: no result of scripts/gpu-run in these files", file=sys.stderr)
         return 1
     out = Writer(options.out)
     heads = [f"- {run['date']}, commit {run['commit']}: {run['gpu']}, driver {run['driver']}, CUDA {run['cuda']}; {run['cores']} cores, {run['cpu']}"
@@ -379,6 +391,12 @@ def main():
     out.add("Runs", "\n".join(heads) + "\n")
     if results.troubles:
         out.add("What went wrong", "\n".join("- " + trouble for trouble in results.troubles) + "\n")
+    if results.alone:
+        out.add("Counts that nothing was compared with", "\n".join("- " + line for line in results.alone) + "\n")
+    if results.tests:
+        out.add("Tests", table(["program", "tests", "failed", "skipped", "s", "passed only by themselves"],
+                               [[line["program"], line["tests"], line["failed"], line["skipped"], line["seconds"],
+                                 ", ".join(line.get("passed_alone", []))] for line in results.tests]))
     if graphs:
         out.add("Graphs", table(["graph", "vertices", "edges", "max degree", "mean degree", "as expected"], graphs))
     for part in (times, sweep, k_hop, overhead, coverage, distribution, survival, settings, settle, wholes, real_streams, profiles):

@@ -4,7 +4,8 @@ run in a new process.
 
 usage: gpu_tests.py PROGRAM FILTER SECONDS OUT LOG [JOBS]
 JOBS processes (default 1) share the tests. A test that fails beside others is run once more by itself, and counts as failed if it
-fails again. Appends JSON lines to OUT: one for each test that failed, then the sums. Exits with 1 where a test failed.
+fails again; those that pass then are named. Appends JSON lines to OUT: one for each test that failed, then the sums. Exits with 1
+where a test failed.
 """
 
 import concurrent.futures
@@ -120,6 +121,8 @@ def main():
                 "passed_alone": [test for test in again if test not in failures]}
         file.write(json.dumps(sums) + "\n")
     print(f"{name}: {total} tests, {sums['failed']} failed, {sums['skipped']} skipped, {sums['seconds']} s")
+    if sums["passed_alone"]:
+        print(f"{name}: failed beside others and passed by themselves: {', '.join(sums['passed_alone'])}")
     return 1 if failures or total == 0 else 0
 
 

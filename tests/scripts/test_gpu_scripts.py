@@ -36,8 +36,8 @@ class GpuBench(unittest.TestCase):
         self.assertEqual((code, lines[-1]["failures"]), (0, 0))
         self.assertEqual([(line["policy"], line["batch"]) for line in results], [("cpu", 16), ("cpu-1", 16), ("cpu", 64), ("cpu-1", 64)])
         for line in results:
-            self.assertTrue(line["agrees"])
-            self.assertEqual(line["batches"], 2)
+            self.assertIs(line["agrees"], True)
+            self.assertEqual((line["batches"], line["compared"]), (2, 3), "and the batch that warms up")
             self.assertGreater(line["median"]["total"], 0)
         self.assertEqual(results[2]["new"], results[3]["new"])
         self.assertGreater(int(results[2]["new"]), 0)
@@ -47,6 +47,13 @@ class GpuBench(unittest.TestCase):
         self.assertEqual((code, lines[-1]["failures"]), (1, 3))
         self.assertEqual([line["policy"] for line in lines if line["kind"] == "mismatch"], ["cpu-1"] * 3)
         self.assertEqual([line["agrees"] for line in lines if line["kind"] == "bench"], [True, False])
+
+    def test_what_runs_alone_agrees_with_nobody(self):
+        query = QUERIES / "plain" / "q1-house.graph"
+        for more in ((), ("--whole",)):
+            code, lines = bench("--queries", query, "--policies", "cpu", *more)
+            results = [line for line in lines if line["kind"] in ("bench", "whole")]
+            self.assertEqual((code, [line["agrees"] for line in results]), (0, [None]), more)
 
     def test_what_is_looked_up_ahead_is_told_and_changes_no_count(self):
         query = QUERIES / "plain" / "q3-strip.graph"
@@ -72,7 +79,8 @@ class GpuBench(unittest.TestCase):
         results = [line for line in lines if line["kind"] == "whole"]
         self.assertEqual((code, lines[-1]["failures"], lines[-1]["skipped"]), (0, 0, 0))
         self.assertEqual([(line["query"], line["policy"], line["agrees"]) for line in results],
-                         [(query, policy, True) for policy in ("cpu", "cpu-1") for query in ("q1-house", "w1-diamond")])
+                         [(query, policy, agrees) for policy, agrees in (("cpu", None), ("cpu-1", True))
+                          for query in ("q1-house", "w1-diamond")])
         self.assertEqual([line["matches"] for line in results[:2]], [line["matches"] for line in results[2:]])
         self.assertGreater(int(results[1]["matches"]), 0)
         with tempfile.TemporaryDirectory() as folder:
@@ -81,6 +89,7 @@ class GpuBench(unittest.TestCase):
             subprocess.run([sys.executable, ROOT / "bench/plot.py", path, "--out", folder], check=True, capture_output=True)
             tables = pathlib.Path(folder, "tables.md").read_text(encoding="utf-8")
         self.assertIn("Counts of a whole graph (s)", tables)
+        self.assertNotIn("nothing was compared with", tables, "the first is confirmed by the second")
         self.assertIn(results[1]["matches"], tables)
         code, lines = bench("--whole", "--queries", queries, "--policies", "cpu,cpu-1", "--corrupt", "cpu-1")
         self.assertEqual((code, lines[-1]["failures"]), (1, 2))
@@ -131,17 +140,20 @@ sys.exit(bad)
                                   capture_output=True, text=True, check=False)
             lines = [json.loads(line) for line in out.read_text().splitlines()]
         self.assertEqual(done.returncode, 1, done.stderr)
+        self.closing = done.stdout.splitlines()[-1]
         return {line["test"]: line["state"] for line in lines[:-1]}, lines[-1]
 
     def test_every_test_is_run_and_told(self):
         failures, sums = self.run_tests()
         self.assertEqual(failures, {"Suite.Bad": "failed", "Suite.Hangs": "hung", "Suite.Crashes": "crashed with -6", "Suite.Shy": "failed"})
         self.assertEqual((sums["tests"], sums["failed"], sums["skipped"]), (7, 4, 1))
+        self.assertRegex(self.closing, r"^tests: 7 tests, 4 failed, 1 skipped, .* s$")
 
     def test_what_fails_beside_others_is_run_by_itself(self):
         failures, sums = self.run_tests("2")
         self.assertEqual(failures, {"Suite.Bad": "failed", "Suite.Hangs": "hung", "Suite.Crashes": "crashed with -6"})
         self.assertEqual((sums["tests"], sums["failed"], sums["skipped"], sums["passed_alone"]), (7, 3, 1, ["Suite.Shy"]))
+        self.assertEqual(self.closing, "tests: failed beside others and passed by themselves: Suite.Shy")
 
 
 class RunStatic(unittest.TestCase):
@@ -399,6 +411,22 @@ class Plot(unittest.TestCase):
         self.assertIn("| house | random-walk, walks paper | 1 | 75.0 | 75.0 | 3 |", text)
         self.assertIn("| query | random-walk |\n|---|---|\n| house | 2 |", text, "times are of what is done as ever")
         self.assertEqual(data.splitlines()[1:], ["1.0\t25.0", "5.0\t50.0", "20.0\t87.5"])
+
+    def test_tests_and_counts_that_nothing_was_compared_with_are_told(self):
+        whole = {"kind": "whole", "graph": "ldbc-10", "directed": False, "labels": 0, "part": 0, "seconds": 1.5}
+        lines = [{"kind": "tests", "program": "test_gpu", "tests": 7, "failed": 0, "skipped": 1, "seconds": 3.5, "passed_alone": ["Suite.Shy"]},
+                 {**whole, "query": "house", "policy": "none", "matches": "12", "agrees": None},
+                 {**whole, "query": "house", "policy": "degree", "matches": "12", "agrees": None},
+                 {**whole, "query": "prism", "policy": "none", "matches": "34", "agrees": None},
+                 {**whole, "query": "prism", "policy": "degree", "agrees": None, "trouble": "out of time"}]
+        with tempfile.TemporaryDirectory() as folder:
+            results = pathlib.Path(folder, "results.jsonl")
+            results.write_text("".join(json.dumps(line) + "\n" for line in lines))
+            subprocess.run([sys.executable, ROOT / "bench/plot.py", results, "--out", folder], check=True, capture_output=True)
+            text = pathlib.Path(folder, "tables.md").read_text()
+        self.assertIn("| test_gpu | 7 | 0 | 1 | 3.5 | Suite.Shy |", text)
+        self.assertIn("## Counts that nothing was compared with\n\n- ldbc-10, prism, none\n\n", text)
+        self.assertNotIn("What went wrong", text)
 
     def test_nothing_is_a_failure(self):
         done = subprocess.run([sys.executable, ROOT / "bench/plot.py", "/dev/null"], capture_output=True, text=True, check=False)

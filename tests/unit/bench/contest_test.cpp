@@ -80,7 +80,9 @@ TEST_F(ContestTest, CorruptedCountsDiffer) {
   EXPECT_EQ(contest_->heats()[1].counts, (std::vector<Count>{2, 2}));
   Ledger ledger;
   EXPECT_TRUE(ledger.agrees("1", contest_->heats()[0].counts));
+  EXPECT_FALSE(ledger.compared("1"));
   EXPECT_TRUE(ledger.agrees("1", contest_->heats()[0].counts));
+  EXPECT_TRUE(ledger.compared("1"));
   EXPECT_FALSE(ledger.agrees("1", contest_->heats()[1].counts));
   EXPECT_TRUE(ledger.agrees("2", contest_->heats()[1].counts));
 }
