@@ -63,6 +63,11 @@ TEST_P(GpuSets, Unlabelled) {
 
 TEST_P(GpuSets, TwoCliques) { follow({150, 900, 0, 0, false, 1.3, 0}, {{two_cliques, counted}}, {1, 10, 40}, 2); }
 
+// What small graphs can show, for tools under which kernels take long.
+TEST_P(GpuSets, SmallBatches) {
+  follow({60, 500, 0, 0, false, 1.3, 0}, {{near_clique5, counted}, {near_clique5, listed}, {clique5, listed}}, {5, 20}, 7);
+}
+
 // Batches that change a part of nearly every list: sets are found in lists that entries are added to and taken from.
 TEST_P(GpuSets, LargeBatches) {
   follow({150, 1800, 0, 0, false, 1.5, 0}, {{near_clique5, counted}, {near_clique5, listed}}, {1500, 1500, 1}, 3);
