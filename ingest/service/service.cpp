@@ -19,6 +19,7 @@
 #include "ingest/service/http_server.hpp"
 #include "ingest/service/metrics.hpp"
 #include "ingest/service/pipeline.hpp"
+#include "ingest/service/status_json.hpp"
 #include "ingest/service/systemd.hpp"
 
 namespace deltamatch::ingest {
@@ -36,36 +37,6 @@ StateIdentity identity(const ServiceOptions& options) {
   StateIdentity identity{options.application, options.engine.directed, options.engine.window, {}};
   for (const InputTopics& topics : options.input.topics) identity.topics.push_back(topics.name);
   return identity;
-}
-
-nlohmann::json to_json(const DeliveryStatistics& sink) {
-  return {{"batches", sink.batches}, {"alerts", sink.alerts},           {"failures", sink.failures},
-          {"dropped", sink.dropped}, {"undelivered", sink.undelivered}, {"last_error", sink.last_error}};
-}
-
-nlohmann::json to_json(const Pipeline::Status& status) {
-  nlohmann::json out;
-  out["batch"] = status.committed.batch;
-  out["time"] = status.committed.watermark ? nlohmann::json(*status.committed.watermark) : nlohmann::json();
-  out["updates"] = status.updates;
-  out["graph"] = {{"vertices", status.graph.vertices}, {"edges", status.graph.edges}, {"bytes", status.graph.bytes}};
-  if (status.cache) {
-    out["gpu"] = {{"hits", status.cache->hits}, {"misses", status.cache->misses}, {"cached_bytes", status.cache->cached_bytes}};
-    if (!status.cache->notice.empty()) out["gpu"]["notice"] = status.cache->notice;
-  }
-  out["queries"] = nlohmann::json::array();
-  for (const ActiveQuery& query : status.queries) out["queries"].push_back(query.name);
-  out["sinks"] = nlohmann::json::object();
-  for (const auto& [name, sink] : status.sinks) out["sinks"][name] = to_json(sink);
-  out["snapshot"] = {
-      {"batch", status.snapshots.last_batch}, {"made", status.snapshots.made}, {"failures", status.snapshots.failures}};
-  out["transactions"] = status.commits.transactions;
-  out["partitions"] = nlohmann::json::object();
-  for (const auto& [partition, end] : status.committed.ends) out["partitions"][to_string(partition)]["committed"] = end;
-  for (const kafka::Progress& progress : status.input) {
-    out["partitions"][to_string(progress.id)].update({{"read", progress.seen}, {"end", progress.end}});
-  }
-  return out;
 }
 
 /// What a reload finds.

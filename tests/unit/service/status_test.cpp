@@ -1,0 +1,46 @@
+#include "ingest/service/status_json.hpp"
+
+#include "unit/ingest/support.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(StatusTest, WhereTheCpuMatchesNoGpuIsTold) {
+  Pipeline::Status status;
+  status.committed.batch = 17;
+  status.updates = 800;
+  status.graph.edges = 4;
+  const Json told = to_json(status);
+  EXPECT_EQ(told.at("batch"), 17);
+  EXPECT_EQ(told.at("updates"), 800);
+  EXPECT_EQ(told.at("graph").at("edges"), 4);
+  EXPECT_FALSE(told.contains("gpu"));
+}
+
+TEST(StatusTest, OfAGpuItTellsLookUpsAndWhatIsCached) {
+  Pipeline::Status status;
+  status.cache.emplace();
+  status.cache->hits = 11;
+  status.cache->misses = 2;
+  status.cache->cached_bytes = 90;
+  EXPECT_EQ(to_json(status).at("gpu"), (Json{{"hits", 11}, {"misses", 2}, {"cached_bytes", 90}}));
+  status.cache->notice = "the graph has outgrown device memory";
+  EXPECT_EQ(to_json(status).at("gpu"),
+            (Json{{"hits", 11}, {"misses", 2}, {"cached_bytes", 90}, {"notice", "the graph has outgrown device memory"}}));
+}
+
+TEST(StatusTest, OfPartitionsItTellsWhatIsCommittedAndRead) {
+  Pipeline::Status status;
+  status.committed.ends[{"payments", 3}] = 12;
+  kafka::Progress progress;
+  progress.id = {"payments", 3};
+  progress.seen = 17;
+  progress.end = 20;
+  status.input.push_back(progress);
+  EXPECT_EQ(to_json(status).at("partitions"), (Json{{"payments[3]", {{"committed", 12}, {"read", 17}, {"end", 20}}}}));
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest
