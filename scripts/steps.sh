@@ -10,14 +10,19 @@ left_out=()
 undone=" "   # the steps that failed or were left out, each between blanks
 closing=()   # ctest's closing lines, the newest first
 
+# leave_out NAME WHY: a step is not run, and that is said.
+leave_out() {
+  printf '%-18s left out: %s\n' "$1" "$2"
+  left_out+=("$1")
+  undone+="$1 "
+}
+
 # after STEP step...: the step only where STEP was done; what would run on half a build says nothing.
 after() {
   local wanted=$1
   shift
   if [[ $undone = *" $wanted "* ]]; then
-    printf '%-18s left out: it needs %s\n' "$2" "$wanted"
-    left_out+=("$2")
-    undone+="$2 "
+    leave_out "$2" "it needs $wanted"
   else
     "$@"
   fi
@@ -31,9 +36,7 @@ step() {
   shift 2
   if [ -n "$deadline" ]; then
     if ((SECONDS + needs > deadline)); then
-      printf '%-18s left out: it takes %d s, %d s are left\n' "$name" "$needs" $((deadline > SECONDS ? deadline - SECONDS : 0))
-      left_out+=("$name")
-      undone+="$name "
+      leave_out "$name" "it takes $needs s, $((deadline > SECONDS ? deadline - SECONDS : 0)) s are left"
       return 0
     fi
     limit=(timeout --kill-after=20 $((deadline - SECONDS + 60)))

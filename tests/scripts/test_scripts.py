@@ -131,6 +131,11 @@ class Steps(unittest.TestCase):
                 self.assertRegex(done.stdout, r"left out: (build )?check\n")
                 self.assertRegex(done.stdout, r"other +\d+ s")
 
+    def test_a_step_can_be_left_out_for_a_reason(self):
+        done = self.run_steps(f'step test 1 bash -c "{self.PASSED}"\nleave_out gpu "there is no nvcc"\nafter gpu step more 1 touch ran\nfinish')
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("gpu                left out: there is no nvcc\nmore               left out: it needs gpu\nleft out: gpu more\n", done.stdout)
+
     def test_skipped_tests_are_named(self):
         log = r"100% tests passed, 0 tests failed out of 4\n\t  3 - t.All/Otc.Rows/a  # GetParam() = a (Skipped)" \
               r"\n\t  4 - t.All/Otc.Rows/b  # GetParam() = b (Skipped)\n\t  5 - slow.darpa (Skipped)\n"
