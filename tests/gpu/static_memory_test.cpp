@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -76,6 +77,27 @@ TEST_P(GpuStaticMemory, CountsOfDirectedGraphsWithEdgeLabelsEqualTheCpu) {
                               "(a:V0)-[:E0]->(b:V1|V2)<-[:E0]-(c:V0)-[:E0]->(d:V1)<-[:E0]-(a)"}) {
     expect_same(cpu, gpu, pattern);
   }
+}
+
+// One query after the other, filtered or not: what is told to lie on the device is never more than it was given.
+TEST_P(GpuStaticMemory, TheBudgetIsKept) {
+  const UpdateBatch start = Stream({30000, 250000, 4, 0, false, 1.5, 0}, 35).start();
+  Engine cpu({.directed = false, .threads = 0});
+  Engine gpu({.directed = false, .threads = 0, .backend = backend()});
+  for (Engine* engine : {&cpu, &gpu}) engine->load(start, OnReject::skip);
+  std::uint64_t most = 0;
+  for (const char* pattern : {"(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)", "(a)--(b)--(c)--(a)", "(a:V2)--(b:V3)--(c:V1)--(a)",
+                              "(a:V0)--(b:V1)--(c:V2)--(d:V3)--(a), (a)--(c)"}) {
+    for (const Filter filter : {Filter::none, Filter::refine}) {
+      const Query query = parse_pattern(pattern, "q");
+      StaticOptions options;
+      options.filter = filter;
+      EXPECT_TRUE(gpu.match(query, options).matches == cpu.match(query, options).matches) << pattern;
+      EXPECT_LE(gpu.cache().cached_bytes, GetParam().memory) << pattern;
+      most = std::max(most, gpu.cache().cached_bytes);
+    }
+  }
+  EXPECT_EQ(most > 0, GetParam().memory >= mebibyte);
 }
 
 // Of a graph file, what the query's labels can touch.

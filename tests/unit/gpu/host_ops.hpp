@@ -2,6 +2,7 @@
 // too early is noticed; fresh memory holds rubbish.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <deque>
@@ -20,6 +21,7 @@ class HostOps final : public DeviceOps {
   struct Figures {
     std::size_t limit = std::size_t{1} << 30;  // of device memory
     std::size_t used = 0;
+    std::size_t peak = 0;  // of used
     std::size_t merges = 0;
   };
   explicit HostOps(Figures& figures) : figures_(&figures) {}
@@ -28,6 +30,7 @@ class HostOps final : public DeviceOps {
   void* allocate(std::size_t bytes) override {
     if (figures_->used + bytes > figures_->limit) throw DeviceOutOfMemory("test");
     figures_->used += bytes;
+    figures_->peak = std::max(figures_->peak, figures_->used);
     void* memory = allocate_host(bytes);
     sizes_[memory] = bytes;
     return memory;
