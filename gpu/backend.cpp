@@ -47,7 +47,7 @@ class GpuBackend final : public Backend {
         managed_ = std::make_unique<gpu::ManagedSlabs>(options_.devices.front());
         break;
       default:
-        pinned_ = std::make_unique<gpu::PinnedSlabs>(options_.testing.unregistered ? std::vector<int>{} : options_.devices);
+        pinned_ = std::make_unique<gpu::PinnedSlabs>(options_.devices, options_.testing.refused_slab);
     }
   }
 

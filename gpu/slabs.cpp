@@ -39,7 +39,8 @@ int attribute(cudaDeviceAttr which, int device) {
 
 }  // namespace
 
-PinnedSlabs::PinnedSlabs(std::vector<int> devices) : devices_(std::move(devices)) {
+PinnedSlabs::PinnedSlabs(std::vector<int> devices, std::uint32_t refused_from)
+    : devices_(std::move(devices)), refused_from_(refused_from) {
   for (const int device : devices_) {
     if (attribute(cudaDevAttrCanUseHostPointerForRegisteredMem, device) == 0) {
       throw Error("CUDA device " + std::to_string(device), "cannot read registered host memory under the host's pointers",
@@ -56,7 +57,9 @@ PinnedSlabs::~PinnedSlabs() {
 }
 
 bool PinnedSlabs::enroll(void* slab, std::size_t bytes) {
-  cudaError_t status = devices_.empty() ? cudaErrorNoDevice : cudaSetDevice(devices_.front());
+  if (allocated_ < refused_from_) ++allocated_;
+  const bool refused = refused_from_ != 0 && allocated_ == refused_from_;
+  cudaError_t status = devices_.empty() || refused ? cudaErrorNoDevice : cudaSetDevice(devices_.front());
   if (status == cudaSuccess) status = cudaHostRegister(slab, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
   if (status == cudaSuccess) {
     void* seen = nullptr;

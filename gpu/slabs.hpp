@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -19,8 +20,9 @@ namespace deltamatch::gpu {
 /// released while one does.
 class PinnedSlabs final : public graph::SlabAllocator {
  public:
-  /// Throws Error where one of the devices cannot read registered memory under the host's pointers.
-  explicit PinnedSlabs(std::vector<int> devices);
+  /// Throws Error where one of the devices cannot read registered memory under the host's pointers. For tests, from the n-th
+  /// slab on (counted from 1; 0: none) registering is refused.
+  explicit PinnedSlabs(std::vector<int> devices, std::uint32_t refused_from = 0);
   ~PinnedSlabs() override;
 
   void* allocate(std::size_t bytes) override;
@@ -40,8 +42,10 @@ class PinnedSlabs final : public graph::SlabAllocator {
   [[nodiscard]] bool enroll(void* slab, std::size_t bytes);
 
   std::vector<int> devices_;
+  std::uint32_t refused_from_;
   mutable std::mutex mutex_;
   std::unordered_map<void*, Slab> slabs_;
+  std::uint32_t allocated_ = 0;  // slabs so far, as far as refused_from_
   std::size_t bytes_ = 0;
   std::size_t unregistered_ = 0;
   std::string notice_;

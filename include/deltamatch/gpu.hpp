@@ -56,7 +56,7 @@ struct GpuTesting {
   GpuReuse reuse = GpuReuse::automatic;
   std::size_t table_memory = 0;    ///< bytes for the tables of all blocks together, as far as one gets by with them
   bool forgets = false;            ///< every batch finds an empty cache
-  bool unregistered = false;       ///< CUDA registers no host memory for the graph's lists
+  std::uint32_t refused_slab = 0;  ///< counted from 1: the first slab of the graph's lists that CUDA does not register
   std::uint32_t set_capacity = 0;  ///< ids that a warp has room for, to be read again by the loops below a loop
 };
 

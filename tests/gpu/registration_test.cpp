@@ -16,7 +16,7 @@ using test::Stream;
 constexpr test::Shape shape{40000, 600000, 0, 0, false, 1.5, 0};  // lists of some 5 MiB
 
 std::shared_ptr<Backend> unregistered(CachePolicy policy, std::size_t memory) {
-  return make_gpu_backend({.policy = policy, .memory = memory, .testing = {.unregistered = true}});
+  return make_gpu_backend({.policy = policy, .memory = memory, .testing = {.refused_slab = 1}});
 }
 
 Engine engine_with(std::shared_ptr<Backend> backend, const UpdateBatch& start) {
@@ -89,6 +89,48 @@ TEST(GpuRegistration, IsNoneOfResidentsConcern) {
   const BatchResult expected = cpu.process(batch, OnReject::skip);
   test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch");
   EXPECT_EQ(gpu.cache().notice, "");
+}
+
+// What a filter leaves is lent to the graph in slabs of its own. Those that kernels cannot read are matched on the CPU, and the
+// device goes on with what comes behind them.
+TEST(GpuRegistration, ListsThatAreLentAndNotRegisteredAreMatchedOnTheCpu) {
+  DELTAMATCH_NEEDS_GPU();
+  const UpdateBatch start = Stream({800, 8000, 3, 0, false, 1.5, 0}, 65).start();
+  Engine cpu({.directed = false});
+  cpu.load(start, OnReject::skip);
+  const Query ring = parse_pattern("(a:V0)--(b:V1)--(c:V2)--(d:V0)--(a)", "ring");
+  StaticOptions whole;
+  whole.filter = Filter::none;
+  StaticOptions filtered;
+  filtered.filter = Filter::refine;
+  const Count expected = cpu.match(ring, whole).matches;
+  ASSERT_GT(expected, Count{1000});
+  ASSERT_TRUE(cpu.match(ring, filtered).filter.used);
+  int refused = 0;
+  int on_cpu = 0;
+  bool on_device = false;
+  for (std::uint32_t slab = 1; slab <= 16 && !on_device; ++slab) {
+    Engine gpu({.directed = false,
+                .backend = make_gpu_backend(
+                    {.policy = CachePolicy::degree, .memory = std::size_t{1} << 20, .testing = {.refused_slab = slab}})});
+    gpu.load(start, OnReject::skip);
+    try {
+      EXPECT_TRUE(gpu.match(ring, filtered).matches == expected) << "slab " << slab;
+    } catch (const Error& error) {  // the graph's own
+      EXPECT_NE(std::string(error.what()).find("cannot be registered with CUDA"), std::string::npos) << error.what();
+      EXPECT_EQ(on_cpu, 0) << "those come first";
+      ++refused;
+      continue;
+    }
+    const double before = gpu.cache().kernel_seconds;
+    on_device = before > 0;
+    on_cpu += on_device ? 0 : 1;
+    EXPECT_TRUE(gpu.match(ring, whole).matches == expected) << "slab " << slab;
+    EXPECT_GT(gpu.cache().kernel_seconds, before) << "slab " << slab;
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(on_cpu, 0);
+  EXPECT_TRUE(on_device) << "where all slabs are registered";
 }
 
 }  // namespace
