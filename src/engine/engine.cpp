@@ -7,10 +7,10 @@
 
 #include "base/checked.hpp"
 #include "engine/anticipation.hpp"
+#include "engine/batch_listing.hpp"
 #include "engine/bulk.hpp"
 #include "engine/clique_match.hpp"
 #include "engine/graph_updates.hpp"
-#include "engine/listing.hpp"
 #include "engine/plan_trials.hpp"
 #include "engine/snapshot.hpp"
 #include "engine/standing.hpp"
@@ -87,7 +87,7 @@ struct Engine::Impl {
   graph::BatchResolver resolver;
   engine::Anticipation anticipation;
   engine::PlanTrials trials;
-  engine::Listing listing;
+  engine::BatchListing listing;
   std::unique_ptr<match::Matcher> matcher;
   std::unique_ptr<match::Matcher> cpu_matcher;         // beside a backend's, once something needs it
   std::unique_ptr<match::DenseSetCounter> dense_sets;  // likewise; null without a backend

@@ -1,9 +1,9 @@
-#include "engine/listing.hpp"
+#include "engine/batch_listing.hpp"
 
 namespace deltamatch::engine {
 
-void Listing::open(const graph::DataGraph& graph, std::span<match::QueryTask> tasks,
-                   std::span<const Delivery* const> deliveries, bool differ, bool keep) {
+void BatchListing::open(const graph::DataGraph& graph, std::span<match::QueryTask> tasks,
+                        std::span<const Delivery* const> deliveries, bool differ, bool keep) {
   graph_ = &graph;
   differ_ = differ;
   collectors_.clear();
@@ -17,17 +17,17 @@ void Listing::open(const graph::DataGraph& graph, std::span<match::QueryTask> ta
   spool_.open(shapes, keep);
 }
 
-void Listing::clear() noexcept {
+void BatchListing::clear() noexcept {
   spool_.clear();
   collectors_.clear();
 }
 
-void Listing::deliver(std::size_t query, const Delivery::Occasion& occasion, MatchSink& sink) const {
+void BatchListing::deliver(std::size_t query, const Delivery::Occasion& occasion, MatchSink& sink) const {
   Delivery::Writer writer(collectors_[query].delivery(), *graph_, occasion, sink);
   for_each(query, occasion.added, [&](const ListedMatch& match) { writer.write(match); });
 }
 
-void Listing::Collector::take(const match::Records& records, match::Pass pass) {
+void BatchListing::Collector::take(const match::Records& records, match::Pass pass) {
   listing_->spool_.add(list_of(query_, pass == match::Pass::added), delivery_->translate(*listing_->graph_, *task_, records));
 }
 

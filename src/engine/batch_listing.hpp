@@ -13,7 +13,7 @@
 namespace deltamatch::engine {
 
 /// The listed matches of one batch at a time. Every batch begins with `open` and ends with `clear`.
-class Listing {
+class BatchListing {
  public:
   void configure(const SpoolOptions& options) { spool_.configure(options); }
 
@@ -40,13 +40,13 @@ class Listing {
   /// Takes what is found of one query.
   class Collector final : public match::RecordTaker {
    public:
-    Collector(Listing& listing, std::size_t query, const Delivery& delivery, const match::QueryTask& task)
+    Collector(BatchListing& listing, std::size_t query, const Delivery& delivery, const match::QueryTask& task)
         : listing_(&listing), query_(query), delivery_(&delivery), task_(&task) {}
     void take(const match::Records& records, match::Pass pass) override;
     [[nodiscard]] const Delivery& delivery() const noexcept { return *delivery_; }
 
    private:
-    Listing* listing_;
+    BatchListing* listing_;
     std::size_t query_;
     const Delivery* delivery_;
     const match::QueryTask* task_;
@@ -61,7 +61,7 @@ class Listing {
 };
 
 template <class Visit>
-void Listing::for_each(std::size_t query, bool added, Visit&& visit) const {
+void BatchListing::for_each(std::size_t query, bool added, Visit&& visit) const {
   if (differ_) {
     for_each_beyond(spool_, list_of(query, added), list_of(query, !added), visit);
     return;
