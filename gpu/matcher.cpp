@@ -14,6 +14,7 @@
 #include "base/checked.hpp"
 #include "gpu/candidate_steps.hpp"
 #include "gpu/flat_programs.hpp"
+#include "gpu/handover.hpp"
 #include "gpu/kernel.hpp"
 #include "gpu/mirrors.hpp"
 #include "gpu/nvtx.hpp"
@@ -173,19 +174,9 @@ class GpuMatcher final : public match::Matcher {
   // Takes what the kernels list until all have ended.
   void drain(std::span<const QueryTask> tasks, std::span<QueryResult> results, const match::StopFlag* stop) {
     // Pages come with programs of walks only.
+    Handover handover(*workers_, passes_, tasks, results);
     const auto take = [&](const std::uint32_t* page) {
-      const ProgramOrigin& origin = flat_.walks.origins[page[0]];
-      const QueryTask& task = tasks[origin.task];
-      const std::size_t words = task.query->vertices() + task.query->edges.size();
-      match::Records& records = results[origin.pass * tasks.size() + origin.task].records;
-      records.words.insert(records.words.end(), page + 2, page + page[1]);
-      records.plans.insert(records.plans.end(), (page[1] - 2) / words, origin.plan);
-      if (task.beyond_limit != nullptr && records.plans.size() > task.limit) {
-        task.beyond_limit->store(true, std::memory_order_relaxed);
-      } else if (task.taker != nullptr && records.plans.size() >= match::taker_portion) {
-        task.taker->take(records, passes_[origin.pass].pass);  // meanwhile pages fill up, then warps wait
-        records.clear();
-      }
+      handover.add(flat_.walks.origins[page[0]], {page + 2, page + page[1]});
     };
     const auto devices = mirrors_.devices();
     std::vector<bool> done(devices.size());
@@ -198,6 +189,7 @@ class GpuMatcher final : public match::Matcher {
         done[d] = true;
         --running;
       }
+      handover.run();
       if (running > 0 && Clock::now() - started < patience) {
         std::this_thread::yield();
       } else if (running > 0) {
