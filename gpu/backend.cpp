@@ -10,6 +10,7 @@
 #include "gpu/devices.hpp"
 #include "gpu/matcher.hpp"
 #include "gpu/motifs.hpp"
+#include "gpu/nvtx.hpp"
 #include "gpu/slabs.hpp"
 #include "match/backend.hpp"
 
@@ -68,6 +69,9 @@ class GpuBackend final : public Backend {
   [[nodiscard]] std::unique_ptr<match::MotifCounter> make_motif_counter() override {
     return gpu::make_motif_counter(on_each(gpu::make_cuda_motif_ops), {.memory = options_.memory});
   }
+
+  void begin_step(const char* name) noexcept override { gpu::begin_range(name); }
+  void end_step() noexcept override { gpu::end_range(); }
 
  private:
   template <class Ops>

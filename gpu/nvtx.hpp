@@ -5,10 +5,14 @@
 
 namespace deltamatch::gpu {
 
+/// Ranges of a thread lie within each other.
+inline void begin_range(const char* name) noexcept { nvtxRangePushA(name); }
+inline void end_range() noexcept { nvtxRangePop(); }
+
 class Range {
  public:
-  explicit Range(const char* name) noexcept { nvtxRangePushA(name); }
-  ~Range() { nvtxRangePop(); }
+  explicit Range(const char* name) noexcept { begin_range(name); }
+  ~Range() { end_range(); }
   Range(const Range&) = delete;
   Range& operator=(const Range&) = delete;
 };

@@ -207,6 +207,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
                               const Upcoming& upcoming) {
   BatchResult result;
   const auto start = Clock::now();
+  std::optional<BackendStep> step(std::in_place, options.backend.get(), "apply");
   const graph::ResolvedBatch& resolved =
       resolver.resolve(batch, on_reject, watermark,
                        purpose == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges);
@@ -226,6 +227,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
     resolver.undo();
     throw;
   }
+  step.reset();
   const auto staged = Clock::now();
   try {
     if (upcoming && options.backend) anticipation.begin(resolver, upcoming);
@@ -242,9 +244,11 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
     throw;
   }
   const auto matched = Clock::now();
+  step.emplace(options.backend.get(), "settle");
   graph.settle(workers);
   result.seconds.anticipate = anticipation.end();
   resolver.commit();
+  step.reset();
   watermark = result.watermark;
   if (purpose != Purpose::start && purpose != Purpose::load) result.batch = ++batches;
   if (purpose == Purpose::process) {

@@ -25,6 +25,27 @@ class Backend {
   /// On the same devices; null where they count with matchers only.
   [[nodiscard]] virtual std::unique_ptr<match::DenseSetCounter> make_dense_set_counter() { return nullptr; }
   [[nodiscard]] virtual std::unique_ptr<match::MotifCounter> make_motif_counter() { return nullptr; }
+
+  /// For the backend's profilers: a step of a batch that the engine takes itself begins, or the one begun last ends, in the
+  /// same thread. Names are literals.
+  virtual void begin_step(const char* /*name*/) noexcept {}
+  virtual void end_step() noexcept {}
+};
+
+/// A step of the engine's, as long as it lives; nothing without a backend.
+class BackendStep {
+ public:
+  BackendStep(Backend* backend, const char* name) noexcept : backend_(backend) {
+    if (backend_ != nullptr) backend_->begin_step(name);
+  }
+  ~BackendStep() {
+    if (backend_ != nullptr) backend_->end_step();
+  }
+  BackendStep(const BackendStep&) = delete;
+  BackendStep& operator=(const BackendStep&) = delete;
+
+ private:
+  Backend* backend_;
 };
 
 }  // namespace deltamatch

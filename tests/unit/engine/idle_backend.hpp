@@ -7,7 +7,7 @@
 
 namespace deltamatch::test {
 
-class IdleBackend final : public Backend {
+class IdleBackend : public Backend {
  public:
   graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
   std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override { return match::make_cpu_matcher(workers); }
