@@ -101,7 +101,8 @@ class WholeBench {
       const StaticResult result = engine.match(query, timed());
       const CacheStatistics after = engine.cache();
       line["seconds"] = result.seconds;
-      line["matches"] = to_string(result.matches + (policy == options_.corrupt ? 1 : 0));
+      const std::string matches = to_string(result.matches + (policy == options_.corrupt ? 1 : 0));
+      line["matches"] = matches;
       if (!policy.starts_with("cpu")) {
         line["kernel"] = after.kernel_seconds - before.kernel_seconds;
         line["hits"] = after.hits - before.hits;
@@ -112,9 +113,9 @@ class WholeBench {
       }
       if (result.shortfall != Shortfall::none) {
         line["trouble"] = "out of time";
-      } else if (const auto [first, alone] = counts_.emplace(query.name, line["matches"]); !alone) {
-        line["agrees"] = first->second == line["matches"];
-        if (!line["agrees"]) {
+      } else if (const auto [first, alone] = counts_.emplace(query.name, matches); !alone) {
+        line["agrees"] = first->second == matches;
+        if (first->second != matches) {
           line["expected"] = first->second;
           ++failures_;
         }

@@ -1,7 +1,8 @@
 """scripts/check-includes refuses what it is there to refuse; scripts/steps.sh never calls a failed or an empty run a success; the
-demo never calls a ring found that was missed or late."""
+demo never calls a ring found that was missed or late; a machine without CUDA hears one line of it."""
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -141,6 +142,16 @@ class Steps(unittest.TestCase):
               r"\n\t  4 - t.All/Otc.Rows/b  # GetParam() = b (Skipped)\n\t  5 - slow.darpa (Skipped)\n"
         done = self.run_steps(f"step test 1 printf '{log.replace('%', '%%')}'\nfinish")
         self.assertIn("skipped: slow.darpa (1), t.All/Otc.Rows (2)\n", done.stdout)
+
+
+class Configure(unittest.TestCase):
+    def test_without_a_cuda_compiler_one_line_says_so(self):
+        with tempfile.TemporaryDirectory() as directory:
+            done = subprocess.run(["cmake", "-S", ROOT, "-B", directory, "-DDELTAMATCH_GPU=ON", "-DDELTAMATCH_TESTS=OFF"], check=False,
+                                  capture_output=True, text=True, env={**os.environ, "CUDACXX": "/bin/false"})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        told = [line for line in (done.stdout + done.stderr).splitlines() if any(word in line.lower() for word in ("cuda", "gpu", "nvcc"))]
+        self.assertEqual(told, ["--   GPU: off (no CUDA compiler found; set CUDACXX or put nvcc on the PATH)"])
 
 
 class RunTests(unittest.TestCase):
