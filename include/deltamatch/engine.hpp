@@ -137,7 +137,7 @@ struct StaticResult {
 };
 
 struct StaticProgress {
-  double fraction = 0;  ///< of the data edges that were to be tried as anchors
+  double fraction = 0;  ///< of the work, as lists' lengths tell it beforehand; never less than told before
   Count matches = 0;    ///< so far
 };
 
@@ -161,7 +161,7 @@ struct StaticOptions {
   std::optional<std::chrono::nanoseconds> timeout;
   /// Asked every few milliseconds by any thread; true ends the run as a time-out does. Must be thread-safe, and not throw.
   std::function<bool()> stop;
-  /// Called now and then, by one thread at a time.
+  /// Called now and then, by one thread at a time. To tell the fraction takes a few passes over the graph's lists ahead.
   std::function<void(const StaticProgress&)> progress;
 };
 

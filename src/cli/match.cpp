@@ -132,9 +132,11 @@ QueryMatches find_matches(Engine& engine, const NamedQuery& query, const Match& 
     how.count_from = options.count_from;
     how.limit = options.limit;
     how.timeout = options.time();
-    how.progress = [&](const StaticProgress& so_far) {
-      progress.show(what, static_cast<std::uint64_t>(std::min<Count>(so_far.matches, UINT64_MAX)), so_far.fraction);
-    };
+    if (progress.enabled()) {
+      how.progress = [&](const StaticProgress& so_far) {
+        progress.show(what, static_cast<std::uint64_t>(std::min<Count>(so_far.matches, UINT64_MAX)), so_far.fraction);
+      };
+    }
     how.stop = interrupted;
     found.result = engine.match(query.query, how, sink);
   }

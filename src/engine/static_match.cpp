@@ -7,7 +7,9 @@
 #include "engine/deadline.hpp"
 #include "engine/delivery.hpp"
 #include "engine/edge_labels.hpp"
+#include "engine/effort.hpp"
 #include "engine/held_records.hpp"
+#include "engine/progress_teller.hpp"
 #include "filter/filtering.hpp"
 #include "match/concern.hpp"
 
@@ -106,6 +108,7 @@ class Run {
         deadline_(options.timeout, stop_, options.stop),
         bound_(query, options.query.mode, options.query.count, scene.graph, options.induced),
         task_{&bound_, nullptr, options.query.list},
+        progress_(options.progress),
         portion_(std::max(least_portion, scene.matcher.appetite())),
         patient_least_(std::max(least_portion, scene.matcher.appetite() / patient_share)) {
     scene.graph.resolve_all();
@@ -117,7 +120,7 @@ class Run {
     number_by_degree();
     if (options.filter == Filter::automatic) begin_unfiltered();
     if (!options.query.list) return;
-    listing_.emplace(scene_, task_, options.limit, stop_, sink, [this] { tell_progress(); });
+    listing_.emplace(scene_, task_, options.limit, stop_, sink, [this] { tell_found(); });
     task_.taker = &*listing_;
     if (options.limit) task_.beyond_limit = &stop_;
   }
@@ -202,6 +205,7 @@ class Run {
     if (graph.resolve(reading).lent) {
       std::vector<graph::Edge> candidates = edges_read(reading);
       to_try_ = candidates.size();
+      measure_effort(std::span<const graph::Edge>(candidates));
       for (std::size_t first = 0; first < candidates.size() && !ended();) {
         const std::size_t size = std::min(next_portion(), candidates.size() - first);
         try_anchors(std::span(candidates).subspan(first, size));
@@ -210,6 +214,10 @@ class Run {
       return;
     }
     to_try_ = graph.edges();
+    if (progress_.asked()) {
+      find_effort();
+      progress_.expect(effort_->of_edges(graph));
+    }
     for (VertexId v = 0; v < graph.dictionary.capacity() && !ended(); ++v) {
       graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) {
         anchors.push_back(edge);
@@ -224,9 +232,11 @@ class Run {
   void try_every_vertex() {
     const std::vector<VertexId> roots = possible_roots();
     to_try_ = roots.size();
+    measure_effort(std::span<const VertexId>(roots));
     for (std::size_t first = 0; first < roots.size() && !ended();) {
       const std::size_t size = std::min(next_portion(), roots.size() - first);
-      try_portion({match::Pass::whole, {}, std::span(roots).subspan(first, size)}, size);
+      const auto portion = std::span(roots).subspan(first, size);
+      try_portion({match::Pass::whole, {}, portion, begins(portion)}, size);
       first += size;
     }
   }
@@ -271,7 +281,9 @@ class Run {
     return edges;
   }
 
-  void try_anchors(std::span<const graph::Edge> anchors) { try_portion({match::Pass::whole, anchors}, anchors.size()); }
+  void try_anchors(std::span<const graph::Edge> anchors) {
+    try_portion({match::Pass::whole, anchors, {}, begins(anchors)}, anchors.size());
+  }
 
   void try_portion(const match::PassWork& work, std::size_t size) {
     const auto start = Clock::now();
@@ -288,7 +300,7 @@ class Run {
       portion_ = std::min(more, std::max(most_portion, 4 * scene_.matcher.appetite()));
     }
     if (seconds > long_portion) portion_ = std::max(portion_ / 2, least_portion);
-    tell_progress();
+    if (progress_.asked() && !stop_.load()) progress_.end_portion(matches());
   }
 
   void match_portion(const match::PassWork& work, std::uint64_t limit, const match::StopFlag& stop) {
@@ -362,8 +374,28 @@ class Run {
     return work;
   }
 
-  void tell_progress() {
-    if (options_.progress && !stop_.load()) options_.progress({1 - untried(), matches()});
+  /// What progress is told in. Before the first portion is tried, and again where all begins again.
+  template <class Start>
+  void measure_effort(std::span<const Start> all) {
+    if (!progress_.asked()) return;
+    find_effort();
+    double total = 0;
+    for (const Start& start : all) total += effort_->of(start);
+    progress_.expect(total);
+  }
+
+  void find_effort() { effort_.emplace(scene_.graph, bound_, match::ordered(task_) && bound_.group.order() > 1); }
+
+  template <class Start>
+  [[nodiscard]] const std::function<void(std::size_t)>* begins(std::span<const Start> portion) {
+    if (!progress_.asked()) return nullptr;
+    std::vector<double> efforts;
+    for (const Start& start : portion) efforts.push_back(effort_->of(start));
+    return progress_.portion(efforts);
+  }
+
+  void tell_found() {
+    if (progress_.asked() && !stop_.load()) progress_.found(matches());
   }
 
   [[nodiscard]] double untried() const {
@@ -382,6 +414,8 @@ class Run {
   plan::QueryPlans plans_;
   match::QueryTask task_;
   std::vector<match::QueryResult> found_{1};
+  std::optional<Effort> effort_;  // where progress is told
+  ProgressTeller progress_;
   std::optional<Listing> listing_;
   std::size_t portion_;
   std::size_t patient_least_;

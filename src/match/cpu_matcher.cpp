@@ -76,6 +76,7 @@ class CpuMatcher final : public Matcher {
              std::span<QueryResult> results, const StopFlag* stop, MatchSteps& /*steps*/) override {
     for (std::size_t p = 0; p < passes.size(); ++p) {
       const auto into = results.subspan(p * tasks.size(), tasks.size());
+      begins_ = passes[p].begins;
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
       if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);
     }
@@ -145,6 +146,7 @@ class CpuMatcher final : public Matcher {
       Summation summation(partial, worker.narrow, worker.wide);
       for (std::size_t i = begin; i < end; ++i) {
         if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
+        if (begins_ != nullptr) (*begins_)(pieces_[i].anchor);
         run_piece(i, i == begin, worker, partial, summation);
       }
     });
@@ -277,6 +279,7 @@ class CpuMatcher final : public Matcher {
 
   Workers* workers_;
   std::vector<Worker> state_;
+  const std::function<void(std::size_t)>* begins_ = nullptr;  // of the pass
   std::vector<Piece> pieces_;
   std::vector<ShareSum> shares_;  // by piece, where anchors are split
   bool split_ = false;            // some anchor is heavy: its shares must not end up with one thread

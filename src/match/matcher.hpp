@@ -1,7 +1,9 @@
 // What every backend does: find the matches of a set of anchors, for several standing queries in one pass.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -68,6 +70,9 @@ struct PassWork {
   std::span<const graph::Edge> anchors;
   /// Pass::whole, for matchers that take them: the vertices at which the tasks' rooted plans start.
   std::span<const VertexId> roots{};
+  /// Where not null, told by any thread, by several at once, which of the anchors or roots it begins with: those before are
+  /// begun as well, most of them done. Not every matcher tells. Does not throw.
+  const std::function<void(std::size_t)>* begins = nullptr;
 };
 
 /// Seconds that a matcher spent on other steps of the batch than matching.

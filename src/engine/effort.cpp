@@ -1,0 +1,56 @@
+#include "engine/effort.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace deltamatch::engine {
+
+namespace {
+
+// Edges of a walk at most: what lies farther off is much the same for all. Of walks to lesser vertices there are fewer.
+constexpr std::size_t most_edges = 2;
+constexpr std::size_t most_edges_down = 3;
+constexpr double by_itself = 50;  // walks: what an anchor or root takes that leads nowhere
+
+}  // namespace
+
+Effort::Effort(const graph::DataGraph& graph, const plan::BoundQuery& query, bool ordered) {
+  std::vector<std::pair<const graph::Adjacency*, graph::RelationId>> lists;
+  std::size_t vertices = graph.base().vertices();
+  for (const auto& edge : query.edges) {
+    for (const graph::ReadingId reading : edge.reading) {
+      const graph::Resolved& where = graph.resolve(reading);
+      if (where.store == nullptr) continue;
+      lists.emplace_back(where.store, where.relation);
+      vertices = std::max(vertices, where.store->vertices());
+    }
+  }
+  std::sort(lists.begin(), lists.end());
+  lists.erase(std::unique(lists.begin(), lists.end()), lists.end());
+
+  walks_.assign(vertices, 1);
+  std::vector<double> longer(vertices);
+  const std::size_t edges = std::min<std::size_t>(ordered ? most_edges_down : most_edges, query.vertices() - 1);
+  for (std::size_t length = 0; length < edges; ++length) {
+    std::fill(longer.begin(), longer.end(), 1);
+    for (const auto& [store, relation] : lists) {
+      for (VertexId vertex = 0; vertex < store->vertices(); ++vertex) {
+        const graph::List list = store->list(vertex, relation);
+        for (std::uint32_t i = 0; i < list.size && (!ordered || list.ids[i] < vertex); ++i)
+          longer[vertex] += walks_[list.ids[i]];
+      }
+    }
+    walks_.swap(longer);
+  }
+  for (double& walks : walks_) walks += by_itself;
+}
+
+double Effort::of_edges(const graph::DataGraph& graph) const {
+  double total = 0;
+  for (VertexId vertex = 0; vertex < graph.base().vertices(); ++vertex) {
+    graph.for_each_edge(vertex, false, [&](const graph::Edge& edge, Timestamp) { total += of(edge); });
+  }
+  return total;
+}
+
+}  // namespace deltamatch::engine

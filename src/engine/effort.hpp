@@ -1,0 +1,30 @@
+// How the work of matching a whole graph is spread over its vertices, as far as lists' lengths tell.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "graph/data_graph.hpp"
+#include "plan/bound_query.hpp"
+
+namespace deltamatch::engine {
+
+/// The work that anchors and roots are taken to lead to, in no unit: matching walks from them along lists, so as many walks of
+/// a few edges as begin there, through the lists that the query reads; with order constraints to lesser vertices only. 8 bytes
+/// for each vertex; made in three times the length of all lists at most.
+class Effort {
+ public:
+  /// The readings are resolved. `ordered`: matches keep order constraints.
+  Effort(const graph::DataGraph& graph, const plan::BoundQuery& query, bool ordered);
+
+  [[nodiscard]] double of(VertexId root) const noexcept { return walks_[root]; }
+  [[nodiscard]] double of(const graph::Edge& anchor) const noexcept { return walks_[anchor.tail] + walks_[anchor.head]; }
+  /// Of all edges of the graph as anchors.
+  [[nodiscard]] double of_edges(const graph::DataGraph& graph) const;
+
+ private:
+  std::vector<double> walks_;  // by vertex; at least 1
+};
+
+}  // namespace deltamatch::engine

@@ -1,0 +1,59 @@
+#include "engine/progress_teller.hpp"
+
+#include <algorithm>
+
+namespace deltamatch::engine {
+
+namespace {
+
+constexpr std::chrono::milliseconds between_beginnings{50};
+
+}  // namespace
+
+void ProgressTeller::expect(double effort) {
+  const std::scoped_lock turn(turn_);
+  all_ = effort;
+  done_ = within_ = 0;
+  before_.clear();
+}
+
+const std::function<void(std::size_t)>* ProgressTeller::portion(const std::vector<double>& efforts) {
+  const std::scoped_lock turn(turn_);
+  before_.assign(1, 0);
+  for (const double effort : efforts) before_.push_back(before_.back() + effort);
+  within_ = 0;
+  next_ = (Clock::now() + between_beginnings).time_since_epoch().count();
+  return &begins_;
+}
+
+void ProgressTeller::end_portion(Count matches) {
+  const std::scoped_lock turn(turn_);
+  if (!before_.empty()) done_ += before_.back();
+  before_.clear();
+  within_ = 0;
+  matches_ = matches;
+  tell(done_, matches);
+}
+
+void ProgressTeller::found(Count matches) {
+  const std::scoped_lock turn(turn_);
+  matches_ = matches;
+  tell(done_ + within_, matches);
+}
+
+void ProgressTeller::begin(std::size_t index) {
+  const auto now = Clock::now();
+  if (now.time_since_epoch().count() < next_.load(std::memory_order_relaxed)) return;
+  const std::unique_lock turn(turn_, std::try_to_lock);
+  if (!turn || index >= before_.size()) return;
+  next_ = (now + between_beginnings).time_since_epoch().count();
+  within_ = std::max(within_, before_[index]);
+  tell(done_ + within_, matches_);
+}
+
+void ProgressTeller::tell(double done, Count matches) {
+  told_ = std::max(told_, all_ > 0 ? std::min(1.0, done / all_) : 1);
+  (*tell_)({told_, matches});
+}
+
+}  // namespace deltamatch::engine

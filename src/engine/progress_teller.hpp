@@ -1,0 +1,54 @@
+// Progress of a static match, as the share of its work that is done.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "deltamatch/engine.hpp"
+
+namespace deltamatch::engine {
+
+/// Tells how far a match is, in efforts as they were expected: never less than before, never more than all. Threads take turns.
+class ProgressTeller {
+ public:
+  using Tell = std::function<void(const StaticProgress&)>;
+
+  /// `tell` outlives it, and may be empty.
+  explicit ProgressTeller(const Tell& tell) : tell_(&tell), begins_([this](std::size_t index) { begin(index); }) {}
+  ProgressTeller(const ProgressTeller&) = delete;
+  ProgressTeller& operator=(const ProgressTeller&) = delete;
+
+  [[nodiscard]] bool asked() const noexcept { return static_cast<bool>(*tell_); }
+
+  /// All work is still to be done: so much. What was told before stays told.
+  void expect(double effort);
+  /// The next portion's anchors or roots are going to be matched, in this order: what each begins with, in efforts. Gives what
+  /// to call as they begin (match::PassWork::begins), until the portion ends.
+  const std::function<void(std::size_t)>* portion(const std::vector<double>& efforts);
+  void end_portion(Count matches);
+  /// Matches were listed while their portion goes on.
+  void found(Count matches);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void begin(std::size_t index);
+  void tell(double done, Count matches);  // in a turn
+
+  const Tell* tell_;
+  std::function<void(std::size_t)> begins_;
+  std::mutex turn_;
+  double all_ = 1;
+  double done_ = 0;             // in portions that have ended
+  double within_ = 0;           // done in the portion that goes on
+  std::vector<double> before_;  // of that portion, by anchor or root: done once it begins; and one more, of all of it
+  double told_ = 0;             // a share
+  Count matches_ = 0;
+  std::atomic<Clock::rep> next_ = 0;  // when a beginning is worth telling
+};
+
+}  // namespace deltamatch::engine
