@@ -144,23 +144,23 @@ def times(results, out):
 
         def cell(query, policy):
             line = found.get((query, policy))
-            return "" if line is None else milliseconds(line["median"]["total"]) + (" stopped" if "trouble" in line else "")
+            return "" if line is None else milliseconds(line["mean"]["total"]) + (" stopped" if "trouble" in line else "")
 
         text = table(["query", *policies], [[query, *(cell(query, policy) for policy in policies)] for query in queries])
         ratios = []
         for ours in ("random-walk", "resident"):
             for theirs in policies:
-                pairs = [found[q, theirs]["median"]["total"] / found[q, ours]["median"]["total"] for q in queries
+                pairs = [found[q, theirs]["mean"]["total"] / found[q, ours]["mean"]["total"] for q in queries
                          if (q, theirs) in found and (q, ours) in found
                          and "trouble" not in found[q, theirs] and "trouble" not in found[q, ours]]
                 if theirs != ours and pairs:
                     ratios.append([ours, theirs, f"{geometric(pairs):.2f}", f"{min(pairs):.2f} to {max(pairs):.2f}", len(pairs)])
         if ratios:
             text += "\nTimes as fast (geometric mean over queries):\n\n" + table(["policy", "than", "mean", "range", "queries"], ratios)
-        out.add(f"Time per batch of {batch} (ms, median): {graph}", text)
+        out.add(f"Time per batch of {batch} (ms, mean): {graph}", text)
         rows = [["query", *policies]]
         for query in queries:
-            rows.append([query, *(found[query, p]["median"]["total"] * 1000 if (query, p) in found else "NaN" for p in policies)])
+            rows.append([query, *(found[query, p]["mean"]["total"] * 1000 if (query, p) in found else "NaN" for p in policies)])
         columns = ", ".join(f"{'DATA' if i == 0 else chr(39) * 2} using {i + 2}:xtic(1) title columnheader({i + 2})"
                             for i in range(len(policies)))
         rows = [[cell if cell != "NaN" else float("nan") for cell in row] for row in rows]
@@ -177,9 +177,9 @@ def sweep(results, out):
             batches, policies = sorted({line["batch"] for line in lines}), policies_of(lines)
             if len(batches) < 3:
                 continue
-            found = {(line["batch"], line["policy"]): line["median"]["total"] for line in lines}
+            found = {(line["batch"], line["policy"]): line["mean"]["total"] for line in lines}
             rows = [[batch, *(found.get((batch, policy)) for policy in policies)] for batch in batches]
-            out.add(f"Batch size (ms, median): {graph}, {query}",
+            out.add(f"Batch size (ms, mean): {graph}, {query}",
                     table(["batch", *policies], [[row[0], *("" if cell is None else milliseconds(cell) for cell in row[1:])] for row in rows]))
             data = [["batch", *policies]] + [[row[0], *(float("nan") if c is None else c * 1000 for c in row[1:])] for row in rows]
             columns = ", ".join(f"{'DATA' if i == 0 else chr(39) * 2} using 1:{i + 2} title columnheader({i + 2})"
@@ -288,10 +288,10 @@ def survival(results, out):
     for line in sorted(results.fresh, key=lambda line: (name_of(line), line["batch"], line["query"], line["policy"])):
         for kept in results.complete(graph=name_of(line), query=line["query"], policy=line["policy"], batch=line["batch"]):
             rows.append([name_of(line), line["batch"], line["query"], line["policy"],
-                         *(milliseconds(one["median"][step]) for step in ("cache", "total") for one in (line, kept)),
+                         *(milliseconds(one["mean"][step]) for step in ("cache", "total") for one in (line, kept)),
                          *(f"{one['copied_bytes'] / 2**20:.3g}" for one in (line, kept))])
     if rows:
-        out.add("Caches that are forgotten before every batch, and caches that last (ms, median)",
+        out.add("Caches that are forgotten before every batch, and caches that last (ms, mean)",
                 table(["graph", "batch", "query", "policy", "cache, forgotten", "lasting", "total, forgotten", "lasting", "copied MiB, forgotten",
                        "lasting"], rows))
 
@@ -302,9 +302,9 @@ def settings(results, out):
     for line in sorted(results.varied, key=lambda line: (name_of(line), line["batch"], line["query"], line["policy"], settings_of(line))):
         for kept in results.complete(graph=name_of(line), query=line["query"], policy=line["policy"], batch=line["batch"]):
             rows.append([name_of(line), line["batch"], line["query"], line["policy"], settings_of(line),
-                         *(milliseconds(one["median"][step]) for step in ("apply", "estimate", "match", "total") for one in (kept, line))])
+                         *(milliseconds(one["mean"][step]) for step in ("apply", "estimate", "match", "total") for one in (kept, line))])
     if rows:
-        out.add("Other settings (ms, median)",
+        out.add("Other settings (ms, mean)",
                 table(["graph", "batch", "query", "policy", "setting", *(head for step in ("apply", "estimate", "match", "total")
                                                                          for head in (step, "so"))], rows))
 

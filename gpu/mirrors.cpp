@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -18,6 +19,9 @@ constexpr std::size_t reserve_bytes = std::size_t{1} << 30;
 
 // Of a whole graph's first portion, which is a small one.
 constexpr double first_walks = 0x1p12;
+
+// Of what matching takes, for choosing what to cache.
+constexpr double choice_share = 0.1;
 
 // Whether the number of walks is free to follow what matching takes. That of paper and formula only ends by it.
 bool follows_time(const GpuOptions& options) {
@@ -55,6 +59,10 @@ Storage storage_of(CachePolicy policy) {
 
 std::string mebibytes(std::size_t bytes) { return std::to_string(((bytes - 1) >> 20) + 1) + " MiB"; }
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
 HotVertex stored(const estimate::StoredVertex& at) { return {at.vertex, static_cast<std::uint32_t>(at.store)}; }
 
 }  // namespace
@@ -66,7 +74,8 @@ Mirrors::Mirrors(const GpuOptions& options, const PinnedSlabs* pinned, bool mana
       workers_(&workers),
       estimator_(workers, estimator_options(options)),
       prior_(workers),
-      selector_(workers) {}
+      selector_(workers),
+      pace_(choice_share) {}
 
 void Mirrors::open(const graph::DataGraph& graph) {
   if (devices_.empty()) {
@@ -178,13 +187,33 @@ void Mirrors::open_devices() {
 void Mirrors::close_devices() noexcept {
   for (const auto& device : devices_) copied_bytes_ += device->mirror().statistics().copied_bytes;
   devices_.clear();
+  pace_.restart();
+}
+
+// Whether a choice cannot wait until matching has made up for the last: where walks are given or all is forgotten, every batch
+// has its own; and what was chosen is of little use where it is for other queries, or most of it is gone.
+bool Mirrors::must_choose(std::span<const match::QueryTask> tasks) const {
+  if (!follows_time(options_) || options_.testing.forgets || reads_ != hot_for_ || held() < chosen_vertices_ / 2) return true;
+  return !std::ranges::all_of(
+      tasks, [&](const match::QueryTask& task) { return std::ranges::binary_search(chosen_queries_, task.query); });
+}
+
+std::uint64_t Mirrors::held() const noexcept {
+  std::uint64_t vertices = 0;
+  for (const auto& device : devices_) vertices += device->mirror().statistics().cached_vertices;
+  return vertices;
 }
 
 void Mirrors::estimate(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
                        std::span<const match::QueryTask> tasks, const match::Programs& programs) {
+  estimated_ = nullptr;
   if (policy_ != CachePolicy::random_walk) return;
+  if (must_choose(tasks)) pace_.restart();
+  if (!pace_.due()) return;
   const Range range("estimate");
+  const auto start = Clock::now();
   estimated_ = &estimator_.run(graph, passes, tasks, programs);
+  pace_.chose(seconds_since(start));
 }
 
 void Mirrors::follow(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved) {
@@ -205,6 +234,14 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
   const Range range("cache");
   follow(graph, resolved);
   if (storage_ != Storage::cached) return;
+  if (policy_ == CachePolicy::random_walk && estimated_ == nullptr) return;
+  const auto start = Clock::now();
+  choose(graph, passes, tasks);
+  pace_.chose(seconds_since(start));
+}
+
+void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
+                     std::span<const match::QueryTask> tasks) {
   DeviceGraph& first = devices_.front()->mirror();
   const auto bytes_of = [&](const estimate::StoredVertex& at) { return first.packed_bytes(stored(at)); };
   std::size_t budget = first.cache_bytes();
@@ -231,6 +268,10 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
     device->use();
     device->mirror().select(hot_);
   }
+  chosen_vertices_ = held();
+  chosen_queries_.clear();
+  for (const match::QueryTask& task : tasks) chosen_queries_.push_back(task.query);
+  std::ranges::sort(chosen_queries_);
 }
 
 const GraphView* Mirrors::resident() {
@@ -243,6 +284,7 @@ const GraphView* Mirrors::resident() {
 
 void Mirrors::matched(double seconds) {
   if (options_.walks == 0) estimator_.matched(seconds);
+  pace_.matched(seconds);
 }
 
 void Mirrors::measure() {

@@ -10,6 +10,7 @@
 #include "base/parallel.hpp"
 #include "deltamatch/gpu.hpp"
 #include "estimate/estimator.hpp"
+#include "estimate/pace.hpp"
 #include "estimate/selection.hpp"
 #include "gpu/cache_meter.hpp"
 #include "gpu/device.hpp"
@@ -35,10 +36,10 @@ class Mirrors {
   /// Brings every device's view of the graph up to date, but for its cache: of a resident graph that does not fit as a whole,
   /// for what is read.
   void follow(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
-  /// What the batch will look up, where the policy asks for it.
+  /// What the batch will look up, where the policy asks for it and another choice is due.
   void estimate(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
                 const match::Programs& programs);
-  /// The same and its cache.
+  /// The same and its cache, unless what was chosen for an earlier batch is to hold.
   void refresh(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
                std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks);
   /// How long matching took: the walks of the next batch are to take a share of that.
@@ -68,6 +69,9 @@ class Mirrors {
   void choose_part(const graph::DataGraph& graph);
   void open_devices();
   void close_devices() noexcept;
+  [[nodiscard]] std::uint64_t held() const noexcept;
+  [[nodiscard]] bool must_choose(std::span<const match::QueryTask> tasks) const;
+  void choose(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks);
 
   GpuOptions options_;
   const PinnedSlabs* pinned_;
@@ -76,7 +80,10 @@ class Mirrors {
   estimate::Estimator estimator_;
   estimate::Prior prior_;
   estimate::Selector selector_;
-  const estimate::Accesses* estimated_ = nullptr;
+  const estimate::Accesses* estimated_ = nullptr;  // null: what was chosen before holds
+  estimate::Pace pace_;
+  std::vector<const plan::BoundQuery*> chosen_queries_;  // that the last choice was made for, ascending
+  std::uint64_t chosen_vertices_ = 0;                    // that the caches held then
   CachePolicy policy_ = CachePolicy::automatic;
   bool all_fits_ = false;  // when the policy was chosen, and since; or nobody asked
   bool whole_ = false;     // reads_ are those of a whole graph's match

@@ -67,8 +67,9 @@ struct GpuOptions {
   std::vector<int> devices = {};  ///< CUDA ordinals; a batch's anchors are split over them. Empty: the first of gpu_devices()
   CachePolicy policy = CachePolicy::automatic;
   std::size_t memory = 0;  ///< bytes of each device for neighbour lists; 0: what is free, less a reserve for matching
-  /// Random walks for each batch, from least_walks to most_walks; 0: as many as take a twentieth of the time of matching. To be
-  /// given with WalkCount::even and fixed only; what the others ask for is brought to within the same bounds.
+  /// Random walks for each batch, from least_walks to most_walks; 0: as many as take a twentieth of the time of matching, and
+  /// only where the cache is chosen anew, which takes a tenth of the time of matching at most. To be given with WalkCount::even
+  /// and fixed only; what the others ask for is brought to within the same bounds.
   double walks = 0;
   WalkCount walk_count = WalkCount::even;
   /// Counts every look-up on the device for CacheStatistics::coverage. Slows matching down.

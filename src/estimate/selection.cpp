@@ -5,8 +5,10 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace deltamatch::estimate {
 
@@ -17,13 +19,13 @@ constexpr unsigned bucket_shift = 19;
 constexpr std::size_t buckets = std::size_t{1} << (31 - bucket_shift);
 // A budget is full when less than this share is left.
 constexpr std::size_t least_share = 1024;
-// What a look-up of the batch before counts, and one of a vertex that was not selected then: it must show itself by more than
-// chance before it takes the place of another.
-constexpr double fading = 0.75;
-constexpr double first_share = 0.5;
-// Moving a list into the cache takes as long as reading so many bytes over the bus, whatever its size: half a microsecond of
-// bookkeeping, a row and a copy.
-constexpr double move_bytes = 0x1p13;
+// What a batch counts in the mean of the batches before.
+constexpr double newest_share = 0.25;
+// Moving a list into the cache takes as long as reading so many bytes over the bus, whatever its size: a tenth of a microsecond
+// of bookkeeping, a row and a copy.
+constexpr double move_bytes = 0x1p12;
+// Batches for which what fills free room stays, at least.
+constexpr double batches_stayed = 16;
 // Batches without a look-up after which a vertex is forgotten.
 constexpr unsigned most_unseen = 8;
 // Shape of the gamma distribution of a list's look-ups around what its length makes expect. (Measured on a graph of 31 M edges:
@@ -37,6 +39,8 @@ constexpr std::size_t sum_grain = 4096;
 constexpr std::size_t parts_per_thread = 4;
 // Fewer candidates are not worth waking a thread for.
 constexpr std::size_t least_part = 2048;
+// Where sums must not depend on threads, parts do not.
+constexpr std::size_t merged_part = 8192;
 
 struct Candidate {
   StoredVertex at{};
@@ -48,11 +52,11 @@ struct Candidate {
   }
 };
 
-// The bus that caching a vertex saves, for the room that it takes.
-Candidate saving(const StoredVertex& at, double times, const BytesOf& bytes) {
-  const std::size_t size = bytes(at);
-  if (size == 0) return {};
-  return {at, size, times * (1 + miss_bytes / static_cast<double>(size))};
+// What is saved of the bus, less what moving takes, for the room.
+Candidate saving(const StoredVertex& at, std::size_t bytes, double times, double moving) {
+  if (bytes == 0) return {};
+  const double saved = times * (static_cast<double>(bytes) + miss_bytes) - moving;
+  return saved > 0 ? Candidate{at, bytes, saved / static_cast<double>(bytes)} : Candidate{};
 }
 
 bool better(const Candidate& a, const Candidate& b) noexcept {
@@ -83,6 +87,65 @@ class Parts {
   std::size_t size_;
   std::size_t count_;
   Workers* workers_;
+};
+
+const StoredVertex& vertex_of(const StoredVertex& at) noexcept { return at; }
+template <class Item>
+const StoredVertex& vertex_of(const Item& item) noexcept {
+  return item.at;
+}
+
+// Two ranges that ascend by vertex, merged in parts: part p of `parts()` puts what it has of both at merged[begin(p)] and
+// behind, and there is room for as much as stands in both.
+template <class A, class B>
+class Merge {
+ public:
+  Merge(std::span<const A> a, std::span<const B> b) : a_(a), b_(b), parts_(std::max(a.size(), b.size()) / merged_part + 1) {}
+  [[nodiscard]] std::size_t parts() const noexcept { return parts_; }
+  [[nodiscard]] std::size_t size() const noexcept { return a_.size() + b_.size(); }
+  // Calls both(a, b) for every vertex of part `part`, in order; a or b is null where it is not there. What that returns goes to
+  // `merged`, and behind it copies of the last that take no bytes.
+  template <class Item, class Both>
+  void run(std::size_t part, std::vector<Item>& merged, Both&& both) const {
+    auto [a, b] = begin(part);
+    const auto [a_end, b_end] = begin(part + 1);
+    std::size_t to = a + b;
+    while (a < a_end || b < b_end) {
+      const bool of_a = a < a_end && (b == b_end || vertex_of(a_[a]) <= vertex_of(b_[b]));
+      const bool of_b = b < b_end && (a == a_end || vertex_of(b_[b]) <= vertex_of(a_[a]));
+      merged[to++] = both(of_a ? &a_[a] : nullptr, of_b ? &b_[b] : nullptr);
+      a += of_a ? 1 : 0;
+      b += of_b ? 1 : 0;
+    }
+    for (const std::size_t last = to - 1; to < a_end + b_end; ++to) {
+      merged[to] = merged[last];
+      merged[to].bytes = 0;
+    }
+  }
+
+ private:
+  // Positions in both at which a part begins.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> begin(std::size_t part) const {
+    if (part == parts_) return {a_.size(), b_.size()};
+    if (a_.size() >= b_.size()) return {at(a_, part), below(b_, a_, at(a_, part))};
+    return {below(a_, b_, at(b_, part)), at(b_, part)};
+  }
+  template <class Items>
+  [[nodiscard]] std::size_t at(const Items& items, std::size_t part) const noexcept {
+    return items.size() * part / parts_;
+  }
+  // How many of `items` come before others[at].
+  template <class Items, class Others>
+  [[nodiscard]] static std::size_t below(const Items& items, const Others& others, std::size_t at) noexcept {
+    if (at == 0 || items.empty()) return 0;
+    const auto before = [](const auto& item, const StoredVertex& vertex) { return vertex_of(item) < vertex; };
+    return static_cast<std::size_t>(std::lower_bound(items.begin(), items.end(), vertex_of(others[at]), before) -
+                                    items.begin());
+  }
+
+  std::span<const A> a_;
+  std::span<const B> b_;
+  std::size_t parts_;
 };
 
 // Takes the best of candidate(0) to candidate(n - 1), which ascend by vertex. Bucket by bucket, so that only the candidates at
@@ -156,36 +219,61 @@ std::array<const graph::Adjacency*, graph::store_kinds> stores_of(const graph::D
 }  // namespace
 
 Selection select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget, Workers* workers) {
-  const auto candidate = [&](std::size_t i) { return saving(accesses[i].at, accesses[i].times, bytes); };
+  const auto candidate = [&](std::size_t i) { return saving(accesses[i].at, bytes(accesses[i].at), accesses[i].times, 0); };
   return fill(accesses.size(), candidate, budget, workers);
 }
 
-Selection Selector::select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget) {
-  together_.clear();
-  auto before = heat_.begin();
-  const auto remember = [&](const Heat& heat) {
-    if (heat.unseen < most_unseen) together_.push_back({heat.at, heat.times * fading, heat.unseen + 1, true});
-  };
-  for (const Access& access : accesses) {
-    for (; before != heat_.end() && before->at < access.at; ++before) remember(*before);
-    const bool known = before != heat_.end() && before->at == access.at;
-    together_.push_back({access.at, access.times + (known ? before++->times * fading : 0), 0, known});
-  }
-  for (; before != heat_.end(); ++before) remember(*before);
+double Outlook::times(double usual, double found) const noexcept {
+  return usual <= 0 ? 0 : (prior_shape + found / of_one) / (prior_shape / usual + 1 / of_one);
+}
+
+Selection Selector::select(const Outlook& outlook, const BytesOf& bytes, std::size_t budget) {
+  const Merge<Expected, Heat> merge(outlook.lists, heat_);
+  together_.resize(merge.size());
+  workers_->for_each(merge.parts(), 1, [&](unsigned, std::size_t first, std::size_t last) {
+    for (std::size_t part = first; part < last; ++part) {
+      merge.run(part, together_, [&](const Expected* now, const Heat* before) {
+        Heat heat = before != nullptr ? *before : Heat{now->at, now->bytes, 0, now->usual, 0, false, false};
+        if (before != nullptr) {
+          heat.unseen = now == nullptr ? before->unseen + 1 : 0;
+          heat.bytes = now != nullptr ? now->bytes : heat.unseen <= most_unseen ? bytes(heat.at) : 0;
+        }
+        heat.known = std::exchange(heat.kept, false);
+        heat.times = outlook.times(heat.usual, now == nullptr ? 0 : now->found);
+        heat.usual += (heat.times - heat.usual) * newest_share;
+        return heat;
+      });
+    }
+  });
   const auto candidate = [&](std::size_t i) {
     const Heat& heat = together_[i];
-    if (heat.known) return saving(heat.at, heat.times, bytes);
-    const Candidate fresh = saving(heat.at, heat.times * first_share, bytes);
-    return fresh.priority * static_cast<double>(fresh.bytes) < move_bytes ? Candidate{} : fresh;
+    return saving(heat.at, heat.bytes, heat.times, heat.known ? 0 : move_bytes);
   };
   Selection selection = fill(together_.size(), candidate, budget, workers_);
-  heat_.clear();
-  auto known = together_.begin();
-  for (const StoredVertex& at : selection.hot) {
-    while (known->at != at) ++known;
-    heat_.push_back(*known);
+  keep(selection.hot);
+  if (budget - selection.bytes > budget / least_share) {
+    const auto rest = [&](std::size_t i) {
+      const Heat& heat = together_[i];
+      return heat.kept ? Candidate{} : saving(heat.at, heat.bytes, heat.times, move_bytes / batches_stayed);
+    };
+    const Selection more = fill(together_.size(), rest, budget - selection.bytes, workers_);
+    keep(more.hot);
+    const auto first = static_cast<std::ptrdiff_t>(selection.hot.size());
+    selection.hot.insert(selection.hot.end(), more.hot.begin(), more.hot.end());
+    std::inplace_merge(selection.hot.begin(), selection.hot.begin() + first, selection.hot.end());
+    selection.bytes += more.bytes;
   }
+  heat_.clear();
+  std::ranges::copy_if(together_, std::back_inserter(heat_), &Heat::kept);
   return selection;
+}
+
+void Selector::keep(std::span<const StoredVertex> hot) noexcept {
+  auto heat = together_.begin();
+  for (const StoredVertex& at : hot) {
+    while (heat->at != at || heat->bytes == 0) ++heat;
+    heat->kept = true;
+  }
 }
 
 std::size_t Prior::length_of(std::size_t bytes) noexcept {
@@ -211,56 +299,66 @@ void Prior::count_lengths(const graph::DataGraph& graph, const BytesOf& bytes) {
   }
 }
 
-std::span<const Access> Prior::temper(const graph::DataGraph& graph, std::span<const Access> accesses, const BytesOf& bytes,
-                                      std::size_t budget) {
+Outlook Prior::temper(const graph::DataGraph& graph, std::span<const Access> accesses, const BytesOf& bytes,
+                      std::size_t budget) {
   if (batches_++ % renewal == 0 || graph.edges() / 2 > edges_) {
     longest_ = select_by_degree(graph, bytes, budget, workers_).hot;
     count_lengths(graph, bytes);
     edges_ = graph.edges();
   }
-  expected_.clear();
-  double all = 0;
-  for (Length& length : lengths_) {
-    length.found = {};
-    length.times = 0;
-  }
-  for (const Access& access : accesses) {
-    all += access.times;
-    const std::size_t size = bytes(access.at);
-    if (size == 0) continue;
-    Length& length = lengths_[length_of(size)];
-    length.found.add({1, static_cast<double>(size)});
-    length.times += access.times;
-  }
-  if (all == 0) return expected_;
+  const double all = accesses.empty() ? 0 : find(accesses, bytes);
+  if (all == 0) return {};
   double all_bytes = 0;
   for (const Length& length : lengths_) all_bytes += length.lists().bytes;
-  const double of_one = all / static_cast<double>(accesses.size());  // look-ups that one finding stands for
-  const auto posterior = [&](double mean, double times) {
-    return (prior_shape + times / of_one) / (prior_shape / mean + 1 / of_one);
-  };
+  const Outlook outlook{expected_, all / static_cast<double>(accesses.size())};
   for (Length& length : lengths_) {
     const Lists lists = length.lists();
-    length.mean = lists.count == 0 ? 0 : posterior(all * lists.bytes / all_bytes, length.times) / lists.count;
+    length.mean = lists.count == 0 ? 0 : outlook.times(all * lists.bytes / all_bytes, length.times) / lists.count;
   }
-  const auto expect = [&](const StoredVertex& at, double times) {
-    const std::size_t size = bytes(at);
-    if (size == 0) return;
-    double mean = lengths_[length_of(size)].mean;
-    if (mean == 0) {  // one that has outgrown all that were counted: alone of its length, and not found
-      const auto own = static_cast<double>(size);
-      mean = posterior(all * own / (all_bytes + own), 0);
+  workers_->for_each(expected_.size(), sum_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      Expected& one = expected_[i];
+      if (one.bytes == 0) continue;
+      one.usual = lengths_[length_of(one.bytes)].mean;
+      if (one.usual > 0) continue;
+      // One that has outgrown all that were counted: alone of its length, and not found.
+      const auto own = static_cast<double>(one.bytes);
+      one.usual = outlook.times(all * own / (all_bytes + own), 0);
     }
-    expected_.push_back({at, posterior(mean, times)});
-  };
-  auto longest = longest_.begin();
-  for (const Access& access : accesses) {
-    for (; longest != longest_.end() && *longest < access.at; ++longest) expect(*longest, 0);
-    if (longest != longest_.end() && *longest == access.at) ++longest;
-    expect(access.at, access.times);
+  });
+  return outlook;
+}
+
+// Puts together what was found and what is long, and adds up by length what was found. Returns all look-ups.
+double Prior::find(std::span<const Access> accesses, const BytesOf& bytes) {
+  const Merge<Access, StoredVertex> merge(accesses, longest_);
+  expected_.resize(merge.size());
+  std::vector<Lengths> found(merge.parts());
+  std::vector<double> sums(merge.parts());
+  workers_->for_each(merge.parts(), 1, [&](unsigned, std::size_t first, std::size_t last) {
+    for (std::size_t part = first; part < last; ++part) {
+      merge.run(part, expected_, [&](const Access* access, const StoredVertex* longest) {
+        const StoredVertex& at = access != nullptr ? access->at : *longest;
+        const Expected one{at, bytes(at), access != nullptr ? access->times : 0, 0};
+        sums[part] += one.found;
+        if (access != nullptr && one.bytes > 0) {
+          Length& length = found[part][length_of(one.bytes)];
+          length.found.add({1, static_cast<double>(one.bytes)});
+          length.times += one.found;
+        }
+        return one;
+      });
+    }
+  });
+  for (std::size_t l = 0; l < lengths_.size(); ++l) {
+    lengths_[l].found = {};
+    lengths_[l].times = 0;
+    for (const Lengths& part : found) {
+      lengths_[l].found.add(part[l].found);
+      lengths_[l].times += part[l].times;
+    }
   }
-  for (; longest != longest_.end(); ++longest) expect(*longest, 0);
-  return expected_;
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, std::size_t budget, Workers* workers) {

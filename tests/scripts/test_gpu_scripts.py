@@ -55,6 +55,24 @@ class GpuBench(unittest.TestCase):
             results = [line for line in lines if line["kind"] in ("bench", "whole")]
             self.assertEqual((code, [line["agrees"] for line in results]), (0, [None]), more)
 
+    def test_caches_are_held_to_what_is_looked_up(self):
+        budgets = (4096, 16384, 1 << 20)
+        done = subprocess.run([pathlib.Path(BENCH).parents[1] / "bin" / "bench_caching", "--graph", "rmat", "--scale", "10", "--edges", "4000",
+                               "--batches", "3", "--warmup", "2", "--batch", "64", "--queries", QUERIES / "plain" / "q1-house.graph",
+                               "--policies", "truth,degree,random-walk", "--budgets", ",".join(map(str, budgets)), "--walks", "65536",
+                               "--threads", "2"], capture_output=True, text=True, check=True)
+        found = {(line["policy"], line["budget"]): line for line in map(json.loads, done.stdout.splitlines()) if line["kind"] == "caching"}
+        self.assertEqual(len(found), 9)
+        self.assertEqual(len({line["look_ups"] for line in found.values()}), 1, "the batches are the same")
+        for (policy, budget), line in found.items():
+            self.assertLessEqual(line["cached_bytes"], budget)
+            self.assertLessEqual(line["bus_saved"], found["truth", budget]["bus_saved"] + 0.01, f"{policy} knows no more than all")
+        for budget in budgets[:2]:
+            self.assertTrue(0.1 < found["random-walk", budget]["bus_saved"] < 1, budget)
+            self.assertGreaterEqual(found["random-walk", budget]["bus_saved"], found["degree", budget]["bus_saved"] - 0.05)
+        # All fits but what the batch itself brings.
+        self.assertGreater(min(found[policy, budgets[2]]["hits"] for policy in ("truth", "degree")), 0.95)
+
     def test_what_is_looked_up_ahead_is_told_and_changes_no_count(self):
         query = QUERIES / "plain" / "q3-strip.graph"
         runs = [[line for line in bench("--queries", query, "--policies", "cpu,cpu-1", *more)[1] if line["kind"] == "bench"]
@@ -376,7 +394,7 @@ class Plot(unittest.TestCase):
                            capture_output=True)
             text = pathlib.Path(folder, "plots", "tables.md").read_text()
         self.assertIn("| query | cpu-1 | cpu |", text)
-        self.assertIn("Batch size (ms, median): rmat-10, q3-strip", text)
+        self.assertIn("Batch size (ms, mean): rmat-10, q3-strip", text)
         self.assertIn("results.jsonl:10: not readable", text)
 
     def test_the_distribution_of_accesses_and_what_settings_save(self):
@@ -391,8 +409,8 @@ class Plot(unittest.TestCase):
         top = [{"share": share, "accesses": accesses, "coverage": 0.75, "bytes": bytes * 2**20}
                for share, accesses, bytes in ((0.01, 0.25, 1), (0.05, 0.5, 3), (0.2, 0.875, 9))]
         lines = [line("random-walk"), line("random-walk", coverage=0.75, top=top), line("random-walk", fresh=True, copied_bytes=2**22),
-                 line("degree", coverage=0.5, top=top), line("random-walk", ahead=True, median=steps_of(0.001)),
-                 line("random-walk", reuse=False, median=steps_of(0.004)), line("random-walk", walk_count="paper", median=steps_of(0.008)),
+                 line("degree", coverage=0.5, top=top), line("random-walk", ahead=True, mean=steps_of(0.001)),
+                 line("random-walk", reuse=False, mean=steps_of(0.004)), line("random-walk", walk_count="paper", mean=steps_of(0.008)),
                  line("random-walk", coverage=0.1, top=top, walk_count="paper")]
         with tempfile.TemporaryDirectory() as folder:
             results = pathlib.Path(folder, "results.jsonl")

@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
+#include <span>
+#include <vector>
 
+#include "estimate/pace.hpp"
 #include "unit/estimate/support.hpp"
 
 namespace deltamatch::estimate {
@@ -16,6 +20,17 @@ using testing::ElementsAreArray;
 using testing::IsEmpty;
 
 constexpr StoredVertex at(VertexId vertex, graph::StoreKind store = graph::StoreKind::base) { return {vertex, store}; }
+
+// What a prior makes expect, of vertices that take something.
+std::vector<Access> expect(Prior& prior, const World& world, std::span<const Access> accesses, const BytesOf& bytes,
+                           std::size_t budget) {
+  const Outlook outlook = prior.temper(world.graph, accesses, bytes, budget);
+  std::vector<Access> all;
+  for (const Expected& one : outlook.lists) {
+    if (one.bytes > 0) all.push_back({one.at, outlook.times(one.usual, one.found)});
+  }
+  return all;
+}
 
 TEST(Select, TakesWhatSavesMostForItsSizeAndSkipsWhatDoesNotFit) {
   const std::vector<Access> accesses{{at(0), 10}, {at(1), 90}, {at(1, graph::StoreKind::derived), 30},
@@ -124,7 +139,7 @@ TEST(Prior, LongListsAreExpectedAndSingleFindingsDoubted) {
   const auto given = [](double mean, double found) { return (1 + found) / (1 / mean + 1.0 / 500); };
   const double of_long = given(1000 * 900 / 1001.0, 0);
   const double of_short = given(1000 * 101 / 1001.0, 2) / 101;
-  const auto expected = prior.temper(world.graph, std::vector<Access>{{at(3), 500}, {at(7), 500}}, bytes, 900);
+  const auto expected = expect(prior, world, std::vector<Access>{{at(3), 500}, {at(7), 500}}, bytes, 900);
   ASSERT_EQ(expected.size(), 3);
   EXPECT_EQ(expected[0].at, at(0));
   EXPECT_NEAR(expected[0].times, given(of_long, 0), 1e-6) << "never found, but long";
@@ -132,7 +147,7 @@ TEST(Prior, LongListsAreExpectedAndSingleFindingsDoubted) {
     EXPECT_EQ(expected[i].at, at(i == 1 ? 3 : 7));
     EXPECT_NEAR(expected[i].times, given(of_short, 1), 1e-6) << "found once, but short";
   }
-  EXPECT_TRUE(prior.temper(world.graph, {}, bytes, 900).empty()) << "nothing to look up";
+  EXPECT_THAT(expect(prior, world, {}, bytes, 900), IsEmpty()) << "nothing to look up";
 }
 
 // Middling lists are found again and again, long ones never: what their length makes expect gives way to that.
@@ -152,7 +167,7 @@ TEST(Prior, LearnsWhichLengthsAreLookedUp) {
   std::vector<Access> found;
   for (VertexId v = 50; v < 100; v += 2) found.push_back({at(v), 10});
   std::map<VertexId, double> times;
-  for (const Access& access : prior.temper(world.graph, found, bytes, 100 * 1000)) times[access.at.vertex] = access.times;
+  for (const Access& one : expect(prior, world, found, bytes, 100 * 1000)) times[one.at.vertex] = one.times;
   ASSERT_EQ(times.size(), 100);
   EXPECT_GT(times[51], 5 * times[1]) << "neither was found, but one is of a length that is";
   EXPECT_GT(times[50], times[51]) << "that was found";
@@ -175,14 +190,14 @@ TEST(Prior, ExpectsListsThatHaveOutgrownWhatWasCounted) {
   };
   const std::vector<Access> leaves{{at(3), 500}, {at(7), 500}};
   const std::vector<Access> with_hub{{at(0), 500}, {at(3), 500}};
-  ASSERT_EQ(prior.temper(world.graph, leaves, bytes, 900).size(), 3);
+  ASSERT_EQ(expect(prior, world, leaves, bytes, 900).size(), 3);
   hub = 90'000;
   const auto given = [](double mean, double found) { return (1 + found) / (1 / mean + 1.0 / 500); };
-  const auto unfound = prior.temper(world.graph, leaves, bytes, 900);
+  const auto unfound = expect(prior, world, leaves, bytes, 900);
   ASSERT_EQ(unfound.size(), 3) << "the hub is the longest as it was";
   EXPECT_EQ(unfound[0].at, at(0));
   EXPECT_NEAR(unfound[0].times, given(given(1000 * 90'000 / 91'001.0, 0), 0), 1e-6) << "by its share of all bytes";
-  const auto found = prior.temper(world.graph, with_hub, bytes, 900);
+  const auto found = expect(prior, world, with_hub, bytes, 900);
   ASSERT_EQ(found.size(), 2);
   EXPECT_EQ(found[0].at, at(0));
   EXPECT_NEAR(found[0].times, given(given(1000 * 90'000 / 91'001.0, 1), 1), 1e-6);
@@ -206,12 +221,12 @@ TEST(Prior, SharesWhatALengthMakesExpectAmongAllListsThatAreFound) {
   };
   std::vector<Access> found;
   for (VertexId v = 0; v < 50; ++v) found.push_back({at(v), 10});
-  static_cast<void>(prior.temper(world.graph, found, bytes, 1000));
+  expect(prior, world, found, bytes, 1000);
   grown = 50;
-  const auto expected = prior.temper(world.graph, found, bytes, 1000);
+  const auto expected = expect(prior, world, found, bytes, 1000);
   ASSERT_EQ(expected.size(), 50);
   double all = 0;
-  for (const Access& access : expected) all += access.times;
+  for (const Access& one : expected) all += one.times;
   EXPECT_NEAR(all, 500, 10);
 }
 
@@ -227,10 +242,10 @@ TEST(Prior, FollowsAGraphThatGrowsFromNothing) {
   const auto bytes = [&](const StoredVertex& v) -> std::size_t {
     return v.store != graph::StoreKind::base ? 0 : 4 * std::size_t{world.graph.degree(v.vertex)};
   };
-  EXPECT_THAT(prior.temper(world.graph, std::vector<Access>{{at(3), 10}}, bytes, 400), IsEmpty());
+  EXPECT_THAT(expect(prior, world, std::vector<Access>{{at(3), 10}}, bytes, 400), IsEmpty());
   world.make_star(0, 101);
   world.stage();
-  const auto expected = prior.temper(world.graph, std::vector<Access>{{at(3), 10}, {at(7), 10}}, bytes, 400);
+  const auto expected = expect(prior, world, std::vector<Access>{{at(3), 10}, {at(7), 10}}, bytes, 400);
   ASSERT_EQ(expected.size(), 3);
   EXPECT_EQ(expected[0].at, at(0)) << "never found, but by now the longest";
   EXPECT_GT(expected[0].times, expected[1].times);
@@ -238,33 +253,153 @@ TEST(Prior, FollowsAGraphThatGrowsFromNothing) {
   EXPECT_EQ(expected[2].at, at(7));
 }
 
-TEST(Selector, RemembersWhatItSelected) {
-  const auto bytes = [](const StoredVertex&) -> std::size_t { return 10; };
-  Workers workers(1);
-  Selector selector(workers);
-  EXPECT_THAT(selector.select(std::vector<Access>{{at(1), 8000}, {at(5), 9000}}, bytes, 10).hot, ElementsAre(at(5)));
-  // Its look-ups count on, less from batch to batch; those of a vertex that was passed over do not, and are halved.
-  EXPECT_THAT(selector.select(std::vector<Access>{{at(1), 13000}}, bytes, 10).hot, ElementsAre(at(5)))
-      << "9 x 3/4 against 13/2";
-  EXPECT_THAT(selector.select(std::vector<Access>{{at(1), 13000}}, bytes, 10).hot, ElementsAre(at(1)));
-  EXPECT_THAT(selector.select(std::vector<Access>{{at(0), 20000}, {at(1), 1000}, {at(7), 22000}}, bytes, 20).hot,
-              ElementsAre(at(1), at(7)))
-      << "13 x 3/4 + 1 against 20/2";
-  // What takes nothing any more is forgotten.
-  const auto gone = [](const StoredVertex& v) -> std::size_t { return v.vertex == 1 ? 0 : 10; };
-  EXPECT_THAT(selector.select({}, gone, 20).hot, ElementsAre(at(7)));
-  // And what nothing looks up.
-  for (int batch = 0; batch < 7; ++batch) EXPECT_THAT(selector.select({}, bytes, 20).hot, ElementsAre(at(7)));
-  EXPECT_THAT(selector.select({}, bytes, 20).hot, IsEmpty());
+// Of lists of 72 bytes, of which each look-up reads 200 over the bus where they are not cached: a move costs what 20.5 look-ups
+// do. So many walks that they say all.
+class Selecting : public testing::Test {
+ protected:
+  static constexpr std::size_t one = 72;
+  static constexpr double sure = 1e-9;
+  static std::size_t bytes(const StoredVertex&) { return one; }
+  static Expected found(VertexId vertex, double times) { return {at(vertex), one, times, 1}; }
+  std::vector<StoredVertex> select(const std::vector<Expected>& lists, std::size_t budget) {
+    return selector_.select({lists, sure}, bytes, budget).hot;
+  }
+
+  Workers workers_{1};
+  Selector selector_{workers_};
+};
+
+TEST_F(Selecting, WhatIsThereStaysUnlessAnotherSavesMoreThanMovingItCosts) {
+  EXPECT_THAT(select({found(1, 100), found(2, 101)}, one), ElementsAre(at(2)));
+  EXPECT_THAT(select({found(1, 110), found(2, 90)}, one), ElementsAre(at(2))) << "110 - 20.5 against 90";
+  EXPECT_THAT(select({found(1, 111), found(2, 90)}, one), ElementsAre(at(1)));
 }
 
-TEST(Selector, MovesNothingThatIsHardlyLookedUp) {
-  const auto bytes = [](const StoredVertex&) -> std::size_t { return 72; };
-  Workers workers(1);
-  Selector selector(workers);
-  EXPECT_THAT(selector.select(std::vector<Access>{{at(1), 80}, {at(2), 100}}, bytes, 1000).hot, ElementsAre(at(2)))
-      << "half of 80 x 200 bytes are less than a move costs";
-  EXPECT_THAT(selector.select(std::vector<Access>{{at(2), 1}}, bytes, 1000).hot, ElementsAre(at(2))) << "it is there";
+// Without findings a batch looks up what is usual: of what was selected, what it looked up before; of others, what their length
+// makes expect.
+TEST_F(Selecting, RemembersWhatIsUsual) {
+  EXPECT_THAT(select({found(1, 1000)}, one), ElementsAre(at(1)));
+  const std::vector<Expected> none{{at(1), one, 0, 1}, {at(2), one, 0, 100}};
+  // 1 + (1000 - 1) / 4 are not more than what the length of the other makes expect; what was found before counts.
+  EXPECT_THAT(selector_.select({none, 1e9}, bytes, one).hot, ElementsAre(at(1)));
+  const std::vector<Expected> more{{at(1), one, 0, 1}, {at(2), one, 0, 300}};
+  EXPECT_THAT(selector_.select({more, 1e9}, bytes, one).hot, ElementsAre(at(2)));
+}
+
+TEST_F(Selecting, FillsRoomWithWhatIsUsedOverSomeBatchesAndMovesNothingElse) {
+  EXPECT_THAT(select({found(1, 1), found(2, 2), found(3, 30)}, 1000), ElementsAre(at(2), at(3)))
+      << "200 bytes are less than its share of a move, 400 more, and 6000 more than all of it";
+  EXPECT_THAT(select({found(1, 1), found(2, 0.1), found(3, 0.1)}, 1000), ElementsAre(at(2), at(3))) << "they are there";
+  EXPECT_THAT(select({found(1, 2), found(2, 0.1), found(3, 0.1)}, 3 * one), ElementsAre(at(1), at(2), at(3)));
+  EXPECT_THAT(select({found(1, 2), found(2, 0.1), found(3, 0.1), found(4, 19)}, 3 * one), ElementsAre(at(1), at(2), at(3)))
+      << "there is no room, and it is not worth a move by this batch alone";
+}
+
+TEST_F(Selecting, ForgetsWhatIsNotLookedUpAnyMoreAndWhatTakesNothing) {
+  EXPECT_EQ(select({found(1, 100), found(7, 100)}, 1000).size(), 2);
+  const auto gone = [](const StoredVertex& v) -> std::size_t { return v.vertex == 1 ? 0 : one; };
+  EXPECT_THAT(selector_.select({}, gone, 1000).hot, ElementsAre(at(7)));
+  for (int batch = 0; batch < 7; ++batch) EXPECT_THAT(select({}, 1000), ElementsAre(at(7)));
+  EXPECT_THAT(select({}, 1000), IsEmpty());
+}
+
+// Many lists, found, long, and selected before, in all combinations: whatever the threads, as one after the other.
+TEST(Selector, MergesAllThatIsKnownWhateverTheThreads) {
+  WorldOptions options;
+  options.vertices = 90'000;
+  options.edges = options.inserted = options.removed = 0;
+  World world(options, 1);
+  world.make_star(0, 1);
+  world.add(parse_pattern("(a)--(b)--(c)", "test"));
+  world.stage();
+  std::mt19937 random(3);
+  std::vector<std::size_t> sizes;
+  std::size_t sum = 0;
+  for (VertexId v = 0; v < 90'000; ++v) {
+    sizes.push_back(random() % 16 == 0 ? 0 : 16 * (1 + random() % 60));
+    sum += sizes.back();
+  }
+  const auto bytes = [&](const StoredVertex& v) -> std::size_t {
+    return v.store == graph::StoreKind::base ? sizes[v.vertex] : 0;
+  };
+  Workers single(1);
+  Workers several(3);
+  Prior priors[] = {Prior(single), Prior(several)};
+  Selector selectors[] = {Selector(single), Selector(several)};
+  for (unsigned batch = 0; batch < 4; ++batch) {
+    std::vector<Access> found;
+    for (VertexId v = batch; v < 90'000; v += 1 + random() % (batch == 3 ? 4000 : 6)) {
+      found.push_back({at(v), static_cast<double>(1 + random() % 50)});
+    }
+    Selection selections[2];
+    std::map<VertexId, Expected> expected[2];
+    for (unsigned w = 0; w < 2; ++w) {
+      const Outlook tempered = priors[w].temper(world.graph, found, bytes, sum / 4);
+      VertexId last = 0;
+      for (const Expected& one : tempered.lists) {
+        EXPECT_LE(last, one.at.vertex);
+        last = one.at.vertex;
+        if (one.bytes == 0) continue;
+        EXPECT_EQ(one.bytes, sizes[one.at.vertex]);
+        EXPECT_TRUE(expected[w].emplace(one.at.vertex, one).second) << "vertex " << one.at.vertex << " stands there twice";
+      }
+      selections[w] = selectors[w].select(tempered, bytes, sum / 4);
+    }
+    ASSERT_EQ(expected[0].size(), expected[1].size());
+    for (const auto& [vertex, one] : expected[0]) {
+      const Expected& other = expected[1].at(vertex);
+      ASSERT_EQ(one.found, other.found);
+      ASSERT_EQ(one.usual, other.usual);
+    }
+    for (const Access& access : found) {
+      const auto one = expected[0].find(access.at.vertex);
+      const double told = one == expected[0].end() ? 0 : one->second.found;
+      EXPECT_EQ(told, sizes[access.at.vertex] == 0 ? 0 : access.times) << "vertex " << access.at.vertex;
+    }
+    EXPECT_EQ(selections[0].hot, selections[1].hot);
+    EXPECT_EQ(selections[0].bytes, selections[1].bytes);
+    EXPECT_LE(selections[0].bytes, sum / 4);
+    EXPECT_GT(selections[0].bytes, sum / 4 - sum / 400) << "there is enough that is worth moving";
+    EXPECT_TRUE(std::is_sorted(selections[0].hot.begin(), selections[0].hot.end()));
+  }
+}
+
+TEST(Pace, AChoiceHoldsUntilMatchingHasMadeUpForIt) {
+  Pace pace(0.1);
+  EXPECT_TRUE(pace.due()) << "the first";
+  pace.matched(100);
+  pace.chose(0.2);
+  pace.chose(0.3);
+  EXPECT_FALSE(pace.due()) << "what earlier matching took is no credit";
+  pace.matched(4);
+  EXPECT_FALSE(pace.due());
+  pace.matched(1.001);
+  EXPECT_TRUE(pace.due());
+  pace.chose(50);
+  pace.restart();
+  EXPECT_TRUE(pace.due());
+}
+
+TEST(Pace, TakesNoMoreThanItsShareOverManyBatches) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> seconds(0.001, 1);
+  Pace pace(0.1);
+  double choosing = 0;
+  double matching = 0;
+  double longest = 0;
+  for (unsigned batch = 0; batch < 10'000; ++batch) {
+    if (pace.due()) {
+      const double cost = seconds(random);
+      longest = std::max(longest, cost);
+      choosing += cost;
+      pace.chose(cost);
+    }
+    const double took = seconds(random);
+    matching += took;
+    pace.matched(took);
+    ASSERT_LE(choosing, 0.1 * matching + longest);
+  }
+  EXPECT_GT(choosing, 0.08 * matching) << "and not much less";
 }
 
 class Policies : public testing::Test {
