@@ -13,7 +13,9 @@
 
 #include "engine/bulk.hpp"
 #include "estimate/estimator.hpp"
+#include "estimate/prior.hpp"
 #include "estimate/selection.hpp"
+#include "estimate/selector.hpp"
 #include "gpu_bench_options.hpp"
 #include "gpu_bench_parts.hpp"
 #include "match/backend.hpp"

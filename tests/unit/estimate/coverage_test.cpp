@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "estimate/estimator.hpp"
+#include "estimate/prior.hpp"
 #include "estimate/selection.hpp"
+#include "estimate/selector.hpp"
 #include "unit/estimate/support.hpp"
 
 namespace deltamatch::estimate {

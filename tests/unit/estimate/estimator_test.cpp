@@ -10,7 +10,7 @@
 #include <optional>
 #include <ostream>
 
-#include "estimate/selection.hpp"
+#include "estimate/prior.hpp"
 #include "unit/estimate/support.hpp"
 
 namespace deltamatch::estimate {

@@ -1,0 +1,75 @@
+#include "estimate/selector.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "estimate/fill.hpp"
+#include "estimate/merge.hpp"
+
+namespace deltamatch::estimate {
+
+namespace {
+
+// What a batch counts in the mean of the batches before.
+constexpr double newest_share = 0.25;
+// Moving a list into the cache takes as long as reading so many bytes over the bus, whatever its size: a tenth of a microsecond
+// of bookkeeping, a row and a copy.
+constexpr double move_bytes = 0x1p12;
+// Batches for which what fills free room stays, at least.
+constexpr double batches_stayed = 16;
+// Batches without a look-up after which a vertex is forgotten.
+constexpr unsigned most_unseen = 8;
+
+}  // namespace
+
+Selection Selector::select(const Outlook& outlook, const BytesOf& bytes, std::size_t budget) {
+  const Merge<Expected, Heat> merge(outlook.lists, heat_);
+  together_.resize(merge.size());
+  workers_->for_each(merge.parts(), 1, [&](unsigned, std::size_t first, std::size_t last) {
+    for (std::size_t part = first; part < last; ++part) {
+      merge.run(part, together_, [&](const Expected* now, const Heat* before) {
+        Heat heat = before != nullptr ? *before : Heat{now->at, now->bytes, 0, now->usual, 0, false, false};
+        if (before != nullptr) {
+          heat.unseen = now == nullptr ? before->unseen + 1 : 0;
+          heat.bytes = now != nullptr ? now->bytes : heat.unseen <= most_unseen ? bytes(heat.at) : 0;
+        }
+        heat.known = std::exchange(heat.kept, false);
+        heat.times = outlook.times(heat.usual, now == nullptr ? 0 : now->found);
+        heat.usual += (heat.times - heat.usual) * newest_share;
+        return heat;
+      });
+    }
+  });
+  const auto candidate = [&](std::size_t i) {
+    const Heat& heat = together_[i];
+    return saving(heat.at, heat.bytes, heat.times, heat.known ? 0 : move_bytes);
+  };
+  Selection selection = fill(together_.size(), candidate, budget, workers_);
+  keep(selection.hot);
+  if (budget - selection.bytes > budget / least_share) {
+    const auto rest = [&](std::size_t i) {
+      const Heat& heat = together_[i];
+      return heat.kept ? Candidate{} : saving(heat.at, heat.bytes, heat.times, move_bytes / batches_stayed);
+    };
+    const Selection more = fill(together_.size(), rest, budget - selection.bytes, workers_);
+    keep(more.hot);
+    const auto first = static_cast<std::ptrdiff_t>(selection.hot.size());
+    selection.hot.insert(selection.hot.end(), more.hot.begin(), more.hot.end());
+    std::inplace_merge(selection.hot.begin(), selection.hot.begin() + first, selection.hot.end());
+    selection.bytes += more.bytes;
+  }
+  heat_.clear();
+  std::ranges::copy_if(together_, std::back_inserter(heat_), &Heat::kept);
+  return selection;
+}
+
+void Selector::keep(std::span<const StoredVertex> hot) noexcept {
+  auto heat = together_.begin();
+  for (const StoredVertex& at : hot) {
+    while (heat->at != at || heat->bytes == 0) ++heat;
+    heat->kept = true;
+  }
+}
+
+}  // namespace deltamatch::estimate
