@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "deltamatch/error.hpp"
 #include "engine/bulk.hpp"
 #include "estimate/estimator.hpp"
 #include "estimate/prior.hpp"
@@ -229,7 +230,15 @@ void print(const std::string& query, const Cache& cache, Report& report) {
                {"selecting", sum.selecting / n}});
 }
 
+void check(const std::vector<std::string>& policies) {
+  for (const std::string& policy : policies) {
+    if (policy == "degree" || policy == "k-hop" || policy == "random-walk" || policy == "truth") continue;
+    throw Error(ErrorKind::usage, "--policies", "'" + policy + "' is not offered", "take degree, k-hop, random-walk or truth");
+  }
+}
+
 int run(const BenchOptions& options, const std::vector<std::string>& budgets, unsigned every, Report& report) {
+  check(options.policies);
   Workers workers(options.threads);
   Graph graph = make_graph(options, workers);
   const std::size_t size = options.batch.front();

@@ -208,6 +208,7 @@ void Mirrors::estimate(const graph::DataGraph& graph, std::span<const match::Pas
                        std::span<const match::QueryTask> tasks, const match::Programs& programs) {
   estimated_ = nullptr;
   if (policy_ != CachePolicy::random_walk) return;
+  if (held() < chosen_vertices_ / 2) selector_ = estimate::Selector(*workers_);  // what it knows of is not there
   if (must_choose(tasks)) pace_.restart();
   if (!pace_.due()) return;
   const Range range("estimate");

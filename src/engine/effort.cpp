@@ -1,6 +1,7 @@
 #include "engine/effort.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace deltamatch::engine {
@@ -10,11 +11,14 @@ namespace {
 // Edges of a walk at most: what lies farther off is much the same for all. Of walks to lesser vertices there are fewer.
 constexpr std::size_t most_edges = 2;
 constexpr std::size_t most_edges_down = 3;
-constexpr double by_itself = 50;  // walks: what an anchor or root takes that leads nowhere
+constexpr double by_itself = 50;  // walks: what an anchor's end or a root takes that leads nowhere
+// Vertices that a thread takes at a time.
+constexpr std::size_t grain = 1024;
 
 }  // namespace
 
-Effort::Effort(const graph::DataGraph& graph, const plan::BoundQuery& query, bool ordered) {
+Effort::Effort(const graph::DataGraph& graph, const plan::BoundQuery& query, bool ordered, Workers& workers,
+               const match::StopFlag& stop) {
   std::vector<std::pair<const graph::Adjacency*, graph::RelationId>> lists;
   std::size_t vertices = graph.base().vertices();
   for (const auto& edge : query.edges) {
@@ -32,25 +36,34 @@ Effort::Effort(const graph::DataGraph& graph, const plan::BoundQuery& query, boo
   std::vector<double> longer(vertices);
   const std::size_t edges = std::min<std::size_t>(ordered ? most_edges_down : most_edges, query.vertices() - 1);
   for (std::size_t length = 0; length < edges; ++length) {
-    std::fill(longer.begin(), longer.end(), 1);
-    for (const auto& [store, relation] : lists) {
-      for (VertexId vertex = 0; vertex < store->vertices(); ++vertex) {
-        const graph::List list = store->list(vertex, relation);
-        for (std::uint32_t i = 0; i < list.size && (!ordered || list.ids[i] < vertex); ++i)
-          longer[vertex] += walks_[list.ids[i]];
+    workers.for_each(vertices, grain, [&](unsigned, std::size_t begin, std::size_t end) {
+      if (stop.load(std::memory_order_relaxed)) return;
+      for (std::size_t v = begin; v < end; ++v) {
+        double walks = 1;
+        for (const auto& [store, relation] : lists) {
+          if (v >= store->vertices()) continue;
+          const graph::List list = store->list(static_cast<VertexId>(v), relation);
+          for (std::uint32_t i = 0; i < list.size && (!ordered || list.ids[i] < v); ++i) walks += walks_[list.ids[i]];
+        }
+        longer[v] = walks;
       }
-    }
+    });
     walks_.swap(longer);
   }
   for (double& walks : walks_) walks += by_itself;
 }
 
-double Effort::of_edges(const graph::DataGraph& graph) const {
-  double total = 0;
-  for (VertexId vertex = 0; vertex < graph.base().vertices(); ++vertex) {
-    graph.for_each_edge(vertex, false, [&](const graph::Edge& edge, Timestamp) { total += of(edge); });
-  }
-  return total;
+double Effort::of_edges(const graph::DataGraph& graph, Workers& workers, const match::StopFlag& stop) const {
+  std::vector<double> totals(workers.size());
+  workers.for_each(graph.base().vertices(), grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    if (stop.load(std::memory_order_relaxed)) return;
+    double total = 0;
+    for (std::size_t v = begin; v < end; ++v) {
+      graph.for_each_edge(static_cast<VertexId>(v), false, [&](const graph::Edge& edge, Timestamp) { total += of(edge); });
+    }
+    totals[worker] += total;
+  });
+  return std::accumulate(totals.begin(), totals.end(), 0.0);
 }
 
 }  // namespace deltamatch::engine

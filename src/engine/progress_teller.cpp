@@ -4,12 +4,6 @@
 
 namespace deltamatch::engine {
 
-namespace {
-
-constexpr std::chrono::milliseconds between_beginnings{50};
-
-}  // namespace
-
 void ProgressTeller::expect(double effort) {
   const std::scoped_lock turn(turn_);
   all_ = effort;
@@ -22,7 +16,7 @@ const std::function<void(std::size_t)>* ProgressTeller::portion(const std::vecto
   before_.assign(1, 0);
   for (const double effort : efforts) before_.push_back(before_.back() + effort);
   within_ = 0;
-  next_ = (Clock::now() + between_beginnings).time_since_epoch().count();
+  next_ = (Clock::now() + pause_).time_since_epoch().count();
   return &begins_;
 }
 
@@ -46,7 +40,7 @@ void ProgressTeller::begin(std::size_t index) {
   if (now.time_since_epoch().count() < next_.load(std::memory_order_relaxed)) return;
   const std::unique_lock turn(turn_, std::try_to_lock);
   if (!turn || index >= before_.size()) return;
-  next_ = (now + between_beginnings).time_since_epoch().count();
+  next_ = (now + pause_).time_since_epoch().count();
   within_ = std::max(within_, before_[index]);
   tell(done_ + within_, matches_);
 }

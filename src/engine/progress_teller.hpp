@@ -17,8 +17,11 @@ class ProgressTeller {
  public:
   using Tell = std::function<void(const StaticProgress&)>;
 
-  /// `tell` outlives it, and may be empty.
-  explicit ProgressTeller(const Tell& tell) : tell_(&tell), begins_([this](std::size_t index) { begin(index); }) {}
+  using Clock = std::chrono::steady_clock;
+
+  /// `tell` outlives it, and may be empty. `pause`: between two beginnings that are told.
+  explicit ProgressTeller(const Tell& tell, Clock::duration pause = std::chrono::milliseconds(50))
+      : tell_(&tell), pause_(pause), begins_([this](std::size_t index) { begin(index); }) {}
   ProgressTeller(const ProgressTeller&) = delete;
   ProgressTeller& operator=(const ProgressTeller&) = delete;
 
@@ -34,12 +37,11 @@ class ProgressTeller {
   void found(Count matches);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void begin(std::size_t index);
   void tell(double done, Count matches);  // in a turn
 
   const Tell* tell_;
+  Clock::duration pause_;
   std::function<void(std::size_t)> begins_;
   std::mutex turn_;
   double all_ = 1;

@@ -216,7 +216,7 @@ class Run {
     to_try_ = graph.edges();
     if (progress_.asked()) {
       find_effort();
-      progress_.expect(effort_->of_edges(graph));
+      progress_.expect(effort_->of_edges(graph, scene_.workers, stop_));
     }
     for (VertexId v = 0; v < graph.dictionary.capacity() && !ended(); ++v) {
       graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) {
@@ -384,7 +384,9 @@ class Run {
     progress_.expect(total);
   }
 
-  void find_effort() { effort_.emplace(scene_.graph, bound_, match::ordered(task_) && bound_.group.order() > 1); }
+  void find_effort() {
+    effort_.emplace(scene_.graph, bound_, match::ordered(task_) && bound_.group.order() > 1, scene_.workers, stop_);
+  }
 
   template <class Start>
   [[nodiscard]] const std::function<void(std::size_t)>* begins(std::span<const Start> portion) {

@@ -95,16 +95,11 @@ TEST(Progress, NeverGoesBackWithThreadsNorInListings) {
 TEST(ProgressTeller, TellsWithinPortions) {
   std::vector<double> told;
   const engine::ProgressTeller::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.fraction); };
-  engine::ProgressTeller teller(tell);
+  engine::ProgressTeller teller(tell, std::chrono::seconds(0));
   teller.expect(10);
   teller.end_portion(0);
   const auto& begins = *teller.portion({1, 3, 4});
-  begins(1);  // too soon to be told
-  EXPECT_EQ(told, std::vector<double>{0});
-  const timespec pause{0, 60'000'000};
-  nanosleep(&pause, nullptr);
   begins(2);
-  nanosleep(&pause, nullptr);
   begins(1);  // another thread's, later: the share does not go back
   teller.found(5);
   teller.end_portion(9);
@@ -114,6 +109,19 @@ TEST(ProgressTeller, TellsWithinPortions) {
   (void)teller.portion({9});
   teller.end_portion(9);
   EXPECT_EQ(told, (std::vector<double>{0, 0.4, 0.4, 0.4, 0.8, 0.8, 1}));
+}
+
+TEST(ProgressTeller, LeavesAPauseBetweenBeginnings) {
+  unsigned told = 0;
+  const engine::ProgressTeller::Tell tell = [&](const StaticProgress&) { ++told; };
+  engine::ProgressTeller teller(tell, std::chrono::hours(1));
+  teller.expect(8);
+  const auto& begins = *teller.portion({1, 3, 4});
+  begins(1);
+  begins(2);
+  EXPECT_EQ(told, 0);
+  teller.end_portion(9);
+  EXPECT_EQ(told, 1);
 }
 
 TEST(ProgressTeller, TellsAllWhereNothingIsToBeDone) {

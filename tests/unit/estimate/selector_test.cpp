@@ -162,6 +162,22 @@ TEST(Pace, AChoiceHoldsUntilMatchingHasMadeUpForIt) {
   EXPECT_TRUE(pace.due());
 }
 
+TEST(Pace, NoChoiceHoldsForEver) {
+  Pace pace(0.1);
+  for (unsigned choice = 0; choice < 2; ++choice) {
+    ASSERT_TRUE(pace.due());
+    pace.chose(1e9);
+    for (unsigned batch = 0; batch < Pace::most_batches; ++batch) {
+      ASSERT_FALSE(pace.due()) << batch;
+      pace.matched(0.5);
+    }
+  }
+  EXPECT_TRUE(pace.due());
+  pace.chose(0.1);
+  pace.matched(2);
+  EXPECT_TRUE(pace.due()) << "what no batch made up for in time is forgotten";
+}
+
 TEST(Pace, TakesNoMoreThanItsShareOverManyBatches) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> seconds(0.001, 1);
@@ -179,7 +195,7 @@ TEST(Pace, TakesNoMoreThanItsShareOverManyBatches) {
     const double took = seconds(random);
     matching += took;
     pace.matched(took);
-    ASSERT_LE(choosing, 0.1 * matching + longest);
+    ASSERT_LE(choosing, 0.1 * matching + longest) << batch;
   }
   EXPECT_GT(choosing, 0.08 * matching) << "and not much less";
 }
