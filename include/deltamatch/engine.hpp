@@ -275,8 +275,9 @@ class Engine {
   /// processed, with actual figures too.
   [[nodiscard]] std::string explain(const Query& query, const QueryOptions& options = {});
   [[nodiscard]] std::string explain(QueryId query);
-  /// How `match` counts or lists, before it filters.
-  [[nodiscard]] std::string explain(const Query& query, const StaticOptions& options);
+  /// How `match` counts or lists: with a filter that is asked for, on the candidates that it leaves, of which `filtered` is
+  /// told where it is not null; with Filter::automatic on the graph, as matching begins.
+  [[nodiscard]] std::string explain(const Query& query, const StaticOptions& options, FilterReport* filtered = nullptr);
   /// From the next batch on, whether to count what every level of every plan finds, for explain: that walks to all matches
   /// besides, so a batch takes longer.
   void analyze(bool on) noexcept;

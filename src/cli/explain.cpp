@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/filter_report.hpp"
 #include "cli/option_kinds.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
@@ -18,6 +19,7 @@ constexpr const char* examples = R"(Examples:
   deltamatch explain --query 'ring=(a)-->(b)-->(c)-->(a)'
   deltamatch explain --query config/patterns --graph start.csv
   deltamatch explain --query config/patterns --graph start.csv --whole
+  deltamatch explain --query config/patterns --graph start.csv --whole --filter refine
   deltamatch explain --query config/patterns --graph start.csv --updates log.csv --analyze)";
 
 struct Explain {
@@ -26,12 +28,16 @@ struct Explain {
   QuerySelection queries;
   bool analyze = false;
   bool whole = false;
+  WholeOptions how;
 };
 
 int explain(Explain options) {
   if (options.whole && (options.analyze || !options.stream.updates.empty())) {
     throw Error(ErrorKind::usage, "--whole", "a whole graph is matched once, without a stream",
                 "leave out --analyze and --updates");
+  }
+  if (!options.whole && options.how.given()) {
+    throw Error(ErrorKind::usage, "--induced, --filter and --count-from", "are of a whole graph's matching", "add --whole");
   }
   if (!options.analyze && !options.stream.updates.empty()) {
     throw Error(ErrorKind::usage, "--updates", "the stream is only run with --analyze", "add --analyze");
@@ -54,13 +60,14 @@ int explain(Explain options) {
   const auto ids = register_queries(engine, queries, how, report);
   session.load(report);
   if (options.analyze) session.run(report, nullptr, [](const BatchResult&, const ingest::PositionedBatch&) {});
-  StaticOptions once;
-  once.query = how;
+  const StaticOptions once = options.how.options(how);
   for (std::size_t i = 0; i < queries.size(); ++i) {
+    FilterReport filter;
     const std::string plans = options.analyze ? engine.explain(ids[i])
-                              : options.whole ? engine.explain(queries[i].query, once)
+                              : options.whole ? engine.explain(queries[i].query, once, &filter)
                                               : engine.explain(queries[i].query, how);
-    print_out(fmt::format("{}{}:\n{}", i == 0 ? "" : "\n", queries[i].query.name, plans));
+    const std::string& name = queries[i].query.name;
+    print_out(fmt::format("{}{}{}:\n{}", i == 0 ? "" : "\n", filter_text(name, filter), name, plans));
   }
   return exit_ok;
 }
@@ -77,6 +84,7 @@ void add_explain(const Command& program, Run& run) {
           "Run --updates (without it, the edges of --graph as a stream) and say of each plan what it and its levels found")
       .group("Queries");
   command.add_flag("--whole", options->whole, "The plans by which match counts in the whole graph").group("Queries");
+  add_whole_options(command, options->how);
   add_stream_options(command, options->stream);
   add_graph_options(command, options->graph, true);
   command.runs(run, [options] { return explain(*options); });

@@ -32,9 +32,7 @@ struct Match {
   GraphOptions graph;
   QuerySelection queries;
   EmitOptions emit;
-  bool induced = false;
-  Filter filter = Filter::automatic;
-  CountFrom count_from = CountFrom::automatic;
+  WholeOptions whole;
   std::optional<std::uint64_t> limit;
   Timestamp timeout = 0;
   std::uint64_t sample = 0;  ///< walks; 0: count or list
@@ -56,16 +54,16 @@ void check(const Match& options) {
   }
   if (options.sample == 0) {
     if (options.seed) throw Error(ErrorKind::usage, "--seed", "nothing is drawn", "add --sample WALKS, or leave it out");
-    if (options.count_from != CountFrom::automatic && options.lists()) {
+    if (options.whole.count_from != CountFrom::automatic && options.lists()) {
       throw Error(ErrorKind::usage, "--count-from", "matches are listed, not summed",
                   options.limit ? "leave it or --limit out" : "leave it or --emit out");
     }
     return;
   }
-  if (options.count_from != CountFrom::automatic) {
+  if (options.whole.count_from != CountFrom::automatic) {
     throw Error(ErrorKind::usage, "--count-from", "an estimate sums no counts", "leave it or --sample out");
   }
-  if (options.filter != Filter::automatic) {
+  if (options.whole.filter != Filter::automatic) {
     throw Error(ErrorKind::usage, "--filter", "an estimate takes no candidates", "leave it or --sample out");
   }
   if (options.limit || options.emit.emit != Emit::none) {
@@ -114,7 +112,7 @@ QueryMatches find_matches(Engine& engine, const NamedQuery& query, const Match& 
   if (options.sample > 0) {
     SampleOptions how;
     how.query = asked;
-    how.induced = options.induced;
+    how.induced = options.whole.induced;
     how.walks = options.sample;
     how.timeout = options.time();
     how.seed = options.seed.value_or(how.seed);
@@ -125,11 +123,7 @@ QueryMatches find_matches(Engine& engine, const NamedQuery& query, const Match& 
     how.stop = interrupted;
     found.sample = engine.sample(query.query, how);
   } else {
-    StaticOptions how;
-    how.query = asked;
-    how.induced = options.induced;
-    how.filter = options.filter;
-    how.count_from = options.count_from;
+    StaticOptions how = options.whole.options(asked);
     how.limit = options.limit;
     how.timeout = options.time();
     if (progress.enabled()) {
@@ -171,7 +165,7 @@ int match(const Match& options) {
   }
 
   engine::EdgeDemand demand;
-  for (const NamedQuery& query : queries) demand.add(query.query, options.induced);
+  for (const NamedQuery& query : queries) demand.add(query.query, options.whole.induced);
   session.load(report, &demand);
   watch_interrupts();
   Progress progress(options.graph.progress);
@@ -197,25 +191,7 @@ void add_match(const Command& program, Run& run) {
   const Command command = program.add_command("match", "Match queries against a whole graph, once", examples);
   const auto options = std::make_shared<Match>();
   add_query_options(command, options->queries).required();
-  command
-      .add_flag("--induced", options->induced,
-                "Only matches whose edges are all that join their vertices in the graph, of any label and direction")
-      .group("Queries");
-  add_choice<Filter, Filter>(command, "--filter", options->filter,
-                             "How far candidates are filtered first: by label, also by degree, also refined along query edges "
-                             "(default: auto, where it pays)",
-                             {{"auto", Filter::automatic},
-                              {"none", Filter::none},
-                              {"label", Filter::label},
-                              {"degree", Filter::degree},
-                              {"refine", Filter::refine}})
-      .group("Queries");
-  add_choice<CountFrom, CountFrom>(
-      command, "--count-from", options->count_from,
-      "What a count is summed over: each data edge as the image of a query edge, or each data vertex (default: auto, the "
-      "cheaper)",
-      {{"auto", CountFrom::automatic}, {"edges", CountFrom::edges}, {"vertices", CountFrom::vertices}})
-      .group("Queries");
+  add_whole_options(command, options->whole);
   add_number(command, "--limit", options->limit, "Stop after so many matches of a query", 1).group("Queries");
   add_duration(command, "--timeout", options->timeout, "Stop after so long on a query, e.g. 10s").group("Queries");
   add_number(command, "--sample", options->sample, "Estimate the count by so many random walks, with an interval", 1)

@@ -207,6 +207,37 @@ Option add_query_options(const Command& command, QuerySelection& options) {
   return queries;
 }
 
+StaticOptions WholeOptions::options(const QueryOptions& query) const {
+  StaticOptions made;
+  made.query = query;
+  made.induced = induced;
+  made.filter = filter;
+  made.count_from = count_from;
+  return made;
+}
+
+void add_whole_options(const Command& command, WholeOptions& options) {
+  command
+      .add_flag("--induced", options.induced,
+                "Only matches whose edges are all that join their vertices in the graph, of any label and direction")
+      .group("Queries");
+  add_choice<Filter, Filter>(command, "--filter", options.filter,
+                             "How far candidates are filtered first: by label, also by degree, also refined along query edges "
+                             "(default: auto, where it pays)",
+                             {{"auto", Filter::automatic},
+                              {"none", Filter::none},
+                              {"label", Filter::label},
+                              {"degree", Filter::degree},
+                              {"refine", Filter::refine}})
+      .group("Queries");
+  add_choice<CountFrom, CountFrom>(
+      command, "--count-from", options.count_from,
+      "What a count is summed over: each data edge as the image of a query edge, or each data vertex (default: auto, the "
+      "cheaper)",
+      {{"auto", CountFrom::automatic}, {"edges", CountFrom::edges}, {"vertices", CountFrom::vertices}})
+      .group("Queries");
+}
+
 void add_json_option(const Command& command, bool& json) {
   command.add_flag("--json", json, "Print one JSON object instead of a table").group("Output");
 }

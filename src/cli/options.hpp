@@ -57,6 +57,18 @@ struct QuerySelection {
   [[nodiscard]] QueryOptions options(bool list) const;
 };
 
+/// How a whole graph is matched.
+struct WholeOptions {
+  bool induced = false;
+  Filter filter = Filter::automatic;
+  CountFrom count_from = CountFrom::automatic;
+
+  [[nodiscard]] bool given() const noexcept {
+    return induced || filter != Filter::automatic || count_from != CountFrom::automatic;
+  }
+  [[nodiscard]] StaticOptions options(const QueryOptions& query) const;
+};
+
 enum class Emit { none, digest, matches };
 
 struct EmitOptions {
@@ -88,6 +100,7 @@ void add_conversion_options(const Command& command, GraphOptions& common, InputO
 Option add_stream_options(const Command& command, StreamOptions& options);
 /// Gives --query.
 Option add_query_options(const Command& command, QuerySelection& options);
+void add_whole_options(const Command& command, WholeOptions& options);
 void add_emit_options(const Command& command, EmitOptions& options);
 void add_json_option(const Command& command, bool& json);
 

@@ -339,11 +339,9 @@ std::string Engine::explain(const Query& query, const QueryOptions& options) {
   return plan::to_text(bound, plan::make_delta_plans(bound), {});
 }
 
-std::string Engine::explain(const Query& query, const StaticOptions& options) {
-  const plan::BoundQuery bound(query, options.query.mode, options.query.count, impl_->graph, options.induced);
+std::string Engine::explain(const Query& query, const StaticOptions& options, FilterReport* filtered) {
   if (std::string cliques = engine::explain_clique(impl_->clique_scene(), query, options); !cliques.empty()) return cliques;
-  impl_->graph.resolve_all();
-  return plan::to_text(bound, engine::plan_whole(impl_->scene(Impl::left_to_cpu(options)), bound, options), {});
+  return engine::explain_whole(impl_->scene(Impl::left_to_cpu(options)), query, options, filtered);
 }
 
 std::string Engine::explain(QueryId query) {

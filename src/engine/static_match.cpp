@@ -100,6 +100,23 @@ class Listing final : public match::RecordTaker {
   bool beyond_limit_ = false;
 };
 
+/// Counts with symmetry to break gain from another order of the vertices.
+bool order_matters(const plan::BoundQuery& query, const StaticOptions& options) {
+  return !options.query.list && !query.induced && query.mode == MatchMode::isomorphism && query.group.order() > 1;
+}
+
+bool filters_first(const StaticOptions& options) {
+  return options.filter != Filter::automatic && options.filter != Filter::none;
+}
+
+/// The matcher is open.
+void run_filter(const StaticScene& scene, const StaticOptions& options, const match::StopFlag& stop, plan::BoundQuery& query,
+                filter::Filtering& filtering) {
+  const bool renumbers = order_matters(query, options) && !scene.graph.numbered_by_degree();
+  filtering.run(query, scene.graph, options.filter, renumbers ? filter::Numbering::by_degree : filter::Numbering::of_graph,
+                scene.workers, stop, scene.matcher.candidate_steps());
+}
+
 class Run {
  public:
   Run(const StaticScene& scene, const Query& query, const StaticOptions& options, MatchSink* sink)
@@ -112,7 +129,7 @@ class Run {
         portion_(std::max(least_portion, scene.matcher.appetite())),
         patient_least_(std::max(least_portion, scene.matcher.appetite() / patient_share)) {
     scene.graph.resolve_all();
-    if (options.filter != Filter::automatic && options.filter != Filter::none) {
+    if (filters_first(options)) {
       scene.matcher.open(scene.graph);
       run_filter();
     }
@@ -163,22 +180,12 @@ class Run {
     portion_ = patient_least_;
   }
 
-  void run_filter() {
-    filtering_.run(bound_, scene_.graph, options_.filter, numbering(), scene_.workers, stop_, scene_.matcher.candidate_steps());
-  }
-
-  /// Counts with symmetry to break gain from another order of the vertices.
-  [[nodiscard]] bool order_matters() const {
-    return !options_.query.list && !bound_.induced && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
-  }
-  [[nodiscard]] filter::Numbering numbering() const {
-    return order_matters() && !scene_.graph.numbered_by_degree() ? filter::Numbering::by_degree : filter::Numbering::of_graph;
-  }
+  void run_filter() { engine::run_filter(scene_, options_, stop_, bound_, filtering_); }
 
   /// The whole graph's vertices, once, where counting is expected to take several times as long as that.
   void number_by_degree() {
     graph::DataGraph& graph = scene_.graph;
-    if (!scene_.may_renumber || !order_matters() || reads_candidates() || graph.numbered_by_degree()) return;
+    if (!scene_.may_renumber || !order_matters(bound_, options_) || reads_candidates() || graph.numbered_by_degree()) return;
     const double entries = 2 * static_cast<double>(graph.edges());
     if (expected_work(plans_) <= renumbering_cost * entries || stop_.load()) return;
     if (options_.timeout && std::chrono::duration<double>(*options_.timeout).count() < slowest_renumbering * entries) return;
@@ -436,6 +443,20 @@ plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& qu
   plan::QueryPlans plans = plan::make_static_plans(query, {anchor, !walks, options.query.list, options.count_from});
   if (plans.rooted && !scene.matcher.takes_root(*plans.rooted, scene.graph.resolved())) plans.rooted.reset();
   return plans;
+}
+
+std::string explain_whole(const StaticScene& scene, const Query& query, const StaticOptions& options, FilterReport* filtered) {
+  filter::Filtering filtering;
+  plan::BoundQuery bound(query, options.query.mode, options.query.count, scene.graph, options.induced);
+  scene.graph.resolve_all();
+  if (filters_first(options)) {
+    scene.matcher.open(scene.graph);
+    const match::StopFlag stop = false;
+    run_filter(scene, options, stop, bound, filtering);
+  }
+  std::string text = plan::to_text(bound, plan_whole(scene, bound, options), {});
+  if (filtered != nullptr) *filtered = filtering.take_report();
+  return text;
 }
 
 StaticResult match_whole(const StaticScene& scene, const Query& query, const StaticOptions& options, MatchSink* sink) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "base/parallel.hpp"
 #include "deltamatch/engine.hpp"
@@ -27,6 +28,10 @@ struct StaticScene {
 /// See Engine::match.
 [[nodiscard]] StaticResult match_whole(const StaticScene& scene, const Query& query, const StaticOptions& options,
                                        MatchSink* sink);
+
+/// See Engine::explain.
+[[nodiscard]] std::string explain_whole(const StaticScene& scene, const Query& query, const StaticOptions& options,
+                                        FilterReport* filtered);
 
 /// See Engine::sample.
 [[nodiscard]] SampleResult sample_whole(const StaticScene& scene, const Query& query, const SampleOptions& options);

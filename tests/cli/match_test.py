@@ -110,6 +110,20 @@ class Match(harness.CliTest):
         self.assertEqual(sorted(row["query"] for row in rows if "id" in row), ["triangle", "wedge", "wedge"])
         self.assertEqual([row for row in rows if "id" not in row], [{"v": 1, "query": "wedge", "partial": "limit", "matches": 2}])
 
+    def test_what_a_filter_leaves_is_explained(self):
+        self.write("graph.txt", "".join(f"{i} {j}\n" for i in range(8) for j in range(i)) + "".join(f"{i} {i + 20}\n" for i in range(8)))
+        args = ["--graph", "graph.txt", "--undirected", "--query", "diamond=(a)--(b)--(c)--(d)--(a), (a)--(c)"]
+        told = self.ok("explain", "--whole", *args, "--filter", "refine").out
+        self.assertRegex(told, r"\Afilter   diamond: .*, matched on lists of 56 entries, ")
+        self.assertRegex(told, r"\n  label  64 candidates: 16 16 16 16 \(.*\n  degree 32 candidates: 8 8 8 8 \(")
+        self.assertIn("\ndiamond:\n", told)
+        self.assertNotIn("filter", self.ok("explain", "--whole", *args).out, "matching begins on the graph")
+        plain = self.ok("explain", "--whole", *args, "--filter", "none").out
+        self.assertNotIn("filter", plain)
+        self.assertNotEqual(told[told.index("diamond:\n"):], plain, "estimates are of the lists that are left")
+        self.assertNotEqual(self.ok("explain", "--whole", *args, "--filter", "none", "--count-from", "edges").out,
+                            self.ok("explain", "--whole", *args, "--filter", "none", "--count-from", "vertices").out)
+
     def test_counts_from_edges_are_those_from_vertices(self):
         house = "house=(a)--(b)--(c)--(d)--(a)--(e)--(b)"
         self.write("clique.txt", "".join(f"{i} {j}\n" for i in range(12) for j in range(i)))
@@ -118,6 +132,8 @@ class Match(harness.CliTest):
         self.assertEqual(counts, [math.perm(12, 5) // 2] * 3)
         self.assertIn("\nroot ", self.ok("explain", "--whole", "--graph", "big.txt", *args[2:]).out)
         self.fails(2, "explain", "--whole", *args, "--analyze", says="--whole")
+        for option in (["--induced"], ["--filter", "none"], ["--count-from", "edges"]):
+            self.fails(2, "explain", *args, *option, says="add --whole")
         self.fails(2, "match", *args, "--count-from", "triangles", says="--count-from")
         way = ["--count-from", "vertices"]
         self.fails(2, "match", *args, *way, "--limit", 3, says="--count-from: matches are listed, not summed; leave it or --limit out")
