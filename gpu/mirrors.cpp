@@ -191,9 +191,9 @@ void Mirrors::close_devices() noexcept {
 }
 
 // Whether a choice cannot wait until matching has made up for the last: where walks are given or all is forgotten, every batch
-// has its own; and what was chosen is of little use where it is for other queries, or most of it is gone.
+// has its own; and what was chosen is of little use where it is for other queries.
 bool Mirrors::must_choose(std::span<const match::QueryTask> tasks) const {
-  if (!follows_time(options_) || options_.testing.forgets || reads_ != hot_for_ || held() < chosen_vertices_ / 2) return true;
+  if (!follows_time(options_) || options_.testing.forgets || reads_ != hot_for_) return true;
   return !std::ranges::all_of(
       tasks, [&](const match::QueryTask& task) { return std::ranges::binary_search(chosen_queries_, task.query); });
 }
@@ -208,8 +208,9 @@ void Mirrors::estimate(const graph::DataGraph& graph, std::span<const match::Pas
                        std::span<const match::QueryTask> tasks, const match::Programs& programs) {
   estimated_ = nullptr;
   if (policy_ != CachePolicy::random_walk) return;
-  if (held() < chosen_vertices_ / 2) selector_ = estimate::Selector(*workers_);  // what it knows of is not there
-  if (must_choose(tasks)) pace_.restart();
+  const bool lost = held() < chosen_vertices_ / 2;
+  if (lost) selector_ = estimate::Selector(*workers_);  // what it knows of is not there
+  if (lost || must_choose(tasks)) pace_.restart();
   if (!pace_.due()) return;
   const Range range("estimate");
   const auto start = Clock::now();

@@ -14,8 +14,8 @@ namespace deltamatch::engine {
 
 /// The work that anchors and roots are taken to lead to, in no unit: matching walks from them along lists, so as many walks of
 /// a few edges as begin there, through the lists that the query reads; with order constraints to lesser vertices only. 8 bytes
-/// for each vertex; made in three times the length of all lists at most, on all
-/// threads, and of no use where `stop` is set meanwhile: that ends it soon.
+/// for each vertex; made in three times the length of all lists at most, on all threads, and of no use where `stop` is set
+/// meanwhile: that ends it soon.
 class Effort {
  public:
   /// The readings are resolved. `ordered`: matches keep order constraints.

@@ -105,16 +105,20 @@ bool order_matters(const plan::BoundQuery& query, const StaticOptions& options) 
   return !options.query.list && !query.induced && query.mode == MatchMode::isomorphism && query.group.order() > 1;
 }
 
-bool filters_first(const StaticOptions& options) {
-  return options.filter != Filter::automatic && options.filter != Filter::none;
-}
-
 /// The matcher is open.
 void run_filter(const StaticScene& scene, const StaticOptions& options, const match::StopFlag& stop, plan::BoundQuery& query,
                 filter::Filtering& filtering) {
   const bool renumbers = order_matters(query, options) && !scene.graph.numbered_by_degree();
   filtering.run(query, scene.graph, options.filter, renumbers ? filter::Numbering::by_degree : filter::Numbering::of_graph,
                 scene.workers, stop, scene.matcher.candidate_steps());
+}
+
+/// Where a filter is asked for.
+void filter_first(const StaticScene& scene, const StaticOptions& options, const match::StopFlag& stop, plan::BoundQuery& query,
+                  filter::Filtering& filtering) {
+  if (options.filter == Filter::automatic || options.filter == Filter::none) return;
+  scene.matcher.open(scene.graph);
+  run_filter(scene, options, stop, query, filtering);
 }
 
 class Run {
@@ -129,10 +133,7 @@ class Run {
         portion_(std::max(least_portion, scene.matcher.appetite())),
         patient_least_(std::max(least_portion, scene.matcher.appetite() / patient_share)) {
     scene.graph.resolve_all();
-    if (filters_first(options)) {
-      scene.matcher.open(scene.graph);
-      run_filter();
-    }
+    filter_first(scene, options, stop_, bound_, filtering_);
     follow(plan_whole(scene_, bound_, options_));
     number_by_degree();
     if (options.filter == Filter::automatic) begin_unfiltered();
@@ -179,8 +180,6 @@ class Run {
     patient_portion_ = lost_share * patience;
     portion_ = patient_least_;
   }
-
-  void run_filter() { engine::run_filter(scene_, options_, stop_, bound_, filtering_); }
 
   /// The whole graph's vertices, once, where counting is expected to take several times as long as that.
   void number_by_degree() {
@@ -356,7 +355,7 @@ class Run {
   /// as other plans may be cheaper now.
   void filter_late() {
     const double without = expected_work(plans_);  // of the lists that they read so far
-    run_filter();
+    run_filter(scene_, options_, stop_, bound_, filtering_);
     if (filtering_.no_match() || !reads_candidates()) return;
     const bool divided = !listing_ && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
     const bool again = divided || plans_.rooted;
@@ -449,11 +448,8 @@ std::string explain_whole(const StaticScene& scene, const Query& query, const St
   filter::Filtering filtering;
   plan::BoundQuery bound(query, options.query.mode, options.query.count, scene.graph, options.induced);
   scene.graph.resolve_all();
-  if (filters_first(options)) {
-    scene.matcher.open(scene.graph);
-    const match::StopFlag stop = false;
-    run_filter(scene, options, stop, bound, filtering);
-  }
+  const match::StopFlag stop = false;
+  filter_first(scene, options, stop, bound, filtering);
   std::string text = plan::to_text(bound, plan_whole(scene, bound, options), {});
   if (filtered != nullptr) *filtered = filtering.take_report();
   return text;

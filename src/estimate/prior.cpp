@@ -12,7 +12,7 @@ namespace {
 // Shape of the gamma distribution of a list's look-ups around what its length makes expect. (Measured on a graph of 31 M edges:
 // 0.03 trusts single findings so much that matching takes half as long again; from 0.3 on it makes little difference.)
 constexpr double prior_shape = 1;
-// Batches after which the longest lists are looked for anew.
+// Calls after which the longest lists are looked for anew: one for each choice, so batches at least.
 constexpr unsigned renewal = 64;
 // Vertices that a thread sums up at a time.
 constexpr std::size_t sum_grain = 4096;

@@ -71,7 +71,7 @@ class Sets(StreamTest):
     def expected(self):
         """{(query, whether induced): embeddings}, of the queries that the counter reaches in its time."""
         self.assertTrue(os.access(COUNTER, os.X_OK), "DELTAMATCH_COUNTER does not name the built counter")
-        done = subprocess.run([COUNTER, "g.graph", "q", str(SECONDS), str(QUERY_SECONDS)], capture_output=True, cwd=self.dir, timeout=1000,
+        done = subprocess.run([COUNTER, "g.graph", "q", str(SECONDS), str(QUERY_SECONDS)], capture_output=True, cwd=self.dir, timeout=500,
                               check=False, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         counts = {}
@@ -109,7 +109,7 @@ class Sets(StreamTest):
 
     def counts(self, induced):
         outcome = self.run_program("match", "--graph", "g.graph", "--query", "q", "--count", "embeddings", "--timeout", PROGRAM_TIME,
-                                   "--threads", "1", "--json", *(["--induced"] if induced else []), timeout=800)
+                                   "--threads", "1", "--json", *(["--induced"] if induced else []), timeout=400)
         self.assertIn(outcome.code, (0, 1), outcome.err[-500:])
         return json.loads(outcome.out)["queries"]
 
