@@ -237,11 +237,11 @@ void check(const std::vector<std::string>& policies) {
   }
 }
 
-int run(const BenchOptions& options, const std::vector<std::string>& budgets, unsigned every, Report& report) {
+int run(const BenchOptions& options, std::size_t size, const std::vector<std::string>& budgets, unsigned every,
+        Report& report) {
   check(options.policies);
   Workers workers(options.threads);
   Graph graph = make_graph(options, workers);
-  const std::size_t size = options.batch.front();
   const std::size_t count = options.batches + options.warmup;
   const std::vector<Change> changes = draw_changes(graph, size * count, options.seed);
   report.line({{"kind", "graph"}, {"graph", graph.name}, {"edges", graph.edges.size()}, {"threads", workers.size()}});
@@ -275,13 +275,16 @@ int main(int argc, char** argv) {
   options.policies = {"degree", "random-walk"};
   std::vector<std::string> budgets{"64M"};
   unsigned every = 1;
-  bench::add_options(app, options);
+  std::size_t batch = 4096;
+  bench::add_stream_options(app, options);
+  app.add_option("--policies", options.policies, "degree, k-hop, random-walk, truth")->delimiter(',');
+  app.add_option("--batch", batch, "Updates in a batch")->check(CLI::PositiveNumber);
   app.add_option("--budgets", budgets, "Sizes of caches")->delimiter(',');
   app.add_option("--every", every, "A choice holds for so many batches")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   try {
     bench::Report report(options.out);
-    return bench::run(options, budgets, every, report);
+    return bench::run(options, batch, budgets, every, report);
   } catch (const std::exception& error) {
     std::cerr << "bench_caching: " << error.what() << '\n';
     return 1;

@@ -90,7 +90,7 @@ GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, s
                       .forgets = options.fresh}};
 }
 
-void add_options(CLI::App& app, BenchOptions& options) {
+void add_stream_options(CLI::App& app, BenchOptions& options) {
   app.add_option("--graph", options.graph, "What to make")->check(CLI::IsMember({"rmat", "ldbc", "grid"}));
   app.add_option("--scale", options.scale, "rmat: 2^scale vertices");
   app.add_option("--edges", options.edges, "rmat, ldbc: edges drawn; repetitions are dropped");
@@ -99,9 +99,19 @@ void add_options(CLI::App& app, BenchOptions& options) {
   app.add_option("--exponent", options.exponent, "ldbc: of the degree distribution");
   app.add_option("--local", options.local, "ldbc: share of edges within communities");
   app.add_flag("--directed,!--undirected", options.directed, "Edges have a direction");
-  app.add_option("--labels", options.labels, "Vertex labels 0, 1, ...; 0: none")->check(CLI::Range(0, 256));
   app.add_option("--queries", options.queries, "Query files or folders of them")->delimiter(',')->required();
   app.add_flag("--together", options.together, "All queries of a folder stand at once");
+  app.add_option("--batches", options.batches, "Batches that are measured")->check(CLI::PositiveNumber);
+  app.add_option("--warmup", options.warmup, "Batches before those");
+  app.add_option("--walks", options.walks, "Random walks for each batch");
+  app.add_option("--threads", options.threads, "Threads; 0: as many as there are cores");
+  app.add_option("--seed", options.seed, "Of graph, labels and stream");
+  app.add_option("--out", options.out, "Appends the JSON lines to this file, too");
+}
+
+void add_options(CLI::App& app, BenchOptions& options) {
+  add_stream_options(app, options);
+  app.add_option("--labels", options.labels, "Vertex labels 0, 1, ...; 0: none")->check(CLI::Range(0, 256));
   app.add_flag("--whole", options.whole, "Count the whole graph once, without a stream");
   app.add_option("--parts", options.parts,
                  "Whole graphs: caches hold one of so many parts of the lists; several: one run for each")
@@ -113,10 +123,7 @@ void add_options(CLI::App& app, BenchOptions& options) {
   app.add_option("--batch", options.batch, "Updates in a batch; several: one run for each")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
-  app.add_option("--batches", options.batches, "Batches that are measured")->check(CLI::PositiveNumber);
-  app.add_option("--warmup", options.warmup, "Batches before those");
   app.add_option("--memory", options.memory, "Device memory for the lists of each caching policy, e.g. 512M");
-  app.add_option("--walks", options.walks, "Random walks for each batch");
   app.add_option("--walk-count", options.walk_count, "How walks are drawn and counted")
       ->check(CLI::IsMember({"even", "fixed", "paper", "formula"}));
   app.add_option("--idle-share", options.idle_share, "Share of the warps that must be idle before work is shared with them");
@@ -128,12 +135,9 @@ void add_options(CLI::App& app, BenchOptions& options) {
   app.add_flag("--fresh", options.fresh, "Forget the cache before every batch, to see what lists that stay there save");
   app.add_flag("--ahead", options.ahead,
                "Look the ids of the next batch up while this one is matched, which takes a core from policies on the CPU");
-  app.add_option("--threads", options.threads, "Threads; 0: as many as there are cores");
-  app.add_option("--seed", options.seed, "Of graph, labels and stream");
   app.add_option("--patience", options.patience, "Seconds for a batch under one policy, which is then stopped");
   app.add_option("--limit", options.limit, "Seconds after which no further batch is begun");
   app.add_option("--corrupt", options.corrupt, "Adds one to this policy's counts, to see that it is noticed");
-  app.add_option("--out", options.out, "Appends the JSON lines to this file, too");
 }
 
 }  // namespace deltamatch::bench

@@ -50,6 +50,9 @@ struct BenchOptions {
   std::string out;
 };
 
+/// What a graph, a stream over it, its queries and their walks are told by.
+void add_stream_options(CLI::App& app, BenchOptions& options);
+/// These and all others of gpu_bench.
 void add_options(CLI::App& app, BenchOptions& options);
 
 /// "512M" and the like. Throws std::invalid_argument.

@@ -58,6 +58,11 @@ step() {
   if [ $status = 0 ]; then return 0; fi
   failed+=("$name")
   undone+="$name "
+  # A build that goes on after an error says what it was far above its end.
+  if grep -qE 'error:' "$logs/$name.log"; then
+    printf -- '--- errors in %s:\n' "$logs/$name.log"
+    grep -nE 'error:' "$logs/$name.log" | head -n 20 | cut -c1-300 | sed 's/^/    /'
+  fi
   printf -- '--- the end of %s:\n' "$logs/$name.log"
   tail -n 60 "$logs/$name.log" | sed 's/^/    /'
   if [ $keep_going = no ]; then finish; fi

@@ -9,6 +9,7 @@
 #include "deltamatch/query.hpp"
 #include "dump.hpp"
 #include "estimate/selection.hpp"
+#include "estimate/selector.hpp"
 #include "filter/filtering.hpp"
 #include "gpu/check.hpp"
 #include "host_ops.hpp"
