@@ -21,7 +21,7 @@ std::uint64_t BlockShape::words() const noexcept {
   return (words + DeviceArena::granule - 1) / DeviceArena::granule * DeviceArena::granule;
 }
 
-CachePlan::CachePlan(std::uint64_t pool_words) : arena_(pool_words), slots_(1) {}
+CachePlan::CachePlan(std::uint64_t pool_words, Blocks blocks) : arena_(pool_words), blocks_(blocks), slots_(1) {}
 
 void CachePlan::reserve_vertices(std::uint32_t store, std::size_t count) {
   if (count > slot_of_[store].size()) slot_of_[store].resize(count);
@@ -34,7 +34,7 @@ CacheSlot* CachePlan::place(HotVertex vertex, const BlockShape& shape) {
     free_slots_.reserve(slots_.capacity());  // so that dropping cannot fail
     free_slots_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
   }
-  const std::uint64_t words = shape.words();
+  const std::uint64_t words = words_of(shape);
   const DeviceArena::Id block = words == 0 ? DeviceArena::none : arena_.allocate(words);
   if (words != 0 && block == DeviceArena::none) return nullptr;
   const std::uint32_t slot = free_slots_.back();
@@ -63,21 +63,26 @@ void CachePlan::drop_store(std::uint32_t store) noexcept {
 }
 
 bool CachePlan::replace(HotVertex vertex, const BlockShape& shape) {
-  const std::uint32_t old = slot_of_[vertex.store][vertex.vertex];
-  if (old == 0) return place(vertex, shape) != nullptr;
-  const std::uint64_t words = shape.words();
+  const std::uint64_t words = words_of(shape);
   const DeviceArena::Id block = words == 0 ? DeviceArena::none : arena_.allocate(words);
-  CacheSlot& slot = slots_[old];
-  if (slot.block != DeviceArena::none) replaced_.push_back(slot.block);
-  slot.block = block;
   if (words != 0 && block == DeviceArena::none) {
     drop(vertex);
     return false;
   }
+  CacheSlot& slot = slots_[slot_of_[vertex.store][vertex.vertex]];
+  if (slot.block != DeviceArena::none) replaced_.push_back(slot.block);
+  slot.block = block;
   slot.offset = words == 0 ? 0 : arena_.offset(block);
   lists_ += shape.slices;
   lists_ -= slot.shape.slices;
   slot.shape = shape;
+  return true;
+}
+
+bool CachePlan::add(HotVertex vertex, const BlockShape& shape) {
+  const CacheSlot* placed = place(vertex, shape);
+  if (placed == nullptr) return false;
+  if (selections_ > 1) wishes_.push_back({slot_of_[vertex.store][vertex.vertex], selections_});
   return true;
 }
 
@@ -128,6 +133,7 @@ bool CachePlan::evict_one(Selection& selection) {
 void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShape> shapes, Selection& selection) {
   selection.moved.clear();
   selection.evicted.clear();
+  selection.unplaced.clear();
   selection.kept = 0;
   forget_wishes();
   ++selections_;
@@ -137,7 +143,7 @@ void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShap
   for (std::size_t i = 0; i < hot.size(); ++i) {
     if (i + 2 * ahead < hot.size()) prefetch(hot[i + 2 * ahead]);
     if (i + ahead < hot.size()) prefetch_slot(hot[i + ahead]);
-    const std::uint64_t words = shapes[i].words();
+    const std::uint64_t words = words_of(shapes[i]);
     if (words > left) continue;
     left -= words;
     const std::uint32_t slot = slot_of_[hot[i].store][hot[i].vertex];
@@ -149,11 +155,15 @@ void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShap
     wishes_.push_back({slot, selections_});
     ++selection.kept;
   }
+  longest_first(moving_, [&](std::uint32_t i) { return shapes[i].words(); });
   for (const std::uint32_t i : moving_) {
     if (find(hot[i]) != nullptr) continue;  // it stands there twice
     const CacheSlot* placed = place(hot[i], shapes[i]);
     while (placed == nullptr && evict_one(selection)) placed = place(hot[i], shapes[i]);
-    if (placed == nullptr) continue;
+    if (placed == nullptr) {
+      selection.unplaced.push_back(hot[i]);
+      continue;
+    }
     wishes_.push_back({slot_of_[hot[i].store][hot[i].vertex], selections_});
     selection.moved.push_back(*placed);
   }

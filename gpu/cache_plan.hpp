@@ -4,7 +4,9 @@
 // stays as long as nothing needs the room, least recently wanted first to go.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -42,14 +44,25 @@ struct CacheSlot {
   std::uint32_t wanted = 0;                   ///< the last selection that wanted it; 0: the slot is free
 };
 
+/// Puts those of long blocks first, the longest in front: they do not find room everywhere, and leave room for others.
+template <class WordsAt>
+void longest_first(std::vector<std::uint32_t>& order, const WordsAt& words_at) {
+  constexpr std::uint64_t long_words = 1024;
+  const auto rest = std::ranges::partition(order, [&](std::uint32_t i) { return words_at(i) >= long_words; });
+  std::ranges::sort(order.begin(), rest.begin(), std::greater(), words_at);
+}
+
 class CachePlan {
  public:
-  explicit CachePlan(std::uint64_t pool_words = 0);
+  /// Whether blocks take what they need, or have room to grow in.
+  enum class Blocks : std::uint8_t { exact, rounded };
+  explicit CachePlan(std::uint64_t pool_words = 0, Blocks blocks = Blocks::rounded);
 
   /// What a selection came to.
   struct Selection {
-    std::vector<CacheSlot> moved;    ///< have a new place, which must be filled
-    std::vector<HotVertex> evicted;  ///< have none any more
+    std::vector<CacheSlot> moved;     ///< have a new place, which must be filled
+    std::vector<HotVertex> evicted;   ///< have none any more
+    std::vector<HotVertex> unplaced;  ///< would have one where gaps were larger
     std::uint64_t kept = 0;
   };
 
@@ -70,9 +83,18 @@ class CachePlan {
   /// are passed over.
   void select(std::span<const HotVertex> hot, std::span<const BlockShape> shapes, Selection& selection);
 
-  /// Gives a vertex a place, a new one where it had one; what it had stays untouched until release_replaced. False where there
-  /// is no room; the vertex is then not cached. Only what was selected once gives room to others.
+  /// Words of the pool that a block of this shape takes.
+  [[nodiscard]] std::uint64_t words_of(const BlockShape& shape) const noexcept {
+    return blocks_ == Blocks::exact ? shape.words() : DeviceArena::rounded(shape.words());
+  }
+  [[nodiscard]] bool has_room(const BlockShape& shape) const noexcept {
+    return shape.entries == 0 || arena_.has_room(words_of(shape));
+  }
+  /// Gives a vertex another place than it has, which stays untouched until release_replaced. False where there is no room; the
+  /// vertex is then not cached, and what it had is free.
   bool replace(HotVertex vertex, const BlockShape& shape);
+  /// Gives a vertex a place that has none, as if the last selection had wanted it. False where there is no room.
+  bool add(HotVertex vertex, const BlockShape& shape);
   void release_replaced() noexcept;
   /// The vertex leaves the cache, if it is there.
   void drop(HotVertex vertex) noexcept;
@@ -107,6 +129,7 @@ class CachePlan {
   bool evict_one(Selection& selection);
 
   DeviceArena arena_;
+  Blocks blocks_;
   std::vector<CacheSlot> slots_;  // [0] is nobody's
   std::vector<std::uint32_t> free_slots_;
   std::vector<std::uint32_t> slot_of_[stores];  // by vertex; 0: not cached

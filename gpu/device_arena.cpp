@@ -17,6 +17,12 @@ DeviceArena::Class DeviceArena::class_of(std::uint64_t size) noexcept {
   return {log - fine_log + 1, static_cast<unsigned>(size >> (log - fine_log)) - fine};
 }
 
+std::uint64_t DeviceArena::rounded(std::uint64_t words) noexcept {
+  const std::uint64_t size = (words + granule - 1) / granule;
+  const std::uint64_t step = size < fine ? 1 : std::uint64_t{1} << (std::bit_width(size) - 1 - fine_log);
+  return (size + step - 1) / step * step * granule;
+}
+
 // A gap of a class whose every gap is large enough, or none.
 DeviceArena::Id DeviceArena::find_larger(std::uint64_t size) const noexcept {
   if (size >= fine) size += (std::uint64_t{1} << (std::bit_width(size) - 1 - fine_log)) - 1;  // the next class unless exact

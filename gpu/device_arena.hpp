@@ -18,6 +18,9 @@ class DeviceArena {
 
   explicit DeviceArena(std::uint64_t words = 0);
 
+  /// The least size of a class that holds so many words: up to a sixteenth more. Where all blocks have such sizes, one that
+  /// grows mostly keeps its size, and what another leaves suits it.
+  [[nodiscard]] static std::uint64_t rounded(std::uint64_t words) noexcept;
   /// A place for `words` words, at least 1; none where no gap is large enough. Throws std::bad_alloc.
   [[nodiscard]] Id allocate(std::uint64_t words);
   void free(Id block) noexcept;
@@ -27,6 +30,7 @@ class DeviceArena {
     if (nodes_[block].before != none) __builtin_prefetch(&nodes_[nodes_[block].before]);
     if (nodes_[block].after != none) __builtin_prefetch(&nodes_[nodes_[block].after]);
   }
+  [[nodiscard]] bool has_room(std::uint64_t words) const noexcept { return find((words + granule - 1) / granule) != none; }
   /// In words.
   [[nodiscard]] std::uint64_t offset(Id block) const noexcept { return nodes_[block].offset * granule; }
   [[nodiscard]] std::uint64_t words() const noexcept { return words_; }

@@ -102,6 +102,13 @@ void DeviceGraph::Impl::look_up_shapes(std::span<const HotVertex> vertices) {
   });
 }
 
+// Sets `order` to the positions of `hot`.
+void DeviceGraph::Impl::order_longest_first() {
+  order.resize(hot.size());
+  std::iota(order.begin(), order.end(), 0);
+  longest_first(order, [&](std::uint32_t i) { return shapes[i].words(); });
+}
+
 // Fills the places of these vertices.
 void DeviceGraph::Impl::send_blocks(std::span<const CacheSlot> slots) {
   counts.moved += slots.size();
@@ -167,6 +174,8 @@ void DeviceGraph::Impl::select(std::span<const HotVertex> wanted) {
   send_blocks(selection.moved);
   for (const CacheSlot& slot : selection.moved) mirrors[slot.owner.store].dirty.push_back(slot.owner.vertex);
   for (const HotVertex vertex : selection.evicted) mirrors[vertex.store].dirty.push_back(vertex.vertex);
+  for (Mirror& mirror : mirrors) mirror.fill.clear();
+  for (const HotVertex vertex : selection.unplaced) mirrors[vertex.store].fill.push_back(vertex.vertex);
   for (unsigned s = 0; s < stores; ++s) send_rows(mirrors[s], s);
   counts.kept += selection.kept;
   counts.evicted += selection.evicted.size();
@@ -210,11 +219,33 @@ bool DeviceGraph::Impl::fill_some(std::span<const HotVertex> vertices) {
   selection.moved.clear();
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     if (shapes[i].entries == 0 || plan.find(vertices[i]) != nullptr) continue;
-    if (!plan.replace(vertices[i], shapes[i])) return false;
+    if (!plan.add(vertices[i], shapes[i])) return false;
     selection.moved.push_back(*plan.find(vertices[i]));
   }
   send_blocks(selection.moved);
   return true;
+}
+
+// Gives places to vertices that the last selection wanted and that have none, the longest first.
+void DeviceGraph::Impl::regain(unsigned s) {
+  Mirror& mirror = mirrors[s];
+  if (mirror.fill.empty()) return;
+  hot.clear();
+  for (const VertexId vertex : mirror.fill) hot.push_back({vertex, s});
+  look_up_shapes(hot);
+  order_longest_first();
+  mirror.fill.clear();
+  selection.moved.clear();
+  for (const std::uint32_t i : order) {
+    if (shapes[i].entries == 0 || plan.find(hot[i]) != nullptr) continue;
+    if (!plan.add(hot[i], shapes[i])) {
+      mirror.fill.push_back(hot[i].vertex);
+      continue;
+    }
+    selection.moved.push_back(*plan.find(hot[i]));
+    mirror.dirty.push_back(hot[i].vertex);
+  }
+  send_blocks(selection.moved);
 }
 
 // What packing takes of the vertices that have changed, or of all.
@@ -226,7 +257,7 @@ void DeviceGraph::Impl::size_up(Mirror& mirror, std::span<const VertexId> change
     for (std::size_t i = begin; i < end; ++i) {
       if (i + 8 < end) mirror.store->prefetch(vertex_at(i + 8));
       if (i + 4 < end) mirror.store->prefetch_block(vertex_at(i + 4));
-      const std::uint64_t words = shape_of(mirror, vertex_at(i)).words();
+      const std::uint64_t words = plan.words_of(shape_of(mirror, vertex_at(i)));
       // A vertex that has changed in several batches stands there as often.
       std::atomic_ref(mirror.granules[vertex_at(i)])
           .store(static_cast<std::uint32_t>(words / DeviceArena::granule), std::memory_order_relaxed);
@@ -273,7 +304,7 @@ void DeviceGraph::Impl::renew_pool() {
     }
     has_pool = true;
   }
-  plan = CachePlan(pool.bytes() / sizeof(std::uint32_t));
+  plan = CachePlan(pool.bytes() / sizeof(std::uint32_t), CachePlan::Blocks::exact);
   for (unsigned s = 0; s < stores; ++s) {
     Mirror& mirror = mirrors[s];
     mirror.fill_all = true;

@@ -109,6 +109,9 @@ void DeviceGraph::Impl::begin(const graph::DataGraph& graph, std::span<const gra
   if (options.storage == Storage::cached) make_pool();
   for (unsigned s = 0; s < stores; ++s) merge(s);
   if (resident()) make_resident();
+  if (options.storage == Storage::cached) {
+    for (unsigned s = 0; s < stores; ++s) regain(s);
+  }
   send_batch(graph, resolved);
   for (unsigned s = 0; s < stores; ++s) {
     mirrors[s].fill_all = false;
@@ -140,7 +143,7 @@ void DeviceGraph::Impl::follow(unsigned s, const Adjacency* store, const Relatio
   Mirror& mirror = mirrors[s];
   mirror.dirty.clear();
   mirror.merge.clear();
-  mirror.fill.clear();
+  if (resident()) mirror.fill.clear();
   mirror.store = store;
   const Adjacency::Mark now = store == nullptr ? Adjacency::Mark{} : store->mark();
   if (now.store != mirror.mark.store) {
@@ -178,7 +181,7 @@ void DeviceGraph::Impl::follow_changes(Mirror& mirror, unsigned s, std::span<con
       mirror.merge.push_back(i);
     } else {
       plan.drop(vertex);
-      if (resident()) mirror.fill.push_back(vertex.vertex);
+      mirror.fill.push_back(vertex.vertex);
     }
   }
 }
@@ -188,7 +191,10 @@ void DeviceGraph::Impl::forget_outdated(Mirror& mirror, unsigned s) {
   plan.for_each(s, [&](const CacheSlot& slot) {
     if (mirror.store->version(slot.owner.vertex) != slot.shape.version) hot.push_back(slot.owner);
   });
-  for (const HotVertex vertex : hot) plan.drop(vertex);
+  for (const HotVertex vertex : hot) {
+    plan.drop(vertex);
+    if (!resident()) mirror.fill.push_back(vertex.vertex);
+  }
   mirror.valid_rows = 0;
   mirror.fill_all = true;
 }
@@ -211,21 +217,33 @@ void DeviceGraph::Impl::merge(unsigned s) {
   std::vector<MergeRow> rows;
   std::vector<MergePiece> pieces;
   std::vector<VertexId> vertices;
+  std::vector<CacheSlot> anew;
   std::size_t bytes = 0;
   std::uint32_t directory = 0;
-  for (std::size_t k = 0; k < hot.size(); ++k) {
-    if (k + 16 < hot.size()) plan.prefetch(hot[k + 16]);
-    if (k + 8 < hot.size()) plan.prefetch_slot(hot[k + 8]);
+  order_longest_first();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i + 16 < order.size()) plan.prefetch(hot[order[i + 16]]);
+    if (i + 8 < order.size()) plan.prefetch_slot(hot[order[i + 8]]);
+    const std::uint32_t k = order[i];
     if (!mirror.touched(mirror.merge[k])) continue;
     const BlockShape& shape = shapes[k];
     if (resident() && shape.entries == 0) {
       plan.drop(hot[k]);
       continue;
     }
+    if (!rows.empty() && !plan.has_room(shape)) {  // there may be where what is merged has left its old places
+      send_merges(mirror, rows, pieces, vertices);
+      directory = 0;
+    }
     const CacheSlot* had = plan.find(hot[k]);
     const CacheSlot old = had == nullptr ? CacheSlot{} : *had;
-    if (!plan.replace(hot[k], shape)) {
-      if (resident()) mirror.fill.push_back(hot[k].vertex);
+    if (had == nullptr ? !plan.add(hot[k], shape) : !plan.replace(hot[k], shape)) {
+      // What it had is free now and mostly suits it, but nothing can be merged to where it comes from.
+      if (had != nullptr && plan.add(hot[k], shape)) {
+        anew.push_back(*plan.find(hot[k]));
+      } else {
+        mirror.fill.push_back(hot[k].vertex);
+      }
       continue;
     }
     ++counts.merged;
@@ -248,6 +266,7 @@ void DeviceGraph::Impl::merge(unsigned s) {
   }
   if (!rows.empty()) send_merges(mirror, rows, pieces, vertices);
   plan.release_replaced();
+  send_blocks(anew);
 }
 
 // What is replaced is free for later launches, since they come later in the queue; so it must not be freed before.

@@ -41,7 +41,7 @@ struct DeviceGraph::Impl {
     std::size_t valid_rows = 0;        // rows that have been sent
     std::vector<VertexId> dirty;       // of those: which are to be sent again
     std::vector<std::uint32_t> merge;  // rows of the batch before whose vertices are brought up to date on the device
-    std::vector<VertexId> fill;        // vertices that must become resident
+    std::vector<VertexId> fill;        // vertices that are to have a place and have none
     bool fill_all = true;
     std::vector<std::uint32_t> granules;  // by vertex: what packing its lists takes (Storage::cached)
     Batch batch;                          // on the host
@@ -96,6 +96,8 @@ struct DeviceGraph::Impl {
   void make_resident();
   [[nodiscard]] bool fill(unsigned s);
   [[nodiscard]] bool fill_some(std::span<const HotVertex> vertices);
+  void order_longest_first();
+  void regain(unsigned s);
   void renew_pool();
   [[nodiscard]] std::uint64_t resident_words(const Mirror& mirror);
   void look_up_shapes(std::span<const HotVertex> vertices);
@@ -138,6 +140,7 @@ struct DeviceGraph::Impl {
   // Scratch.
   std::vector<HotVertex> hot;
   std::vector<BlockShape> shapes;
+  std::vector<std::uint32_t> order;
   std::vector<std::uint64_t> chunk_words;   // by block of a chunk: where it begins
   std::vector<std::uint32_t> chunk_pieces;  // and its pieces
   CachePlan::Selection selection;

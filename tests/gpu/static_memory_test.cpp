@@ -163,7 +163,7 @@ TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphDoesNotFit) {
 TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphHasOutgrownTheDevice) {
   DELTAMATCH_NEEDS_GPU();
   const UpdateBatch few = Stream({2000, 10000, 8, 0, false, 1.5, 0}, 34).start();
-  const UpdateBatch many = Stream({20000, 200000, 8, 0, false, 1.5, 0}, 34).start();
+  const UpdateBatch many = Stream({20000, 500000, 8, 0, false, 1.5, 0}, 34).start();
   for (const CachePolicy policy : {CachePolicy::automatic, CachePolicy::resident}) {
     for (const Filter filter : {Filter::automatic, Filter::none}) {  // the devices are opened ahead, or by the match
       Engine cpu({.directed = false, .threads = 0});

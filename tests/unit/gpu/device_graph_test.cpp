@@ -238,6 +238,49 @@ TEST(DeviceGraph, SendsOnlyWhatIsNew) {
   EXPECT_LT(second.copied_bytes - first.copied_bytes, std::size_t{100000});
 }
 
+// The longest lists fill the cache, the longest is longer than the room that a selection leaves, and most change with every
+// batch.
+TEST(DeviceGraph, HoldsASelectionOverManyBatches) {
+  RandomGraph graph(false, false, 3);
+  graph.grow(20000);
+  graph.skew(3);
+  graph.stage(300000, 100);
+  graph.settle();
+  HostOps::Figures figures;
+  Workers workers(1);
+  DeviceGraph mirror(std::make_unique<HostOps>(figures), {Storage::cached, std::size_t{1} << 20, std::size_t{1} << 20},
+                     workers);
+  const auto begin = [&] { mirror.begin(graph.graph(), graph.graph().resolved()); };
+  const auto stored = [](const estimate::StoredVertex& at) {
+    return HotVertex{at.vertex, static_cast<std::uint32_t>(at.store)};
+  };
+  const auto bytes_of = [&](const estimate::StoredVertex& at) { return mirror.packed_bytes(stored(at)); };
+  begin();
+  std::vector<HotVertex> hot;
+  for (const estimate::StoredVertex& at : estimate::select_by_degree(graph.graph(), bytes_of, mirror.cache_bytes()).hot) {
+    hot.push_back(stored(at));
+  }
+  mirror.select(hot);
+  const std::size_t first = mirror.statistics().packed_bytes;
+  const auto longest = std::ranges::max_element(hot, {}, [&](const HotVertex& at) { return mirror.packed_bytes(at); });
+  ASSERT_GT(mirror.packed_bytes(*longest), (std::size_t{1} << 20) - mirror.cache_bytes());
+  constexpr unsigned batches = 30;
+  std::size_t all_lost = 0;
+  for (unsigned batch = 0; batch < batches; ++batch) {
+    graph.stage(1000, 50);
+    begin();
+    std::size_t lost = 0;
+    for (const HotVertex vertex : hot) lost += mirror.holds(vertex) ? 0 : mirror.packed_bytes(vertex);
+    EXPECT_LT(lost, mirror.cache_bytes() / 16) << "batch " << batch;
+    all_lost += lost;
+    graph.settle();
+  }
+  EXPECT_LT(all_lost, batches * mirror.cache_bytes() / 100);
+  const DeviceGraphStatistics figures_then = mirror.statistics();
+  EXPECT_GT(figures_then.merged, hot.size()) << "what finds room for a second copy is brought up to date where it lies";
+  EXPECT_LT(figures_then.packed_bytes - first, batches * first * 3 / 4) << "and only others are sent again";
+}
+
 TEST(DeviceGraph, HoldsWhatKernelsFindInDeviceMemory) {
   RandomGraph graph(true, false, 3);
   graph.grow(3000);

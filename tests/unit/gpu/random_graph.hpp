@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <random>
 #include <set>
@@ -35,14 +36,16 @@ class RandomGraph {
   void grow(std::size_t vertices) {
     for (std::size_t i = 0; i < vertices; ++i) graph_.dictionary.create(next_++, vertex_labels_[below(2)]);
   }
-  /// Stages about `changes` edges, of which a share in percent are insertions. A tenth of the ends are one hub.
+  /// From now on ends are drawn by a power law; before, a tenth of them are one hub and all others equally likely.
+  void skew(double exponent) noexcept { skew_ = exponent; }
+  /// Stages about `changes` edges, of which a share in percent are insertions.
   void stage(std::size_t changes, unsigned insertions) {
     std::set<graph::Edge> inserted;
     std::set<graph::Edge> removed;
     for (std::size_t i = 0; i < changes; ++i) {
       if (below(100) < insertions || live_.empty()) {
-        const VertexId source = below(10) == 0 ? 0 : below(graph_.dictionary.capacity());
-        const VertexId target = below(graph_.dictionary.capacity());
+        const VertexId source = skew_ == 0 && below(10) == 0 ? 0 : end();
+        const VertexId target = end();
         if (source == target) continue;
         const graph::Edge edge = graph_.ranked(source, target, labels_[below(3)]);
         if (!live_.contains(edge)) inserted.insert(edge);
@@ -109,8 +112,15 @@ class RandomGraph {
   }
 
  private:
+  VertexId end() {
+    const std::uint32_t vertices = graph_.dictionary.capacity();
+    if (skew_ == 0) return below(vertices);
+    return static_cast<VertexId>(std::pow(std::uniform_real_distribution<>(0, 1)(random_), skew_) * vertices);
+  }
+
   graph::DataGraph graph_;
   std::mt19937_64 random_;
+  double skew_ = 0;
   std::vector<LabelId> labels_;
   std::vector<LabelId> vertex_labels_;
   graph::Reading extra_;
