@@ -119,12 +119,12 @@ void CachePlan::prefetch_eviction(std::size_t wish) const noexcept {
 }
 
 // Drops the least recently wanted vertex. False where the present selection wants all that are there.
-bool CachePlan::evict_one(Selection& selection) {
+bool CachePlan::evict_one(std::vector<HotVertex>& evicted) {
   for (; first_wish_ < wishes_.size() && wishes_[first_wish_].selection != selections_; ++first_wish_) {
     prefetch_eviction(first_wish_);
     if (!holds(wishes_[first_wish_])) continue;
-    selection.evicted.push_back(slots_[wishes_[first_wish_].slot].owner);
-    drop(selection.evicted.back());
+    evicted.push_back(slots_[wishes_[first_wish_].slot].owner);
+    drop(evicted.back());
     return true;
   }
   return false;
@@ -159,13 +159,20 @@ void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShap
   for (const std::uint32_t i : moving_) {
     if (find(hot[i]) != nullptr) continue;  // it stands there twice
     const CacheSlot* placed = place(hot[i], shapes[i]);
-    while (placed == nullptr && evict_one(selection)) placed = place(hot[i], shapes[i]);
+    while (placed == nullptr && evict_one(selection.evicted)) placed = place(hot[i], shapes[i]);
     if (placed == nullptr) {
       selection.unplaced.push_back(hot[i]);
       continue;
     }
     wishes_.push_back({slot_of_[hot[i].store][hot[i].vertex], selections_});
     selection.moved.push_back(*placed);
+  }
+  while (used_words() > selectable_words() && evict_one(selection.evicted)) {
+  }
+}
+
+void CachePlan::make_room(const BlockShape& shape, std::vector<HotVertex>& evicted) {
+  while (!has_room(shape) && evict_one(evicted)) {
   }
 }
 

@@ -1,7 +1,7 @@
 // Which vertices have a block in the cache and where it lies: the bookkeeping, without any device.
 //
 // A vertex is kept while its lists have not changed; select marks what is wanted and says what must move in. What is not wanted
-// stays as long as nothing needs the room, least recently wanted first to go.
+// stays as long as nothing needs the room, least recently wanted first to go; some room is always left for lists that grow.
 #pragma once
 
 #include <algorithm>
@@ -90,6 +90,9 @@ class CachePlan {
   [[nodiscard]] bool has_room(const BlockShape& shape) const noexcept {
     return shape.entries == 0 || arena_.has_room(words_of(shape));
   }
+  /// Drops what the last selection did not want, least recently wanted first, until there is room or no such vertex; tells
+  /// which.
+  void make_room(const BlockShape& shape, std::vector<HotVertex>& evicted);
   /// Gives a vertex another place than it has, which stays untouched until release_replaced. False where there is no room; the
   /// vertex is then not cached, and what it had is free.
   bool replace(HotVertex vertex, const BlockShape& shape);
@@ -126,7 +129,7 @@ class CachePlan {
   [[nodiscard]] bool holds(const Wish& wish) const noexcept { return slots_[wish.slot].wanted == wish.selection; }
   void forget_wishes() noexcept;
   void prefetch_eviction(std::size_t wish) const noexcept;
-  bool evict_one(Selection& selection);
+  bool evict_one(std::vector<HotVertex>& evicted);
 
   DeviceArena arena_;
   Blocks blocks_;

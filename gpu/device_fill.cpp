@@ -238,6 +238,7 @@ void DeviceGraph::Impl::regain(unsigned s) {
   selection.moved.clear();
   for (const std::uint32_t i : order) {
     if (shapes[i].entries == 0 || plan.find(hot[i]) != nullptr) continue;
+    make_room(shapes[i]);
     if (!plan.add(hot[i], shapes[i])) {
       mirror.fill.push_back(hot[i].vertex);
       continue;

@@ -135,6 +135,7 @@ void DeviceGraph::Impl::use_relations(Mirror& mirror, unsigned s, const Relation
   plan.drop_store(s);
   mirror.relations = used;
   mirror.valid_rows = 0;
+  mirror.fill.clear();
   mirror.fill_all = true;
 }
 
@@ -204,6 +205,7 @@ void DeviceGraph::Impl::empty_cache() {
     plan.for_each(s, [&](const CacheSlot& slot) { mirrors[s].dirty.push_back(slot.owner.vertex); });
     plan.drop_store(s);
     mirrors[s].merge.clear();
+    mirrors[s].fill.clear();
   }
 }
 
@@ -235,7 +237,9 @@ void DeviceGraph::Impl::merge(unsigned s) {
       send_merges(mirror, rows, pieces, vertices);
       directory = 0;
     }
+    make_room(shape);
     const CacheSlot* had = plan.find(hot[k]);
+    if (had == nullptr && !resident()) continue;  // it has just made room
     const CacheSlot old = had == nullptr ? CacheSlot{} : *had;
     if (had == nullptr ? !plan.add(hot[k], shape) : !plan.replace(hot[k], shape)) {
       // What it had is free now and mostly suits it, but nothing can be merged to where it comes from.
@@ -267,6 +271,14 @@ void DeviceGraph::Impl::merge(unsigned s) {
   if (!rows.empty()) send_merges(mirror, rows, pieces, vertices);
   plan.release_replaced();
   send_blocks(anew);
+}
+
+// Of what no selection wants any more, as much leaves as it takes.
+void DeviceGraph::Impl::make_room(const BlockShape& shape) {
+  selection.evicted.clear();
+  plan.make_room(shape, selection.evicted);
+  for (const HotVertex vertex : selection.evicted) mirrors[vertex.store].dirty.push_back(vertex.vertex);
+  counts.evicted += selection.evicted.size();
 }
 
 // What is replaced is free for later launches, since they come later in the queue; so it must not be freed before.

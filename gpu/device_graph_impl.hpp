@@ -57,6 +57,7 @@ struct DeviceGraph::Impl {
     void restart() noexcept {
       mark = {};
       valid_rows = 0;
+      fill.clear();
       fill_all = true;
       batch = {};
     }
@@ -89,6 +90,7 @@ struct DeviceGraph::Impl {
   void merge(unsigned s);
   void send_merges(const Mirror& mirror, std::vector<MergeRow>& rows, std::vector<MergePiece>& pieces,
                    std::vector<VertexId>& vertices);
+  void make_room(const BlockShape& shape);
   void reserve_rows(Mirror& mirror);
   [[nodiscard]] std::size_t spare_bytes();
   void make_pool();

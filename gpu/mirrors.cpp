@@ -21,7 +21,7 @@ constexpr std::size_t reserve_bytes = std::size_t{1} << 30;
 constexpr double first_walks = 0x1p12;
 
 // Of what matching takes, for choosing what to cache.
-constexpr double choice_share = 0.1;
+constexpr double choice_share = 0.05;
 
 // Whether the number of walks is free to follow what matching takes. That of paper and formula only ends by it.
 bool follows_time(const GpuOptions& options) {

@@ -180,9 +180,13 @@ TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphHasOutgrownTheDevice
       EXPECT_EQ(count("(a)--(b)--(c)--(d)--(a)").notice, "") << "all of it fits";
       for (Engine* engine : {&cpu, &gpu}) engine->load(many, OnReject::skip);
       for (const char* pattern : {"(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)", "(a:V2)--(b:V3)--(c:V4)--(d:V2)"}) {
+        SCOPED_TRACE(std::string(pattern) + (policy == CachePolicy::resident ? ", resident" : ", automatic") +
+                     (filter == Filter::none ? ", no filter" : ", filter"));
         const CacheStatistics cache = count(pattern);
-        EXPECT_EQ(cache.misses, 0) << pattern;
-        EXPECT_NE(cache.notice.find("those that the query reads"), std::string::npos) << cache.notice;
+        EXPECT_EQ(cache.misses, 0);
+        EXPECT_NE(cache.notice.find("those that the query reads"), std::string::npos)
+            << "'" << cache.notice << "' of " << gpu.graph().edges << " edges; " << cache.hits << " hits, "
+            << cache.copied_bytes << " bytes copied, " << cache.cached_bytes << " cached";
       }
     }
   }

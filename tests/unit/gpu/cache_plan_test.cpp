@@ -5,6 +5,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 #include <vector>
 
 namespace deltamatch::gpu {
@@ -62,7 +63,7 @@ TEST_F(CachePlanTest, KeepsWhatIsWantedAgainAndMovesTheRest) {
 
 TEST_F(CachePlanTest, EvictsTheLeastRecentlyWantedWhereRoomIsNeeded) {
   select({1, 2, 3, 4});
-  select({5, 6, 7, 8, 9});
+  select({5, 6, 7, 8});
   EXPECT_THAT(selection_.evicted, IsEmpty());
   select({1, 10, 11});
   EXPECT_THAT(vertices(selection_.evicted), ElementsAre(2, 3));
@@ -99,6 +100,61 @@ TEST_F(CachePlanTest, AReplacedBlockIsNotHandedOutBeforeItIsReleased) {
   EXPECT_EQ(plan_.find({1, 0}), nullptr);
   plan_.release_replaced();
   EXPECT_EQ(plan_.used_words(), 0U);
+}
+
+TEST_F(CachePlanTest, WhatIsNotWantedMakesRoomAndNothingElse) {
+  select({1, 2, 3, 4, 5, 6, 7, 8});
+  select({4});
+  std::vector<HotVertex> evicted;
+  plan_.make_room(shape(14), evicted);
+  EXPECT_THAT(evicted, IsEmpty());
+  plan_.make_room(shape(30), evicted);
+  EXPECT_THAT(vertices(evicted), ElementsAre(1, 2));
+  EXPECT_TRUE(plan_.has_room(shape(30)));
+  plan_.make_room(shape(1000), evicted);
+  EXPECT_THAT(vertices(evicted), ElementsAre(1, 2, 3, 5, 6, 7, 8));
+  EXPECT_NE(plan_.find({4, 0}), nullptr);
+}
+
+TEST_F(CachePlanTest, ASelectionLeavesRoomForListsThatGrow) {
+  std::vector<VertexId> some;
+  for (VertexId vertex = 1; vertex < 8; ++vertex) {
+    some.push_back(vertex);
+    select(some);
+    EXPECT_LE(plan_.used_words(), plan_.selectable_words());
+    select({vertex});
+    EXPECT_LE(plan_.used_words(), plan_.selectable_words());
+  }
+}
+
+TEST_F(CachePlanTest, WhatIsAddedIsWantedAsIfSelected) {
+  select({1});
+  ASSERT_TRUE(plan_.add({2, 0}, shape(14)));
+  std::vector<HotVertex> evicted;
+  plan_.make_room(shape(100000), evicted);
+  EXPECT_TRUE(evicted.empty());
+  select({3});
+  plan_.make_room(shape(100000), evicted);
+  EXPECT_EQ(evicted.size(), 2U);
+  EXPECT_EQ(plan_.find({2, 0}), nullptr);
+}
+
+TEST(CachePlan, BlocksThatGrowKeepTheirSizeForAWhile) {
+  const auto sizes = [](CachePlan::Blocks blocks) {
+    const CachePlan plan(std::uint64_t{1} << 20, blocks);
+    std::set<std::uint64_t> found;
+    for (std::uint32_t entries = 1000; entries < 2000; ++entries) {
+      const BlockShape one = shape(entries);
+      const std::uint64_t words = plan.words_of(one);
+      EXPECT_GE(words, one.words());
+      EXPECT_LE(words, one.words() + one.words() / 16);
+      EXPECT_EQ(words % DeviceArena::granule, 0U);
+      found.insert(words);
+    }
+    return found.size();
+  };
+  EXPECT_EQ(sizes(CachePlan::Blocks::exact), 251U);
+  EXPECT_LE(sizes(CachePlan::Blocks::rounded), 18U);
 }
 
 TEST(CachePlan, BookkeepingHoldsOverRandomSelections) {

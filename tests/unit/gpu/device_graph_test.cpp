@@ -281,6 +281,49 @@ TEST(DeviceGraph, HoldsASelectionOverManyBatches) {
   EXPECT_LT(figures_then.packed_bytes - first, batches * first * 3 / 4) << "and only others are sent again";
 }
 
+// Lists that are lent wait for room when they are taken back.
+TEST(DeviceGraph, NothingIsExpectedOfAStoreThatIsGone) {
+  RandomGraph graph(false, false, 3);
+  graph.grow(20000);
+  graph.skew(3);
+  graph.stage(300000, 100);
+  graph.settle();
+  graph.graph().resolve_all();
+  HostOps::Figures figures;
+  Workers workers(1);
+  DeviceGraph mirror(std::make_unique<HostOps>(figures), {Storage::cached, std::size_t{1} << 20, std::size_t{1} << 20},
+                     workers);
+  const auto begin = [&] { mirror.begin(graph.graph(), graph.graph().resolved()); };
+  {
+    plan::BoundQuery query(parse_pattern("(a)--(b)--(c)--(a)", "q"), MatchMode::isomorphism, CountMode::subgraphs,
+                           graph.graph());
+    const std::atomic<bool> stop = false;
+    filter::Filtering filtering;
+    filtering.run(query, graph.graph(), Filter::label, filter::Numbering::of_graph, workers, stop);
+    begin();
+    const std::size_t vertices = graph.graph().lent()->vertices();
+    std::vector<HotVertex> hot;
+    std::size_t lost = 0;
+    for (unsigned selection = 0; lost == 0; ++selection) {
+      ASSERT_LT(selection, 200U);
+      // Some stay, and what is free lies between them.
+      std::erase_if(hot, [&](const HotVertex&) { return graph.below(4) == 0; });
+      std::size_t room = mirror.cache_bytes();
+      for (const HotVertex& at : hot) room -= mirror.packed_bytes(at);
+      for (unsigned tries = 0; tries < 2000; ++tries) {
+        const HotVertex at{graph.below(static_cast<std::uint32_t>(vertices)), 2};
+        if (mirror.packed_bytes(at) == 0 || mirror.packed_bytes(at) > room || std::ranges::count(hot, at) > 0) continue;
+        room -= mirror.packed_bytes(at);
+        hot.push_back(at);
+      }
+      mirror.select(hot);
+      for (const HotVertex& at : hot) lost += mirror.holds(at) ? 0 : 1;
+    }
+  }
+  begin();
+  EXPECT_EQ(mirror.statistics().cached_vertices, 0U);
+}
+
 TEST(DeviceGraph, HoldsWhatKernelsFindInDeviceMemory) {
   RandomGraph graph(true, false, 3);
   graph.grow(3000);
