@@ -278,7 +278,7 @@ void Device::reserve_pages(std::uint32_t count) {
 void Device::open_pages() {
   for (std::uint32_t i = 0; i < pages_.pages; ++i) {
     pages_.full[i] = 0;
-    pages_.free[i] = i + 1;
+    pages_.free[i] = free_page(i, 0);
   }
   next_page_ = 0;
 }

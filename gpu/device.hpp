@@ -127,7 +127,7 @@ class Device {
       take(pages_.memory + std::size_t{page - 1} * page_words);
       full = 0;
       std::atomic_thread_fence(std::memory_order_release);
-      free = page;
+      free = free_page(page - 1, next_page_ / pages_.pages + 1);
       ++next_page_;
     }
   }

@@ -155,11 +155,17 @@ inline constexpr std::uint32_t page_words = 4096;  ///< the first two: program, 
 struct Pages {
   std::uint32_t* memory;             ///< page_words each; registered host memory
   volatile std::uint32_t* full;      ///< host memory: by ticket modulo pages, 1 + page
-  volatile std::uint32_t* free;      ///< host memory: by ticket modulo pages, 1 + page
+  volatile std::uint32_t* free;      ///< host memory: by ticket modulo pages, free_page of the ticket's lap
   unsigned long long* full_tickets;  ///< device memory
   unsigned long long* free_tickets;  ///< device memory
   std::uint32_t pages;
 };
+
+/// A page for the ticket of a lap, which is the ticket divided by the number of pages; not 0. Where a warp is held up, another
+/// may wait at the same slot a lap later, never two laps: the page of one must not be taken by the other, let alone by both.
+[[nodiscard]] DELTAMATCH_HOST_DEVICE inline std::uint32_t free_page(std::uint32_t page, unsigned long long lap) {
+  return (page + 1) << 1 | static_cast<std::uint32_t>(lap & 1);
+}
 
 struct Launch {
   GraphView graph;

@@ -150,10 +150,11 @@ class Listing : public Counting<sums, in_shared, reuses> {
       if (lane_ == 0) {
         const unsigned long long ticket = atomicAdd(work_.pages.free_tickets, 1ULL);
         volatile std::uint32_t* entry = work_.pages.free + ticket % work_.pages.pages;
+        const unsigned long long lap = ticket / work_.pages.pages;
 #pragma unroll 1
-        while ((taken_page = *entry) == 0) __nanosleep(500);
+        while ((taken_page = *entry) == 0 || (taken_page & 1U) != (lap & 1U)) __nanosleep(500);
         *entry = 0;
-        --taken_page;
+        taken_page = (taken_page >> 1) - 1;
         __threadfence_system();
       }
       page_ = __shfl_sync(all_lanes, taken_page, 0);

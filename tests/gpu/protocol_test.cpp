@@ -1,8 +1,14 @@
 // What host and kernel tell each other while it runs: that it is to stop, which pages are full or free, that it failed.
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -127,6 +133,30 @@ TEST(GpuPages, SeveralDevicesListGrowingBatches) {
     const BatchResult expected = cpu.process(batch, OnReject::skip);
     test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch of " + std::to_string(size));
     if (HasFailure()) return;
+  }
+}
+
+// Contexts take turns on a device, and some warps go on long after others: whoever waits for a page must not take that of a
+// warp which was held up.
+TEST(GpuPages, OfProcessesThatShareADevice) {
+  DELTAMATCH_NEEDS_GPU();
+  constexpr auto patience = std::chrono::seconds(40);
+  for (int round = 0; round < 2; ++round) {
+    std::vector<pid_t> processes(8);
+    for (pid_t& process : processes) {
+      const char* const words[] = {"test_gpu_match", "--gtest_brief=1",
+                                   "--gtest_filter=GpuPages.SeveralDevicesListGrowingBatches", nullptr};
+      ASSERT_EQ(posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, const_cast<char* const*>(words), environ), 0);
+    }
+    const auto end = std::chrono::steady_clock::now() + patience;
+    for (const pid_t process : processes) {
+      int status = -1;
+      while (waitpid(process, &status, WNOHANG) == 0) {
+        if (std::chrono::steady_clock::now() > end) kill(process, SIGKILL);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      EXPECT_EQ(status, 0) << (WIFSIGNALED(status) ? "it hung, or crashed" : "it failed");
+    }
   }
 }
 
