@@ -190,10 +190,10 @@ void Mirrors::close_devices() noexcept {
   pace_.restart();
 }
 
-// Whether a choice cannot wait until matching has made up for the last: where walks are given or all is forgotten, every batch
-// has its own; and what was chosen is of little use where it is for other queries.
+// Whether a choice cannot wait until matching has made up for the last: where walks are given, hops are counted from the batch
+// or all is forgotten, every batch has its own; and what was chosen is of little use where it is for other queries.
 bool Mirrors::must_choose(std::span<const match::QueryTask> tasks) const {
-  if (!follows_time(options_) || options_.testing.forgets || reads_ != hot_for_) return true;
+  if (policy_ == CachePolicy::k_hop || !follows_time(options_) || options_.testing.forgets || reads_ != hot_for_) return true;
   return !std::ranges::all_of(
       tasks, [&](const match::QueryTask& task) { return std::ranges::binary_search(chosen_queries_, task.query); });
 }
@@ -206,12 +206,13 @@ std::uint64_t Mirrors::held() const noexcept {
 
 void Mirrors::estimate(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
                        std::span<const match::QueryTask> tasks, const match::Programs& programs) {
-  estimated_ = nullptr;
-  if (policy_ != CachePolicy::random_walk) return;
+  chooses_ = false;
+  if (storage_ != Storage::cached) return;
   const bool lost = held() < chosen_vertices_ / 2;
   if (lost) selector_ = estimate::Selector(*workers_);  // what it knows of is not there
   if (lost || must_choose(tasks)) pace_.restart();
-  if (!pace_.due()) return;
+  chooses_ = pace_.due();
+  if (!chooses_ || policy_ != CachePolicy::random_walk) return;
   const Range range("estimate");
   const auto start = Clock::now();
   estimated_ = &estimator_.run(graph, passes, tasks, programs);
@@ -235,8 +236,7 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
                       std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks) {
   const Range range("cache");
   follow(graph, resolved);
-  if (storage_ != Storage::cached) return;
-  if (policy_ == CachePolicy::random_walk && estimated_ == nullptr) return;
+  if (!chooses_) return;
   const auto start = Clock::now();
   choose(graph, passes, tasks);
   pace_.chose(seconds_since(start));

@@ -81,8 +81,9 @@ class Mirrors {
   estimate::Estimator estimator_;
   estimate::Prior prior_;
   estimate::Selector selector_;
-  const estimate::Accesses* estimated_ = nullptr;  // null: what was chosen before holds
+  const estimate::Accesses* estimated_ = nullptr;
   estimate::Pace pace_;
+  bool chooses_ = false;                                 // otherwise what was chosen before holds
   std::vector<const plan::BoundQuery*> chosen_queries_;  // that the last choice was made for, ascending
   std::uint64_t chosen_vertices_ = 0;                    // that the caches held then
   CachePolicy policy_ = CachePolicy::automatic;

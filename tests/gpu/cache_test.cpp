@@ -14,6 +14,8 @@ using test::Stream;
 
 constexpr test::Shape skewed{40000, 600000, 0, 0, false, 1.5, 0};
 constexpr std::size_t budget = std::size_t{2} << 20;  // less than half of the lists
+// Where walks are given, a cache is chosen for every batch.
+constexpr double every_batch = 0x1p11;
 
 // Batches on a cache that holds a part of the graph, held to the CPU's.
 CacheStatistics follow(const GpuOptions& options) {
@@ -44,7 +46,9 @@ TEST(GpuCache, CoverageIsOfWhatLiesInDeviceMemory) {
   EXPECT_EQ(follow({.policy = CachePolicy::resident, .measure = true}).coverage, 1);
   EXPECT_EQ(follow({.policy = CachePolicy::none, .measure = true}).coverage, 0);
   // Lists that an earlier batch wanted stay while there is room, whatever this one selects.
-  EXPECT_EQ(follow({.policy = CachePolicy::degree, .memory = std::size_t{64} << 20, .measure = true}).coverage, 1);
+  EXPECT_EQ(
+      follow({.policy = CachePolicy::degree, .memory = std::size_t{64} << 20, .walks = every_batch, .measure = true}).coverage,
+      1);
 }
 
 // Lists that are looked up so often that moving them pays, on a cache with room for the twentieth of them that is looked up
@@ -65,7 +69,7 @@ TEST(GpuCache, HoldsTheMostLookedUpListsWhereThereIsRoom) {
     }
     return std::pair(gpu.cache(), counts);
   };
-  const auto [all, expected] = measure(CachePolicy::degree, std::size_t{64} << 20, 0);
+  const auto [all, expected] = measure(CachePolicy::degree, std::size_t{64} << 20, every_batch);
   ASSERT_EQ(all.top.size(), 7U);
   const TopLists top = all.top[4];
   ASSERT_EQ(top.share, 0.05);
@@ -106,7 +110,7 @@ TEST(GpuCache, AGraphThatOutgrowsTheDeviceIsCached) {
 
 TEST(GpuCache, ABudgetBeyondTheDeviceIsCutAndSaysSo) {
   DELTAMATCH_NEEDS_GPU();
-  const CacheStatistics cache = follow({.policy = CachePolicy::degree, .memory = std::size_t{1} << 42});
+  const CacheStatistics cache = follow({.policy = CachePolicy::degree, .memory = std::size_t{1} << 42, .walks = every_batch});
   EXPECT_TRUE(cache.notice.starts_with("device memory is short: the cache takes ")) << cache.notice;
   EXPECT_EQ(cache.misses, 0U);
 }
