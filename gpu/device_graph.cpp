@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "gpu/check.hpp"
@@ -216,13 +217,8 @@ void DeviceGraph::Impl::merge(unsigned s) {
   hot.clear();
   for (const std::uint32_t i : mirror.merge) hot.push_back({mirror.batch.vertices[i], s});
   look_up_shapes(hot);
-  std::vector<MergeRow> rows;
-  std::vector<MergePiece> pieces;
-  std::vector<VertexId> vertices;
-  std::vector<CacheSlot> anew;
-  std::size_t bytes = 0;
-  std::uint32_t directory = 0;
   order_longest_first();
+  Merges merges;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i + 16 < order.size()) plan.prefetch(hot[order[i + 16]]);
     if (i + 8 < order.size()) plan.prefetch_slot(hot[order[i + 8]]);
@@ -233,44 +229,51 @@ void DeviceGraph::Impl::merge(unsigned s) {
       plan.drop(hot[k]);
       continue;
     }
-    if (!rows.empty() && !plan.has_room(shape)) {  // there may be where what is merged has left its old places
-      send_merges(mirror, rows, pieces, vertices);
-      directory = 0;
-    }
-    make_room(shape);
-    const CacheSlot* had = plan.find(hot[k]);
-    if (had == nullptr && !resident()) continue;  // it has just made room
-    const CacheSlot old = had == nullptr ? CacheSlot{} : *had;
-    if (had == nullptr ? !plan.add(hot[k], shape) : !plan.replace(hot[k], shape)) {
-      // What it had is free now and mostly suits it, but nothing can be merged to where it comes from.
-      if (had != nullptr && plan.add(hot[k], shape)) {
-        anew.push_back(*plan.find(hot[k]));
-      } else {
-        mirror.fill.push_back(hot[k].vertex);
-      }
-      continue;
-    }
+    const std::optional<CacheSlot> old = move(mirror, hot[k], shape, merges);
+    if (!old) continue;
     ++counts.merged;
     if (shape.entries == 0) continue;
     const std::uint32_t first_slice = mirror.batch.first_slice[mirror.merge[k]];
     const std::uint32_t end_slice = mirror.batch.first_slice[mirror.merge[k] + 1];
     const std::uint32_t work =
-        old.shape.entries + mirror.batch.slices[end_slice].added_begin - mirror.batch.slices[first_slice].added_begin;
+        old->shape.entries + mirror.batch.slices[end_slice].added_begin - mirror.batch.slices[first_slice].added_begin;
     for (std::uint32_t begin = 0; begin < work; begin += std::min(piece_entries, work - begin)) {
-      pieces.push_back({static_cast<std::uint32_t>(rows.size()), begin, begin + std::min(piece_entries, work - begin)});
+      merges.pieces.push_back(
+          {static_cast<std::uint32_t>(merges.rows.size()), begin, begin + std::min(piece_entries, work - begin)});
     }
-    rows.push_back({old.offset, plan.find(hot[k])->offset, old.shape.entries, old.shape.slices, old.shape.directory_log(),
-                    shape.entries, shape.slices, shape.directory_log(), directory, first_slice, end_slice, 0});
-    vertices.push_back(hot[k].vertex);
-    directory += 2 * shape.slices;
-    bytes = rows.size() * sizeof(MergeRow) + pieces.size() * sizeof(MergePiece) + directory * sizeof(std::uint32_t);
-    if (bytes < staging.chunk_bytes()) continue;
-    send_merges(mirror, rows, pieces, vertices);
-    directory = 0;
+    merges.rows.push_back({old->offset, plan.find(hot[k])->offset, old->shape.entries, old->shape.slices,
+                           old->shape.directory_log(), shape.entries, shape.slices, shape.directory_log(), merges.directory,
+                           first_slice, end_slice, 0});
+    merges.vertices.push_back(hot[k].vertex);
+    merges.directory += 2 * shape.slices;
+    if (merges.bytes() >= staging.chunk_bytes()) send_merges(mirror, merges);
   }
-  if (!rows.empty()) send_merges(mirror, rows, pieces, vertices);
+  if (!merges.rows.empty()) send_merges(mirror, merges);
   plan.release_replaced();
-  send_blocks(anew);
+  send_blocks(merges.anew);
+}
+
+// Gives a vertex the place that its lists now need. What it had; none where there is nothing to merge from or to.
+std::optional<CacheSlot> DeviceGraph::Impl::move(Mirror& mirror, HotVertex vertex, const BlockShape& shape, Merges& merges) {
+  // There may be room where what is merged has left its old places.
+  if (!merges.rows.empty() && !plan.has_room(shape)) send_merges(mirror, merges);
+  make_room(shape);
+  const CacheSlot* had = plan.find(vertex);
+  if (had == nullptr) {
+    if (!resident()) return std::nullopt;  // it has just made room
+    if (plan.add(vertex, shape)) return CacheSlot{};
+    mirror.fill.push_back(vertex.vertex);
+    return std::nullopt;
+  }
+  const CacheSlot old = *had;
+  if (plan.replace(vertex, shape)) return old;
+  // What it had is free now and mostly suits it, but cannot be merged to where it is read from.
+  if (plan.add(vertex, shape)) {
+    merges.anew.push_back(*plan.find(vertex));
+  } else {
+    mirror.fill.push_back(vertex.vertex);
+  }
+  return std::nullopt;
 }
 
 // Of what no selection wants any more, as much leaves as it takes.
@@ -282,8 +285,9 @@ void DeviceGraph::Impl::make_room(const BlockShape& shape) {
 }
 
 // What is replaced is free for later launches, since they come later in the queue; so it must not be freed before.
-void DeviceGraph::Impl::send_merges(const Mirror& mirror, std::vector<MergeRow>& rows, std::vector<MergePiece>& pieces,
-                                    std::vector<VertexId>& vertices) {
+void DeviceGraph::Impl::send_merges(const Mirror& mirror, Merges& merges) {
+  const std::vector<MergeRow>& rows = merges.rows;
+  const std::vector<MergePiece>& pieces = merges.pieces;
   Parts parts;
   const std::size_t rows_at = parts.add<MergeRow>(rows.size());
   const std::size_t pieces_at = parts.add<MergePiece>(pieces.size());
@@ -294,7 +298,8 @@ void DeviceGraph::Impl::send_merges(const Mirror& mirror, std::vector<MergeRow>&
   auto* directories = staging.host<std::uint32_t>(directories_at);
   workers->for_each(rows.size(), look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      pack_directory(*mirror.store, vertices[i], mirror.relations, owner(mirror, vertices[i]), directories + rows[i].directory);
+      pack_directory(*mirror.store, merges.vertices[i], mirror.relations, owner(mirror, merges.vertices[i]),
+                     directories + rows[i].directory);
     }
   });
   staging.send(parts.bytes());
@@ -303,9 +308,10 @@ void DeviceGraph::Impl::send_merges(const Mirror& mirror, std::vector<MergeRow>&
   ops->merge(work, pieces.size());
   staging.close();
   plan.release_replaced();
-  rows.clear();
-  pieces.clear();
-  vertices.clear();
+  merges.rows.clear();
+  merges.pieces.clear();
+  merges.vertices.clear();
+  merges.directory = 0;
 }
 
 void DeviceGraph::Impl::reserve_rows(Mirror& mirror) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -63,6 +64,19 @@ struct DeviceGraph::Impl {
     }
   };
 
+  // Blocks that one launch merges.
+  struct Merges {
+    std::vector<MergeRow> rows;
+    std::vector<MergePiece> pieces;
+    std::vector<VertexId> vertices;  // by row
+    std::vector<CacheSlot> anew;     // these are sent again instead, once all is merged
+    std::uint32_t directory = 0;     // words of directories
+
+    [[nodiscard]] std::size_t bytes() const noexcept {
+      return rows.size() * sizeof(MergeRow) + pieces.size() * sizeof(MergePiece) + directory * sizeof(std::uint32_t);
+    }
+  };
+
   Impl(std::unique_ptr<DeviceOps> device, const DeviceGraphOptions& wanted, Workers& pool_of_threads)
       : ops(std::move(device)),
         options(wanted),
@@ -88,8 +102,8 @@ struct DeviceGraph::Impl {
   void forget_outdated(Mirror& mirror, unsigned s);
   void empty_cache();
   void merge(unsigned s);
-  void send_merges(const Mirror& mirror, std::vector<MergeRow>& rows, std::vector<MergePiece>& pieces,
-                   std::vector<VertexId>& vertices);
+  [[nodiscard]] std::optional<CacheSlot> move(Mirror& mirror, HotVertex vertex, const BlockShape& shape, Merges& merges);
+  void send_merges(const Mirror& mirror, Merges& merges);
   void make_room(const BlockShape& shape);
   void reserve_rows(Mirror& mirror);
   [[nodiscard]] std::size_t spare_bytes();
