@@ -6,6 +6,7 @@
 
 #include "estimate/fill.hpp"
 #include "estimate/merge.hpp"
+#include "estimate/pace.hpp"
 
 namespace deltamatch::estimate {
 
@@ -16,8 +17,8 @@ constexpr double newest_share = 0.25;
 // Moving a list into the cache takes as long as reading so many bytes over the bus, whatever its size: a tenth of a microsecond
 // of bookkeeping, a row and a copy.
 constexpr double move_bytes = 0x1p12;
-// Batches for which what fills free room stays, at least.
-constexpr double batches_stayed = 16;
+// Batches for which what fills free room stays: as long as a choice may hold.
+constexpr double batches_stayed = Pace::most_batches;
 // Batches without a look-up after which a vertex is forgotten.
 constexpr unsigned most_unseen = 8;
 

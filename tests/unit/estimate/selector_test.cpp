@@ -55,9 +55,9 @@ TEST_F(Selecting, RemembersWhatIsUsual) {
 }
 
 TEST_F(Selecting, FillsRoomWithWhatIsUsedOverSomeBatchesAndMovesNothingElse) {
-  EXPECT_THAT(select({found(1, 1), found(2, 2), found(3, 30)}, 1000), ElementsAre(at(2), at(3)))
-      << "200 bytes are less than its share of a move, 400 more, and 6000 more than all of it";
-  EXPECT_THAT(select({found(1, 1), found(2, 0.1), found(3, 0.1)}, 1000), ElementsAre(at(2), at(3))) << "they are there";
+  EXPECT_THAT(select({found(1, 0.3), found(2, 0.4), found(3, 30)}, 1000), ElementsAre(at(2), at(3)))
+      << "60 bytes are less than its share of a move, 80 more, and 6000 more than all of it";
+  EXPECT_THAT(select({found(1, 0.3), found(2, 0.1), found(3, 0.1)}, 1000), ElementsAre(at(2), at(3))) << "they are there";
   EXPECT_THAT(select({found(1, 2), found(2, 0.1), found(3, 0.1)}, 3 * one), ElementsAre(at(1), at(2), at(3)));
   EXPECT_THAT(select({found(1, 2), found(2, 0.1), found(3, 0.1), found(4, 19)}, 3 * one), ElementsAre(at(1), at(2), at(3)))
       << "there is no room, and it is not worth a move by this batch alone";
