@@ -80,6 +80,7 @@ def answers(options, graph, query):
     builds = {str(build) if options.against else "": build for build in (options.build, *options.against)}
     cases = {(name, way): build for name, build in builds.items() for way in options.way}
     runs = {case: [] for case in cases}
+    kernels = {case: [] for case in cases}
     truth, filters, graph_bytes = {}, {}, 0
     for _ in range(options.repeat):
         for (label, way), build in cases.items():
@@ -94,9 +95,13 @@ def answers(options, graph, query):
                 runs[label, way].append(None)
                 continue
             runs[label, way].append(told["seconds"]["match"])
+            if told.get("backend") == "gpu":
+                kernels[label, way].append(told["cache"]["kernel_seconds"])
             compare(truth, found, f"{graph.name}, {label} {way}", query)
     return {"matches": truth.get("matches"), "graph_bytes": graph_bytes, "filters": filters,
-            "seconds": {" ".join(case).strip(): None if None in times else statistics.median(times) for case, times in runs.items()}}
+            "seconds": {" ".join(case).strip(): None if None in times else statistics.median(times) for case, times in runs.items()},
+            "kernel_seconds": {" ".join(case).strip(): statistics.median(times) for case, times in kernels.items()
+                               if times and None not in runs[case]}}
 
 
 def compare(truth, found, where, query):

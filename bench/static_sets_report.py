@@ -47,6 +47,8 @@ def write(options, records):
     out.add("Run", harness.conditions(options, f"Medians of {options.repeat} runs that took turns, {options.timeout:g} s for a query. Every "
                                       "count, and every digest that was told, was the same in all ways that finished."))
     solved(options, records, out)
+    if any(record["kernel_seconds"] for record in records):
+        kernels(records, out)
     if len(ways_of(records)) > 1:
         techniques(records, out)
     if any("refine" in way for way in ways_of(records)):  # `auto` filters only where matching takes long
@@ -70,6 +72,17 @@ def solved(options, records, out):
             table([*HEAD, "queries", *map(name_of, ways)], rows))
     if options.x:
         over_x(options.x, records, out)
+
+
+def kernels(records, out):
+    """On a GPU, what is left of the times where the device is open and the graph lies there."""
+    ways = [way for way in ways_of(records) if any(way in one["kernel_seconds"] for one in records)]
+    rows = []
+    for group, those in grouped(records, GROUP).items():
+        cells = [[1000 * one["kernel_seconds"][way] for one in those if way in one["kernel_seconds"]] for way in ways]
+        rows.append([*group, *(f"{statistics.median(times):.3g} ({statistics.fmean(times):.3g})" if times else "" for times in cells)])
+    out.add("Time of kernels", "Milliseconds, of what was answered on a GPU: median, and in brackets mean. Opening the device, sending the graph and "
+            "what the host does are left out.\n\n" + table([*HEAD, *map(name_of, ways)], rows))
 
 
 def over_x(x, records, out):

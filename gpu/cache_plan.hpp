@@ -1,7 +1,7 @@
 // Which vertices have a block in the cache and where it lies: the bookkeeping, without any device.
 //
-// A vertex is kept while its lists have not changed; select marks what is wanted and says what must move in. What is not wanted
-// stays as long as nothing needs the room, least recently wanted first to go; some room is always left for lists that grow.
+// select marks what is wanted and says what must move in. What is not wanted stays while there is room, least recently wanted
+// first to go; a selection leaves some room for lists that grow.
 #pragma once
 
 #include <algorithm>
@@ -83,6 +83,13 @@ class CachePlan {
   /// are passed over.
   void select(std::span<const HotVertex> hot, std::span<const BlockShape> shapes, Selection& selection);
 
+  /// Whether the vertex is cached and the last selection wanted it, or it was added since; before the first: whether it is
+  /// cached.
+  [[nodiscard]] bool wants(HotVertex vertex) const noexcept {
+    const CacheSlot* slot = find(vertex);
+    return slot != nullptr && slot->wanted == selections_;
+  }
+  [[nodiscard]] Blocks blocks() const noexcept { return blocks_; }
   /// Words of the pool that a block of this shape takes.
   [[nodiscard]] std::uint64_t words_of(const BlockShape& shape) const noexcept {
     return blocks_ == Blocks::exact ? shape.words() : DeviceArena::rounded(shape.words());
@@ -96,7 +103,8 @@ class CachePlan {
   /// Gives a vertex another place than it has, which stays untouched until release_replaced. False where there is no room; the
   /// vertex is then not cached, and what it had is free.
   bool replace(HotVertex vertex, const BlockShape& shape);
-  /// Gives a vertex a place that has none, as if the last selection had wanted it. False where there is no room.
+  /// Gives a vertex a place that has none, as if the last selection had wanted it; before the first, for good. False where
+  /// there is no room.
   bool add(HotVertex vertex, const BlockShape& shape);
   void release_replaced() noexcept;
   /// The vertex leaves the cache, if it is there.

@@ -66,7 +66,8 @@ class DeviceGraph {
   void begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, const Reads& reads);
 
   /// Storage::cached, after begin: makes these vertices lie in the cache, those first that stand first, as far as they fit.
-  /// What lies there already stays; what else does stays while there is room. Else does nothing.
+  /// What lies there already stays; what else does stays while there is room beside some for lists that grow. They stay over
+  /// any number of batches, though their lists change, but for few that may find no room in between. Else does nothing.
   void select(std::span<const HotVertex> hot);
 
   /// The next begin finds the cache empty, as if nothing had been selected before. Storage::cached only.
@@ -74,7 +75,7 @@ class DeviceGraph {
 
   /// What `vertex` takes in the cache; valid after begin, and any thread may ask. Storage::cached only.
   [[nodiscard]] std::size_t packed_bytes(HotVertex vertex) const noexcept;
-  /// Whether kernels find the vertex's lists in device memory; valid after select, until the next begin.
+  /// Whether kernels find the vertex's lists in device memory; valid after begin or select, until the next.
   [[nodiscard]] bool holds(HotVertex vertex) const noexcept;
   /// Bytes that select can fill.
   [[nodiscard]] std::size_t cache_bytes() const noexcept;

@@ -1,5 +1,5 @@
-// The parts of the mirror. device_graph.cpp finds out what has changed and sends the batch; device_fill.cpp sends rows and
-// blocks.
+// The parts of the mirror. device_graph.cpp finds out what has changed and sends the batch; device_merge.cpp brings blocks up
+// to date on the device; device_fill.cpp sends rows and blocks.
 #pragma once
 
 #include <cstddef>
@@ -64,12 +64,12 @@ struct DeviceGraph::Impl {
     }
   };
 
-  // Blocks that one launch merges.
+  // What one launch merges.
   struct Merges {
     std::vector<MergeRow> rows;
     std::vector<MergePiece> pieces;
     std::vector<VertexId> vertices;  // by row
-    std::vector<CacheSlot> anew;     // these are sent again instead, once all is merged
+    std::vector<CacheSlot> anew;     // of all launches: these are sent again instead, once all is merged
     std::uint32_t directory = 0;     // words of directories
 
     [[nodiscard]] std::size_t bytes() const noexcept {

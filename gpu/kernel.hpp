@@ -162,7 +162,8 @@ struct Pages {
 };
 
 /// A page for the ticket of a lap, which is the ticket divided by the number of pages; not 0. Where a warp is held up, another
-/// may wait at the same slot a lap later, never two laps: the page of one must not be taken by the other, let alone by both.
+/// may wait at the same slot a lap later, never two laps, since there are more pages than warps: the page of one must not be
+/// taken by the other, let alone by both.
 [[nodiscard]] DELTAMATCH_HOST_DEVICE inline std::uint32_t free_page(std::uint32_t page, unsigned long long lap) {
   return (page + 1) << 1 | static_cast<std::uint32_t>(lap & 1);
 }

@@ -63,6 +63,8 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+std::uint64_t lent_to(const graph::DataGraph& graph) { return graph.lent() == nullptr ? 0 : graph.lent()->mark().store; }
+
 HotVertex stored(const estimate::StoredVertex& at) { return {at.vertex, static_cast<std::uint32_t>(at.store)}; }
 
 }  // namespace
@@ -191,9 +193,10 @@ void Mirrors::close_devices() noexcept {
 }
 
 // Whether a choice cannot wait until matching has made up for the last: where walks are given, hops are counted from the batch
-// or all is forgotten, every batch has its own; and what was chosen is of little use where it is for other queries.
-bool Mirrors::must_choose(std::span<const match::QueryTask> tasks) const {
-  if (policy_ == CachePolicy::k_hop || !follows_time(options_) || options_.testing.forgets || reads_ != hot_for_) return true;
+// or all is forgotten, every batch has its own; and what was chosen is of little use for other queries or other lists.
+bool Mirrors::must_choose(const graph::DataGraph& graph, std::span<const match::QueryTask> tasks) const {
+  if (policy_ == CachePolicy::k_hop || !follows_time(options_) || options_.testing.forgets) return true;
+  if (reads_ != hot_for_ || lent_to(graph) != chosen_lent_) return true;
   return !std::ranges::all_of(
       tasks, [&](const match::QueryTask& task) { return std::ranges::binary_search(chosen_queries_, task.query); });
 }
@@ -210,7 +213,7 @@ void Mirrors::estimate(const graph::DataGraph& graph, std::span<const match::Pas
   if (storage_ != Storage::cached) return;
   const bool lost = held() < chosen_vertices_ / 2;
   if (lost) selector_ = estimate::Selector(*workers_);  // what it knows of is not there
-  if (lost || must_choose(tasks)) pace_.restart();
+  if (lost || must_choose(graph, tasks)) pace_.restart();
   chooses_ = pace_.due();
   if (!chooses_ || policy_ != CachePolicy::random_walk) return;
   const Range range("estimate");
@@ -271,6 +274,7 @@ void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassW
     device->mirror().select(hot_);
   }
   chosen_vertices_ = held();
+  chosen_lent_ = lent_to(graph);
   chosen_queries_.clear();
   for (const match::QueryTask& task : tasks) chosen_queries_.push_back(task.query);
   std::ranges::sort(chosen_queries_);

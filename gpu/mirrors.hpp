@@ -71,7 +71,7 @@ class Mirrors {
   void open_devices();
   void close_devices() noexcept;
   [[nodiscard]] std::uint64_t held() const noexcept;
-  [[nodiscard]] bool must_choose(std::span<const match::QueryTask> tasks) const;
+  [[nodiscard]] bool must_choose(const graph::DataGraph& graph, std::span<const match::QueryTask> tasks) const;
   void choose(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks);
 
   GpuOptions options_;
@@ -86,6 +86,7 @@ class Mirrors {
   bool chooses_ = false;                                 // otherwise what was chosen before holds
   std::vector<const plan::BoundQuery*> chosen_queries_;  // that the last choice was made for, ascending
   std::uint64_t chosen_vertices_ = 0;                    // that the caches held then
+  std::uint64_t chosen_lent_ = 0;                        // the store that was lent then; 0: none
   CachePolicy policy_ = CachePolicy::automatic;
   bool all_fits_ = false;  // when the policy was chosen, and since; or nobody asked
   bool whole_ = false;     // reads_ are those of a whole graph's match

@@ -68,7 +68,8 @@ struct GpuOptions {
   CachePolicy policy = CachePolicy::automatic;
   std::size_t memory = 0;  ///< bytes of each device for neighbour lists; 0: what is free, less a reserve for matching
   /// Random walks for each batch, from least_walks to most_walks; 0: as many as take a twentieth of the time of matching, and
-  /// only where the cache is chosen anew, which takes a tenth of the time of matching at most. To be given with WalkCount::even
+  /// only where the cache is chosen anew, which takes a twentieth of the time of matching at most. A cache is chosen for every
+  /// batch where a number is given, or WalkCount::paper or formula. To be given with WalkCount::even
   /// and fixed only; what the others ask for is brought to within the same bounds.
   double walks = 0;
   WalkCount walk_count = WalkCount::even;

@@ -238,90 +238,120 @@ TEST(DeviceGraph, SendsOnlyWhatIsNew) {
   EXPECT_LT(second.copied_bytes - first.copied_bytes, std::size_t{100000});
 }
 
-// The longest lists fill the cache, the longest is longer than the room that a selection leaves, and most change with every
-// batch.
-TEST(DeviceGraph, HoldsASelectionOverManyBatches) {
-  RandomGraph graph(false, false, 3);
-  graph.grow(20000);
-  graph.skew(3);
-  graph.stage(300000, 100);
-  graph.settle();
-  HostOps::Figures figures;
-  Workers workers(1);
-  DeviceGraph mirror(std::make_unique<HostOps>(figures), {Storage::cached, std::size_t{1} << 20, std::size_t{1} << 20},
-                     workers);
-  const auto begin = [&] { mirror.begin(graph.graph(), graph.graph().resolved()); };
-  const auto stored = [](const estimate::StoredVertex& at) {
-    return HotVertex{at.vertex, static_cast<std::uint32_t>(at.store)};
-  };
-  const auto bytes_of = [&](const estimate::StoredVertex& at) { return mirror.packed_bytes(stored(at)); };
+// A graph with hubs whose longest lists fill the cache. The longest is longer than the room that a selection leaves, and most
+// change with every batch.
+class DeviceGraphOfHubs : public testing::Test {
+ protected:
+  static constexpr unsigned batches = 30;
+
+  DeviceGraphOfHubs() {
+    graph_.grow(20000);
+    graph_.skew(3);
+    graph_.stage(300000, 100);
+    graph_.settle();
+  }
+  void begin() { mirror_.begin(graph_.graph(), graph_.graph().resolved()); }
+  std::vector<HotVertex> longest() {
+    const auto stored = [](const estimate::StoredVertex& at) {
+      return HotVertex{at.vertex, static_cast<std::uint32_t>(at.store)};
+    };
+    const auto bytes_of = [&](const estimate::StoredVertex& at) { return mirror_.packed_bytes(stored(at)); };
+    std::vector<HotVertex> hot;
+    for (const estimate::StoredVertex& at : estimate::select_by_degree(graph_.graph(), bytes_of, mirror_.cache_bytes()).hot) {
+      hot.push_back(stored(at));
+    }
+    return hot;
+  }
+  // Without another selection. Bytes of those lists that are not held, of all batches.
+  std::size_t follow(const std::vector<HotVertex>& hot) {
+    std::size_t all_lost = 0;
+    for (unsigned batch = 0; batch < batches; ++batch) {
+      graph_.stage(1000, 50);
+      begin();
+      std::size_t lost = 0;
+      for (const HotVertex vertex : hot) lost += mirror_.holds(vertex) ? 0 : mirror_.packed_bytes(vertex);
+      EXPECT_LT(lost, mirror_.cache_bytes() / 16) << "batch " << batch;
+      all_lost += lost;
+      ops_->drain();
+      if (batch % 5 == 4) {
+        EXPECT_TRUE(dump(mirror_.view(), graph_.graph().resolved().size()) == graph_.lists()) << "batch " << batch;
+      }
+      graph_.settle();
+    }
+    return all_lost;
+  }
+
+  RandomGraph graph_{false, false, 3};
+  HostOps::Figures figures_;
+  Workers workers_{1};
+  std::unique_ptr<HostOps> made_ = std::make_unique<HostOps>(figures_);
+  HostOps* ops_ = made_.get();
+  DeviceGraph mirror_{std::move(made_), {Storage::cached, std::size_t{1} << 20, std::size_t{1} << 20}, workers_};
+};
+
+TEST_F(DeviceGraphOfHubs, HoldsASelectionOverManyBatches) {
   begin();
-  std::vector<HotVertex> hot;
-  for (const estimate::StoredVertex& at : estimate::select_by_degree(graph.graph(), bytes_of, mirror.cache_bytes()).hot) {
-    hot.push_back(stored(at));
-  }
-  mirror.select(hot);
-  const std::size_t first = mirror.statistics().packed_bytes;
-  const auto longest = std::ranges::max_element(hot, {}, [&](const HotVertex& at) { return mirror.packed_bytes(at); });
-  ASSERT_GT(mirror.packed_bytes(*longest), (std::size_t{1} << 20) - mirror.cache_bytes());
-  constexpr unsigned batches = 30;
-  std::size_t all_lost = 0;
-  for (unsigned batch = 0; batch < batches; ++batch) {
-    graph.stage(1000, 50);
-    begin();
-    std::size_t lost = 0;
-    for (const HotVertex vertex : hot) lost += mirror.holds(vertex) ? 0 : mirror.packed_bytes(vertex);
-    EXPECT_LT(lost, mirror.cache_bytes() / 16) << "batch " << batch;
-    all_lost += lost;
-    graph.settle();
-  }
-  EXPECT_LT(all_lost, batches * mirror.cache_bytes() / 100);
-  const DeviceGraphStatistics figures_then = mirror.statistics();
-  EXPECT_GT(figures_then.merged, hot.size()) << "what finds room for a second copy is brought up to date where it lies";
-  EXPECT_LT(figures_then.packed_bytes - first, batches * first * 3 / 4) << "and only others are sent again";
+  const std::vector<HotVertex> hot = longest();
+  mirror_.select(hot);
+  const std::size_t first = mirror_.statistics().packed_bytes;
+  const auto most = std::ranges::max_element(hot, {}, [&](const HotVertex& at) { return mirror_.packed_bytes(at); });
+  ASSERT_GT(mirror_.packed_bytes(*most), (std::size_t{1} << 20) - mirror_.cache_bytes());
+  EXPECT_LT(follow(hot), batches * mirror_.cache_bytes() / 100);
+  const DeviceGraphStatistics then = mirror_.statistics();
+  EXPECT_GT(then.merged, hot.size()) << "what finds room for a second copy is merged on the device";
+  EXPECT_GT(then.packed_bytes, first + mirror_.packed_bytes(*most)) << "the longest finds none and is sent again";
+  EXPECT_LT(then.packed_bytes - first, batches * first * 3 / 4) << "as few others are";
+  EXPECT_LT(figures_.merges, 50 * batches) << "launches";
+}
+
+// Half of what fills the cache is not wanted any more when lists grow.
+TEST_F(DeviceGraphOfHubs, WhatIsNotWantedLeavesForListsThatGrow) {
+  begin();
+  std::vector<HotVertex> hot = longest();
+  mirror_.select(hot);
+  for (std::size_t i = 0; 2 * i < hot.size(); ++i) hot[i] = hot[2 * i];
+  hot.resize((hot.size() + 1) / 2);
+  mirror_.select(hot);
+  const DeviceGraphStatistics before = mirror_.statistics();
+  ASSERT_GT(before.cached_vertices, hot.size() * 3 / 2) << "what is not wanted is there";
+  EXPECT_EQ(follow(hot), 0U);
+  const DeviceGraphStatistics then = mirror_.statistics();
+  EXPECT_GT(then.evicted, before.evicted);
+  EXPECT_LT(then.cached_vertices, before.cached_vertices);
+  EXPECT_GE(then.cached_vertices, hot.size());
 }
 
 // Lists that are lent wait for room when they are taken back.
-TEST(DeviceGraph, NothingIsExpectedOfAStoreThatIsGone) {
-  RandomGraph graph(false, false, 3);
-  graph.grow(20000);
-  graph.skew(3);
-  graph.stage(300000, 100);
-  graph.settle();
-  graph.graph().resolve_all();
-  HostOps::Figures figures;
-  Workers workers(1);
-  DeviceGraph mirror(std::make_unique<HostOps>(figures), {Storage::cached, std::size_t{1} << 20, std::size_t{1} << 20},
-                     workers);
-  const auto begin = [&] { mirror.begin(graph.graph(), graph.graph().resolved()); };
+TEST_F(DeviceGraphOfHubs, NothingIsExpectedOfAStoreThatIsGone) {
+  graph_.graph().resolve_all();
   {
     plan::BoundQuery query(parse_pattern("(a)--(b)--(c)--(a)", "q"), MatchMode::isomorphism, CountMode::subgraphs,
-                           graph.graph());
+                           graph_.graph());
     const std::atomic<bool> stop = false;
     filter::Filtering filtering;
-    filtering.run(query, graph.graph(), Filter::label, filter::Numbering::of_graph, workers, stop);
+    filtering.run(query, graph_.graph(), Filter::label, filter::Numbering::of_graph, workers_, stop);
     begin();
-    const std::size_t vertices = graph.graph().lent()->vertices();
+    const std::size_t vertices = graph_.graph().lent()->vertices();
     std::vector<HotVertex> hot;
     std::size_t lost = 0;
     for (unsigned selection = 0; lost == 0; ++selection) {
       ASSERT_LT(selection, 200U);
       // Some stay, and what is free lies between them.
-      std::erase_if(hot, [&](const HotVertex&) { return graph.below(4) == 0; });
-      std::size_t room = mirror.cache_bytes();
-      for (const HotVertex& at : hot) room -= mirror.packed_bytes(at);
+      std::erase_if(hot, [&](const HotVertex&) { return graph_.below(4) == 0; });
+      std::size_t room = mirror_.cache_bytes();
+      for (const HotVertex& at : hot) room -= mirror_.packed_bytes(at);
       for (unsigned tries = 0; tries < 2000; ++tries) {
-        const HotVertex at{graph.below(static_cast<std::uint32_t>(vertices)), 2};
-        if (mirror.packed_bytes(at) == 0 || mirror.packed_bytes(at) > room || std::ranges::count(hot, at) > 0) continue;
-        room -= mirror.packed_bytes(at);
+        const HotVertex at{graph_.below(static_cast<std::uint32_t>(vertices)), 2};
+        if (mirror_.packed_bytes(at) == 0 || mirror_.packed_bytes(at) > room || std::ranges::count(hot, at) > 0) continue;
+        room -= mirror_.packed_bytes(at);
         hot.push_back(at);
       }
-      mirror.select(hot);
-      for (const HotVertex& at : hot) lost += mirror.holds(at) ? 0 : 1;
+      mirror_.select(hot);
+      for (const HotVertex& at : hot) lost += mirror_.holds(at) ? 0 : 1;
     }
   }
   begin();
-  EXPECT_EQ(mirror.statistics().cached_vertices, 0U);
+  EXPECT_EQ(mirror_.statistics().cached_vertices, 0U);
 }
 
 TEST(DeviceGraph, HoldsWhatKernelsFindInDeviceMemory) {
@@ -376,6 +406,32 @@ TEST(DeviceGraph, TheCacheTakesWhatThereIsLessTheReserve) {
   EXPECT_FALSE(little.reduced);
   EXPECT_EQ(little.cache_bytes, std::size_t{16} << 20);
   EXPECT_GT(cache(0, device).cache_bytes, std::size_t{28} << 20) << "at least half of what is free";
+}
+
+TEST(DeviceGraph, AResidentGraphTakesNoMoreAfterAFailure) {
+  RandomGraph graph(false, false, 3);
+  graph.skew(3);
+  graph.grow(5000);
+  graph.stage(30000, 100);
+  graph.settle();
+  HostOps::Figures figures;
+  Workers workers(1);
+  const DeviceGraphOptions options{Storage::resident, 0, std::size_t{1} << 20};
+  DeviceGraph mirror(std::make_unique<HostOps>(figures), options, workers);
+  mirror.begin(graph.graph(), graph.graph().resolved());
+  graph.grow(200000);
+  graph.stage(1000, 100);
+  graph.settle();
+  figures.limit = figures.used;
+  EXPECT_THROW(mirror.begin(graph.graph(), graph.graph().resolved()), DeviceOutOfMemory);
+  EXPECT_EQ(mirror.statistics().cached_vertices, 0U) << "nothing can be relied on";
+  figures.limit = std::size_t{1} << 30;
+  mirror.begin(graph.graph(), graph.graph().resolved());
+  HostOps::Figures others;
+  DeviceGraph other(std::make_unique<HostOps>(others), options, workers);
+  other.begin(graph.graph(), graph.graph().resolved());
+  EXPECT_GT(mirror.statistics().cached_vertices, 5000U);
+  EXPECT_EQ(mirror.statistics().cached_bytes, other.statistics().cached_bytes);
 }
 
 TEST(DeviceGraph, AResidentGraphThatOutgrowsItsMemorySaysSo) {
