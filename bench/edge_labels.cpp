@@ -83,7 +83,7 @@ Input schema_labels(const Options& options, std::uint32_t labels) {
   Input input{"schema", options.vertices, std::vector<LabelEdges>(labels)};
   for (std::uint32_t label = 0; label < labels; ++label) {
     const std::uint32_t kind = label % kinds;
-    const std::uint32_t other = static_cast<std::uint32_t>((std::uint64_t{label} * 7 + 3) % kinds);
+    const auto other = static_cast<std::uint32_t>((std::uint64_t{label} * 7 + 3) % kinds);
     for (std::uint64_t i = 0; i < options.edges / labels; ++i) {
       const VertexId a = draw(kind);
       const VertexId b = draw(other);

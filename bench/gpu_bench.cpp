@@ -166,7 +166,7 @@ class Bench {
     }
   }
 
-  UpdateBatch updates(std::size_t from, std::size_t count, bool backwards) const {
+  [[nodiscard]] UpdateBatch updates(std::size_t from, std::size_t count, bool backwards) const {
     UpdateBatch batch;
     for (std::size_t i = from; i < from + count; ++i) {
       const Change& change = changes_[i];

@@ -23,8 +23,8 @@ class Report {
   }
   void line(const Json& json) {
     const std::string text = json.dump();
-    std::cout << text << std::endl;
-    if (file_.is_open()) file_ << text << std::endl;
+    std::cout << text << '\n' << std::flush;
+    if (file_.is_open()) file_ << text << '\n' << std::flush;
   }
 
  private:

@@ -14,7 +14,7 @@ namespace deltamatch::estimate {
 // Where sums must not depend on threads, parts do not.
 inline constexpr std::size_t merged_part = 8192;
 
-[[nodiscard]] inline const StoredVertex& vertex_of(const StoredVertex& at) noexcept { return at; }
+[[nodiscard]] inline StoredVertex vertex_of(const StoredVertex& at) noexcept { return at; }
 template <class Item>
 [[nodiscard]] const StoredVertex& vertex_of(const Item& item) noexcept {
   return item.at;
