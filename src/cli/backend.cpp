@@ -34,6 +34,7 @@ std::vector<int> parse_devices(const std::string& text) {
 template <typename Table>
 auto choices(const Table& table) {
   std::vector<std::pair<std::string, typename Table::value_type::second_type>> result;
+  result.reserve(table.size());
   for (const auto& [name, value] : table) result.emplace_back(name, value);
   return result;
 }

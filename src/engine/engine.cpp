@@ -60,7 +60,8 @@ struct Engine::Impl {
   void match_all(const graph::ResolvedBatch& resolved, bool told, BatchResult& result, LevelCounts& levels,
                  std::vector<Matched>& removed, std::vector<Matched>& added);
   LevelCounts analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks);
-  std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results);
+  std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks,
+                              std::span<match::QueryResult> results) const;
   void deliver(const graph::ResolvedBatch& resolved, MatchSink& sink);
   Standing& find(QueryId query);
   match::Matcher& on_cpu() {
@@ -100,7 +101,7 @@ struct Engine::Impl {
 
 // What is left of the records is spooled too.
 std::vector<Matched> Engine::Impl::gather(match::Pass pass, std::span<const match::QueryTask> tasks,
-                                          std::span<match::QueryResult> results) {
+                                          std::span<match::QueryResult> results) const {
   std::vector<Matched> matched(tasks.size());
   for (std::size_t q = 0; q < tasks.size(); ++q) {
     matched[q].count = match::total(tasks[q], results[q].plans);
@@ -139,6 +140,7 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, bool told, Ba
   const auto start = Clock::now();
   if (trials.due(passes)) {
     std::vector<Standing*> queries;
+    queries.reserve(standing.size());
     for (const auto& [id, query] : standing) queries.push_back(query.get());
     trials.run(graph, passes, queries, on_cpu());
   }
@@ -371,6 +373,7 @@ Engine engine::BulkLoader::load(const EngineOptions& options, const BulkGraph& b
   Engine engine(options);
   Engine::Impl& impl = *engine.impl_;
   std::vector<LabelId> numbers;
+  numbers.reserve(bulk.label_names.size());
   for (const std::string& name : bulk.label_names) numbers.push_back(impl.graph.vertex_labels.intern(name));
   std::vector<LabelId> labels(bulk.vertices);
   for (std::size_t v = 0; v < bulk.labels.size(); ++v) labels[v] = numbers.at(bulk.labels[v]);

@@ -78,7 +78,7 @@ class BatchResolver {
   std::optional<RejectReason> read_edge(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_vertex(const Update& update, std::uint32_t index);
   void read_retired(bool looked_up_ahead);
-  VertexId find(const Id& id, std::uint32_t hash, VertexId looked_up) const;
+  [[nodiscard]] VertexId find(const Id& id, std::uint32_t hash, VertexId looked_up) const;
   Mention mention(const Id& id, VertexId vertex, const std::optional<std::string_view>& label);
   VertexId settle_mention(const Mention& mention);
   VertexId earlier_self(const Mention& mention);
