@@ -158,14 +158,12 @@ void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShap
   longest_first(moving_, [&](std::uint32_t i) { return shapes[i].words(); });
   for (const std::uint32_t i : moving_) {
     if (find(hot[i]) != nullptr) continue;  // it stands there twice
-    const CacheSlot* placed = place(hot[i], shapes[i]);
-    while (placed == nullptr && evict_one(selection.evicted)) placed = place(hot[i], shapes[i]);
-    if (placed == nullptr) {
+    make_room(shapes[i], selection.evicted);
+    if (add(hot[i], shapes[i])) {
+      selection.moved.push_back(*find(hot[i]));
+    } else {
       selection.unplaced.push_back(hot[i]);
-      continue;
     }
-    wishes_.push_back({slot_of_[hot[i].store][hot[i].vertex], selections_});
-    selection.moved.push_back(*placed);
   }
   while (used_words() > selectable_words() && evict_one(selection.evicted)) {
   }

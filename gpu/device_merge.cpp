@@ -60,13 +60,16 @@ void DeviceGraph::Impl::merge(unsigned s) {
 std::optional<CacheSlot> DeviceGraph::Impl::move(Mirror& mirror, HotVertex vertex, const BlockShape& shape, Merges& merges) {
   // There may be room where what is merged has left its old places.
   if (!merges.rows.empty() && !plan.has_room(shape)) send_merges(mirror, merges);
-  if (!resident() && !plan.has_room(shape) && !plan.wants(vertex)) {
-    if (plan.find(vertex) != nullptr) ++counts.evicted;
-    plan.drop(vertex);
-    return std::nullopt;
-  }
-  make_room(shape);
   const CacheSlot* had = plan.find(vertex);
+  if (had == nullptr && !resident()) return std::nullopt;  // it has made room for another since the merge began
+  if (!plan.has_room(shape)) {
+    if (!resident() && !plan.wants(vertex)) {
+      plan.drop(vertex);
+      ++counts.evicted;
+      return std::nullopt;
+    }
+    make_room(shape);
+  }
   const CacheSlot old = had == nullptr ? CacheSlot{} : *had;
   if (had == nullptr ? plan.add(vertex, shape) : plan.replace(vertex, shape)) return old;
   // What it had is free now and mostly suits it, but cannot be merged to where it is read from.

@@ -91,7 +91,7 @@ class GpuMatcher final : public match::Matcher {
   bool match_on_devices(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
                         std::span<const PassWork> passes, std::span<const QueryTask> tasks, const match::Programs& programs,
                         std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) {
-    const std::uint64_t lent = graph.lent() == nullptr ? 0 : graph.lent()->mark().store;
+    const std::uint64_t lent = lent_to(graph);
     if (lent != 0 && (lent == refused_ || !mirrors_.can_read())) return false;
     for (;;) {
       try {

@@ -63,8 +63,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::uint64_t lent_to(const graph::DataGraph& graph) { return graph.lent() == nullptr ? 0 : graph.lent()->mark().store; }
-
 HotVertex stored(const estimate::StoredVertex& at) { return {at.vertex, static_cast<std::uint32_t>(at.store)}; }
 
 }  // namespace

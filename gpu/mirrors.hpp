@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +20,11 @@
 #include "match/programs.hpp"
 
 namespace deltamatch::gpu {
+
+/// Which lists stand in for the graph's; 0: none do. No two that were lent have the same number.
+[[nodiscard]] inline std::uint64_t lent_to(const graph::DataGraph& graph) noexcept {
+  return graph.lent() == nullptr ? 0 : graph.lent()->mark().store;
+}
 
 /// A batch: open, estimate, refresh, then kernels run on the devices; matched and measure tell how that went. Where one of them
 /// throws DeviceOutOfMemory, make_room says whether it is worth another try.

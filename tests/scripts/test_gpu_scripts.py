@@ -340,15 +340,21 @@ streams.main()
         self.assertEqual(self.run_case({})[0], 0)
 
 
+def make_bundle(folder, text):
+    """A bundle with this program as its deltamatch."""
+    bundle = pathlib.Path(folder, "bundle")
+    (bundle / "bin").mkdir(parents=True)
+    write_program(bundle / "bin" / "deltamatch", text)
+    return bundle
+
+
 class Streams(unittest.TestCase):
     """bench/streams.py through scripts/gpu-run, with a program that takes the CPU for a GPU and tells so, or not, or other counts."""
 
     def run_streams(self, change):
         with tempfile.TemporaryDirectory() as folder:
-            bundle, data = pathlib.Path(folder, "bundle"), pathlib.Path(folder, "data")
-            (bundle / "bin").mkdir(parents=True)
-            write_program(bundle / "bin" / "deltamatch",
-                          f"""#!/usr/bin/env python3
+            data = pathlib.Path(folder, "data")
+            bundle = make_bundle(folder, f"""#!/usr/bin/env python3
 import json, subprocess, sys
 words, gpu = sys.argv[1:], "--gpu-policy" in sys.argv
 if gpu: words = words[:words.index("--gpu-policy")]
@@ -392,10 +398,8 @@ class Papers(unittest.TestCase):
 
     def run_papers(self, change):
         with tempfile.TemporaryDirectory() as folder:
-            bundle, data = pathlib.Path(folder, "bundle"), pathlib.Path(folder, "data")
-            (bundle / "bin").mkdir(parents=True)
-            write_program(bundle / "bin" / "deltamatch",
-                          f"""#!/usr/bin/env python3
+            data = pathlib.Path(folder, "data")
+            bundle = make_bundle(folder, f"""#!/usr/bin/env python3
 import json, subprocess, sys
 words, gpu = " ".join(sys.argv[1:]), " --backend gpu" in " ".join(sys.argv)
 done = subprocess.run([{str(PROGRAM)!r}, *words.replace(" --backend gpu", "").split()], stdout=subprocess.PIPE, check=False)
