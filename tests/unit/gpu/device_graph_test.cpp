@@ -19,20 +19,6 @@
 namespace deltamatch::gpu {
 namespace {
 
-std::vector<std::vector<std::uint32_t>> dump(const GraphView& view, std::size_t readings) {
-  std::vector<std::vector<std::uint32_t>> all;
-  for (std::size_t reading = 0; reading < readings; ++reading) {
-    for (std::uint32_t vertex = 0; vertex < view.stores[0].vertices; ++vertex) {
-      Dumper count{nullptr};
-      count.put_list(view, view.readings[reading], vertex);
-      std::vector<std::uint32_t>& words = all.emplace_back(count.words);
-      Dumper write{words.data()};
-      write.put_list(view, view.readings[reading], vertex);
-    }
-  }
-  return all;
-}
-
 struct Setting {
   Storage storage;
   std::size_t cache_bytes;
@@ -53,7 +39,7 @@ class DeviceGraphTest : public testing::TestWithParam<Setting> {
   void expect_equal(const std::string& when) {
     ops_->drain();
     const auto expected = graph_.lists();
-    const auto found = dump(mirror_->view(), graph_.graph().resolved().size());
+    const auto found = dump_on_host(mirror_->view(), graph_.graph().resolved().size());
     ASSERT_EQ(found.size(), expected.size()) << when;
     const std::size_t vertices = graph_.graph().base().vertices();
     for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -236,138 +222,6 @@ TEST(DeviceGraph, SendsOnlyWhatIsNew) {
   EXPECT_GT(second.merged, 0U);
   EXPECT_EQ(second.packed_bytes, first.packed_bytes);
   EXPECT_LT(second.copied_bytes - first.copied_bytes, std::size_t{100000});
-}
-
-// A graph with hubs whose longest lists fill the cache. The longest is longer than the room that a selection leaves, and most
-// change with every batch.
-class DeviceGraphOfHubs : public testing::Test {
- protected:
-  static constexpr unsigned batches = 30;
-
-  DeviceGraphOfHubs() {
-    graph_.grow(20000);
-    graph_.skew(3);
-    graph_.stage(300000, 100);
-    graph_.settle();
-  }
-  void begin() { mirror_.begin(graph_.graph(), graph_.graph().resolved()); }
-  std::vector<HotVertex> longest() {
-    const auto stored = [](const estimate::StoredVertex& at) {
-      return HotVertex{at.vertex, static_cast<std::uint32_t>(at.store)};
-    };
-    const auto bytes_of = [&](const estimate::StoredVertex& at) { return mirror_.packed_bytes(stored(at)); };
-    std::vector<HotVertex> hot;
-    for (const estimate::StoredVertex& at : estimate::select_by_degree(graph_.graph(), bytes_of, mirror_.cache_bytes()).hot) {
-      hot.push_back(stored(at));
-    }
-    return hot;
-  }
-  // Without another selection. Bytes of those lists that are not held, of all batches.
-  std::size_t follow(const std::vector<HotVertex>& hot) {
-    std::size_t all_lost = 0;
-    for (unsigned batch = 0; batch < batches; ++batch) {
-      graph_.stage(1000, 50);
-      begin();
-      std::size_t lost = 0;
-      for (const HotVertex vertex : hot) lost += mirror_.holds(vertex) ? 0 : mirror_.packed_bytes(vertex);
-      EXPECT_LT(lost, mirror_.cache_bytes() / 16) << "batch " << batch;
-      all_lost += lost;
-      ops_->drain();
-      if (batch < 4 || batch % 5 == 4) {
-        EXPECT_TRUE(dump(mirror_.view(), graph_.graph().resolved().size()) == graph_.lists()) << "batch " << batch;
-      }
-      graph_.settle();
-    }
-    return all_lost;
-  }
-
-  RandomGraph graph_{false, false, 3};
-  HostOps::Figures figures_;
-  Workers workers_{1};
-  std::unique_ptr<HostOps> made_ = std::make_unique<HostOps>(figures_);
-  HostOps* ops_ = made_.get();
-  DeviceGraph mirror_{std::move(made_), {Storage::cached, std::size_t{1} << 20, std::size_t{1} << 20}, workers_};
-};
-
-TEST_F(DeviceGraphOfHubs, HoldsASelectionOverManyBatches) {
-  begin();
-  const std::vector<HotVertex> hot = longest();
-  mirror_.select(hot);
-  const std::size_t first = mirror_.statistics().packed_bytes;
-  const auto most = std::ranges::max_element(hot, {}, [&](const HotVertex& at) { return mirror_.packed_bytes(at); });
-  ASSERT_GT(mirror_.packed_bytes(*most), (std::size_t{1} << 20) - mirror_.cache_bytes());
-  EXPECT_LT(follow(hot), batches * mirror_.cache_bytes() / 100);
-  const DeviceGraphStatistics then = mirror_.statistics();
-  EXPECT_GT(then.merged, hot.size()) << "what finds room for a second copy is merged on the device";
-  EXPECT_GT(then.packed_bytes, first + mirror_.packed_bytes(*most)) << "the longest finds none and is sent again";
-  EXPECT_LT(then.packed_bytes - first, batches * first * 3 / 4) << "as few others are";
-  EXPECT_LT(figures_.merges, 50 * batches) << "launches";
-}
-
-// Half of what fills the cache is not wanted any more when lists grow.
-TEST_F(DeviceGraphOfHubs, WhatIsNotWantedLeavesForListsThatGrow) {
-  begin();
-  std::vector<HotVertex> hot = longest();
-  mirror_.select(hot);
-  for (std::size_t i = 0; 2 * i < hot.size(); ++i) hot[i] = hot[2 * i];
-  hot.resize((hot.size() + 1) / 2);
-  mirror_.select(hot);
-  const DeviceGraphStatistics before = mirror_.statistics();
-  ASSERT_GT(before.cached_vertices, hot.size() * 3 / 2) << "what is not wanted is there";
-  EXPECT_EQ(follow(hot), 0U);
-  const DeviceGraphStatistics then = mirror_.statistics();
-  EXPECT_GT(then.evicted, before.evicted);
-  EXPECT_LT(then.cached_vertices, before.cached_vertices);
-  EXPECT_GE(then.cached_vertices, hot.size());
-}
-
-// What leaves for a long list is short and comes up later in the same batch, when there is room again: only its host knows it
-// now.
-TEST_F(DeviceGraphOfHubs, WhatHasLeftIsNotMergedFromNothing) {
-  begin();
-  std::vector<HotVertex> hot = longest();
-  std::ranges::sort(hot, {}, [&](const HotVertex& at) { return mirror_.packed_bytes(at); });
-  const auto half = hot.begin() + static_cast<std::ptrdiff_t>(hot.size() * 3 / 4);
-  mirror_.select(std::vector(hot.begin(), half));
-  const std::vector<HotVertex> longer(half, hot.end());
-  mirror_.select(longer);
-  const DeviceGraphStatistics before = mirror_.statistics();
-  ASSERT_EQ(before.cached_vertices, hot.size());
-  follow(longer);
-  EXPECT_GT(mirror_.statistics().evicted, before.evicted);
-}
-
-// Lists that are lent wait for room when they are taken back.
-TEST_F(DeviceGraphOfHubs, NothingIsExpectedOfAStoreThatIsGone) {
-  graph_.graph().resolve_all();
-  {
-    plan::BoundQuery query(parse_pattern("(a)--(b)--(c)--(a)", "q"), MatchMode::isomorphism, CountMode::subgraphs,
-                           graph_.graph());
-    const std::atomic<bool> stop = false;
-    filter::Filtering filtering;
-    filtering.run(query, graph_.graph(), Filter::label, filter::Numbering::of_graph, workers_, stop);
-    begin();
-    const std::size_t vertices = graph_.graph().lent()->vertices();
-    std::vector<HotVertex> hot;
-    std::size_t lost = 0;
-    for (unsigned selection = 0; lost == 0; ++selection) {
-      ASSERT_LT(selection, 200U);
-      // Some stay, and what is free lies between them.
-      std::erase_if(hot, [&](const HotVertex&) { return graph_.below(4) == 0; });
-      std::size_t room = mirror_.cache_bytes();
-      for (const HotVertex& at : hot) room -= mirror_.packed_bytes(at);
-      for (unsigned tries = 0; tries < 2000; ++tries) {
-        const HotVertex at{graph_.below(static_cast<std::uint32_t>(vertices)), 2};
-        if (mirror_.packed_bytes(at) == 0 || mirror_.packed_bytes(at) > room || std::ranges::count(hot, at) > 0) continue;
-        room -= mirror_.packed_bytes(at);
-        hot.push_back(at);
-      }
-      mirror_.select(hot);
-      for (const HotVertex& at : hot) lost += mirror_.holds(at) ? 0 : 1;
-    }
-  }
-  begin();
-  EXPECT_EQ(mirror_.statistics().cached_vertices, 0U);
 }
 
 TEST(DeviceGraph, HoldsWhatKernelsFindInDeviceMemory) {

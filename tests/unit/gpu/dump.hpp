@@ -44,7 +44,21 @@ struct Dumper {
   }
 };
 
-/// All lists of all vertices, by reading and vertex. Runs a kernel.
+/// All lists of all vertices, by reading and vertex, through a view of the host's memory.
+[[nodiscard]] inline std::vector<std::vector<std::uint32_t>> dump_on_host(const GraphView& view, std::size_t readings) {
+  std::vector<std::vector<std::uint32_t>> all;
+  for (std::size_t reading = 0; reading < readings; ++reading) {
+    for (std::uint32_t vertex = 0; vertex < view.stores[0].vertices; ++vertex) {
+      Dumper count{nullptr};
+      count.put_list(view, view.readings[reading], vertex);
+      std::vector<std::uint32_t>& words = all.emplace_back(count.words);
+      Dumper write{words.data()};
+      write.put_list(view, view.readings[reading], vertex);
+    }
+  }
+  return all;
+}
+/// The same of device memory. Runs a kernel.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> dump_on_device(const GraphView& view, std::size_t readings);
 
 }  // namespace deltamatch::gpu
