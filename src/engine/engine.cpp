@@ -47,7 +47,7 @@ struct Engine::Impl {
         workers(wanted.threads),
         graph(wanted.directed, wanted.window > 0, wanted.backend ? wanted.backend->slabs() : graph::heap_slabs()),
         window(wanted.window > 0 ? std::make_unique<graph::Window>(wanted.window) : nullptr),
-        resolver(graph, window.get()),
+        resolver(graph, window.get(), workers),
         matcher(wanted.backend ? wanted.backend->make_matcher(workers) : match::make_cpu_matcher(workers)) {
     if (wanted.window < 0) throw Error(ErrorKind::configuration, "window", "negative", "give a positive span, or 0 for none");
     if (wanted.backend) graph.track_changes();
@@ -224,7 +224,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
     result.ignored = resolved.ignored;
     result.rejects = resolved.rejects;
     result.watermark = resolved.watermark;
-    graph.stage(resolved.net);
+    graph.stage(resolved.net, workers);
   } catch (...) {
     resolver.undo();
     throw;

@@ -13,6 +13,8 @@ namespace {
 
 // How far ahead loops over the batch's vertices fetch rows and blocks.
 constexpr std::size_t prefetch_distance = 8;
+// Vertices whose changes a thread plans at a time.
+constexpr std::size_t plan_grain = 256;
 // Changes that a small graph's log holds; a large one's holds a quarter of the vertices.
 constexpr std::size_t logged_changes = 1024;
 
@@ -62,18 +64,21 @@ void Adjacency::build_slices(std::span<const HalfEdge> added, std::span<const Ha
 }
 
 void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed) {
+  Workers alone(1);
+  stage(added, removed, alone);
+}
+
+void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, Workers& workers) {
   assert(delta_rows_.empty());
   try {
     added_.assign(added, column_);
     removed_.assign(removed, column_);
     build_slices(added, removed);
-    auto relations = static_cast<RelationId>(figures_.size());
-    for (const DeltaSlice& slice : delta_slices_) {
-      if (slice.relation != no_relation) relations = std::max(relations, slice.relation + 1);
-    }
-    staged_figures_ = figures_;
-    staged_figures_.resize(relations);
-    plan_rows();
+    workers.for_each(delta_rows_.size(), plan_grain, [this](unsigned, std::size_t begin, std::size_t end) {
+      plan_rows(std::span(delta_rows_).subspan(begin, end - begin));
+    });
+    sum_staged_figures();
+    allocate_blocks();
     changes_.prepare(delta_rows_.size(), std::max(rows_.size() / 4, logged_changes));
     ++stages_;
   } catch (...) {
@@ -82,17 +87,17 @@ void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge>
   }
 }
 
-void Adjacency::plan_rows() {
-  for (std::size_t i = 0; i < delta_rows_.size(); ++i) {
-    if (i + 2 * prefetch_distance < delta_rows_.size()) prefetch(delta_rows_[i + 2 * prefetch_distance].vertex);
-    if (i + prefetch_distance < delta_rows_.size()) {
-      __builtin_prefetch(rows_[delta_rows_[i + prefetch_distance].vertex].block);
-    }
-    plan_row(delta_rows_[i]);
-    rows_[delta_rows_[i].vertex].staged = static_cast<std::uint32_t>(i + 1);
+void Adjacency::plan_rows(std::span<DeltaRow> deltas) {
+  for (const DeltaRow& delta : deltas.first(std::min(deltas.size(), 2 * prefetch_distance))) prefetch(delta.vertex);
+  for (std::size_t i = 0; i < deltas.size(); ++i) {
+    if (i + 2 * prefetch_distance < deltas.size()) prefetch(deltas[i + 2 * prefetch_distance].vertex);
+    if (i + prefetch_distance < deltas.size()) __builtin_prefetch(rows_[deltas[i + prefetch_distance].vertex].block);
+    plan_row(deltas[i]);
+    rows_[deltas[i].vertex].staged = static_cast<std::uint32_t>(&deltas[i] - delta_rows_.data() + 1);
   }
 }
 
+// Where the changed lists lie, and whether the vertex's block suffices; it has no other yet.
 void Adjacency::plan_row(DeltaRow& delta) {
   const Row& row = rows_[delta.vertex];
   std::uint32_t slices = row.slices;
@@ -104,26 +109,43 @@ void Adjacency::plan_row(DeltaRow& delta) {
     const bool present = row.holds(at, slice.relation);
     slice.begin = row.begin(at);
     slice.end = present ? row.end(at) : slice.begin;
+    if (!present) ++slices;
+    total += delta_slices_[s + 1].added_begin - slice.added_begin;
+    total -= delta_slices_[s + 1].removed_begin - slice.removed_begin;
+  }
+  delta.empties = total == 0;
+  const bool fits = total <= row.capacity && slices <= (1u << row.directory_log) && row.block != nullptr;
+  const bool wasteful = block_words(total, log_ceil(slices)) * 4 < block_words(row.capacity, row.directory_log);
+  delta.moves = !delta.empties && (!fits || wasteful);
+  if (!delta.moves) return;
+  delta.directory_log = static_cast<std::uint8_t>(log_ceil(slices));
+  delta.capacity = total;
+}
+
+void Adjacency::sum_staged_figures() {
+  staged_figures_ = figures_;
+  for (std::size_t s = 0; s + 1 < delta_slices_.size(); ++s) {
+    const DeltaSlice& slice = delta_slices_[s];
     const std::uint32_t before = slice.end - slice.begin;
     const std::uint32_t added = delta_slices_[s + 1].added_begin - slice.added_begin;
     const std::uint32_t after = before + added - (delta_slices_[s + 1].removed_begin - slice.removed_begin);
-    if (!present) ++slices;
-    total += after - before;
+    if (slice.relation >= staged_figures_.size()) staged_figures_.resize(slice.relation + 1);
     RelationFigures& figures = staged_figures_[slice.relation];
     figures.entries += std::uint64_t{after} - before;
     figures.lists += std::uint64_t{after != 0} - std::uint64_t{before != 0};
     figures.squares += static_cast<double>(after) * after - static_cast<double>(before) * before;
     figures.longest = std::max(figures.longest, after);
   }
-  delta.empties = total == 0;
-  const bool fits = total <= row.capacity && slices <= (1u << row.directory_log) && row.block != nullptr;
-  const bool wasteful = block_words(total, log_ceil(slices)) * 4 < block_words(row.capacity, row.directory_log);
-  if (delta.empties || (fits && !wasteful)) return;
-  delta.directory_log = static_cast<std::uint8_t>(log_ceil(slices));
-  const std::size_t words = block_words(total, delta.directory_log);
-  delta.block = arena_->allocate(words);
-  const std::size_t room = Arena::block_words(words) - (std::size_t{2} << delta.directory_log);
-  delta.capacity = static_cast<std::uint32_t>(room / (1 + column_words()));
+}
+
+void Adjacency::allocate_blocks() {
+  for (DeltaRow& delta : delta_rows_) {
+    if (!delta.moves) continue;
+    const std::size_t words = block_words(delta.capacity, delta.directory_log);
+    delta.block = arena_->allocate(words);
+    const std::size_t room = Arena::block_words(words) - (std::size_t{2} << delta.directory_log);
+    delta.capacity = static_cast<std::uint32_t>(room / (1 + column_words()));
+  }
 }
 
 void Adjacency::unstage() noexcept {

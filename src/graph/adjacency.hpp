@@ -77,6 +77,7 @@ class Adjacency {
 
   /// Stages a batch: both spans ascend strictly; every added entry is absent, every removed one present. `figures` is extended
   /// to all relations that occur. O(batch x log list). Strong guarantee; nothing may be staged already.
+  void stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, Workers& workers);
   void stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed);
   /// Drops what is staged.
   void unstage() noexcept;
@@ -257,6 +258,7 @@ class Adjacency {
     std::uint32_t end_slice = 0;
     std::uint8_t directory_log = 0;
     bool empties = false;  // nothing is left
+    bool moves = false;    // to a block of another size
   };
   struct Entries {  // columns of the delta
     std::vector<std::uint32_t> ids;
@@ -295,8 +297,10 @@ class Adjacency {
   }
   [[nodiscard]] const DeltaSlice* delta_slice(const DeltaRow& row, RelationId relation) const noexcept;
   void build_slices(std::span<const HalfEdge> added, std::span<const HalfEdge> removed);
-  void plan_rows();
-  void plan_row(DeltaRow& row);
+  void plan_rows(std::span<DeltaRow> deltas);
+  void plan_row(DeltaRow& delta);
+  void sum_staged_figures();
+  void allocate_blocks();
   void settle_rows(std::span<DeltaRow> deltas) noexcept;
   template <bool tagged>
   void find_places(std::span<const DeltaRow> deltas) noexcept;

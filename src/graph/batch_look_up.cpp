@@ -15,91 +15,154 @@ constexpr std::size_t all_stages = 3 * stage;
 
 constexpr std::size_t stop_interval = 64;  // updates between looks at the stop flag
 
+// Updates that a thread looks up at a time, and that are sorted by themselves at least: fewer are done before others have come.
+constexpr std::size_t look_up_grain = 256;
+constexpr std::size_t sort_grain = 512;
+
 bool is_edge(const Update& update) noexcept {
   return update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
 }
 
-}  // namespace
-
-void sort_edge_updates(std::vector<EdgeUpdate>& updates) {
+bool less(const EdgeUpdate& a, const EdgeUpdate& b) noexcept {
   __extension__ using Key = unsigned __int128;
   const auto key = [](const EdgeUpdate& update) {
     const std::uint64_t ends = std::uint64_t{update.edge.tail} << 32 | update.edge.head;
     return static_cast<Key>(ends) << 64 | (std::uint64_t{update.edge.label} << 32 | update.index);
   };
-  boost::sort::pdqsort_branchless(updates.begin(), updates.end(),
-                                  [&](const EdgeUpdate& a, const EdgeUpdate& b) { return key(a) < key(b); });
+  return key(a) < key(b);
 }
 
-// Ids are looked up in stages, each some updates behind the one before, so that their misses overlap.
-void BatchLookUp::fetch(const DataGraph& graph, std::span<const Update> updates, std::size_t step) {
-  const Dictionary& dictionary = graph.dictionary;
-  if (step < updates.size()) {
-    Ends& ends = ends_[step];
-    dictionary.fetch_slot(ends.source_hash = dictionary.hash(updates[step].source));
-    if (is_edge(updates[step])) dictionary.fetch_slot(ends.target_hash = dictionary.hash(updates[step].target));
+// Looks up ids in stages, each some updates behind the one before, so that their misses overlap.
+class Look {
+ public:
+  Look(const DataGraph& graph, std::span<const Update> updates, std::span<BatchLookUp::Ends> ends)
+      : graph_(&graph), updates_(updates), ends_(ends) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return updates_.size(); }
+
+  // To be called with 0, 1, .. up to all_stages beyond the update that is to be found.
+  void fetch(std::size_t step) const {
+    const Dictionary& dictionary = graph_->dictionary;
+    if (step < updates_.size()) {
+      BatchLookUp::Ends& ends = ends_[step];
+      dictionary.fetch_slot(ends.source_hash = dictionary.hash(updates_[step].source));
+      if (is_edge(updates_[step])) dictionary.fetch_slot(ends.target_hash = dictionary.hash(updates_[step].target));
+    }
+    if (const std::size_t i = step - stage; step >= stage && i < updates_.size()) {
+      dictionary.fetch_key(ends_[i].source_hash);
+      if (is_edge(updates_[i])) dictionary.fetch_key(ends_[i].target_hash);
+    }
+    if (const std::size_t i = step - 2 * stage; step >= 2 * stage && i < updates_.size()) {
+      dictionary.fetch_text(ends_[i].source_hash);
+      if (is_edge(updates_[i])) dictionary.fetch_text(ends_[i].target_hash);
+    }
   }
-  if (const std::size_t i = step - stage; step >= done_ + stage && i < updates.size()) {
-    dictionary.fetch_key(ends_[i].source_hash);
-    if (is_edge(updates[i])) dictionary.fetch_key(ends_[i].target_hash);
+
+  void find(std::size_t i) {
+    const Update& update = updates_[i];
+    BatchLookUp::Ends& ends = ends_[i];
+    ends.source = graph_->dictionary.find(update.source, ends.source_hash);
+    ends.target = invalid_vertex;
+    ends.label = BatchLookUp::no_label;
+    if (!is_edge(update)) return;
+    ends.target = graph_->dictionary.find(update.target, ends.target_hash);
+    if (update.label.empty()) {
+      ends.label = empty_label;
+    } else if (last_label_ != BatchLookUp::no_label && graph_->edge_labels.text(last_label_) == update.label) {
+      ends.label = last_label_;
+    } else if (const std::optional<LabelId> label = graph_->edge_labels.find(update.label)) {
+      ends.label = last_label_ = *label;
+    }
   }
-  if (const std::size_t i = step - 2 * stage; step >= done_ + 2 * stage && i < updates.size()) {
-    dictionary.fetch_text(ends_[i].source_hash);
-    if (is_edge(updates[i])) dictionary.fetch_text(ends_[i].target_hash);
+
+ private:
+  const DataGraph* graph_;
+  std::span<const Update> updates_;
+  std::span<BatchLookUp::Ends> ends_;
+  LabelId last_label_ = BatchLookUp::no_label;
+};
+
+}  // namespace
+
+// Each thread sorts a part; then parts are merged by pairs.
+void sort_edge_updates(std::vector<EdgeUpdate>& updates, std::vector<EdgeUpdate>& spare, Workers& workers) {
+  const std::size_t count = updates.size();
+  const std::size_t parts = std::clamp<std::size_t>(count / sort_grain, 1, workers.size());
+  std::size_t sorted = (count + parts - 1) / parts;  // of a part
+  workers.for_each(count, sorted, [&](unsigned, std::size_t begin, std::size_t end) {
+    boost::sort::pdqsort_branchless(updates.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    updates.begin() + static_cast<std::ptrdiff_t>(end), less);
+  });
+  if (sorted >= count) return;
+  spare.resize(count);
+  for (; sorted < count; sorted *= 2) {
+    workers.for_each(count, 2 * sorted, [&](unsigned, std::size_t begin, std::size_t end) {
+      const auto first = updates.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto middle = updates.begin() + static_cast<std::ptrdiff_t>(std::min(begin + sorted, end));
+      std::merge(first, middle, middle, updates.begin() + static_cast<std::ptrdiff_t>(end),
+                 spare.begin() + static_cast<std::ptrdiff_t>(begin), less);
+    });
+    updates.swap(spare);
   }
 }
 
-void BatchLookUp::find(const DataGraph& graph, const Update& update, Ends& ends) {
-  ends.source = graph.dictionary.find(update.source, ends.source_hash);
-  ends.target = invalid_vertex;
-  ends.label = no_label;
-  if (!is_edge(update)) return;
-  ends.target = graph.dictionary.find(update.target, ends.target_hash);
-  if (update.label.empty()) {
-    ends.label = empty_label;
-  } else if (last_label_ != no_label && graph.edge_labels.text(last_label_) == update.label) {
-    ends.label = last_label_;
-  } else if (const std::optional<LabelId> label = graph.edge_labels.find(update.label)) {
-    ends.label = last_label_ = *label;
-  }
-}
-
-void BatchLookUp::run(const DataGraph& graph, const UpdateBatch& batch, const std::stop_token& stop) {
-  const std::span<const Update> updates = batch.updates();
+void BatchLookUp::open(const DataGraph& graph, const UpdateBatch& batch) {
   if (!knows(graph, batch)) {
     edition_ = batch.edition();
     numbering_ = graph.dictionary.numbering();
     done_ = 0;
     in_order_ = false;
   }
-  if (done_ < updates.size()) {
-    ends_.resize(updates.size());
-    in_order_ = false;
-    for (std::size_t step = done_; step < done_ + all_stages; ++step) fetch(graph, updates, step);
-    for (; done_ < updates.size(); ++done_) {
-      if (done_ % stop_interval == 0 && stop.stop_requested()) return;
-      fetch(graph, updates, done_ + all_stages);
-      find(graph, updates[done_], ends_[done_]);
-    }
+  if (done_ == batch.updates().size()) return;
+  ends_.resize(batch.updates().size());
+  in_order_ = false;
+}
+
+/// Looks up those from `begin` to `end`; returns where it was to stop.
+std::size_t BatchLookUp::look_up(const DataGraph& graph, std::span<const Update> updates, std::size_t begin, std::size_t end,
+                                 const std::stop_token& stop) {
+  Look look(graph, updates.subspan(begin, end - begin), std::span(ends_).subspan(begin, end - begin));
+  for (std::size_t step = 0; step < all_stages; ++step) look.fetch(step);
+  for (std::size_t i = 0; i < look.size(); ++i) {
+    if (i % stop_interval == 0 && stop.stop_requested()) return begin + i;
+    look.fetch(i + all_stages);
+    look.find(i);
   }
-  if (in_order_ || stop.stop_requested()) return;
+  return end;
+}
+
+void BatchLookUp::put_in_order(const DataGraph& graph, Workers& workers) {
   sorted_.clear();
-  sorted_.reserve(updates.size());
-  for (std::size_t i = 0; i < updates.size(); ++i) {
+  sorted_.reserve(ends_.size());
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
     const Ends& ends = ends_[i];
     if (ends.label == no_label || ends.source == invalid_vertex || ends.target == invalid_vertex) continue;
     sorted_.push_back({graph.ranked(ends.source, ends.target, ends.label), static_cast<std::uint32_t>(i)});
   }
-  sort_edge_updates(sorted_);
+  sort_edge_updates(sorted_, spare_, workers);
   in_order_ = true;
 }
 
-void BatchLookUp::finish(const DataGraph& graph, const UpdateBatch& batch) {
+void BatchLookUp::run(const DataGraph& graph, const UpdateBatch& batch, const std::stop_token& stop) {
+  open(graph, batch);
+  done_ = look_up(graph, batch.updates(), done_, batch.updates().size(), stop);
+  if (in_order_ || done_ < batch.updates().size() || stop.stop_requested()) return;
+  Workers alone(1);
+  put_in_order(graph, alone);
+}
+
+void BatchLookUp::finish(const DataGraph& graph, const UpdateBatch& batch, Workers& workers) {
   const struct End {
     std::uint64_t& edition;
     ~End() { edition = 0; }
   } end{edition_};
-  run(graph, batch, {});
+  open(graph, batch);
+  const std::span<const Update> updates = batch.updates();
+  workers.for_each(updates.size() - done_, look_up_grain, [&](unsigned, std::size_t begin, std::size_t stop) {
+    look_up(graph, updates, done_ + begin, done_ + stop, {});
+  });
+  done_ = updates.size();
+  if (!in_order_) put_in_order(graph, workers);
 }
 
 }  // namespace deltamatch::graph

@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "base/types.hpp"
 #include "deltamatch/update.hpp"
 #include "graph/data_graph.hpp"
@@ -21,8 +22,8 @@ struct EdgeUpdate {
   friend auto operator<=>(const EdgeUpdate&, const EdgeUpdate&) = default;
 };
 
-/// O(n log n) in place.
-void sort_edge_updates(std::vector<EdgeUpdate>& updates);
+/// O(n log n). `spare` is room to work in.
+void sort_edge_updates(std::vector<EdgeUpdate>& updates, std::vector<EdgeUpdate>& spare, Workers& workers);
 
 /// The look-ups of one batch at a time. One thread calls it at a time; while nobody changes dictionary and labels of the graph,
 /// that may be another one than matches. What it tells is as of the look-up: who uses it later sees to what has changed since.
@@ -49,7 +50,7 @@ class BatchLookUp {
 
   /// Looks up the rest. All that is known can be read until the next run or finish, which begins anew, even for the same batch;
   /// so it does where this one fails for want of memory.
-  void finish(const DataGraph& graph, const UpdateBatch& batch);
+  void finish(const DataGraph& graph, const UpdateBatch& batch, Workers& workers);
 
   /// By update; of a finished batch.
   [[nodiscard]] const Ends& operator[](std::size_t index) const noexcept { return ends_[index]; }
@@ -63,16 +64,18 @@ class BatchLookUp {
   }
 
  private:
-  void fetch(const DataGraph& graph, std::span<const Update> updates, std::size_t step);
-  void find(const DataGraph& graph, const Update& update, Ends& ends);
+  void open(const DataGraph& graph, const UpdateBatch& batch);
+  std::size_t look_up(const DataGraph& graph, std::span<const Update> updates, std::size_t begin, std::size_t end,
+                      const std::stop_token& stop);
+  void put_in_order(const DataGraph& graph, Workers& workers);
 
   std::uint64_t edition_ = 0;    // of the batch; 0: of none
   std::uint64_t numbering_ = 0;  // of the dictionary
   std::size_t done_ = 0;         // updates looked up
   bool in_order_ = false;        // sorted_ is made
-  LabelId last_label_ = no_label;
   std::vector<Ends> ends_;
   std::vector<EdgeUpdate> sorted_;
+  std::vector<EdgeUpdate> spare_;  // that sorting works in
 };
 
 }  // namespace deltamatch::graph

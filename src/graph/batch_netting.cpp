@@ -5,6 +5,13 @@
 
 namespace deltamatch::graph {
 
+namespace {
+
+// Edges that a thread looks for at a time.
+constexpr std::size_t find_grain = 256;
+
+}  // namespace
+
 void BatchNetting::run(std::span<const Update> updates, const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries,
                        std::span<const std::uint32_t> unknown_deletes, Origins&& origins, ResolvedBatch& result) {
   updates_ = updates;
@@ -13,11 +20,11 @@ void BatchNetting::run(std::span<const Update> updates, const BatchLookUp& look_
   resolve(unknown_deletes, entries);
   sort(look_up, entries);
   if (result.rebound) find_last_updates(entries);
+  find_live(entries);
   for (std::size_t begin = 0; begin < entries.size();) {
     std::size_t end = begin + 1;
     while (end < entries.size() && entries[end].edge == entries[begin].edge) ++end;
-    graph_->prefetch_ahead([&](std::size_t i) { return i < entries.size() ? &entries[i].edge : nullptr; }, begin);
-    net(std::span(entries).subspan(begin, end - begin));
+    net(std::span(entries).subspan(begin, end - begin), live_[begin] != 0);
     begin = end;
   }
   if (window_ != nullptr && result.watermark) expire();
@@ -64,7 +71,7 @@ void BatchNetting::sort(const BatchLookUp& look_up, std::vector<EdgeUpdate>& ent
   }
   const std::size_t all = entries.size();
   entries.resize(others);
-  sort_edge_updates(entries);
+  sort_edge_updates(entries, spare_, *workers_);
   merged_.clear();
   merged_.reserve(all);
   auto other = entries.begin();
@@ -93,7 +100,19 @@ void BatchNetting::find_last_updates(std::span<const EdgeUpdate> entries) {
   }
 }
 
-void BatchNetting::net(std::span<const EdgeUpdate> entries) {
+// Each search waits for memory: nearly all that netting takes.
+void BatchNetting::find_live(std::span<const EdgeUpdate> entries) {
+  live_.resize(entries.size());
+  workers_->for_each(entries.size(), find_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+    const auto next = [&](std::size_t i) { return i < end ? &entries[i].edge : nullptr; };
+    for (std::size_t i = begin; i < end; ++i) {
+      graph_->prefetch_ahead(next, i);
+      live_[i] = graph_->contains(entries[i].edge) ? 1 : 0;
+    }
+  });
+}
+
+void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
   const Edge& edge = entries.front().edge;
   const std::uint32_t last = entries.back().index;
   const std::uint32_t stream_last = result_->rebound ? last_update_[original(edge)] : last;
@@ -111,7 +130,6 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries) {
       time = *update.time;
     }
   }
-  const bool live = graph_->contains(edge);
   if (!inserts(last)) {
     if (live) {
       result_->net.removed.push_back(edge);

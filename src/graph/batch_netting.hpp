@@ -39,8 +39,9 @@ class BatchNetting {
   /// By the fresh number of a vertex that was rebound in this batch: the number before.
   using Origins = boost::unordered_flat_map<VertexId, VertexId>;
 
-  /// Both outlive it; `window` may be null.
-  BatchNetting(const DataGraph& graph, Window* window) : graph_(&graph), window_(window) {}
+  /// All outlive it; `window` may be null.
+  BatchNetting(const DataGraph& graph, Window* window, Workers& workers)
+      : graph_(&graph), window_(window), workers_(&workers) {}
 
   /// Makes `result.net` of the updates of edges that were read, in any order: `entries`, which are put in order and added to,
   /// and `unknown_deletes`, by index, whose vertices or label were unknown when they were read. Adds to what `result` says
@@ -62,8 +63,9 @@ class BatchNetting {
 
   void resolve(std::span<const std::uint32_t> unknown_deletes, std::vector<EdgeUpdate>& entries);
   void sort(const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries);
-  /// The updates of one edge.
-  void net(std::span<const EdgeUpdate> entries);
+  void find_live(std::span<const EdgeUpdate> entries);
+  /// The updates of one edge; whether it is in the settled graph.
+  void net(std::span<const EdgeUpdate> entries, bool live);
   [[nodiscard]] Edge original(const Edge& edge) const;
   void find_last_updates(std::span<const EdgeUpdate> entries);
   void expire();
@@ -71,9 +73,12 @@ class BatchNetting {
 
   const DataGraph* graph_;
   Window* window_;
+  Workers* workers_;
   std::span<const Update> updates_;  // these and the result while it runs
   std::vector<EdgeUpdate> merged_;
+  std::vector<EdgeUpdate> spare_;       // that sorting works in
   std::vector<std::uint8_t> foreseen_;  // by update
+  std::vector<std::uint8_t> live_;      // by entry
   std::vector<Refresh> refreshes_;
   std::vector<Edge> expired_;
   std::map<Edge, std::uint32_t> last_update_;  // by original edge, where a vertex is rebound

@@ -33,8 +33,9 @@ enum class Relabelling : std::uint8_t {
 
 class BatchResolver {
  public:
-  /// Both outlive the resolver; `window` may be null.
-  BatchResolver(DataGraph& graph, Window* window) : graph_(&graph), window_(window), netting_(graph, window) {}
+  /// All outlive the resolver; `window` may be null.
+  BatchResolver(DataGraph& graph, Window* window, Workers& workers)
+      : graph_(&graph), window_(window), workers_(&workers), netting_(graph, window, workers) {}
 
   /// Resolves against the settled graph. `watermark` is the one before the batch. Strong guarantee. Valid until the next call.
   const ResolvedBatch& resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
@@ -96,6 +97,7 @@ class BatchResolver {
 
   DataGraph* graph_;
   Window* window_;
+  Workers* workers_;
   std::span<const Update> updates_;
   Relabelling relabelling_ = Relabelling::without_edges;
   ResolvedBatch result_;

@@ -309,6 +309,11 @@ void DataGraph::note_parallels(std::span<const HalfEdge> added) {
 }
 
 void DataGraph::stage(const NetBatch& batch) {
+  Workers alone(1);
+  stage(batch, alone);
+}
+
+void DataGraph::stage(const NetBatch& batch, Workers& workers) {
   base_.reserve_vertices(dictionary.capacity());
   halves_of(batch.inserted, batch.inserted_times, added_);
   halves_of(batch.removed, {}, removed_);
@@ -326,10 +331,10 @@ void DataGraph::stage(const NetBatch& batch) {
     note_parallels(derived_added_);
     resolve_readings(arriving_);
   }
-  base_.stage(added_, removed_);
+  base_.stage(added_, removed_, workers);
   if (derived_) {
     try {
-      derived_->stage(derived_added_, derived_removed_);
+      derived_->stage(derived_added_, derived_removed_, workers);
     } catch (...) {
       base_.unstage();
       throw;

@@ -131,6 +131,7 @@ class DataGraph {
   void resolve_all();
 
   /// Strong guarantee. O(batch log batch + lists' look-ups).
+  void stage(const NetBatch& batch, Workers& workers);
   void stage(const NetBatch& batch);
   void unstage() noexcept;
   void settle(Workers& workers) noexcept;

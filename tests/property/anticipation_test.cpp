@@ -23,7 +23,7 @@ class Side {
   Side(bool directed, Timestamp window)
       : graph_(directed, window > 0),
         window_(window > 0 ? std::make_unique<graph::Window>(window) : nullptr),
-        resolver_(graph_, window_.get()) {}
+        resolver_(graph_, window_.get(), workers_) {}
 
   const graph::ResolvedBatch& resolve(const UpdateBatch& batch, OnReject on_reject) {
     const graph::ResolvedBatch& resolved = resolver_.resolve(batch, on_reject, watermark_);

@@ -63,7 +63,7 @@ class Resolver {
   explicit Resolver(bool directed, Timestamp window = 0)
       : graph(directed, window > 0),
         window_(window > 0 ? std::make_unique<Window>(window) : nullptr),
-        resolver_(graph, window_.get()) {}
+        resolver_(graph, window_.get(), workers_) {}
 
   const ResolvedBatch& resolve(const Updates& updates, OnReject on_reject = OnReject::skip) {
     batch_.clear();

@@ -1,0 +1,218 @@
+// Batches that are large enough for several threads come to what one thread makes of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "graph/batch_resolver.hpp"
+
+namespace deltamatch::graph {
+namespace {
+
+/// A graph that so many threads keep, with readings over one relation and over several.
+class Kept {
+ public:
+  Kept(bool directed, Timestamp window, unsigned threads)
+      : workers_(threads),
+        graph_(directed, window > 0),
+        window_(window > 0 ? std::make_unique<Window>(window) : nullptr),
+        resolver_(graph_, window_.get(), workers_) {
+    const Direction out = directed ? Direction::out : Direction::both;
+    graph_.add_reading({out, {graph_.edge_labels.intern("a")}, {}});
+    graph_.add_reading({out, {}, {}});
+  }
+
+  const ResolvedBatch& stage(const UpdateBatch& batch) {
+    const ResolvedBatch& resolved = resolver_.resolve(batch, OnReject::skip, watermark_);
+    graph_.stage(resolved.net, workers_);
+    next_watermark_ = resolved.watermark;
+    return resolved;
+  }
+  void anticipate(const UpdateBatch& next) { resolver_.anticipate(next, {}); }
+  void settle() {
+    graph_.settle(workers_);
+    resolver_.commit();
+    watermark_ = next_watermark_;
+  }
+  void undo() {
+    graph_.unstage();
+    resolver_.undo();
+  }
+
+  using Entry = std::tuple<StoreKind, VertexId, RelationId, std::vector<std::uint32_t>, std::vector<std::uint32_t>,
+                           std::vector<std::uint32_t>>;
+  /// All lists that are not empty, with what is staged.
+  [[nodiscard]] std::vector<Entry> lists() const {
+    std::vector<Entry> all;
+    for (const StoreKind kind : {StoreKind::base, StoreKind::derived}) {
+      const Adjacency* store = graph_.stores()[static_cast<std::size_t>(kind)];
+      if (store == nullptr) continue;
+      for (VertexId vertex = 0; vertex < store->vertices(); ++vertex) {
+        for (RelationId relation = 0; relation < graph_.relations().size(); ++relation) {
+          const List list = store->list(vertex, relation);
+          if (list.size + list.added_size == 0) continue;
+          all.emplace_back(kind, vertex, relation, std::vector(list.ids, list.ids + list.size),
+                           std::vector(list.added, list.added + list.added_size),
+                           std::vector(list.removed, list.removed + list.removed_size));
+        }
+      }
+    }
+    return all;
+  }
+  [[nodiscard]] const DataGraph& graph() const noexcept { return graph_; }
+
+ private:
+  Workers workers_;
+  DataGraph graph_;
+  std::unique_ptr<Window> window_;
+  BatchResolver resolver_;
+  std::optional<Timestamp> watermark_;
+  std::optional<Timestamp> next_watermark_;
+};
+
+/// Updates of all kinds among few enough vertices that an edge comes back, in a batch and in the next.
+class Stream {
+ public:
+  explicit Stream(bool timed, std::uint64_t seed) : timed_(timed), random_(seed) {
+    for (unsigned i = 0; i < 400; ++i) names_.push_back("account-" + std::to_string(i));
+  }
+
+  void fill(UpdateBatch& batch, std::size_t updates) {
+    static constexpr std::string_view labels[] = {"", "a", "b"};
+    batch.clear();
+    for (std::size_t i = 0; i < updates; ++i) {
+      Update update;
+      const unsigned what = below(100);
+      update.kind = what < 55   ? UpdateKind::insert_edge
+                    : what < 97 ? UpdateKind::delete_edge
+                    : what < 98 ? UpdateKind::insert_vertex
+                                : UpdateKind::delete_vertex;
+      update.source = vertex();
+      update.target = vertex();
+      const bool edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
+      if (edge) update.label = labels[below(3)];
+      if (!edge && below(2) == 0) update.source_label = labels[below(3)];
+      if (timed_ && edge) update.time = time_ + below(50);
+      batch.add(update);
+    }
+    time_ += 20;
+  }
+
+ private:
+  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random_() % n); }
+  Id vertex() {
+    const std::uint32_t which = below(800);
+    return which < 400 ? Id(std::string_view(names_[which])) : Id(std::int64_t{which} - 600);
+  }
+
+  bool timed_;
+  std::mt19937_64 random_;
+  std::vector<std::string> names_;
+  Timestamp time_ = 1000;
+};
+
+void expect_same(const ResolvedBatch& one, const ResolvedBatch& several) {
+  EXPECT_TRUE(one.net.inserted == several.net.inserted);
+  EXPECT_TRUE(one.net.inserted_times == several.net.inserted_times);
+  EXPECT_TRUE(one.net.removed == several.net.removed);
+  EXPECT_EQ(one.consumed, several.consumed);
+  EXPECT_EQ(one.expired, several.expired);
+  EXPECT_EQ(one.ignored.duplicate_insert, several.ignored.duplicate_insert);
+  EXPECT_EQ(one.ignored.absent_delete, several.ignored.absent_delete);
+  EXPECT_EQ(one.ignored.superseded, several.ignored.superseded);
+  EXPECT_EQ(one.ignored.late, several.ignored.late);
+  EXPECT_EQ(one.watermark, several.watermark);
+  EXPECT_EQ(one.rebound, several.rebound);
+  ASSERT_EQ(one.rejects.size(), several.rejects.size());
+  for (std::size_t i = 0; i < one.rejects.size(); ++i) {
+    EXPECT_EQ(one.rejects[i].index, several.rejects[i].index);
+    EXPECT_EQ(one.rejects[i].reason, several.rejects[i].reason);
+  }
+}
+
+void expect_same(const DataGraph& one, const DataGraph& several) {
+  EXPECT_EQ(one.edges(), several.edges());
+  ASSERT_EQ(one.base().figures().size(), several.base().figures().size());
+  for (std::size_t r = 0; r < one.base().figures().size(); ++r) {
+    EXPECT_EQ(one.base().figures()[r].entries, several.base().figures()[r].entries);
+    EXPECT_EQ(one.base().figures()[r].lists, several.base().figures()[r].lists);
+    EXPECT_EQ(one.base().figures()[r].squares, several.base().figures()[r].squares);
+    EXPECT_EQ(one.base().figures()[r].longest, several.base().figures()[r].longest);
+  }
+}
+
+struct Setting {
+  bool directed;
+  Timestamp window;
+  unsigned threads;
+};
+
+class BatchThreads : public testing::TestWithParam<Setting> {};
+
+TEST_P(BatchThreads, MakeNoDifference) {
+  const auto [directed, window, threads] = GetParam();
+  Kept one(directed, window, 1);
+  Kept several(directed, window, threads);
+  Stream stream(window > 0, 17 + threads);
+  UpdateBatch batch;
+  UpdateBatch next;
+  stream.fill(batch, 6000);
+  std::uint64_t removed = 0;
+  for (unsigned k = 0; k < 12; ++k) {
+    SCOPED_TRACE(k);
+    const ResolvedBatch& resolved = one.stage(batch);
+    expect_same(resolved, several.stage(batch));
+    removed += resolved.net.removed.size();
+    EXPECT_TRUE(one.lists() == several.lists());
+    stream.fill(next, k % 4 == 3 ? 40 : 1000 + 700 * k);
+    if (k % 3 == 0) several.anticipate(next);
+    if (k % 4 == 2) {
+      one.undo();
+      several.undo();
+      EXPECT_TRUE(one.lists() == several.lists());
+    } else {
+      one.settle();
+      several.settle();
+    }
+    expect_same(one.graph(), several.graph());
+    std::swap(batch, next);
+  }
+  EXPECT_GT(removed, 1000U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, BatchThreads,
+                         testing::Values(Setting{false, 0, 2}, Setting{true, 0, 3}, Setting{false, 100, 4},
+                                         Setting{true, 60, 16}),
+                         [](const auto& setting) {
+                           return std::string(setting.param.directed ? "directed" : "undirected") +
+                                  (setting.param.window > 0 ? "_window" : "") + "_" + std::to_string(setting.param.threads);
+                         });
+
+// Parts of every number, whole and not, with equal edges in several of them.
+TEST(BatchThreads, SortLikeOne) {
+  std::mt19937_64 random(5);
+  for (const std::size_t count : {0U, 1U, 511U, 1024U, 1025U, 4099U, 20000U}) {
+    for (const unsigned threads : {1U, 2U, 3U, 7U}) {
+      std::vector<EdgeUpdate> updates(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        updates[i] = {
+            {static_cast<VertexId>(random() % 60), static_cast<VertexId>(random() % 50), static_cast<LabelId>(random() % 2)},
+            static_cast<std::uint32_t>(i)};
+      }
+      std::vector<EdgeUpdate> sorted = updates;
+      std::sort(sorted.begin(), sorted.end());
+      std::vector<EdgeUpdate> spare;
+      Workers workers(threads);
+      sort_edge_updates(updates, spare, workers);
+      EXPECT_TRUE(updates == sorted) << count << " updates, " << threads << " threads";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch::graph
