@@ -113,7 +113,7 @@ void BatchLookUp::open(const DataGraph& graph, const UpdateBatch& batch) {
     done_ = 0;
     in_order_ = false;
   }
-  if (done_ == batch.updates().size()) return;
+  if (ends_.size() == batch.updates().size() && done_ == ends_.size()) return;
   ends_.resize(batch.updates().size());
   in_order_ = false;
 }
