@@ -28,6 +28,7 @@ constexpr double long_portion = 0.2;
 // labels tell candidates apart it mostly saves much.
 constexpr double filtering_share = 0.1;
 constexpr double labelled_share = 1;
+constexpr double entry_seconds = 1e-9;    // of matching, for an entry that the planner expects to be read
 constexpr double least_patience = 0.005;  // seconds
 constexpr double labelled_patience = 0.001;
 constexpr double launch_patience = 0.05;  // of what runs in launches, of which the first take longer
@@ -135,8 +136,10 @@ class Run {
     scene.graph.resolve_all();
     filter_first(scene, options, stop_, bound_, filtering_);
     follow(plan_whole(scene_, bound_, options_));
+    const bool at_once = options.filter == Filter::automatic && filtering_pays();
+    if (at_once) filter_at_once();
     number_by_degree();
-    if (options.filter == Filter::automatic) begin_unfiltered();
+    if (options.filter == Filter::automatic && !at_once) begin_unfiltered();
     if (!options.query.list) return;
     listing_.emplace(scene_, task_, options.limit, stop_, sink, [this] { tell_found(); });
     task_.taker = &*listing_;
@@ -168,8 +171,23 @@ class Run {
  private:
   [[nodiscard]] Count matches() const { return listing_ ? listing_->written() : match::total(task_, found_[0].plans); }
 
+  [[nodiscard]] bool labelled() const {
+    return std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
+  }
+
+  /// Labels are known to tell candidates apart, and all is expected to take longer than filtering.
+  [[nodiscard]] bool filtering_pays() const {
+    return labelled() && entry_seconds * expected_work(plans_) > filter::expected_seconds(bound_);
+  }
+
+  void filter_at_once() {
+    scene_.matcher.open(scene_.graph);
+    run_filter(scene_, options_, stop_, bound_, filtering_);
+    if (!filtering_.no_match() && reads_candidates()) follow(plan_whole(scene_, bound_, options_));
+  }
+
   void begin_unfiltered() {
-    const bool labelled = std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
+    const bool labelled = this->labelled();
     scene_.matcher.open(scene_.graph);
     const double filtering = filter::expected_seconds(bound_);
     const bool launches = scene_.matcher.appetite() > 1;

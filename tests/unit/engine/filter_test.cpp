@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -73,11 +74,35 @@ void expect_same(Engine& engine, const std::string& pattern, const QueryOptions&
   EXPECT_EQ(filtered.digest, plain.digest);
 }
 
+// Seven vertices joined unless a tree joins them that has legs of one, two and three edges: no symmetry, without labels.
+std::string lopsided_pattern() {
+  std::string text;
+  for (const auto& [u, v] : {std::pair{1, 2},
+                            {1, 3},
+                            {1, 4},
+                            {1, 5},
+                            {1, 6},
+                            {2, 4},
+                            {2, 5},
+                            {2, 6},
+                            {3, 4},
+                            {3, 5},
+                            {3, 6},
+                            {4, 6},
+                            {0, 3},
+                            {0, 5},
+                            {0, 6}}) {
+    text += (text.empty() ? "(v" : ", (v") + std::to_string(u) + ")--(v" + std::to_string(v) + ")";
+  }
+  return text;
+}
+
 class LateFilter : public testing::TestWithParam<unsigned> {};
 
 TEST_P(LateFilter, KeepsSums) {
-  Engine engine = make_graph(84, 2000, 7, GetParam());
-  expect_same(engine, clique_pattern(7, true), {});
+  Engine engine = make_graph(26, 500, 1, GetParam(), 3000);
+  EXPECT_EQ(engine.match(parse_pattern(lopsided_pattern(), "q"), {}).matches, Count{26} * 25 * 24 * 23 * 22 * 21 * 20);
+  expect_same(engine, lopsided_pattern(), {});
 }
 
 TEST_P(LateFilter, KeepsCountsThatSymmetryDivides) {
@@ -227,6 +252,51 @@ TEST_P(LateFilter, FewMatchesWaitWhateverALaunchFinds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, LateFilter, testing::Values(1U, 3U));
+
+// Tells what it is asked to match first.
+class WatchedMatcher final : public match::Matcher {
+ public:
+  WatchedMatcher(Workers& workers, std::optional<bool>& candidates)
+      : cpu_(match::make_cpu_matcher(workers)), candidates_(&candidates) {}
+
+  void match(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
+             std::span<match::QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) override {
+    if (!*candidates_) *candidates_ = graph.lent() != nullptr;
+    cpu_->match(graph, passes, tasks, results, stop, steps);
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept override { return cpu_->bytes(); }
+
+ private:
+  std::unique_ptr<match::Matcher> cpu_;
+  std::optional<bool>* candidates_;
+};
+
+class WatchedBackend final : public Backend {
+ public:
+  graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
+  std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override {
+    return std::make_unique<WatchedMatcher>(workers, first_among_candidates);
+  }
+  std::optional<bool> first_among_candidates;
+};
+
+// Whether the first thing that is matched are candidates.
+bool filters_at_once(int clique, int labels, const std::string& pattern) {
+  const auto backend = std::make_shared<WatchedBackend>();
+  Engine engine = make_graph(clique, 2000, labels, 1, 0, backend);
+  StaticOptions options;
+  options.filter = Filter::automatic;
+  const StaticResult result = engine.match(parse_pattern(pattern, "q"), options);
+  options.filter = Filter::none;
+  EXPECT_TRUE(engine.match(parse_pattern(pattern, "q"), options).matches == result.matches);
+  return backend->first_among_candidates.value_or(false);
+}
+
+TEST(EarlyFilter, WhereLabelsTellAndMatchingIsExpectedToTakeLong) {
+  EXPECT_TRUE(filters_at_once(84, 7, clique_pattern(7, true)));
+  EXPECT_FALSE(filters_at_once(14, 7, clique_pattern(3, true))) << "matching is over sooner";
+  EXPECT_FALSE(filters_at_once(26, 1, clique_pattern(6, false))) << "no labels";
+}
 
 }  // namespace
 }  // namespace deltamatch
