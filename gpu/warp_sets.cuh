@@ -1,4 +1,4 @@
-// Sets that deeper loops read again: fourth layer of the matching kernel.
+// Sets that deeper loops read again: fifth layer of the matching kernel.
 //
 // What a loop has found for a partial match is a list like any other for the loops below it, and shorter than those that it was
 // found in. So a loop whose set is read again (gpu/set_plan.hpp) finds all of its children first, of as many partial matches,

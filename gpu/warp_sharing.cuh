@@ -1,4 +1,4 @@
-// Who works on what: fifth layer of the matching kernel.
+// Who works on what: sixth layer of the matching kernel.
 //
 // Warps take chunks of anchors until none are left. A warp that finds others idle gives parts of its work away through a queue
 // in device memory: the last children of its shallowest frame, or, where one batch alone takes long, partial matches of it

@@ -104,7 +104,7 @@ class Store {
   }
 
   void apply(const deltamatch::graph::NetBatch& batch) {
-    graph_.stage(batch);
+    graph_.stage(batch, workers_);
     graph_.settle(workers_);
   }
 

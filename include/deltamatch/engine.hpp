@@ -276,7 +276,7 @@ class Engine {
   [[nodiscard]] std::string explain(const Query& query, const QueryOptions& options = {});
   [[nodiscard]] std::string explain(QueryId query);
   /// How `match` counts or lists: with a filter that is asked for, on the candidates that it leaves, of which `filtered` is
-  /// told where it is not null; with Filter::automatic on the graph, as matching begins.
+  /// told where it is not null; with Filter::automatic on the graph, as if nothing were filtered.
   [[nodiscard]] std::string explain(const Query& query, const StaticOptions& options, FilterReport* filtered = nullptr);
   /// From the next batch on, whether to count what every level of every plan finds, for explain: that walks to all matches
   /// besides, so a batch takes longer.

@@ -7,8 +7,9 @@
 
 namespace deltamatch {
 
-/// How far candidates are filtered; each one does what those before it do. `automatic` refines once matching has taken ten
-/// times as long as filtering is going to take (on GPUs at least 50 ms), and matches on what is left where enough has gone.
+/// How far candidates are filtered; each one does what those before it do. `automatic` refines at once or late, by what
+/// matching and filtering are expected to take and have taken (docs/static.md), and matches on what is left where enough has
+/// gone.
 enum class Filter : std::uint8_t { automatic, none, label, degree, refine };
 
 /// One step of filtering: "label", "degree", a round of "refine", or "unite" of sets that are little apart.

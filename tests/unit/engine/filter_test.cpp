@@ -78,20 +78,20 @@ void expect_same(Engine& engine, const std::string& pattern, const QueryOptions&
 std::string lopsided_pattern() {
   std::string text;
   for (const auto& [u, v] : {std::pair{1, 2},
-                            {1, 3},
-                            {1, 4},
-                            {1, 5},
-                            {1, 6},
-                            {2, 4},
-                            {2, 5},
-                            {2, 6},
-                            {3, 4},
-                            {3, 5},
-                            {3, 6},
-                            {4, 6},
-                            {0, 3},
-                            {0, 5},
-                            {0, 6}}) {
+                             {1, 3},
+                             {1, 4},
+                             {1, 5},
+                             {1, 6},
+                             {2, 4},
+                             {2, 5},
+                             {2, 6},
+                             {3, 4},
+                             {3, 5},
+                             {3, 6},
+                             {4, 6},
+                             {0, 3},
+                             {0, 5},
+                             {0, 6}}) {
     text += (text.empty() ? "(v" : ", (v") + std::to_string(u) + ")--(v" + std::to_string(v) + ")";
   }
   return text;
