@@ -60,8 +60,8 @@ struct Engine::Impl {
   void match_all(const graph::ResolvedBatch& resolved, bool told, BatchResult& result, LevelCounts& levels,
                  std::vector<Matched>& removed, std::vector<Matched>& added);
   LevelCounts analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks);
-  std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks,
-                              std::span<match::QueryResult> results) const;
+  [[nodiscard]] std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks,
+                                            std::span<match::QueryResult> results) const;
   void deliver(const graph::ResolvedBatch& resolved, MatchSink& sink);
   Standing& find(QueryId query);
   match::Matcher& on_cpu() {
