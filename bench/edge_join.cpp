@@ -17,7 +17,8 @@ namespace {
 
 /// As the matcher's filter: rounds end once one takes less than a 32nd.
 std::unique_ptr<filter::PrunedLists> candidate_edges(plan::BoundQuery& query, graph::DataGraph& graph, Workers& workers) {
-  filter::Candidates candidates(query, workers);
+  const std::atomic<bool> never_stopped = false;
+  filter::Candidates candidates(query, workers, never_stopped);
   const auto left = [&] {
     const auto& all = candidates.left().candidates;
     return std::accumulate(all.begin(), all.end(), std::uint64_t{0});

@@ -204,7 +204,7 @@ void read_edges(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph, 
     if (graph.timed()) batch.inserted_times.push_back(last_time = advance(last_time, in.signed_number()));
     batch.inserted.push_back(last = edge);
     if (batch.inserted.size() < load_chunk && i + 1 < sizes.edges) continue;
-    graph.stage(batch);
+    graph.stage(batch, workers);
     graph.settle(workers);
     batch.clear();
   }

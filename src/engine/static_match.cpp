@@ -2,14 +2,13 @@
 #include "engine/static_match.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 #include "engine/deadline.hpp"
-#include "engine/delivery.hpp"
 #include "engine/edge_labels.hpp"
 #include "engine/effort.hpp"
 #include "engine/held_records.hpp"
 #include "engine/progress_teller.hpp"
+#include "engine/whole_listing.hpp"
 #include "filter/filtering.hpp"
 #include "match/concern.hpp"
 
@@ -29,6 +28,7 @@ constexpr double long_portion = 0.2;
 constexpr double filtering_share = 0.1;
 constexpr double labelled_share = 1;
 constexpr double entry_seconds = 1e-9;    // of matching, for an entry that the planner expects to be read
+constexpr double hasty_share = 0.25;      // of a time-out: what filtering may take before anything is matched
 constexpr double least_patience = 0.005;  // seconds
 constexpr double labelled_patience = 0.001;
 constexpr double launch_patience = 0.05;  // of what runs in launches, of which the first take longer
@@ -51,55 +51,6 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 bool reads_candidates(const StaticScene& scene, const plan::BoundQuery& query) {
   return scene.graph.resolve(query.edges[0].reading[0]).lent;
 }
-
-// Translates records in the threads that found them; they take turns at the sink.
-class Listing final : public match::RecordTaker {
- public:
-  Listing(const StaticScene& scene, const match::QueryTask& task, std::optional<std::uint64_t> limit, match::StopFlag& stop,
-          MatchSink* sink, std::function<void()> progress)
-      : scene_(&scene),
-        task_(&task),
-        delivery_(*task.query),
-        limit_(limit),
-        stop_(&stop),
-        sink_(sink),
-        progress_(std::move(progress)) {}
-
-  void take(const match::Records& records, match::Pass /*pass*/) override {
-    if (records.plans.empty()) return;
-    Delivery::Batch batch = delivery_.translate(scene_->graph, *task_, records);
-    const std::scoped_lock turn(mutex_);
-    if (limit_ && batch.ids.size() > *limit_ - written_) {
-      batch.keep_first(*limit_ - written_);
-      beyond_limit_ = true;
-      stop_->store(true);
-    }
-    written_ += batch.ids.size();
-    digest_.add({batch.digest.high, batch.digest.low});
-    if (sink_ != nullptr) {
-      delivery_.write(scene_->graph, batch, {.time = scene_->watermark}, *sink_);
-      sink_->flush();
-    }
-    progress_();
-  }
-
-  [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
-  [[nodiscard]] const MatchDigest& digest() const noexcept { return digest_; }
-  [[nodiscard]] bool beyond_limit() const noexcept { return beyond_limit_; }
-
- private:
-  const StaticScene* scene_;
-  const match::QueryTask* task_;
-  Delivery delivery_;
-  std::optional<std::uint64_t> limit_;
-  match::StopFlag* stop_;
-  MatchSink* sink_;
-  std::function<void()> progress_;  // called in turn as well
-  std::mutex mutex_;
-  std::uint64_t written_ = 0;
-  MatchDigest digest_;
-  bool beyond_limit_ = false;
-};
 
 /// Counts with symmetry to break gain from another order of the vertices.
 bool order_matters(const plan::BoundQuery& query, const StaticOptions& options) {
@@ -136,12 +87,16 @@ class Run {
     scene.graph.resolve_all();
     filter_first(scene, options, stop_, bound_, filtering_);
     follow(plan_whole(scene_, bound_, options_));
-    const bool at_once = options.filter == Filter::automatic && filtering_pays();
-    if (at_once) filter_at_once();
     number_by_degree();
-    if (options.filter == Filter::automatic && !at_once) begin_unfiltered();
+    if (options.filter == Filter::automatic) {
+      if (filtering_pays()) {
+        filter_at_once();
+      } else {
+        begin_unfiltered();
+      }
+    }
     if (!options.query.list) return;
-    listing_.emplace(scene_, task_, options.limit, stop_, sink, [this] { tell_found(); });
+    listing_.emplace(scene_.graph, scene_.watermark, task_, options.limit, stop_, sink, [this] { tell_found(); });
     task_.taker = &*listing_;
     if (options.limit) task_.beyond_limit = &stop_;
   }
@@ -175,9 +130,13 @@ class Run {
     return std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
   }
 
-  /// Labels are known to tell candidates apart, and all is expected to take longer than filtering.
+  /// Labels are known to tell candidates apart, and all is expected to take longer than filtering. Not where a part may do, nor
+  /// at the rate of a device, which is another.
   [[nodiscard]] bool filtering_pays() const {
-    return labelled() && entry_seconds * expected_work(plans_) > filter::expected_seconds(bound_);
+    if (!labelled() || options_.limit || scene_.matcher.appetite() > 1 || ended()) return false;
+    const double filtering = filter::expected_seconds(bound_);
+    if (options_.timeout && filtering > hasty_share * std::chrono::duration<double>(*options_.timeout).count()) return false;
+    return entry_seconds * expected_work(plans_) > filtering;
   }
 
   void filter_at_once() {
@@ -202,7 +161,8 @@ class Run {
   /// The whole graph's vertices, once, where counting is expected to take several times as long as that.
   void number_by_degree() {
     graph::DataGraph& graph = scene_.graph;
-    if (!scene_.may_renumber || !order_matters(bound_, options_) || reads_candidates() || graph.numbered_by_degree()) return;
+    if (!scene_.may_renumber || !order_matters(bound_, options_) || reads_candidates() || graph.numbered_by_degree() || ended())
+      return;
     const double entries = 2 * static_cast<double>(graph.edges());
     if (expected_work(plans_) <= renumbering_cost * entries || stop_.load()) return;
     if (options_.timeout && std::chrono::duration<double>(*options_.timeout).count() < slowest_renumbering * entries) return;
@@ -442,7 +402,7 @@ class Run {
   std::vector<match::QueryResult> found_{1};
   std::optional<Effort> effort_;  // where progress is told
   ProgressTeller progress_;
-  std::optional<Listing> listing_;
+  std::optional<WholeListing> listing_;
   std::size_t portion_;
   std::size_t patient_least_;
   std::uint64_t tried_ = 0;

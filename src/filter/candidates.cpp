@@ -58,9 +58,11 @@ Asked asked_of(const plan::BoundQuery& query) {
 
 }  // namespace
 
-Candidates::Candidates(const plan::BoundQuery& query, Workers& workers, CandidateSteps* elsewhere)
+Candidates::Candidates(const plan::BoundQuery& query, Workers& workers, const std::atomic<bool>& stop,
+                       CandidateSteps* elsewhere)
     : query_(&query),
       workers_(&workers),
+      stop_(&stop),
       asked_(asked_of(query)),
       elsewhere_(elsewhere != nullptr && elsewhere->begin(asked_) ? elsewhere : nullptr),
       masks_(query.graph().base().vertices()),
@@ -76,6 +78,7 @@ template <class Keep>
 void Candidates::sweep(Keep&& keep) {
   std::vector<Left> left(workers_->size());
   workers_->for_each(masks_.size(), grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    if (stop_->load(std::memory_order_relaxed)) return;
     Left& own = left[worker];
     for (std::size_t i = begin; i < end; ++i) {
       const auto vertex = static_cast<VertexId>(i);

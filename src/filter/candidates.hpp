@@ -8,6 +8,7 @@
 // entry; where edges are distinct, as many entries as query edges read the list, for these are mapped to distinct entries.
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -21,7 +22,9 @@ class Candidates {
  public:
   /// Labels, degrees and rounds run `elsewhere` where that is not null and takes them; then settle comes after the last of
   /// them, before anything else.
-  Candidates(const plan::BoundQuery& query, Workers& workers, CandidateSteps* elsewhere = nullptr);
+  /// Where `stop` is set a step ends soon, and what is left is of no use.
+  Candidates(const plan::BoundQuery& query, Workers& workers, const std::atomic<bool>& stop,
+             CandidateSteps* elsewhere = nullptr);
 
   /// All vertices that bear a label which the query vertex admits. O(vertices).
   void by_label();
@@ -58,6 +61,7 @@ class Candidates {
 
   const plan::BoundQuery* query_;
   Workers* workers_;
+  const std::atomic<bool>* stop_;
   Asked asked_;
   CandidateSteps* elsewhere_;  // null: here
   std::vector<Mask> masks_;

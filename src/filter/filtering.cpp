@@ -46,9 +46,10 @@ std::unique_ptr<PrunedLists> make_lists(const plan::BoundQuery& query, const Can
 double expected_seconds(const plan::BoundQuery& query) { return seconds_per_entry * scanned(query); }
 
 template <class Step>
-void Filtering::take(std::string_view name, Candidates& candidates, Step&& step) {
+void Filtering::take(std::string_view name, Candidates& candidates, const std::atomic<bool>& stop, Step&& step) {
   const auto start = Clock::now();
   step();
+  if (stop.load(std::memory_order_relaxed)) return;
   const auto& sizes = candidates.left().candidates;
   report_.steps.push_back({name, {sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(candidates.needs().size())}, 0});
   report_.steps.back().seconds = seconds_since(start);
@@ -60,18 +61,18 @@ void Filtering::run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how
   const auto start = Clock::now();
   const bool automatic = how == Filter::automatic;
   if (how == Filter::none) return;
-  Candidates candidates(query, workers, elsewhere);
+  Candidates candidates(query, workers, stop, elsewhere);
   const auto over = [&] { return no_match_ || stop.load(std::memory_order_relaxed); };
-  take("label", candidates, [&] { candidates.by_label(); });
+  take("label", candidates, stop, [&] { candidates.by_label(); });
   const std::uint64_t edges = candidates.left().edges;
-  if (!over() && how != Filter::label) take("degree", candidates, [&] { candidates.by_degree(); });
+  if (!over() && how != Filter::label) take("degree", candidates, stop, [&] { candidates.by_degree(); });
   for (int round = 0; round < most_rounds && !over() && (automatic || how == Filter::refine); ++round) {
     const std::uint64_t before = candidates.left().edges;
-    take("refine", candidates, [&] { candidates.refine(); });
+    take("refine", candidates, stop, [&] { candidates.refine(); });
     if (static_cast<double>(before - candidates.left().edges) <= least_gain * static_cast<double>(before)) break;
   }
   candidates.settle();
-  if (!over() && how != Filter::label) take("unite", candidates, [&] { candidates.unite(little_apart); });
+  if (!over() && how != Filter::label) take("unite", candidates, stop, [&] { candidates.unite(little_apart); });
   const bool worthwhile = static_cast<double>(candidates.left().edges) <= most_edges * static_cast<double>(edges);
   if (!over() && (!automatic || worthwhile || numbering == Numbering::by_degree)) {
     lists_ = make_lists(query, candidates, numbering, workers, stop);

@@ -31,7 +31,7 @@ class Filtering {
 
  private:
   template <class Step>
-  void take(std::string_view name, Candidates& candidates, Step&& step);
+  void take(std::string_view name, Candidates& candidates, const std::atomic<bool>& stop, Step&& step);
 
   std::unique_ptr<PrunedLists> lists_;
   FilterReport report_;

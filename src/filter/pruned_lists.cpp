@@ -37,7 +37,7 @@ PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candid
   store_.reserve_vertices(vertices);
   std::vector<graph::HalfEdge> arriving;
   const auto flush = [&] {
-    store_.stage(arriving, {});
+    store_.stage(arriving, {}, workers);
     store_.settle(workers);
     entries_ += arriving.size();
     arriving.clear();

@@ -104,7 +104,8 @@ void BatchNetting::find_last_updates(std::span<const EdgeUpdate> entries) {
 void BatchNetting::find_live(std::span<const EdgeUpdate> entries) {
   live_.resize(entries.size());
   workers_->for_each(entries.size(), find_grain, [&](unsigned, std::size_t begin, std::size_t end) {
-    const auto next = [&](std::size_t i) { return i < end ? &entries[i].edge : nullptr; };
+    const auto next = [&](std::size_t i) { return i >= begin && i < end ? &entries[i].edge : nullptr; };
+    for (std::size_t lead = DataGraph::prefetch_lead; lead > 0; --lead) graph_->prefetch_ahead(next, begin - lead);  // may wrap
     for (std::size_t i = begin; i < end; ++i) {
       graph_->prefetch_ahead(next, i);
       live_[i] = graph_->contains(entries[i].edge) ? 1 : 0;

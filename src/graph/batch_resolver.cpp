@@ -14,8 +14,8 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   result_.expired = 0;
   const bool looked_up_ahead = look_up_.knows(*graph_, batch);
   try {
-    look_up_.finish(*graph_, batch,
-                    *workers_);  // first: a call that fails forgets it, as undo forgets what it is out of date for
+    // First: a call that fails forgets it, as undo forgets what it is out of date for.
+    look_up_.finish(*graph_, batch, *workers_);
     entries_.reserve(updates_.size());
     undo_.reserve(6 * updates_.size());  // what is done must be undoable
     doomed_.reserve(2 * updates_.size());

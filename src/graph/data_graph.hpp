@@ -85,12 +85,13 @@ class DataGraph {
 
   /// Of the settled graph. O(log of the shorter list).
   [[nodiscard]] bool contains(const Edge& edge) const noexcept;
-  /// In a loop that asks for one edge after the other, at position `at`: fetches what comes next. next(i) is the i-th edge or
-  /// null.
+  /// In a loop that asks for one edge after the other, at position `at`: fetches what comes next, up to prefetch_lead edges
+  /// ahead. next(i) is the i-th edge or null.
+  static constexpr std::size_t prefetch_lead = 12;
   template <class Next>
   void prefetch_ahead(Next&& next, std::size_t at) const noexcept {
     const auto known = [&](const Edge* edge) { return edge != nullptr && std::max(edge->tail, edge->head) < base_.vertices(); };
-    if (const Edge* edge = next(at + 12); known(edge)) {
+    if (const Edge* edge = next(at + prefetch_lead); known(edge)) {
       base_.prefetch(edge->tail);
       base_.prefetch(edge->head);
     }

@@ -66,7 +66,7 @@ TEST(Candidates, RefinedNeedAsManyCandidatesAsTheQueryHasNeighbours) {
 TEST(Candidates, AreAlikeWhereTheyAreTheSame) {
   const Fixture f(false, {"A", "B", "B"}, {{0, 1, ""}, {0, 2, ""}}, "(a:A)--(b:B), (a)--(c:B), (a)--(d)");
   Workers workers(1);
-  Candidates candidates(f.query(), workers);
+  Candidates candidates(f.query(), workers, never);
   candidates.by_label();
   EXPECT_EQ(candidates.alike(), (std::vector<Mask>{0b0001, 0b0110, 0b0110, 0b1000}));
 }
@@ -84,7 +84,7 @@ TEST(Candidates, AreUnitedWhereTheyAreLittleApart) {
   const Fixture f(false, labels, edges, "(a:A)--(b:A), (b)--(c:A), (c)--(a), (c)--(d:B), (a)--(e)");
   const auto united = [&](double share) {
     Workers workers(1);
-    Candidates candidates(f.query(), workers);
+    Candidates candidates(f.query(), workers, never);
     candidates.by_label();
     candidates.by_degree();
     candidates.unite(share);

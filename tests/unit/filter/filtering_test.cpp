@@ -102,6 +102,16 @@ TEST_F(Filters, LeaveTheGraphWhereThereIsNoRoomForLists) {
   EXPECT_NE(readings(f.query()), before) << "there were lists to make";
 }
 
+TEST_F(Filters, ThatAreStoppedClaimNothing) {
+  Fixture f = clique_with_an_ear(20, "(a)--(b)--(c)--(d)--(a), (a)--(c)");
+  const std::set<graph::ReadingId> before = readings(f.query());
+  const std::atomic<bool> stop = true;
+  filtering_.run(f.query(), f.graph(), Filter::refine, Numbering::of_graph, workers_, stop);
+  EXPECT_FALSE(filtering_.no_match());
+  EXPECT_TRUE(filtering_.take_report().steps.empty());
+  EXPECT_EQ(readings(f.query()), before);
+}
+
 TEST_F(Filters, GiveTheGraphBack) {
   Fixture f = clique_with_an_ear(20, "(a)--(b)--(c)--(d)--(a), (a)--(c)");
   const std::set<graph::ReadingId> before = readings(f.query());

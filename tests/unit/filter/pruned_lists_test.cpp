@@ -18,7 +18,7 @@ using Pairs = std::set<std::pair<VertexId, VertexId>>;
 class Pruned {
  public:
   /// Steps as in Fixture::left.
-  Pruned(Fixture& fixture, int steps, Numbering numbering) : fixture_(&fixture), candidates_(fixture.query(), workers_) {
+  Pruned(Fixture& fixture, int steps, Numbering numbering) : fixture_(&fixture), candidates_(fixture.query(), workers_, never) {
     candidates_.by_label();
     if (steps > 0) candidates_.by_degree();
     for (int round = 1; round < steps; ++round) candidates_.refine();

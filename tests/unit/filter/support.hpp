@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "graph/data_graph.hpp"
 
 namespace deltamatch::filter {
+
+inline const std::atomic<bool> never = false;  // for what may be stopped
 
 struct DataEdge {
   VertexId source;
@@ -45,7 +48,7 @@ class Fixture {
   /// By query vertex, after so many steps: labels, degrees, rounds of refinement.
   [[nodiscard]] std::vector<std::vector<VertexId>> left(int steps, unsigned threads = 1) const {
     Workers workers(threads);
-    Candidates candidates(*query_, workers);
+    Candidates candidates(*query_, workers, never);
     candidates.by_label();
     if (steps > 0) candidates.by_degree();
     for (int round = 1; round < steps; ++round) candidates.refine();

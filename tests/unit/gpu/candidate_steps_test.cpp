@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -46,11 +47,12 @@ class CandidateStepsTest : public testing::Test {
 
 // Takes the same steps in both, and compares after each. Returns how many candidates refining takes out.
 std::uint64_t expect_same(const plan::BoundQuery& query, DeviceCandidates& steps, Workers& workers, const std::string& what) {
-  Candidates here(query, workers);
+  const std::atomic<bool> stop = false;
+  Candidates here(query, workers, stop);
   std::uint64_t refined = 0;
   for (int upto = 0; upto < 5; ++upto) {
     // Masks can be had once, so all steps are taken again.
-    Candidates there(query, workers, &steps);
+    Candidates there(query, workers, stop, &steps);
     const auto step = [](Candidates& candidates, int number) {
       if (number == 0) {
         candidates.by_label();
