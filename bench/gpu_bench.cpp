@@ -318,6 +318,7 @@ class Bench {
       line["misses"] = per_batch(record.before.misses, record.after.misses);
       line["shared_parts"] = per_batch(record.before.shared_parts, record.after.shared_parts);
       line["copied_bytes"] = per_batch(record.before.copied_bytes, record.after.copied_bytes);
+      line["choices"] = record.after.choices - record.before.choices;
       line["cached_lists"] = record.after.cached_lists;
       line["cached_bytes"] = record.after.cached_bytes;
       line["memory"] = parse_bytes(options_->memory);

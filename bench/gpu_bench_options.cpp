@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -75,9 +76,12 @@ GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, s
       {"auto", GpuTables::automatic}, {"always", GpuTables::always}, {"never", GpuTables::never}};
   static const std::map<std::string, WalkCount> walk_counts{
       {"even", WalkCount::even}, {"fixed", WalkCount::fixed}, {"paper", WalkCount::paper}, {"formula", WalkCount::formula}};
-  const auto at = names.find(policy);
+  const std::size_t mark = policy.find('@');
+  const std::string name = policy.substr(0, mark);
+  const auto at = names.find(name);
   if (at == names.end()) throw Error(ErrorKind::usage, "--policies", "'" + policy + "' is not offered");
-  const bool cached = policy == "automatic" || policy == "degree" || policy == "k-hop" || policy == "random-walk";
+  const bool cached = name == "automatic" || name == "degree" || name == "k-hop" || name == "random-walk";
+  const double miss_bytes = mark == std::string::npos ? 0 : std::strtod(policy.c_str() + mark + 1, nullptr);
   return {.devices = {0},
           .policy = at->second,
           .memory = cached ? memory : 0,
@@ -87,7 +91,8 @@ GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, s
           .testing = {.idle_share = options.idle_share,
                       .tables = tables.at(options.tables),
                       .reuse = reuse.at(options.reuse),
-                      .forgets = options.fresh}};
+                      .forgets = options.fresh,
+                      .miss_bytes = miss_bytes}};
 }
 
 void add_stream_options(CLI::App& app, BenchOptions& options) {
@@ -118,7 +123,9 @@ void add_options(CLI::App& app, BenchOptions& options) {
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
   app.add_option("--policies", options.policies,
-                 "cpu, cpu-1 (one thread), none, degree, k-hop, managed, random-walk, resident, automatic")
+                 "cpu, cpu-1 (one thread), none, degree, k-hop, managed, random-walk, resident, automatic; random-walk@BYTES "
+                 "takes a miss to cost so "
+                 "much more than reading its list")
       ->delimiter(',');
   app.add_option("--batch", options.batch, "Updates in a batch; several: one run for each")
       ->delimiter(',')

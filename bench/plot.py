@@ -2,7 +2,7 @@
 """Tables and plots from the results files of scripts/gpu-run: the figures and tables of the GCSM paper, on our graphs.
 
 Writes DIR/tables.md, and with gnuplot DIR/*.png. Of several lines for the same (graph, labels, query, policy, batch, settings that
-are not as ever, measured or not and with what memory) the last one counts. Standard library only.
+are not as ever, measured or not and with what memory) that of the last run counts, and within a run the one of most batches.
 """
 
 import argparse
@@ -23,8 +23,9 @@ class Results:
 
     def __init__(self, paths):
         self.runs, self.graphs, self.troubles, self.profiles, lines = [], {}, [], {}, {}
-        self.wholes, self.streams, self.tests = {}, {}, []
+        self.wholes, self.streams, self.tests, self.sanitized = {}, {}, [], []
         for path in paths:
+            commit = "unknown"
             for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
                 try:
                     line = json.loads(text)
@@ -32,19 +33,25 @@ class Results:
                     self.troubles.append(f"{path.name}:{number}: not readable")
                     continue
                 kind = line.get("kind")
+                line.setdefault("commit", commit)
                 if kind == "run":
+                    commit = line["commit"]
                     self.runs.append(line)
                 elif kind == "graph":
                     self.graphs[name_of(line)] = line
                 elif kind == "bench":
                     kept = ("measured", line.get("memory")) if "coverage" in line else ("timed",)
-                    lines[name_of(line), line["query"], line["policy"], line["batch"], settings_of(line), *kept] = line
+                    key = (name_of(line), line["query"], line["policy"], line["batch"], settings_of(line), *kept)
+                    if key not in lines or lines[key]["commit"] != commit or lines[key]["batches"] <= line["batches"]:
+                        lines[key] = line
                 elif kind == "whole":
                     self.wholes[name_of(line), line["query"], line["policy"], line["part"]] = line
                 elif kind == "streams":
                     self.streams.update({(row["stream"], row["query"]): row for row in line["measured"]})
                 elif kind == "tests":
                     self.tests.append(line)
+                elif kind == "sanitize" and "clean" in line:
+                    self.sanitized.append(line)
                 elif kind == "profile":
                     self.profiles[line.get("graph"), line.get("query"), line["policy"]] = line
                 elif kind in ("mismatch", "failure", "missing", "test"):
@@ -83,7 +90,7 @@ def alone(lines, count_of):
     lines = {key: line for key, line in lines.items() if "trouble" not in line}
     told = collections.Counter(map(count_of, lines.values()))
     return [", ".join(str(word) for word in key[:5] if word) for key, line in lines.items()
-            if line["agrees"] is None and told[count_of(line)] == 1]
+            if (line["agrees"] is None or line["kind"] == "bench" and "compared" not in line) and told[count_of(line)] == 1]
 
 
 def name_of(line):
@@ -116,9 +123,12 @@ def file_of(name):
     return name.replace(", ", "-").replace(" ", "-")
 
 
+def rank(policy):
+    return (POLICIES.index(policy), "") if policy in POLICIES else (len(POLICIES), policy)
+
+
 def policies_of(lines):
-    present = {line["policy"] for line in lines}
-    return [policy for policy in POLICIES if policy in present]
+    return sorted({line["policy"] for line in lines}, key=rank)
 
 
 def geometric(values):
@@ -129,6 +139,22 @@ def main_batch(lines):
     """The batch size that most results are of; of equally many the largest."""
     counts = collections.Counter(line["batch"] for line in lines)
     return max(counts, key=lambda batch: (counts[batch], batch))
+
+
+def sources(results, out):
+    """Which commit each time is of."""
+    found = collections.defaultdict(set)
+    for line in results.timed + results.measured + results.fresh + results.varied:
+        what = "measured" if "coverage" in line else settings_of(line)
+        found[name_of(line), line["commit"][:7], line["policy"], what].add((line["batch"], line["batches"]))
+    together = collections.defaultdict(list)
+    for (graph, commit, policy, what), sizes in found.items():
+        told = ", ".join(f"{batches} of {batch}" for batch, batches in sorted(sizes))
+        together[graph, commit, what, told].append(policy)
+    if together:
+        out.add("Where the times of batches are from", table(["graph", "commit", "policies", "otherwise than ever", "batches"],
+                [[graph, commit, ", ".join(sorted(policies, key=rank)), what, told]
+                 for (graph, commit, what, told), policies in sorted(together.items())]))
 
 
 def times(results, out):
@@ -238,7 +264,7 @@ def coverage(results, out):
                 table(["graph", "batch", "query", "policy", "coverage", "hits %", "copied MiB"], rows))
     rows = []
     for graph in results.graph_names():
-        for line in sorted(results.complete(graph=graph), key=lambda line: (line["batch"], line["query"], POLICIES.index(line["policy"]))):
+        for line in sorted(results.complete(graph=graph), key=lambda line: (line["batch"], line["query"], rank(line["policy"]))):
             if "hits" in line:
                 rows.append([graph, line["batch"], line["query"], line["policy"], f"{line['hits'] + line['misses']:.3g}", hit_share(line),
                              f"{line['copied_bytes'] / 2**20:.3g}", f"{line['cached_bytes'] / 2**20:.3g}"])
@@ -257,7 +283,7 @@ def distribution(results, out):
         if "trouble" not in line and line.get("top"):
             found[name_of(line), line["batch"]].append(line)
     for (graph, batch), lines in sorted(found.items()):
-        lines.sort(key=lambda line: (line["query"], POLICIES.index(line["policy"]), settings_of(line), line.get("memory", 0)))
+        lines.sort(key=lambda line: (line["query"], rank(line["policy"]), settings_of(line), line.get("memory", 0)))
         shares = [top["share"] for top in lines[0]["top"]]
         percent = [f"{100 * share:g} %" for share in shares]
         # What is looked up does not depend on the policy.
@@ -328,7 +354,7 @@ def wholes(results, out):
     """Counts of whole graphs of which caches hold a part: seconds by query, policy and part."""
     for graph in sorted({key[0] for key in results.wholes}):
         found = {key[1:]: line for key, line in results.wholes.items() if key[0] == graph}
-        runs = sorted({key[1:] for key in found}, key=lambda run: (POLICIES.index(run[0]), run[1]))
+        runs = sorted({key[1:] for key in found}, key=lambda run: (rank(run[0]), run[1]))
         queries = sorted({key[0] for key in found})
 
         def cell(query, run):
@@ -397,9 +423,15 @@ def main():
         out.add("Tests", table(["program", "tests", "failed", "skipped", "s", "passed only by themselves"],
                                [[line["program"], line["tests"], line["failed"], line["skipped"], line["seconds"],
                                  ", ".join(line.get("passed_alone", []))] for line in results.tests]))
+    if results.sanitized:
+        names = ("errors", "failed", "not_ended", "not_begun")
+        out.add("Tests under compute-sanitizer",
+                table(["commit", "program", "tool", "tests", "clean", "skipped", *(name.replace("_", " ") for name in names), "s"],
+                      [[line["commit"][:7], line["program"], line["tool"], line["tests"], line["clean"], line["skipped"],
+                        *(len(line[name]) for name in names), line["seconds"]] for line in results.sanitized]))
     if graphs:
         out.add("Graphs", table(["graph", "vertices", "edges", "max degree", "mean degree", "as expected"], graphs))
-    for part in (times, sweep, k_hop, overhead, coverage, distribution, survival, settings, settle, wholes, real_streams, profiles):
+    for part in (sources, times, sweep, k_hop, overhead, coverage, distribution, survival, settings, settle, wholes, real_streams, profiles):
         part(results, out)
     print(out.write("Results"))
     return 0

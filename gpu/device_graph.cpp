@@ -61,7 +61,7 @@ bool DeviceGraph::shrink() {
   impl.ops->drain();
   const std::size_t half = impl.pool.bytes() / 2;
   impl.pool.release();
-  impl.cache_limit = half < least_pool_bytes ? 0 : half;
+  impl.cache_limit = half < least_cache_bytes ? 0 : half;
   impl.counts.reduced = true;
   impl.has_pool = false;
   impl.plan = CachePlan();
@@ -226,7 +226,7 @@ void DeviceGraph::Impl::make_pool() {
   if (has_pool) return;
   const std::size_t spare = spare_bytes();
   counts.reduced = counts.reduced || (options.cache_bytes != 0 && spare < options.cache_bytes);
-  for (std::size_t bytes = std::min(cache_limit, spare); bytes >= least_pool_bytes; bytes /= 2) {
+  for (std::size_t bytes = std::min(cache_limit, spare); bytes >= least_cache_bytes; bytes /= 2) {
     try {
       pool.reserve(bytes);
       break;

@@ -19,7 +19,8 @@ namespace deltamatch::gpu {
 static_assert(stores == graph::store_kinds);
 // Vertices that a thread looks at at a time.
 inline constexpr std::size_t look_grain = 512;
-// A cache smaller than this is given up.
+// A cache smaller than this is given up, and where the whole graph is held its lists have as much at least.
+inline constexpr std::size_t least_cache_bytes = std::size_t{1} << 12;
 inline constexpr std::size_t least_pool_bytes = std::size_t{1} << 20;
 
 struct DeviceGraph::Impl {

@@ -190,13 +190,16 @@ void Mirrors::close_devices() noexcept {
   pace_.restart();
 }
 
+bool Mirrors::chosen_for(const match::QueryTask& task) const noexcept {
+  return std::ranges::binary_search(chosen_queries_, task.query->id);
+}
+
 // Whether a choice cannot wait until matching has made up for the last: where walks are given, hops are counted from the batch
 // or all is forgotten, every batch has its own; and what was chosen is of little use for other queries or other lists.
 bool Mirrors::must_choose(const graph::DataGraph& graph, std::span<const match::QueryTask> tasks) const {
   if (policy_ == CachePolicy::k_hop || !follows_time(options_) || options_.testing.forgets) return true;
   if (reads_ != hot_for_ || lent_to(graph) != chosen_lent_) return true;
-  return !std::ranges::all_of(
-      tasks, [&](const match::QueryTask& task) { return std::ranges::binary_search(chosen_queries_, task.query); });
+  return !std::ranges::all_of(tasks, [&](const match::QueryTask& task) { return chosen_for(task); });
 }
 
 std::uint64_t Mirrors::held() const noexcept {
@@ -253,6 +256,8 @@ void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassW
     hot_for_ = reads_;
     prior_ = estimate::Prior(*workers_);
     selector_ = estimate::Selector(*workers_);
+  } else if (std::ranges::none_of(tasks, [&](const match::QueryTask& task) { return chosen_for(task); })) {
+    selector_ = estimate::Selector(*workers_);  // what is usual of other queries' batches
   }
   estimate::Selection selection;
   switch (policy_) {
@@ -263,7 +268,8 @@ void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassW
       selection = estimate::select_within(graph, passes, estimate::hops_of(tasks), bytes_of, budget, workers_);
       break;
     default:
-      selection = selector_.select(prior_.temper(graph, estimated_->lists, bytes_of, budget), bytes_of, budget);
+      selection = selector_.select(prior_.temper(graph, estimated_->lists, bytes_of, budget), bytes_of, budget,
+                                   options_.testing.miss_bytes > 0 ? options_.testing.miss_bytes : estimate::miss_bytes);
   }
   hot_.clear();
   for (const estimate::StoredVertex& at : selection.hot) hot_.push_back(stored(at));
@@ -271,10 +277,11 @@ void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassW
     device->use();
     device->mirror().select(hot_);
   }
+  ++choices_;
   chosen_vertices_ = held();
   chosen_lent_ = lent_to(graph);
   chosen_queries_.clear();
-  for (const match::QueryTask& task : tasks) chosen_queries_.push_back(task.query);
+  for (const match::QueryTask& task : tasks) chosen_queries_.push_back(task.query->id);
   std::ranges::sort(chosen_queries_);
 }
 
@@ -333,6 +340,7 @@ void Mirrors::write(CacheStatistics& into) const {
   meter_.write(into);
   into.notice = notice_;
   into.copied_bytes += copied_bytes_;
+  into.choices += choices_;
   for (const auto& device : devices_) {
     const DeviceGraphStatistics own = device->mirror().statistics();
     into.copied_bytes += own.copied_bytes;
@@ -340,7 +348,9 @@ void Mirrors::write(CacheStatistics& into) const {
     into.cached_bytes += own.cached_bytes;
     if (!own.reduced) continue;
     if (!into.notice.empty()) into.notice += "; ";
-    into.notice += "device memory is short: the cache takes " + std::to_string(own.cache_bytes >> 20) + " MiB";
+    into.notice += "device memory is short: the cache takes " + (own.cache_bytes >= std::size_t{1} << 20
+                                                                     ? std::to_string(own.cache_bytes >> 20) + " MiB"
+                                                                     : std::to_string(own.cache_bytes >> 10) + " KiB");
   }
 }
 

@@ -77,6 +77,7 @@ class Mirrors {
   void open_devices();
   void close_devices() noexcept;
   [[nodiscard]] std::uint64_t held() const noexcept;
+  [[nodiscard]] bool chosen_for(const match::QueryTask& task) const noexcept;
   [[nodiscard]] bool must_choose(const graph::DataGraph& graph, std::span<const match::QueryTask> tasks) const;
   void choose(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks);
 
@@ -89,10 +90,10 @@ class Mirrors {
   estimate::Selector selector_;
   const estimate::Accesses* estimated_ = nullptr;
   estimate::Pace pace_;
-  bool chooses_ = false;                                 // otherwise what was chosen before holds
-  std::vector<const plan::BoundQuery*> chosen_queries_;  // that the last choice was made for, ascending
-  std::uint64_t chosen_vertices_ = 0;                    // that the caches held then
-  std::uint64_t chosen_lent_ = 0;                        // the store that was lent then; 0: none
+  bool chooses_ = false;                       // otherwise what was chosen before holds
+  std::vector<std::uint64_t> chosen_queries_;  // ids of those that the last choice was made for, ascending
+  std::uint64_t chosen_vertices_ = 0;          // that the caches held then
+  std::uint64_t chosen_lent_ = 0;              // the store that was lent then; 0: none
   CachePolicy policy_ = CachePolicy::automatic;
   bool all_fits_ = false;  // when the policy was chosen, and since; or nobody asked
   bool whole_ = false;     // reads_ are those of a whole graph's match
@@ -103,6 +104,7 @@ class Mirrors {
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<HotVertex> hot_;
   CacheMeter meter_;
+  std::uint64_t choices_ = 0;
   std::uint64_t copied_bytes_ = 0;  // by devices that were given up
   std::string notice_;
 };

@@ -215,6 +215,7 @@ struct CacheStatistics {
   std::uint64_t copied_bytes = 0;  ///< sent to the device in bulk, for cache and batches
   std::uint64_t cached_lists = 0;  ///< in device memory now
   std::uint64_t cached_bytes = 0;
+  std::uint64_t choices = 0;       ///< times that what to cache was chosen anew
   std::uint64_t shared_parts = 0;  ///< parts of work that busy warps gave to idle ones
   double kernel_seconds = 0;       ///< that kernels ran; the longest of several devices
   std::string notice;              ///< what the backend had to do otherwise than it would, and why; empty: nothing

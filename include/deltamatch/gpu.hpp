@@ -58,6 +58,7 @@ struct GpuTesting {
   bool forgets = false;            ///< every batch finds an empty cache
   std::uint32_t refused_slab = 0;  ///< counted from 1: the first slab of the graph's lists that CUDA does not register
   std::uint32_t set_capacity = 0;  ///< ids that a warp has room for, to be read again by the loops below a loop
+  double miss_bytes = 0;           ///< what random-walk takes a look-up that misses to cost beyond reading its list
 };
 
 struct GpuOptions {

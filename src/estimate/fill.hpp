@@ -34,9 +34,9 @@ struct Candidate {
 };
 
 // What is saved of the bus, less what moving takes, for the room.
-[[nodiscard]] inline Candidate saving(const StoredVertex& at, std::size_t bytes, double times, double moving) {
+[[nodiscard]] inline Candidate saving(const StoredVertex& at, std::size_t bytes, double times, double miss, double moving) {
   if (bytes == 0) return {};
-  const double saved = times * (static_cast<double>(bytes) + miss_bytes) - moving;
+  const double saved = times * (static_cast<double>(bytes) + miss) - moving;
   return saved > 0 ? Candidate{at, bytes, saved / static_cast<double>(bytes)} : Candidate{};
 }
 

@@ -24,8 +24,10 @@ std::array<const graph::Adjacency*, graph::store_kinds> stores_of(const graph::D
 
 }  // namespace
 
-Selection select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget, Workers* workers) {
-  const auto candidate = [&](std::size_t i) { return saving(accesses[i].at, bytes(accesses[i].at), accesses[i].times, 0); };
+Selection select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget, Workers* workers, double miss) {
+  const auto candidate = [&](std::size_t i) {
+    return saving(accesses[i].at, bytes(accesses[i].at), accesses[i].times, miss, 0);
+  };
   return fill(accesses.size(), candidate, budget, workers);
 }
 

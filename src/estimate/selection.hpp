@@ -31,7 +31,7 @@ struct Selection {
 /// Those that save most of the bus for their size, times x (miss_bytes + bytes) / bytes, ties by vertex, until all but a
 /// thousandth of the budget is full; what does not fit is skipped. `accesses` ascend. O(n).
 [[nodiscard]] Selection select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget,
-                               Workers* workers = nullptr);
+                               Workers* workers = nullptr, double miss = miss_bytes);
 
 /// Those with the longest lists, in the stores that the graph's readings use.
 [[nodiscard]] Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, std::size_t budget,

@@ -24,7 +24,7 @@ constexpr unsigned most_unseen = 8;
 
 }  // namespace
 
-Selection Selector::select(const Outlook& outlook, const BytesOf& bytes, std::size_t budget) {
+Selection Selector::select(const Outlook& outlook, const BytesOf& bytes, std::size_t budget, double miss) {
   const Merge<Expected, Heat> merge(outlook.lists, heat_);
   together_.resize(merge.size());
   workers_->for_each(merge.parts(), 1, [&](unsigned, std::size_t first, std::size_t last) {
@@ -44,14 +44,14 @@ Selection Selector::select(const Outlook& outlook, const BytesOf& bytes, std::si
   });
   const auto candidate = [&](std::size_t i) {
     const Heat& heat = together_[i];
-    return saving(heat.at, heat.bytes, heat.times, heat.known ? 0 : move_bytes);
+    return saving(heat.at, heat.bytes, heat.times, miss, heat.known ? 0 : move_bytes);
   };
   Selection selection = fill(together_.size(), candidate, budget, workers_);
   keep(selection.hot);
   if (budget - selection.bytes > budget / least_share) {
     const auto rest = [&](std::size_t i) {
       const Heat& heat = together_[i];
-      return heat.kept ? Candidate{} : saving(heat.at, heat.bytes, heat.times, move_bytes / batches_stayed);
+      return heat.kept ? Candidate{} : saving(heat.at, heat.bytes, heat.times, miss, move_bytes / batches_stayed);
     };
     const Selection more = fill(together_.size(), rest, budget - selection.bytes, workers_);
     keep(more.hot);

@@ -21,7 +21,7 @@ class Selector {
   explicit Selector(Workers& workers) noexcept : workers_(&workers) {}
   /// What fits is taken as by estimate::select. `bytes` is asked for vertices that were selected for the batch before and are
   /// not in the outlook.
-  Selection select(const Outlook& outlook, const BytesOf& bytes, std::size_t budget);
+  Selection select(const Outlook& outlook, const BytesOf& bytes, std::size_t budget, double miss = miss_bytes);
   [[nodiscard]] std::size_t memory() const noexcept { return (heat_.capacity() + together_.capacity()) * sizeof(Heat); }
 
  private:

@@ -1,6 +1,7 @@
 #include "plan/bound_query.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 
 #include "deltamatch/error.hpp"
@@ -49,11 +50,19 @@ bool admits(const LabelIds& labels, LabelId label) noexcept {
   return labels.empty() || std::binary_search(labels.begin(), labels.end(), label);
 }
 
+namespace {
+std::uint64_t next_id() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+}  // namespace
+
 BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mode, graph::DataGraph& graph, bool only_induced)
     : query((validate(q, "query " + q.name), check(q, match_mode, count_mode, graph), q)),
       mode(match_mode),
       count(count_mode),
       induced(only_induced),
+      id(next_id()),
       group(query),
       graph_(&graph),
       neighbours_(query.vertices.size()) {

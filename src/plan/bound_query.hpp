@@ -41,6 +41,7 @@ class BoundQuery {
   const MatchMode mode;
   const CountMode count;
   const bool induced;            ///< the matched edges are to be all that join the matched vertices
+  const std::uint64_t id;        ///< another one for each that this process makes: an address may be taken again
   std::vector<LabelIds> labels;  ///< by query vertex
   std::vector<BoundEdge> edges;
   /// Induced, by query vertex: leads along any edge to what the vertex's labels admit.

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Runs every test of a gtest program under a tool of compute-sanitizer, each in a process of its own: kernels take up to a hundred
+times as long there, and one test that does not end must not hide what the others do.
+
+usage: gpu_sanitize.py SANITIZER TOOL PROGRAM FILTER SECONDS LIMIT OUT LOG [JOBS]
+SECONDS for each test, LIMIT for all; JOBS processes (default 1) at a time. Appends a JSON line to OUT: how many tests were clean, and
+the names of those in which the tool found errors, that failed, that did not end, and that were not begun in the time. Exits with 1
+where there were errors or failures, or nothing was clean.
+"""
+
+import concurrent.futures
+import json
+import subprocess
+import sys
+import time
+
+from gpu_tests import names_of
+
+FOUND = 9  # what the tool exits with where it found errors
+
+
+def run(sanitizer, tool, program, test, seconds, deadline):
+    """The test's fate and what it said."""
+    left = min(seconds, deadline - time.monotonic())
+    if left <= 0:
+        return "not_begun", ""
+    # Calls that fail are what some tests are about.
+    more = ["--report-api-errors", "no"] if tool == "memcheck" else []
+    command = [sanitizer, "--tool", tool, *more, "--error-exitcode", str(FOUND), program, f"--gtest_filter={test}"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=left)
+    except subprocess.TimeoutExpired:
+        subprocess.run(["pkill", "-KILL", "-s", str(process.pid)], check=False)
+        process.kill()
+        return "not_ended", process.communicate()[0]
+    if process.returncode == FOUND:
+        return "errors", output
+    if process.returncode != 0 or "SUMMARY" not in output:
+        return "failed", output
+    return ("skipped" if "[  SKIPPED ]" in output else "clean"), output
+
+
+def main():
+    sanitizer, tool, program, wanted, seconds, limit, out, log = sys.argv[1:9]
+    jobs = int(sys.argv[9]) if len(sys.argv) > 9 else 1
+    begin, names = time.monotonic(), names_of(program, wanted)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        fates = list(pool.map(lambda test: run(sanitizer, tool, program, test, float(seconds), begin + float(limit)), names))
+    with open(log, "a", encoding="utf-8") as file:
+        for test, (fate, output) in zip(names, fates):
+            file.write(f"{test}: {fate}\n{output}\n" if fate in ("errors", "failed", "not_ended") else f"{test}: {fate}\n")
+    count = lambda fate: sum(one == fate for one, _ in fates)
+    line = {"kind": "sanitize", "tool": tool, "program": program.rsplit("/", 1)[-1], "filter": wanted, "tests": len(names),
+            "clean": count("clean"), "skipped": count("skipped"),
+            **{fate: [test for test, (one, _) in zip(names, fates) if one == fate] for fate in ("errors", "failed", "not_ended", "not_begun")},
+            "seconds": round(time.monotonic() - begin, 1)}
+    with open(out, "a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+    print(f"{tool} {line['program']}: {line['tests']} tests, {line['clean']} clean, {len(line['errors'])} with errors, {len(line['failed'])} failed, "
+          f"{len(line['not_ended'])} not ended, {len(line['not_begun'])} not begun, {line['seconds']} s")
+    return 1 if line["errors"] or line["failed"] or not line["clean"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
