@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t max_query_edges = 64;  // of the kernel's local arrays
 constexpr std::uint32_t max_chunk = 32;
+// Anchors that a thread shares out at a time; fewer are not worth waking another.
+constexpr std::size_t share_grain = std::size_t{1} << 14;
 
 Probe flat_probe(const plan::Probe& probe) {
   return {static_cast<std::uint16_t>(probe.reading), probe.position, static_cast<std::uint8_t>(probe.inclusive ? 1 : 0)};
@@ -161,7 +163,8 @@ bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resol
 class Collector {
  public:
   Collector(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
-            std::span<const match::QueryTask> tasks, const match::Programs& programs, SetChoice& choice, FlatPrograms& into)
+            std::span<const match::QueryTask> tasks, const match::Programs& programs, SetChoice& choice, FlatPrograms& into,
+            Workers* workers)
       : graph_(graph),
         resolved_(resolved),
         passes_(passes),
@@ -169,6 +172,7 @@ class Collector {
         programs_(programs),
         choice_(choice),
         into_(into),
+        workers_(workers),
         first_plan_(tasks.size() + 1) {
     for (std::size_t t = 0; t < tasks.size(); ++t) first_plan_[t + 1] = first_plan_[t] + tasks[t].plans->plans.size();
     sets_.resize(first_plan_.back());
@@ -187,8 +191,7 @@ class Collector {
         if (left_out[t]) continue;
         if (!passes_[p].roots.empty()) add_rooted(p, t);
         for (std::uint32_t i = 0; i < tasks_[t].plans->plans.size(); ++i) {
-          const std::vector<Anchor>& anchors = anchors_of(p, t, i);
-          if (anchors.empty()) continue;
+          if (anchors_of(p, t, i) == 0) continue;
           const std::size_t index = first_plan_[t] + i;
           const plan::Plan& plan = tasks_[t].plans->plans[i];
           const match::AnchorProgram& program = programs_[t][i];
@@ -198,6 +201,8 @@ class Collector {
           if (program.tables) {
             SplitSums& own = flat_tables[index];
             if (first) own = flatten_sums(*program.tables, plan.closing, 0, into_.tables, into_.probes, into_.positions);
+            std::vector<Anchor> anchors;
+            append_anchors(p, t, i, anchors);
             add_anchors(graph_, anchors, own, pass, {p, t, i, true, false}, into_.tables);
             continue;
           }
@@ -207,7 +212,7 @@ class Collector {
           work.programs.push_back(flat[index]);
           work.origins.push_back({p, t, i, program.sums, tasks_[t].list});
           work.first_anchor.push_back(static_cast<std::uint32_t>(work.anchors.size()));
-          work.anchors.insert(work.anchors.end(), anchors.begin(), anchors.end());
+          append_anchors(p, t, i, work.anchors);
         }
       }
     }
@@ -218,8 +223,20 @@ class Collector {
   }
 
  private:
-  [[nodiscard]] std::vector<Anchor>& anchors_of(std::size_t pass, std::uint32_t task, std::uint32_t plan) {
-    return anchors_[pass * first_plan_.back() + first_plan_[task] + plan];
+  // Shares of a pass's anchors, which put together are in their order; of each the anchors by plan.
+  using Share = std::vector<std::vector<Anchor>>;
+
+  [[nodiscard]] std::size_t anchors_of(std::size_t pass, std::uint32_t task, std::uint32_t plan) const {
+    std::size_t count = 0;
+    for (const Share& share : shares_[pass]) count += share[first_plan_[task] + plan].size();
+    return count;
+  }
+  void append_anchors(std::size_t pass, std::uint32_t task, std::uint32_t plan, std::vector<Anchor>& into) const {
+    into.reserve(into.size() + anchors_of(pass, task, plan));
+    for (const Share& share : shares_[pass]) {
+      const std::vector<Anchor>& own = share[first_plan_[task] + plan];
+      into.insert(into.end(), own.begin(), own.end());
+    }
   }
   [[nodiscard]] FlatWork& work_of(const match::AnchorProgram& program) { return program.sums ? into_.sums : into_.walks; }
 
@@ -232,14 +249,22 @@ class Collector {
 
   // Which plans an anchor concerns.
   void share_out() {
-    match::Concern concern(graph_, tasks_, resolved_);
-    anchors_.resize(passes_.size() * first_plan_.back());
+    shares_.resize(passes_.size());
     for (std::size_t p = 0; p < passes_.size(); ++p) {
-      for (const graph::Edge& edge : passes_[p].anchors) {
-        for (const match::PlanRef& plan : concern.of(edge)) {
-          anchors_of(p, plan.task, plan.plan).push_back({edge.tail, edge.head, edge.label});
+      const std::span<const graph::Edge> anchors = passes_[p].anchors;
+      shares_[p].assign(anchors.size() / share_grain + 1, Share(first_plan_.back()));
+      const auto share_out = [&](unsigned, std::size_t first, std::size_t last) {
+        match::Concern concern(graph_, tasks_, resolved_);
+        for (std::size_t share = first; share < last; ++share) {
+          for (const graph::Edge& edge :
+               anchors.subspan(share * share_grain).first(std::min(share_grain, anchors.size() - share * share_grain))) {
+            for (const match::PlanRef& plan : concern.of(edge)) {
+              shares_[p][share][first_plan_[plan.task] + plan.plan].push_back({edge.tail, edge.head, edge.label});
+            }
+          }
         }
-      }
+      };
+      workers_ == nullptr ? share_out(0, 0, shares_[p].size()) : workers_->for_each(shares_[p].size(), 1, share_out);
     }
   }
 
@@ -258,7 +283,7 @@ class Collector {
     Wanted wanted[] = {{&into_.sums, true, false, into_.sums.needs}, {&into_.walks, false, false, into_.walks.needs}};
     for (std::uint32_t i = 0; i < tasks_[task].plans->plans.size(); ++i) {
       bool concerned = false;
-      for (std::size_t p = 0; p < passes_.size(); ++p) concerned = concerned || !anchors_of(p, task, i).empty();
+      for (std::size_t p = 0; p < passes_.size(); ++p) concerned = concerned || anchors_of(p, task, i) > 0;
       const match::AnchorProgram& program = programs_[task][i];
       if (!concerned || program.tables) continue;
       Wanted& kind = wanted[program.sums ? 0 : 1];
@@ -285,9 +310,10 @@ class Collector {
   const match::Programs& programs_;
   SetChoice& choice_;
   FlatPrograms& into_;
-  std::vector<std::size_t> first_plan_;  // by task, with the end behind
-  std::vector<std::vector<Anchor>> anchors_;
-  std::vector<std::vector<SetUse>> sets_;  // by plan, where anchors concern it, and node
+  Workers* workers_;
+  std::vector<std::size_t> first_plan_;     // by task, with the end behind
+  std::vector<std::vector<Share>> shares_;  // by pass
+  std::vector<std::vector<SetUse>> sets_;   // by plan, where anchors concern it, and node
 };
 
 }  // namespace
@@ -309,9 +335,16 @@ void choose_tables(std::span<const match::QueryTask> tasks, std::span<const grap
 
 void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
              std::span<const match::QueryTask> tasks, const match::Programs& programs, SetChoice& choice, FlatPrograms& into,
-             std::vector<bool>& left_out) {
+             std::vector<bool>& left_out, Workers* workers) {
+  // Of a whole graph there are millions of anchors in one call after the other: their memory is kept.
+  std::vector<Anchor> sums = std::move(into.sums.anchors);
+  std::vector<Anchor> walks = std::move(into.walks.anchors);
   into = {};
-  Collector(graph, resolved, passes, tasks, programs, choice, into).run(left_out);
+  sums.clear();
+  walks.clear();
+  into.sums.anchors = std::move(sums);
+  into.walks.anchors = std::move(walks);
+  Collector(graph, resolved, passes, tasks, programs, choice, into, workers).run(left_out);
 }
 
 std::vector<Chunk> make_chunks(const FlatWork& work, std::uint32_t warps, std::uint32_t share, std::uint32_t shares) {

@@ -49,10 +49,11 @@ void choose_tables(std::span<const match::QueryTask> tasks, std::span<const grap
 
 /// Flattens what the anchors and roots of `passes` concern; `choice` says which loops read sets. Sets `left_out`, by task,
 /// where the kernel cannot run a task, in whichever pass: it holds query edges in local memory, and the frames of all tasks
-/// that share a launch must be addressable. The earlier task has precedence.
+/// that share a launch must be addressable. The earlier task has precedence. Many anchors are shared out by all threads of
+/// `workers`, unless that is null; the result is the same.
 void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
              std::span<const match::QueryTask> tasks, const match::Programs& programs, SetChoice& choice, FlatPrograms& into,
-             std::vector<bool>& left_out);
+             std::vector<bool>& left_out, Workers* workers = nullptr);
 
 /// Cuts the anchors of `work` into chunks for one of `shares` devices: every `shares`-th from `share` on. `warps`: how many
 /// there are to share them.

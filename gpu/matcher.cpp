@@ -61,7 +61,7 @@ class GpuMatcher final : public match::Matcher {
     const std::vector<graph::Resolved> resolved = graph.resolved();
     match::Programs programs = match::make_programs(tasks, resolved);
     choose_tables(tasks, resolved, options_.testing.tables, programs);
-    flatten(graph, resolved, passes, tasks, programs, set_choice_, flat_, left_out_);
+    flatten(graph, resolved, passes, tasks, programs, set_choice_, flat_, left_out_, workers_);
     mirrors_.open(graph, resolved, passes, tasks);
     if (!flat_.empty() && !match_on_devices(graph, resolved, passes, tasks, programs, results, stop, steps)) {
       left_out_.assign(tasks.size(), true);

@@ -1,7 +1,6 @@
 #include "engine/effort.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace deltamatch::engine {
@@ -51,19 +50,6 @@ Effort::Effort(const graph::DataGraph& graph, const plan::BoundQuery& query, boo
     walks_.swap(longer);
   }
   for (double& walks : walks_) walks += by_itself;
-}
-
-double Effort::of_edges(const graph::DataGraph& graph, Workers& workers, const match::StopFlag& stop) const {
-  std::vector<double> totals(workers.size());
-  workers.for_each(graph.base().vertices(), grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
-    if (stop.load(std::memory_order_relaxed)) return;
-    double total = 0;
-    for (std::size_t v = begin; v < end; ++v) {
-      graph.for_each_edge(static_cast<VertexId>(v), false, [&](const graph::Edge& edge, Timestamp) { total += of(edge); });
-    }
-    totals[worker] += total;
-  });
-  return std::accumulate(totals.begin(), totals.end(), 0.0);
 }
 
 }  // namespace deltamatch::engine

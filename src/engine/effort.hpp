@@ -24,8 +24,6 @@ class Effort {
 
   [[nodiscard]] double of(VertexId root) const noexcept { return walks_[root]; }
   [[nodiscard]] double of(const graph::Edge& anchor) const noexcept { return walks_[anchor.tail] + walks_[anchor.head]; }
-  /// Of all edges of the graph as anchors.
-  [[nodiscard]] double of_edges(const graph::DataGraph& graph, Workers& workers, const match::StopFlag& stop) const;
 
  private:
   std::vector<double> walks_;  // by vertex; at least 1

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/anchor_edges.hpp"
 #include "engine/deadline.hpp"
 #include "engine/edge_labels.hpp"
 #include "engine/effort.hpp"
@@ -184,7 +185,6 @@ class Run {
     if (ended()) return;
     const graph::DataGraph& graph = scene_.graph;
     if (plans_.rooted) return try_every_vertex();
-    std::vector<graph::Edge> anchors;
     const graph::ReadingId reading = bound_.edges[plans_.plans[0].anchor.edge].reading[0];
     if (graph.resolve(reading).lent) {
       std::vector<graph::Edge> candidates = edges_read(reading);
@@ -197,20 +197,17 @@ class Run {
       }
       return;
     }
-    to_try_ = graph.edges();
+    AnchorEdges anchors(graph, task_, scene_.workers, stop_);
+    to_try_ = anchors.size();
     if (progress_.asked()) {
       find_effort();
-      progress_.expect(effort_->of_edges(graph, scene_.workers, stop_));
+      progress_.expect(anchors.sum([&](const graph::Edge& edge) { return effort_->of(edge); }));
     }
-    for (VertexId v = 0; v < graph.dictionary.capacity() && !ended(); ++v) {
-      graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) {
-        anchors.push_back(edge);
-        if (anchors.size() < next_portion() || ended()) return;
-        try_anchors(anchors);
-        anchors.clear();
-      });
+    while (!ended()) {
+      const std::span<const graph::Edge> portion = anchors.next(next_portion());
+      if (portion.empty()) return;
+      try_anchors(portion);
     }
-    if (!anchors.empty() && !ended()) try_anchors(anchors);
   }
 
   void try_every_vertex() {
@@ -240,10 +237,19 @@ class Run {
     const auto possible = [&](VertexId v) {
       return candidates || (scene_.graph.degree(v) > 0 && plan::admits(labels, scene_.graph.dictionary.label(v)));
     };
+    // In parts, which put together ascend.
+    const std::size_t vertices = scene_.graph.base().vertices();
+    std::vector<std::vector<VertexId>> parts(4 * scene_.workers.size());
+    const auto bound = [&](std::size_t part) { return vertices * part / parts.size(); };
+    scene_.workers.for_each(parts.size(), 1, [&](unsigned, std::size_t first, std::size_t last) {
+      for (std::size_t part = first; part < last; ++part) {
+        for (std::size_t v = bound(part); v < bound(part + 1); ++v) {
+          if (possible(static_cast<VertexId>(v))) parts[part].push_back(static_cast<VertexId>(v));
+        }
+      }
+    });
     std::vector<VertexId> roots;
-    for (VertexId v = 0; v < scene_.graph.base().vertices(); ++v) {
-      if (possible(v)) roots.push_back(v);
-    }
+    for (const std::vector<VertexId>& part : parts) roots.insert(roots.end(), part.begin(), part.end());
     return roots;
   }
 

@@ -63,8 +63,10 @@ Concern::Concern(const graph::DataGraph& graph, std::span<const QueryTask> tasks
 std::span<const PlanRef> Concern::of(const graph::Edge& anchor) {
   const auto from_tail = graph_->directed() ? graph::Direction::out : graph::Direction::both;
   const auto from_head = graph_->directed() ? graph::Direction::in : graph::Direction::both;
-  const LabelId tail = graph_->dictionary.label(anchor.tail);
-  const LabelId head = graph_->dictionary.label(anchor.head);
+  // Without labels no vertex is looked up, which would take longer than all else.
+  const bool labelled = graph_->vertex_labels.size() > 1;
+  const LabelId tail = labelled ? graph_->dictionary.label(anchor.tail) : empty_label;
+  const LabelId head = labelled ? graph_->dictionary.label(anchor.head) : empty_label;
   const std::uint64_t key = std::uint64_t{graph_->relations().find(from_tail, anchor.label, head)} << 32 |
                             graph_->relations().find(from_head, anchor.label, tail);
   if (last_ == nullptr || key != last_key_) {

@@ -1,0 +1,101 @@
+// The data edges from which the plans of a whole-graph match start.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "graph/data_graph.hpp"
+#include "match/enumerator.hpp"
+#include "match/matcher.hpp"
+
+namespace deltamatch::engine {
+
+/// All edges of the settled graph whose labels some plan of the task admits in its anchor, ascending by tail, each once. Lists
+/// are kept by label, so those that no plan admits are passed over as a whole. All that it is given outlives it, and no lists
+/// are lent in place of the anchors'.
+class AnchorEdges {
+ public:
+  AnchorEdges(const graph::DataGraph& graph, const match::QueryTask& task, Workers& workers, const match::StopFlag& stop);
+
+  /// How many there are. Counted once, where labels matter: O(vertices with such labels) on all threads.
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  /// The next `wanted`, or those that are left; none once stopped. Valid until the next call. Gathered by all threads.
+  [[nodiscard]] std::span<const graph::Edge> next(std::size_t wanted);
+  /// The sum of of(edge) over all of them, on all threads.
+  template <class Of>
+  [[nodiscard]] double sum(const Of& of) const;
+
+ private:
+  // Plans by number, 64 and more as bits of smaller ones: what is passed over for no plan at all may be.
+  using Plans = std::uint64_t;
+  struct Admitted {
+    Plans as_tail = 0;
+    Plans as_head = 0;
+  };
+  static constexpr std::size_t grain = 1024;  // vertices that a thread takes at a time
+
+  [[nodiscard]] std::size_t vertices() const noexcept {
+    return std::min<std::size_t>(graph_->dictionary.capacity(), graph_->base().vertices());
+  }
+  // visit(tail, heads, edge label) for the lists of the vertex's edges.
+  template <class Visit>
+  void for_each_list(VertexId vertex, Visit&& visit) const;
+  void gather(std::size_t wanted);
+  void make_room(std::size_t more);
+
+  const graph::DataGraph* graph_;
+  Workers* workers_;
+  const match::StopFlag* stop_;
+  std::vector<Admitted> labels_;     // by vertex label
+  std::vector<Admitted> relations_;  // by base relation: what its neighbours are admitted as
+  std::uint64_t size_ = 0;
+  // Edges that were gathered: those from first_ + given_ to end_ have not been given, and given_ are the last that were.
+  std::unique_ptr<graph::Edge[]> buffer_;
+  std::size_t capacity_ = 0;
+  std::size_t first_ = 0;
+  std::size_t given_ = 0;
+  std::size_t end_ = 0;
+  std::size_t next_vertex_ = 0;
+  std::size_t step_;  // vertices that are gathered at a time
+  std::vector<std::vector<graph::Edge>> parts_;
+};
+
+template <class Visit>
+void AnchorEdges::for_each_list(VertexId vertex, Visit&& visit) const {
+  const Admitted own = labels_[graph_->dictionary.label(vertex)];
+  if ((own.as_tail | own.as_head) == 0) return;
+  graph_->base().for_each_list(vertex, [&](graph::RelationId number, std::span<const std::uint32_t> ids, const std::uint32_t*) {
+    const graph::BaseRelation& relation = graph_->relations()[number];
+    if (relation.direction == graph::Direction::in) return;
+    const Admitted others = relations_[number];
+    const Plans plans = (own.as_tail & others.as_head) | (graph_->directed() ? 0 : own.as_head & others.as_tail);
+    if (plans == 0) return;
+    // Undirected edges are in the lists of both ends: here at the lesser one.
+    if (!graph_->directed()) ids = ids.subspan(static_cast<std::size_t>(std::ranges::lower_bound(ids, vertex) - ids.begin()));
+    visit(vertex, ids, relation.edge_label);
+  });
+}
+
+template <class Of>
+double AnchorEdges::sum(const Of& of) const {
+  std::vector<double> sums(workers_->size());
+  workers_->for_each(vertices(), grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    if (stop_->load(std::memory_order_relaxed)) return;
+    double sum = 0;
+    for (std::size_t v = begin; v < end; ++v) {
+      for_each_list(static_cast<VertexId>(v), [&](VertexId tail, std::span<const std::uint32_t> heads, LabelId label) {
+        for (const VertexId head : heads) sum += of(graph::Edge{tail, head, label});
+      });
+    }
+    sums[worker] += sum;
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+}  // namespace deltamatch::engine
