@@ -203,7 +203,7 @@ class Collector {
             if (first) own = flatten_sums(*program.tables, plan.closing, 0, into_.tables, into_.probes, into_.positions);
             std::vector<Anchor> anchors;
             append_anchors(p, t, i, anchors);
-            add_anchors(graph_, anchors, own, pass, {p, t, i, true, false}, into_.tables);
+            add_anchors(graph_, anchors, own, pass, {p, t, i, true, false}, into_.tables, workers_);
             continue;
           }
           if (first) flat[index] = Flattener(graph_, tasks_[t], plan, program, sets_[index], into_).run();
@@ -219,7 +219,7 @@ class Collector {
     for (FlatWork* work : {&into_.sums, &into_.walks}) {
       work->first_anchor.push_back(static_cast<std::uint32_t>(work->anchors.size()));
     }
-    order_items(graph_, into_.tables);
+    order_items(into_.tables);
   }
 
  private:
@@ -244,7 +244,7 @@ class Collector {
     const plan::RootedPlan& plan = *tasks_[task].plans->rooted;
     const SplitSums made = flatten_sums(plan.count, {}, plan.tables, into_.tables, into_.probes, into_.positions);
     add_roots(graph_, resolved_, tasks_[task], passes_[pass].roots, made, static_cast<std::uint8_t>(passes_[pass].pass),
-              {pass, task, 0, true, false}, into_.tables);
+              {pass, task, 0, true, false}, into_.tables, workers_);
   }
 
   // Which plans an anchor concerns.

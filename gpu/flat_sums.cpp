@@ -1,7 +1,9 @@
 #include "gpu/flat_sums.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <array>
+#include <bit>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -18,8 +20,20 @@ constexpr std::uint32_t heavy_degree = 64;
 using plan::Candidates;
 using plan::Factor;
 
-std::uint32_t degree_of(const graph::Adjacency& lists, const Anchor& anchor) {
-  return match::table_degree(lists, anchor.tail, anchor.head);
+// Anchors and roots that a thread looks at at a time.
+constexpr std::size_t grain = std::size_t{1} << 12;
+
+template <class Body>
+void for_all(std::size_t count, Workers* workers, Body&& body) {
+  workers == nullptr ? body(0U, std::size_t{0}, count) : workers->for_each(count, grain, body);
+}
+
+// Sizes in groups that ascend: 16 for each doubling, small ones alone.
+constexpr std::size_t groups = 32 + 27 * 16;
+std::size_t group_of(std::uint32_t size) noexcept {
+  if (size < 32) return size;
+  const auto width = static_cast<unsigned>(std::bit_width(size));
+  return 32 + std::size_t{width - 6} * 16 + (size >> (width - 5) & 15U);
 }
 
 bool readable(graph::ReadingId reading, std::span<const graph::Resolved> resolved) {
@@ -219,11 +233,17 @@ SplitSums flatten_sums(const plan::CountPlan& count, const std::vector<plan::Pro
 }
 
 void add_anchors(const graph::DataGraph& graph, std::span<const Anchor> anchors, SplitSums programs, std::uint8_t pass,
-                 const ProgramOrigin& origin, FlatSums& into) {
-  const auto first = static_cast<std::uint32_t>(into.anchors.size());
+                 const ProgramOrigin& origin, FlatSums& into, Workers* workers) {
+  const std::size_t first = into.anchors.size();
   into.anchors.insert(into.anchors.end(), anchors.begin(), anchors.end());
-  std::uint64_t uncounted = anchors.size();
+  into.degrees.resize(into.anchors.size());
   const graph::Adjacency& lists = match::lists_read(graph);
+  for_all(anchors.size(), workers, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t a = begin; a < end; ++a) {
+      into.degrees[first + a] = match::table_degree(lists, anchors[a].tail, anchors[a].head);
+    }
+  });
+  std::uint64_t uncounted = anchors.size();
   for (SumProgram* program : {&programs.enumerated, &programs.summed}) {
     if (program->first_term == program->end_term) continue;
     const bool split = program == &programs.enumerated;
@@ -232,33 +252,42 @@ void add_anchors(const graph::DataGraph& graph, std::span<const Anchor> anchors,
     into.programs.push_back(*program);
     into.origins.push_back(origin);
     into.anchor_counts.push_back(std::exchange(uncounted, 0));
-    for (std::uint32_t a = 0; a < anchors.size(); ++a) {
-      const std::uint32_t degree = degree_of(lists, anchors[a]);
+    for (std::size_t a = first; a < into.anchors.size(); ++a) {
+      const std::uint32_t degree = into.degrees[a];
       const std::uint32_t shares = split ? match::table_shares(degree) : 1;
       std::vector<SumItem>& items = !split && degree >= heavy_degree ? into.heavy : into.light;
       for (std::uint32_t s = 0; s < shares; ++s) {
-        items.push_back({number, first + a, static_cast<std::uint16_t>(s), static_cast<std::uint16_t>(shares)});
+        items.push_back(
+            {number, static_cast<std::uint32_t>(a), static_cast<std::uint16_t>(s), static_cast<std::uint16_t>(shares)});
       }
     }
   }
 }
 
-void order_items(const graph::DataGraph& graph, FlatSums& sums) {
-  const graph::Adjacency& lists = match::lists_read(graph);
+void order_items(FlatSums& sums) {
   for (std::vector<SumItem>* items : {&sums.heavy, &sums.light}) {
-    std::ranges::stable_sort(*items, std::greater<>(),
-                             [&](const SumItem& item) { return degree_of(lists, sums.anchors[item.anchor]) / item.shares; });
+    const auto group = [&](const SumItem& item) { return groups - 1 - group_of(sums.degrees[item.anchor] / item.shares); };
+    std::array<std::size_t, groups + 1> at{};
+    for (const SumItem& item : *items) ++at[group(item) + 1];
+    std::partial_sum(at.begin(), at.end(), at.begin());
+    std::vector<SumItem> ordered(items->size());
+    for (const SumItem& item : *items) ordered[at[group(item)]++] = item;
+    items->swap(ordered);
   }
 }
 
 void add_roots(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, const match::QueryTask& task,
                std::span<const VertexId> roots, SplitSums programs, std::uint8_t pass, const ProgramOrigin& origin,
-               FlatSums& into) {
+               FlatSums& into, Workers* workers) {
+  std::vector<std::uint8_t> fits(roots.size());
+  for_all(roots.size(), workers, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) fits[i] = match::may_be_root(task, roots[i], resolved) ? 1 : 0;
+  });
   std::vector<Anchor> fit;
-  for (const VertexId root : roots) {
-    if (match::may_be_root(task, root, resolved)) fit.push_back({root, root, 0});
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    if (fits[i] != 0) fit.push_back({roots[i], roots[i], 0});
   }
-  add_anchors(graph, fit, programs, pass, origin, into);
+  add_anchors(graph, fit, programs, pass, origin, into, workers);
 }
 
 }  // namespace deltamatch::gpu

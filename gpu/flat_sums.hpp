@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "gpu/table_sums.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"
@@ -31,10 +32,11 @@ struct FlatSums {
   std::vector<SumVertex> vertices;
   std::vector<SumEdge> edges;
   std::vector<Anchor> anchors;
-  std::vector<SumItem> light;      ///< for blocks of one warp each, those that take long first
-  std::vector<SumItem> heavy;      ///< the same for blocks of many warps
-  std::uint32_t root_tables = 0;   ///< the most of a program
-  std::uint32_t sets_at_once = 0;  ///< the most that a program holds
+  std::vector<std::uint32_t> degrees;  ///< by anchor, as match::table_degree
+  std::vector<SumItem> light;          ///< for blocks of one warp each, those that take long first
+  std::vector<SumItem> heavy;          ///< the same for blocks of many warps
+  std::uint32_t root_tables = 0;       ///< the most of a program
+  std::uint32_t sets_at_once = 0;      ///< the most that a program holds
 
   [[nodiscard]] bool empty() const noexcept { return light.empty() && heavy.empty(); }
 };
@@ -65,15 +67,15 @@ struct SplitSums {
                                      std::size_t root_tables, FlatSums& into, std::vector<Probe>& probes,
                                      std::vector<std::uint8_t>& positions);
 
-/// Adds the work of a plan's programs on anchors.
+/// Adds the work of a plan's programs on anchors. On all threads, unless `workers` is null.
 void add_anchors(const graph::DataGraph& graph, std::span<const Anchor> anchors, SplitSums programs, std::uint8_t pass,
-                 const ProgramOrigin& origin, FlatSums& into);
+                 const ProgramOrigin& origin, FlatSums& into, Workers* workers);
 /// The same of a rooted plan on the vertices among `roots` that have every list that the query reads there.
 void add_roots(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, const match::QueryTask& task,
                std::span<const VertexId> roots, SplitSums programs, std::uint8_t pass, const ProgramOrigin& origin,
-               FlatSums& into);
+               FlatSums& into, Workers* workers);
 
-/// Once all work is added: puts items that take long first.
-void order_items(const graph::DataGraph& graph, FlatSums& sums);
+/// Once all work is added: puts items that take long first, as far as degrees tell to a sixteenth. O(items).
+void order_items(FlatSums& sums);
 
 }  // namespace deltamatch::gpu
