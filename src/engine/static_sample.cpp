@@ -13,8 +13,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Walks of a replicate in one round.
-constexpr std::uint64_t round_walks = 512;
+// Walks of a replicate in a round: one in the first, since a walk may take long and a time-out keeps whole rounds only, then
+// twice as many in each as in the one before, up to this many.
+constexpr std::uint64_t most_round_walks = 512;
 // Of Student's distribution with 29 degrees of freedom, the quantile at 0.975.
 static_assert(SampleResult::replicates == 30 && SampleResult::confidence == 0.95);
 constexpr double quantile = 2.045229642132703;
@@ -56,8 +57,10 @@ SampleResult sample_whole(const StaticScene& scene, const Query& query, const Sa
   const bool none = too_small(scene.graph, query, options.query.mode) || (!sampler.has_anchors() && !stop.load());
   const std::uint64_t wanted = none ? 0 : (options.walks - 1) / SampleResult::replicates + 1;
   SampleResult result;
+  std::uint64_t round_walks = 1;
   for (std::uint64_t number = 0; sampler.walks() < wanted; ++number) {
     if (!sampler.has_anchors() || !sampler.round(std::min(round_walks, wanted - sampler.walks()), options.seed, number)) break;
+    round_walks = std::min(2 * round_walks, most_round_walks);
     if (!options.progress) continue;
     conclude(sampler.means(), symmetry, result);
     options.progress(static_cast<double>(sampler.walks()) / static_cast<double>(wanted), result.matches);
