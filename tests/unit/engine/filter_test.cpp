@@ -299,9 +299,9 @@ struct Watched {
   std::optional<bool> among_candidates;  // whether the first thing that was matched were candidates; nothing was
 };
 
-Watched watch(int clique, int labels, const std::string& pattern, StaticOptions options = {}) {
+Watched watch(int clique, int labels, const std::string& pattern, StaticOptions options = {}, int pairs = 2000) {
   const auto backend = std::make_shared<WatchedBackend>();
-  Engine engine = make_graph(clique, 2000, labels, 1, 0, backend);
+  Engine engine = make_graph(clique, pairs, labels, 1, 0, backend);
   const Query query = parse_pattern(pattern, "q");
   Watched watched{engine.match(query, options), backend->first_among_candidates};
   if (watched.result.shortfall != Shortfall::none) return watched;
@@ -332,9 +332,15 @@ TEST(EarlyFilter, NotWhereAPartMayDo) {
   const Watched few = watch(84, 7, clique_pattern(7, true), options);
   EXPECT_TRUE(few.result.matches == 10);
   EXPECT_EQ(few.among_candidates, false);
-  options = {};
-  options.timeout = std::chrono::microseconds(50);  // a part of what filtering takes
-  EXPECT_NE(watch(84, 7, clique_pattern(7, true), options).among_candidates, true);
+  // Filtering is expected to take 50 ms: more than a quarter of the first time-out and less than one of the second. Either is
+  // long enough for matching to begin, and too short for it to end.
+  for (const bool patient : {false, true}) {
+    options = {};
+    options.timeout = std::chrono::milliseconds(patient ? 1000 : 150);
+    const Watched part = watch(630, 7, clique_pattern(7, true), options, 40'000);
+    EXPECT_EQ(part.result.shortfall, Shortfall::timeout);
+    EXPECT_EQ(part.among_candidates, patient);
+  }
 }
 
 }  // namespace
