@@ -33,7 +33,7 @@ class Parser {
     skip_space();
     const std::size_t begin = at_;
     expect(disjunction(), Type::truth, begin);
-    if (at_ != text_.size()) fail(at_, "'" + std::string(text_.substr(at_, 1)) + "' is not expected here");
+    if (at_ != text_.size()) fail_here();
     return std::move(steps_);
   }
 
@@ -45,6 +45,8 @@ class Parser {
     throw Error(ErrorKind::usage, std::string(where_) + ", column " + std::to_string(at + 1), what,
                 "write something like 'edges >= 5 and max_degree <= 3'");
   }
+
+  [[noreturn]] void fail_here() const { fail(at_, "'" + std::string(text_.substr(at_, 1)) + "' is not expected here"); }
 
   void expect(Type type, Type wanted, std::size_t at) const {
     if (type == wanted) return;
@@ -144,6 +146,9 @@ class Parser {
       if (negated) emit(Op::logical_not);
       return Type::truth;
     }
+    // A number stands alone only in parentheses: whatever else follows is what is wrong, not the number.
+    const bool ends = at_ == text_.size() || text_[at_] == ')' || word() == "and" || word() == "or";
+    if (left == Type::number && !ends) fail_here();
     return left;
   }
 

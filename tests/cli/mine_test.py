@@ -129,6 +129,7 @@ class Mine(CliTest):
             (["motifs", *graph, "-k", "9"], "whole number from 2 to 8"),
             (["motifs", *graph, "-k", "x"], "whole number from 2 to 8"),
             (["motifs", *graph, "-k", "4", "--where", "edges >> 5"], "--where, column 8: a feature or a number is needed"),
+            (["motifs", *graph, "-k", "4", "--where", "edges / 0 > 1"], "--where, column 7: '/' is not expected here"),
             (["motifs", *graph, "-k", "4", "--where", "hubs > 1"], "--where, column 1: 'hubs' is not known"),
             (["motifs", *graph, "-k", "4", "--growing", ""], "--growing, column 1"),
             (["motifs", *graph, "-k", "6", "--method", "formulas"], "none beyond -k 5"),

@@ -49,6 +49,10 @@ TEST(Condition, PointsAtTheColumnOfAMistake) {
       {"(edges > 3) + 1 = 2", "column 1: a number is needed here"},
       {"edges and leaves = 1", "column 1: a comparison is needed here"},
       {"not edges", "column 5: a comparison is needed here"},
+      {"edges / 0 > 1", "column 7: '/' is not expected"},
+      {"leaves = 1 and not edges / 2 > 1", "column 26: '/' is not expected"},
+      {"(edges % 2) = 1", "column 8: '%' is not expected"},
+      {"edges leaves", "column 7: 'l' is not expected"},
       {"edges = 1 = 1", "column 11: '=' is not expected"},
   };
   for (const auto& [text, says] : mistakes) {
