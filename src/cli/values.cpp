@@ -25,6 +25,14 @@ std::optional<std::pair<std::uint64_t, std::string_view>> split_number(std::stri
   return std::pair{number, std::string_view(rest, static_cast<std::size_t>(end - rest))};
 }
 
+/// Nothing but digits, and too many of them.
+bool exceeds_64_bits(std::string_view text) noexcept {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, number);
+  return code == std::errc::result_out_of_range && rest == end;
+}
+
 using Unit = std::pair<std::string_view, std::uint64_t>;
 constexpr std::array<Unit, 6> duration_units{
     {{"us", 1}, {"ms", 1'000}, {"s", 1'000'000}, {"m", 60'000'000}, {"h", 3'600'000'000}, {"d", 86'400'000'000}}};
@@ -65,6 +73,14 @@ std::optional<Timestamp> read_duration(std::string_view text) noexcept {
   return static_cast<Timestamp>(*duration);
 }
 
+std::string duration_flaw(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const bool has_unit = digits > 0 && std::ranges::count(duration_units, text.substr(digits), &Unit::first) > 0;
+  if (!has_unit || text.find_first_not_of('0') == digits) return "is no duration";
+  constexpr Unit days = duration_units.back();
+  return fmt::format("is more than {}{}", std::numeric_limits<Timestamp>::max() / days.second, days.first);
+}
+
 std::string duration_text(Timestamp microseconds) {
   return write_with_unit(static_cast<std::uint64_t>(microseconds), duration_units);
 }
@@ -81,14 +97,16 @@ std::optional<std::uint64_t> read_number(std::string_view text, std::uint64_t le
   return parts->first;
 }
 
-std::string number_remedy(std::uint64_t least, std::uint64_t most) {
-  if (most == std::numeric_limits<std::uint64_t>::max()) return fmt::format("write a whole number from {} up", least);
+std::string number_remedy(std::string_view text, std::uint64_t least, std::uint64_t most) {
+  if (most == std::numeric_limits<std::uint64_t>::max() && !exceeds_64_bits(text)) {
+    return fmt::format("write a whole number from {} up", least);
+  }
   return fmt::format("write a whole number from {} to {}", least, most);
 }
 
 Timestamp parse_duration(std::string_view text, std::string_view option) {
   if (const auto duration = read_duration(text)) return *duration;
-  throw Error(ErrorKind::usage, option, fmt::format("'{}' is no duration", text), duration_remedy);
+  throw Error(ErrorKind::usage, option, fmt::format("'{}' {}", text, duration_flaw(text)), duration_remedy);
 }
 
 std::uint64_t parse_size(std::string_view text, std::string_view option) {
@@ -100,7 +118,7 @@ std::uint64_t parse_size(std::string_view text, std::string_view option) {
 
 std::uint64_t parse_number(std::string_view text, std::string_view option, std::uint64_t least, std::uint64_t most) {
   if (const auto number = read_number(text, least, most)) return *number;
-  throw Error(ErrorKind::usage, option, fmt::format("'{}' is not accepted", text), number_remedy(least, most));
+  throw Error(ErrorKind::usage, option, fmt::format("'{}' is not accepted", text), number_remedy(text, least, most));
 }
 
 std::optional<double> read_fraction(std::string_view text, double least, double most) noexcept {

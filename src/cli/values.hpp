@@ -15,6 +15,9 @@ namespace deltamatch::cli {
 [[nodiscard]] std::optional<Timestamp> read_duration(std::string_view text) noexcept;
 inline constexpr std::string_view duration_remedy = "write a whole number above 0 and its unit, e.g. 250ms, 10s, 5m, 24h, 7d";
 
+/// What is wrong with what read_duration does not take: "is no duration", or "is more than" the longest one in days.
+[[nodiscard]] std::string duration_flaw(std::string_view text);
+
 /// The same written with the largest unit that divides it: 90000000 is "90s".
 [[nodiscard]] std::string duration_text(Timestamp microseconds);
 
@@ -27,8 +30,9 @@ inline constexpr std::string_view size_remedy = "write a whole number of bytes, 
 
 /// Decimal digits only, from `least` to `most`.
 [[nodiscard]] std::optional<std::uint64_t> read_number(std::string_view text, std::uint64_t least, std::uint64_t most) noexcept;
-/// What to write instead: "write a whole number from 1 to 8".
-[[nodiscard]] std::string number_remedy(std::uint64_t least, std::uint64_t most);
+/// What to write instead of `text`: "write a whole number from 1 to 8"; "from 1 up" where `most` is the largest number of 64
+/// bits, unless the text exceeds it.
+[[nodiscard]] std::string number_remedy(std::string_view text, std::uint64_t least, std::uint64_t most);
 
 /// read_duration. Throws Error(usage) naming `option`.
 [[nodiscard]] Timestamp parse_duration(std::string_view text, std::string_view option);

@@ -186,7 +186,7 @@ bool Section::number(std::string_view key, std::uint64_t& target, std::uint64_t 
   if (node == nullptr) return false;
   const auto read = is_zero(*node, word) ? 0 : read_number(node->text, least, most);
   if (read) target = *read;
-  if (!read) refuse(*node, key, fmt::format("{} is not accepted", shown(*node)), number_remedy(least, most), word);
+  if (!read) refuse(*node, key, fmt::format("{} is not accepted", shown(*node)), number_remedy(node->text, least, most), word);
   return read.has_value();
 }
 
@@ -229,7 +229,7 @@ bool Section::duration_in(std::string_view key, Timestamp& target, Timestamp uni
   if (node == nullptr) return false;
   const auto read = is_zero(*node, word) ? 0 : read_duration(node->text);
   if (!read) {
-    refuse(*node, key, fmt::format("{} is no duration", shown(*node)), duration_remedy, word);
+    refuse(*node, key, fmt::format("{} {}", shown(*node), duration_flaw(node->text)), duration_remedy, word);
   } else if (!is_zero(*node, word) && (*read < least || *read > most)) {
     refuse(*node, key, fmt::format("{} is out of range", shown(*node)),
            fmt::format("write a duration from {} to {}", duration_text(least), duration_text(most)), word);

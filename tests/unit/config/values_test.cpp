@@ -21,6 +21,10 @@ TEST(Values, DurationsHaveAUnit) {
        {"", "5", "s", "-5s", "+5s", "0s", "5 s", " 5s", "5s ", "5S", "1.5s", "1e3s", "106751992d", "99999999999999999999s"}) {
     EXPECT_FALSE(read_duration(wrong)) << wrong;
   }
+  for (const char* const wrong : {"", "5", "s", "-5s", "0s", "000d", "1.5s", "99999999999999999999", "5 s", "106751992D"})
+    EXPECT_EQ(duration_flaw(wrong), "is no duration") << wrong;
+  for (const char* const wrong : {"106751992d", "99999999999999999999s", "9223372036854775808us"})
+    EXPECT_EQ(duration_flaw(wrong), "is more than 106751991d") << wrong;
 }
 
 TEST(Values, SizesMayHaveAUnit) {
@@ -51,8 +55,12 @@ TEST(Values, NumbersAndFractionsKeepToTheirRange) {
   EXPECT_FALSE(read_number("11", 0, 10));
   EXPECT_FALSE(read_number("0", 1, 10));
   EXPECT_FALSE(read_number("0x1", 0, 10));
-  EXPECT_EQ(number_remedy(1, std::numeric_limits<std::uint64_t>::max()), "write a whole number from 1 up");
-  EXPECT_EQ(number_remedy(1, 8), "write a whole number from 1 to 8");
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(read_number("18446744073709551615", 1, most), most);
+  for (const char* const wrong : {"", "x", "0", "99999999999999999999x", "-18446744073709551616"})
+    EXPECT_EQ(number_remedy(wrong, 1, most), "write a whole number from 1 up") << wrong;
+  EXPECT_EQ(number_remedy("18446744073709551616", 1, most), "write a whole number from 1 to 18446744073709551615");
+  EXPECT_EQ(number_remedy("9", 1, 8), "write a whole number from 1 to 8");
   EXPECT_EQ(read_fraction("1e3", 0, 1000), 1000.0);
   for (const char* const wrong : {"nan", "inf", "1001", "-1", "", "1x"}) EXPECT_FALSE(read_fraction(wrong, 0, 1000)) << wrong;
 }
