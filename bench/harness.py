@@ -112,19 +112,28 @@ def write_results(options, measured):
     if options.results is None:
         return
     told = {"command": sys.argv, "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "machine": machine(), "compiler": compiler(options), "commit": commit(), "measured": measured}
+            "machine": machine(), "compiler": compiler(options), "commit": commit(options), "measured": measured}
     options.results.parent.mkdir(parents=True, exist_ok=True)
     options.results.write_text(json.dumps(told, indent=1) + "\n")
 
 
 def conditions(options, text):
-    """What stands above tables, as Markdown: the command line without where things lie, the machine, and the script's own words."""
+    """What stands above tables, as Markdown: the command line without where things lie, the machine, the script's own words, and
+    what was measured: revision, compiler and processor."""
     words, skip, without = [], False, ("--build", "--machine", "--out", "--results")
     for word in sys.argv[1:]:
         if not skip and word not in without:
             words.append(pathlib.Path(word).name if word.startswith("/") else word)
         skip = word in without
-    return f"    {shlex.join(['bench/' + pathlib.Path(sys.argv[0]).name, *words])}\n\n{options.machine} {text}\n"
+    return f"    {shlex.join(['bench/' + pathlib.Path(sys.argv[0]).name, *words])}\n\n{options.machine} {text}\n\n{made_of(options)}\n"
+
+
+def made_of(options):
+    """One line: the revision, the compiler as far as it is known (a bundle does not say), and the processor."""
+    of, by = commit(options), compiler(options)
+    revision = "Revision " + (of["id"][:7] or "unknown") + (" with changes" if of["changed"] else "")
+    name = " ".join(filter(None, [pathlib.Path(by["path"]).name, by["version"]]))
+    return ", ".join(filter(None, [revision, name, machine()["processor"]])) + "."
 
 
 def machine():
@@ -153,7 +162,13 @@ def compiler(options):
             "flags": values.get("CMAKE_CXX_FLAGS", "")}
 
 
-def commit():
+def commit(options):
+    """Of the working tree; where --build is a bundle (scripts/gpu-bundle), of the one that it was made in."""
+    bundled = options.build / "commit"
+    if bundled.exists():
+        told = bundled.read_text().strip()
+        return {"id": told.removesuffix("-dirty").removeprefix("unknown"), "changed": told.endswith("-dirty")}
+
     def git(*args):
         if not shutil.which("git"):
             return ""

@@ -427,6 +427,7 @@ sys.exit(done.returncode)
             rows = f"{count},{len(edges)},u,email-enron\n" + "".join(f"{u + 1},{v + 1}\n" for u, v in edges)
             (graphs / "email-enron.jlg").write_bytes(gzip.compress(rows.encode()))
             out = pathlib.Path(folder, "out.jsonl")
+            (bundle / "commit").write_text("0123456789abcdef-dirty\n")
             done = subprocess.run([ROOT / "scripts/gpu-run", "--only", "papers", "--bench", "sizes", bundle, out], capture_output=True,
                                   text=True, check=False, env={**os.environ, "DELTAMATCH_DATA": str(data)})
             tables = pathlib.Path(f"{out}.logs", "sizes", "tables.md")
@@ -437,11 +438,38 @@ sys.exit(done.returncode)
         self.assertEqual((code, [(line["kind"], line["name"]) for line in lines[1:]]),
                          (0, [("command", "papers-sizes"), ("paper", "sizes")]), lines)
         self.assertIn("| queries | backend gpu | backend cpu |", tables)
+        self.assertRegex(tables, r"(?m)^Revision 0123456 with changes\b.*\.$")
         self.assertRegex(tables, r"(?s)## Time of kernels.*\| email-enron \|.*\| 250 \(250\) \|")
 
     def test_another_count_is_a_failure(self):
         code, lines, _ = self.run_papers('if gpu and "queries" in told: told["queries"][0]["matches"] += 1')
         self.assertEqual((code, [line["exit"] == 0 for line in lines if line["kind"] == "paper"]), (1, [False]), lines)
+
+
+class Pages(unittest.TestCase):
+    """Every script of bench/ that writes a page, on a small graph."""
+
+    SCRIPTS = {"static_sets.py": "rmat:6:4:2 --vertices 3 --queries 2", "mining_sizes.py": "rmat:5:2 --what cliques --threads 1",
+               "graph_file.py": "--vertices 1500 --edges-per-vertex 2 --labels 2"}
+
+    def test_a_page_tells_revision_compiler_and_processor(self):
+        pages = [path.name for path in (ROOT / "bench").glob("*.py") if "harness.conditions" in path.read_text()]
+        self.assertEqual(len(pages), len(self.SCRIPTS), pages)
+        git = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+        for script, words in self.SCRIPTS.items():
+            with self.subTest(script=script), tempfile.TemporaryDirectory() as folder:
+                results = pathlib.Path(folder, "results.json")
+                done = subprocess.run([sys.executable, "-B", ROOT / "bench" / script, *words.split(), "--repeat", "1", "--build",
+                                       pathlib.Path(PROGRAM).parents[1], "--out", folder, "--results", results], capture_output=True, text=True,
+                                      check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                told = json.loads(results.read_text())
+                self.assertEqual(told["commit"]["id"], git)
+                compiler = f"{pathlib.Path(told['compiler']['path']).name} {told['compiler']['version']}"
+                self.assertRegex(compiler, r"^\S+ \d+\.")
+                revision = "Revision " + (git[:7] or "unknown") + (" with changes" if told["commit"]["changed"] else "")
+                line = ", ".join(filter(None, [revision, compiler, told["machine"]["processor"]])) + "."
+                self.assertIn(f"\n\n{line}\n", pathlib.Path(folder, "tables.md").read_text())
 
 
 class Plot(unittest.TestCase):
