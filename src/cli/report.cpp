@@ -140,6 +140,7 @@ void write_queries(JsonWriter& json, const Report& report) {
     if (query.shortfall() != Shortfall::none) {
       json.key("complete").boolean(false).key("partial").string(shortfall_name(query.shortfall()));
     }
+    json.key("seconds").seconds(query.seconds());
     write_filter(json, query.result.filter);
     write_edge_labels(json, query.result.edge_labels);
     json.end_object();

@@ -69,6 +69,12 @@ class CliTest(unittest.TestCase):
         self.assertEqual(outcome.out.count("\n"), 1, outcome)
         return json.loads(outcome.out)
 
+    def untimed(self, queries):
+        """The queries of a match's object without their seconds, which each must have."""
+        for query in queries:
+            self.assertGreaterEqual(query["seconds"], 0, query)
+        return [{key: value for key, value in query.items() if key != "seconds"} for query in queries]
+
     def fails(self, code, *args, stdin=b"", says=(), reports=False):
         """Runs a command that must fail with `code` and one line of message; standard output must be empty, or with `reports`
         hold a report that is marked as incomplete."""
