@@ -20,7 +20,7 @@ namespace {
 std::optional<std::pair<std::uint64_t, std::string_view>> split_number(std::string_view text) noexcept {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
-  const auto [rest, code] = std::from_chars(text.data(), end, number);
+  const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (code != std::errc{}) return std::nullopt;
   return std::pair{number, std::string_view(rest, static_cast<std::size_t>(end - rest))};
 }
@@ -29,7 +29,7 @@ std::optional<std::pair<std::uint64_t, std::string_view>> split_number(std::stri
 bool exceeds_64_bits(std::string_view text) noexcept {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
-  const auto [rest, code] = std::from_chars(text.data(), end, number);
+  const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   return code == std::errc::result_out_of_range && rest == end;
 }
 
@@ -124,7 +124,7 @@ std::uint64_t parse_number(std::string_view text, std::string_view option, std::
 std::optional<double> read_fraction(std::string_view text, double least, double most) noexcept {
   double number = 0;
   const char* const end = text.data() + text.size();
-  const auto [rest, code] = std::from_chars(text.data(), end, number);
+  const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (code != std::errc{} || rest != end || !(least <= number && number <= most)) return std::nullopt;  // NaN compares false
   return number;
 }
