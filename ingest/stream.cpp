@@ -183,13 +183,17 @@ class Stream final : public BatchSource {
   void report(const PositionedBatch& batch, const Reject& reject) {
     const std::string message = rejection_message(batch.updates.updates()[reject.index], reject.reason);
     const std::string_view record = batch.record(reject.index);
-    report({name_, batch.position(reject.index), reject.reason, message, record, record.size()});
+    // Lines of edges read as labels, too, give some vertex a second one.
+    const bool edges = reject.reason == RejectReason::label_conflict && options_.codec.vertices;
+    report(
+        {name_, batch.position(reject.index), reject.reason, message, record, record.size()},
+        edges ? "labels are records of a vertex and its only label; if these are edges, give the file as a graph, else " : "");
   }
 
-  void report(const DeadLetter& letter) {
+  void report(const DeadLetter& letter, std::string_view advice = "") {
     if (options_.on_error == OnError::fail) {
       throw Error(source_->where(letter.position), fmt::format("{}: {}", reject_name(letter.reason), letter.message),
-                  "correct the record, or set on-error to skip or dead-letter");
+                  fmt::format("{}correct the record, or set on-error to skip or dead-letter", advice));
     }
     letters_->write(letter);
   }

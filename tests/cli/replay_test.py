@@ -133,6 +133,15 @@ class Replay(harness.CliTest):
         counts, _ = self.replay("1\t2\n1\t3\n", "--labels", "labels.txt", query="p=(a:Account)-->(b:Shop)")
         self.assertEqual(counts, {"p": (2, 0)})
 
+    def test_edges_given_as_labels_are_told_so(self):
+        self.write("g.txt", "1 2\n1 3\n")
+        self.fails(1, "match", "--graph", "g.txt", "--labels", "g.txt", "--query", TRIANGLE,
+                   says=["g.txt:2: label_conflict: vertex `1` states a label other than", "; labels are records of a vertex and its only label; "
+                         "if these are edges, give the file as a graph, else correct the record, or set on-error to skip"])
+        self.write("s.jsonl", '{"source":1,"target":2,"source_label":"A"}\n{"source":1,"target":3,"source_label":"B"}\n')
+        refused = self.fails(1, "match", "--graph", "s.jsonl", "--query", TRIANGLE, says="s.jsonl:2: label_conflict")
+        self.assertNotIn("give the file as a graph", refused.err)
+
     def test_standard_input(self):
         result = self.json("replay", "--updates", "-", "--query", TRIANGLE, stdin=RING)
         self.assertEqual(result["queries"][0]["new"], 1)
