@@ -103,6 +103,11 @@ class Convert(harness.CliTest):
         self.assertEqual(self.run_program(*args, "--to", "jsonl").out,
                          '{"op":"-","source":1,"target":2,"time":5000}\n{"source":1,"target":3,"time":5000}\n')
 
+    def test_counts_in_headers_are_those_of_whole_graphs(self):
+        self.write("g.graph", "t 3 4\nv 0 A\nv 1 A\nv 2 A\ne 0 1\ne 1 2\n")
+        self.fails(1, "convert", "g.graph", "g.dmg", "--to", "graph", says="g.graph: the header says 4 edges, but 2 follow")
+        self.assertEqual(self.ok("convert", "g.graph", "g.dmu", "--to", "binary").out, "5 updates written, 0 records refused\n")
+
     def test_bad_records(self):
         self.write("s.tsv", "+\t1\t2\n+\t1\n+\t3\t4\n")
         args = ["convert", "s.tsv", "s.dmu", "--to", "binary"]
