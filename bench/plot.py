@@ -123,6 +123,10 @@ def file_of(name):
     return name.replace(", ", "-").replace(" ", "-")
 
 
+def short(commit):
+    return commit[:7] + ("-dirty" if commit.endswith("-dirty") else "")
+
+
 def rank(policy):
     return (POLICIES.index(policy), "") if policy in POLICIES else (len(POLICIES), policy)
 
@@ -146,7 +150,7 @@ def sources(results, out):
     found = collections.defaultdict(set)
     for line in results.timed + results.measured + results.fresh + results.varied:
         what = "measured" if "coverage" in line else settings_of(line)
-        found[name_of(line), line["commit"][:7], line["policy"], what].add((line["batch"], line["batches"]))
+        found[name_of(line), short(line["commit"]), line["policy"], what].add((line["batch"], line["batches"]))
     together = collections.defaultdict(list)
     for (graph, commit, policy, what), sizes in found.items():
         told = ", ".join(f"{batches} of {batch}" for batch, batches in sorted(sizes))
@@ -410,7 +414,7 @@ def main():
         print("plot.py: no result of scripts/gpu-run in these files", file=sys.stderr)
         return 1
     out = Writer(options.out)
-    heads = [f"- {run['date']}, commit {run['commit']}: {run['gpu']}, driver {run['driver']}, CUDA {run['cuda']}; {run['cores']} cores, {run['cpu']}"
+    heads = [f"- {run['date']}, commit {short(run['commit'])}: {run['gpu']}, driver {run['driver']}, CUDA {run['cuda']}; {run['cores']} cores, {run['cpu']}"
              for run in results.runs]
     graphs = [[name, line["vertices"], line["edges"], line["max_degree"], f"{line['mean_degree']:.1f}", line["degrees_ok"]]
               for name, line in sorted(results.graphs.items())]
@@ -427,7 +431,7 @@ def main():
         names = ("errors", "failed", "not_ended", "not_begun")
         out.add("Tests under compute-sanitizer",
                 table(["commit", "program", "tool", "tests", "clean", "skipped", *(name.replace("_", " ") for name in names), "s"],
-                      [[line["commit"][:7], line["program"], line["tool"], line["tests"], line["clean"], line["skipped"],
+                      [[short(line["commit"]), line["program"], line["tool"], line["tests"], line["clean"], line["skipped"],
                         *(len(line[name]) for name in names), line["seconds"]] for line in results.sanitized]))
     if graphs:
         out.add("Graphs", table(["graph", "vertices", "edges", "max degree", "mean degree", "as expected"], graphs))

@@ -29,7 +29,6 @@ constexpr double long_portion = 0.2;
 constexpr double filtering_share = 0.1;
 constexpr double labelled_share = 1;
 constexpr double entry_seconds = 1e-9;    // of matching, for an entry that the planner expects to be read
-constexpr double device_threads = 64;     // which a device that runs launches matches as fast as
 constexpr double hasty_share = 0.25;      // of a time-out: what filtering may take before anything is matched
 constexpr double least_patience = 0.005;  // seconds
 constexpr double labelled_patience = 0.001;
@@ -132,14 +131,13 @@ class Run {
     return std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
   }
 
-  /// Labels are known to tell candidates apart, and all is expected to take longer than filtering. Not where a part may do.
-  /// Threads of the host share the filtering, and the matching unless a device does that.
+  /// Labels are known to tell candidates apart, and all is expected to take longer than filtering. Not where a part may do, nor
+  /// at the rate of a device, which is another.
   [[nodiscard]] bool filtering_pays() const {
-    if (!labelled() || options_.limit || ended()) return false;
+    if (!labelled() || options_.limit || scene_.matcher.appetite() > 1 || ended()) return false;
     const double filtering = filter::expected_seconds(bound_);
     if (options_.timeout && filtering > hasty_share * std::chrono::duration<double>(*options_.timeout).count()) return false;
-    const double rate = scene_.matcher.appetite() > 1 ? device_threads / scene_.workers.size() : 1;
-    return entry_seconds * expected_work(plans_) > rate * filtering;
+    return entry_seconds * expected_work(plans_) > filtering;
   }
 
   void filter_at_once() {

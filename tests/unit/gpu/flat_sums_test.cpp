@@ -92,9 +92,10 @@ TEST(FlatSums, ItemsAreOrderedByWhatTheyTake) {
   }
   sums.degrees[17] = ~0U;
   sums.degrees[18] = 0;
+  const FlatSums unordered = sums;
+  order_items(sums);
   for (std::vector<SumItem> FlatSums::* items : {&FlatSums::light, &FlatSums::heavy}) {
-    const std::vector<SumItem> before = sums.*items;
-    order_items(sums);
+    const std::vector<SumItem>& before = unordered.*items;
     const auto size_of = [&](const SumItem& item) { return std::uint64_t{sums.degrees[item.anchor]} / item.shares; };
     const std::vector<SumItem>& after = sums.*items;
     for (std::size_t i = 1; i < after.size(); ++i) {
