@@ -15,7 +15,7 @@
 
 namespace deltamatch::gpu {
 
-/// Memory that grows to what is asked for and keeps it.
+/// Memory that grows to what is asked for, and a quarter more where there is so much, and keeps it.
 template <class T>
 class DeviceBuffer {
  public:
@@ -24,8 +24,14 @@ class DeviceBuffer {
       memory_.reset();
       count_ = 0;
       ++generation_;
-      memory_ = make_device_memory<T>(count + count / 4);
-      count_ = count + count / 4;
+      std::size_t wanted = count + count / 4;
+      try {
+        memory_ = make_device_memory<T>(wanted);
+      } catch (const DeviceOutOfMemory&) {
+        wanted = count;
+        memory_ = make_device_memory<T>(wanted);
+      }
+      count_ = wanted;
     }
     return memory_.get();
   }

@@ -24,6 +24,10 @@ AnchorEdges::AnchorEdges(const graph::DataGraph& graph, const match::QueryTask& 
       parts_(parts_per_thread * workers.size()) {
   const plan::BoundQuery& query = *task.query;
   const std::vector<plan::Plan>& plans = task.plans->plans;
+  if (const graph::Resolved& where = graph.resolve(query.edges[plans[0].anchor.edge].reading[0]); where.lent) {
+    read_lent(where);
+    return;
+  }
   bool all = false;
   for (std::size_t p = 0; p < plans.size(); ++p) {
     const plan::LabelIds& tail = query.labels[plans[p].tail];
@@ -56,6 +60,25 @@ AnchorEdges::AnchorEdges(const graph::DataGraph& graph, const match::QueryTask& 
     sizes[worker] += size;
   });
   size_ = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+}
+
+void AnchorEdges::read_lent(const graph::Resolved& where) {
+  std::vector<graph::Edge> edges;
+  for (VertexId vertex = 0; vertex < where.store->vertices(); ++vertex) {
+    const graph::List list = where.store->list(vertex, where.relation);
+    for (std::uint32_t i = 0; i < list.size; ++i) {
+      const std::uint32_t tag = where.derived ? list.tags[i] : graph::entry_tag(where.edge_label, where.incoming);
+      const bool incoming = graph_->directed() && (tag & 1u) != 0;
+      edges.push_back(incoming ? graph_->ranked(list.ids[i], vertex, tag >> 1) : graph_->ranked(vertex, list.ids[i], tag >> 1));
+    }
+  }
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  make_room(edges.size());
+  std::ranges::copy(edges, buffer_.get());
+  size_ = end_ = edges.size();
+  next_vertex_ = vertices();
+  lent_ = true;
 }
 
 std::span<const graph::Edge> AnchorEdges::next(std::size_t wanted) {

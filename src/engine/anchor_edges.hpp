@@ -17,8 +17,8 @@
 namespace deltamatch::engine {
 
 /// All edges of the settled graph whose labels some plan of the task admits in its anchor, ascending by tail, each once. Lists
-/// are kept by label, so those that no plan admits are passed over as a whole. All that it is given outlives it, and no lists
-/// are lent in place of the anchors'.
+/// are kept by label, so those that no plan admits are passed over as a whole. Where lists are lent in place of those of the
+/// plans' anchors, which are all images of one query edge, the edges that they hold. All that it is given outlives it.
 class AnchorEdges {
  public:
   AnchorEdges(const graph::DataGraph& graph, const match::QueryTask& task, Workers& workers, const match::StopFlag& stop);
@@ -27,7 +27,7 @@ class AnchorEdges {
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   /// The next `wanted`, or those that are left; none once stopped. Valid until the next call. Gathered by all threads.
   [[nodiscard]] std::span<const graph::Edge> next(std::size_t wanted);
-  /// The sum of of(edge) over all of them, on all threads.
+  /// The sum of of(edge) over all of them, on all threads; before the first of them is given.
   template <class Of>
   [[nodiscard]] double sum(const Of& of) const;
 
@@ -46,6 +46,7 @@ class AnchorEdges {
   // visit(tail, heads, edge label) for the lists of the vertex's edges.
   template <class Visit>
   void for_each_list(VertexId vertex, Visit&& visit) const;
+  void read_lent(const graph::Resolved& where);
   void gather(std::size_t wanted);
   void make_room(std::size_t more);
 
@@ -62,7 +63,8 @@ class AnchorEdges {
   std::size_t given_ = 0;
   std::size_t end_ = 0;
   std::size_t next_vertex_ = 0;
-  std::size_t step_;  // vertices that are gathered at a time
+  bool lent_ = false;  // all edges are in the buffer
+  std::size_t step_;   // vertices that are gathered at a time
   std::vector<std::vector<graph::Edge>> parts_;
 };
 
@@ -85,6 +87,12 @@ void AnchorEdges::for_each_list(VertexId vertex, Visit&& visit) const {
 template <class Of>
 double AnchorEdges::sum(const Of& of) const {
   std::vector<double> sums(workers_->size());
+  if (lent_) {
+    workers_->for_each(end_, grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) sums[worker] += of(buffer_[i]);
+    });
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
+  }
   workers_->for_each(vertices(), grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
     if (stop_->load(std::memory_order_relaxed)) return;
     double sum = 0;

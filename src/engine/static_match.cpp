@@ -2,6 +2,8 @@
 #include "engine/static_match.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "engine/anchor_edges.hpp"
 #include "engine/deadline.hpp"
@@ -183,26 +185,10 @@ class Run {
 
   void try_every_edge() {
     if (ended()) return;
-    const graph::DataGraph& graph = scene_.graph;
     if (plans_.rooted) return try_every_vertex();
-    const graph::ReadingId reading = bound_.edges[plans_.plans[0].anchor.edge].reading[0];
-    if (graph.resolve(reading).lent) {
-      std::vector<graph::Edge> candidates = edges_read(reading);
-      to_try_ = candidates.size();
-      measure_effort(std::span<const graph::Edge>(candidates));
-      for (std::size_t first = 0; first < candidates.size() && !ended();) {
-        const std::size_t size = std::min(next_portion(), candidates.size() - first);
-        try_anchors(std::span(candidates).subspan(first, size));
-        first += size;
-      }
-      return;
-    }
-    AnchorEdges anchors(graph, task_, scene_.workers, stop_);
+    AnchorEdges anchors(scene_.graph, task_, scene_.workers, stop_);
     to_try_ = anchors.size();
-    if (progress_.asked()) {
-      find_effort();
-      progress_.expect(anchors.sum([&](const graph::Edge& edge) { return effort_->of(edge); }));
-    }
+    measure_effort([&](const Effort& effort) { return anchors.sum([&](const graph::Edge& edge) { return effort.of(edge); }); });
     while (!ended()) {
       const std::span<const graph::Edge> portion = anchors.next(next_portion());
       if (portion.empty()) return;
@@ -213,7 +199,10 @@ class Run {
   void try_every_vertex() {
     const std::vector<VertexId> roots = possible_roots();
     to_try_ = roots.size();
-    measure_effort(std::span<const VertexId>(roots));
+    measure_effort([&](const Effort& effort) {
+      return std::transform_reduce(roots.begin(), roots.end(), 0.0, std::plus<>(),
+                                   [&](VertexId root) { return effort.of(root); });
+    });
     for (std::size_t first = 0; first < roots.size() && !ended();) {
       const std::size_t size = std::min(next_portion(), roots.size() - first);
       const auto portion = std::span(roots).subspan(first, size);
@@ -251,24 +240,6 @@ class Run {
     std::vector<VertexId> roots;
     for (const std::vector<VertexId>& part : parts) roots.insert(roots.end(), part.begin(), part.end());
     return roots;
-  }
-
-  /// The data edges that the lists of a reading hold, ascending.
-  [[nodiscard]] std::vector<graph::Edge> edges_read(graph::ReadingId reading) const {
-    const graph::Resolved& where = scene_.graph.resolve(reading);
-    std::vector<graph::Edge> edges;
-    for (VertexId vertex = 0; vertex < where.store->vertices(); ++vertex) {
-      const graph::List list = where.store->list(vertex, where.relation);
-      for (std::uint32_t i = 0; i < list.size; ++i) {
-        const std::uint32_t tag = where.derived ? list.tags[i] : graph::entry_tag(where.edge_label, where.incoming);
-        const bool incoming = scene_.graph.directed() && (tag & 1u) != 0;
-        edges.push_back(incoming ? scene_.graph.ranked(list.ids[i], vertex, tag >> 1)
-                                 : scene_.graph.ranked(vertex, list.ids[i], tag >> 1));
-      }
-    }
-    std::sort(edges.begin(), edges.end());
-    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-    return edges;
   }
 
   void try_anchors(std::span<const graph::Edge> anchors) {
@@ -364,18 +335,13 @@ class Run {
     return work;
   }
 
-  /// What progress is told in. Before the first portion is tried, and again where all begins again.
-  template <class Start>
-  void measure_effort(std::span<const Start> all) {
+  /// What progress is told in: all that of(effort) adds up. Before the first portion is tried, and again where all begins
+  /// again.
+  template <class Of>
+  void measure_effort(const Of& of) {
     if (!progress_.asked()) return;
-    find_effort();
-    double total = 0;
-    for (const Start& start : all) total += effort_->of(start);
-    progress_.expect(total);
-  }
-
-  void find_effort() {
     effort_.emplace(scene_.graph, bound_, match::ordered(task_) && bound_.group.order() > 1, scene_.workers, stop_);
+    progress_.expect(of(*effort_));
   }
 
   template <class Start>

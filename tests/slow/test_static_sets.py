@@ -17,8 +17,9 @@ from test_labelled_tve import read_pattern
 
 COUNTER = os.environ.get("DELTAMATCH_COUNTER", "")
 SECONDS = float(os.environ.get("DELTAMATCH_SET_SECONDS", 150))  # of a core's time, for the counter's counts of a set
-QUERY_SECONDS = 4    # the same for one count
-PROGRAM_TIME = "300ms"  # of the program for one count
+QUERY_SECONDS = float(os.environ.get("DELTAMATCH_QUERY_SECONDS", 4))  # the same for one count
+PROGRAM_TIME = os.environ.get("DELTAMATCH_QUERY_TIME", "300ms")  # of the program for one count
+TIMEOUT = 400 + 2 * SECONDS  # of a process
 LISTED = 100         # matches that are looked at of a count that was not checked
 LISTINGS = 12        # queries of which matches are listed
 SMALL = ("dense_4", "dense_8", "sparse_8")
@@ -71,7 +72,7 @@ class Sets(StreamTest):
     def expected(self):
         """{(query, whether induced): embeddings}, of the queries that the counter reaches in its time."""
         self.assertTrue(os.access(COUNTER, os.X_OK), "DELTAMATCH_COUNTER does not name the built counter")
-        done = subprocess.run([COUNTER, "g.graph", "q", str(SECONDS), str(QUERY_SECONDS)], capture_output=True, cwd=self.dir, timeout=500,
+        done = subprocess.run([COUNTER, "g.graph", "q", str(SECONDS), str(QUERY_SECONDS)], capture_output=True, cwd=self.dir, timeout=TIMEOUT,
                               check=False, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         counts = {}
@@ -109,7 +110,7 @@ class Sets(StreamTest):
 
     def counts(self, induced):
         outcome = self.run_program("match", "--graph", "g.graph", "--query", "q", "--count", "embeddings", "--timeout", PROGRAM_TIME,
-                                   "--threads", "1", "--json", *(["--induced"] if induced else []), timeout=400)
+                                   "--threads", "1", "--json", *(["--induced"] if induced else []), timeout=TIMEOUT)
         self.assertIn(outcome.code, (0, 1), outcome.err[-500:])
         return json.loads(outcome.out)["queries"]
 
