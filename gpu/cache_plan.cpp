@@ -70,7 +70,10 @@ bool CachePlan::replace(HotVertex vertex, const BlockShape& shape) {
     return false;
   }
   CacheSlot& slot = slots_[slot_of_[vertex.store][vertex.vertex]];
-  if (slot.block != DeviceArena::none) replaced_.push_back(slot.block);
+  if (slot.block != DeviceArena::none) {
+    replaced_.push_back(slot.block);
+    replaced_words_ += words_of(slot.shape);
+  }
   slot.block = block;
   slot.offset = words == 0 ? 0 : arena_.offset(block);
   lists_ += shape.slices;
@@ -93,6 +96,7 @@ void CachePlan::release_replaced() noexcept {
     arena_.free(replaced_[i]);
   }
   replaced_.clear();
+  replaced_words_ = 0;
 }
 
 // Leaves out the wishes that do not hold any more, where they are most.

@@ -107,6 +107,8 @@ class CachePlan {
   /// there is no room.
   bool add(HotVertex vertex, const BlockShape& shape);
   void release_replaced() noexcept;
+  /// Words of the places that stay untouched until then.
+  [[nodiscard]] std::uint64_t replaced_words() const noexcept { return replaced_words_; }
   /// The vertex leaves the cache, if it is there.
   void drop(HotVertex vertex) noexcept;
   void drop_store(std::uint32_t store) noexcept;
@@ -145,6 +147,7 @@ class CachePlan {
   std::vector<std::uint32_t> free_slots_;
   std::vector<std::uint32_t> slot_of_[stores];  // by vertex; 0: not cached
   std::vector<DeviceArena::Id> replaced_;
+  std::uint64_t replaced_words_ = 0;
   std::vector<Wish> wishes_;  // of all selections, one behind the other
   std::size_t first_wish_ = 0;
   std::vector<std::uint32_t> moving_;  // positions in the selection

@@ -10,6 +10,10 @@ namespace {
 
 // Entries that a warp merges.
 constexpr std::uint32_t piece_entries = 1024;
+// Places that a launch must make free to be worth its time, tens of microseconds: as long as sending so much again would take.
+// Of a small cache the share.
+constexpr std::uint64_t launch_words = std::uint64_t{1} << 18;
+constexpr std::uint64_t launch_share = 64;
 
 }  // namespace
 
@@ -59,7 +63,10 @@ void DeviceGraph::Impl::merge(unsigned s) {
 // Gives a vertex the place that its lists now need. What it had; none where there is nothing to merge from or to.
 std::optional<CacheSlot> DeviceGraph::Impl::move(Mirror& mirror, HotVertex vertex, const BlockShape& shape, Merges& merges) {
   // There may be room where what is merged has left its old places.
-  if (!merges.rows.empty() && !plan.has_room(shape)) send_merges(mirror, merges);
+  const std::uint64_t worthwhile = std::min(launch_words, plan.pool_words() / launch_share);
+  if (!merges.rows.empty() && !plan.has_room(shape) && plan.replaced_words() >= std::max(worthwhile, plan.words_of(shape))) {
+    send_merges(mirror, merges);
+  }
   const CacheSlot* had = plan.find(vertex);
   if (had == nullptr && !resident()) return std::nullopt;  // it has made room for another since the merge began
   if (!plan.has_room(shape)) {

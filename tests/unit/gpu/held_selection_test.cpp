@@ -80,7 +80,7 @@ TEST_F(DeviceGraphOfHubs, HoldsASelectionOverManyBatches) {
   EXPECT_GT(then.merged, hot.size()) << "what finds room for a second copy is merged on the device";
   EXPECT_GT(then.packed_bytes, first + mirror_.packed_bytes(*most)) << "the longest finds none and is sent again";
   EXPECT_LT(then.packed_bytes - first, batches * first * 3 / 4) << "as few others are";
-  EXPECT_LT(figures_.merges, 50 * batches) << "launches";
+  EXPECT_LT(figures_.merges, 10 * batches) << "launches, which take longer than sending a few lists again";
 }
 
 // Half of what fills the cache is not wanted any more when lists grow.
