@@ -170,10 +170,13 @@ void Candidates::unite(double share) {
     return static_cast<double>(sum);
   };
   std::vector<std::pair<double, std::uint32_t>> by_edges;
+  by_edges.reserve(query_->vertices());
   for (std::uint32_t v = 0; v < query_->vertices(); ++v) by_edges.emplace_back(edges_of(Mask{1} << v), v);
   std::ranges::stable_sort(by_edges, std::ranges::greater{}, &std::pair<double, std::uint32_t>::first);
   std::vector<Mask> groups;
-  for (const auto& [own, v] : by_edges) {  // the one with fewest edges of its group so far
+  for (const auto& entry : by_edges) {  // the one with fewest edges of its group so far
+    const double own = entry.first;
+    const std::uint32_t v = entry.second;
     const auto group = std::ranges::find_if(groups, [&](Mask others) {
       return query_->labels[static_cast<std::uint32_t>(std::countr_zero(others))] == query_->labels[v] &&
              edges_of(others | Mask{1} << v) <= (1 + share) * own;
