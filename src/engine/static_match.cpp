@@ -31,6 +31,7 @@ constexpr double long_portion = 0.2;
 constexpr double filtering_share = 0.1;
 constexpr double labelled_share = 1;
 constexpr double entry_seconds = 1e-9;    // of matching, for an entry that the planner expects to be read
+constexpr double quick_filtering = 0.01;  // seconds, about what planning for large queries takes
 constexpr double hasty_share = 0.25;      // of a time-out: what filtering may take before anything is matched
 constexpr double least_patience = 0.005;  // seconds
 constexpr double labelled_patience = 0.001;
@@ -89,9 +90,14 @@ class Run {
         patient_least_(std::max(least_portion, scene.matcher.appetite() / patient_share)) {
     scene.graph.resolve_all();
     filter_first(scene, options, stop_, bound_, filtering_);
+    const bool unplanned = options.filter == Filter::automatic && filtering_is_quick();
+    if (unplanned) {
+      scene_.matcher.open(scene_.graph);
+      run_filter(scene_, options_, stop_, bound_, filtering_);
+    }
     follow(plan_whole(scene_, bound_, options_));
     number_by_degree();
-    if (options.filter == Filter::automatic) {
+    if (options.filter == Filter::automatic && !unplanned) {
       if (filtering_pays()) {
         filter_at_once();
       } else {
@@ -133,13 +139,19 @@ class Run {
     return std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
   }
 
-  /// Labels are known to tell candidates apart, and all is expected to take longer than filtering. Not where a part may do, nor
-  /// at the rate of a device, which is another.
-  [[nodiscard]] bool filtering_pays() const {
+  /// Labels are known to tell candidates apart. Not where a part may do, nor at the rate of a device, which is another.
+  [[nodiscard]] bool filtering_may_pay() const {
     if (!labelled() || options_.limit || scene_.matcher.appetite() > 1 || ended()) return false;
-    const double filtering = filter::expected_seconds(bound_);
-    if (options_.timeout && filtering > hasty_share * std::chrono::duration<double>(*options_.timeout).count()) return false;
-    return entry_seconds * expected_work(plans_) > filtering;
+    return !options_.timeout ||
+           filter::expected_seconds(bound_) <= hasty_share * std::chrono::duration<double>(*options_.timeout).count();
+  }
+  /// Before anything is planned.
+  [[nodiscard]] bool filtering_is_quick() const {
+    return filtering_may_pay() && filter::expected_seconds(bound_) <= quick_filtering;
+  }
+  /// All is expected to take longer than filtering.
+  [[nodiscard]] bool filtering_pays() const {
+    return filtering_may_pay() && entry_seconds * expected_work(plans_) > filter::expected_seconds(bound_);
   }
 
   void filter_at_once() {
