@@ -123,7 +123,7 @@ def conditions(options, text):
     words, skip, without = [], False, ("--build", "--machine", "--out", "--results")
     for word in sys.argv[1:]:
         if not skip and word not in without:
-            words.append(pathlib.Path(word).name if word.startswith("/") else word)
+            words.append("=".join(pathlib.Path(part).name for part in word.split("=")) if word.startswith("/") else word)
         skip = word in without
     return f"    {shlex.join(['bench/' + pathlib.Path(sys.argv[0]).name, *words])}\n\n{options.machine} {text}\n\n{made_of(options)}\n"
 

@@ -450,7 +450,7 @@ class Pages(unittest.TestCase):
     """Every script of bench/ that writes a page, on a small graph."""
 
     SCRIPTS = {"static_sets.py": "rmat:6:4:2 --vertices 3 --queries 2", "mining_sizes.py": "rmat:5:2 --what cliques --threads 1",
-               "graph_file.py": "--vertices 1500 --edges-per-vertex 2 --labels 2"}
+               "graph_file.py": "--vertices 1500 --edges-per-vertex 2 --labels 2", "filter_rule.py": "{folder}/g.graph={folder}/q --timeout 5"}
 
     def test_a_page_tells_revision_compiler_and_processor(self):
         pages = [path.name for path in (ROOT / "bench").glob("*.py") if "harness.conditions" in path.read_text()]
@@ -459,7 +459,12 @@ class Pages(unittest.TestCase):
         for script, words in self.SCRIPTS.items():
             with self.subTest(script=script), tempfile.TemporaryDirectory() as folder:
                 results = pathlib.Path(folder, "results.json")
-                done = subprocess.run([sys.executable, "-B", ROOT / "bench" / script, *words.split(), "--repeat", "1", "--build",
+                edges = [f"e {u} {v}\n" for v in range(12) for u in range(v)]
+                pathlib.Path(folder, "g.graph").write_text(f"t 12 {len(edges)}\n" + "".join(f"v {v} {v % 3}\n" for v in range(12)) + "".join(edges))
+                pathlib.Path(folder, "q").mkdir()
+                for number, label in enumerate("012"):
+                    pathlib.Path(folder, "q", f"wedge_{number}.graph").write_text(f"t 3 2\nv 0 0\nv 1 1\nv 2 {label}\ne 0 1\ne 1 2\n")
+                done = subprocess.run([sys.executable, "-B", ROOT / "bench" / script, *words.format(folder=folder).split(), "--repeat", "1", "--build",
                                        pathlib.Path(PROGRAM).parents[1], "--out", folder, "--results", results], capture_output=True, text=True,
                                       check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
