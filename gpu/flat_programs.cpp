@@ -232,7 +232,6 @@ class Collector {
     return count;
   }
   void append_anchors(std::size_t pass, std::uint32_t task, std::uint32_t plan, std::vector<Anchor>& into) const {
-    into.reserve(into.size() + anchors_of(pass, task, plan));
     for (const Share& share : shares_[pass]) {
       const std::vector<Anchor>& own = share[first_plan_[task] + plan];
       into.insert(into.end(), own.begin(), own.end());

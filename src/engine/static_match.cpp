@@ -69,10 +69,13 @@ void run_filter(const StaticScene& scene, const StaticOptions& options, const ma
                 scene.workers, stop, scene.matcher.candidate_steps());
 }
 
-/// Where a filter is asked for.
-void filter_first(const StaticScene& scene, const StaticOptions& options, const match::StopFlag& stop, plan::BoundQuery& query,
-                  filter::Filtering& filtering) {
-  if (options.filter == Filter::automatic || options.filter == Filter::none) return;
+bool filter_is_asked_for(const StaticOptions& options) {
+  return options.filter != Filter::automatic && options.filter != Filter::none;
+}
+
+/// Opens the matcher, which may have steps of its own.
+void filter_now(const StaticScene& scene, const StaticOptions& options, const match::StopFlag& stop, plan::BoundQuery& query,
+                filter::Filtering& filtering) {
   scene.matcher.open(scene.graph);
   run_filter(scene, options, stop, query, filtering);
 }
@@ -89,15 +92,12 @@ class Run {
         portion_(std::max(least_portion, scene.matcher.appetite())),
         patient_least_(std::max(least_portion, scene.matcher.appetite() / patient_share)) {
     scene.graph.resolve_all();
-    filter_first(scene, options, stop_, bound_, filtering_);
-    const bool unplanned = options.filter == Filter::automatic && filtering_is_quick();
-    if (unplanned) {
-      scene_.matcher.open(scene_.graph);
-      run_filter(scene_, options_, stop_, bound_, filtering_);
-    }
+    const bool automatic = options.filter == Filter::automatic;
+    const bool first = automatic ? filtering_is_quick() : filter_is_asked_for(options);
+    if (first) filter_now(scene_, options_, stop_, bound_, filtering_);
     follow(plan_whole(scene_, bound_, options_));
     number_by_degree();
-    if (options.filter == Filter::automatic && !unplanned) {
+    if (automatic && !first) {
       if (filtering_pays()) {
         filter_at_once();
       } else {
@@ -155,8 +155,7 @@ class Run {
   }
 
   void filter_at_once() {
-    scene_.matcher.open(scene_.graph);
-    run_filter(scene_, options_, stop_, bound_, filtering_);
+    filter_now(scene_, options_, stop_, bound_, filtering_);
     if (!filtering_.no_match() && reads_candidates()) follow(plan_whole(scene_, bound_, options_));
   }
 
@@ -411,7 +410,7 @@ std::string explain_whole(const StaticScene& scene, const Query& query, const St
   plan::BoundQuery bound(query, options.query.mode, options.query.count, scene.graph, options.induced);
   scene.graph.resolve_all();
   const match::StopFlag stop = false;
-  filter_first(scene, options, stop, bound, filtering);
+  if (filter_is_asked_for(options)) filter_now(scene, options, stop, bound, filtering);
   std::string text = plan::to_text(bound, plan_whole(scene, bound, options), {});
   if (filtered != nullptr) *filtered = filtering.take_report();
   return text;
