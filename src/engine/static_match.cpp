@@ -35,7 +35,9 @@ constexpr double quick_filtering = 0.01;  // seconds, about what planning for la
 constexpr double hasty_share = 0.25;      // of a time-out: what filtering may take before anything is matched
 constexpr double least_patience = 0.005;  // seconds
 constexpr double labelled_patience = 0.001;
-constexpr double launch_patience = 0.05;  // of what runs in launches, of which the first take longer
+// Of what runs in launches, of which the first take longer, and small ones as long as large ones.
+constexpr double launch_patience = 0.05;
+constexpr double launch_speedup = 64;  // over one thread, at least
 // A portion that is broken off for filtering is lost, so that until then none should take more than this share of the patience.
 constexpr double lost_share = 0.05;
 // Matching begins again among candidates only where that is expected to take at most this share of what is left without them.
@@ -139,19 +141,22 @@ class Run {
     return std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
   }
 
-  /// Labels are known to tell candidates apart. Not where a part may do, nor at the rate of a device, which is another.
+  [[nodiscard]] bool launches() const { return scene_.matcher.appetite() > 1; }
+
+  /// Labels are known to tell candidates apart. Not where a part may do.
   [[nodiscard]] bool filtering_may_pay() const {
-    if (!labelled() || options_.limit || scene_.matcher.appetite() > 1 || ended()) return false;
+    if (!labelled() || options_.limit || ended()) return false;
     return !options_.timeout ||
            filter::expected_seconds(bound_) <= hasty_share * std::chrono::duration<double>(*options_.timeout).count();
   }
   /// Before anything is planned.
   [[nodiscard]] bool filtering_is_quick() const {
-    return filtering_may_pay() && filter::expected_seconds(bound_) <= quick_filtering;
+    return filtering_may_pay() && filter::expected_seconds(bound_) <= (launches() ? launch_patience : quick_filtering);
   }
   /// All is expected to take longer than filtering.
   [[nodiscard]] bool filtering_pays() const {
-    return filtering_may_pay() && entry_seconds * expected_work(plans_) > filter::expected_seconds(bound_);
+    const double matching = entry_seconds * expected_work(plans_) / (launches() ? launch_speedup : 1);
+    return filtering_may_pay() && matching > filter::expected_seconds(bound_);
   }
 
   void filter_at_once() {
@@ -163,8 +168,7 @@ class Run {
     const bool labelled = this->labelled();
     scene_.matcher.open(scene_.graph);
     const double filtering = filter::expected_seconds(bound_);
-    const bool launches = scene_.matcher.appetite() > 1;
-    const double least = launches ? launch_patience : labelled ? labelled_patience : least_patience;
+    const double least = launches() ? launch_patience : labelled ? labelled_patience : least_patience;
     const double patience = std::max(least, filtering / (labelled ? labelled_share : filtering_share));
     patience_.emplace(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(patience)), pause_,
                       [this] { return stop_.load(); });
