@@ -430,8 +430,8 @@ def main():
     if results.sanitized:
         names = ("errors", "failed", "not_ended", "not_begun")
         out.add("Tests under compute-sanitizer",
-                table(["commit", "program", "tool", "tests", "clean", "skipped", *(name.replace("_", " ") for name in names), "s"],
-                      [[short(line["commit"]), line["program"], line["tool"], line["tests"], line["clean"], line["skipped"],
+                table(["commit", "program", "tool", "tests", "clean", "without calls", "skipped", *(name.replace("_", " ") for name in names), "s"],
+                      [[short(line["commit"]), line["program"], line["tool"], line["tests"], line["clean"], line.get("without_calls", 0), line["skipped"],
                         *(len(line[name]) for name in names), line["seconds"]] for line in results.sanitized]))
     if graphs:
         out.add("Graphs", table(["graph", "vertices", "edges", "max degree", "mean degree", "as expected"], graphs))

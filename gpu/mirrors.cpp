@@ -103,10 +103,12 @@ void Mirrors::open(const graph::DataGraph& graph, std::span<const graph::Resolve
       }
       return false;
     };
-    // What stands in for the graph's lists does without them, and is not worth another choice.
+    // What stands in for the graph's lists does without them: where it finds room beside what another query read, that may
+    // stay for the next.
     const bool depends = options_.policy == CachePolicy::automatic || options_.policy == CachePolicy::resident;
-    const bool again =
-        depends && whole_ && !all_fits_ && (changed(graph::StoreKind::base) || changed(graph::StoreKind::derived));
+    const bool again = depends && whole_ && !all_fits_ &&
+                       (changed(graph::StoreKind::base) || changed(graph::StoreKind::derived) ||
+                        (policy_ != CachePolicy::resident && changed(graph::StoreKind::lent)));
     const bool outgrown = graph.lent() == nullptr && !can_read();
     if (!again && !outgrown) return;
     close_devices();
@@ -317,15 +319,17 @@ bool Mirrors::make_room(const graph::DataGraph& graph) {
   }
   if (shrunk) return true;
   if (policy_ != CachePolicy::resident) return false;
-  const bool part = all_fits_ && whole_;
+  // What is there may be what another query reads.
+  const bool part = whole_ && (all_fits_ || chosen_for_ != reads_);
   const bool cache = options_.policy == CachePolicy::automatic && readable();
   if (!part && !cache) return false;
   close_devices();
+  const std::string_view before = all_fits_ ? "the graph has outgrown device memory" : "";
   all_fits_ = false;
-  notice_ = "the graph has outgrown device memory";
+  notice_ = before;
   policy_ = CachePolicy::random_walk;
   if (part) choose_part(graph);
-  if (policy_ == CachePolicy::random_walk) notice_ += "; what is hot of it is cached";
+  if (policy_ == CachePolicy::random_walk && !before.empty()) notice_ += "; what is hot of it is cached";
   open_devices();
   return true;
 }

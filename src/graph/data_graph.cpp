@@ -117,8 +117,9 @@ const Adjacency* DataGraph::lent() const noexcept {
 
 void DataGraph::drop_reading(ReadingId id) noexcept {
   RegisteredReading& reading = readings_[id];
-  if (reading.users == 1 && reading.lent) reading.resolved = Resolved{};
-  if (--reading.users > 0 || reading.derived == no_relation) return;
+  if (--reading.users > 0) return;
+  reading.resolved = Resolved{};
+  if (reading.derived == no_relation) return;
   try {
     drop_derived(reading.derived);
     reading.derived = no_relation;
@@ -131,8 +132,9 @@ void DataGraph::forget_derived() noexcept {
   derived_.reset();
   derived_parallel_.clear();
   for (RegisteredReading& reading : readings_) {
+    if (reading.derived == no_relation) continue;
     reading.derived = no_relation;
-    if (!reading.lent) reading.resolved = Resolved{};
+    reading.resolved = Resolved{};
   }
 }
 

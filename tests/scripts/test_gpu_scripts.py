@@ -229,6 +229,8 @@ class GpuRun(unittest.TestCase):
 tool=$2
 test=${@: -1}
 case $test in *Hangs*) sleep 60 ;; *Races*) echo "========= ERROR: Race"; exit 9 ;; *Bad*) echo "[  FAILED  ]"; exit 1 ;; esac
+case $test in *Crowded*) [ -e "$0.$tool" ] || { touch "$0.$tool"; exit 1; } ;; esac
+case $test in *Elsewhere*) echo "[  PASSED  ] 1 test."; echo "Error: Target application terminated before first instrumented API call"; exit 1 ;; esac
 case $test in *Skips*) echo "[  SKIPPED ] $test" ;; *Silent*) exit 0 ;; esac
 case $tool in racecheck) echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)" ;;
               *) echo "========= ERROR SUMMARY: 0 errors" ;; esac
@@ -236,7 +238,8 @@ case $tool in racecheck) echo "========= RACECHECK SUMMARY: 0 hazards displayed 
     TESTS = """#!/usr/bin/env bash
 [[ $* == *OfNothing* ]] || printf 'Suite.\n  Test\n'
 """
-    TROUBLED = TESTS.replace("  Test", "  Test\\n  Other\\n  Hangs\\n  Races\\n  Bad\\n  Skips\\n  Silent")
+    TROUBLED = TESTS.replace("  Test", "  Test\\n  Other\\n  Hangs\\n  Races\\n  Bad\\n  Skips\\n  Silent\\n  Elsewhere")
+    CROWDED = TESTS.replace("  Test", "  Test\\n  Crowded")
     NCU = """#!/usr/bin/env bash
 [ "$1" != --query-metrics ] || exit 0
 echo '"ID","gpu__time_duration.sum"'
@@ -278,11 +281,19 @@ echo '"0","1000"'
         code, lines = self.run_it("--only", "sanitize", "--tools", "racecheck", "--tests", "2", "--jobs", "4")
         self.assertEqual(code, 1)
         for line in lines[1:]:
-            self.assertEqual((line["tests"], line["clean"], line["skipped"]), (7, 2, 1))
+            self.assertEqual((line["tests"], line["clean"], line["skipped"], line["without_calls"]), (8, 2, 1, 1))
             self.assertEqual({fate: line[fate] for fate in ("errors", "failed", "not_ended", "not_begun")},
                              {"errors": ["Suite.Races"], "failed": ["Suite.Bad", "Suite.Silent"], "not_ended": ["Suite.Hangs"], "not_begun": []})
         code, lines = self.run_it("--only", "sanitize", "--tools", "racecheck", "--tests", "60", "--limit", "1")
-        self.assertIn("Suite.Silent", lines[-1]["not_begun"])
+        self.assertTrue(lines[-1]["not_begun"])
+
+    def test_what_fails_beside_others_runs_once_more_by_itself(self):
+        for name in ("test_gpu", "test_gpu_match"):
+            write_program(self.bundle / "bin" / name, self.CROWDED)
+        code, lines = self.run_it("--only", "sanitize", "--tools", "racecheck", "--jobs", "4")
+        self.assertEqual((code, [line["clean"] for line in lines[1:]]), (0, [2, 2]))
+        code, lines = self.run_it("--only", "sanitize", "--tools", "synccheck")
+        self.assertEqual((code, lines[-2]["failed"]), (1, ["Suite.Crowded"]))
 
     def test_every_profile_tells_its_command(self):
         write_program(self.bundle / "bin" / "gpu_bench", "")

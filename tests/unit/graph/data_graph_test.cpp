@@ -136,6 +136,23 @@ TEST_P(DataGraphTest, DroppedReadingsLeaveTheOthersInPlace) {
   EXPECT_THAT(ids(last, 0), ElementsAre(1, 2, 3));
 }
 
+// Devices hold what is resolved.
+TEST_P(DataGraphTest, DroppedReadingsCoverNothing) {
+  apply({{0, 1, a_}, {0, 2, b_}});
+  const ReadingId one = graph_.add_reading({out(), {a_}, {}});
+  const ReadingId other = graph_.add_reading({out(), {b_}, {}});
+  const ReadingId any = graph_.add_reading({out(), {}, {}});
+  graph_.resolve_all();
+  EXPECT_THAT(graph_.resolved(), testing::Each(testing::Field(&Resolved::store, testing::NotNull())));
+  graph_.drop_reading(one);
+  graph_.drop_reading(any);
+  EXPECT_EQ(graph_.resolved()[one].store, nullptr);
+  EXPECT_EQ(graph_.resolved()[any].store, nullptr);
+  EXPECT_THAT(ids(other, 0), ElementsAre(2));
+  graph_.resolve_all();
+  EXPECT_EQ(graph_.resolved()[any].store, nullptr);
+}
+
 TEST_P(TimedGraphTest, TimesAreKeptAtBothEnds) {
   apply({{0, 1, a_}});
   EXPECT_EQ(graph_.time({0, 1, a_}), 7);
