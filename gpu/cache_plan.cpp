@@ -50,7 +50,11 @@ void CachePlan::drop(HotVertex vertex) noexcept {
   if (vertex.vertex >= slot_of_[vertex.store].size()) return;
   std::uint32_t& slot = slot_of_[vertex.store][vertex.vertex];
   if (slot == 0) return;
-  if (slots_[slot].block != DeviceArena::none) arena_.free(slots_[slot].block);
+  if (slots_[slot].replaced == releases_) {
+    set_aside(slots_[slot]);
+  } else if (slots_[slot].block != DeviceArena::none) {
+    arena_.free(slots_[slot].block);
+  }
   slots_[slot].wanted = 0;
   --vertices_;
   lists_ -= slots_[slot].shape.slices;
@@ -62,7 +66,17 @@ void CachePlan::drop_store(std::uint32_t store) noexcept {
   for_each(store, [&](const CacheSlot& slot) { drop(slot.owner); });
 }
 
+// There is room for it.
+void CachePlan::set_aside(const CacheSlot& slot) noexcept {
+  if (slot.block == DeviceArena::none) return;
+  replaced_.push_back(slot.block);
+  replaced_words_ += words_of(slot.shape);
+}
+
 bool CachePlan::replace(HotVertex vertex, const BlockShape& shape) {
+  // Its old place is set aside, and should it be dropped, the new one.
+  ++replacements_;
+  if (replaced_.capacity() < 2 * replacements_) replaced_.reserve(4 * replacements_);
   const std::uint64_t words = words_of(shape);
   const DeviceArena::Id block = words == 0 ? DeviceArena::none : arena_.allocate(words);
   if (words != 0 && block == DeviceArena::none) {
@@ -70,10 +84,8 @@ bool CachePlan::replace(HotVertex vertex, const BlockShape& shape) {
     return false;
   }
   CacheSlot& slot = slots_[slot_of_[vertex.store][vertex.vertex]];
-  if (slot.block != DeviceArena::none) {
-    replaced_.push_back(slot.block);
-    replaced_words_ += words_of(slot.shape);
-  }
+  set_aside(slot);
+  slot.replaced = releases_;
   slot.block = block;
   slot.offset = words == 0 ? 0 : arena_.offset(block);
   lists_ += shape.slices;
@@ -97,6 +109,8 @@ void CachePlan::release_replaced() noexcept {
   }
   replaced_.clear();
   replaced_words_ = 0;
+  replacements_ = 0;
+  ++releases_;
 }
 
 // Leaves out the wishes that do not hold any more, where they are most.

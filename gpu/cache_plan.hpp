@@ -42,6 +42,7 @@ struct CacheSlot {
   BlockShape shape;
   DeviceArena::Id block = DeviceArena::none;  ///< none: it has no entries
   std::uint32_t wanted = 0;                   ///< the last selection that wanted it; 0: the slot is free
+  std::uint32_t replaced = 0;                 ///< which of the releases to come it has its place from; 0: none
 };
 
 /// Puts those of long blocks first, the longest in front: they do not find room everywhere, and leave room for others.
@@ -100,8 +101,9 @@ class CachePlan {
   /// Drops what the last selection did not want, least recently wanted first, until there is room or no such vertex; tells
   /// which.
   void make_room(const BlockShape& shape, std::vector<HotVertex>& evicted);
-  /// Gives a vertex another place than it has, which stays untouched until release_replaced. False where there is no room; the
-  /// vertex is then not cached, and what it had is free.
+  /// Gives a vertex another place than it has. Both stay untouched until release_replaced, though the vertex be dropped: what
+  /// is merged from one to the other has not been launched. False where there is no room; the vertex is then not cached, and
+  /// what it had is free.
   bool replace(HotVertex vertex, const BlockShape& shape);
   /// Gives a vertex a place that has none, as if the last selection had wanted it; before the first, for good. False where
   /// there is no room.
@@ -135,6 +137,7 @@ class CachePlan {
     std::uint32_t selection;
   };
 
+  void set_aside(const CacheSlot& slot) noexcept;
   CacheSlot* place(HotVertex vertex, const BlockShape& shape);
   [[nodiscard]] bool holds(const Wish& wish) const noexcept { return slots_[wish.slot].wanted == wish.selection; }
   void forget_wishes() noexcept;
@@ -148,6 +151,8 @@ class CachePlan {
   std::vector<std::uint32_t> slot_of_[stores];  // by vertex; 0: not cached
   std::vector<DeviceArena::Id> replaced_;
   std::uint64_t replaced_words_ = 0;
+  std::size_t replacements_ = 0;  // since the last release
+  std::uint32_t releases_ = 1;
   std::vector<Wish> wishes_;  // of all selections, one behind the other
   std::size_t first_wish_ = 0;
   std::vector<std::uint32_t> moving_;  // positions in the selection

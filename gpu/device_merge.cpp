@@ -76,6 +76,10 @@ std::optional<CacheSlot> DeviceGraph::Impl::move(Mirror& mirror, HotVertex verte
       return std::nullopt;
     }
     make_room(shape);
+    // What has left may have been about to be merged.
+    const bool left = !selection.evicted.empty() && !merges.rows.empty();
+    if (left && !plan.has_room(shape) && plan.replaced_words() >= plan.words_of(shape)) send_merges(mirror, merges);
+    had = plan.find(vertex);
   }
   const CacheSlot old = had == nullptr ? CacheSlot{} : *had;
   if (had == nullptr ? plan.add(vertex, shape) : plan.replace(vertex, shape)) return old;

@@ -33,6 +33,13 @@ constexpr auto drain_pause = std::chrono::microseconds(20);
 constexpr auto patience = std::chrono::milliseconds(2);
 
 constexpr std::size_t every_pass = ~std::size_t{0};
+// Batches that the CPU matches before devices that had no room are asked again.
+constexpr unsigned rest_batches = 64;
+
+constexpr std::string_view not_taken = "a query that kernels do not take is matched on the CPU";
+constexpr std::string_view no_room_for_candidates =
+    "what filtering leaves finds no room on the device, and is matched on the CPU";
+constexpr std::string_view sums_not_taken = "sums that exceed 64 bits, or whose tables find no memory, are counted on the CPU";
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -44,7 +51,14 @@ class GpuMatcher final : public match::Matcher {
         mirrors_(options, pinned, managed, workers),
         set_choice_(options.testing.reuse) {}
 
-  void open(const graph::DataGraph& graph) override { mirrors_.open(graph); }
+  void open(const graph::DataGraph& graph) override {
+    if (resting_ > 0) return;
+    try {
+      mirrors_.open(graph);
+    } catch (const DeviceOutOfMemory& error) {
+      rest(error);
+    }
+  }
 
   [[nodiscard]] filter::CandidateSteps* candidate_steps() override {
     const GraphView* graph = mirrors_.resident();
@@ -58,12 +72,25 @@ class GpuMatcher final : public match::Matcher {
              std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) override {
     const Range range("batch");
     passes_.assign(passes.begin(), passes.end());
+    if (resting_ > 0) {
+      --resting_;
+      for (std::size_t t = 0; t < tasks.size(); ++t) fall_back(graph, passes, tasks, t, every_pass, results, stop);
+      return;
+    }
     const std::vector<graph::Resolved> resolved = graph.resolved();
     match::Programs programs = match::make_programs(tasks, resolved);
     choose_tables(tasks, resolved, options_.testing.tables, programs);
     flatten(graph, resolved, passes, tasks, programs, set_choice_, flat_, left_out_, workers_);
-    mirrors_.open(graph, resolved, passes, tasks);
-    if (!flat_.empty() && !match_on_devices(graph, resolved, passes, tasks, programs, results, stop, steps)) {
+    if (std::ranges::find(left_out_, true) != left_out_.end()) why_ = not_taken;
+    try {
+      mirrors_.open(graph, resolved, passes, tasks);
+      if (!flat_.empty() && !match_on_devices(graph, resolved, passes, tasks, programs, results, stop, steps)) {
+        left_out_.assign(tasks.size(), true);
+        why_ = no_room_for_candidates;
+      }
+      no_room_.clear();
+    } catch (const DeviceOutOfMemory& error) {  // before anything was launched
+      rest(error);
       left_out_.assign(tasks.size(), true);
     }
     for (std::size_t t = 0; t < tasks.size(); ++t) {
@@ -81,11 +108,25 @@ class GpuMatcher final : public match::Matcher {
   [[nodiscard]] CacheStatistics statistics() const override {
     CacheStatistics sum = statistics_;
     mirrors_.write(sum);
+    for (const std::string_view notice : {std::string_view(no_room_), why_}) {
+      if (notice.empty()) continue;
+      if (!sum.notice.empty()) sum.notice += "; ";
+      sum.notice += notice;
+    }
     if (candidates_) sum.kernel_seconds += candidates_->kernel_seconds();
     return sum;
   }
 
  private:
+  // Under the policy auto devices without room are no reason to fail; under others the error goes on. Only while it is handled.
+  void rest(const DeviceOutOfMemory& error) {
+    if (options_.policy != CachePolicy::automatic) throw;
+    candidates_.reset();
+    mirrors_.close();
+    resting_ = rest_batches;
+    no_room_ = std::string("matched on the CPU, for there was no room on the device: ") + error.what();
+  }
+
   // False, and nothing was added, where the graph has room on the devices and the lists that stand in for it have not, or where
   // kernels cannot read these.
   bool match_on_devices(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
@@ -121,13 +162,19 @@ class GpuMatcher final : public match::Matcher {
     const Range range("match");
     const auto devices = mirrors_.devices();
     const auto shares = static_cast<std::uint32_t>(devices.size());
+    bool launched = false;
     try {
       for (std::uint32_t d = 0; d < shares; ++d) {
         devices[d]->prepare(flat_, d, shares, options_, graph);
       }
       for (const auto& device : devices) device->launch(flat_, options_);
+      launched = true;
       drain(tasks, results, stop);
       while (launch_again()) drain(tasks, results, stop);
+    } catch (const DeviceOutOfMemory& error) {
+      for (const auto& device : devices) device->settle();
+      if (launched) throw Error(error);  // matches may have been taken, which a second try would take again
+      throw;
     } catch (...) {
       for (const auto& device : devices) device->settle();
       throw;
@@ -161,7 +208,9 @@ class GpuMatcher final : public match::Matcher {
     count_anchors(flat_.walks, tasks, results);
     count_anchors(flat_.tables, tasks, results);
     for (std::size_t i = 0; i < again_.size(); ++i) {
-      if (again_[i]) fall_back(graph, passes_of(i / tasks.size()), tasks, i % tasks.size(), i / tasks.size(), results, stop);
+      if (!again_[i]) continue;
+      why_ = sums_not_taken;
+      fall_back(graph, passes_of(i / tasks.size()), tasks, i % tasks.size(), i / tasks.size(), results, stop);
     }
   }
 
@@ -251,6 +300,7 @@ class GpuMatcher final : public match::Matcher {
 
   void fall_back(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
                  std::size_t task, std::size_t only, std::span<QueryResult> results, const match::StopFlag* stop) {
+    ++statistics_.on_cpu;
     if (!cpu_) cpu_ = match::make_cpu_matcher(*workers_);
     match::MatchSteps steps;
     for (std::size_t p = 0; p < passes.size(); ++p) {
@@ -273,6 +323,9 @@ class GpuMatcher final : public match::Matcher {
   std::vector<PassWork> passes_;
   std::unique_ptr<match::Matcher> cpu_;
   CacheStatistics statistics_;
+  std::string_view why_;  // the CPU matched one in place of the devices, lately
+  std::string no_room_;   // and all of them
+  unsigned resting_ = 0;  // batches
 };
 
 }  // namespace

@@ -40,6 +40,8 @@ class Mirrors {
   /// changes.
   void open(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
             std::span<const match::QueryTask> tasks);
+  /// Gives up what the devices hold; they are opened again when they are next asked for.
+  void close() noexcept { close_devices(); }
   /// Brings every device's view of the graph up to date, but for its cache: of a resident graph that does not fit as a whole,
   /// for what is read.
   void follow(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);

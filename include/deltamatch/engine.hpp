@@ -217,6 +217,7 @@ struct CacheStatistics {
   std::uint64_t cached_bytes = 0;
   std::uint64_t choices = 0;       ///< times that what to cache was chosen anew
   std::uint64_t shared_parts = 0;  ///< parts of work that busy warps gave to idle ones
+  std::uint64_t on_cpu = 0;        ///< queries of batches that the CPU matched instead, in one of their passes or both
   double kernel_seconds = 0;       ///< that kernels ran; the longest of several devices
   std::string notice;              ///< what the backend had to do otherwise than it would, and why; empty: nothing
   /// Where measuring was asked for, by share (1 % to 5 %, 10 %, 20 %): averages over the batches.

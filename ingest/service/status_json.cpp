@@ -17,7 +17,10 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   out["updates"] = status.updates;
   out["graph"] = {{"vertices", status.graph.vertices}, {"edges", status.graph.edges}, {"bytes", status.graph.bytes}};
   if (status.cache) {
-    out["gpu"] = {{"hits", status.cache->hits}, {"misses", status.cache->misses}, {"cached_bytes", status.cache->cached_bytes}};
+    out["gpu"] = {{"hits", status.cache->hits},
+                  {"misses", status.cache->misses},
+                  {"cached_bytes", status.cache->cached_bytes},
+                  {"on_cpu", status.cache->on_cpu}};
     if (!status.cache->notice.empty()) out["gpu"]["notice"] = status.cache->notice;
   }
   out["queries"] = nlohmann::json::array();

@@ -48,6 +48,7 @@ void write_cache(JsonWriter& json, const CacheStatistics& cache) {
   json.key("hits").number(cache.hits).key("misses").number(cache.misses).key("copied_bytes").number(cache.copied_bytes);
   json.key("cached_lists").number(cache.cached_lists).key("cached_bytes").number(cache.cached_bytes);
   json.key("choices").number(cache.choices);
+  json.key("on_cpu").number(cache.on_cpu);
   json.key("shared_parts").number(cache.shared_parts).key("kernel_seconds").seconds(cache.kernel_seconds);
   if (!cache.notice.empty()) json.key("notice").string(cache.notice);
   if (!cache.top.empty()) json.key("coverage").seconds(cache.coverage);

@@ -69,13 +69,24 @@ TEST(GpuRegistration, WhereItIsRefusedOtherPoliciesAreWithTheReason) {
   }
 }
 
-// `auto` has no way left: the graph cannot be read where it lies, and there is no room for it.
-TEST(GpuRegistration, WhereItIsRefusedAndTheGraphDoesNotFitBatchesAre) {
+// Kernels cannot read the graph where it lies, and there is no room for it: the CPU matches, and devices are asked again later.
+TEST(GpuRegistration, WhereItIsRefusedAndTheGraphDoesNotFitTheCpuMatches) {
   DELTAMATCH_NEEDS_GPU();
   Stream stream(shape, 63);
-  Engine gpu = engine_with(unregistered(CachePolicy::automatic, std::size_t{1} << 20), stream.start());
-  expect_refused(gpu, stream, {"MiB of lists", "out of device memory", "raise --gpu-memory"});
-  EXPECT_NE(gpu.cache().notice.find("cannot be registered with CUDA"), std::string::npos) << gpu.cache().notice;
+  const UpdateBatch start = stream.start();
+  Engine cpu = engine_with(nullptr, start);
+  Engine gpu = engine_with(unregistered(CachePolicy::automatic, std::size_t{1} << 20), start);
+  std::uint64_t queries = 0;
+  for (int b = 0; b < 130; ++b) {
+    const UpdateBatch batch = stream.next(20);
+    test::expect_equal(gpu.process(batch, OnReject::skip), cpu.process(batch, OnReject::skip), "batch " + std::to_string(b));
+    EXPECT_GT(gpu.cache().on_cpu, queries) << b;
+    queries = gpu.cache().on_cpu;
+  }
+  const std::string notice = gpu.cache().notice;
+  for (const char* part : {"cannot be registered with CUDA", "matched on the CPU", "MiB of lists", "raise --gpu-memory"}) {
+    EXPECT_NE(notice.find(part), std::string::npos) << notice;
+  }
 }
 
 // Registered or not, a resident graph reads nothing of the host.

@@ -102,6 +102,28 @@ TEST_F(CachePlanTest, AReplacedBlockIsNotHandedOutBeforeItIsReleased) {
   EXPECT_EQ(plan_.used_words(), 0U);
 }
 
+// A merge that has not been launched writes it.
+TEST_F(CachePlanTest, ThePlaceOfAReplacementIsNotHandedOutBeforeItIsReleased) {
+  select({1, 2});
+  select({2});
+  ASSERT_TRUE(plan_.replace({1, 0}, shape(14)));
+  const std::uint64_t place = plan_.find({1, 0})->offset;
+  std::vector<HotVertex> evicted;
+  plan_.make_room(shape(1000), evicted);
+  EXPECT_THAT(evicted, ElementsAre(HotVertex{1, 0}));
+  EXPECT_EQ(plan_.used_words(), 48U);
+  for (std::uint32_t vertex = 3; plan_.add({vertex, 0}, shape(14)); ++vertex) {
+    EXPECT_NE(plan_.find({vertex, 0})->offset, place) << vertex;
+  }
+  plan_.release_replaced();
+  ASSERT_TRUE(plan_.add({1, 0}, shape(14)));
+  ASSERT_TRUE(plan_.replace({2, 0}, shape(14)));
+  plan_.drop({2, 0});
+  plan_.release_replaced();
+  plan_.drop({1, 0});
+  EXPECT_FALSE(plan_.replaced_words() > 0) << "what is dropped later is free at once";
+}
+
 TEST_F(CachePlanTest, WhatIsNotWantedMakesRoomAndNothingElse) {
   select({1, 2, 3, 4, 5, 6, 7, 8});
   select({4});

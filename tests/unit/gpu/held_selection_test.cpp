@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "deltamatch/query.hpp"
@@ -23,10 +24,20 @@ class DeviceGraphOfHubs : public testing::Test {
  protected:
   static constexpr unsigned batches = 30;
 
-  DeviceGraphOfHubs() {
-    graph_.grow(20000);
-    graph_.skew(3);
-    graph_.stage(300000, 100);
+  struct Sizes {
+    std::uint32_t vertices = 20000;
+    std::uint32_t edges = 300000;
+    double skew = 3;
+    std::uint32_t changes = 1000;
+    unsigned inserted = 50;  // percent
+    std::size_t cache = std::size_t{1} << 20;
+  };
+  DeviceGraphOfHubs() : DeviceGraphOfHubs(Sizes()) {}
+  explicit DeviceGraphOfHubs(const Sizes& sizes)
+      : sizes_(sizes), mirror_(std::move(made_), {Storage::cached, sizes.cache, sizes.cache}, workers_) {
+    graph_.grow(sizes.vertices);
+    graph_.skew(sizes.skew);
+    graph_.stage(sizes.edges, 100);
     graph_.settle();
   }
   void begin() { mirror_.begin(graph_.graph(), graph_.graph().resolved()); }
@@ -45,7 +56,7 @@ class DeviceGraphOfHubs : public testing::Test {
   std::size_t follow(const std::vector<HotVertex>& hot) {
     std::size_t all_lost = 0;
     for (unsigned batch = 0; batch < batches; ++batch) {
-      graph_.stage(1000, 50);
+      graph_.stage(sizes_.changes, sizes_.inserted);
       begin();
       std::size_t lost = 0;
       for (const HotVertex vertex : hot) lost += mirror_.holds(vertex) ? 0 : mirror_.packed_bytes(vertex);
@@ -60,12 +71,13 @@ class DeviceGraphOfHubs : public testing::Test {
     return all_lost;
   }
 
+  const Sizes sizes_;
   RandomGraph graph_{false, false, 3};
   HostOps::Figures figures_;
   Workers workers_{1};
   std::unique_ptr<HostOps> made_ = std::make_unique<HostOps>(figures_);
   HostOps* ops_ = made_.get();
-  DeviceGraph mirror_{std::move(made_), {Storage::cached, std::size_t{1} << 20, std::size_t{1} << 20}, workers_};
+  DeviceGraph mirror_;
 };
 
 TEST_F(DeviceGraphOfHubs, HoldsASelectionOverManyBatches) {
@@ -99,6 +111,30 @@ TEST_F(DeviceGraphOfHubs, WhatIsNotWantedLeavesForListsThatGrow) {
   EXPECT_LT(then.cached_vertices, before.cached_vertices);
   EXPECT_GE(then.cached_vertices, hot.size());
 }
+
+// Short lists, many of which are merged in one launch: what leaves may be one that the launch would have written, and its place
+// must not be another's before.
+class DeviceGraphOfGrowingLists : public DeviceGraphOfHubs, public testing::WithParamInterface<std::tuple<unsigned, unsigned>> {
+ protected:
+  DeviceGraphOfGrowingLists()
+      : DeviceGraphOfHubs({40000, 200000, 1.5, 1500, std::get<0>(GetParam()), std::size_t{std::get<1>(GetParam())} << 10}) {}
+};
+
+TEST_P(DeviceGraphOfGrowingLists, NoTwoAreMergedToOnePlace) {
+  begin();
+  std::vector<HotVertex> hot = longest();
+  mirror_.select(hot);
+  for (std::size_t i = 0; 2 * i < hot.size(); ++i) hot[i] = hot[2 * i];
+  hot.resize((hot.size() + 1) / 2);
+  mirror_.select(hot);
+  const DeviceGraphStatistics before = mirror_.statistics();
+  follow(hot);
+  const DeviceGraphStatistics then = mirror_.statistics();
+  EXPECT_GT(then.evicted, before.evicted);
+  EXPECT_GT(then.merged, hot.size());
+}
+INSTANTIATE_TEST_SUITE_P(Shares, DeviceGraphOfGrowingLists,
+                         testing::Combine(testing::Values(50, 80, 99), testing::Values(512, 1024)));
 
 // What leaves for a long list is short and comes up later in the same batch, when there is room again: only its host knows it
 // now.

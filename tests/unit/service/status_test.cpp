@@ -25,10 +25,13 @@ TEST(StatusTest, OfAGpuItTellsLookUpsAndWhatIsCached) {
   status.cache->hits = 11;
   status.cache->misses = 2;
   status.cache->cached_bytes = 90;
-  EXPECT_EQ(to_json(status).at("gpu"), (Json{{"hits", 11}, {"misses", 2}, {"cached_bytes", 90}}));
+  EXPECT_EQ(to_json(status).at("gpu"), (Json{{"hits", 11}, {"misses", 2}, {"cached_bytes", 90}, {"on_cpu", 3}}));
   status.cache->notice = "the graph has outgrown device memory";
-  EXPECT_EQ(to_json(status).at("gpu"),
-            (Json{{"hits", 11}, {"misses", 2}, {"cached_bytes", 90}, {"notice", "the graph has outgrown device memory"}}));
+  EXPECT_EQ(to_json(status).at("gpu"), (Json{{"hits", 11},
+                                             {"misses", 2},
+                                             {"cached_bytes", 90},
+                                             {"on_cpu", 3},
+                                             {"notice", "the graph has outgrown device memory"}}));
 }
 
 TEST(StatusTest, OfPartitionsItTellsWhatIsCommittedAndRead) {
