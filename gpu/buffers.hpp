@@ -12,6 +12,7 @@
 
 #include "gpu/check.hpp"
 #include "gpu/memory.hpp"
+#include "gpu/parts.hpp"
 
 namespace deltamatch::gpu {
 
@@ -45,45 +46,45 @@ class DeviceBuffer {
   std::uint64_t generation_ = 0;
 };
 
-/// Several arrays in one block, so that one copy brings them all to the device.
+/// Parts with what lies in them, gathered on the host.
 class Bundle {
  public:
-  void clear() noexcept { bytes_ = 0; }
+  void clear() noexcept { parts_ = {}; }
   template <class T>
   std::size_t add(std::span<const T> values) {
-    const std::size_t at = (bytes_ + 15) / 16 * 16;
-    const std::size_t end = at + values.size_bytes();
-    if (end > capacity_) grow(end);
+    Parts parts = parts_;
+    const std::size_t at = parts.add<T>(values.size());
+    if (parts.bytes() > capacity_) grow(parts.bytes());
     if (!values.empty()) std::memcpy(host_.get() + at, values.data(), values.size_bytes());
-    bytes_ = end;
+    parts_ = parts;
     return at;
   }
   /// Takes the device's memory for what was added.
-  void reserve() { device_.reserve(bytes_ + 16); }
+  void reserve() { device_.reserve(bytes() + 16); }
   /// After reserve.
   void send(cudaStream_t stream) {
-    if (bytes_ > 0) {
-      check(cudaMemcpyAsync(device_.get(), host_.get(), bytes_, cudaMemcpyHostToDevice, stream), "copy of the programs");
+    if (bytes() > 0) {
+      check(cudaMemcpyAsync(device_.get(), host_.get(), bytes(), cudaMemcpyHostToDevice, stream), "copy of the programs");
     }
   }
   template <class T>
   [[nodiscard]] const T* at(std::size_t offset) const noexcept {
     return reinterpret_cast<const T*>(device_.get() + offset);
   }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return parts_.bytes(); }
 
  private:
-  void grow(std::size_t bytes) {
-    const std::size_t capacity = std::max<std::size_t>(2 * bytes, 1 << 16);
+  void grow(std::size_t least) {
+    const std::size_t capacity = std::max<std::size_t>(2 * least, 1 << 16);
     PinnedMemory<std::byte> larger = make_pinned_memory<std::byte>(capacity);
-    if (bytes_ > 0) std::memcpy(larger.get(), host_.get(), bytes_);
+    if (bytes() > 0) std::memcpy(larger.get(), host_.get(), bytes());
     host_ = std::move(larger);
     capacity_ = capacity;
   }
 
   PinnedMemory<std::byte> host_;
   std::size_t capacity_ = 0;
-  std::size_t bytes_ = 0;
+  Parts parts_;
   DeviceBuffer<std::byte> device_;
 };
 

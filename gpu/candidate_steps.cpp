@@ -18,15 +18,15 @@ constexpr std::size_t grain = std::size_t{1} << 14;
 struct DeviceCandidates::Memory {
   std::uint32_t vertices;
   std::uint32_t query_vertices;
-  Buffer<std::uint32_t> labels;
-  Buffer<std::uint32_t> degrees;
-  Buffer<std::uint32_t> by_label;
-  Buffer<std::uint32_t> least_degrees;
-  Buffer<std::uint32_t> first_need;
-  Buffer<CandidateNeed> needs;
-  Buffer<std::uint32_t> masks;
-  Buffer<std::uint32_t> next;
-  Buffer<CandidateLeft> left;
+  DeviceArray<std::uint32_t> labels;
+  DeviceArray<std::uint32_t> degrees;
+  DeviceArray<std::uint32_t> by_label;
+  DeviceArray<std::uint32_t> least_degrees;
+  DeviceArray<std::uint32_t> first_need;
+  DeviceArray<CandidateNeed> needs;
+  DeviceArray<std::uint32_t> masks;
+  DeviceArray<std::uint32_t> next;
+  DeviceArray<CandidateLeft> left;
 };
 
 DeviceCandidates::DeviceCandidates(std::unique_ptr<CandidateOps> ops, Workers& workers)

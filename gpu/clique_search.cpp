@@ -75,13 +75,13 @@ class CliqueSearch {
           deferred(ops, sizes.portion, width.row_words()),
           progress(ops, 1),
           leaves(ops, std::uint64_t{sizes.levels} * sizes.leaf_slots) {}
-    Buffer<Word> rows;
-    Buffer<std::uint32_t> owner;
-    Buffer<Space> spaces;
+    DeviceArray<Word> rows;
+    DeviceArray<std::uint32_t> owner;
+    DeviceArray<Space> spaces;
     NodeBuffer nodes;
     NodeBuffer deferred;
-    Buffer<Progress> progress;
-    Buffer<unsigned long long> leaves;
+    DeviceArray<Progress> progress;
+    DeviceArray<unsigned long long> leaves;
   };
 
   /// Of what is free, or half of that, and so on; none where that is too little, and the class is left to the caller.

@@ -13,8 +13,8 @@ namespace deltamatch::gpu {
 struct NodeBuffer {
   NodeBuffer(DenseOps& ops, std::uint64_t count, unsigned node_words) : heads(ops, count), words(ops, count * node_words) {}
   [[nodiscard]] Nodes nodes() const noexcept { return {heads.get(), words.get()}; }
-  Buffer<NodeHead> heads;
-  Buffer<Word> words;
+  DeviceArray<NodeHead> heads;
+  DeviceArray<Word> words;
 };
 
 /// The later lists on a device.
@@ -28,13 +28,13 @@ struct DeviceLists {
       packed.insert(packed.end(), list.begin(), list.end());
       ends.push_back(packed.size());
     }
-    begin = Buffer<std::uint64_t>(ops, ends);
-    later = Buffer<std::uint32_t>(ops, packed);
+    begin = DeviceArray<std::uint64_t>(ops, ends);
+    later = DeviceArray<std::uint32_t>(ops, packed);
     host_begin = std::move(ends);
     bytes = host_begin.size() * sizeof(std::uint64_t) + packed.size() * sizeof(std::uint32_t);
   }
-  Buffer<std::uint64_t> begin;
-  Buffer<std::uint32_t> later;
+  DeviceArray<std::uint64_t> begin;
+  DeviceArray<std::uint32_t> later;
   std::vector<std::uint64_t> host_begin;
   std::size_t bytes = 0;
 };

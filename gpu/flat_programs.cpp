@@ -159,12 +159,22 @@ bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resol
   });
 }
 
+// Whether all that a query reads can be named, and is numbered without a wrap.
+bool keeps_to(const KernelLimits& limits, const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
+  const auto fits = [&](graph::ReadingId reading) {
+    const graph::Resolved& where = resolved[reading];
+    return reading < limits.readings && (where.store == nullptr || where.store->longest(where.relation) <= limits.longest_list);
+  };
+  return std::ranges::all_of(query.any_edge, fits) &&
+         std::ranges::all_of(query.edges, [&](const plan::BoundEdge& edge) { return std::ranges::all_of(edge.reading, fits); });
+}
+
 // Brings the programs of a batch together: by pass, then task, then plan.
 class Collector {
  public:
   Collector(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
             std::span<const match::QueryTask> tasks, const match::Programs& programs, SetChoice& choice, FlatPrograms& into,
-            Workers* workers)
+            Workers* workers, const KernelLimits& limits)
       : graph_(graph),
         resolved_(resolved),
         passes_(passes),
@@ -173,6 +183,7 @@ class Collector {
         choice_(choice),
         into_(into),
         workers_(workers),
+        limits_(limits),
         first_plan_(tasks.size() + 1) {
     for (std::size_t t = 0; t < tasks.size(); ++t) first_plan_[t + 1] = first_plan_[t] + tasks[t].plans->plans.size();
     sets_.resize(first_plan_.back());
@@ -270,6 +281,7 @@ class Collector {
   // Whether the kernel can run a task beside those before it; if so, notes what it needs.
   bool make_room(std::uint32_t task) {
     if (tasks_[task].query->edges.size() > max_query_edges) return false;
+    if (!keeps_to(limits_, *tasks_[task].query, resolved_)) return false;
     const bool rooted = std::ranges::any_of(passes_, [](const match::PassWork& pass) { return !pass.roots.empty(); });
     if (rooted && !fits_tables(*tasks_[task].plans->rooted, resolved_)) return false;
     const bool weighted = reads_parallels(*tasks_[task].query, resolved_);
@@ -310,6 +322,7 @@ class Collector {
   SetChoice& choice_;
   FlatPrograms& into_;
   Workers* workers_;
+  KernelLimits limits_;
   std::vector<std::size_t> first_plan_;     // by task, with the end behind
   std::vector<std::vector<Share>> shares_;  // by pass
   std::vector<std::vector<SetUse>> sets_;   // by plan, where anchors concern it, and node
@@ -334,7 +347,7 @@ void choose_tables(std::span<const match::QueryTask> tasks, std::span<const grap
 
 void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
              std::span<const match::QueryTask> tasks, const match::Programs& programs, SetChoice& choice, FlatPrograms& into,
-             std::vector<bool>& left_out, Workers* workers) {
+             std::vector<bool>& left_out, Workers* workers, const KernelLimits& limits) {
   // Of a whole graph there are millions of anchors in one call after the other: their memory is kept.
   std::vector<Anchor> sums = std::move(into.sums.anchors);
   std::vector<Anchor> walks = std::move(into.walks.anchors);
@@ -343,7 +356,7 @@ void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> res
   walks.clear();
   into.sums.anchors = std::move(sums);
   into.walks.anchors = std::move(walks);
-  Collector(graph, resolved, passes, tasks, programs, choice, into, workers).run(left_out);
+  Collector(graph, resolved, passes, tasks, programs, choice, into, workers, limits).run(left_out);
 }
 
 std::vector<Chunk> make_chunks(const FlatWork& work, std::uint32_t warps, std::uint32_t share, std::uint32_t shares) {

@@ -2,10 +2,11 @@
 //
 // The warp is a class in layers, each in a header of its own: its memory (warp_frames), lists as a pass sees them (lists,
 // warp_views), what is looked for in them (warp_searches), how partial matches grow (warp_extension), what loops read again
-// (warp_sets), who works on what (warp_sharing), candidates that are only counted (warp_counting), matches that are listed
-// (warp_listing), and, here, the walk through the program. Code that is taken seldom is kept out of line and loops are not
-// unrolled without need: thousands of warps at different places of the program share the instruction cache, and missing it cost
-// half of the time once. For the same reason programs of which no loop reads a set again have a kernel without all that.
+// (warp_sets), where its work comes from (warp_items), what it gives away (warp_sharing), candidates that are only counted
+// (warp_counting), matches that are listed (warp_listing), and, here, the walk through the program. Code that is taken seldom
+// is kept out of line and loops are not unrolled without need: thousands of warps at different places of the program share the
+// instruction cache, and missing it cost half of the time once. For the same reason programs of which no loop reads a set again
+// have a kernel without all that.
 #include "gpu/kernel.hpp"
 
 #include <cuda_runtime.h>

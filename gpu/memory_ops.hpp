@@ -43,18 +43,18 @@ class MemoryOps {
 
 /// An array on a device.
 template <class T>
-class Buffer {
+class DeviceArray {
  public:
-  Buffer() = default;
-  Buffer(MemoryOps& ops, std::uint64_t count) : ops_(&ops), data_(static_cast<T*>(ops.allocate(count * sizeof(T)))) {}
+  DeviceArray() = default;
+  DeviceArray(MemoryOps& ops, std::uint64_t count) : ops_(&ops), data_(static_cast<T*>(ops.allocate(count * sizeof(T)))) {}
   template <class Values>
     requires requires(const Values& values) { values.data(); }
-  Buffer(MemoryOps& ops, const Values& values) : Buffer(ops, values.size()) {
+  DeviceArray(MemoryOps& ops, const Values& values) : DeviceArray(ops, values.size()) {
     write(values);
   }
-  ~Buffer() { reset(); }
-  Buffer(Buffer&& other) noexcept : ops_(other.ops_), data_(std::exchange(other.data_, nullptr)) {}
-  Buffer& operator=(Buffer&& other) noexcept {
+  ~DeviceArray() { reset(); }
+  DeviceArray(DeviceArray&& other) noexcept : ops_(other.ops_), data_(std::exchange(other.data_, nullptr)) {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
     reset();
     ops_ = other.ops_;
     data_ = std::exchange(other.data_, nullptr);

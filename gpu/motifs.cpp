@@ -55,11 +55,11 @@ struct DeviceInput {
         pairs(ops, tables.pairs),
         bytes(graph.begin.size_bytes() + graph.neighbours.size_bytes() + tables.steps.size() * sizeof(match::PatternStep) +
               tables.admitted.size() + tables.pairs.size() * sizeof(std::uint16_t)) {}
-  Buffer<std::uint64_t> begin;
-  Buffer<std::uint32_t> neighbours;
-  Buffer<match::PatternStep> steps;
-  Buffer<std::uint8_t> admitted;
-  Buffer<std::uint16_t> pairs;
+  DeviceArray<std::uint64_t> begin;
+  DeviceArray<std::uint32_t> neighbours;
+  DeviceArray<match::PatternStep> steps;
+  DeviceArray<std::uint8_t> admitted;
+  DeviceArray<std::uint16_t> pairs;
   std::size_t bytes;
 };
 
@@ -73,12 +73,12 @@ struct WalkMemory {
         counts(ops, tables.patterns) {
     ops.clear(marks.get(), sizes.warps * vertices);
   }
-  Buffer<std::uint8_t> marks;
-  Buffer<std::uint32_t> stacks;
-  Buffer<MotifTask> tasks;
-  Buffer<MotifTask> saved;
-  Buffer<MotifProgress> progress;
-  Buffer<unsigned long long> counts;
+  DeviceArray<std::uint8_t> marks;
+  DeviceArray<std::uint32_t> stacks;
+  DeviceArray<MotifTask> tasks;
+  DeviceArray<MotifTask> saved;
+  DeviceArray<MotifProgress> progress;
+  DeviceArray<unsigned long long> counts;
 };
 
 /// One device's part of a run.

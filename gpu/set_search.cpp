@@ -70,12 +70,12 @@ class SetSearch {
           progress(ops, 1) {}
     std::uint64_t row_words;
     std::uint64_t node_words;
-    Buffer<Word> rows;
-    Buffer<std::uint32_t> owner;
-    Buffer<std::uint32_t> members;
-    Buffer<Space> spaces;
-    Buffer<Word> nodes;
-    Buffer<Progress> progress;
+    DeviceArray<Word> rows;
+    DeviceArray<std::uint32_t> owner;
+    DeviceArray<std::uint32_t> members;
+    DeviceArray<Space> spaces;
+    DeviceArray<Word> nodes;
+    DeviceArray<Progress> progress;
   };
 
   /// Spaces of like width together.

@@ -131,17 +131,19 @@ ManagedSlabs::ManagedSlabs(int device) : device_(device), limit_(0) {
 
 void* ManagedSlabs::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  void* slab = nullptr;
-  cudaError_t status = cudaErrorMemoryAllocation;
-  if (bytes <= limit_ - bytes_) {
-    status = cudaSetDevice(device_);
-    if (status == cudaSuccess) status = cudaMallocManaged(&slab, bytes, cudaMemAttachGlobal);
-    static_cast<void>(cudaGetLastError());
+  if (bytes > limit_ - bytes_) {
+    throw graph::SlabShortage("policy managed",
+                              "the graph's lists outgrow device memory (" + std::to_string(limit_ >> 20) +
+                                  " MiB were free), and beyond it unified memory would go back and forth",
+                              "take another policy, as random-walk, or resident where the graph fits");
   }
-  if (status != cudaSuccess) {
-    notice_ = "the lists outgrow device memory (" + std::to_string(limit_ >> 20) +
-              " MiB were free), so unified memory would thrash: use another policy than managed";
-    throw std::bad_alloc();
+  check(cudaSetDevice(device_), "cudaSetDevice");
+  void* slab = nullptr;
+  try {
+    check(cudaMallocManaged(&slab, bytes, cudaMemAttachGlobal), "cudaMallocManaged");
+  } catch (const DeviceOutOfMemory&) {
+    throw graph::SlabShortage("policy managed", "CUDA has no unified memory left for the graph's lists",
+                              "see nvidia-smi for what else takes it, or take another policy");
   }
   bytes_ += bytes;
   return slab;
@@ -151,11 +153,6 @@ void ManagedSlabs::release(void* slab, std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   cudaFree(slab);
   bytes_ -= bytes;
-}
-
-std::string ManagedSlabs::notice() const {
-  const std::lock_guard lock(mutex_);
-  return notice_;
 }
 
 std::size_t ManagedSlabs::bytes() const {

@@ -52,17 +52,17 @@ class PinnedSlabs final : public graph::SlabAllocator {
 };
 
 /// Unified memory, which moves between host and device page by page. No more than fits into the device's memory when it is
-/// asked for: beyond that pages go back and forth. Throws std::bad_alloc there, and `notice` says why.
+/// asked for: beyond that pages go back and forth. Throws graph::SlabShortage there.
 class ManagedSlabs final : public graph::SlabAllocator {
  public:
   /// Throws Error where host and device cannot use unified memory at the same time.
   explicit ManagedSlabs(int device);
 
+  /// Throws graph::SlabShortage, and Error with CUDA's reason where it is CUDA that refuses.
   void* allocate(std::size_t bytes) override;
   /// Never while a kernel runs.
   void release(void* slab, std::size_t bytes) noexcept override;
 
-  [[nodiscard]] std::string notice() const;
   [[nodiscard]] std::size_t bytes() const;
 
  private:
@@ -70,7 +70,6 @@ class ManagedSlabs final : public graph::SlabAllocator {
   std::size_t limit_;  // free device memory at first
   mutable std::mutex mutex_;
   std::size_t bytes_ = 0;
-  std::string notice_;
 };
 
 }  // namespace deltamatch::gpu

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "gpu/device_ops.hpp"
+#include "gpu/parts.hpp"
 
 namespace deltamatch::gpu {
 
@@ -42,22 +43,6 @@ class Buffer {
   DeviceOps* ops_;
   Place place_;
   void* memory_ = nullptr;
-  std::size_t bytes_ = 0;
-};
-
-/// What lies in one buffer: parts, each aligned to 16 bytes.
-class Parts {
- public:
-  /// Offset of a part of `count` Ts.
-  template <class T>
-  std::size_t add(std::size_t count) noexcept {
-    const std::size_t at = bytes_;
-    bytes_ = (bytes_ + count * sizeof(T) + 15) / 16 * 16;
-    return at;
-  }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-
- private:
   std::size_t bytes_ = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "gpu/block_trees.cuh"
 #include "gpu/check.hpp"
+#include "gpu/total.hpp"
 
 namespace deltamatch::gpu {
 
@@ -202,10 +203,7 @@ class Block : public BlockTrees {
     if (overflow_) {
       total.overflow = 1;
     } else if (found != 0) {
-      const auto low = static_cast<Weight>(found);
-      const Weight old = atomicAdd(&total.low, low);
-      const Weight high = (found < 0 ? ~Weight{0} : 0) + (old + low < old ? 1 : 0);
-      if (high != 0) atomicAdd(&total.high, high);
+      add_to(total, found);
     }
   }
 

@@ -1,4 +1,4 @@
-// Candidates that are only counted: seventh layer of the matching kernel.
+// Candidates that are only counted: eighth layer of the matching kernel.
 #pragma once
 
 #include "gpu/warp_sharing.cuh"

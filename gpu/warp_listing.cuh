@@ -1,4 +1,4 @@
-// Matches that are listed, and query edges that several data edges can be mapped to: eighth layer of the matching kernel.
+// Matches that are listed, and query edges that several data edges can be mapped to: ninth layer of the matching kernel.
 #pragma once
 
 #include "gpu/warp_counting.cuh"

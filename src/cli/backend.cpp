@@ -47,10 +47,14 @@ void add_backend_options(const Command& command, BackendOptions& options, GpuUse
   add_choice(command, "--backend", options.kind, "Where matching runs (default: auto, a GPU where there is one)",
              choices(backend_names))
       .group("Running");
+#ifdef DELTAMATCH_WITH_GPU
   const std::string group = "GPU";
+#else
+  const std::string group = "GPU (not in this build)";
+#endif
   add_size(command, "--gpu-memory", options.memory,
-           use == GpuUse::counts ? "Memory of each device to count in, e.g. 8G (default: what is free)"
-                                 : "Memory of each device for neighbour lists, e.g. 8G (default: what is free)")
+           use == GpuUse::counts ? "Memory of each device to count in, e.g. 8G (default: what is free, less a sixteenth)"
+                                 : "Memory of each device for neighbour lists, e.g. 8G (default: what is free, less 1 GiB)")
       .group(group);
   command
       .add_value(

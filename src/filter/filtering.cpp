@@ -38,6 +38,8 @@ std::unique_ptr<PrunedLists> make_lists(const plan::BoundQuery& query, const Can
     return std::make_unique<PrunedLists>(query, candidates, numbering, workers, stop);
   } catch (const std::bad_alloc&) {
     return nullptr;
+  } catch (const graph::SlabShortage&) {
+    return nullptr;
   }
 }
 

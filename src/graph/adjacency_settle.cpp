@@ -232,7 +232,7 @@ void Adjacency::compact() noexcept {
     rows_.swap(rows);
     arena_ = std::move(fresh);
     ++compactions_;
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): then the waste stays
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): then the waste stays
   }
 }
 

@@ -8,13 +8,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "deltamatch/error.hpp"
+
 namespace deltamatch::graph {
+
+/// There is no memory of the kind that an allocator gives, and it can say why, which std::bad_alloc cannot. Whoever does
+/// without a slab after std::bad_alloc does so after this.
+class SlabShortage : public Error {
+ public:
+  using Error::Error;
+};
 
 /// Where slabs come from. Owned by the caller and outlives every arena that uses it.
 class SlabAllocator {
  public:
   virtual ~SlabAllocator() = default;
-  /// Memory aligned to at least 64 bytes; throws std::bad_alloc.
+  /// Memory aligned to at least 64 bytes; throws std::bad_alloc or SlabShortage, and Error where something else is wrong.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* slab, std::size_t bytes) noexcept = 0;
 };
@@ -33,8 +42,8 @@ class Arena {
   /// 32-bit words that a block for `words` words really has; at least `words`.
   static std::size_t block_words(std::size_t words) noexcept;
 
-  /// A block of block_words(words) words, aligned to 16 bytes, uninitialised. Throws std::bad_alloc; afterwards give_back of
-  /// all blocks that were handed out cannot throw.
+  /// A block of block_words(words) words, aligned to 16 bytes, uninitialised. Throws std::bad_alloc and what the
+  /// allocator throws; afterwards give_back of all blocks that were handed out cannot throw.
   std::uint32_t* allocate(std::size_t words);
   /// `words` as it was passed to allocate. The block stays readable until `recycle`.
   void give_back(std::uint32_t* block, std::size_t words) noexcept;

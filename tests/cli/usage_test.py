@@ -22,6 +22,15 @@ class Usage(harness.CliTest):
             if command != ["generate"]:
                 self.assertRegex(text, r"Examples?:\n  deltamatch")
 
+    def test_help_says_where_options_of_gpus_are_of_no_use(self):
+        asked = self.run_program("match", "--graph", "absent", "--query", TRIANGLE, "--devices", "0")
+        self.assertNotEqual(asked.code, 0)
+        refused = "built without GPU support" in asked.err
+        for command in ("match", "replay", "motifs"):
+            text = self.ok(command, "--help").out
+            self.assertIn("--gpu-memory", text)
+            self.assertEqual("GPU (not in this build)" in text, refused)
+
     def test_help_names_only_what_there_is(self):
         commands = re.findall(r"^  ([a-z-]+) ", self.ok("--help").out.split("Subcommands:")[1], re.M)
         everywhere = ["replay", "match", "motifs", "cliques", "quasi-cliques", "explain", "validate", "convert", "generate",

@@ -18,22 +18,26 @@ constexpr std::size_t budget = std::size_t{2} << 20;  // less than half of the l
 constexpr double every_batch = 0x1p11;
 
 // Batches on a cache that holds a part of the graph, held to the CPU's.
-CacheStatistics follow(const GpuOptions& options) {
+CacheStatistics follow(const GpuOptions& options, const test::Shape& shape = skewed) {
   test::SideBySide both(false, make_gpu_backend(options),
                         {{"(a)--(b)--(c)--(a)", test::listed}, {"(a)--(b)--(c)--(d)--(a)", test::counted}});
-  Stream stream(skewed, 41);
+  Stream stream(shape, 41);
   both.follow(stream, {500, 500, 500, 500, 500, 500});
   return both.gpu().cache();
 }
 
+// The cache has room for 37 hundredths of the lists' bytes, so lists that are taken at random, whatever is looked up, are as
+// many of the twentieth that is looked up most, and with ties in their favour less than half. By the estimator's own account of
+// these batches its selections hold four fifths of it, with 1,024 walks too, and where the first batch's choice holds for all.
 TEST(GpuCache, EveryNumberOfWalksFindsWhatIsHot) {
   DELTAMATCH_NEEDS_GPU();
+  constexpr test::Shape hubs{40000, 600000, 0, 0, false, 2, 0};
   for (const WalkCount count : {WalkCount::even, WalkCount::fixed, WalkCount::paper, WalkCount::formula}) {
     const CacheStatistics cache =
-        follow({.policy = CachePolicy::random_walk, .memory = budget, .walk_count = count, .measure = true});
+        follow({.policy = CachePolicy::random_walk, .memory = budget, .walk_count = count, .measure = true}, hubs);
     ASSERT_EQ(cache.top.size(), 7U);
     // What saves the bus most for its size need not be what is looked up oftenest.
-    EXPECT_GT(cache.coverage, 0) << static_cast<int>(count);
+    EXPECT_GT(cache.coverage, 0.62) << static_cast<int>(count);
     EXPECT_LE(cache.coverage, 1);
     for (std::size_t i = 1; i < cache.top.size(); ++i) EXPECT_GE(cache.top[i].accesses, cache.top[i - 1].accesses);
     EXPECT_GT(cache.top.back().accesses, 0.2) << "a fifth of the lists has more than a fifth of the look-ups";

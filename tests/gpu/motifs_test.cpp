@@ -1,6 +1,7 @@
 // Patterns counted on a device against those of the CPU.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "deltamatch/mine.hpp"
@@ -108,19 +109,37 @@ TEST(GpuMotifs, WithLittleMemoryAndOnSeveralDevices) {
   expect_equal(graph, 4, {}, make_gpu_backend({.devices = devices, .memory = std::size_t{1} << 30}));
 }
 
+// A run asks whether to stop before each of its launches, of which it takes dozens here.
 TEST(GpuMotifs, AStopLeavesLowerBounds) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  const SimpleGraph graph = brute::skewed_graph(20000, 120000, 2, 6);
+  const SimpleGraph graph = brute::skewed_graph(20000, 160000, 2, 6);
   const MotifResult all = count_motifs(graph, 5);
-  for (int calls = 0; calls < 12; calls += 2) {
-    int asked = 0;
-    const MotifResult got = count_motifs(graph, 5, {.run = {.stop = [&] { return asked++ >= calls; }, .backend = backend}});
-    for (std::size_t i = 0; i < all.motifs.size(); ++i) {
-      EXPECT_TRUE(got.complete ? got.motifs[i].count == all.motifs[i].count : got.motifs[i].count <= all.motifs[i].count)
-          << all.motifs[i].pattern.graph6();
+  int asked = 0;
+  const auto stop_at = [&](int calls) {
+    asked = 0;
+    return count_motifs(graph, 5, {.run = {.stop = [&asked, calls] { return asked++ >= calls; }, .backend = backend}});
+  };
+  ASSERT_TRUE(stop_at(std::numeric_limits<int>::max()).complete);
+  const int calls = asked;
+  ASSERT_GE(calls, 8) << "too few launches to stop in between";
+  int cut_short = 0;
+  int counted = 0;
+  for (int i = 0; i < 8; ++i) {
+    const MotifResult got = stop_at(calls * i / 10);
+    bool some = false;
+    bool less = false;
+    for (std::size_t m = 0; m < all.motifs.size(); ++m) {
+      EXPECT_TRUE(got.complete ? got.motifs[m].count == all.motifs[m].count : got.motifs[m].count <= all.motifs[m].count)
+          << all.motifs[m].pattern.graph6();
+      some |= got.motifs[m].count > 0;
+      less |= got.motifs[m].count < all.motifs[m].count;
     }
+    cut_short += !got.complete && less ? 1 : 0;
+    counted += !got.complete && less && some ? 1 : 0;
   }
+  EXPECT_GE(cut_short, 5);
+  EXPECT_GE(counted, 3);
 }
 
 }  // namespace

@@ -60,10 +60,12 @@ TEST_P(GpuStaticMemory, CountsEqualTheCpu) {
   list.query.list = true;
   const Query labelled = parse_pattern("(a:V0)--(b:V0)--(c:V1)--(a)", "q");
   EXPECT_TRUE(cpu.match(labelled, list).digest == gpu.match(labelled, list).digest);
-  if (GetParam().policy == CachePolicy::random_walk || GetParam().policy == CachePolicy::degree) {
+  const CachePolicy policy = GetParam().policy;
+  if (policy == CachePolicy::random_walk || policy == CachePolicy::degree || policy == CachePolicy::k_hop) {
     EXPECT_EQ(gpu.cache().cached_bytes > 0, GetParam().memory >= mebibyte);
     EXPECT_EQ(gpu.cache().hits > 0, GetParam().memory >= mebibyte);
     EXPECT_GT(gpu.cache().misses, 0) << "not all fits";
+    EXPECT_GE(gpu.cache().choices, GetParam().memory >= mebibyte ? 1U : 0U);
   }
 }
 

@@ -29,15 +29,17 @@ std::set<graph::ReadingId> readings(const plan::BoundQuery& query) {
   return all;
 }
 
-// As unified memory does beyond what a device holds.
+// As the heap does without memory, or, where it tells why, unified memory beyond what a device holds.
 class FewSlabs final : public graph::SlabAllocator {
  public:
   void* allocate(std::size_t bytes) override {
+    if (full && tells) throw graph::SlabShortage("slabs", "are few");
     if (full) throw std::bad_alloc();
     return graph::heap_slabs().allocate(bytes);
   }
   void release(void* slab, std::size_t bytes) noexcept override { graph::heap_slabs().release(slab, bytes); }
   bool full = false;
+  bool tells = false;
 };
 
 class Filters : public testing::Test {
@@ -94,9 +96,12 @@ TEST_F(Filters, LeaveTheGraphWhereThereIsNoRoomForLists) {
   Fixture f(false, {"A", "B", "A", "B"}, {{0, 1, ""}, {1, 2, ""}, {2, 3, ""}}, "(a:A)--(b:B)", MatchMode::isomorphism, slabs_);
   const std::set<graph::ReadingId> before = readings(f.query());
   slabs_.full = true;
-  run(f, Filter::degree);
-  EXPECT_EQ(readings(f.query()), before);
-  EXPECT_FALSE(filtering_.take_report().used);
+  for (const bool tells : {false, true}) {
+    slabs_.tells = tells;
+    run(f, Filter::degree);
+    EXPECT_EQ(readings(f.query()), before);
+    EXPECT_FALSE(filtering_.take_report().used);
+  }
   slabs_.full = false;
   run(f, Filter::degree);
   EXPECT_NE(readings(f.query()), before) << "there were lists to make";

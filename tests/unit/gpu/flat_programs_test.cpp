@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,13 +29,13 @@ Query lollipop(unsigned path, unsigned clique) {
   return parse_pattern(text, "lollipop");
 }
 
-FlatPrograms flatten_all(const World& world, std::vector<bool>& left_out) {
+FlatPrograms flatten_all(const World& world, std::vector<bool>& left_out, const KernelLimits& limits = {}) {
   FlatPrograms flat;
   SetChoice sets;
   const auto resolved = world.graph.resolved();
   match::Programs programs = world.programs;
   choose_tables(world.tasks, resolved, GpuTables::automatic, programs);
-  flatten(world.graph, resolved, world.passes, world.tasks, programs, sets, flat, left_out);
+  flatten(world.graph, resolved, world.passes, world.tasks, programs, sets, flat, left_out, nullptr, limits);
   return flat;
 }
 
@@ -50,6 +51,98 @@ TEST(FlatPrograms, QueriesOfTooManyEdgesAreLeftOut) {
   for (const FlatWork* work : {&flat.sums, &flat.walks}) {
     for (const ProgramOrigin& origin : work->origins) EXPECT_EQ(origin.task, 0);
   }
+}
+
+// The limit is that of the longest list, of whichever vertex, and of lists that are read alone.
+TEST(FlatPrograms, QueriesThatReadLongerListsThanKernelsNumberAreLeftOut) {
+  World world({.edges = 300, .edge_labels = 2}, 6);
+  const auto triangle = [](const std::string& label) {
+    return parse_pattern("(a)-[:" + label + "]-(b)-[:" + label + "]-(c)-[:" + label + "]-(a)", label);
+  };
+  world.make_star(0, 20);  // of edges of label E0
+  world.add(triangle("E0"), MatchMode::isomorphism, CountMode::subgraphs, true);
+  world.add(triangle("E1"), MatchMode::isomorphism, CountMode::subgraphs, true);
+  world.add(triangle("E1"));
+  world.stage();
+  const auto longest = [&](std::size_t task) {
+    const graph::Resolved& where = world.graph.resolve(world.tasks[task].query->edges[0].reading[0]);
+    return where.store->longest(where.relation);
+  };
+  ASSERT_GE(longest(0), 19);
+  ASSERT_LT(longest(1), longest(0)) << "labels must tell";
+  std::vector<bool> left_out;
+  flatten_all(world, left_out, {.longest_list = longest(0)});
+  EXPECT_EQ(left_out, (std::vector{false, false, false}));
+  const FlatPrograms flat = flatten_all(world, left_out, {.longest_list = longest(0) - 1});
+  EXPECT_EQ(left_out, (std::vector{true, false, false}));
+  EXPECT_FALSE(flat.empty());
+  for (const FlatWork* work : {&flat.sums, &flat.walks}) {
+    for (const ProgramOrigin& origin : work->origins) EXPECT_NE(origin.task, 0);
+  }
+  EXPECT_TRUE(flatten_all(world, left_out, {.longest_list = longest(1) - 1}).empty());
+  EXPECT_EQ(left_out, (std::vector{true, true, true}));
+}
+
+// So too where it is only now that a batch makes a list long.
+TEST(FlatPrograms, WhatABatchAddsCounts) {
+  World world({.vertices = 200, .edges = 40, .inserted = 0, .removed = 0}, 7);
+  world.make_star(0, 100);  // the batch adds the hundredth leaf
+  world.add(lollipop(0, 3));
+  world.stage();
+  std::vector<bool> left_out;
+  const graph::Resolved& where = world.graph.resolve(world.tasks[0].query->edges[0].reading[0]);
+  const auto before = static_cast<std::uint32_t>(where.store->ids(0, where.relation).size());
+  flatten_all(world, left_out, {.longest_list = before + 1});
+  EXPECT_EQ(left_out, std::vector{false});
+  flatten_all(world, left_out, {.longest_list = before});
+  EXPECT_EQ(left_out, std::vector{true});
+}
+
+// As very many standing queries with labels register more readings than a probe has names for.
+TEST(FlatPrograms, QueriesWhoseReadingsCannotBeNamedAreLeftOut) {
+  static_assert(KernelLimits{}.readings - 1 == std::numeric_limits<decltype(Probe::reading)>::max());
+  static_assert(KernelLimits{}.readings - 1 == std::numeric_limits<decltype(Joined::reading)>::max());
+  static_assert(KernelLimits{}.readings - 1 == std::numeric_limits<decltype(SumEdge::a_to_b)>::max());
+  static_assert(KernelLimits{}.readings - 1 == std::numeric_limits<decltype(SumEdge::b_to_a)>::max());
+  World world({.edges = 200}, 8);
+  const auto registered = [&] { return static_cast<std::uint32_t>(world.graph.resolved().size()); };
+  world.add(lollipop(0, 3), MatchMode::isomorphism, CountMode::subgraphs, true);
+  world.add(lollipop(0, 4));
+  const std::uint32_t names = registered();
+  world.add(parse_pattern("(a:V0)--(b)--(c)--(a)", "beyond"), MatchMode::isomorphism, CountMode::subgraphs, true);
+  ASSERT_GT(registered(), names);
+  world.stage();
+  std::vector<bool> left_out;
+  const FlatPrograms flat = flatten_all(world, left_out, {.readings = names});
+  EXPECT_EQ(left_out, (std::vector{false, false, true}));
+  EXPECT_FALSE(flat.probes.empty());
+  for (const Probe& probe : flat.probes) EXPECT_LT(probe.reading, names);
+  flatten_all(world, left_out, {.readings = registered()});
+  EXPECT_EQ(left_out, (std::vector{false, false, false}));
+  flatten_all(world, left_out, {.readings = 0});
+  EXPECT_EQ(left_out, (std::vector{true, true, true}));
+}
+
+// Induced matches read lists along any edge, too, whatever edges the query has.
+TEST(FlatPrograms, WhatInducedMatchesMustNotBeJoinedToCounts) {
+  World world({.inserted = 0, .removed = 0, .edge_labels = 2}, 9);
+  world.make_star(0, 20);  // of edges of label E0
+  const plan::BoundQuery query(parse_pattern("(a)-[:E1]-(b)-[:E1]-(c)", "path"), MatchMode::isomorphism, CountMode::subgraphs,
+                               world.graph, true);
+  world.graph.resolve_all();
+  const plan::QueryPlans plans = plan::make_static_plans(query);
+  world.tasks = {{&query, &plans, true}};
+  world.programs = match::make_programs(world.tasks, world.graph.resolved());
+  const auto longest = [&](graph::ReadingId reading) {
+    const graph::Resolved& where = world.graph.resolve(reading);
+    return where.store->longest(where.relation);
+  };
+  ASSERT_LT(longest(query.edges[0].reading[0]), longest(query.any_edge[0]));
+  std::vector<bool> left_out;
+  flatten_all(world, left_out, {.longest_list = longest(query.any_edge[0])});
+  EXPECT_EQ(left_out, std::vector{false});
+  flatten_all(world, left_out, {.longest_list = longest(query.any_edge[0]) - 1});
+  EXPECT_EQ(left_out, std::vector{true});
 }
 
 // A path has to keep its ends apart: the third vertex from the first, the last from the first two.

@@ -20,6 +20,7 @@ constexpr std::uint32_t entries = 1800;  // of a vertex
 class Slabs final : public SlabAllocator {
  public:
   void* allocate(std::size_t bytes) override {
+    if (refuses && tells) throw SlabShortage("slabs", "are few");
     if (refuses) throw std::bad_alloc();
     live += bytes;
     return std::aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -30,6 +31,7 @@ class Slabs final : public SlabAllocator {
   }
 
   bool refuses = false;
+  bool tells = false;
   std::size_t live = 0;
 };
 
@@ -85,6 +87,8 @@ class CompactionTest : public testing::TestWithParam<Column> {
     for (const RelationFigures& figures : store_.figures()) told += figures.entries;
     ASSERT_EQ(told, total);
   }
+
+  void expect_waste_stays();
 
   [[nodiscard]] const std::uint32_t* place(VertexId vertex) const { return store_.ids(vertex, 0).data(); }
   [[nodiscard]] std::vector<std::uint32_t> versions() const {
@@ -145,7 +149,7 @@ TEST_P(CompactionTest, UnstagingDoesNotCompact) {
   EXPECT_EQ(place(0), at);
 }
 
-TEST_P(CompactionTest, WithoutMemoryToMoveToTheWasteStays) {
+void CompactionTest::expect_waste_stays() {
   const std::size_t live = slabs_.live;
   const std::uint32_t* const at = place(0);
   const auto before = versions();
@@ -164,6 +168,13 @@ TEST_P(CompactionTest, WithoutMemoryToMoveToTheWasteStays) {
   ASSERT_NO_FATAL_FAILURE(check(1));
   EXPECT_GT(store_.version(3), before[3]);
   EXPECT_LT(2 * slabs_.live, live);
+}
+
+TEST_P(CompactionTest, WithoutMemoryToMoveToTheWasteStays) { expect_waste_stays(); }
+
+TEST_P(CompactionTest, TheWasteStaysWhereTheAllocatorTellsWhy) {
+  slabs_.tells = true;
+  expect_waste_stays();
 }
 
 INSTANTIATE_TEST_SUITE_P(Columns, CompactionTest, testing::Values(Column::none, Column::tag, Column::time),
