@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/seconds.hpp"
 #include "deltamatch/error.hpp"
 #include "engine/bulk.hpp"
 #include "estimate/estimator.hpp"
@@ -28,8 +29,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using estimate::StoredVertex;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // What a list takes in a cache, less its directory: entries in units of 16 bytes.
 constexpr std::size_t granule = 16;

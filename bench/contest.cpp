@@ -1,4 +1,5 @@
 #include "contest.hpp"
+#include "base/seconds.hpp"
 
 #include <condition_variable>
 #include <exception>
@@ -68,7 +69,7 @@ class Contest::All final : public match::Matcher {
       heat.error = error.what();
       return;
     }
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double seconds = seconds_since(start);
     heat.estimate = other.estimate;
     heat.cache = other.cache;
     heat.match = seconds - other.estimate - other.cache;

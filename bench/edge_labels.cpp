@@ -16,12 +16,13 @@
 #include <string>
 
 #include "base/parallel.hpp"
-#include "edge_index.hpp"
+#include "base/seconds.hpp"
 #include "generate/chung_lu.hpp"
 #include "generate/distinct_edges.hpp"
 #include "generate/random.hpp"
 #include "generate/stream.hpp"
 #include "graph/data_graph.hpp"
+#include "label_partitions.hpp"
 
 namespace {
 
@@ -315,7 +316,7 @@ void measure(const Input& input, const Options& options) {
   std::vector<VertexId> to(input.vertices);
   std::iota(to.begin(), to.end(), 0U);
   if (!options.unnumbered) to = bench::number_by_labels(input.vertices, input.edges);
-  const double numbering = std::chrono::duration<double>(Clock::now() - start).count();
+  const double numbering = seconds_since(start);
   std::vector<VertexId> from(to.size());
   for (VertexId v = 0; v < to.size(); ++v) from[to[v]] = v;
 

@@ -42,6 +42,7 @@ def arguments():
     parser.add_argument("--timeout", type=float, default=0.3, help="seconds for a query")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--backend", choices=["cpu", "gpu"], default="cpu")
     parser.add_argument("--least", type=float, default=1, help="milliseconds that the slowest setting must take to count for regret")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="tables.md")
     return parser.parse_args()
@@ -74,7 +75,7 @@ def measure(options, graph, queries):
         for setting in SETTINGS:
             told = harness.Run([harness.program(options), "match", "--graph", graph, "--undirected", "--on-error", "skip", "--query", queries,
                                 "--threads", options.threads, "--timeout", f"{round(options.timeout * 1000)}ms", "--filter", setting, "--backend",
-                                "cpu", "--json"], (0, 1)).json()
+                                options.backend, "--json"], (0, 1)).json()
             for query in told["queries"]:
                 name = query["name"]
                 if query.get("partial"):

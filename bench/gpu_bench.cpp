@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/seconds.hpp"
 #include "contest.hpp"
 #include "deltamatch/error.hpp"
 #include "engine/bulk.hpp"
@@ -22,8 +23,6 @@ namespace deltamatch::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Which engine a policy runs on: unified memory moves away under all others.
 enum class Home { host, pinned, managed };

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "base/seconds.hpp"
 #include "deltamatch/error.hpp"
 #include "engine/bulk.hpp"
 #include "gpu_bench_parts.hpp"
@@ -13,8 +14,6 @@ namespace deltamatch::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 bool caches(const std::string& policy) {
   return policy == "automatic" || policy == "degree" || policy == "k-hop" || policy == "random-walk";

@@ -133,7 +133,7 @@ def counted(arguments, told):
 
 def rows_of(options, records):
     """Heading and rows of text."""
-    threads = [f"{n} thread{'s' if n > 1 else ''}" for n in options.threads]
+    threads = [way_of(options, n, records) for n in options.threads]
     kernels = any(record["kernel_seconds"] for record in records)
     rows = [["graph", "what", "k", "counted", *threads, *(["first : last"] if len(threads) > 1 else []), "unfiltered",
              *(["kernels"] if kernels else []), "checked by another way, s"]]
@@ -145,6 +145,16 @@ def rows_of(options, records):
                      told(seconds.get("unfiltered")) if record["what"] == "quasi-cliques" else "",
                      *([told(record["kernel_seconds"].get(str(options.threads[0])))] if kernels else []), told(seconds.get("check"))])
     return rows
+
+
+def way_of(options, threads, records):
+    """What a column of times is of: by what ran, not by what was asked for, as a backend may be chosen from run to run."""
+    on_gpu = [str(threads) in record["kernel_seconds"] for record in records if str(threads) in record["seconds"]]
+    cores = f"{threads} thread{'s' if threads > 1 else ''}"
+    if not any(on_gpu):
+        return cores
+    gpu = "GPU" if len(options.threads) == 1 else f"GPU, {cores}"
+    return gpu if all(on_gpu) else f"{cores} or GPU"
 
 
 def total(record):

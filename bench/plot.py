@@ -12,6 +12,7 @@ import pathlib
 import statistics
 import sys
 
+from harness import Refused
 from tables import Writer, milliseconds, table
 
 POLICIES = ["cpu-1", "cpu", "managed", "none", "degree", "k-hop", "random-walk", "automatic", "resident"]
@@ -437,7 +438,11 @@ def main():
         out.add("Graphs", table(["graph", "vertices", "edges", "max degree", "mean degree", "as expected"], graphs))
     for part in (sources, times, sweep, k_hop, overhead, coverage, distribution, survival, settings, settle, wholes, real_streams, profiles):
         part(results, out)
-    print(out.write("Results"))
+    try:
+        print(out.write("Results"))
+    except Refused as refusal:
+        print(f"plot.py: {refusal}", file=sys.stderr)
+        return 1
     return 0
 
 

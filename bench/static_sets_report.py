@@ -130,10 +130,15 @@ def techniques(records, out):
             "arithmetic mean over the queries that both answer, and how many these are; −n: n queries that only the other answers, "
             "+n: n that it does not.\n\n" +
             table(["way", *(key[0] for key in groups)], rows))
+    # A histogram without a single point is an error to gnuplot.
+    columns = [0, *(i for i in range(1, len(groups) + 1) if any(row[i] != "NaN" for row in data))]
+    data = [[row[i] for i in columns] for row in [["way", *(key[0] for key in groups)], *data]]
+    if len(columns) == 1:
+        return
     out.plot("techniques", f"Time as a multiple of that of {name_of(first)} (geometric mean)",
-             [["way", *(key[0] for key in groups)], *data],
+             data,
              ["set style data histograms", "set style fill solid 0.7", "set logscale y", "set xtics rotate by -20", "set yrange [0.05:*]"],
-             f"for [i=2:{len(groups) + 1}] DATA using i:xtic(1) title columnhead(i), 1 notitle with lines lc rgb 'black'")
+             f"for [i=2:{len(columns)}] DATA using i:xtic(1) title columnhead(i), 1 notitle with lines lc rgb 'black'")
 
 
 def steps_of(record):

@@ -3,6 +3,8 @@
 import shutil
 import subprocess
 
+from harness import Refused
+
 
 def table(head, rows):
     return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] +
@@ -17,7 +19,7 @@ class Writer:
     """Collects sections; plots go into the folder at once, and into the section that was added last."""
 
     def __init__(self, folder):
-        self.folder, self.parts, self.plots = folder, [], 0
+        self.folder, self.parts, self.plots, self.troubles = folder, [], 0, []
         folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, title, text):
@@ -33,11 +35,18 @@ class Writer:
         (self.folder / f"{name}.gp").write_text(script)
         if shutil.which("gnuplot") is None:
             return
-        subprocess.run(["gnuplot", f"{name}.gp"], cwd=self.folder, check=True)
+        image = self.folder / f"{name}.png"
+        drawn = subprocess.run(["gnuplot", f"{name}.gp"], cwd=self.folder, stderr=subprocess.PIPE, check=False, text=True)
+        if drawn.returncode != 0 or not image.exists() or image.stat().st_size == 0:  # gnuplot leaves an empty file where it fails
+            image.unlink(missing_ok=True)
+            self.troubles.append(f"{self.folder}/{name}.gp: gnuplot draws nothing, exit {drawn.returncode}: {drawn.stderr.strip() or 'no message'}")
+            return
         self.parts.append(f"![{title}]({name}.png)\n")
         self.plots += 1
 
     def write(self, title):
-        """What was collected, as tables.md. Gives a line that says so."""
+        """What was collected, as tables.md. Gives a line that says so. Refused, once that is written, where a plot was not drawn."""
         (self.folder / "tables.md").write_text(f"# {title}\n\n" + "\n".join(self.parts), encoding="utf-8")
+        if self.troubles:
+            raise Refused("\n".join(self.troubles))
         return f"{self.folder}/tables.md, {self.plots} plots" + ("" if shutil.which("gnuplot") else " (gnuplot is missing: no PNG)")

@@ -43,6 +43,17 @@ std::string_view first_line(std::string_view head) noexcept {
   return head.substr(start, head.find('\n', start) - start);
 }
 
+/// Whether a line could be an edge of vertices that are named by words.
+bool may_join_names(std::string_view line) noexcept {
+  std::size_t words = 0;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const bool blank = line[at] == ' ' || line[at] == '\t' || line[at] == '\r';
+    if (!blank && static_cast<unsigned char>(line[at]) < 0x20) return false;
+    if (!blank && (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t')) ++words;
+  }
+  return words >= 2 && words <= 5;
+}
+
 /// By the third field of the header `V,E,u|d,name`.
 bool jlg_is_undirected(std::string_view header) noexcept {
   for (int comma = 0; comma < 2; ++comma) header.remove_prefix(std::min(header.find(','), header.size() - 1) + 1);
@@ -108,7 +119,8 @@ class Stream final : public BatchSource {
     auto reject = rejects.begin();
     for (const Refusal& refusal : batch.refusals()) {
       for (; reject != rejects.end() && reject->index < refusal.index; ++reject) report(batch, *reject);
-      report({name_, refusal.position, refusal.reason, refusal.message, refusal.bytes, refusal.length});
+      report({name_, refusal.position, refusal.reason, refusal.message, refusal.bytes, refusal.length},
+             refusal.reason == RejectReason::malformed ? std::string_view(advice_) : "");
     }
     for (; reject != rejects.end(); ++reject) report(batch, *reject);
     if (letters_) letters_->commit();
@@ -133,6 +145,7 @@ class Stream final : public BatchSource {
     auto lines = std::make_unique<LineSource>(std::move(bytes), options_.max_record);
     const std::string_view head = lines->head();
     if (!format_ && !head.empty()) format_ = recognise(head);
+    if (format_ == Format::jsonl && options_.format && head.find('{') == std::string_view::npos) advice_ = no_json(head);
     directed_ = format_ != Format::tve && !(format_ == Format::jlg && jlg_is_undirected(first_line(head)));
     codec_ = make_codec(format_.value_or(Format::snap), codec_options(head));
     lines->set_quoted_separator(codec_->quoted_separator());
@@ -150,8 +163,19 @@ class Stream final : public BatchSource {
       throw Error(name_, fmt::format("is a {}, no stream of records", noun),
                   fmt::format("give it as {}: by its name, and not packed", role));
     }
-    throw Error(name_ + ":1", fmt::format("the format is not recognised; the data starts with {}", in_ticks(head)),
-                fmt::format("set format to {}", all_formats));
+    throw Error(
+        name_ + ":1", fmt::format("the format is not recognised; the data starts with {}", in_ticks(head)),
+        fmt::format("set format to {}{}", all_formats,
+                    may_join_names(first_line(head)) ? "; if the lines are edges between names, give --format snap --ids "
+                                                       "string (in a configuration ids: string)"
+                                                     : ""));
+  }
+
+  /// What to do about data without any object that is to be read as JSON.
+  [[nodiscard]] static std::string no_json(std::string_view head) {
+    const std::optional<Format> format = detect_format(head);
+    if (!format || *format == Format::jsonl) return "if it is no JSON, set format to snap, csv, tsv, tve or jlg, else ";
+    return fmt::format("set format to {}, as which the data can be read, else ", format_name(*format));
   }
 
   /// The options, with the separator of the first line where it is CSV and none is set, and with the columns of vertices where
@@ -203,6 +227,7 @@ class Stream final : public BatchSource {
   std::shared_ptr<DeadLetterSink> letters_;
   std::optional<Format> format_;
   bool directed_ = true;
+  std::string advice_;  // about malformed records
   std::unique_ptr<Codec> codec_;
   std::unique_ptr<RecordSource> source_;
   std::optional<Batcher> batcher_;

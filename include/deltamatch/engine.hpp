@@ -277,8 +277,8 @@ class Engine {
   /// processed, with actual figures too.
   [[nodiscard]] std::string explain(const Query& query, const QueryOptions& options = {});
   [[nodiscard]] std::string explain(QueryId query);
-  /// How `match` counts or lists: with a filter that is asked for, on the candidates that it leaves, of which `filtered` is
-  /// told where it is not null; with Filter::automatic on the graph, as if nothing were filtered.
+  /// How `match` begins to count or list: where it filters first, on the candidates that are left, of which `filtered` is told
+  /// where it is not null. With Filter::automatic it may filter later on, once matching has taken long.
   [[nodiscard]] std::string explain(const Query& query, const StaticOptions& options, FilterReport* filtered = nullptr);
   /// From the next batch on, whether to count what every level of every plan finds, for explain: that walks to all matches
   /// besides, so a batch takes longer.

@@ -118,7 +118,8 @@ bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view
   if (fault == IdFault::none) [[likely]]
     return true;
   message_ = fmt::format("{} {} {}", role_name(role), in_ticks(field), fault_text(fault));
-  if (fault == IdFault::out_of_range) message_ += " (ids: string keeps it as text)";
+  if (fault == IdFault::not_an_integer || fault == IdFault::out_of_range)
+    message_ += " (--ids string, in a configuration ids: string, keeps it as text)";
   return false;
 }
 

@@ -150,7 +150,11 @@ class JsonlCodec final : public Codec {
     unescaped_.clear();
     unescaped_.reserve(record.size());  // it must not move once views point into it
     ++records_;
-    if (const auto error = read(record)) return refuse(RejectReason::malformed, simdjson::error_message(error));
+    if (const auto error = read(record)) {
+      const bool object = record[record.find_first_not_of(" \t\r")] == '{';
+      return refuse(RejectReason::malformed,
+                    object ? simdjson::error_message(error) : R"(it is no JSON object such as {"source":1,"target":2})");
+    }
     if (!message_.empty()) return {{}, RejectReason::malformed, message_, {}};
     return event_ ? change() : row();
   }

@@ -2,26 +2,13 @@
 
 #include <utility>
 
+#include "ingest/sink/csv_text.hpp"
 #include "ingest/sink/file_sink.hpp"
 #include "ingest/sink/json_text.hpp"
 #include "ingest/sink/match_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {
-
-/// A CSV cell, quoted where it has to be.
-void append_cell(std::string& out, std::string_view text) {
-  if (text.find_first_of("\",\r\n") == std::string_view::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
 
 class JsonlSink final : public FileSink {
  public:
@@ -56,7 +43,7 @@ class CsvSink final : public FileSink {
     out += "1,";
     append_match_id(out, match.id);
     out += ',';
-    append_cell(out, match.query);
+    append_csv_cell(out, match.query);
     out += match.added ? ",+," : ",-,";
     append_number(out, match.batch);
     out += ',';
@@ -65,7 +52,7 @@ class CsvSink final : public FileSink {
       cell_.clear();
       append(cell_, match);
       out += ',';
-      append_cell(out, cell_);
+      append_csv_cell(out, cell_);
     }
     out += "\r\n";
     file_.spill_if_large();
@@ -74,7 +61,7 @@ class CsvSink final : public FileSink {
     if (end.shortfall == Shortfall::none) return;
     std::string& out = text();
     out += "1,,";
-    append_cell(out, end.query);
+    append_csv_cell(out, end.query);
     out += ",partial:";
     out += shortfall_name(end.shortfall);
     out += ",0,,,,\r\n";

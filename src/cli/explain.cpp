@@ -39,6 +39,7 @@ int explain(Explain options) {
   if (!options.whole && options.how.given()) {
     throw Error(ErrorKind::usage, "--induced, --filter and --count-from", "are of a whole graph's matching", "add --whole");
   }
+  options.how.check(options.queries.mode);
   if (!options.analyze && !options.stream.updates.empty()) {
     throw Error(ErrorKind::usage, "--updates", "the stream is only run with --analyze", "add --analyze");
   }

@@ -2,6 +2,7 @@
 // and an exit code.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -11,6 +12,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/nearest.hpp"
 #include "cli/output.hpp"
 #include "deltamatch/error.hpp"
 
@@ -22,6 +24,21 @@ using namespace deltamatch::cli;
 int fail(const std::string& message, int code) {
   print_err("deltamatch: " + message + '\n');
   return code;
+}
+
+/// Of words that `app` does not know the option that comes first, or without one the first; CLI11 tells them last to first.
+std::string unexpected(const CLI::App& app, const std::vector<std::string>& words) {
+  const auto option = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9');
+  });
+  if (option == words.end()) return "'" + words.front() + "' is not expected";
+  const std::string name = option->substr(0, option->find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* each : app.get_options()) {
+    for (const std::string& word : each->get_lnames()) known.push_back("--" + word);
+  }
+  const std::string meant = nearest(name, known);
+  return "'" + name + "' is no option" + (meant.empty() ? "" : "; did you mean " + meant + "?");
 }
 
 /// CLI11's own outcomes: help and version are answers, everything else is wrong usage.
@@ -42,7 +59,10 @@ int parse_outcome(const CLI::App& program, const CLI::ParseError& error) {
   // CLI11 misses the subcommand before it looks at the word that stands in its place.
   const std::vector<std::string> unknown = app->remaining();
   const bool wrong_word = app->get_require_subcommand_min() > 0 && !unknown.empty();
-  const std::string what = wrong_word ? "'" + unknown.front() + "' is not known" : error.what();
+  const bool extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  const std::string what = wrong_word                  ? "'" + unknown.front() + "' is not known"
+                           : extra && !unknown.empty() ? unexpected(*app, unknown)
+                                                       : error.what();
   return fail(where + ": " + what + "; see deltamatch" + command + " --help", exit_usage);
 }
 

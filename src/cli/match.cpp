@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/seconds.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/interrupt.hpp"
@@ -47,6 +48,7 @@ struct Match {
 
 void check(const Match& options) {
   options.emit.check();
+  options.whole.check(options.queries.mode);
   check_apart(input_paths(options.graph, {}, options.queries),
               {{"--out", options.emit.out}, {"--dead-letters", options.graph.dead_letters}});
   if (options.graph.graphs.empty() && options.graph.snapshot.empty()) {
@@ -146,7 +148,7 @@ QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& opt
   } catch (const CountOverflow&) {
     found.name = query.query.name;
     found.error = "count beyond 2^128-1";
-    found.result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    found.result.seconds = seconds_since(start);
   }
   progress.clear();
   return found;
@@ -177,7 +179,7 @@ int match(const Match& options) {
   report.interrupted = interrupted();
   report.graph = session.engine().graph();
   report.cache = session.cache();
-  report.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.total = seconds_since(start);
   print(report, options.emit);
   const std::string missing = shortfalls(report, options.sample > 0);
   print_err(missing);

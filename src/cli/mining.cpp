@@ -11,6 +11,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/option_kinds.hpp"
 #include "cli/session.hpp"
+#include "ingest/sink/csv_text.hpp"
 #include "ingest/sink/json_text.hpp"
 #include "mine/cliques.hpp"
 
@@ -39,14 +40,12 @@ void check_mining(const MiningOptions& options) {
   } else if ((options.out.empty() || options.out == "-") && (options.json || options.csv)) {
     refuse(options.json ? "--json" : "--csv", "what is listed wants standard output too",
            "write the subgraphs to a file with --out FILE");
+  } else if (options.out_format.empty() && std::filesystem::path(options.out).extension() == ".dmm") {
+    // Readers go by this name, and would find text.
+    refuse("--out " + options.out,
+           "such a name is that of matches in the binary form, and subgraphs are written as jsonl or csv",
+           "name the file otherwise, or choose a format with --out-format");
   }
-}
-
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string cell = "\"";
-  for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return cell + '"';
 }
 
 /// "0-1 0-2 1-2"
@@ -63,7 +62,8 @@ bool has_patterns(const MiningAnswer& answer) {
 std::string csv(const MiningAnswer& answer) {
   std::string text = answer.column + ",count" + (has_patterns(answer) ? ",name,edges\n" : "\n");
   for (const MiningRow& row : answer.rows) {
-    text += csv_cell(row.name) + ',' + to_string(row.count);
+    ingest::append_csv_cell(text, row.name);
+    text += ',' + to_string(row.count);
     if (row.pattern) text += ',' + std::string(row.pattern->common_name()) + ',' + drawn(*row.pattern);
     text += '\n';
   }
@@ -155,11 +155,12 @@ void Mining::write_csv(const MiningNote& note, std::span<const SimpleGraph::Vert
     for (std::size_t i = 0; i < vertices.size(); ++i) header += fmt::format("{}v{}", i == 0 ? first : ",", i);
     file_->line(header);
   }
-  std::string line = csv_cell(note.value);
+  std::string line;
+  ingest::append_csv_cell(line, note.value);
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     const Id id = graph_->id(vertices[i]);
     line += i == 0 ? first : ",";
-    line += id.is_text() ? csv_cell(id.text()) : std::to_string(id.number());
+    ingest::append_csv_cell(line, id.is_text() ? id.text() : std::to_string(id.number()));
   }
   file_->line(line);
 }

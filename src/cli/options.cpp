@@ -216,6 +216,13 @@ StaticOptions WholeOptions::options(const QueryOptions& query) const {
   return made;
 }
 
+void WholeOptions::check(MatchMode mode) const {
+  if (count_from != CountFrom::vertices || !(induced || mode == MatchMode::edge_distinct)) return;
+  throw Error(ErrorKind::usage, "--count-from vertices",
+              induced ? "induced matches are counted from edges" : "edge-distinct matches are counted from edges",
+              induced ? "leave it or --induced out" : "leave it out, or choose another --mode");
+}
+
 void add_whole_options(const Command& command, WholeOptions& options) {
   command
       .add_flag("--induced", options.induced,

@@ -67,6 +67,8 @@ struct WholeOptions {
     return induced || filter != Filter::automatic || count_from != CountFrom::automatic;
   }
   [[nodiscard]] StaticOptions options(const QueryOptions& query) const;
+  /// Throws Error(usage) where the options contradict each other or `mode`.
+  void check(MatchMode mode) const;
 };
 
 enum class Emit { none, digest, matches };

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "base/seconds.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/interrupt.hpp"
@@ -53,7 +54,7 @@ int replay(const Replay& options) {
     if (batches) batches->close();
     report.graph = session.engine().graph();
     report.cache = session.cache();
-    report.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.total = seconds_since(start);
     print(report, options.emit);
   };
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/seconds.hpp"
 #include "cli/cuts.hpp"
 #include "cli/interrupt.hpp"
 #include "deltamatch/error.hpp"
@@ -19,8 +20,6 @@ constexpr std::size_t load_batch = std::size_t{1} << 14;
 constexpr std::size_t usual_batch = 8192;
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// How far the sources are, the one at `index` being read.
 std::optional<double> fraction(const std::vector<std::unique_ptr<ingest::BatchSource>>& sources, std::size_t index) {

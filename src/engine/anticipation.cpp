@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "base/seconds.hpp"
+
 namespace deltamatch::engine {
 
 Anticipation::~Anticipation() {
@@ -56,7 +58,7 @@ void Anticipation::run() {
       if (const UpdateBatch* next = upcoming(stop)) {
         const auto start = std::chrono::steady_clock::now();
         resolver.anticipate(*next, stop);
-        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        seconds = seconds_since(start);
       }
     } catch (...) {  // the next batch's turn will tell
     }

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/checked.hpp"
+#include "base/seconds.hpp"
 #include "engine/anticipation.hpp"
 #include "engine/batch_listing.hpp"
 #include "engine/bulk.hpp"
@@ -27,8 +28,6 @@ using engine::Standing;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // What each level of the plans found in a batch: by query, plan and level.
 using LevelCounts = std::vector<std::vector<std::vector<double>>>;

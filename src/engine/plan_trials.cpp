@@ -7,6 +7,7 @@
 #include <numeric>
 #include <system_error>
 
+#include "base/seconds.hpp"
 #include "engine/deadline.hpp"
 #include "estimate/level_walks.hpp"
 #include "plan/program.hpp"
@@ -35,8 +36,6 @@ constexpr double clearly = 0.75;
 constexpr std::uint64_t most_matches = 20'000;
 // Plans and detours that walks go along at once.
 constexpr std::size_t most_ways = 256;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 plan::Observations::iterator find(plan::Observations& seen, std::uint32_t vertex, std::uint32_t from) {
   return std::ranges::find_if(seen, [&](const plan::Observation& o) { return o.vertex == vertex && o.from == from; });

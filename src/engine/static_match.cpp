@@ -112,6 +112,12 @@ class Run {
     if (options.limit) task_.beyond_limit = &stop_;
   }
 
+  /// The plans that matching begins with, and what was filtered before.
+  [[nodiscard]] std::string explain(FilterReport* filtered) {
+    if (filtered != nullptr) *filtered = filtering_.take_report();
+    return plan::to_text(bound_, plans_, {});
+  }
+
   StaticResult match() {
     try_every_edge();
     if (begins_again_) {
@@ -410,14 +416,10 @@ plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& qu
 }
 
 std::string explain_whole(const StaticScene& scene, const Query& query, const StaticOptions& options, FilterReport* filtered) {
-  filter::Filtering filtering;
-  plan::BoundQuery bound(query, options.query.mode, options.query.count, scene.graph, options.induced);
-  scene.graph.resolve_all();
-  const match::StopFlag stop = false;
-  if (filter_is_asked_for(options)) filter_now(scene, options, stop, bound, filtering);
-  std::string text = plan::to_text(bound, plan_whole(scene, bound, options), {});
-  if (filtered != nullptr) *filtered = filtering.take_report();
-  return text;
+  StaticScene as_it_is = scene;
+  as_it_is.may_renumber = false;
+  Run run(as_it_is, query, options, nullptr);
+  return run.explain(filtered);
 }
 
 StaticResult match_whole(const StaticScene& scene, const Query& query, const StaticOptions& options, MatchSink* sink) {

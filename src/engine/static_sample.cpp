@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/seconds.hpp"
 #include "engine/deadline.hpp"
 #include "engine/static_match.hpp"
 #include "estimate/sampler.hpp"
@@ -69,7 +70,7 @@ SampleResult sample_whole(const StaticScene& scene, const Query& query, const Sa
   result.walks = sampler.walks() * SampleResult::replicates;
   result.hits = sampler.hits();
   if (sampler.walks() < wanted) result.shortfall = deadline.passed() ? Shortfall::timeout : Shortfall::stopped;
-  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  result.seconds = seconds_since(start);
   return result;
 }
 

@@ -4,13 +4,13 @@
 #include <new>
 #include <set>
 
+#include "base/seconds.hpp"
+
 namespace deltamatch::filter {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Seconds per vertex and entry that the steps look at, all of them and making the lists together.
 constexpr double seconds_per_entry = 100e-9;

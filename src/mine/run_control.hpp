@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/seconds.hpp"
 #include "deltamatch/mine.hpp"
 
 namespace deltamatch::mine {
@@ -25,7 +26,7 @@ class RunControl {
     return stopped();
   }
   void set_share(double share) noexcept { share_.store(share, std::memory_order_relaxed); }
-  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  [[nodiscard]] double seconds() const { return seconds_since(start_); }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import harness
 from harness import IGNORED, TRIANGLE
@@ -127,6 +128,19 @@ class Match(harness.CliTest):
         self.assertNotEqual(self.ok("explain", "--whole", *args, "--filter", "none", "--count-from", "edges").out,
                             self.ok("explain", "--whole", *args, "--filter", "none", "--count-from", "vertices").out)
 
+    def test_a_filter_that_match_begins_with_is_explained(self):
+        """Filtering is expected to take less than planning, and labels are there to tell candidates apart."""
+        self.write("labelled.graph", "".join(f"v {i} {'AB'[i % 2]}\n" for i in range(40)) +
+                   "".join(f"e {i} {j}\n" for i in range(40) for j in range(i) if (i * j + i + j) % 3 == 0))
+        args = ["--graph", "labelled.graph", "--query", "square=(a:A)--(b:B)--(c:A)--(d:B)--(a)"]
+        steps = [step["step"] for step in self.json("match", *args)["queries"][0]["filter"]["steps"]]
+        told = self.ok("explain", "--whole", *args).out
+        self.assertEqual(re.findall(r"(?m)^  (\w+) +[\d,]+ candidates:", told), steps)
+        self.assertGreater(len(steps), 2)
+        refined = self.ok("explain", "--whole", *args, "--filter", "refine").out
+        self.assertEqual(told[told.index("\nsquare:"):], refined[refined.index("\nsquare:"):])
+        self.assertNotIn("filter", self.ok("explain", "--whole", *args, "--filter", "none").out)
+
     def test_counts_from_edges_are_those_from_vertices(self):
         house = "house=(a)--(b)--(c)--(d)--(a)--(e)--(b)"
         self.write("clique.txt", "".join(f"{i} {j}\n" for i in range(12) for j in range(i)))
@@ -142,6 +156,10 @@ class Match(harness.CliTest):
         self.fails(2, "match", *args, *way, "--limit", 3, says="--count-from: matches are listed, not summed; leave it or --limit out")
         self.fails(2, "match", *args, *way, "--emit", "digest", says="--count-from: matches are listed, not summed; leave it or --emit")
         self.fails(2, "match", *args, *way, "--sample", 10, says="--count-from: an estimate sums no counts; leave it or --sample out")
+        for command in (["match"], ["explain", "--whole"]):
+            self.fails(2, *command, *args, *way, "--induced", says="--count-from vertices: induced matches are counted from edges")
+            self.fails(2, *command, *args, *way, "--mode", "edge-distinct", says="--count-from vertices: edge-distinct matches")
+        self.ok("match", *args, "--count-from", "edges", "--induced")
         self.fails(2, "match", *args, "--filter", "none", "--sample", 10, says="--filter: an estimate takes no candidates")
 
     def test_limit_stops_promptly(self):

@@ -145,6 +145,7 @@ class Mine(CliTest):
             (["cliques", *graph, "-k", "4", "--emit", "subgraphs", "--backend", "gpu"], "lists are made on CPU cores"),
             (["quasi-cliques", *graph, "-k", "5", "--density", "0.5", "--backend", "gpu"], "more than k - 2 edges are grown on CPU cores"),
             (["cliques", *graph, "-k", "4", "--backend", "cpu", "--devices", "0"], "options of GPUs are given too"),
+            (["cliques", *graph, "-k", "3", "--emit", "subgraphs", "--out", "x.dmm"], "--out x.dmm: such a name is that of matches in the binary form"),
             (["cliques", *graph, "-k", "0"], "whole number from 1"),
             (["cliques", *graph, "--emit", "subgraphs"], "add -k K"),
             (["quasi-cliques", *graph, "-k", "4"], "--density is required"),
@@ -155,6 +156,8 @@ class Mine(CliTest):
             with self.subTest(args):
                 self.fails(2, *args, says=says)
         self.assertEqual(self.read("graph.txt"), K5)
+        self.assertFalse((self.dir / "x.dmm").exists())
+        self.ok("cliques", *graph, "-k", "3", "--emit", "subgraphs", "--out", "x.dmm", "--out-format", "jsonl")
         self.fails(1, "motifs", "--graph", "absent.txt", "-k", "3", says="absent.txt")
         self.write("loop.txt", "1 1\n1 2\n")
         self.fails(1, "motifs", "--graph", "loop.txt", "-k", "2", says="self_loop")

@@ -232,5 +232,82 @@ class DemoDigest(unittest.TestCase):
                 self.assertIn(says, done.stdout)
 
 
+class BenchTables(unittest.TestCase):
+    """The benchmark scripts, with programs that answer at once."""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.folder = pathlib.Path(directory.name)
+
+    def write_program(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/usr/bin/env python3\nimport json, pathlib, sys\n" + text)
+        path.chmod(0o755)
+
+    def run_python(self, *args):
+        return subprocess.run([sys.executable, "-B", *map(str, args)], cwd=self.folder, capture_output=True, text=True, check=False,
+                              env={**os.environ, "PATH": f"{self.folder}/path:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "bench")})
+
+    def plot(self, gnuplot):
+        self.write_program("path/gnuplot", gnuplot)
+        return self.run_python("-c", "import harness, pathlib, tables\n"
+                                     "def body():\n"
+                                     "    out = tables.Writer(pathlib.Path('out'))\n"
+                                     "    out.add('Title', 'text')\n"
+                                     "    out.plot('name', 'Title', [['x', 'y'], [1, 2]], [], 'DATA')\n"
+                                     "    print(out.write('Page'))\n"
+                                     "harness.main(body)\n")
+
+    def test_a_plot_is_drawn(self):
+        done = self.plot("pathlib.Path('name.png').write_text('drawn')\n")
+        self.assertEqual((done.returncode, done.stdout), (0, "out/tables.md, 1 plots\n"), done.stderr)
+        self.assertIn("![Title](name.png)", (self.folder / "out/tables.md").read_text())
+
+    def test_a_plot_that_is_empty_is_refused_once_the_tables_are_written(self):
+        for ends in ("", "sys.exit('line 7: no points')\n"):
+            with self.subTest(ends=ends):
+                done = self.plot("pathlib.Path('name.png').write_text('')\n" + ends)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn("out/name.gp: gnuplot draws nothing, exit " + ("1: line 7: no points" if ends else "0"), done.stderr)
+                self.assertFalse((self.folder / "out/name.png").exists())
+                self.assertNotIn("name.png", (self.folder / "out/tables.md").read_text())
+
+    def test_techniques_without_a_time_of_a_graph_are_drawn_without_it(self):
+        if shutil.which("gnuplot") is None:
+            self.skipTest("gnuplot is missing")
+        one = {"labels": 1, "vertices": 4, "shape": "dense", "matches": 1}
+        records = [{**one, "graph": "a", "seconds": {"x": 1, "y": 2}}, {**one, "graph": "b", "seconds": {"x": None, "y": 2}}]
+        done = self.run_python("-c", f"import pathlib, static_sets_report, tables\nout = tables.Writer(pathlib.Path('out'))\n"
+                                     f"static_sets_report.techniques({records}, out)\nout.write('Page')\n")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertGreater((self.folder / "out/techniques.png").stat().st_size, 0)
+        self.assertEqual((self.folder / "out/techniques.dat").read_text().splitlines()[0], '"way"\t"a"')
+        self.assertIn("| way | a | b |", (self.folder / "out/tables.md").read_text())
+
+    def test_filtering_is_compared_on_the_backend_that_is_asked_for(self):
+        self.write_program("build/bin/deltamatch", "pathlib.Path('told').open('a').write(sys.argv[sys.argv.index('--backend') + 1] + ' ')\n"
+                                                   "print(json.dumps({'queries': [{'name': 'q_1', 'matches': 3, 'seconds': 0.01}]}))\n")
+        (self.folder / "queries").mkdir()
+        (self.folder / "queries/q_1.graph").write_text("t 2 1\nv 0 A\nv 1 A\ne 0 1\n")
+        for options, expected in ([], "cpu"), (["--backend", "gpu"], "gpu"):
+            done = self.run_python(ROOT / "bench/filter_rule.py", "g.graph=queries", "--build", "build", "--repeat", "1", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(set((self.folder / "told").read_text().split()), {expected})
+            (self.folder / "told").unlink()
+        self.assertEqual(self.run_python(ROOT / "bench/filter_rule.py", "g.graph=queries", "--backend", "tpu").returncode, 2)
+
+    def test_mining_columns_are_named_by_what_ran(self):
+        for kernels, threads, heads in [(0, [1, 2], "1 thread | 2 threads"), (3, [16], "GPU"), (3, [1, 16], "GPU, 1 thread | GPU, 16 threads"),
+                                        (1, [16], "16 threads or GPU")]:
+            with self.subTest(heads=heads):
+                records = [{"graph": "g", "what": "motifs", "k": k, "counts": {"clique": 1}, "seconds": {str(n): 1.0 for n in threads},
+                            "kernel_seconds": {str(n): 0.5 for n in threads} if k - 3 < kernels else {}} for k in (3, 4, 5)]
+                done = self.run_python("-c", "import argparse, mining_sizes\n"
+                                             f"print(' | '.join(mining_sizes.rows_of(argparse.Namespace(threads={threads}), {records})[0]))")
+                self.assertIn(f"| counted | {heads} | ", done.stdout, done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -28,22 +28,23 @@ LARGE = ("dense_12", "sparse_12", "dense_16", "sparse_16", "dense_20", "sparse_2
 
 class Sets(StreamTest):
     def test_yeast(self):
-        self.check("yeast", {**dict.fromkeys(SMALL, 200), "dense_16": 5, "sparse_16": 5}, least=1000)
+        self.check("yeast", {**dict.fromkeys(SMALL, 200), "dense_16": 5, "sparse_16": 5}, share=0.9)
 
     def test_hprd(self):
         large = {f"{kind}_{size}": 40 for size in (16, 24, 32) for kind in ("dense", "sparse")}
-        self.check("hprd", {**dict.fromkeys(SMALL, 200), **large}, least=1400)
+        self.check("hprd", {**dict.fromkeys(SMALL, 200), **large}, share=0.95)
 
     def test_human(self):
         """Its queries have 12 to 20 vertices and up to 10^17 embeddings, so parts of them are counted as well."""
-        self.check("human", dict.fromkeys(LARGE, 20), file="human.snu", parts=(3, 4, 5, 6), least=150)
+        self.check("human", dict.fromkeys(LARGE, 20), file="human.snu", parts=(3, 4, 5, 6), share=0.7)
 
     def test_wordnet(self):
-        self.check("wordnet", {**dict.fromkeys(SMALL, 200), **dict.fromkeys(LARGE[:2], 10)}, least=500)
+        self.check("wordnet", {**dict.fromkeys(SMALL, 200), **dict.fromkeys(LARGE[:2], 10)}, share=0.35)
 
-    def check(self, name, families, *, least, file=None, parts=()):
+    def check(self, name, families, *, share, file=None, parts=()):
         """`families`: how many queries of each, all 200 or a sample; `parts`: of how many vertices connected parts of them are counted;
-        `least`: how many counts must be checked in 40 s."""
+        `share`: of the counts of queries of up to 8 vertices, how many must be compared where the counter has 40 s, the program the time
+        that is usual here, and the machine other work (bench/results/labelled-tve.md)."""
         index = Index(self.graph(file or name))
         patterns = self.queries(name, families)
         for pattern in list(patterns.values()) if parts else []:
@@ -57,17 +58,21 @@ class Sets(StreamTest):
                 told[query["name"], induced] = None if query.get("partial") == "timeout" else query["matches"]
         self.assertEqual(len(told), 2 * len(patterns))
         expected = self.expected()
-        checked = [key for key, count in told.items() if count is not None and key in expected]
-        for key in checked:
-            self.assertEqual(told[key], expected[key], (name, *key))
-        beyond = [key for key in told if key not in checked]
+        compared = [key for key, count in told.items() if count is not None and key in expected]
+        wrong = {key: (told[key], expected[key]) for key in compared if told[key] != expected[key]}
+        print(coverage(name, patterns, told, expected, wrong), flush=True)
+        self.assertEqual(wrong, {}, name)
+        beyond = [key for key in told if key not in compared]
         random.Random(name).shuffle(beyond)
-        listed = [self.check_listing(index, patterns[query], induced) for query, induced in beyond[:LISTINGS]]
+        listed = [self.check_listing(index, patterns[query], induced, expected.get((query, induced), told[query, induced]))
+                  for query, induced in beyond[:LISTINGS]]
         small = [key for key in told if len(patterns[key[0]].labels) <= 8]
-        print(f"{name}: {len(checked)} of {len(told)} counts checked, {sum(key in checked for key in small)} of {len(small)} of up to 8 "
-              f"vertices, {sum(map(expected.get, checked)):,} embeddings; the program reached {sum(count is not None for count in told.values())}"
-              f" in its time, the counter {len(expected)}; of {len(listed)} others {sum(listed):,} matches checked", flush=True)
-        self.assertGreaterEqual(len(checked), least * min(1.0, SECONDS / 40) / 2, name)
+        reached = sum(key in compared for key in small) / len(small)
+        print(f"{name}: {len(compared)} of {len(told)} counts compared, {reached:.1%} of those of up to 8 vertices, "
+              f"{sum(map(expected.get, compared)):,} embeddings; the program reached {sum(count is not None for count in told.values())} in its "
+              f"time, the counter {len(expected)}; of {len(listed)} others {sum(listed):,} matches checked", flush=True)
+        self.assertTrue(not listed or sum(listed) > 0, f"{name}: no listed match was looked at")
+        self.assertGreaterEqual(reached, share * min(1.0, SECONDS / 40), name)
 
     def expected(self):
         """{(query, whether induced): embeddings}, of the queries that the counter reaches in its time."""
@@ -114,7 +119,8 @@ class Sets(StreamTest):
         self.assertIn(outcome.code, (0, 1), outcome.err[-500:])
         return json.loads(outcome.out)["queries"]
 
-    def check_listing(self, index, pattern, induced):
+    def check_listing(self, index, pattern, induced, known):
+        """How many listed matches are matches, and distinct; `known`: how many embeddings there are, where that is known."""
         outcome = self.run_program("match", "--graph", "g.graph", "--query", f"q/{pattern.name}.graph", "--count", "embeddings", "--emit",
                                    "matches", "--out", "matches.jsonl", "--limit", LISTED, "--timeout", "2s", "--threads", "1", "--json",
                                    *(["--induced"] if induced else []))
@@ -131,7 +137,28 @@ class Sets(StreamTest):
             self.assertTrue(all(index.bears(vertex, labels) for vertex, labels in zip(image, pattern.labels)), (pattern.name, match))
             seen.add(tuple(image))
         self.assertEqual(len(seen), len(matches), pattern.name)
+        in_time = json.loads(outcome.out)["queries"][0].get("partial") != "timeout"
+        if known is not None and in_time:
+            self.assertEqual(len(matches), min(known, LISTED), (pattern.name, induced))
         return len(matches)
+
+
+def coverage(name, patterns, told, expected, wrong):
+    """Of each class of queries how many counts both programs reached, and how many of those are equal: rows of a table in Markdown."""
+    classes = {}
+    for query, induced in told:
+        classes.setdefault((len(patterns[query].labels), class_of(query), induced), []).append((query, induced))
+    rows = ["| set | class | vertices | matches | queries | compared | equal |", "|---|---|---|---|---|---|---|"]
+    for (size, kind, induced), keys in sorted(classes.items()):
+        compared = [key for key in keys if told[key] is not None and key in expected]
+        rows.append(f"| {name} | {kind} | {size} | {'induced' if induced else 'all'} | {len(keys)} | {len(compared)} | "
+                    f"{sum(key not in wrong for key in compared)} |")
+    return "\n".join(rows)
+
+
+def class_of(query):
+    """query_dense_8_17: dense; of a part of it: part"""
+    return "part" if "_first_" in query else query.split("_")[1]
 
 
 def part_of(pattern, size):

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/config/parts.hpp"
+#include "cli/nearest.hpp"
 #include "cli/queries.hpp"
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"

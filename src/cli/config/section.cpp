@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cli/nearest.hpp"
 #include "cli/small_file.hpp"
 #include "deltamatch/error.hpp"
 
@@ -267,29 +268,6 @@ std::string Section::shown(const Node& node) {
   constexpr std::size_t most = 60;
   const std::string& text = node.written;
   return text.size() <= most ? fmt::format("'{}'", text) : fmt::format("'{}…'", text.substr(0, most));
-}
-
-std::string nearest(std::string_view word, const std::vector<std::string>& known) {
-  std::string best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : known) {
-    std::vector<std::size_t> row(candidate.size() + 1);  // Levenshtein: row[j] = changes from word[:i] to candidate[:j]
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= word.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j < row.size(); ++j) {
-        const std::size_t above = row[j];
-        row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (word[i - 1] == candidate[j - 1] ? 0 : 1)});
-        diagonal = above;
-      }
-    }
-    if (row.back() < least) {
-      least = row.back();
-      best = candidate;
-    }
-  }
-  return best;
 }
 
 }  // namespace deltamatch::cli

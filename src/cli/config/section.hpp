@@ -123,9 +123,6 @@ class Section {
   std::set<std::string, std::less<>> asked_;
 };
 
-/// The known key that the user may have meant; empty where none is near.
-[[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string>& known);
-
 template <typename Rep, typename Period>
 bool Section::duration(std::string_view key, std::chrono::duration<Rep, Period>& target,
                        std::chrono::duration<Rep, Period> least, std::chrono::duration<Rep, Period> most,

@@ -4,10 +4,13 @@ namespace deltamatch::ingest {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using testing::error_of;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::read_all;
+using ::testing::StartsWith;
 
 std::string detected(std::string_view head, std::size_t columns = 0) {
   const auto format = detect_format(head, columns);
@@ -67,13 +70,29 @@ TEST(Detect, NamesGoBothWays) {
 }
 
 TEST(Detect, StreamsSayWhatTheySawAndWhatToDo) {
-  EXPECT_EQ(error_of([] { read_all("hello world\n"); }),
-            "test:1: the format is not recognised; the data starts with `hello world\\x0a`; set format to snap, csv, tsv, tve, "
-            "jlg or jsonl");
+  EXPECT_EQ(
+      error_of([] { read_all("hello world\n"); }),
+      "test:1: the format is not recognised; the data starts with `hello world\\x0a`; set format to snap, csv, tsv, tve, "
+      "jlg or jsonl; if the lines are edges between names, give --format snap --ids string (in a configuration ids: string)");
+  EXPECT_THAT(error_of([] { read_all("hello\n"); }), EndsWith("tve, jlg or jsonl"));
   StreamOptions options;
   options.format = Format::snap;
   options.codec.ids = IdKind::string;
   EXPECT_THAT(read_all("hello world\n", options), ElementsAre("+ 'hello' -> 'world'"));
+}
+
+TEST(Detect, WhatIsNoJsonIsToldWithTheFormatThatItHas) {
+  StreamOptions options;
+  options.format = Format::jsonl;
+  const auto refusal = [&](std::string_view bytes) { return error_of([&] { read_all(bytes, options); }); };
+  const std::string said = "malformed: it is no JSON object such as {\"source\":1,\"target\":2}; ";
+  EXPECT_THAT(refusal("1 2\n2 3\n"),
+              StartsWith("test:1: " + said + "set format to snap, as which the data can be read, else "));
+  EXPECT_THAT(refusal("\nalice bob\n"),
+              StartsWith("test:2: " + said + "if it is no JSON, set format to snap, csv, tsv, tve or jlg, "));
+  const std::string json = "{\"source\":1,\"target\":2}\n";
+  EXPECT_THAT(refusal(json + "[1]\n"), StartsWith("test:2: " + said + "correct the record"));
+  EXPECT_THAT(refusal(json + "{\"source\":1\n"), Not(HasSubstr("no JSON object")));
 }
 
 TEST(Detect, AnEmptyStreamIsAnEmptyStream) {

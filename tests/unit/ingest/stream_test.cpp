@@ -36,9 +36,10 @@ TEST(Policy, FailHandsOverTheGoodPrefixAndThenNamesTheLine) {
     stream->settle(batch, {});
     ASSERT_TRUE(stream->next(batch));
     EXPECT_EQ(batch.updates.size(), 1u);
-    EXPECT_EQ(
-        error_of([&] { stream->settle(batch, {}); }),
-        "edges.txt:4: bad_id: source `bad` is not an integer; correct the record, or set on-error to skip or dead-letter");
+    EXPECT_EQ(error_of([&] { stream->settle(batch, {}); }),
+              "edges.txt:4: bad_id: source `bad` is not an integer (--ids string, in a configuration ids: string, keeps it as "
+              "text); correct the record, "
+              "or set on-error to skip or dead-letter");
     EXPECT_FALSE(stream->next(batch));
     EXPECT_EQ(stream->refused().of(RejectReason::bad_id), 1u);
   }
@@ -94,14 +95,14 @@ TEST(Policy, DeadLettersKeepReasonPositionAndBytesInOrder) {
   EXPECT_FALSE(stream->next(batch));
   EXPECT_EQ(
       read_file(options.dead_letters),
-      R"({"v":1,"reason":"bad_id","source":"edges.txt","part":0,"position":2,"message":"source `x\\xff\"` is not an integer","record":"x\udcff\"\t1","length":5})"
+      R"json({"v":1,"reason":"bad_id","source":"edges.txt","part":0,"position":2,"message":"source `x\\xff\"` is not an integer (--ids string, in a configuration ids: string, keeps it as text)","record":"x\udcff\"\t1","length":5})json"
       "\n"
       R"({"v":1,"reason":"self_loop","source":"edges.txt","part":0,"position":3,"message":"edge from `3` to `3` joins a vertex to itself","record":"3 3","length":3})"
       "\n"
       R"({"v":1,"reason":"too_long","source":"edges.txt","part":0,"position":4,"message":"the record has 200 bytes, more than the limit","record":")" +
           std::string(100, 'y') + R"(","length":200})" +
           "\n"
-          R"({"v":1,"reason":"bad_id","source":"edges.txt","part":0,"position":6,"message":"source `z` is not an integer","record":"z z","length":3})"
+          R"json({"v":1,"reason":"bad_id","source":"edges.txt","part":0,"position":6,"message":"source `z` is not an integer (--ids string, in a configuration ids: string, keeps it as text)","record":"z z","length":3})json"
           "\n");
   EXPECT_EQ(stream->refused().total(), 4u);
 }

@@ -1,4 +1,4 @@
-#include "edge_index.hpp"
+#include "label_partitions.hpp"
 
 #include <bit>
 #include <map>

@@ -1,5 +1,5 @@
 // Partitions by edge label give every vertex's neighbours, and numbers by labels make intervals of what belongs together.
-#include "bench/edge_index.hpp"
+#include "bench/label_partitions.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ void expect_neighbours(const LabelEdges& edges, VertexId vertices) {
   }
 }
 
-TEST(EdgeIndex, FindsTheNeighboursOfEveryVertex) {
+TEST(LabelPartitions, FindsTheNeighboursOfEveryVertex) {
   std::mt19937 random(1);
   for (int i = 0; i < 300; ++i) {
     const VertexId vertices = 2 + random() % 60;
@@ -57,7 +57,7 @@ TEST(EdgeIndex, FindsTheNeighboursOfEveryVertex) {
   }
 }
 
-TEST(EdgeIndex, NoEdgesAreNoRows) {
+TEST(LabelPartitions, NoEdgesAreNoRows) {
   const Partition<Intervals> intervals(make_rows({}));
   const Partition<Slots> slots(make_rows({}));
   EXPECT_THAT(intervals.find(0), IsEmpty());
@@ -65,7 +65,7 @@ TEST(EdgeIndex, NoEdgesAreNoRows) {
 }
 
 /// Two labels among the even vertices, a third among those divisible by 3: as they are, each vertex is an interval of its own.
-TEST(EdgeIndex, NumbersByLabelsMakeIntervalsLong) {
+TEST(LabelPartitions, NumbersByLabelsMakeIntervalsLong) {
   constexpr VertexId vertices = 60;
   std::vector<LabelEdges> edges(3);
   for (VertexId v = 0; v + 6 < vertices; ++v) {

@@ -1,0 +1,12 @@
+// Text of CSV, appended to a buffer.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace deltamatch::ingest {
+
+/// A cell, quoted where it has to be.
+void append_csv_cell(std::string& out, std::string_view text);
+
+}  // namespace deltamatch::ingest
