@@ -58,7 +58,7 @@ void Anticipation::run() {
         resolver.anticipate(*next, stop);
         seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       }
-    } catch (...) {  // the next batch's turn will tell
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the next batch's turn will tell
     }
     lock.lock();
     seconds_ = seconds;
