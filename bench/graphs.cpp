@@ -182,7 +182,7 @@ Graph make_rmat(const RmatSettings& settings, std::uint64_t seed, Workers& worke
   make_distinct(graph.edges, graph.vertices, workers);
 
   // A vertex with k ones in its number stands at the tail of an edge with probability (c+d)^k (a+b)^(scale-k).
-  const double edges = static_cast<double>(settings.edges);
+  const auto edges = static_cast<double>(settings.edges);
   const double tail = settings.a + settings.b;
   const double head = settings.a + settings.c;
   for (unsigned ones = 0; ones <= settings.scale; ++ones) {
@@ -200,7 +200,7 @@ Graph make_social(const SocialSettings& settings, std::uint64_t seed, Workers& w
   require(settings.vertices >= 16, "too few vertices");
   require(settings.exponent > 2, "the exponent is out of range: give more than 2");
   const double vertices = settings.vertices;
-  const double edges = static_cast<double>(settings.edges);
+  const auto edges = static_cast<double>(settings.edges);
   require(settings.max_degree > 2 * edges / vertices && settings.max_degree < vertices, "the largest degree is out of range");
   Graph graph;
   graph.name = "ldbc-" + std::to_string(settings.vertices);
@@ -228,8 +228,8 @@ Graph make_social(const SocialSettings& settings, std::uint64_t seed, Workers& w
 
   // Classes are octaves of the rank.
   for (std::uint64_t low = 0; low < settings.vertices; low = std::max<std::uint64_t>(1, 2 * low)) {
-    const double from = static_cast<double>(low);
-    const double to = static_cast<double>(std::min<std::uint64_t>(std::max<std::uint64_t>(1, 2 * low), settings.vertices));
+    const auto from = static_cast<double>(low);
+    const auto to = static_cast<double>(std::min<std::uint64_t>(std::max<std::uint64_t>(1, 2 * low), settings.vertices));
     graph.expected.mean.push_back(by_weight * (law.share(to) - law.share(from)) / (to - from) + by_chance);
   }
   graph.expected.largest = hardly_exceeded(settings.max_degree);
@@ -275,8 +275,8 @@ Graph make_grid(const GridSettings& settings, std::uint64_t seed, Workers& worke
   });
 
   // The vertices on the border miss some of their streets.
-  const double w = static_cast<double>(width);
-  const double h = static_cast<double>(height);
+  const auto w = static_cast<double>(width);
+  const auto h = static_cast<double>(height);
   const double streets = settings.street * ((w - 1) * h + w * (h - 1)) + settings.diagonal * (w - 1) * (h - 1);
   graph.expected.mean = {2 * streets / (w * h)};
   graph.expected.largest = 6;

@@ -80,7 +80,10 @@ void bench_bits(benchmark::State& state) {
   const auto n = static_cast<std::size_t>(state.range(0));
   std::mt19937_64 random(n);
   std::vector<std::uint64_t> bits(1 << 14);  // 128 KiB: a million vertices
-  for (std::uint64_t& word : bits) word = random() & random();
+  for (std::uint64_t& word : bits) {
+    const std::uint64_t half = random();
+    word = half & random();
+  }
   const List list = random_list(random, n, static_cast<std::uint32_t>(bits.size() * 64));
   const auto truth = static_cast<std::size_t>(
       std::count_if(list.begin(), list.end(), [&](std::uint32_t x) { return (bits[x / 64] >> (x % 64) & 1) != 0; }));

@@ -85,7 +85,7 @@ std::size_t count_read(const Folder& folder) {
 void append(benchmark::State& state, bool text, bool synced) {
   const std::vector<UpdateBatch> batches = draw(static_cast<std::size_t>(state.range(0)), text);
   const std::size_t updates = batches.size() * batches.front().size();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     state.PauseTiming();
     const Folder folder;
     std::optional<Log> log(std::in_place, folder.path(), fingerprint, 0);
@@ -106,7 +106,7 @@ void read(benchmark::State& state, bool text) {
   const Folder folder;
   Log log(folder.path(), fingerprint, 0);
   append_all(log, batches, false);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     if (count_read(folder) != updates) state.SkipWithError("what was appended does not come back");
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(updates) * state.iterations());

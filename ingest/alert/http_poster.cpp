@@ -81,7 +81,7 @@ class Interrupter {
       }
     }
   }
-  void shut_down() noexcept {
+  void shut_down() const noexcept {
     if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
   }
   void release() noexcept {

@@ -170,6 +170,7 @@ std::vector<AlertList> AlertRouter::take() {
 
 std::vector<Suppressed> AlertRouter::take_suppressed() {
   std::vector<Suppressed> taken;
+  taken.reserve(suppressed_.size());
   for (const auto& [key, count] : suppressed_) taken.push_back({key.first, sinks_[key.second].name, count});
   suppressed_.clear();
   return taken;

@@ -23,7 +23,8 @@ std::vector<std::string> split_path(std::string_view path, std::string_view whol
     if (path[i] == '.') {
       names.emplace_back();
     } else if (path[i] == '\\') {
-      if (++i == path.size() || (path[i] != '.' && path[i] != '\\')) bad_path(whole, R"(has a \ before neither . nor \)");
+      ++i;
+      if (i == path.size() || (path[i] != '.' && path[i] != '\\')) bad_path(whole, R"(has a \ before neither . nor \)");
       names.back() += path[i];
     } else {
       names.back() += path[i];

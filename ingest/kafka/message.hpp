@@ -9,7 +9,7 @@
 
 #include "ingest/state/mark.hpp"
 
-struct rd_kafka_message_s;
+struct rd_kafka_message_s;  // NOLINT(readability-identifier-naming): librdkafka's
 
 namespace deltamatch::ingest::kafka {
 

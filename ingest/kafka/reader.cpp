@@ -87,7 +87,8 @@ std::uint32_t Reader::index_of(const rd_kafka_message_t& message) {
 
 std::optional<Message> Reader::take(Message::Handle message) {
   if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    Message record(std::move(message), index_of(*message));
+    const std::uint32_t partition = index_of(*message);
+    Message record(std::move(message), partition);
     seen_[record.partition].store(record.offset + 1, std::memory_order_relaxed);
     bytes_since_wake_ += record.value.value_or("").size() + record.key.value_or("").size();
     ++records_since_wake_;

@@ -93,7 +93,7 @@ struct Transactions::State {
   void produce(const OutputRecord& record, std::size_t number, Deadline deadline);
   bool part(const Setback& setback, std::span<const OutputRecord> records);
   bool leave_out_gone(const Setback& setback, const Offsets& offsets, Deadline deadline);
-  RdKafka::ErrorCode learn(const std::string& name, Deadline deadline);
+  [[nodiscard]] RdKafka::ErrorCode learn(const std::string& name, Deadline deadline) const;
   void send_offsets(const Offsets& offsets, Deadline deadline);
   void flush(Deadline deadline);
   void end(Deadline deadline);
@@ -258,7 +258,7 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
 }
 
 // librdkafka 2.0 looks once a second after topics that it does not know yet, and so long their records wait.
-RdKafka::ErrorCode Transactions::State::learn(const std::string& name, Deadline deadline) {
+RdKafka::ErrorCode Transactions::State::learn(const std::string& name, Deadline deadline) const {
   std::string reason;
   const std::unique_ptr<RdKafka::Topic> handle(RdKafka::Topic::create(producer.inner()->handle.get(), name, nullptr, reason));
   if (handle == nullptr) throw Setback{RdKafka::ERR__INVALID_ARG, reason, name};

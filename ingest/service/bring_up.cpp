@@ -119,7 +119,7 @@ class Recutter {
                     "restore the state directory from a backup, or start a new application");
       }
       must_be_read_alike(*mark);
-      const bool done = ranges.read(mark->ends, [&](kafka::Message&& message) { take(ranges, message); }, context_.stop);
+      const bool done = ranges.read(mark->ends, [&](const kafka::Message& message) { take(ranges, message); }, context_.stop);
       if (!done) throw Stopped();
       assembler_.cut(batch_, Clock::now());
       batch_.updates.set_watermark(mark->watermark);

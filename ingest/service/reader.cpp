@@ -17,7 +17,7 @@ constexpr auto longest_poll = 50ms;                             // how late a st
 }  // namespace
 
 Reader::Reader(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching,
-               Timestamp window, std::vector<kafka::InputPartition> partitions, const Offsets& from,
+               Timestamp window, const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
                std::optional<Timestamp> watermark)
     : input_(input),
       journal_(journal),
@@ -133,18 +133,19 @@ void Reader::read_until_stopped() {
     } else if (!assembler_.empty()) {
       fetching_ += Clock::now() - now;
     }
-    if (assembler_.full()) {
-      hand_over();
-    } else if (!assembler_.empty() && Clock::now() - assembler_.since() >= batching_.max_delay && has_room()) {
-      hand_over();
-    } else if (timed_ && assembler_.empty() &&
-               now - last_cut_ >= std::max<Clock::duration>(batching_.max_delay, longest_poll) &&
-               assembler_.watermark_moves(now)) {
-      hand_over();  // edges expire although nothing comes
-    }
+    if (is_due(now)) hand_over();
     if (input_.disowned()) next_refresh_ = std::min(next_refresh_, last_refresh_ + 1s);  // it may be said many times a second
     if (now >= next_refresh_) look_for_partitions();
   }
+}
+
+/// Whether the batch is to be cut here.
+bool Reader::is_due(Clock::time_point now) {
+  if (assembler_.full()) return true;
+  if (!assembler_.empty()) return Clock::now() - assembler_.since() >= batching_.max_delay && has_room();
+  // Edges expire although nothing comes.
+  return timed_ && now - last_cut_ >= std::max<Clock::duration>(batching_.max_delay, longest_poll) &&
+         assembler_.watermark_moves(now);
 }
 
 void Reader::heed_ends(Clock::time_point now) {

@@ -31,7 +31,7 @@ class Reader {
   /// `input` reads nothing yet and outlives the reader, as the journal does. Begins at `from`, which names every partition of
   /// `partitions`; those that it names beside them are gone.
   Reader(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching, Timestamp window,
-         std::vector<kafka::InputPartition> partitions, const Offsets& from, std::optional<Timestamp> watermark);
+         const std::vector<kafka::InputPartition>& partitions, const Offsets& from, std::optional<Timestamp> watermark);
   /// Ends the thread; what it has read is dropped.
   ~Reader();
   Reader(const Reader&) = delete;
@@ -55,6 +55,7 @@ class Reader {
 
   void run();
   void read_until_stopped();
+  [[nodiscard]] bool is_due(Clock::time_point now);
   void take(const kafka::Message& message, Clock::time_point asked);
   void hand_over();
   void heed_ends(Clock::time_point now);

@@ -9,7 +9,10 @@ namespace deltamatch::ingest {
 namespace {
 
 /// As bytes: options of codecs may hold any.
-nlohmann::json bytes_of(const std::string& text) { return nlohmann::json(std::vector<std::uint8_t>(text.begin(), text.end())); }
+nlohmann::json bytes_of(const std::string& text) {
+  // NOLINTNEXTLINE(modernize-return-braced-init-list): braces would make a list that holds the list
+  return nlohmann::json(std::vector<std::uint8_t>(text.begin(), text.end()));
+}
 
 template <class T>
 nlohmann::json number_of(const std::optional<T>& value) {

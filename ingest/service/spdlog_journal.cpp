@@ -99,7 +99,7 @@ class SpdlogJournal final : public Journal {
       std::string line;
       (json_ ? append_json : append_text)(line, level, event, fields);
       logger_.log(severity, spdlog::string_view_t(line.data(), line.size()));
-    } catch (...) {  // a service does not end because it could not tell something
+    } catch (...) {  // NOLINT(bugprone-empty-catch): a service does not end because it could not tell something
     }
   }
 

@@ -27,10 +27,12 @@ QueryChange StandingQueries::replace(std::vector<ServiceQuery> wanted, std::span
       ++added;
     }
     next.insert(next.end(), fresh.begin(), fresh.end());
+    names->reserve(next.size());
     for (const Standing& standing : next) names->push_back(standing.query.query.name);
   } catch (...) {
     for (std::size_t i = 0; i < added; ++i) engine_->remove_query(fresh[i].id);
     std::vector<ServiceQuery> old;
+    old.reserve(standing_.size());
     for (const Standing& standing : standing_) old.push_back(standing.query);
     router_->set_queries(old);
     throw;
@@ -56,6 +58,7 @@ QueryChange StandingQueries::replace(std::vector<ServiceQuery> wanted, std::span
 
 std::vector<ActiveQuery> StandingQueries::active() const {
   std::vector<ActiveQuery> active;
+  active.reserve(standing_.size());
   for (const Standing& standing : standing_) active.push_back({standing.query.query.name, standing.fingerprint});
   std::sort(active.begin(), active.end());
   return active;

@@ -20,6 +20,7 @@ class Systemd {
   Systemd(std::string socket, std::optional<std::chrono::microseconds> watchdog);
 
   [[nodiscard]] bool present() const noexcept { return !socket_.empty(); }
+  // NOLINTBEGIN(modernize-use-nodiscard): whoever tells needs no answer
   bool ready() const noexcept;
   bool stopping() const noexcept;
   /// One line for `systemctl status`.
@@ -28,11 +29,12 @@ class Systemd {
   bool alive() const noexcept;
   /// Starting or stopping takes up to so much longer.
   bool extend_timeout(std::chrono::microseconds time) const noexcept;
+  // NOLINTEND(modernize-use-nodiscard)
   /// How often alive() is expected, where it is: half of what systemd waits.
   [[nodiscard]] std::optional<std::chrono::microseconds> alive_every() const noexcept;
 
  private:
-  bool send(std::string_view message) const noexcept;
+  [[nodiscard]] bool send(std::string_view message) const noexcept;
 
   std::string socket_;
   std::optional<std::chrono::microseconds> watchdog_;

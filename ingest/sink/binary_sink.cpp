@@ -16,7 +16,11 @@ constexpr std::string_view magic =
     "\x8f"
     "DMMTC\r\n";
 constexpr char version = 1;
-enum Kind : char { query_record = 1, label_record = 2, match_record = 3, end_record = 4 };
+// What stands first in a record.
+constexpr char query_record = 1;
+constexpr char label_record = 2;
+constexpr char match_record = 3;
+constexpr char end_record = 4;
 enum Flag : unsigned char { vanished = 1, timed = 2 };
 
 void append_text(std::string& out, std::string_view text) {

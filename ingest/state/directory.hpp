@@ -54,7 +54,7 @@ class StateDirectory {
   void set_aside(const SnapshotFile& snapshot, const std::string& why) const;
   /// Keeps the `keep` newest snapshots whose beginning is sound, at least one, and removes the older ones. Gives the batch of
   /// the oldest that stays: the log is needed from the batch behind it. Empty where there is no snapshot.
-  std::optional<std::uint64_t> retain_snapshots(std::size_t keep) const;
+  [[nodiscard]] std::optional<std::uint64_t> retain_snapshots(std::size_t keep) const;
 
  private:
   void lock();

@@ -32,8 +32,8 @@ struct Cancelled {};
 
 }  // namespace
 
-Snapshotter::Snapshotter(const StateDirectory& directory, Log& log, Journal& journal, const SnapshotterOptions& options)
-    : directory_(&directory), log_(&log), journal_(&journal), options_(options), last_(Clock::now()) {
+Snapshotter::Snapshotter(const StateDirectory& directory, Log& log, Journal& journal, SnapshotterOptions options)
+    : directory_(&directory), log_(&log), journal_(&journal), options_(std::move(options)), last_(Clock::now()) {
   if (const auto snapshots = directory.snapshots(); !snapshots.empty()) {
     const std::chrono::nanoseconds age = age_of(snapshots.front().path);
     last_ -= age;

@@ -48,7 +48,7 @@ struct SnapshotStatistics {
 class Snapshotter {
  public:
   /// Starts the thread. All three outlive this object.
-  Snapshotter(const StateDirectory& directory, Log& log, Journal& journal, const SnapshotterOptions& options);
+  Snapshotter(const StateDirectory& directory, Log& log, Journal& journal, SnapshotterOptions options);
   /// Cancels what is under way; nothing half-written stays. Waits for a restore or save that cannot be cancelled.
   ~Snapshotter();
   Snapshotter(const Snapshotter&) = delete;

@@ -146,7 +146,7 @@ struct Workers::Impl {
         const std::size_t seats = std::min<std::size_t>(static_cast<unsigned>(arena.max_concurrency()), work.chunks());
         try {
           for (std::size_t i = 1; i < seats; ++i) group.run([&work] { work.take_part(); });
-        } catch (const std::bad_alloc&) {
+        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): then fewer take part
         }
         work.lead();
         group.wait();

@@ -84,7 +84,7 @@ std::size_t text_size(const Update& update) noexcept {
 }
 
 std::string_view copy(std::string_view text, char*& place) noexcept {
-  if (text.empty()) return std::string_view("", 0);
+  if (text.empty()) return "";  // not null
   std::memcpy(place, text.data(), text.size());
   const std::string_view copied(place, text.size());
   place += text.size();

@@ -75,6 +75,7 @@ void look(const graph::DataGraph& graph, std::span<const match::PassWork> passes
 
 std::vector<std::uint32_t> order_of(const plan::Plan& plan) {
   std::vector<std::uint32_t> order;
+  order.reserve(plan.levels.size());
   for (const plan::Level& level : plan.levels) order.push_back(level.vertex);
   return order;
 }
@@ -93,6 +94,7 @@ std::string work_of(const plan::BoundQuery& query, const plan::Plan& plan) {
 std::vector<graph::Edge> some_of(std::span<const graph::Edge> anchors) {
   std::vector<graph::Edge> some;
   const std::size_t count = std::min(anchors.size(), sample);
+  some.reserve(count);
   for (std::size_t i = 0; i < count; ++i) some.push_back(anchors[i * anchors.size() / count]);
   return some;
 }
@@ -161,8 +163,8 @@ void PlanTrials::run(const graph::DataGraph& graph, std::span<const match::PassW
   (*next)->next_trial = 2 * matched_;
   try {
     try_plans(graph, passes, **next, cpu, most_at_once * matched_);
-  } catch (const std::bad_alloc&) {  // the batch may well be matched without a trial
-  } catch (const std::system_error&) {
+  } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): the batch may well be matched without a trial
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): likewise
   }
   next_ = matched_ + seconds_since(start) / share;
 }
@@ -197,6 +199,7 @@ std::size_t try_plans(const graph::DataGraph& graph, std::span<const match::Pass
     if (work_of(query.bound, fresh) != work_of(query.bound, old) && trial.takes_less(fresh, old)) better.push_back(p);
   }
   std::vector<plan::Plan> copies;
+  copies.reserve(better.size());
   for (const std::size_t p : better) copies.push_back(proposed.plans[p]);
   query.first_tried = (query.first_tried + tried) % plans;
   for (std::size_t i = 0; i < better.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include "deltamatch/error.hpp"
 
@@ -67,7 +68,7 @@ std::string_view section_name(Section section) noexcept {
   return "?";
 }
 
-SectionMap::SectionMap(const std::filesystem::path& path, const FileKind& kind) : kind_(kind), path_(path) {
+SectionMap::SectionMap(std::filesystem::path path, const FileKind& kind) : kind_(kind), path_(std::move(path)) {
   map(kind);
   try {
     if (get_fixed(verify(Section::end, size_ - trailer_size, 8), 8) != size_) {

@@ -29,7 +29,7 @@ class SectionMap {
   };
 
   /// Checks the magic, the version and, by the trailer, the length. O(1).
-  SectionMap(const std::filesystem::path& path, const FileKind& kind);
+  SectionMap(std::filesystem::path path, const FileKind& kind);
   ~SectionMap();
   SectionMap(const SectionMap&) = delete;
   SectionMap& operator=(const SectionMap&) = delete;

@@ -72,6 +72,7 @@ Sampler::Sum Sampler::walk(std::uint64_t walks, std::uint64_t seed, std::uint64_
 
 std::vector<double> Sampler::means() const {
   std::vector<double> means;
+  means.reserve(sums_.size());
   for (const double sum : sums_) {
     means.push_back(sum * static_cast<double>(pieces_.size()) / static_cast<double>(walks_));
   }

@@ -117,6 +117,7 @@ std::size_t SumWalker::bind(const Factor& planned, double scale, std::uint32_t s
   if (outer.node == 0) look_up_tables(factor.inner, scale * static_cast<double>(std::min<std::size_t>(shares, set.size())));
   const std::uint32_t node = loaded_->sums->nodes.at(&factor);
   std::vector<const Factor*> inner;
+  inner.reserve(factor.inner.size());
   for (const Factor& one : factor.inner) inner.push_back(&one);
   double p = 1;
   if (draw_ == Draw::pilot) p = chance(pilot_children, static_cast<double>(set.size()));
@@ -135,6 +136,7 @@ std::size_t SumWalker::bind(const Factor& planned, double scale, std::uint32_t s
 
 // The alternative with the least work, judged by the shortest list that restricts its candidates.
 const Factor& SumWalker::choose(const Factor& planned, double times) {
+  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): plans outlive the walks on them
   if (planned.others.empty()) return planned;
   const auto expected_work = [&](const Factor& factor) {
     look_up(factor.vertices[0].probes, times);

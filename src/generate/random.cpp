@@ -78,7 +78,7 @@ std::uint64_t Random::exponential(std::uint64_t mean) noexcept {
 
 std::uint64_t log2_fixed(std::uint64_t x) noexcept {
   const int shift = std::countl_zero(x);
-  std::uint64_t result = static_cast<std::uint64_t>(63 - shift);
+  auto result = static_cast<std::uint64_t>(63 - shift);
   std::uint64_t mantissa = x << shift;  // in [1, 2), with 63 fractional bits
   for (int bit = 0; bit < 32; ++bit) {  // squaring doubles the logarithm: its next bit is whether 2 was reached
     const Wide square = Wide{mantissa} * mantissa >> 63;

@@ -16,6 +16,7 @@ constexpr std::uint64_t stream_salt = 0x53545245414D;
 constexpr std::uint64_t label_salt = 0x4C4142454C;
 
 std::size_t share_of(std::size_t whole, double share) {
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): a stream made before is to be the same again
   return static_cast<std::size_t>(static_cast<double>(whole) * share + 0.5);
 }
 

@@ -268,7 +268,7 @@ const Table<Weight>& TreeSum<Weight>::root_table(const plan::Factor& tree, const
 template <class Weight>
 void TreeSum<Weight>::multiply_by(Node& into, const Table<Weight>& table) {
   std::uint32_t* ids = partial_->scratch().words(into.size);
-  Weight* weights = partial_->scratch().template array<Weight>(into.size);
+  auto* weights = partial_->scratch().template array<Weight>(into.size);
   std::size_t size = 0;
   if (into.weights == nullptr) {
     size = filter_by_bits(into.ids, into.size, table.bits(), ids);

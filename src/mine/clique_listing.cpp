@@ -102,6 +102,7 @@ ListResult list_cliques(const SimpleGraph& graph, unsigned k, std::optional<std:
   const OrderedGraph ordered(graph, degeneracy_order(graph, k - 1));
   Store kept(k, [&](std::span<const VertexId> clique, std::uint32_t) { store(clique); }, limit, control);
   std::vector<CliqueLister> listers;
+  listers.reserve(workers.size());
   for (unsigned worker = 0; worker < workers.size(); ++worker) listers.emplace_back(ordered, k, control, worker, kept);
   const std::vector<ListTask> tasks = list_tasks(ordered);
   workers.for_each(tasks.size(), 16, [&](unsigned worker, std::size_t begin, std::size_t end) {

@@ -166,6 +166,7 @@ void count_on_cores(const OrderedGraph& graph, std::span<const VertexId> roots, 
                     RunControl& control, std::vector<Count>& counts) {
   const std::vector<CliqueTask> tasks = clique_tasks(graph, roots);
   std::vector<CliqueCounter> counters;
+  counters.reserve(workers.size());
   for (unsigned worker = 0; worker < workers.size(); ++worker) counters.emplace_back(graph, k, control, worker);
   workers.for_each(tasks.size(), 8, [&](unsigned worker, std::size_t begin, std::size_t end) {
     control.set_share(static_cast<double>(begin) / static_cast<double>(tasks.size()));

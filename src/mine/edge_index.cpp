@@ -32,6 +32,7 @@ EdgeIndex::EdgeIndex(const OrderedGraph& graph, bool list, Workers& workers, Run
   triangles_.assign(ends_.size(), 0);
   std::vector<std::vector<EdgeId>> marks(workers.size(), std::vector<EdgeId>(graph.vertices(), 0));
   std::vector<Pace> paces;
+  paces.reserve(workers.size());
   for (unsigned worker = 0; worker < workers.size(); ++worker) paces.emplace_back(control, worker);
   const auto for_each = [&](auto&& visit) {
     workers.for_each(graph.vertices(), grain, [&](unsigned worker, std::size_t begin, std::size_t end) {

@@ -180,6 +180,7 @@ std::vector<Count> walk_with(const OrderedGraph& graph, std::span<const VertexId
                              Workers& workers, RunControl& control, Store* store) {
   const auto tasks = Kind::tasks(graph, roots);
   std::vector<Kind> walks;
+  walks.reserve(workers.size());
   for (unsigned worker = 0; worker < workers.size(); ++worker) walks.emplace_back(graph, k, budget, control, worker, store);
   workers.for_each(tasks.size(), 4, [&](unsigned worker, std::size_t begin, std::size_t end) {
     control.set_share(static_cast<double>(begin) / static_cast<double>(tasks.size()));

@@ -105,7 +105,7 @@ Id SimpleGraph::id(Vertex vertex) const noexcept {
 std::size_t SimpleGraph::bytes() const noexcept {
   std::size_t total =
       data_->begin.size() * sizeof(std::uint64_t) + data_->neighbours.size() * sizeof(Vertex) + data_->ids.size() * sizeof(Id);
-  for (const std::string& text : data_->texts) total += sizeof text + text.capacity();
+  for (const std::string& text : data_->texts) total += sizeof(std::string) + text.capacity();
   return total;
 }
 

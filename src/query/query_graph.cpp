@@ -70,9 +70,9 @@ class QueryGraphParser {
 
   [[nodiscard]] std::uint64_t number(const Field& field, std::string_view what) const {
     std::uint64_t value = 0;
-    const char* end = field.text.data() + field.text.size();
-    const auto [stop, error] = std::from_chars(field.text.data(), end, value);
-    if (error == std::errc{} && stop == end) return value;
+    const std::string_view text = field.text;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && stop == text.data() + text.size()) return value;
     source_.fail(field.offset, fmt::format("the {} '{}' is not a number", what, shown(field.text)),
                  "write an integer from 0 to 18446744073709551615");
   }
