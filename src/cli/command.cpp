@@ -42,7 +42,7 @@ Option Command::add_flag(const std::string& name, bool& target, const std::strin
 }
 
 Option Command::add_flag(const std::string& name, std::function<void()> set, const std::string& help) const {
-  return Option(*app_->add_flag_callback(name, std::move(set), help));
+  return Option(*app_->add_flag_callback(name, set, help));
 }
 
 Option Command::add_text(const std::string& name, std::string& target, const std::string& help, const std::string& type) const {
@@ -54,7 +54,7 @@ Option Command::add_list(const std::string& name, std::vector<std::string>& targ
   return Option(*app_->add_option(name, target, help)->allow_extra_args(false)->expected(1)->take_all()->type_name(type));
 }
 
-Option Command::add_value(const std::string& name, std::function<void(const std::string&)> set, const std::string& help,
+Option Command::add_value(const std::string& name, const std::function<void(const std::string&)>& set, const std::string& help,
                           const std::string& type) const {
   return Option(*app_->add_option_function<std::string>(name, std::move(set), help)->type_name(type));
 }

@@ -51,7 +51,7 @@ class Command {
   Option add_list(const std::string& name, std::vector<std::string>& target, const std::string& help,
                   const std::string& type) const;
   /// `set` takes the value and throws Error(usage) where it is not one.
-  Option add_value(const std::string& name, std::function<void(const std::string&)> set, const std::string& help,
+  Option add_value(const std::string& name, const std::function<void(const std::string&)>& set, const std::string& help,
                    const std::string& type) const;
 
  private:

@@ -71,6 +71,7 @@ class QueryReader {
 
   void read_sink_names(Section& section, std::vector<std::string>& names) {
     std::vector<std::string> known;
+    known.reserve(config_.service.sinks.size());
     for (const ingest::SinkOptions& sink : config_.service.sinks) known.push_back(sink.name);
     const Node* const list = section.find_list("sinks");
     if (!section.has("sinks")) names = known;

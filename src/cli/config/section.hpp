@@ -68,9 +68,9 @@ class Section {
   /// Absent: an empty one.
   Section section(std::string_view key);
   /// The section at item `index` of what find_list gave for `key`.
-  Section item(std::string_view key, const Node& node, std::size_t index) const;
+  [[nodiscard]] Section item(std::string_view key, const Node& node, std::size_t index) const;
   /// The section under a name that is the user's: an entry of this map.
-  Section named(const Entry& entry) const;
+  [[nodiscard]] Section named(const Entry& entry) const;
   /// The entries of this map, whose keys are names that the user gives.
   [[nodiscard]] const std::vector<Entry>& entries() const noexcept;
 
@@ -108,7 +108,9 @@ class Section {
 
  private:
   const Node* expect(std::string_view key, Node::Kind kind);
-  bool is_zero(const Node& node, std::string_view word) const noexcept { return !word.empty() && node.text == word; }
+  [[nodiscard]] static bool is_zero(const Node& node, std::string_view word) noexcept {
+    return !word.empty() && node.text == word;
+  }
   void refuse(const Node& node, std::string_view key, std::string_view what, std::string_view remedy,
               std::string_view word = {}) const;
   bool duration_in(std::string_view key, Timestamp& target, Timestamp unit, Timestamp least, Timestamp most,

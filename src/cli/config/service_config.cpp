@@ -81,8 +81,7 @@ void read_gpu(Section section, BackendOptions& backend) {
   if (section.choice("walk_count", walk_count, walk_count_names) && walk_count != WalkCount::even)
     backend.walk_count = walk_count;
   if (const Node* const devices = section.find_list("devices")) {
-    for (std::size_t i = 0; i < devices->items.size(); ++i) {
-      const Node& item = devices->items[i];
+    for (const Node& item : devices->items) {
       const auto device = read_number(item.text, 0, 1023);
       if (device) {
         backend.devices.push_back(static_cast<int>(*device));
