@@ -25,9 +25,9 @@ constexpr std::uint32_t max_shares = 64;
 // The same of a root, from which paths go on from all of its neighbours.
 constexpr std::uint32_t share_root_degree = 512;
 
-// Listing: the steps of the first walk at an anchor, and how many times more each turn has than the one before.
+// Listing: the steps of the first walk at an anchor, and how many times more a sum and the walk after it have.
 constexpr std::uint64_t first_steps = 64;
-constexpr std::uint64_t more_steps = 4;
+constexpr std::uint64_t more_steps = 8;
 // What a share of a heavy anchor sums up to: of use once all shares of the anchor are there.
 struct ShareSum {
   __extension__ __int128 sum = 0;
@@ -52,6 +52,7 @@ class CpuMatcher final : public Matcher {
     for (std::size_t p = 0; p < passes.size(); ++p) {
       const auto into = results.subspan(p * tasks.size(), tasks.size());
       begins_ = passes[p].begins;
+      again_ = !passes[p].left.empty();
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
       if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);
       if (!passes[p].left.empty()) match_left(graph, passes[p].left, tasks, into, stop);
@@ -226,21 +227,22 @@ class CpuMatcher final : public Matcher {
   bool list(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
             Summation& summation, const StopFlag* stop) {
     // Not sums that order constraints restrict where the list has none.
-    bool sums = !piece.plan.walk && piece.rest == 0 && (ordered(task) || !task.plans->plans[piece.plan.plan].count.ordered);
+    const bool sums =
+        !piece.plan.walk && piece.rest == 0 && (ordered(task) || !task.plans->plans[piece.plan.plan].count.ordered);
     // Of an anchor that a walk has parted with, some is listed.
     const std::uint64_t most = piece.rest == 0 ? task.steps : Allowance::unbounded;
-    std::uint64_t steps = sums ? std::min(first_steps, most) : most;
-    while (true) {
-      Allowance walking(stop, steps);
-      if (walk(piece, task, result, worker, partial, walking)) return true;
-      if (sums) {
-        Allowance summing(stop, steps);
-        const std::optional<bool> leads = leads_somewhere(summation, summing);
-        if (summing.stopped() || leads == false) return true;
-        sums = !leads;
+    std::uint64_t steps = sums && !again_ ? std::min(first_steps, most) : most;
+    for (bool walks = !again_ || !sums;; walks = true) {
+      if (walks) {
+        Allowance walking(stop, steps);
+        if (walk(piece, task, result, worker, partial, walking)) return true;
+        if (steps == most) return false;
+        steps = steps < most / more_steps ? more_steps * steps : most;
       }
-      if (steps == most) return false;
-      steps = sums && steps < most / more_steps ? more_steps * steps : most;
+      Allowance summing(stop, steps);
+      const std::optional<bool> leads = leads_somewhere(summation, summing);
+      if (summing.stopped() || leads == false) return true;
+      if (leads) steps = most;
     }
   }
 
@@ -350,6 +352,7 @@ class CpuMatcher final : public Matcher {
   std::vector<Piece> pieces_;
   PartedPieces parted_;
   Crew crew_;
+  bool again_ = false;            // the pass is of anchors that were left
   std::vector<ShareSum> shares_;  // by piece, where anchors are split
   bool split_ = false;            // some anchor is heavy: its shares must not end up with one thread
 };

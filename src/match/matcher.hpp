@@ -81,7 +81,7 @@ struct PassWork {
   std::span<const graph::Edge> anchors;
   /// Pass::whole, for matchers that take them: the vertices at which the tasks' rooted plans start.
   std::span<const VertexId> roots{};
-  /// Pass::whole, a single task, for matchers that leave anchors: those to try again.
+  /// Pass::whole, a single task, nothing else: for matchers that leave anchors, those to try again, with more steps.
   std::span<const LeftAnchor> left{};
   /// Where not null, told by any thread, by several at once, which of the anchors, roots or left anchors it begins with: those
   /// before are begun as well, most of them done. Not every matcher tells. Does not throw.

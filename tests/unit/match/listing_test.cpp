@@ -171,7 +171,7 @@ TEST(Listing, WhatIsLeftIsListedOnceWhereItIsTriedAgain) {
       World::Listed listed = world.list(threads, 8);
       EXPECT_FALSE(listed.left.empty());
       EXPECT_LT(listed.matches.size(), all.matches.size());
-      for (std::uint64_t steps = 8; !listed.left.empty(); steps *= 4) {
+      for (std::uint64_t steps = 32; !listed.left.empty(); steps *= 4) {
         World::Listed more = world.list(threads, steps, listed.left);
         EXPECT_TRUE(more.left.size() <= listed.left.size());
         listed.matches.merge(more.matches);
