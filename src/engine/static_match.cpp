@@ -50,7 +50,7 @@ constexpr std::size_t patient_share = 16;
 
 // Listing: steps of a walk or a sum before an anchor is left for later, and how many times more it has each time it is tried
 // again.
-constexpr std::uint64_t first_steps = std::uint64_t{1} << 12;
+constexpr std::uint64_t first_steps = std::uint64_t{1} << 15;
 constexpr std::uint64_t more_steps = 8;
 // So many anchors are left at most before they are tried again.
 constexpr std::size_t most_left = std::size_t{1} << 20;
@@ -104,7 +104,7 @@ class Run {
         deadline_(options.timeout, stop_, options.stop),
         bound_(query, options.query.mode, options.query.count, scene.graph, options.induced),
         task_{&bound_, nullptr, options.query.list},
-        progress_(options.progress),
+        progress_(options.progress, options.limit),
         least_portion_(scene.workers.size()),
         portion_(std::max(least_portion_, scene.matcher.appetite())),
         patient_least_(std::max(least_portion_, scene.matcher.appetite() / patient_share)) {
@@ -296,6 +296,7 @@ class Run {
 
   void try_portion(const match::PassWork& work, std::size_t size) {
     const auto start = Clock::now();
+    const std::size_t left_before = left_.size();
     if (!patience_ || !match_unfiltered(work)) {
       if (ended()) return;
       match_portion(work, matches_left(), stop_);
@@ -309,7 +310,7 @@ class Run {
       portion_ = std::min(more, std::max(most_portion, 4 * scene_.matcher.appetite()));
     }
     if (seconds > long_portion) portion_ = std::max(portion_ / 2, least_portion_);
-    if (progress_.asked() && !stop_.load()) progress_.end_portion(matches());
+    if (progress_.asked() && !stop_.load()) progress_.end_portion(matches(), left_effort(left_before));
   }
 
   void match_portion(const match::PassWork& work, std::uint64_t limit, const match::StopFlag& stop) {
@@ -401,6 +402,11 @@ class Run {
     std::vector<double> efforts;
     for (const Start& start : portion) efforts.push_back(effort_of(start));
     return progress_.portion(efforts);
+  }
+  /// Of the anchors that were left since there were so many.
+  [[nodiscard]] double left_effort(std::size_t before) const {
+    return std::transform_reduce(left_.begin() + static_cast<std::ptrdiff_t>(before), left_.end(), 0.0, std::plus<>(),
+                                 [&](const match::LeftAnchor& left) { return effort_of(left); });
   }
   [[nodiscard]] double effort_of(VertexId root) const { return effort_->of(root); }
   [[nodiscard]] double effort_of(const graph::Edge& anchor) const { return effort_->of(anchor); }
