@@ -1,5 +1,5 @@
-// Listings of which some matches are wanted: where nearly all anchors lead into dead ends, in which walks alone would take an hour, and
-// where the sum of a single anchor would.
+// Listings of which some matches are wanted: where nearly all anchors lead into dead ends, in which walks alone would take an
+// hour, and where the sum of a single anchor would.
 #include <gtest/gtest.h>
 
 #include <atomic>

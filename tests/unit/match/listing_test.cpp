@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <random>
 #include <set>
@@ -225,22 +226,25 @@ TEST(Listing, WhatWalksPartWithIsDisjointAndAll) {
   }
 }
 
-// Notes which threads bring matches, and keeps each for a while, so that others get to work.
+// Notes which threads bring matches. Once a walk must have parted with some, keeps the first until another comes.
 class ThreadNoter final : public RecordTaker {
  public:
   void take(const Records& records, Pass /*pass*/) override {
-    {
-      const std::scoped_lock turn(mutex_);
-      threads.insert(std::this_thread::get_id());
-      taken += records.plans.size();
+    std::unique_lock lock(mutex_);
+    threads.insert(std::this_thread::get_id());
+    taken += records.plans.size();
+    came_.notify_all();
+    if (taken > 8 * taker_portion && patient_) {
+      patient_ = came_.wait_for(lock, std::chrono::seconds(10), [&] { return threads.size() > 1; });
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   std::set<std::thread::id> threads;
   std::size_t taken = 0;
 
  private:
   std::mutex mutex_;
+  std::condition_variable came_;
+  bool patient_ = true;
 };
 
 TEST(Listing, ThreadsShareAnAnchor) {
