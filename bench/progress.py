@@ -13,7 +13,7 @@ import time
 
 import harness
 
-TOLD = re.compile(r" matches of .*, (\d+)%, ")
+TOLD = re.compile(r"\bmatches of .*, (\d+)%, ")
 
 
 def body():

@@ -137,8 +137,8 @@ struct StaticResult {
 };
 
 struct StaticProgress {
-  double fraction = 0;  ///< of the work, as lists' lengths tell it beforehand; never less than told before
-  Count matches = 0;    ///< so far
+  double fraction = 0;  ///< of the work, as lists' lengths tell it beforehand, or of the limit; never less than told before
+  std::optional<Count> matches{};  ///< so far; nothing where a count is not added up yet
 };
 
 /// What a count of a whole graph is made of: for each data edge the matches in which it is the image of one query edge, or for

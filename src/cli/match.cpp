@@ -130,7 +130,9 @@ QueryMatches find_matches(Engine& engine, const NamedQuery& query, const Match& 
     how.timeout = options.time();
     if (progress.enabled()) {
       how.progress = [&](const StaticProgress& so_far) {
-        progress.show(what, static_cast<std::uint64_t>(std::min<Count>(so_far.matches, UINT64_MAX)), so_far.fraction);
+        std::optional<std::uint64_t> matches;
+        if (so_far.matches) matches = static_cast<std::uint64_t>(std::min<Count>(*so_far.matches, UINT64_MAX));
+        progress.show(what, matches, so_far.fraction);
       };
     }
     how.stop = interrupted;

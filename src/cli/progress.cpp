@@ -16,14 +16,15 @@ Progress::Progress(ProgressMode mode)
 
 Progress::~Progress() { clear(); }
 
-void Progress::show(std::string_view what, std::uint64_t done, std::optional<double> fraction) {
+void Progress::show(std::string_view what, std::optional<std::uint64_t> done, std::optional<double> fraction) {
   if (!enabled_) return;
   const Clock::time_point now = Clock::now();
   if (now - last_ < std::chrono::milliseconds(200)) return;
   last_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   std::string line =
-      fmt::format("{} {}, {}/s", grouped(done), what, grouped(static_cast<Count>(static_cast<double>(done) / seconds)));
+      done ? fmt::format("{} {}, {}/s", grouped(*done), what, grouped(static_cast<Count>(static_cast<double>(*done) / seconds)))
+           : std::string(what);
   if (fraction && *fraction > 0 && *fraction <= 1) {
     line += fmt::format(", {:.0f}%, {} left", *fraction * 100, human_seconds(seconds * (1 - *fraction) / *fraction));
   }

@@ -21,8 +21,9 @@ class Progress {
 
   /// Whether anything is ever shown.
   [[nodiscard]] bool enabled() const noexcept { return enabled_; }
-  /// `done` counts units of `what` since `start`; `fraction` (0 to 1) says how much of the input that is, where known.
-  void show(std::string_view what, std::uint64_t done, std::optional<double> fraction);
+  /// `done` counts units of `what` since `start`, where known; `fraction` (0 to 1) says how much of the input that is, where
+  /// known.
+  void show(std::string_view what, std::optional<std::uint64_t> done, std::optional<double> fraction);
   /// Ends one phase: the line is taken away and the next phase's rate starts at zero.
   void clear() noexcept;
 

@@ -20,12 +20,12 @@ const std::function<void(std::size_t)>* ProgressTeller::portion(const std::vecto
   return &begins_;
 }
 
-void ProgressTeller::end_portion(Count matches) {
+void ProgressTeller::end_portion(Count matches, double left) {
   const std::scoped_lock turn(turn_);
-  if (!before_.empty()) done_ += before_.back();
+  if (!before_.empty()) done_ += before_.back() - left;
   before_.clear();
   within_ = 0;
-  matches_ = matches;
+  matches_.reset();
   tell(done_, matches);
 }
 
@@ -45,8 +45,11 @@ void ProgressTeller::begin(std::size_t index) {
   tell(done_ + within_, matches_);
 }
 
-void ProgressTeller::tell(double done, Count matches) {
+void ProgressTeller::tell(double done, std::optional<Count> matches) {
   told_ = std::max(told_, all_ > 0 ? std::min(1.0, done / all_) : 1);
+  if (limit_ && matches && *limit_ > 0) {
+    told_ = std::max(told_, std::min(1.0, static_cast<double>(*matches) / static_cast<double>(*limit_)));
+  }
   (*tell_)({told_, matches});
 }
 

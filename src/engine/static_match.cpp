@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "engine/anchor_edges.hpp"
 #include "engine/deadline.hpp"
@@ -22,7 +23,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Anchors of a portion: few at first and as many later on as take about the time in between.
-constexpr std::size_t least_portion = 1;
 constexpr std::size_t most_portion = std::size_t{1} << 16;
 constexpr double short_portion = 0.05;  // seconds
 constexpr double long_portion = 0.2;
@@ -45,8 +45,17 @@ constexpr double least_gain_again = 0.5;
 // Bytes of records that are held back while it is open whether their portion will be finished without filtering: few enough
 // to be handed over in no time.
 constexpr std::uint64_t most_held = std::uint64_t{2} << 20;
-// Until then a portion has at least this share of the anchors that keep the matcher busy.
+// Until then a portion of launches has at least this share of the anchors that keep the matcher busy.
 constexpr std::size_t patient_share = 16;
+
+// Listing: steps of a walk or a sum before an anchor is left for later, and how many times more it has each time it is tried
+// again.
+constexpr std::uint64_t first_steps = std::uint64_t{1} << 15;
+constexpr std::uint64_t more_steps = 8;
+// So many anchors are left at most before they are tried again.
+constexpr std::size_t most_left = std::size_t{1} << 20;
+// Planned without sums, walks that have left so many anchors are taken to lose themselves in dead ends.
+constexpr std::size_t left_before_sums = 64;
 
 // What it costs to give vertices other numbers, for an entry of a list: as much as reading so many.
 constexpr double renumbering_cost = 10;
@@ -56,6 +65,11 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 bool reads_candidates(const StaticScene& scene, const plan::BoundQuery& query) {
   return scene.graph.resolve(query.edges[0].reading[0]).lent;
+}
+
+/// Sums of large queries take long to plan, and are seldom needed where few matches are wanted, or among candidates.
+bool begins_without_sums(const StaticScene& scene, const plan::BoundQuery& query, const StaticOptions& options) {
+  return options.query.list && (options.limit || reads_candidates(scene, query));
 }
 
 /// Counts with symmetry to break gain from another order of the vertices.
@@ -90,9 +104,10 @@ class Run {
         deadline_(options.timeout, stop_, options.stop),
         bound_(query, options.query.mode, options.query.count, scene.graph, options.induced),
         task_{&bound_, nullptr, options.query.list},
-        progress_(options.progress),
-        portion_(std::max(least_portion, scene.matcher.appetite())),
-        patient_least_(std::max(least_portion, scene.matcher.appetite() / patient_share)) {
+        progress_(options.progress, options.limit),
+        least_portion_(scene.workers.size()),
+        portion_(std::max(least_portion_, scene.matcher.appetite())),
+        patient_least_(std::max(least_portion_, scene.matcher.appetite() / patient_share)) {
     scene.graph.resolve_all();
     const bool automatic = options.filter == Filter::automatic;
     const bool first = automatic ? filtering_is_quick() : filter_is_asked_for(options);
@@ -110,6 +125,7 @@ class Run {
     listing_.emplace(scene_.graph, scene_.watermark, task_, options.limit, stop_, sink, [this] { tell_found(); });
     task_.taker = &*listing_;
     if (options.limit) task_.beyond_limit = &stop_;
+    task_.steps = first_steps;
   }
 
   /// The plans that matching begins with, and what was filtered before.
@@ -198,6 +214,7 @@ class Run {
 
   void follow(plan::QueryPlans plans) {
     plans_ = std::move(plans);
+    without_sums_ = begins_without_sums(scene_, bound_, options_);
     task_.plans = &plans_;
     found_[0].plans.resize(plans_.plans.size());
   }
@@ -212,8 +229,28 @@ class Run {
     measure_effort([&](const Effort& effort) { return anchors.sum([&](const graph::Edge& edge) { return effort.of(edge); }); });
     while (!ended()) {
       const std::span<const graph::Edge> portion = anchors.next(next_portion());
-      if (portion.empty()) return;
-      try_anchors(portion);
+      if (portion.empty()) break;
+      try_portion({match::Pass::whole, portion, {}, {}, begins(portion)}, portion.size());
+      const std::size_t enough = without_sums_ ? left_before_sums : most_left;
+      while (left_.size() >= enough && !ended()) try_left();
+    }
+    while (!left_.empty() && !ended()) try_left();
+  }
+
+  /// Tries the anchors that were left once more.
+  void try_left() {
+    if (without_sums_) {
+      follow(plan_whole(scene_, bound_, options_, plans_.plans[0].anchor.edge, true));
+      without_sums_ = false;
+    } else {
+      task_.steps =
+          task_.steps < match::Allowance::unbounded / more_steps ? more_steps * task_.steps : match::Allowance::unbounded;
+    }
+    const std::vector<match::LeftAnchor> left = std::exchange(left_, {});
+    for (std::size_t first = 0; first < left.size() && !ended();) {
+      const auto portion = std::span(left).subspan(first, std::min(portion_, left.size() - first));
+      try_portion({match::Pass::whole, {}, {}, portion, begins(portion)}, 0);
+      first += portion.size();
     }
   }
 
@@ -227,7 +264,7 @@ class Run {
     for (std::size_t first = 0; first < roots.size() && !ended();) {
       const std::size_t size = std::min(next_portion(), roots.size() - first);
       const auto portion = std::span(roots).subspan(first, size);
-      try_portion({match::Pass::whole, {}, portion, begins(portion)}, size);
+      try_portion({match::Pass::whole, {}, portion, {}, begins(portion)}, size);
       first += size;
     }
   }
@@ -263,12 +300,9 @@ class Run {
     return roots;
   }
 
-  void try_anchors(std::span<const graph::Edge> anchors) {
-    try_portion({match::Pass::whole, anchors, {}, begins(anchors)}, anchors.size());
-  }
-
   void try_portion(const match::PassWork& work, std::size_t size) {
     const auto start = Clock::now();
+    const std::size_t left_before = left_.size();
     if (!patience_ || !match_unfiltered(work)) {
       if (ended()) return;
       match_portion(work, matches_left(), stop_);
@@ -281,8 +315,8 @@ class Run {
       const std::size_t more = seconds < aim / 8 ? 8 * portion_ : 2 * portion_;
       portion_ = std::min(more, std::max(most_portion, 4 * scene_.matcher.appetite()));
     }
-    if (seconds > long_portion) portion_ = std::max(portion_ / 2, least_portion);
-    if (progress_.asked() && !stop_.load()) progress_.end_portion(matches());
+    if (seconds > long_portion) portion_ = std::max(portion_ / 2, least_portion_);
+    if (progress_.asked() && !stop_.load()) progress_.end_portion(matches(), left_effort(left_before));
   }
 
   void match_portion(const match::PassWork& work, std::uint64_t limit, const match::StopFlag& stop) {
@@ -294,6 +328,8 @@ class Run {
   [[nodiscard]] std::uint64_t matches_left() const { return options_.limit ? *options_.limit - listing_->written() : 0; }
 
   void deliver() {
+    left_.insert(left_.end(), found_[0].left.begin(), found_[0].left.end());
+    found_[0].left.clear();
     if (!listing_) return;
     listing_->take(found_[0].records, match::Pass::whole);
     found_[0].records.clear();
@@ -322,6 +358,7 @@ class Run {
     patience_.reset();
     found_[0].plans = before;
     found_[0].records.clear();
+    found_[0].left.clear();
     if (!stop_.load()) filter_late();
     return false;
   }
@@ -369,9 +406,17 @@ class Run {
   [[nodiscard]] const std::function<void(std::size_t)>* begins(std::span<const Start> portion) {
     if (!progress_.asked()) return nullptr;
     std::vector<double> efforts;
-    for (const Start& start : portion) efforts.push_back(effort_->of(start));
+    for (const Start& start : portion) efforts.push_back(effort_of(start));
     return progress_.portion(efforts);
   }
+  /// Of the anchors that were left since there were so many.
+  [[nodiscard]] double left_effort(std::size_t before) const {
+    return std::transform_reduce(left_.begin() + static_cast<std::ptrdiff_t>(before), left_.end(), 0.0, std::plus<>(),
+                                 [&](const match::LeftAnchor& left) { return effort_of(left); });
+  }
+  [[nodiscard]] double effort_of(VertexId root) const { return effort_->of(root); }
+  [[nodiscard]] double effort_of(const graph::Edge& anchor) const { return effort_->of(anchor); }
+  [[nodiscard]] double effort_of(const match::LeftAnchor& left) const { return effort_->of(left.anchor); }
 
   void tell_found() {
     if (progress_.asked() && !stop_.load()) progress_.found(matches());
@@ -396,6 +441,9 @@ class Run {
   std::optional<Effort> effort_;  // where progress is told
   ProgressTeller progress_;
   std::optional<WholeListing> listing_;
+  bool without_sums_ = false;            // plans have none, though they could
+  std::vector<match::LeftAnchor> left_;  // nothing was found at them yet
+  std::size_t least_portion_;
   std::size_t portion_;
   std::size_t patient_least_;
   std::uint64_t tried_ = 0;
@@ -406,11 +454,9 @@ class Run {
 }  // namespace
 
 plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& query, const StaticOptions& options,
-                            std::optional<std::uint32_t> anchor) {
-  // A listing sums first whether an anchor leads anywhere. That takes too long where few matches are wanted, and is seldom
-  // needed among candidates.
-  const bool walks = options.query.list && (options.limit || reads_candidates(scene, query));
-  plan::QueryPlans plans = plan::make_static_plans(query, {anchor, !walks, options.query.list, options.count_from});
+                            std::optional<std::uint32_t> anchor, bool sums) {
+  sums = sums || !begins_without_sums(scene, query, options);
+  plan::QueryPlans plans = plan::make_static_plans(query, {anchor, sums, options.query.list, options.count_from});
   if (plans.rooted && !scene.matcher.takes_root(*plans.rooted, scene.graph.resolved())) plans.rooted.reset();
   return plans;
 }

@@ -1,9 +1,13 @@
 // The CPU matcher: anchors are shared out to threads, a heavy one in several shares.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "match/concern.hpp"
 #include "match/matcher.hpp"
+#include "match/pieces.hpp"
+#include "match/recorder.hpp"
 #include "match/summation.hpp"
 
 namespace deltamatch::match {
@@ -21,39 +25,9 @@ constexpr std::uint32_t max_shares = 64;
 // The same of a root, from which paths go on from all of its neighbours.
 constexpr std::uint32_t share_root_degree = 512;
 
-struct Piece {
-  std::uint32_t anchor;
-  PlanRef plan;
-  Share share;
-};
-
-class Recorder final : public FoundSink {
- public:
-  void open(Records& records, std::uint32_t plan, const QueryTask& task, Pass pass) noexcept {
-    records_ = &records;
-    plan_ = plan;
-    task_ = &task;
-    pass_ = pass;
-  }
-  void found(const Found& match) override {
-    records_->plans.push_back(plan_);
-    records_->words.insert(records_->words.end(), match.vertices.begin(), match.vertices.end());
-    records_->words.insert(records_->words.end(), match.tags.begin(), match.tags.end());
-    if (task_->beyond_limit != nullptr && records_->plans.size() > task_->limit) {
-      task_->beyond_limit->store(true, std::memory_order_relaxed);
-    } else if (task_->taker != nullptr && records_->plans.size() >= taker_portion) {
-      task_->taker->take(*records_, pass_);
-      records_->clear();
-    }
-  }
-
- private:
-  Records* records_ = nullptr;
-  std::uint32_t plan_ = 0;
-  const QueryTask* task_ = nullptr;
-  Pass pass_ = Pass::whole;
-};
-
+// Listing: the steps of the first walk at an anchor, and how many times more a sum and the walk after it have.
+constexpr std::uint64_t first_steps = 64;
+constexpr std::uint64_t more_steps = 8;
 // What a share of a heavy anchor sums up to: of use once all shares of the anchor are there.
 struct ShareSum {
   __extension__ __int128 sum = 0;
@@ -66,19 +40,22 @@ struct Worker {
   TablePool<Count> wide;
   std::vector<QueryResult> results;
   Recorder recorder;
+  std::vector<Parted> parted;
 };
 
 class CpuMatcher final : public Matcher {
  public:
-  explicit CpuMatcher(Workers& workers) : workers_(&workers), state_(workers.size()) {}
+  explicit CpuMatcher(Workers& workers) : workers_(&workers), state_(workers.size()), crew_(workers.size()) {}
 
   void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
              std::span<QueryResult> results, const StopFlag* stop, MatchSteps& /*steps*/) override {
     for (std::size_t p = 0; p < passes.size(); ++p) {
       const auto into = results.subspan(p * tasks.size(), tasks.size());
       begins_ = passes[p].begins;
+      again_ = !passes[p].left.empty();
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
       if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);
+      if (!passes[p].left.empty()) match_left(graph, passes[p].left, tasks, into, stop);
     }
   }
   [[nodiscard]] bool takes_root(const plan::RootedPlan& plan,
@@ -101,6 +78,30 @@ class CpuMatcher final : public Matcher {
                   std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop) {
     const std::vector<graph::Resolved> resolved = graph.resolved();
     plan_pieces(graph, anchors, tasks, resolved);
+    run_anchors(graph, pass, anchors, resolved, tasks, results, stop);
+  }
+
+  void match_left(const graph::DataGraph& graph, std::span<const LeftAnchor> left, std::span<const QueryTask> tasks,
+                  std::span<QueryResult> results, const StopFlag* stop) {
+    const std::vector<graph::Resolved> resolved = graph.resolved();
+    std::vector<graph::Edge> anchors;
+    anchors.reserve(left.size());
+    pieces_.clear();
+    shares_.clear();
+    split_ = false;
+    Concern concern(graph, tasks, resolved);
+    for (const LeftAnchor& each : left) {
+      for (const PlanRef& plan : concern.of(each.anchor)) {
+        if (plan.plan == each.plan) pieces_.push_back({static_cast<std::uint32_t>(anchors.size()), plan, {}});
+      }
+      anchors.push_back(each.anchor);
+    }
+    run_anchors(graph, Pass::whole, anchors, resolved, tasks, results, stop);
+  }
+
+  void run_anchors(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
+                   std::span<const graph::Resolved> resolved, std::span<const QueryTask> tasks, std::span<QueryResult> results,
+                   const StopFlag* stop) {
     run_pieces(graph, pass, resolved, tasks, results, stop,
                [&](std::size_t i, bool first, Worker& worker, Partial& partial, Summation& summation) {
                  if (first || pieces_[i].anchor != pieces_[i - 1].anchor) {
@@ -121,8 +122,9 @@ class CpuMatcher final : public Matcher {
                  PlanResult& result = worker.results[piece.plan.task].plans[0];
                  if (piece.share.index == 0) ++result.anchors;
                  partial.begin(roots[piece.anchor]);
-                 const Summation::Signed sum = summation.run(*tasks[piece.plan.task].plans->rooted, piece.share, stop);
-                 if (stop == nullptr || !stop->load(std::memory_order_relaxed)) keep(i, sum, result);
+                 Allowance allowance(stop);
+                 const Summation::Signed sum = summation.run(*tasks[piece.plan.task].plans->rooted, piece.share, &allowance);
+                 if (!allowance.over()) keep(i, sum, result);
                });
   }
 
@@ -137,23 +139,44 @@ class CpuMatcher final : public Matcher {
       for (std::size_t t = 0; t < tasks.size(); ++t) {
         worker.results[t].plans.assign(tasks[t].plans->plans.size(), {});
         worker.results[t].records.clear();
+        worker.results[t].left.clear();
       }
     }
-    const std::size_t grain = split_ ? 1 : std::clamp<std::size_t>(pieces_.size() / (turns * workers_->size()), 1, most_grain);
-    workers_->for_each(pieces_.size(), grain, [&](unsigned index, std::size_t begin, std::size_t end) {
-      Worker& worker = state_[index];
-      Partial partial(Lists(graph.base(), resolved, graph.directed(), pass), worker.scratch);
-      Summation summation(partial, worker.narrow, worker.wide);
-      for (std::size_t i = begin; i < end; ++i) {
-        if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
-        if (begins_ != nullptr) (*begins_)(pieces_[i].anchor);
-        run_piece(i, i == begin, worker, partial, summation);
-      }
-    });
-    add_shares(results);
+    parted_.clear();
+    do {
+      const std::size_t grain =
+          split_ ? 1 : std::clamp<std::size_t>(pieces_.size() / (turns * workers_->size()), 1, most_grain);
+      crew_.begin((pieces_.size() + grain - 1) / grain);
+      workers_->for_each(pieces_.size(), grain, [&](unsigned index, std::size_t begin, std::size_t end) {
+        Worker& worker = state_[index];
+        Partial partial(Lists(graph.base(), resolved, graph.directed(), pass), worker.scratch);
+        Summation summation(partial, worker.narrow, worker.wide);
+        crew_.take();
+        for (std::size_t i = begin; i < end; ++i) {
+          if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
+          if (begins_ != nullptr) (*begins_)(pieces_[i].anchor);
+          run_piece(i, i == begin, worker, partial, summation);
+        }
+        crew_.finish();
+      });
+      add_shares(results);
+      take_parted();
+    } while (!pieces_.empty() && (stop == nullptr || !stop->load(std::memory_order_relaxed)));
     for (const Worker& worker : state_) {
       for (std::size_t t = 0; t < tasks.size(); ++t) merge(worker.results[t], results[t]);
     }
+  }
+
+  /// What walks have parted with makes the pieces of another round.
+  void take_parted() {
+    pieces_.clear();
+    shares_.clear();
+    split_ = true;
+    for (Worker& worker : state_) {
+      for (Parted& parted : worker.parted) parted_.add(parted, workers_->size(), pieces_);
+      worker.parted.clear();
+    }
+    parted_.next();
   }
 
   template <class Fetch>
@@ -182,25 +205,68 @@ class CpuMatcher final : public Matcher {
     const QueryTask& task = tasks[piece.plan.task];
     QueryResult& into = worker.results[piece.plan.task];
     PlanResult& result = into.plans[piece.plan.plan];
-    if (piece.share.index == 0) ++result.anchors;
+    if (piece.share.index == 0 && piece.rest == 0) ++result.anchors;
     partial.begin(task.plans->plans[piece.plan.plan], anchor);
-    // Sums, worked from both sides of the anchor, cost less than walking into dead ends: where they tell that an anchor leads
-    // to no match, nothing is listed. (Not so signed shares of an inclusion and exclusion one by one, nor sums that order
-    // constraints restrict where the list has none.)
-    const bool tells = piece.share.of == 1 && (ordered(task) || !task.plans->plans[piece.plan.plan].count.ordered);
-    if (!piece.plan.walk && (!task.list || tells)) {
-      const Summation::Signed sum = summation.run(piece.share, stop);
-      if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
-      if (task.list) {
-        if (sum == 0) return;
-      } else {
-        keep(at, sum, result);
-        return;
-      }
+    Allowance allowance(stop);
+    if (!task.list && !piece.plan.walk) {
+      const Summation::Signed sum = summation.run(piece.share, &allowance);
+      if (!allowance.over()) keep(at, sum, result);
+      return;
     }
-    Enumerator enumerator(partial, *task.query, ordered(task), stop);
+    if (!task.list) {
+      walk(piece, task, result, worker, partial, allowance);
+      return;
+    }
     worker.recorder.open(into.records, piece.plan.plan, task, pass);
-    result.found = checked_add(result.found, enumerator.run(piece.share, task.list ? &worker.recorder : nullptr));
+    if (!list(piece, task, result, worker, partial, summation, stop)) into.left.push_back({anchor, piece.plan.plan});
+  }
+
+  /// Lists the matches of an anchor. A walk may lose itself in dead ends where sums, worked from both sides of the anchor, soon
+  /// tell that there is no match; sums may take long where a walk soon finds one. So they take turns, each with more steps than
+  /// the one before, until either tells. False where none does within the steps of the task: then nothing was listed.
+  bool list(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
+            Summation& summation, const StopFlag* stop) {
+    // Not sums that order constraints restrict where the list has none.
+    const bool sums =
+        !piece.plan.walk && piece.rest == 0 && (ordered(task) || !task.plans->plans[piece.plan.plan].count.ordered);
+    // Of an anchor that a walk has parted with, some is listed.
+    const std::uint64_t most = piece.rest == 0 ? task.steps : Allowance::unbounded;
+    std::uint64_t steps = sums && !again_ ? std::min(first_steps, most) : most;
+    for (bool walks = !again_ || !sums;; walks = true) {
+      if (walks) {
+        Allowance walking(stop, steps);
+        if (walk(piece, task, result, worker, partial, walking)) return true;
+        if (steps == most) return false;
+        steps = steps < most / more_steps ? more_steps * steps : most;
+      }
+      Allowance summing(stop, steps);
+      const std::optional<bool> leads = leads_somewhere(summation, summing);
+      if (summing.stopped() || leads == false) return true;
+      if (leads) steps = most;
+    }
+  }
+
+  /// False where the allowance does not do: nothing was found.
+  bool walk(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
+            Allowance& allowance) {
+    Enumerator enumerator(partial, *task.query, ordered(task), &allowance);
+    enumerator.share_with(crew_);
+    const std::uint64_t found = enumerator.run(piece.share, task.list ? &worker.recorder : nullptr, parted_.first(piece));
+    if (allowance.over() && !allowance.stopped()) return false;
+    result.found = checked_add(result.found, found);
+    if (!enumerator.rests().empty()) worker.parted.push_back({piece, std::move(enumerator.rests())});
+    return true;
+  }
+
+  /// Nothing where the allowance does not do.
+  static std::optional<bool> leads_somewhere(Summation& summation, Allowance& allowance) {
+    try {
+      const Summation::Signed sum = summation.run({}, &allowance);
+      if (allowance.over()) return std::nullopt;
+      return sum != 0;
+    } catch (const CountOverflow&) {
+      return true;  // most likely
+    }
   }
 
   /// What a piece sums up to.
@@ -244,7 +310,9 @@ class CpuMatcher final : public Matcher {
         split_ = split_ || shares > 1;
       }
       for (const PlanRef& plan : plans) {
-        for (std::uint32_t s = 0; s < shares; ++s) pieces_.push_back({i, plan, {s, shares}});
+        // Sums tell of whole anchors only whether there is a match, and walks part with what takes long.
+        const std::uint32_t of = tasks[plan.task].list ? 1 : shares;
+        for (std::uint32_t s = 0; s < of; ++s) pieces_.push_back({i, plan, {s, of}});
       }
     }
     shares_.assign(split_ ? pieces_.size() : 0, {});
@@ -275,12 +343,16 @@ class CpuMatcher final : public Matcher {
     }
     into.records.words.insert(into.records.words.end(), from.records.words.begin(), from.records.words.end());
     into.records.plans.insert(into.records.plans.end(), from.records.plans.begin(), from.records.plans.end());
+    into.left.insert(into.left.end(), from.left.begin(), from.left.end());
   }
 
   Workers* workers_;
   std::vector<Worker> state_;
   const std::function<void(std::size_t)>* begins_ = nullptr;  // of the pass
   std::vector<Piece> pieces_;
+  PartedPieces parted_;
+  Crew crew_;
+  bool again_ = false;            // the pass is of anchors that were left
   std::vector<ShareSum> shares_;  // by piece, where anchors are split
   bool split_ = false;            // some anchor is heavy: its shares must not end up with one thread
 };

@@ -6,14 +6,27 @@
 
 namespace deltamatch::match {
 
-std::uint64_t Enumerator::run(Share share, FoundSink* sink) {
+namespace {
+
+// What a run has done before it parts with what it has not got to, in lists and last vertices: so that threads match more than
+// they share out.
+constexpr std::uint64_t least_done = 1 << 13;
+
+}  // namespace
+
+std::uint64_t Enumerator::run(Share share, FoundSink* sink, std::span<const VertexId> first) {
   const ScratchScope scope(partial_->scratch());
   sink_ = sink;
+  first_ = first;
+  share_ = share;
+  done_ = 0;
+  parting_ = false;
+  rests_.clear();
   if (!begin()) return 0;
   if (partial_->plan().levels.empty()) {
     if (share.index == 0) leaf();
   } else {
-    descend(0, share);
+    descend(0);
   }
   return count_;
 }
@@ -52,18 +65,34 @@ bool Enumerator::begin() {
 std::span<const std::uint32_t> Enumerator::candidates(std::size_t level, Share share) {
   const plan::Level& next = partial_->plan().levels[level];
   auto set = partial_->extend(level, ordered_);
-  set = partial_->part(set, share);
   if (!next.joined.empty()) set = partial_->keep_joined(set, next.joined);
-  return set;
+  return partial_->part(set, share);
 }
 
-void Enumerator::descend(std::size_t level, Share share) {
-  if (stopped()) return;
+bool Enumerator::parts() const noexcept {
+  return crew_ != nullptr && done_ >= least_done && crew_->idle() && (allowance_ == nullptr || allowance_->endless());
+}
+
+// The last of the share's candidates at this level.
+void Enumerator::leave(std::size_t level, Share share, std::size_t candidates, std::size_t done) {
+  if (done == candidates) return;
+  Rest rest;
+  for (std::size_t l = 0; l < level; ++l) rest.first.push_back(partial_->at(static_cast<plan::Position>(l + 2)));
+  rest.share = {share.index + static_cast<std::uint32_t>(done) * share.of, share.of};
+  rest.candidates = candidates - done;
+  rests_.push_back(std::move(rest));
+}
+
+void Enumerator::descend(std::size_t level) {
+  if (allowance_ != nullptr && !allowance_->take()) return;
   const plan::Level& next = partial_->plan().levels[level];
   const ScratchScope scope(partial_->scratch());
-  const auto set = candidates(level, share);
+  const Share share = share_at(level);
+  auto set = candidates(level, share);
+  if (level < first_.size()) set = first_.subspan(level, 1);  // one of them
   const auto position = static_cast<plan::Position>(level + 2);
   const bool last = level + 1 == partial_->plan().levels.size();
+  done_ += last ? set.size() + 1 : 1;
   if (last && plain_ && sink_ == nullptr) {
     count_ += set.size();
     for (const plan::Position other : next.candidates.distinct) {
@@ -80,9 +109,14 @@ void Enumerator::descend(std::size_t level, Share share) {
     if (last) {
       leaf();
     } else {
-      descend(level + 1, {});
+      descend(level + 1);
+      parting_ = parting_ || parts();
     }
-    if (stopped()) return;
+    if (over()) return;
+    if (parting_) {
+      if (level >= first_.size()) leave(level, share, set.size(), i + 1);
+      return;
+    }
   }
 }
 
@@ -114,10 +148,16 @@ double Enumerator::walk(Chooser& chooser) {
   return weight * static_cast<double>(count_);
 }
 
+void Enumerator::count_match() {
+  ++count_;
+  if (sink_ == nullptr) return;
+  if (allowance_ != nullptr) allowance_->lift();
+  sink_->found({vertices_, tags_});
+}
+
 void Enumerator::leaf() {
   if (plain_) {
-    ++count_;
-    if (sink_ != nullptr) sink_->found({vertices_, tags_});
+    count_match();
     return;
   }
   if (spanning_ && !joined_as_induced()) return;
@@ -160,11 +200,10 @@ bool Enumerator::taken(const graph::Edge& edge, std::uint32_t before) const noex
 // Maps the query edges from `edge` on to data edges between their ends, in all ways that keep edges distinct where they must
 // be.
 void Enumerator::choose_edge(std::uint32_t edge) {
-  if (stopped()) return;
+  if (over()) return;
   if (edge == query_->edges.size()) {
     if (spanning_ && !spans_no_other_edge()) return;
-    ++count_;
-    if (sink_ != nullptr) sink_->found({vertices_, tags_});
+    count_match();
     return;
   }
   const plan::Plan& plan = partial_->plan();

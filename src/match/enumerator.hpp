@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "match/crew.hpp"
 #include "match/partial.hpp"
 
 namespace deltamatch::match {
@@ -34,13 +35,26 @@ class Chooser {
 
 class Enumerator {
  public:
-  /// `ordered`: keep order constraints, so that one match of each class is found.
-  Enumerator(Partial& partial, const plan::BoundQuery& query, bool ordered, const StopFlag* stop) noexcept
-      : partial_(&partial), query_(&query), ordered_(ordered), stop_(stop) {}
+  /// `ordered`: keep order constraints, so that one match of each class is found. `allowance`, where not null, bounds walks
+  /// until a match is found; then it is lifted.
+  Enumerator(Partial& partial, const plan::BoundQuery& query, bool ordered, Allowance* allowance) noexcept
+      : partial_(&partial), query_(&query), ordered_(ordered), allowance_(allowance) {}
 
   /// Finds the matches of the anchor that the partial match was begun with; gives them to `sink` where it is not null. Returns
-  /// how many.
-  std::uint64_t run(Share share, FoundSink* sink);
+  /// how many. `first`: the vertices at the first levels, where others are not wanted; the share is one of the level after.
+  std::uint64_t run(Share share, FoundSink* sink, std::span<const VertexId> first = {});
+
+  /// What a run did not get to.
+  struct Rest {
+    std::vector<VertexId> first;
+    Share share;
+    std::size_t candidates;  ///< in that share
+  };
+  /// From now on a run that is without bounds, and has taken some while, ends where threads of the crew, which outlives it, are
+  /// idle.
+  void share_with(const Crew& crew) noexcept { crew_ = &crew; }
+  /// Of the last run; the parts are disjoint, and with what it found are all.
+  [[nodiscard]] std::vector<Rest>& rests() noexcept { return rests_; }
 
   /// One random walk from the anchor, to one of the candidates of every level, each as likely as the others. Returns how many
   /// matches it stands for: in the mean over all walks, those of the anchor. (Of a plan that ends before all query vertices are
@@ -50,10 +64,14 @@ class Enumerator {
  private:
   [[nodiscard]] bool begin();
   [[nodiscard]] std::span<const std::uint32_t> candidates(std::size_t level, Share share);
-  [[nodiscard]] bool stopped() const noexcept { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
+  [[nodiscard]] bool over() const noexcept { return allowance_ != nullptr && allowance_->over(); }
+  void count_match();
+  [[nodiscard]] bool parts() const noexcept;
+  void leave(std::size_t level, Share share, std::size_t candidates, std::size_t done);
   [[nodiscard]] bool joined_as_induced();
   [[nodiscard]] bool spans_no_other_edge();
-  void descend(std::size_t level, Share share);
+  void descend(std::size_t level);
+  [[nodiscard]] Share share_at(std::size_t level) const noexcept { return level == first_.size() ? share_ : Share{}; }
   void leaf();
   void choose_edge(std::uint32_t edge);
   [[nodiscard]] bool taken(const graph::Edge& edge, std::uint32_t before) const noexcept;
@@ -61,8 +79,14 @@ class Enumerator {
   Partial* partial_;
   const plan::BoundQuery* query_;
   bool ordered_;
-  const StopFlag* stop_;
+  Allowance* allowance_;
+  const Crew* crew_ = nullptr;
   FoundSink* sink_ = nullptr;
+  std::span<const VertexId> first_;
+  Share share_;
+  std::uint64_t done_ = 0;
+  bool parting_ = false;
+  std::vector<Rest> rests_;
   std::uint64_t count_ = 0;
   bool plain_ = false;                               // every query edge has exactly one data edge, known from the vertices
   bool spanning_ = false;                            // induced, where vertices may coincide: decided once edges are chosen

@@ -12,6 +12,7 @@
 #include "deltamatch/engine.hpp"
 #include "filter/candidate_steps.hpp"
 #include "graph/data_graph.hpp"
+#include "match/allowance.hpp"
 #include "match/enumerator.hpp"
 #include "match/partial.hpp"
 #include "plan/plan.hpp"
@@ -50,6 +51,15 @@ struct QueryTask {
   std::uint64_t limit = 0;
   /// Where not null, a backend hands records over whenever it has many; those left are in the results as ever.
   RecordTaker* taker = nullptr;
+  /// Listing: so many steps (see Allowance) may be taken for a plan at an anchor until a match is found. Where they do not tell
+  /// whether there is one, the anchor is left (QueryResult::left). Not every matcher heeds it.
+  std::uint64_t steps = Allowance::unbounded;
+};
+
+/// An anchor that is still to be tried on a plan: nothing has been found.
+struct LeftAnchor {
+  graph::Edge anchor;
+  std::uint32_t plan;
 };
 
 /// What one plan found.
@@ -62,6 +72,7 @@ struct PlanResult {
 struct QueryResult {
   std::vector<PlanResult> plans;
   Records records;
+  std::vector<LeftAnchor> left;
 };
 
 /// The anchors of one pass.
@@ -70,8 +81,10 @@ struct PassWork {
   std::span<const graph::Edge> anchors;
   /// Pass::whole, for matchers that take them: the vertices at which the tasks' rooted plans start.
   std::span<const VertexId> roots{};
-  /// Where not null, told by any thread, by several at once, which of the anchors or roots it begins with: those before are
-  /// begun as well, most of them done. Not every matcher tells. Does not throw.
+  /// Pass::whole, a single task, nothing else: for matchers that leave anchors, those to try again, with more steps.
+  std::span<const LeftAnchor> left{};
+  /// Where not null, told by any thread, by several at once, which of the anchors, roots or left anchors it begins with: those
+  /// before are begun as well, most of them done. Not every matcher tells. Does not throw.
   const std::function<void(std::size_t)>* begins = nullptr;
 };
 

@@ -124,7 +124,7 @@ std::span<const std::uint32_t> Partial::without(std::span<const std::uint32_t> s
 }
 
 std::span<const std::uint32_t> Partial::part(std::span<const std::uint32_t> set, Share share) {
-  if (share.of == 1) return set;
+  if (share.of == 1) return set.subspan(std::min<std::size_t>(share.index, set.size()));
   std::uint32_t* out = scratch_->words(set.size());
   std::size_t size = 0;
   for (std::size_t i = share.index; i < set.size(); i += share.of) out[size++] = set[i];

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "match/allowance.hpp"
 #include "match/list_view.hpp"
 #include "plan/plan.hpp"
 
@@ -16,14 +16,12 @@ namespace deltamatch::match {
 /// Positions of a plan: the query's vertices, or fewer where a term merges some.
 inline constexpr std::size_t max_positions = max_query_vertices;
 
-/// One share of the work on an anchor: of the candidates of the first vertex that is iterated, every `of`-th from `index` on.
+/// One share of the work on an anchor or partial match: of the candidates of the first vertex that is iterated, every `of`-th
+/// from `index` on.
 struct Share {
   std::uint32_t index = 0;
   std::uint32_t of = 1;
 };
-
-/// Set where a run is to end early; checked now and then.
-using StopFlag = std::atomic<bool>;
 
 /// What one worker needs to match: lists for the present anchor, what is matched so far, scratch memory.
 class Partial {

@@ -6,12 +6,12 @@
 
 namespace deltamatch::match {
 
-Summation::Signed Summation::run(Share share, const StopFlag* stop) {
+Summation::Signed Summation::run(Share share, Allowance* allowance) {
   const plan::Plan& plan = partial_->plan();
   const VertexId tail = partial_->at(0);
   const VertexId head = partial_->at(1);
   if (plan.count.ordered && ((plan.anchor_above && head < tail) || (plan.anchor_below && head > tail))) return 0;
-  stop_ = stop;
+  allowance_ = allowance;
   closing_ = 1;
   for (const plan::Probe& probe : plan.closing) {
     const ScratchScope scope(partial_->scratch());
@@ -25,8 +25,8 @@ Summation::Signed Summation::run(Share share, const StopFlag* stop) {
   return result;
 }
 
-Summation::Signed Summation::run(const plan::RootedPlan& plan, Share share, const StopFlag* stop) {
-  stop_ = stop;
+Summation::Signed Summation::run(const plan::RootedPlan& plan, Share share, Allowance* allowance) {
+  allowance_ = allowance;
   Signed result = 0;
   if (run_root<std::uint64_t>({*narrow_, narrow_root_}, plan, share, result)) return result;
   result = 0;
@@ -56,7 +56,7 @@ bool Summation::descend(Memory<Weight> memory, std::size_t level, Share share, S
     const plan::Level& next = plan.levels[level];
     const ScratchScope scope(partial_->scratch());
     auto candidates = partial_->extend(level, plan.count.ordered);
-    if (stopped()) return true;
+    if (over()) return true;
     candidates = partial_->part(candidates, share);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       partial_->lists().prefetch_ahead({}, candidates, i);
@@ -73,6 +73,7 @@ bool Summation::descend(Memory<Weight> memory, std::size_t level, Share share, S
   }
   // Of an ordered plan one vertex or one set of twins is left, and what earlier levels have intersected serves here too.
   if (plan.count.ordered && level < plan.levels.size() && share.of == 1) {
+    if (over()) return true;
     const ScratchScope scope(partial_->scratch());
     const std::uint32_t choose = plan.count.terms[0].factors[0].choose;
     if (const auto last = choose <= 2 ? partial_->count_extensions(level, true) : std::nullopt) {
@@ -87,7 +88,7 @@ bool Summation::descend(Memory<Weight> memory, std::size_t level, Share share, S
 template <class Weight>
 bool Summation::add_terms(Memory<Weight> memory, const std::vector<plan::Term>& terms, Share share, Signed& result) {
   for (const plan::Term& term : terms) {
-    if (stopped()) return true;
+    if (over()) return true;
     if (term.factors.empty()) {
       if (share.index == 0) result += term.coefficient;
       continue;
@@ -126,9 +127,9 @@ Weight Summation::product(Memory<Weight> memory, const std::vector<plan::Factor>
     } else if (factor.choose > 1 && share.of > 1) {
       // Sets of candidates do not split: the first share takes them all.
       if (share.index == 0)
-        value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, stop_).count(factor, {}, overflow);
+        value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, allowance_).count(factor, {}, overflow);
     } else {
-      value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, stop_).count(factor, share, overflow);
+      value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, allowance_).count(factor, share, overflow);
     }
     share = {};
     if (value == 0) return 0;
@@ -165,7 +166,7 @@ Weight Summation::sum(Memory<Weight> memory, const plan::Factor& planned, Share 
   const auto candidates = partial_->part(partial_->between(partial_->intersect_probes(wanted.probes), wanted), share);
   Weight total = 0;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (stopped()) return 0;
+    if (over()) return 0;
     const VertexId vertex = candidates[i];
     partial_->lists().prefetch_ahead(bind.reads, candidates, i);
     if (!partial_->differs(vertex, wanted.distinct)) continue;

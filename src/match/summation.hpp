@@ -17,10 +17,10 @@ class Summation {
   /// How often the anchor's share of the plan counts: CountPlan::divisor times its matches, once all shares are added up.
   /// Requires terms. Single shares may be negative.
   __extension__ using Signed = __int128;
-  /// Once `stop` is set, what is returned is of no use.
-  Signed run(Share share, const StopFlag* stop);
+  /// Once `allowance`, which may be null, is over, what is returned is of no use.
+  Signed run(Share share, Allowance* allowance);
   /// The same for a root's share of a rooted plan, at position 0 of the partial match.
-  Signed run(const plan::RootedPlan& plan, Share share, const StopFlag* stop);
+  Signed run(const plan::RootedPlan& plan, Share share, Allowance* allowance);
 
  private:
   /// The tables of one width of weights.
@@ -42,7 +42,8 @@ class Summation {
   template <class Weight>
   Weight sum(Memory<Weight> memory, const plan::Factor& bind, Share share, bool& overflow);
 
-  [[nodiscard]] bool stopped() const noexcept { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
+  /// Takes a step; whether it was one too many.
+  [[nodiscard]] bool over() noexcept { return allowance_ != nullptr && !allowance_->take(); }
   [[nodiscard]] const plan::Factor& choose(const plan::Factor& bind);
   [[nodiscard]] double expected_work(const plan::Factor& bind);
   [[nodiscard]] std::uint64_t parallel_ways(const std::vector<plan::Probe>& probes, VertexId vertex);
@@ -52,7 +53,7 @@ class Summation {
   TablePool<Count>* wide_;
   RootTables<std::uint64_t> narrow_root_;
   RootTables<Count> wide_root_;
-  const StopFlag* stop_ = nullptr;
+  Allowance* allowance_ = nullptr;
   std::uint64_t closing_ = 1;
 };
 

@@ -245,7 +245,7 @@ void TreeSum<Weight>::spread(const plan::TreeEdge& edge, bool into_a, const Node
                              Table<Weight>& table) {
   const graph::ReadingId reading = into_a ? edge.b_to_a : edge.a_to_b;
   for (std::size_t i = 0; i < leaf.size; ++i) {
-    if (gives_up(i)) break;
+    if (gives_up(i, leaf.size)) break;
     partial_->lists().prefetch_ahead({&reading, 1}, {leaf.ids, leaf.size}, i);
     const Weight weight = leaf.weights == nullptr ? Weight{1} : leaf.weights[i];
     const ScratchScope scope(partial_->scratch());
@@ -294,7 +294,7 @@ void TreeSum<Weight>::reach(const plan::TreeEdge& edge, bool into_a, const plan:
   into.table = tables_->lend();
   Table<Weight>& table = *into.table;
   for (std::size_t i = 0; i < from.size; ++i) {
-    if (gives_up(i)) break;
+    if (gives_up(i, from.size)) break;
     const ScratchScope scope(partial_->scratch());
     for_each_entry(list(reading, from.ids[i], edge.inclusive, into_wanted), [&](VertexId v) {
       if (!table.holds(v)) table.set(v, 1);
@@ -332,7 +332,7 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
   Weight* weights = total != nullptr ? nullptr : partial_->scratch().template array<Weight>(into.size);
   std::size_t size = 0;
   for (std::size_t i = 0; i < into.size; ++i) {
-    if (gives_up(i)) break;
+    if (gives_up(i, into.size)) break;
     partial_->lists().prefetch_ahead({&reading, 1}, {into.ids, into.size}, i);
     const ScratchScope scope(partial_->scratch());
     const Weight hanging = below(list(reading, into.ids[i], edge.inclusive, leaf_wanted), leaf, leaf_wanted);

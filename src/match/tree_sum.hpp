@@ -8,6 +8,7 @@
 // the middle first gives its neighbour what it reaches as candidates.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "match/partial.hpp"
@@ -19,14 +20,14 @@ namespace deltamatch::match {
 template <class Weight>
 class TreeSum {
  public:
-  TreeSum(Partial& partial, TablePool<Weight>& tables, RootTables<Weight>& of_root, const StopFlag* stop = nullptr) noexcept
-      : partial_(&partial), tables_(&tables), of_root_(&of_root), stop_(stop) {}
+  TreeSum(Partial& partial, TablePool<Weight>& tables, RootTables<Weight>& of_root, Allowance* allowance = nullptr) noexcept
+      : partial_(&partial), tables_(&tables), of_root_(&of_root), allowance_(allowance) {}
   ~TreeSum() { release(); }
   TreeSum(const TreeSum&) = delete;
   TreeSum& operator=(const TreeSum&) = delete;
 
-  /// Sum over all assignments of the product of parallel edges; of no use once `stop` is set. Sets `overflow` where it exceeds
-  /// Weight. The share applies to the candidates of the first vertex that has any.
+  /// Sum over all assignments of the product of parallel edges; of no use once the allowance is over. Sets `overflow` where it
+  /// exceeds Weight. The share applies to the candidates of the first vertex that has any.
   Weight count(const plan::Factor& tree, Share share, bool& overflow);
 
  private:
@@ -66,10 +67,10 @@ class TreeSum {
   void tabulate(Node& node);
   void release() noexcept;
   void give_back_table(Node& node) noexcept;
-  /// In loops over lists: now and then, whether to give up.
-  [[nodiscard]] bool gives_up(std::size_t at) const noexcept {
+  /// In loops over `size` lists: now and then, whether to give up.
+  [[nodiscard]] bool gives_up(std::size_t at, std::size_t size) const noexcept {
     constexpr std::size_t interval = 16;
-    return at % interval == 0 && stop_ != nullptr && stop_->load(std::memory_order_relaxed);
+    return at % interval == 0 && allowance_ != nullptr && !allowance_->take(std::min(interval, size - at));
   }
 
   Weight add(Weight a, Weight b) noexcept {
@@ -84,7 +85,7 @@ class TreeSum {
   Partial* partial_;
   TablePool<Weight>* tables_;
   RootTables<Weight>* of_root_;
-  const StopFlag* stop_;
+  Allowance* allowance_;
   Node* nodes_ = nullptr;  // by vertex of the tree, in scratch
   std::size_t node_count_ = 0;
   std::uint32_t open_ = 0;  // bit set of the edges that are left

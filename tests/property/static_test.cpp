@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -92,6 +93,16 @@ std::map<oracle::Embedding, MatchId> list(Engine& engine, const Standing& standi
   return listed;
 }
 
+void check_limits(Engine& engine, const Standing& standing, bool induced, Filter filter, std::uint64_t matches) {
+  for (const std::uint64_t limit : {std::uint64_t{1}, matches / 2, matches, matches + 1}) {
+    StaticOptions options = how(standing.options, induced, true, filter);
+    options.limit = limit;
+    const StaticResult some = engine.match(standing.query, options);
+    RC_ASSERT(some.matches == Count{std::min(limit, matches)});
+    RC_ASSERT(some.shortfall == (limit < matches ? Shortfall::limit : Shortfall::none));
+  }
+}
+
 /// Filtered or not, the answer is the same; candidates are vertices of matches at least.
 void check_filters(Engine& engine, const Standing& standing, bool induced, const std::map<oracle::Embedding, MatchId>& expected,
                    Seen& seen) {
@@ -101,6 +112,7 @@ void check_filters(Engine& engine, const Standing& standing, bool induced, const
     const StaticResult counted = engine.match(standing.query, options);
     RC_ASSERT(counted.matches == Count{expected.size()});
     RC_ASSERT(list(engine, standing, induced, filter) == expected);
+    check_limits(engine, standing, induced, filter, expected.size());
     RC_ASSERT(counted.filter.steps.empty() == (filter == Filter::none));
     RC_ASSERT(!counted.filter.used || filter != Filter::none);
     if (counted.filter.used && !expected.empty()) seen.filtered |= 1 << static_cast<int>(standing.options.mode);

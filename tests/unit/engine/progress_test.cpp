@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -92,10 +93,25 @@ TEST(Progress, NeverGoesBackWithThreadsNorInListings) {
   check_steady(follow("(a)--(b)--(c)--(a)", 3, true));
 }
 
+TEST(Progress, FollowsTheLimit) {
+  Engine engine({.directed = false, .threads = 1});
+  add_edges_with_hubs(engine, 30'000, 6);
+  StaticOptions how;
+  how.query.list = true;
+  how.limit = 200'000;
+  double last = 0;
+  how.progress = [&](const StaticProgress& so_far) {
+    EXPECT_GE(so_far.fraction, static_cast<double>(so_far.matches.value_or(0)) / 200'000);
+    last = so_far.fraction;
+  };
+  EXPECT_EQ(engine.match(parse_pattern("(a)--(b)--(c)--(d)--(e)--(f)--(a)", "q"), how).shortfall, Shortfall::limit);
+  EXPECT_GT(last, 0.9);
+}
+
 TEST(ProgressTeller, TellsWithinPortions) {
   std::vector<double> told;
   const engine::ProgressTeller::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.fraction); };
-  engine::ProgressTeller teller(tell, std::chrono::seconds(0));
+  engine::ProgressTeller teller(tell, {}, std::chrono::seconds(0));
   teller.expect(10);
   teller.end_portion(0);
   const auto& begins = *teller.portion({1, 3, 4});
@@ -111,10 +127,52 @@ TEST(ProgressTeller, TellsWithinPortions) {
   EXPECT_EQ(told, (std::vector<double>{0, 0.4, 0.4, 0.4, 0.8, 0.8, 1}));
 }
 
+TEST(ProgressTeller, TellsTheShareOfALimit) {
+  std::vector<double> told;
+  const engine::ProgressTeller::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.fraction); };
+  engine::ProgressTeller teller(tell, 10, std::chrono::seconds(0));
+  teller.expect(100);
+  const auto& begins = *teller.portion({10, 10, 10, 20});
+  teller.found(2);
+  begins(3);
+  teller.found(5);
+  teller.end_portion(9, 10);
+  (void)teller.portion({10});
+  teller.end_portion(9);
+  teller.found(12);
+  EXPECT_EQ(told, (std::vector<double>{0.2, 0.3, 0.5, 0.9, 0.9, 1}));
+}
+
+TEST(ProgressTeller, WhatWasLeftIsStillToBeDone) {
+  std::vector<double> told;
+  const engine::ProgressTeller::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.fraction); };
+  engine::ProgressTeller teller(tell);
+  teller.expect(10);
+  (void)teller.portion({4, 6});
+  teller.end_portion(0, 6);
+  (void)teller.portion({6});
+  teller.end_portion(0);
+  EXPECT_EQ(told, (std::vector<double>{0.4, 1}));
+}
+
+TEST(ProgressTeller, TellsNoCountThatIsOld) {
+  std::vector<std::optional<Count>> told;
+  const engine::ProgressTeller::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.matches); };
+  engine::ProgressTeller teller(tell, {}, std::chrono::seconds(0));
+  teller.expect(10);
+  const auto& begins = *teller.portion({4, 3});
+  begins(1);  // counts are added up where the portion ends
+  teller.end_portion(7);
+  const auto& listing = *teller.portion({2, 1});
+  teller.found(8);
+  listing(1);
+  EXPECT_EQ(told, (std::vector<std::optional<Count>>{std::nullopt, 7, 8, 8}));
+}
+
 TEST(ProgressTeller, LeavesAPauseBetweenBeginnings) {
   unsigned told = 0;
   const engine::ProgressTeller::Tell tell = [&](const StaticProgress&) { ++told; };
-  engine::ProgressTeller teller(tell, std::chrono::hours(1));
+  engine::ProgressTeller teller(tell, {}, std::chrono::hours(1));
   teller.expect(8);
   const auto& begins = *teller.portion({1, 3, 4});
   begins(1);

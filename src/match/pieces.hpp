@@ -1,0 +1,64 @@
+// The work of a pass, cut into pieces that threads take.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "match/concern.hpp"
+#include "match/enumerator.hpp"
+
+namespace deltamatch::match {
+
+/// A share of an anchor or root on a plan.
+struct Piece {
+  std::uint32_t anchor;
+  PlanRef plan;
+  Share share;
+  std::uint32_t rest = 0;  ///< of what a walk has parted with: one more than the index of its first vertices; else 0
+};
+
+/// What a walk of a piece has parted with.
+struct Parted {
+  Piece piece;
+  std::vector<Enumerator::Rest> rests;
+};
+
+/// The first vertices of the pieces that walks have parted with.
+class PartedPieces {
+ public:
+  void clear() noexcept { firsts_.clear(); }
+  [[nodiscard]] std::span<const VertexId> first(const Piece& piece) const noexcept {
+    return piece.rest == 0 ? std::span<const VertexId>{} : std::span<const VertexId>(firsts_[piece.rest - 1]);
+  }
+  /// For so many threads makes pieces of what was parted with, the candidates of each level in several shares. The pieces so
+  /// far are done with once `next` is called.
+  void add(Parted& parted, unsigned threads, std::vector<Piece>& pieces) {
+    constexpr std::size_t shares_of_thread = 4;
+    constexpr std::uint32_t most_stride = 1U << 20;  // few candidates are left
+    for (Enumerator::Rest& rest : parted.rests) {
+      const Share share = rest.share;
+      const std::size_t most = share.of > most_stride ? 1 : shares_of_thread * threads;
+      const auto of = static_cast<std::uint32_t>(std::min(most, rest.candidates));
+      next_.push_back(std::move(rest.first));
+      Piece piece = parted.piece;
+      piece.rest = static_cast<std::uint32_t>(next_.size());
+      for (std::uint32_t s = 0; s < of; ++s) {
+        piece.share = {share.index + s * share.of, of * share.of};
+        pieces.push_back(piece);
+      }
+    }
+  }
+  void next() {
+    firsts_ = std::move(next_);
+    next_.clear();
+  }
+
+ private:
+  std::vector<std::vector<VertexId>> firsts_;
+  std::vector<std::vector<VertexId>> next_;
+};
+
+}  // namespace deltamatch::match
