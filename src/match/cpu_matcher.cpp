@@ -231,8 +231,10 @@ class CpuMatcher final : public Matcher {
         !piece.plan.walk && piece.rest == 0 && (ordered(task) || !task.plans->plans[piece.plan.plan].count.ordered);
     // Of an anchor that a walk has parted with, some is listed.
     const std::uint64_t most = piece.rest == 0 ? task.steps : Allowance::unbounded;
-    std::uint64_t steps = sums && !again_ ? std::min(first_steps, most) : most;
-    for (bool walks = !again_ || !sums;; walks = true) {
+    // In batches most anchors lead to no match, and a short sum takes less than setting out on a walk.
+    const bool sum_first = sums && (again_ || most == Allowance::unbounded);
+    std::uint64_t steps = sums && !sum_first ? std::min(first_steps, most) : most;
+    for (bool walks = !sum_first;; walks = true) {
       if (walks) {
         Allowance walking(stop, steps);
         if (walk(piece, task, result, worker, partial, walking)) return true;
