@@ -10,6 +10,7 @@
 #include "engine/deadline.hpp"
 #include "engine/edge_labels.hpp"
 #include "engine/effort.hpp"
+#include "engine/filter_rule.hpp"
 #include "engine/held_records.hpp"
 #include "engine/progress_teller.hpp"
 #include "engine/whole_listing.hpp"
@@ -26,18 +27,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_portion = std::size_t{1} << 16;
 constexpr double short_portion = 0.05;  // seconds
 constexpr double long_portion = 0.2;
-// What filtering saves is seldom known beforehand, what it takes is: it may take this share of the time spent without it. Where
-// labels tell candidates apart it mostly saves much.
-constexpr double filtering_share = 0.1;
-constexpr double labelled_share = 1;
-constexpr double entry_seconds = 1e-9;    // of matching, for an entry that the planner expects to be read
-constexpr double quick_filtering = 0.01;  // seconds, about what planning for large queries takes
-constexpr double hasty_share = 0.25;      // of a time-out: what filtering may take before anything is matched
-constexpr double least_patience = 0.005;  // seconds
-constexpr double labelled_patience = 0.001;
-// Of what runs in launches, of which the first take longer, and small ones as long as large ones.
-constexpr double launch_patience = 0.05;
-constexpr double launch_speedup = 64;  // over one thread, at least
 // A portion that is broken off for filtering is lost, so that until then none should take more than this share of the patience.
 constexpr double lost_share = 0.05;
 // Matching begins again among candidates only where that is expected to take at most this share of what is left without them.
@@ -110,15 +99,16 @@ class Run {
         patient_least_(std::max(least_portion_, scene.matcher.appetite() / patient_share)) {
     scene.graph.resolve_all();
     const bool automatic = options.filter == Filter::automatic;
-    const bool first = automatic ? filtering_is_quick() : filter_is_asked_for(options);
+    const FilterCase known = filter_case();
+    const bool first = automatic ? filters_before_planning(known) && !ended() : filter_is_asked_for(options);
     if (first) filter_now(scene_, options_, stop_, bound_, filtering_);
     follow(plan_whole(scene_, bound_, options_));
     number_by_degree();
     if (automatic && !first) {
-      if (filtering_pays()) {
+      if (filters_before_matching(known, expected_work(plans_)) && !ended()) {
         filter_at_once();
       } else {
-        begin_unfiltered();
+        begin_unfiltered(patience(known));
       }
     }
     if (!options.query.list) return;
@@ -159,26 +149,15 @@ class Run {
  private:
   [[nodiscard]] Count matches() const { return listing_ ? listing_->written() : match::total(task_, found_[0].plans); }
 
-  [[nodiscard]] bool labelled() const {
-    return std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
-  }
-
-  [[nodiscard]] bool launches() const { return scene_.matcher.appetite() > 1; }
-
-  /// Labels are known to tell candidates apart. Not where a part may do.
-  [[nodiscard]] bool filtering_may_pay() const {
-    if (!labelled() || options_.limit || ended()) return false;
-    return !options_.timeout ||
-           filter::expected_seconds(bound_) <= hasty_share * std::chrono::duration<double>(*options_.timeout).count();
-  }
-  /// Before anything is planned.
-  [[nodiscard]] bool filtering_is_quick() const {
-    return filtering_may_pay() && filter::expected_seconds(bound_) <= (launches() ? launch_patience : quick_filtering);
-  }
-  /// All is expected to take longer than filtering.
-  [[nodiscard]] bool filtering_pays() const {
-    const double matching = entry_seconds * expected_work(plans_) / (launches() ? launch_speedup : 1);
-    return filtering_may_pay() && matching > filter::expected_seconds(bound_);
+  /// The readings are resolved.
+  [[nodiscard]] FilterCase filter_case() const {
+    FilterCase known;
+    known.labelled = std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
+    known.limited = options_.limit.has_value();
+    known.launches = scene_.matcher.appetite() > 1;
+    if (options_.timeout) known.timeout = std::chrono::duration<double>(*options_.timeout).count();
+    known.filtering = filter::expected_seconds(bound_);
+    return known;
   }
 
   void filter_at_once() {
@@ -186,12 +165,8 @@ class Run {
     if (!filtering_.no_match() && reads_candidates()) follow(plan_whole(scene_, bound_, options_));
   }
 
-  void begin_unfiltered() {
-    const bool labelled = this->labelled();
+  void begin_unfiltered(double patience) {
     scene_.matcher.open(scene_.graph);
-    const double filtering = filter::expected_seconds(bound_);
-    const double least = launches() ? launch_patience : labelled ? labelled_patience : least_patience;
-    const double patience = std::max(least, filtering / (labelled ? labelled_share : filtering_share));
     patience_.emplace(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(patience)), pause_,
                       [this] { return stop_.load(); });
     patient_portion_ = lost_share * patience;
