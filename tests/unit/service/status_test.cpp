@@ -25,6 +25,7 @@ TEST(StatusTest, OfAGpuItTellsLookUpsAndWhatIsCached) {
   status.cache->hits = 11;
   status.cache->misses = 2;
   status.cache->cached_bytes = 90;
+  status.cache->on_cpu = 3;
   EXPECT_EQ(to_json(status).at("gpu"), (Json{{"hits", 11}, {"misses", 2}, {"cached_bytes", 90}, {"on_cpu", 3}}));
   status.cache->notice = "the graph has outgrown device memory";
   EXPECT_EQ(to_json(status).at("gpu"), (Json{{"hits", 11},
