@@ -6,19 +6,26 @@ usage: gpu_tests.py PROGRAM FILTER SECONDS OUT LOG [JOBS]
 JOBS processes (default 1) share the tests. A test that is ended beside others, which take the device's time and its own, is run
 once more by itself, and counts as failed if it fails then; those that pass then are named. One that says that something is wrong
 has failed, whatever it would say the next time. Appends JSON lines to OUT: one for each test that failed, then the sums. Exits
-with 1 where a test failed.
+with 1 where a test failed. SIGTERM, as from timeout, ends it: then the sums name the tests of which nothing is known.
 """
 
 import concurrent.futures
 import json
 import queue
+import os
 import re
+import signal
 import subprocess
 import sys
 import threading
 import time
 
 STATE = re.compile(r"\[ +(RUN|OK|FAILED|SKIPPED) +\] (\S+?)[,. ]*(?:$|\(| where|, where)")
+
+
+TERMINATED = f"crashed with {-signal.SIGTERM}"
+
+running = set()
 
 
 def names_of(program, wanted):
@@ -48,20 +55,22 @@ def lines_of(process):
     return lines
 
 
-def run(program, names, seconds, log):
-    """Runs tests in order until one hangs or crashes. Gives {name: (state, output)} of those that were begun."""
+def run(program, names, seconds, log, results):
+    """Runs tests in order until one hangs or crashes. Tells results, {name: (state, output)}, of those that were begun."""
     process = subprocess.Popen([program, "--gtest_filter=" + ":".join(names)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                errors="replace")
-    lines, results, current, output = lines_of(process), {}, None, []
+    running.add(process)
+    lines, current, output = lines_of(process), None, []
     while True:
         try:
             line = lines.get(timeout=seconds)
         except queue.Empty:
             process.kill()
             process.wait()
+            running.discard(process)
             if current is not None:
                 results[current] = ("hung", "".join(output))
-            return results
+            return
         if line is None:
             break
         log.write(line)
@@ -75,22 +84,21 @@ def run(program, names, seconds, log):
             results[current] = (found[1].lower(), "".join(output))
             current = None
     code = process.wait()
+    running.discard(process)
     if current is not None:
         results[current] = (f"crashed with {code}", "".join(output))
-    return results
 
 
-def run_all(program, names, seconds, log):
-    """Runs tests in order, in a new process behind each that hangs or crashes. Gives what run() gives, for all of them."""
-    results, left = {}, names
-    with open(log, "a", encoding="utf-8") as log_file:
+def run_all(program, names, seconds, log, results):
+    """Runs tests in order, in a new process behind each that hangs or crashes. Tells results what run() tells, of all of them."""
+    left = names
+    with open(log, "a", encoding="utf-8", buffering=1) as log_file:
         while left:
-            got = run(program, left, seconds, log_file)
-            if not got:
-                got = {left[0]: ("never began", "")}
-            results.update(got)
+            run(program, left, seconds, log_file, results)
+            behind = [name for name in left if name not in results]
+            if behind == left:
+                results[left[0]] = ("never began", "")
             left = [name for name in left if name not in results]
-    return results
 
 
 def failures_of(results):
@@ -101,30 +109,49 @@ def main():
     program, wanted, seconds, out, log = sys.argv[1:6]
     jobs = int(sys.argv[6]) if len(sys.argv) > 6 else 1
     begin, names, results = time.monotonic(), names_of(program, wanted), {}
-    total = len(names)
+    again = []
+
+    def tell(not_told):
+        failures = failures_of(dict(results))
+        name = program.rsplit("/", 1)[-1]
+        sums = {"kind": "tests", "program": name, "filter": wanted, "tests": len(names), "failed": len(failures),
+                "skipped": sum(state == "skipped" for state, _ in results.values()), "seconds": round(time.monotonic() - begin, 1),
+                "passed_alone": [test for test in again if test in results and test not in failures]}
+        if not_told:
+            sums["not_told"] = not_told
+        with open(out, "a", encoding="utf-8") as file:
+            for test, (state, output) in failures.items():
+                print(f"{name} {test}: {state}\n{output[-1500:]}")
+                file.write(json.dumps({"kind": "test", "program": name, "test": test, "state": state, "output": output[-2000:]}) + "\n")
+            file.write(json.dumps(sums) + "\n")
+        told = f"{name}: {len(names)} tests, {sums['failed']} failed, {sums['skipped']} skipped, {sums['seconds']} s"
+        print(told + (f"; ended, of {len(not_told)} nothing is known" if not_told else ""))
+        if sums["passed_alone"]:
+            print(f"{name}: ended beside others and passed by themselves: {', '.join(sums['passed_alone'])}")
+        return 1 if failures or not_told or not names else 0
+
+    def end(*_):
+        for process in list(running):
+            process.kill()
+        for name in [name for name in results if results[name][0] == TERMINATED]:  # they may be told to end, too
+            del results[name]
+        tell([name for name in names if name not in results])
+        sys.stdout.flush()
+        os._exit(1)
+
+    signal.signal(signal.SIGTERM, end)
     shares = [names[job::jobs] for job in range(jobs)]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        runs = [pool.submit(run_all, program, share, float(seconds), f"{log}.{job}" if job else log)
+        runs = [pool.submit(run_all, program, share, float(seconds), f"{log}.{job}" if job else log, results)
                 for job, share in enumerate(shares) if share]
         for one in runs:
-            results.update(one.result())
-    again = [test for test, (state, _) in results.items() if state == "hung"] if jobs > 1 else []
+            one.result()
+    if jobs > 1:
+        again = [test for test, (state, _) in results.items() if state == "hung"]
     for test in again:
-        results.update(run_all(program, [test], float(seconds), log))
-    failures = failures_of(results)
-    name = program.rsplit("/", 1)[-1]
-    with open(out, "a", encoding="utf-8") as file:
-        for test, (state, output) in failures.items():
-            print(f"{name} {test}: {state}\n{output[-1500:]}")
-            file.write(json.dumps({"kind": "test", "program": name, "test": test, "state": state, "output": output[-2000:]}) + "\n")
-        sums = {"kind": "tests", "program": name, "filter": wanted, "tests": total, "failed": len(failures),
-                "skipped": sum(state == "skipped" for state, _ in results.values()), "seconds": round(time.monotonic() - begin, 1),
-                "passed_alone": [test for test in again if test not in failures]}
-        file.write(json.dumps(sums) + "\n")
-    print(f"{name}: {total} tests, {sums['failed']} failed, {sums['skipped']} skipped, {sums['seconds']} s")
-    if sums["passed_alone"]:
-        print(f"{name}: ended beside others and passed by themselves: {', '.join(sums['passed_alone'])}")
-    return 1 if failures or total == 0 else 0
+        del results[test]
+        run_all(program, [test], float(seconds), log, results)
+    return tell([])
 
 
 if __name__ == "__main__":

@@ -129,6 +129,11 @@ class GpuBench(unittest.TestCase):
             self.assertEqual((len(files), len(shapes)), (number, number))
 
 
+def write_program(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+
+
 class GpuTests(unittest.TestCase):
     """Against a program that speaks as gtest does: of its tests one passes, one fails, one hangs, one crashes, one is skipped, and of two
     that pass by themselves one hangs and one fails beside others."""
@@ -181,6 +186,19 @@ sys.exit(bad)
         self.assertEqual(self.closing, "tests: ended beside others and passed by themselves: Suite.Shy")
 
 
+    def test_what_is_cut_off_tells_what_is_known(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "tests")
+            write_program(program, self.PROGRAM)
+            out = pathlib.Path(folder, "out.jsonl")
+            done = subprocess.run(["timeout", "4", "bash", "-c", '"$@"; exit $?', "bash", sys.executable, ROOT / "scripts/gpu_tests.py", program, "*", "60", out,
+                                   pathlib.Path(folder, "log")], capture_output=True, text=True, check=False)
+            lines = [json.loads(line) for line in out.read_text().splitlines()]
+        self.assertEqual(done.returncode, 124)
+        self.assertEqual((lines[-1]["tests"], lines[-1]["failed"]), (8, 0))
+        self.assertEqual(lines[-1]["not_told"], [f"Suite.{name}" for name in ("Shy", "Moody", "Bad", "Hangs", "Crashes", "Skips", "Last")])
+
+
 class RunStatic(unittest.TestCase):
     """scripts/gpu-run on a bundle whose program takes the CPU for a GPU, and perhaps tells something else there."""
 
@@ -215,11 +233,6 @@ class RunStatic(unittest.TestCase):
         code, lines = self.run_static(r"""sed -E 's/"(matches|count)":[0-9]+/"\1":1/g'""")
         self.assertEqual(code, 1)
         self.assertEqual({line["kind"] for line in lines[1:]}, {"command", "failure"})
-
-
-def write_program(path, text):
-    path.write_text(text)
-    path.chmod(0o755)
 
 
 class GpuRun(unittest.TestCase):
