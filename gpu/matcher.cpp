@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <ranges>
 #include <string>
 #include <thread>
 #include <utility>
@@ -74,6 +75,7 @@ class GpuMatcher final : public match::Matcher {
     passes_.assign(passes.begin(), passes.end());
     if (resting_ > 0) {
       --resting_;
+      statistics_.on_cpu += tasks.size();
       for (std::size_t t = 0; t < tasks.size(); ++t) fall_back(graph, passes, tasks, t, every_pass, results, stop);
       return;
     }
@@ -94,7 +96,9 @@ class GpuMatcher final : public match::Matcher {
       left_out_.assign(tasks.size(), true);
     }
     for (std::size_t t = 0; t < tasks.size(); ++t) {
-      if (left_out_[t]) fall_back(graph, passes, tasks, t, every_pass, results, stop);
+      if (!left_out_[t]) continue;
+      ++statistics_.on_cpu;
+      fall_back(graph, passes, tasks, t, every_pass, results, stop);
     }
   }
 
@@ -207,6 +211,11 @@ class GpuMatcher final : public match::Matcher {
     count_anchors(flat_.sums, tasks, results);
     count_anchors(flat_.walks, tasks, results);
     count_anchors(flat_.tables, tasks, results);
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      const auto in_pass = [&](std::size_t pass) { return again_[pass * tasks.size() + t]; };
+      statistics_.on_cpu +=
+          std::ranges::any_of(std::views::iota(std::size_t{0}, again_.size() / tasks.size()), in_pass) ? 1 : 0;
+    }
     for (std::size_t i = 0; i < again_.size(); ++i) {
       if (!again_[i]) continue;
       why_ = sums_not_taken;
@@ -300,7 +309,6 @@ class GpuMatcher final : public match::Matcher {
 
   void fall_back(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
                  std::size_t task, std::size_t only, std::span<QueryResult> results, const match::StopFlag* stop) {
-    ++statistics_.on_cpu;
     if (!cpu_) cpu_ = match::make_cpu_matcher(*workers_);
     match::MatchSteps steps;
     for (std::size_t p = 0; p < passes.size(); ++p) {

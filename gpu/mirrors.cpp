@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/seconds.hpp"
 #include "gpu/check.hpp"
 #include "gpu/nvtx.hpp"
 
@@ -60,8 +61,6 @@ Storage storage_of(CachePolicy policy) {
 std::string mebibytes(std::size_t bytes) { return std::to_string(((bytes - 1) >> 20) + 1) + " MiB"; }
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 HotVertex stored(const estimate::StoredVertex& at) { return {at.vertex, static_cast<std::uint32_t>(at.store)}; }
 

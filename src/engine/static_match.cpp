@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/seconds.hpp"
 #include "engine/anchor_edges.hpp"
 #include "engine/deadline.hpp"
 #include "engine/edge_labels.hpp"
@@ -49,8 +50,6 @@ constexpr std::size_t left_before_sums = 64;
 // What it costs to give vertices other numbers, for an entry of a list: as much as reading so many.
 constexpr double renumbering_cost = 10;
 constexpr double slowest_renumbering = 1e-6;  // seconds for an entry; it cannot be interrupted
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 bool reads_candidates(const StaticScene& scene, const plan::BoundQuery& query) {
   return scene.graph.resolve(query.edges[0].reading[0]).lent;

@@ -312,8 +312,9 @@ class CpuMatcher final : public Matcher {
         split_ = split_ || shares > 1;
       }
       for (const PlanRef& plan : plans) {
-        // Sums tell of whole anchors only whether there is a match, and walks part with what takes long.
-        const std::uint32_t of = tasks[plan.task].list ? 1 : shares;
+        // Sums tell of whole anchors only whether there is a match, and walks part with what takes long; in shares each would
+        // filter all candidates of the first level.
+        const std::uint32_t of = tasks[plan.task].list || plan.walk ? 1 : shares;
         for (std::uint32_t s = 0; s < of; ++s) pieces_.push_back({i, plan, {s, of}});
       }
     }

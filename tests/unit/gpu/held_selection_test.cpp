@@ -52,6 +52,16 @@ class DeviceGraphOfHubs : public testing::Test {
     }
     return hot;
   }
+  // What fills the cache, and then every second of it. Gives those, which are wanted.
+  std::vector<HotVertex> fill_and_halve() {
+    begin();
+    std::vector<HotVertex> hot = longest();
+    mirror_.select(hot);
+    for (std::size_t i = 0; 2 * i < hot.size(); ++i) hot[i] = hot[2 * i];
+    hot.resize((hot.size() + 1) / 2);
+    mirror_.select(hot);
+    return hot;
+  }
   // Without another selection. Bytes of those lists that are not held, of all batches.
   std::size_t follow(const std::vector<HotVertex>& hot) {
     std::size_t all_lost = 0;
@@ -97,12 +107,7 @@ TEST_F(DeviceGraphOfHubs, HoldsASelectionOverManyBatches) {
 
 // Half of what fills the cache is not wanted any more when lists grow.
 TEST_F(DeviceGraphOfHubs, WhatIsNotWantedLeavesForListsThatGrow) {
-  begin();
-  std::vector<HotVertex> hot = longest();
-  mirror_.select(hot);
-  for (std::size_t i = 0; 2 * i < hot.size(); ++i) hot[i] = hot[2 * i];
-  hot.resize((hot.size() + 1) / 2);
-  mirror_.select(hot);
+  const std::vector<HotVertex> hot = fill_and_halve();
   const DeviceGraphStatistics before = mirror_.statistics();
   ASSERT_GT(before.cached_vertices, hot.size() * 3 / 2) << "what is not wanted is there";
   EXPECT_EQ(follow(hot), 0U);
@@ -121,12 +126,7 @@ class DeviceGraphOfGrowingLists : public DeviceGraphOfHubs, public testing::With
 };
 
 TEST_P(DeviceGraphOfGrowingLists, NoTwoAreMergedToOnePlace) {
-  begin();
-  std::vector<HotVertex> hot = longest();
-  mirror_.select(hot);
-  for (std::size_t i = 0; 2 * i < hot.size(); ++i) hot[i] = hot[2 * i];
-  hot.resize((hot.size() + 1) / 2);
-  mirror_.select(hot);
+  const std::vector<HotVertex> hot = fill_and_halve();
   const DeviceGraphStatistics before = mirror_.statistics();
   follow(hot);
   const DeviceGraphStatistics then = mirror_.statistics();
