@@ -143,14 +143,15 @@ def techniques(records, out):
 
 def steps_of(record):
     """By label, by degree and rounds of refinement, of the way that took most of them; empty where none got so far."""
-    told = [[step for step in told["steps"] if step["step"] in ("label", "degree", "refine")] for told in record["filters"].values()]
+    told = [[step for step in told["steps"] if step["step"] in ("label", "degree", "refine")]
+            for way, told in record["filters"].items() if "--filter-without" not in way]
     steps = max(told, key=len, default=[])
     return steps if len(steps) > 2 else []
 
 
 def lists_of(record, last):
     """The report of the way that filters to this step and made lists, or None."""
-    return next((told for way, told in record["filters"].items() if f"--filter {last}" in way and "entries" in told), None)
+    return next((told for way, told in record["filters"].items() if f"--filter {last}" in way and "--filter-without" not in way and "entries" in told), None)
 
 
 def filtering(records, out):

@@ -151,6 +151,7 @@ struct StaticOptions {
   /// A match has the same id, induced or not.
   bool induced = false;
   Filter filter = Filter::automatic;  ///< what it is has no bearing on the answer
+  FilterWithout filter_without;
   /// No bearing on the answer either. Listings, and queries that cannot be summed from a vertex, go by edges. Where both this
   /// and the filter are automatic, cliques of four and more vertices that nothing tells apart are counted along a tree of
   /// pivots instead, unless parallel edges make several matches of one clique.

@@ -12,6 +12,15 @@ namespace deltamatch {
 /// gone.
 enum class Filter : std::uint8_t { automatic, none, label, degree, refine };
 
+/// Steps left out of those that a Filter takes, so that what each is worth can be measured. Labels are what the others begin
+/// with. No bearing on the answer.
+struct FilterWithout {
+  bool degree = false;
+  bool refine = false;
+  bool unite = false;
+  [[nodiscard]] bool any() const noexcept { return degree || refine || unite; }
+};
+
 /// One step of filtering: "label", "degree", a round of "refine", or "unite" of sets that are little apart.
 struct FilterStep {
   std::string_view name;

@@ -37,7 +37,8 @@ int explain(Explain options) {
                 "leave out --analyze and --updates");
   }
   if (!options.whole && options.how.given()) {
-    throw Error(ErrorKind::usage, "--induced, --filter and --count-from", "are of a whole graph's matching", "add --whole");
+    throw Error(ErrorKind::usage, "--induced, --filter, --filter-without and --count-from", "are of a whole graph's matching",
+                "add --whole");
   }
   options.how.check(options.queries.mode);
   if (!options.analyze && !options.stream.updates.empty()) {

@@ -68,6 +68,9 @@ void check(const Match& options) {
   if (options.whole.filter != Filter::automatic) {
     throw Error(ErrorKind::usage, "--filter", "an estimate takes no candidates", "leave it or --sample out");
   }
+  if (options.whole.filter_without.any()) {
+    throw Error(ErrorKind::usage, "--filter-without", "an estimate takes no candidates", "leave it or --sample out");
+  }
   if (options.limit || options.emit.emit != Emit::none) {
     throw Error(ErrorKind::usage, "--sample", "an estimate lists no matches",
                 options.limit ? "leave --limit out" : "leave --emit out");

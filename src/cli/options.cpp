@@ -212,15 +212,39 @@ StaticOptions WholeOptions::options(const QueryOptions& query) const {
   made.query = query;
   made.induced = induced;
   made.filter = filter;
+  made.filter_without = filter_without;
   made.count_from = count_from;
   return made;
 }
 
 void WholeOptions::check(MatchMode mode) const {
+  if (filter == Filter::none && filter_without.any()) {
+    throw Error(ErrorKind::usage, "--filter-without", "--filter none takes no steps", "leave one of the two out");
+  }
   if (count_from != CountFrom::vertices || !(induced || mode == MatchMode::edge_distinct)) return;
   throw Error(ErrorKind::usage, "--count-from vertices",
               induced ? "induced matches are counted from edges" : "edge-distinct matches are counted from edges",
               induced ? "leave it or --induced out" : "leave it out, or choose another --mode");
+}
+
+FilterWithout parse_filter_without(const std::string& text) {
+  FilterWithout parsed;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const std::string step = text.substr(at, comma - at);
+    at = comma + 1;
+    if (step == "degree") {
+      parsed.degree = true;
+    } else if (step == "refine") {
+      parsed.refine = true;
+    } else if (step == "unite") {
+      parsed.unite = true;
+    } else {
+      throw Error(ErrorKind::usage, "--filter-without", "'" + step + "' is no step that can be left out",
+                  "choose of degree, refine and unite, with commas between them");
+    }
+  }
+  return parsed;
 }
 
 void add_whole_options(const Command& command, WholeOptions& options) {
@@ -236,6 +260,12 @@ void add_whole_options(const Command& command, WholeOptions& options) {
                               {"label", Filter::label},
                               {"degree", Filter::degree},
                               {"refine", Filter::refine}})
+      .group("Queries");
+  command
+      .add_value(
+          "--filter-without", [&options](const std::string& text) { options.filter_without = parse_filter_without(text); },
+          "Steps of the filter that are left out, to measure what each is worth: some of degree, refine and unite",
+          "STEP[,STEP]")
       .group("Queries");
   add_choice<CountFrom, CountFrom>(
       command, "--count-from", options.count_from,

@@ -61,10 +61,11 @@ struct QuerySelection {
 struct WholeOptions {
   bool induced = false;
   Filter filter = Filter::automatic;
+  FilterWithout filter_without;
   CountFrom count_from = CountFrom::automatic;
 
   [[nodiscard]] bool given() const noexcept {
-    return induced || filter != Filter::automatic || count_from != CountFrom::automatic;
+    return induced || filter != Filter::automatic || filter_without.any() || count_from != CountFrom::automatic;
   }
   [[nodiscard]] StaticOptions options(const QueryOptions& query) const;
   /// Throws Error(usage) where the options contradict each other or `mode`.

@@ -70,7 +70,7 @@ void run_filter(const StaticScene& scene, const StaticOptions& options, const ma
                 filter::Filtering& filtering) {
   const bool renumbers = order_matters(query, options) && !scene.graph.numbered_by_degree();
   filtering.run(query, scene.graph, options.filter, renumbers ? filter::Numbering::by_degree : filter::Numbering::of_graph,
-                scene.workers, stop, scene.matcher.candidate_steps());
+                scene.workers, stop, scene.matcher.candidate_steps(), options.filter_without);
 }
 
 bool filter_is_asked_for(const StaticOptions& options) {

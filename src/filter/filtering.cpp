@@ -59,22 +59,25 @@ void Filtering::take(std::string_view name, Candidates& candidates, const std::a
 }
 
 void Filtering::run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how, Numbering numbering, Workers& workers,
-                    const std::atomic<bool>& stop, CandidateSteps* elsewhere) {
+                    const std::atomic<bool>& stop, CandidateSteps* elsewhere, FilterWithout without) {
   const auto start = Clock::now();
   const bool automatic = how == Filter::automatic;
   if (how == Filter::none) return;
+  const bool by_degree = how != Filter::label && !without.degree;
+  const bool refines = (automatic || how == Filter::refine) && !without.refine;
+  const bool unites = how != Filter::label && !without.unite;
   Candidates candidates(query, workers, stop, elsewhere);
   const auto over = [&] { return no_match_ || stop.load(std::memory_order_relaxed); };
   take("label", candidates, stop, [&] { candidates.by_label(); });
   const std::uint64_t edges = candidates.left().edges;
-  if (!over() && how != Filter::label) take("degree", candidates, stop, [&] { candidates.by_degree(); });
-  for (int round = 0; round < most_rounds && !over() && (automatic || how == Filter::refine); ++round) {
+  if (!over() && by_degree) take("degree", candidates, stop, [&] { candidates.by_degree(); });
+  for (int round = 0; round < most_rounds && !over() && refines; ++round) {
     const std::uint64_t before = candidates.left().edges;
     take("refine", candidates, stop, [&] { candidates.refine(); });
     if (static_cast<double>(before - candidates.left().edges) <= least_gain * static_cast<double>(before)) break;
   }
   candidates.settle();
-  if (!over() && how != Filter::label) take("unite", candidates, stop, [&] { candidates.unite(little_apart); });
+  if (!over() && unites) take("unite", candidates, stop, [&] { candidates.unite(little_apart); });
   const bool worthwhile = static_cast<double>(candidates.left().edges) <= most_edges * static_cast<double>(edges);
   if (!over() && (!automatic || worthwhile || numbering == Numbering::by_degree)) {
     lists_ = make_lists(query, candidates, numbering, workers, stop);

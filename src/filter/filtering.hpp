@@ -20,7 +20,7 @@ class Filtering {
   /// With vertices numbered by degree it always reads its own lists; then what is matched are these numbers. Steps run
   /// `elsewhere` where that is not null and takes them. Where there is no memory for the lists the query reads the graph.
   void run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how, Numbering numbering, Workers& workers,
-           const std::atomic<bool>& stop, CandidateSteps* elsewhere = nullptr);
+           const std::atomic<bool>& stop, CandidateSteps* elsewhere = nullptr, FilterWithout without = {});
 
   /// The query reads the graph again; the lists are freed.
   void discard_lists(plan::BoundQuery& query) noexcept;

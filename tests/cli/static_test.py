@@ -53,6 +53,17 @@ class Filtered(Static):
             self.assertEqual(query["filter"]["steps"][-1]["candidates"], left, how)
             self.assertIn("candidates:", self.ok("match", *args, "--filter", how).out)
         self.assertEqual(self.counts(*args), {"path": 2})
+        for without, steps in {"degree": {"label", "refine", "unite"}, "refine,unite": {"label", "degree"},
+                               "unite": {"label", "degree", "refine"}}.items():
+            query = self.json("match", *args, "--filter", "refine", "--filter-without", without)["queries"][0]
+            self.assertEqual(query["matches"], 2, without)
+            self.assertEqual({step["step"] for step in query["filter"]["steps"]}, steps)
+            self.assertEqual(query["filter"]["steps"][-1]["candidates"], [2, 2, 2] if "refine" in steps else [3, 2, 2])
+        for wrong in ("label", "", "degree,", "degree refine"):
+            self.fails(2, "match", *args, "--filter-without", wrong, says="choose of degree, refine and unite")
+        self.fails(2, "match", *args, "--filter", "none", "--filter-without", "unite", says="--filter none takes no steps")
+        self.fails(2, "match", *args, "--sample", 10, "--filter-without", "unite", says="an estimate takes no candidates")
+        self.fails(2, "explain", *args, "--filter-without", "unite", says="add --whole")
 
     def test_a_query_without_candidates_has_no_match(self):
         self.write("g.graph", "t 2 1\nv 0 0\nv 1 1\ne 0 1\n")

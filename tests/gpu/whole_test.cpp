@@ -191,6 +191,10 @@ TEST_P(GpuWhole, FilteredMatches) {
       EXPECT_EQ(got.used, expected.used) << where << ", " << pattern;
       EXPECT_EQ(got.entries, expected.entries) << where << ", " << pattern;
     }
+    StaticOptions undegreed;
+    undegreed.filter = Filter::refine;
+    undegreed.filter_without.degree = true;
+    expect_same_answers(gpu, cpu, shape, undegreed, where + ", refined without degrees");
     options.induced = true;
     expect_same_answers(gpu, cpu, shape, options, where + ", induced");
     options.query.count = CountMode::embeddings;

@@ -118,6 +118,12 @@ void check_filters(Engine& engine, const Standing& standing, bool induced, const
     if (counted.filter.used && !expected.empty()) seen.filtered |= 1 << static_cast<int>(standing.options.mode);
     if (filter == Filter::refine && !counted.filter.used) ++seen.without_candidates;
   }
+  for (const FilterWithout without : {FilterWithout{.degree = true}, FilterWithout{.refine = true},
+                                      FilterWithout{.unite = true}, FilterWithout{.degree = true, .unite = true}}) {
+    StaticOptions options = how(standing.options, induced, false, Filter::refine);
+    options.filter_without = without;
+    RC_ASSERT(engine.match(standing.query, options).matches == Count{expected.size()});
+  }
 }
 
 /// False where there is too much to enumerate.

@@ -62,6 +62,36 @@ TEST_F(Filters, LeaveListsSharedWhereTheyTakeLittleOut) {
   EXPECT_EQ(readings(f.query()).size(), 1) << "a plan reuses what it has read for another query vertex";
 }
 
+TEST_F(Filters, LeaveStepsOut) {
+  const auto steps_without = [&](FilterWithout without) {
+    Fixture f = clique_with_an_ear(20, "(a)--(b)--(c)--(d)--(a), (a)--(c)");
+    Filtering filtering;
+    filtering.run(f.query(), f.graph(), Filter::refine, Numbering::of_graph, workers_, stop_, nullptr, without);
+    std::set<std::string> names;
+    for (const FilterStep& step : filtering.take_report().steps) names.emplace(step.name);
+    return names;
+  };
+  using Names = std::set<std::string>;
+  EXPECT_EQ(steps_without({}), (Names{"label", "degree", "refine", "unite"}));
+  EXPECT_EQ(steps_without({.degree = true}), (Names{"label", "refine", "unite"}));
+  EXPECT_EQ(steps_without({.refine = true}), (Names{"label", "degree", "unite"}));
+  EXPECT_EQ(steps_without({.unite = true}), (Names{"label", "degree", "refine"}));
+}
+
+// Of the vertices of the square's ends only degrees tell the ear, unless refinement goes without them and counts entries
+// itself.
+TEST_F(Filters, RefineAsFarWithoutDegrees) {
+  std::vector<std::vector<std::uint64_t>> left;
+  for (const bool degree : {false, true}) {
+    Fixture f = clique_with_an_ear(3, "(a)--(b)--(c)--(d)--(a), (a)--(c)");
+    Filtering filtering;
+    filtering.run(f.query(), f.graph(), Filter::refine, Numbering::of_graph, workers_, stop_, nullptr,
+                  {.degree = degree, .unite = true});
+    left.push_back(filtering.take_report().steps.back().candidates);
+  }
+  EXPECT_EQ(left[0], left[1]) << "a list's entries that lead to candidates are at most its length";
+}
+
 TEST_F(Filters, KeepListsApartWhereTheyTakeMuchOut) {
   Fixture f = clique_with_an_ear(3, "(a)--(b)--(c)--(d)--(a), (a)--(c)");
   run(f, Filter::degree);
