@@ -101,7 +101,7 @@ class Run {
     const FilterCase known = filter_case();
     const bool first = automatic ? filters_before_planning(known) && !ended() : filter_is_asked_for(options);
     if (first) filter_now(scene_, options_, stop_, bound_, filtering_);
-    follow(plan_whole(scene_, bound_, options_));
+    follow(plan_whole(scene_, bound_, options_, stop_));
     number_by_degree();
     if (automatic && !first) {
       if (filters_before_matching(known, expected_work(plans_)) && !ended()) {
@@ -161,7 +161,7 @@ class Run {
 
   void filter_at_once() {
     filter_now(scene_, options_, stop_, bound_, filtering_);
-    if (!filtering_.no_match() && reads_candidates()) follow(plan_whole(scene_, bound_, options_));
+    if (!filtering_.no_match() && reads_candidates()) follow(plan_whole(scene_, bound_, options_, stop_));
   }
 
   void begin_unfiltered(double patience) {
@@ -214,7 +214,7 @@ class Run {
   /// Tries the anchors that were left once more.
   void try_left() {
     if (without_sums_) {
-      follow(plan_whole(scene_, bound_, options_, plans_.plans[0].anchor.edge, true));
+      follow(plan_whole(scene_, bound_, options_, stop_, plans_.plans[0].anchor.edge, true));
       without_sums_ = false;
     } else {
       task_.steps =
@@ -347,7 +347,8 @@ class Run {
     const bool divided = !listing_ && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
     const bool again = divided || plans_.rooted;
     plan::QueryPlans plans =
-        plan_whole(scene_, bound_, options_, again ? std::nullopt : std::optional(plans_.plans[0].anchor.edge));
+        plan_whole(scene_, bound_, options_, stop_, again ? std::nullopt : std::optional(plans_.plans[0].anchor.edge));
+    if (stop_.load()) return;
     if (again) {
       if (expected_work(plans) > least_gain_again * untried() * without) return filtering_.discard_lists(bound_);
       found_[0].plans.clear();
@@ -428,9 +429,16 @@ class Run {
 }  // namespace
 
 plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& query, const StaticOptions& options,
-                            std::optional<std::uint32_t> anchor, bool sums) {
+                            const match::StopFlag& stop, std::optional<std::uint32_t> anchor, bool sums) {
   sums = sums || !begins_without_sums(scene, query, options);
-  plan::QueryPlans plans = plan::make_static_plans(query, {anchor, sums, options.query.list, options.count_from});
+  plan::StaticPlanning how{anchor, sums, options.query.list, options.count_from, &stop};
+  plan::QueryPlans plans;
+  try {
+    plans = plan::make_static_plans(query, how);
+  } catch (const plan::PlanningStopped&) {  // nothing is matched any more, but what is told of a run is told of plans
+    how.sums = false;
+    plans = plan::make_static_plans(query, how);
+  }
   if (plans.rooted && !scene.matcher.takes_root(*plans.rooted, scene.graph.resolved())) plans.rooted.reset();
   return plans;
 }

@@ -21,9 +21,11 @@ struct StaticScene {
 };
 
 /// The plans by which match_whole goes about what the query reads, in plans that begin with `anchor` where one is given; those
-/// of listings that begin without sums have them where `sums` asks for it. The readings are resolved.
+/// of listings that begin without sums have them where `sums` asks for it. Without sums once `stop` is set. The readings are
+/// resolved.
 [[nodiscard]] plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& query, const StaticOptions& options,
-                                          std::optional<std::uint32_t> anchor = std::nullopt, bool sums = false);
+                                          const match::StopFlag& stop, std::optional<std::uint32_t> anchor = std::nullopt,
+                                          bool sums = false);
 
 /// See Engine::match.
 [[nodiscard]] StaticResult match_whole(const StaticScene& scene, const Query& query, const StaticOptions& options,

@@ -51,7 +51,7 @@ bool only_trees(const Term& term) {
 }  // namespace
 
 CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, const Plan& plan, Count symmetry,
-                          std::uint32_t anchor, bool allow_ordered) {
+                          std::uint32_t anchor, bool allow_ordered, const std::atomic<bool>* stop) {
   CountPlan best;
   best.divisor = symmetry;
   if (must_enumerate(query)) {
@@ -71,7 +71,7 @@ CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, c
       prefix_cost += partials * (list_overhead * static_cast<double>(level.candidates.probes.size()) + level.estimate);
       partials *= level.estimate;
     }
-    const FactorBuilder builder(query, estimates, anchor, positions.size());
+    const FactorBuilder builder(query, estimates, anchor, positions.size(), stop);
     CountPlan candidate;
     candidate.prefix = prefix;
     candidate.divisor = symmetry;

@@ -1,6 +1,7 @@
 #include "plan/estimates.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <random>
 
 namespace deltamatch::plan {
@@ -74,34 +75,44 @@ double Estimates::size(std::uint32_t block, const std::vector<Probe>& probes) co
 Candidates candidates_for(const BoundQuery& query, std::uint32_t block, const std::vector<std::uint32_t>& positions,
                           std::uint32_t anchor, std::size_t kept_apart) {
   Candidates result;
+  struct Reach {
+    std::uint32_t edge;
+    unsigned end;         // beyond the block
+    std::uint32_t bound;  // the vertex there
+  };
+  std::vector<Reach> from_block;  // few of the edges of large queries, which take long to plan
+  for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
+    const BoundEdge& edge = query.edges[e];
+    if ((block >> edge.target & 1U) != 0) from_block.push_back({e, 0, edge.source});
+    if ((block >> edge.source & 1U) != 0) from_block.push_back({e, 1, edge.target});
+  }
+  const auto holds_for_any = [](std::uint32_t mask, auto&& any) {
+    for (; mask != 0; mask &= mask - 1) {
+      if (any(static_cast<std::uint32_t>(std::countr_zero(mask)))) return true;
+    }
+    return false;
+  };
   for (std::size_t p = 0; p < positions.size(); ++p) {
     const auto position = static_cast<Position>(p);
     bool joined = false;
-    for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
-      const BoundEdge& edge = query.edges[e];
-      for (unsigned end = 0; end < 2; ++end) {
-        const std::uint32_t bound = end == 0 ? edge.source : edge.target;
-        const std::uint32_t free = end == 0 ? edge.target : edge.source;
-        if ((positions[p] >> bound & 1u) == 0 || (block >> free & 1u) == 0) continue;
-        joined = true;
-        const Probe probe{position, is_inclusive(query, e, anchor), 1, e, edge.reading[end]};
-        const auto same = std::find_if(result.probes.begin(), result.probes.end(), [&](const Probe& other) {
-          return other.position == position && other.reading == probe.reading && other.inclusive == probe.inclusive;
-        });
-        if (same == result.probes.end()) {
-          result.probes.push_back(probe);
-        } else {
-          ++same->power;
-        }
+    for (const Reach& reach : from_block) {
+      if ((positions[p] >> reach.bound & 1U) == 0) continue;
+      joined = true;
+      const Probe probe{position, is_inclusive(query, reach.edge, anchor), 1, reach.edge,
+                        query.edges[reach.edge].reading[reach.end]};
+      const auto same = std::find_if(result.probes.begin(), result.probes.end(), [&](const Probe& other) {
+        return other.position == position && other.reading == probe.reading && other.inclusive == probe.inclusive;
+      });
+      if (same == result.probes.end()) {
+        result.probes.push_back(probe);
+      } else {
+        ++same->power;
       }
     }
     if (joined || p >= kept_apart || query.mode != MatchMode::isomorphism) continue;
-    bool meets = false;
-    for (std::uint32_t u = 0; u < query.vertices(); ++u) {
-      for (std::uint32_t v = 0; v < query.vertices(); ++v) {
-        meets = meets || ((block >> u & 1u) != 0 && (positions[p] >> v & 1u) != 0 && query.compatible(u, v));
-      }
-    }
+    const bool meets = holds_for_any(block, [&](std::uint32_t u) {
+      return holds_for_any(positions[p], [&](std::uint32_t v) { return query.compatible(u, v); });
+    });
     if (meets) result.distinct.push_back(position);
   }
   return result;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <optional>
 #include <vector>
 
@@ -62,11 +63,12 @@ inline constexpr std::uint32_t no_anchor = 0xffffffff;
 
 /// The sums from a query vertex as the root, the cost of which is that of the whole graph; nullopt where there are none.
 [[nodiscard]] std::optional<RootedPlan> make_rooted_plan(const BoundQuery& query, const Estimates& estimates,
-                                                         std::uint32_t vertex, Count symmetry);
+                                                         std::uint32_t vertex, Count symmetry,
+                                                         const std::atomic<bool>* stop = nullptr);
 
 /// Chooses how to count below the given levels. `constraints`: order constraints that make each match found once, or empty;
-/// `symmetry`: how often each is found without them.
+/// `symmetry`: how often each is found without them. Both throw PlanningStopped once `stop` is set.
 [[nodiscard]] CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, const Plan& plan, Count symmetry,
-                                        std::uint32_t anchor, bool allow_ordered);
+                                        std::uint32_t anchor, bool allow_ordered, const std::atomic<bool>* stop = nullptr);
 
 }  // namespace deltamatch::plan

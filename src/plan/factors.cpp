@@ -91,13 +91,26 @@ std::optional<TreeEdge> FactorBuilder::tree_edge(const std::vector<Mask>& blocks
                   static_cast<float>(estimates_.degree(back.edge, estimates_.end(back)))};
 }
 
+// Whether so many pairs of the component, which is connected, are joined that it has a cycle.
+bool FactorBuilder::has_cycle(const std::vector<Mask>& component) const {
+  Mask all = 0;
+  for (const Mask block : component) all |= block;
+  int ends = 0;
+  for (const Mask block : component) {
+    const Mask near = neighbours(block) & all;
+    for (const Mask other : component) ends += (near & other) != 0 ? 1 : 0;
+  }
+  return static_cast<std::size_t>(ends / 2) >= component.size();
+}
+
 std::optional<Factor> FactorBuilder::tree(const std::vector<Mask>& component, const std::vector<Mask>& positions) const {
+  if (has_cycle(component)) return std::nullopt;
   Factor factor;
   for (std::size_t a = 0; a < component.size(); ++a) {
     for (std::size_t b = a + 1; b < component.size(); ++b) {
       if (!joined(component[a], component[b])) continue;
       const auto edge = tree_edge(component, a, b);
-      if (!edge || factor.edges.size() + 1 >= component.size()) return std::nullopt;
+      if (!edge) return std::nullopt;
       factor.edges.push_back(*edge);
     }
   }
@@ -133,6 +146,7 @@ std::optional<Factor> FactorBuilder::tree(const std::vector<Mask>& component, co
 }
 
 Factor FactorBuilder::component_factor(const std::vector<Mask>& component, const std::vector<Mask>& positions) const {
+  if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) throw PlanningStopped();
   if (auto whole = tree(component, positions)) return *whole;
   std::vector<Factor> tried;
   for (const std::size_t i : enumerable(component, positions)) {

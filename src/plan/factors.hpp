@@ -1,6 +1,7 @@
 // The factors of a sum: free query vertices split into components, each a tree, or a vertex to enumerate with what hangs below.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -18,15 +19,17 @@ using Mask = std::uint32_t;
 /// The end of a tree's edge that is a leaf with candidates which the root alone decides. The other end has candidates as well.
 [[nodiscard]] std::optional<std::uint8_t> root_leaf(const Factor& tree, const TreeEdge& edge);
 
-/// The cheapest factors by estimate. All arguments of the constructors outlive it.
+/// The cheapest factors by estimate. All arguments of the constructors outlive it. Throws PlanningStopped once `stop`, where it
+/// is not null, is set.
 class FactorBuilder {
  public:
   /// Differing from the first `enumerated` positions is checked; see candidates_for.
-  FactorBuilder(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, std::size_t enumerated)
-      : query_(query), estimates_(estimates), anchor_(anchor), enumerated_(enumerated) {}
+  FactorBuilder(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, std::size_t enumerated,
+                const std::atomic<bool>* stop)
+      : query_(query), estimates_(estimates), anchor_(anchor), enumerated_(enumerated), stop_(stop) {}
   /// Position 0 is a root, greater than the vertices `below`; sums that hang on it alone are kept in tables.
-  FactorBuilder(const BoundQuery& query, const Estimates& estimates, Mask below)
-      : FactorBuilder(query, estimates, no_anchor, 1) {
+  FactorBuilder(const BoundQuery& query, const Estimates& estimates, Mask below, const std::atomic<bool>* stop)
+      : FactorBuilder(query, estimates, no_anchor, 1, stop) {
     rooted_ = true;
     below_root_ = below;
   }
@@ -39,6 +42,7 @@ class FactorBuilder {
   [[nodiscard]] bool joined(Mask a, Mask b) const;
   [[nodiscard]] Mask neighbours(Mask block) const;
   [[nodiscard]] Candidates wanted(Mask block, const std::vector<Mask>& positions) const;
+  [[nodiscard]] bool has_cycle(const std::vector<Mask>& component) const;
   [[nodiscard]] std::optional<TreeEdge> tree_edge(const std::vector<Mask>& blocks, std::size_t a, std::size_t b) const;
   [[nodiscard]] std::optional<Factor> tree(const std::vector<Mask>& component, const std::vector<Mask>& positions) const;
   [[nodiscard]] Factor component_factor(const std::vector<Mask>& component, const std::vector<Mask>& positions) const;
@@ -53,6 +57,7 @@ class FactorBuilder {
   std::size_t enumerated_;  // positions of the anchor and the prefix
   bool rooted_ = false;
   Mask below_root_ = 0;
+  const std::atomic<bool>* stop_;
 };
 
 }  // namespace deltamatch::plan

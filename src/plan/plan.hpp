@@ -11,7 +11,9 @@
 // them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -164,6 +166,12 @@ struct StaticPlanning {
   bool sums = true;                     ///< plan sums as well; without them all matches are walked to
   bool listed = true;                   ///< the sums only tell whether an anchor leads to any match, and there is no root
   CountFrom from = CountFrom::automatic;
+  const std::atomic<bool>* stop = nullptr;  ///< where not null and set, planning sums ends with PlanningStopped
+};
+/// Sums of large queries with many cycles take seconds to plan.
+class PlanningStopped : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "planning was stopped"; }
 };
 [[nodiscard]] QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how = {});
 

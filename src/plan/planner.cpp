@@ -209,7 +209,8 @@ std::uint32_t rarest_edge(const BoundQuery& query, const Estimates& estimates) {
 }
 
 // The plans with all images of a query edge as anchors.
-QueryPlans from_edge(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, bool sums) {
+QueryPlans from_edge(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, bool sums,
+                     const std::atomic<bool>* stop) {
   QueryPlans result;
   const bool ordered = query.mode == MatchMode::isomorphism;
   const Count symmetry = ordered ? query.group.order() : 1;
@@ -222,7 +223,8 @@ QueryPlans from_edge(const BoundQuery& query, const Estimates& estimates, std::u
   if (!sums) return result;
   // The plans' sums are divided together, so they must be sums of the same thing.
   const auto count_plans = [&](bool allow_ordered) {
-    for (Plan& plan : result.plans) plan.count = make_count_plan(query, estimates, plan, symmetry, no_anchor, allow_ordered);
+    for (Plan& plan : result.plans)
+      plan.count = make_count_plan(query, estimates, plan, symmetry, no_anchor, allow_ordered, stop);
   };
   count_plans(true);
   const auto alike = [&](const Plan& plan) { return plan.count.divisor == result.plans[0].count.divisor; };
@@ -239,14 +241,15 @@ double cost_from(const QueryPlans& from_edge, const Estimates& estimates) {
 }
 
 // The cheapest of the sums from a vertex: one of each orbit, as the others count the same.
-std::optional<RootedPlan> cheapest_root(const BoundQuery& query, const Estimates& estimates, Count symmetry) {
+std::optional<RootedPlan> cheapest_root(const BoundQuery& query, const Estimates& estimates, Count symmetry,
+                                        const std::atomic<bool>* stop) {
   std::optional<RootedPlan> best;
   if (query.vertices() > most_searched_vertices) return best;
   std::uint32_t seen = 0;
   for (std::uint32_t v = 0; v < query.vertices(); ++v) {
     if ((seen >> v & 1u) != 0) continue;
     for (const query::Vertex other : query.group.orbit(static_cast<query::Vertex>(v))) seen |= 1u << other;
-    auto rooted = make_rooted_plan(query, estimates, v, symmetry);
+    auto rooted = make_rooted_plan(query, estimates, v, symmetry, stop);
     if (rooted && (!best || rooted->count.cost < best->count.cost)) best = std::move(rooted);
   }
   return best;
@@ -257,21 +260,21 @@ std::optional<RootedPlan> cheapest_root(const BoundQuery& query, const Estimates
 QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how) {
   const Estimates estimates(query, triangle_closure(query.graph()));
   const std::uint32_t rarest = rarest_edge(query, estimates);
-  QueryPlans best = from_edge(query, estimates, how.anchor.value_or(rarest), how.sums);
+  QueryPlans best = from_edge(query, estimates, how.anchor.value_or(rarest), how.sums, how.stop);
   best.planned_edges = query.graph().edges();
   if (!how.sums || how.listed) return best;
   double least = cost_from(best, estimates);
   if (least < searched_cost && how.from != CountFrom::vertices) return best;
   for (std::uint32_t e = 0; e < query.edges.size() && !how.anchor; ++e) {
     if (e == rarest || query.vertices() > most_searched_vertices) continue;
-    QueryPlans plans = from_edge(query, estimates, e, true);
+    QueryPlans plans = from_edge(query, estimates, e, true, how.stop);
     const double cost = cost_from(plans, estimates);
     if (cost >= least) continue;
     least = cost;
     best.plans = std::move(plans.plans);
   }
   if (how.from == CountFrom::edges) return best;
-  best.rooted = cheapest_root(query, estimates, query.mode == MatchMode::isomorphism ? query.group.order() : 1);
+  best.rooted = cheapest_root(query, estimates, query.mode == MatchMode::isomorphism ? query.group.order() : 1, how.stop);
   if (best.rooted && how.from == CountFrom::automatic && best.rooted->count.cost > least) best.rooted.reset();
   return best;
 }

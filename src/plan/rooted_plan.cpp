@@ -77,7 +77,7 @@ double rooted_cost(const BoundQuery& query, const Estimates& estimates, const Ro
 }  // namespace
 
 std::optional<RootedPlan> make_rooted_plan(const BoundQuery& query, const Estimates& estimates, std::uint32_t vertex,
-                                           Count symmetry) {
+                                           Count symmetry, const std::atomic<bool>* stop) {
   if (must_enumerate(query)) return std::nullopt;
   RootedPlan plan;
   plan.vertex = vertex;
@@ -90,7 +90,7 @@ std::optional<RootedPlan> make_rooted_plan(const BoundQuery& query, const Estima
     plan.count.divisor /= static_cast<unsigned>(std::popcount(alternatives));
     alternatives &= ~positions[0];
   }
-  const FactorBuilder builder(query, estimates, alternatives);
+  const FactorBuilder builder(query, estimates, alternatives, stop);
   std::vector<std::uint32_t> free;
   for (std::uint32_t v = 0; v < query.vertices(); ++v) {
     if (v != vertex) free.push_back(v);

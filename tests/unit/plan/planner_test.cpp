@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -147,6 +148,18 @@ TEST(Planner, CoefficientsAreMoebius) {
     }
   });
   EXPECT_TRUE(merged);
+}
+
+TEST(Planner, SumsAreNotPlannedOnceStopped) {
+  Data data(false, false);
+  const BoundQuery query(parse_pattern("(a)--(b)--(c)--(d)--(a)--(c)", "diamond"), MatchMode::isomorphism, CountMode::subgraphs,
+                         data.graph);
+  data.graph.resolve_all();
+  std::atomic<bool> stop = false;
+  EXPECT_FALSE(make_static_plans(query, {.stop = &stop}).plans[0].count.terms.empty());
+  stop = true;
+  EXPECT_THROW(make_static_plans(query, {.stop = &stop}), PlanningStopped);
+  EXPECT_TRUE(make_static_plans(query, {.sums = false, .stop = &stop}).plans[0].count.terms.empty());
 }
 
 // The same of sums from a vertex, which is the greatest of its orbit.
