@@ -68,7 +68,7 @@ class CudaOps final : public DeviceOps {
     enter();
     try {
       return allocate_pinned(bytes);
-    } catch (const std::bad_alloc&) {
+    } catch (const DeviceOutOfMemory&) {
       void* memory = ::operator new(bytes);
       try {
         pageable_.insert(memory);

@@ -45,7 +45,7 @@ class Device {
   void use() const { check(cudaSetDevice(ordinal_), "cudaSetDevice"); }
   [[nodiscard]] DeviceGraph& mirror() noexcept { return *mirror_; }
 
-  /// Takes the memory that share number `share` of the work needs, and lays it out. Throws DeviceOutOfMemory, std::bad_alloc.
+  /// Takes the memory that share number `share` of the work needs, and lays it out. Throws DeviceOutOfMemory.
   void prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuOptions& options,
                const graph::DataGraph& graph);
 
@@ -116,9 +116,11 @@ class Device {
 
   // The n-th page that comes full goes back into the n-th free slot, modulo their number. Whoever holds the ticket of that
   // slot's lap before may not have looked yet, although pages that were taken later are back: its page must not be overwritten.
+  // Each page once at most, since kernels may fill them faster than they are taken: there is more to do than that, such as to
+  // tell the kernels to stop. When these have ended that is all.
   template <class Take>
   void drain(Take&& take) {
-    while (true) {
+    for (std::uint32_t taken = 0; taken < pages_.pages; ++taken) {
       volatile std::uint32_t& full = pages_.full[next_page_ % pages_.pages];
       volatile std::uint32_t& free = pages_.free[next_page_ % pages_.pages];
       const std::uint32_t page = full;

@@ -14,6 +14,8 @@ constexpr std::size_t most_waiting = 2;
 void Handover::add(const ProgramOrigin& origin, std::span<const std::uint32_t> words) {
   const match::QueryTask& task = tasks_[origin.task];
   match::Records& records = results_[origin.pass * tasks_.size() + origin.task].records;
+  const bool enough = task.beyond_limit != nullptr && records.plans.size() > task.limit;
+  if (enough) return;  // what comes until the kernels have stopped can be as much again, many times
   records.words.insert(records.words.end(), words.begin(), words.end());
   records.plans.insert(records.plans.end(), words.size() / (task.query->vertices() + task.query->edges.size()), origin.plan);
   if (task.beyond_limit != nullptr && records.plans.size() > task.limit) {

@@ -72,13 +72,15 @@ class GpuMatcher final : public match::Matcher {
   void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
              std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) override {
     const Range range("batch");
-    passes_.assign(passes.begin(), passes.end());
-    if (resting_ > 0) {
-      --resting_;
+    // Only the CPU leaves anchors, of what it has matched in place of the devices.
+    const bool left = std::ranges::any_of(passes, [](const PassWork& work) { return !work.left.empty(); });
+    if (left || resting_ > 0) {
+      if (!left) --resting_;
       statistics_.on_cpu += tasks.size();
       for (std::size_t t = 0; t < tasks.size(); ++t) fall_back(graph, passes, tasks, t, every_pass, results, stop);
       return;
     }
+    passes_.assign(passes.begin(), passes.end());
     const std::vector<graph::Resolved> resolved = graph.resolved();
     match::Programs programs = match::make_programs(tasks, resolved);
     choose_tables(tasks, resolved, options_.testing.tables, programs);
@@ -147,8 +149,9 @@ class GpuMatcher final : public match::Matcher {
         const auto matching = Clock::now();
         steps.estimate += seconds(caching - estimating);
         steps.cache += seconds(matching - caching);
-        run_kernels(graph, tasks, results, stop);
+        run_kernels(graph, tasks, results, stop);  // and nothing else: the time that choices may take follows from its own
         mirrors_.matched(seconds(Clock::now() - matching));
+        count_again(graph, tasks, results, stop);
         break;
       } catch (const DeviceOutOfMemory&) {  // before anything was launched
         if (mirrors_.make_room(graph)) continue;
@@ -216,6 +219,10 @@ class GpuMatcher final : public match::Matcher {
       statistics_.on_cpu +=
           std::ranges::any_of(std::views::iota(std::size_t{0}, again_.size() / tasks.size()), in_pass) ? 1 : 0;
     }
+  }
+
+  void count_again(const graph::DataGraph& graph, std::span<const QueryTask> tasks, std::span<QueryResult> results,
+                   const match::StopFlag* stop) {
     for (std::size_t i = 0; i < again_.size(); ++i) {
       if (!again_[i]) continue;
       why_ = sums_not_taken;
@@ -331,7 +338,7 @@ class GpuMatcher final : public match::Matcher {
   std::vector<PassWork> passes_;
   std::unique_ptr<match::Matcher> cpu_;
   CacheStatistics statistics_;
-  std::string_view why_;  // the CPU matched one in place of the devices, lately
+  std::string_view why_;  // the CPU matched one in place of the devices the last time that it did
   std::string no_room_;   // and all of them
   unsigned resting_ = 0;  // batches
 };

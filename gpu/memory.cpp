@@ -1,7 +1,5 @@
 #include "gpu/memory.hpp"
 
-#include <new>
-
 namespace deltamatch::gpu {
 
 void* allocate_device(std::size_t bytes) {
@@ -17,7 +15,8 @@ void* allocate_pinned(std::size_t bytes) {
   const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
   if (status == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
-    throw std::bad_alloc();
+    throw DeviceOutOfMemory("cudaHostAlloc",
+                            "the system gives no more pinned memory: see ulimit -l, and free for what is left");
   }
   check(status, "cudaHostAlloc");
   return memory;

@@ -30,8 +30,8 @@ using DeviceMemory = std::unique_ptr<T[], FreeDevice>;
 template <class T>
 using PinnedMemory = std::unique_ptr<T[], FreePinned>;
 
-/// All on the current device. Memory is uninitialised; `count` may be 0. Throw DeviceOutOfMemory (device memory) or
-/// std::bad_alloc (host memory) where there is none, Error where CUDA fails in any other way.
+/// All on the current device. Memory is uninitialised; `count` may be 0. Throw DeviceOutOfMemory where there is none, of the
+/// device or pinned of the host, Error where CUDA fails in any other way.
 [[nodiscard]] void* allocate_device(std::size_t bytes);
 [[nodiscard]] void* allocate_pinned(std::size_t bytes);
 template <class T>

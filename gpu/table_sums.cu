@@ -94,7 +94,7 @@ class Block : public BlockTrees {
         value = 1;
       }
       __syncthreads();
-      if (state_.refused) return 0;
+      if (state_.refused || interrupted_) return 0;
       const auto factor = static_cast<long long>(value);
       const long long own = factor * term.coefficient;
       if (factor < 0 || __mul64hi(factor, term.coefficient) != own >> 63) overflow_ = true;
@@ -141,7 +141,7 @@ class Block : public BlockTrees {
         made.sum = 0;
       }
       Binding& top = bound[depth - 1];
-      if (top.at < top.candidates.size && !is_stopping(top.at)) {
+      if (top.at < top.candidates.size && !is_stopping()) {
         const SumFactor& factor = work_.factors[top.factor];
         __syncthreads();
         if (threadIdx.x == 0) state_.vertices[factor.position] = top.candidates.ids[top.at];
@@ -159,10 +159,10 @@ class Block : public BlockTrees {
     }
   }
 
-  // Now and then: whether all is to stop. What was found of the item is of no use then.
-  __device__ bool is_stopping(std::uint32_t at) {
+  // Asked at every candidate, which looks now and then: whether all is to stop. What was found of the item is of no use then.
+  __device__ bool is_stopping() {
     constexpr std::uint32_t interval = 64;
-    if (at % interval != interval - 1) return false;
+    if (interrupted_ || ++tried_ % interval != 0) return interrupted_;
     interrupted_ = __syncthreads_or(threadIdx.x == 0 && stopped() ? 1 : 0) != 0;
     return interrupted_;
   }
@@ -217,7 +217,9 @@ class Block : public BlockTrees {
     atomicAdd(&work_.counters->misses, counted[1]);
   }
 
-  bool interrupted_ = false;  // the same in all threads
+  // The same in all threads.
+  bool interrupted_ = false;
+  std::uint32_t tried_ = 0;  // candidates
 };
 
 __global__ void __launch_bounds__(32 * most_warps, resident_blocks) sum_kernel(const __grid_constant__ SumLaunch work) {

@@ -30,6 +30,16 @@ constexpr const char* star = "(h)--(a), (h)--(b), (h)--(c), (h)--(d), (d)--(e)";
 constexpr Shape small{2000, 30000, 0, 0, false, 1.5, 0};
 constexpr Shape dense{4000, 100000, 0, 0, false, 2, 0};
 
+class Seen final : public MatchSink {
+ public:
+  void begin(std::uint64_t /*batch*/) override {}
+  void write(const Match& /*match*/) override { ++written; }
+  void commit() override { committed = true; }
+  void abort() noexcept override {}
+  std::uint64_t written = 0;
+  bool committed = false;
+};
+
 // Warps that stop leave anchors half done, where sums over inclusions and exclusions may be above the truth, or below zero.
 void stop_often(GpuTables tables, std::vector<int> devices) {
   GpuOptions gpu{.devices = std::move(devices), .policy = CachePolicy::resident, .memory = std::size_t{1} << 26};
@@ -79,6 +89,68 @@ TEST(GpuStop, IsOverWithItsLaunch) {
     ASSERT_TRUE(next.complete());
     ASSERT_TRUE(next.matches == truth) << "after " << i << ": " << to_string(next.matches);
   }
+}
+
+// Kernels that list fill pages faster than one thread empties them, and must hear all the same that it is enough. Nearly every
+// path of such a query is a match.
+TEST(GpuStop, IsToldToKernelsThatListWithoutEnd) {
+  DELTAMATCH_NEEDS_GPU();
+  Engine engine({.directed = false, .threads = 1, .backend = make_gpu_backend({.policy = CachePolicy::resident})});
+  engine.load(Stream(dense, 27).start(), OnReject::skip);
+  const Query query = parse_pattern("(a)--(b)--(c)--(d)--(e)--(f)--(g)--(h)--(i)", "path");
+  StaticOptions list;
+  list.query.list = true;
+  list.filter = Filter::none;
+  for (const bool limited : {true, false}) {
+    Seen seen;
+    if (limited) {
+      list.limit = 100;
+    } else {
+      list.limit.reset();
+      list.timeout = std::chrono::milliseconds(300);
+    }
+    const StaticResult part = engine.match(query, list, &seen);
+    EXPECT_EQ(part.shortfall, limited ? Shortfall::limit : Shortfall::timeout);
+    EXPECT_LT(part.seconds, 10) << (limited ? "limited" : "timed");
+    EXPECT_EQ(Count{seen.written}, part.matches);
+    EXPECT_TRUE(limited ? part.matches == Count{100} : part.matches > Count{1000}) << to_string(part.matches);
+  }
+}
+
+// Bound vertices with few candidates each, but many of them within each other: years of work at one anchor.
+TEST(GpuStop, IsHeardWhereListsAreShort) {
+  DELTAMATCH_NEEDS_GPU();
+  GpuOptions options{.policy = CachePolicy::resident};
+  options.testing.tables = GpuTables::always;
+  Engine engine({.directed = false, .backend = make_gpu_backend(options)});
+  UpdateBatch clique;
+  for (std::int64_t v = 0; v < 48; ++v) {
+    for (std::int64_t u = 0; u < v; ++u) {
+      Update update;
+      update.source = Id(u);
+      update.target = Id(v);
+      clique.add(update);
+    }
+  }
+  engine.load(clique, OnReject::stop);
+  std::string pattern;  // two vertices apart of ten, else a clique
+  for (int v = 0; v < 10; ++v) {
+    for (int u = 0; u < v; ++u) {
+      if (u == 0 && v == 9) continue;
+      pattern += (pattern.empty() ? "" : ", ") + ("(v" + std::to_string(u) + ")--(v" + std::to_string(v) + ")");
+    }
+  }
+  StaticOptions homomorphic;
+  homomorphic.query.mode = MatchMode::homomorphism;
+  homomorphic.query.count = CountMode::embeddings;
+  homomorphic.count_from = CountFrom::vertices;
+  homomorphic.timeout = std::chrono::milliseconds(300);
+  const Query query = parse_pattern(pattern, "near-clique");
+  ASSERT_NE(engine.explain(query, homomorphic).find("root "), std::string::npos) << "tables have nothing to do";
+  const StaticResult part = engine.match(query, homomorphic);
+  EXPECT_EQ(part.shortfall, Shortfall::timeout);
+  EXPECT_LT(part.seconds, 10);
+  EXPECT_GT(engine.cache().kernel_seconds, 0.1) << "the device counted nothing";
 }
 
 // As many pages are filled as there are, or many times as many, and free ones are always short.
@@ -168,16 +240,6 @@ TEST(GpuPages, OfProcessesThatShareADevice) {
     }
   }
 }
-
-class Seen final : public MatchSink {
- public:
-  void begin(std::uint64_t /*batch*/) override {}
-  void write(const Match& /*match*/) override { ++written; }
-  void commit() override { committed = true; }
-  void abort() noexcept override {}
-  std::uint64_t written = 0;
-  bool committed = false;
-};
 
 // One kernel runs while the launch of the other fails: the one that counts, or with tables the one that lists.
 void refuse(GpuTables tables) {

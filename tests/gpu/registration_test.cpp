@@ -144,5 +144,66 @@ TEST(GpuRegistration, ListsThatAreLentAndNotRegisteredAreMatchedOnTheCpu) {
   EXPECT_TRUE(on_device) << "where all slabs are registered";
 }
 
+// A ring of six labels that closes once, behind a million walks that do not; and rings that stand alone.
+UpdateBatch late_ring() {
+  constexpr std::int64_t width = 100;
+  constexpr std::int64_t alone = 40;
+  const std::vector<std::string> labels{"A", "B", "C", "D", "E", "F"};
+  const auto id = [](std::int64_t label, std::int64_t number) { return 1000 * label + number; };
+  UpdateBatch batch;
+  const auto join = [&](std::int64_t label, std::int64_t number, std::int64_t to_label, std::int64_t to) {
+    Update update;
+    update.source = Id(id(label, number));
+    update.target = Id(id(to_label, to));
+    update.source_label = labels[static_cast<std::size_t>(label)];
+    update.target_label = labels[static_cast<std::size_t>(to_label)];
+    batch.add(update);
+  };
+  join(0, 0, 1, 0);
+  for (std::int64_t i = 0; i < width; ++i) {
+    join(1, 0, 2, i);
+    join(2, i, 3, i);
+    join(0, 0, 5, i);
+    for (std::int64_t j = 0; j + 1 < width; ++j) join(5, i, 4, j);
+    join(4, i, 3, i + 1 < width ? width + i : i);  // the last meets what the last of C leads to
+  }
+  join(5, width - 1, 4, width - 1);
+  for (std::int64_t ring = 0; ring < alone; ++ring) {
+    for (std::int64_t label = 0; label < 6; ++label) join(label, 500 + ring, (label + 1) % 6, 500 + ring);
+  }
+  return batch;
+}
+
+// Listing on the CPU leaves anchors that lead to nothing for long. They come back, to be tried there again.
+TEST(GpuRegistration, WhatTheCpuLeavesOfAListingIsTriedAgain) {
+  DELTAMATCH_NEEDS_GPU();
+  const UpdateBatch start = late_ring();
+  const Query ring = parse_pattern("(a:A)--(b:B)--(c:C)--(d:D)--(e:E)--(f:F)--(a)", "ring");
+  StaticOptions listed;
+  listed.query.list = true;
+  listed.filter = Filter::label;
+  Engine cpu({.directed = false});
+  cpu.load(start, OnReject::skip);
+  const StaticResult expected = cpu.match(ring, listed);
+  ASSERT_TRUE(expected.matches == Count{41}) << to_string(expected.matches);
+  ASSERT_TRUE(expected.filter.used);
+  int on_cpu = 0;
+  for (std::uint32_t slab = 1; slab <= 16; ++slab) {
+    Engine gpu({.directed = false,
+                .backend = make_gpu_backend(
+                    {.policy = CachePolicy::degree, .memory = std::size_t{1} << 20, .testing = {.refused_slab = slab}})});
+    gpu.load(start, OnReject::skip);
+    try {
+      const StaticResult got = gpu.match(ring, listed);
+      EXPECT_TRUE(got.matches == expected.matches) << "slab " << slab << ": " << to_string(got.matches);
+      EXPECT_TRUE(got.digest == expected.digest) << "slab " << slab;
+    } catch (const Error& error) {  // the graph's own
+      EXPECT_NE(std::string(error.what()).find("cannot be registered with CUDA"), std::string::npos) << error.what();
+    }
+    on_cpu += gpu.cache().on_cpu > 1 ? 1 : 0;  // more calls than the first
+  }
+  EXPECT_GT(on_cpu, 0) << "nothing was left";
+}
+
 }  // namespace
 }  // namespace deltamatch

@@ -110,6 +110,19 @@ TEST_F(HandoverTest, EveryRecordIsTakenOnceOrLeftInTheResults) {
   }
 }
 
+// Kernels go on for a while, in which they list as much again many times.
+TEST_F(HandoverTest, NothingIsKeptBeyondTheLimit) {
+  match::StopFlag beyond = false;
+  world_.tasks[0].beyond_limit = &beyond;
+  world_.tasks[0].limit = 1000;
+  Handover handover(workers_, world_.passes, world_.tasks, results_);
+  add(handover, {0, 0, 0, false, true}, 1, 1000);
+  EXPECT_FALSE(beyond.load());
+  add(handover, {0, 0, 0, false, true}, 20, 700);
+  EXPECT_TRUE(beyond.load());
+  EXPECT_EQ(results_[0].records.plans.size(), 1700);
+}
+
 TEST_F(HandoverTest, FullPortionsAreTakenSideBySide) {
   Taker taker(true);
   world_.tasks[0].taker = &taker;
