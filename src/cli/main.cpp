@@ -66,6 +66,14 @@ int parse_outcome(const CLI::App& program, const CLI::ParseError& error) {
   return fail(where + ": " + what + "; see deltamatch" + command + " --help", exit_usage);
 }
 
+/// What helps depends on the command's options; `program` may not have read its command line yet.
+int out_of_memory(const CLI::App& program) {
+  const std::vector<CLI::App*> given = program.get_subcommands();
+  const bool batches = !given.empty() && given.front()->get_option_no_throw("--batch") != nullptr;
+  return fail(std::string("out of memory; give the machine more") + (batches ? ", or take a smaller --batch" : ""),
+              exit_runtime);
+}
+
 int run_program(int argc, char** argv) {
   CLI::App program(
       "Continuous subgraph matching: keeps standing graph patterns over a stream of edge insertions and deletions\n"
@@ -91,10 +99,12 @@ int run_program(int argc, char** argv) {
 #endif
   try {
     program.parse(argc, argv);
+    return run();
   } catch (const CLI::ParseError& error) {
     return parse_outcome(program, error);
+  } catch (const std::bad_alloc&) {
+    return out_of_memory(program);
   }
-  return run();
 }
 
 }  // namespace
@@ -106,7 +116,7 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     return fail(error.what(), exit_code(error.kind()));
   } catch (const std::bad_alloc&) {
-    return fail("out of memory; give the machine more, or take a smaller --batch", exit_runtime);
+    return fail("out of memory; give the machine more", exit_runtime);
   } catch (const std::exception& error) {
     return fail(error.what(), exit_runtime);
   }

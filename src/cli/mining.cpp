@@ -6,7 +6,9 @@
 #include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 
+#include "base/checked.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/option_kinds.hpp"
@@ -68,6 +70,17 @@ std::string csv(const MiningAnswer& answer) {
     text += '\n';
   }
   return text;
+}
+
+/// Of all rows; nothing beyond 128 bits, where each row may still have its count.
+std::optional<Count> total(const MiningAnswer& answer) {
+  Count sum = 0;
+  try {
+    for (const MiningRow& row : answer.rows) sum = checked_add(sum, row.count);
+  } catch (const CountOverflow&) {
+    return std::nullopt;
+  }
+  return sum;
 }
 
 }  // namespace
@@ -179,7 +192,6 @@ std::string Mining::json(const MiningAnswer& answer) const {
     }
   }
   json.key(answer.rows_name).begin_array();
-  Count total = 0;
   for (const MiningRow& row : answer.rows) {
     json.begin_object().key(answer.column);
     if (row.pattern) {
@@ -190,9 +202,13 @@ std::string Mining::json(const MiningAnswer& answer) const {
       json.number(std::stoull(row.name));
     }
     json.key("count").number(row.count).end_object();
-    total += row.count;
   }
-  json.end_array().key("total").number(total);
+  json.end_array().key("total");
+  if (const std::optional<Count> sum = total(answer)) {
+    json.number(*sum);
+  } else {
+    json.null();
+  }
   if (file_) json.key("listed").number(listed_);
   if (!answer.complete) json.key("complete").boolean(false);
   if (answer.kernel_seconds) json.key("backend").string("gpu").key("kernel_seconds").seconds(*answer.kernel_seconds);
@@ -216,14 +232,14 @@ std::string Mining::table(const MiningAnswer& answer) const {
   std::size_t name_width = answer.column.size();
   std::size_t count_width = 5;
   std::size_t common_width = 4;
-  Count total = 0;
   for (const MiningRow& row : answer.rows) {
     name_width = std::max(name_width, row.name.size());
     count_width = std::max(count_width, mark.size() + grouped(row.count).size());
     if (row.pattern) common_width = std::max(common_width, row.pattern->common_name().size());
-    total += row.count;
   }
-  count_width = std::max(count_width, mark.size() + grouped(total).size());
+  const std::optional<Count> sum = total(answer);
+  const std::string sum_text = sum ? std::string(mark) + grouped(*sum) : "beyond 2^128-1";
+  count_width = std::max(count_width, sum_text.size());
   name_width = std::max<std::size_t>(name_width, 5);
   const auto line = [&](std::string_view name, std::string_view count, std::string_view common, std::string_view edges) {
     std::string row =
@@ -238,7 +254,7 @@ std::string Mining::table(const MiningAnswer& answer) const {
     line(row.name, std::string(mark) + grouped(row.count), row.pattern ? row.pattern->common_name() : "",
          row.pattern ? drawn(*row.pattern) : "");
   }
-  if (answer.rows.size() != 1) line("total", std::string(mark) + grouped(total), "", "");
+  if (answer.rows.size() != 1) line("total", sum_text, "", "");
   return text;
 }
 

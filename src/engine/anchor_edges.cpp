@@ -64,7 +64,7 @@ AnchorEdges::AnchorEdges(const graph::DataGraph& graph, const match::QueryTask& 
 
 void AnchorEdges::read_lent(const graph::Resolved& where) {
   std::vector<graph::Edge> edges;
-  for (VertexId vertex = 0; vertex < where.store->vertices(); ++vertex) {
+  for (VertexId vertex = 0; vertex < where.store->vertices() && !stop_->load(std::memory_order_relaxed); ++vertex) {
     const graph::List list = where.store->list(vertex, where.relation);
     for (std::uint32_t i = 0; i < list.size; ++i) {
       const std::uint32_t tag = where.derived ? list.tags[i] : graph::entry_tag(where.edge_label, where.incoming);
@@ -72,6 +72,7 @@ void AnchorEdges::read_lent(const graph::Resolved& where) {
       edges.push_back(incoming ? graph_->ranked(list.ids[i], vertex, tag >> 1) : graph_->ranked(vertex, list.ids[i], tag >> 1));
     }
   }
+  if (stop_->load(std::memory_order_relaxed)) edges.clear();  // none will be given, so none need be sorted
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   make_room(edges.size());

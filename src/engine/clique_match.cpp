@@ -64,7 +64,7 @@ std::optional<StaticResult> match_clique(const CliqueScene& scene, const Query& 
       return stopped.load();
     };
   }
-  if (options.progress) how.progress = [&](double share) { options.progress({share, 0}); };
+  if (options.progress) how.progress = [&](double share) { options.progress({share}); };  // counts are added up last
   mine::RunControl control(how);
   const std::optional<SimpleGraph> graph = without_parallels(scene.graph, control);
   if (!graph) return std::nullopt;

@@ -49,7 +49,7 @@ SampleResult sample_whole(const StaticScene& scene, const Query& query, const Sa
   const Deadline deadline(options.timeout, stop, options.stop);
   const plan::BoundQuery bound(query, options.query.mode, options.query.count, scene.graph, options.induced);
   scene.graph.resolve_all();
-  const plan::QueryPlans plans = plan::make_static_plans(bound);
+  const plan::QueryPlans plans = plan::make_static_plans(bound, {.anchor = {}, .sums = false});  // walks read none
   const match::QueryTask task{&bound, &plans, true};
   const double symmetry =
       options.query.count == CountMode::subgraphs ? static_cast<double>(bound.group.order()) : 1.0;  // embeddings are sampled

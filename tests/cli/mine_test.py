@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+import math
 
 from harness import CliTest, main
 
@@ -101,6 +102,16 @@ class Mine(CliTest):
         self.write("bowtie.txt", BOWTIE)
         self.json("cliques", "--graph", "bowtie.txt", "-k", "3", "--emit", "subgraphs", "--out", "found.csv")
         self.assertEqual(sorted(self.read("found.csv").splitlines()), ["a,b,c", "c,d,e", "v0,v1,v2"])
+
+    def test_a_total_beyond_128_bits_is_left_out(self):
+        def complete(n):
+            return "".join(f"{u} {v}\n" for u, v in itertools.combinations(range(n), 2))
+
+        self.assertEqual(self.mine("cliques", complete(128))["total"], 2**128 - 1)
+        result = self.mine("cliques", complete(129))
+        self.assertIs(result["total"], None)
+        self.assertEqual(self.counts(result, "cliques", "k"), {k: math.comb(129, k) for k in range(1, 130)})
+        self.assertRegex(self.ok("cliques", "--graph", "graph.txt").out, r"(?m)^total +beyond 2\^128-1$")
 
     def test_quasi_cliques(self):
         graph = K5.replace("3 4\n", "")

@@ -314,6 +314,14 @@ class Estimates(Static):
         self.assertNotEqual(self.untimed(self.json(*args, "--seed", 2)["queries"]), [query])
         self.assertRegex(self.ok(*args).out, r"(?m)^path +about [\d,]+ \([\d,]+ to [\d,]+\) ")
 
+    def test_large_queries_are_planned_soon(self):
+        self.write("g.txt", clique(60))
+        large = "large=" + ",".join(f"(v{a})--(v{b})" for a in range(31) for b in range(a)) + ",(v0)--(w)"
+        start = time.monotonic()
+        (query,) = self.json("match", "--graph", "g.txt", "--undirected", "--query", large, "--sample", 30)["queries"]
+        self.assertLess(time.monotonic() - start, 3)  # sums, which walks do not read, would take longer to plan
+        self.assertEqual(query["walks"], 30)
+
     def test_what_cannot_match_is_exactly_0(self):
         for graph in ("", "1 2\n"):
             self.write("g.txt", graph)

@@ -1,7 +1,9 @@
 """Help, version, exit codes and the messages of wrong usage."""
 
 import os
+import pathlib
 import re
+import resource
 import subprocess
 
 import harness
@@ -224,6 +226,20 @@ class Usage(harness.CliTest):
         self.assertRegex(analyzed, r"level 1: .*, about [0-9.]+; so far 0\.3\n")  # one of three anchors is the least
         self.write("s.tsv", "-\t1\t2\n")
         self.ok("explain", "--query", TRIANGLE, "--graph", "g.txt", "--updates", "s.tsv", "--analyze")
+
+    def test_where_memory_is_short_only_what_the_command_has_is_advised(self):
+        program = pathlib.Path(PROGRAM).read_bytes()
+        if b"__asan_init" in program or b"__tsan_init" in program:
+            self.skipTest("sanitizers take more memory than is left here")
+        self.write("g.txt", "".join(f"{u} {u * 7919 % 1000003 + 2000000}\n" for u in range(300000)))
+        little = 64 << 20
+        for args, remedy in [(["replay", "--updates", "g.txt", "--query", "edge=(a)--(b)", "--batch", 10**6], ", or take a smaller --batch"),
+                             (["match", "--graph", "g.txt", "--query", "edge=(a)--(b)"], ""),
+                             (["motifs", "--graph", "g.txt", "-k", 3], "")]:
+            with self.subTest(args):
+                outcome = self.run_program(*args, "--undirected", "--backend", "cpu", "--threads", 1,
+                                           before=lambda: resource.setrlimit(resource.RLIMIT_DATA, (little, little)))
+                self.assertEqual((outcome.code, outcome.err), (1, f"deltamatch: out of memory; give the machine more{remedy}\n"))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "deltamatch/query.hpp"
+#include "filter/pruned_lists.hpp"
 #include "match/concern.hpp"
 #include "plan/plan.hpp"
 
@@ -106,6 +107,25 @@ TEST(AnchorEdges, EndWhereTheyAreStopped) {
   AnchorEdges anchors(graph, task, workers, stop);
   EXPECT_EQ(anchors.next(100).size(), 100U);
   stop = true;
+  EXPECT_TRUE(anchors.next(100).empty());
+}
+
+TEST(AnchorEdges, AreNotReadFromLentListsOnceStopped) {
+  graph::DataGraph graph = make_graph({false, 0, 0, ""}, 3000, 20000);
+  plan::BoundQuery query(parse_pattern("(a)--(b)--(c)", "q"), MatchMode::isomorphism, CountMode::subgraphs, graph);
+  graph.resolve_all();
+  Workers workers(2);
+  match::StopFlag stop = false;
+  filter::Candidates candidates(query, workers, stop);
+  candidates.by_label();
+  const filter::PrunedLists lists(query, candidates, filter::Numbering::of_graph, workers, stop);
+  lists.lend(query, graph);
+  const plan::QueryPlans plans = plan::make_static_plans(query, {});
+  const match::QueryTask task{&query, &plans, false};
+  EXPECT_EQ(AnchorEdges(graph, task, workers, stop).size(), graph.edges());
+  stop = true;
+  AnchorEdges anchors(graph, task, workers, stop);
+  EXPECT_EQ(anchors.size(), 0U);
   EXPECT_TRUE(anchors.next(100).empty());
 }
 

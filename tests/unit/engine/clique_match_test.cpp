@@ -120,7 +120,10 @@ TEST(CliqueMatch, StopsWhileTheGraphIsCopied) {
   const Query query = parse_pattern(clique(4), "clique");
   int told = 0;
   StaticOptions options;
-  options.progress = [&](const StaticProgress&) { ++told; };
+  options.progress = [&](const StaticProgress& so_far) {
+    ++told;
+    EXPECT_FALSE(so_far.matches) << "nothing is added up yet";
+  };
   options.stop = [&] { return told >= 3; };
   const StaticResult stopped = engine.match(query, options);
   EXPECT_EQ(stopped.shortfall, Shortfall::stopped);
