@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -51,7 +52,9 @@ void stop_often(GpuTables tables, std::vector<int> devices) {
     static_cast<void>(engine.match(query));  // brings the graph to the device
     const StaticResult whole = engine.match(query);
     ASSERT_TRUE(whole.complete());
-    const auto most = std::chrono::nanoseconds(static_cast<std::int64_t>(whole.seconds * 1e9));
+    double fastest = whole.seconds;  // other work beside it may make any of them slow
+    for (int i = 0; i < 9; ++i) fastest = std::min(fastest, engine.match(query).seconds);
+    const auto most = std::chrono::nanoseconds(static_cast<std::int64_t>(fastest * 1e9));
     unsigned cut_short = 0;
     for (int i = 1; i <= 60; ++i) {
       StaticOptions options;
@@ -117,7 +120,7 @@ TEST(GpuStop, IsToldToKernelsThatListWithoutEnd) {
   }
 }
 
-// Bound vertices with few candidates each, but many of them within each other: years of work at one anchor.
+// Bound vertices with few candidates each, but many of them within each other: minutes of work at one root.
 TEST(GpuStop, IsHeardWhereListsAreShort) {
   DELTAMATCH_NEEDS_GPU();
   GpuOptions options{.policy = CachePolicy::resident};
@@ -133,10 +136,10 @@ TEST(GpuStop, IsHeardWhereListsAreShort) {
     }
   }
   engine.load(clique, OnReject::stop);
-  std::string pattern;  // two vertices apart of ten, else a clique
-  for (int v = 0; v < 10; ++v) {
+  std::string pattern;  // two vertices apart of eight, else a clique
+  for (int v = 0; v < 8; ++v) {
     for (int u = 0; u < v; ++u) {
-      if (u == 0 && v == 9) continue;
+      if (u == 0 && v == 7) continue;
       pattern += (pattern.empty() ? "" : ", ") + ("(v" + std::to_string(u) + ")--(v" + std::to_string(v) + ")");
     }
   }

@@ -1,4 +1,5 @@
 // Host memory that CUDA does not register: what needs it is refused, `auto` does without.
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -144,32 +145,37 @@ TEST(GpuRegistration, ListsThatAreLentAndNotRegisteredAreMatchedOnTheCpu) {
   EXPECT_TRUE(on_device) << "where all slabs are registered";
 }
 
-// A ring of six labels that closes once, behind a million walks that do not; and rings that stand alone.
+// A ring of six labels that closes once, behind a hundred thousand walks that do not, from whichever end one walks; and rings
+// that stand alone.
 UpdateBatch late_ring() {
-  constexpr std::int64_t width = 100;
-  constexpr std::int64_t alone = 40;
-  const std::vector<std::string> labels{"A", "B", "C", "D", "E", "F"};
-  const auto id = [](std::int64_t label, std::int64_t number) { return 1000 * label + number; };
+  enum : std::int64_t { a, b, c, d, e, f, labels };
+  const std::array<std::string, labels> names{"A", "B", "C", "D", "E", "F"};
+  constexpr std::int64_t width = 300;
+  constexpr std::int64_t blind = 400;  // of D and of E: they lead to nothing
   UpdateBatch batch;
   const auto join = [&](std::int64_t label, std::int64_t number, std::int64_t to_label, std::int64_t to) {
     Update update;
-    update.source = Id(id(label, number));
-    update.target = Id(id(to_label, to));
-    update.source_label = labels[static_cast<std::size_t>(label)];
-    update.target_label = labels[static_cast<std::size_t>(to_label)];
+    update.source = Id(1000 * label + number);
+    update.target = Id(1000 * to_label + to);
+    update.source_label = names[static_cast<std::size_t>(label)];
+    update.target_label = names[static_cast<std::size_t>(to_label)];
     batch.add(update);
   };
-  join(0, 0, 1, 0);
+  join(a, 0, b, 0);
   for (std::int64_t i = 0; i < width; ++i) {
-    join(1, 0, 2, i);
-    join(2, i, 3, i);
-    join(0, 0, 5, i);
-    for (std::int64_t j = 0; j + 1 < width; ++j) join(5, i, 4, j);
-    join(4, i, 3, i + 1 < width ? width + i : i);  // the last meets what the last of C leads to
+    join(b, 0, c, i);
+    join(c, i, d, i);
+    join(a, 0, f, i);
+    for (std::int64_t j = 0; j < blind; ++j) {
+      join(d, i, e, 500 + j);
+      join(e, i, d, 500 + j);
+    }
+    for (std::int64_t j = 0; j + 1 < width; ++j) join(f, i, e, j);
   }
-  join(5, width - 1, 4, width - 1);
-  for (std::int64_t ring = 0; ring < alone; ++ring) {
-    for (std::int64_t label = 0; label < 6; ++label) join(label, 500 + ring, (label + 1) % 6, 500 + ring);
+  join(f, width - 1, e, width - 1);  // the last of each
+  join(e, width - 1, d, width - 1);
+  for (std::int64_t ring = 950; ring < 990; ++ring) {
+    for (std::int64_t label = 0; label < labels; ++label) join(label, ring, (label + 1) % labels, ring);
   }
   return batch;
 }

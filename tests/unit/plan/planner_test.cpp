@@ -156,10 +156,13 @@ TEST(Planner, SumsAreNotPlannedOnceStopped) {
                          data.graph);
   data.graph.resolve_all();
   std::atomic<bool> stop = false;
-  EXPECT_FALSE(make_static_plans(query, {.stop = &stop}).plans[0].count.terms.empty());
+  StaticPlanning how;
+  how.stop = &stop;
+  EXPECT_FALSE(make_static_plans(query, how).plans[0].count.terms.empty());
   stop = true;
-  EXPECT_THROW(make_static_plans(query, {.stop = &stop}), PlanningStopped);
-  EXPECT_TRUE(make_static_plans(query, {.sums = false, .stop = &stop}).plans[0].count.terms.empty());
+  EXPECT_THROW(static_cast<void>(make_static_plans(query, how)), PlanningStopped);
+  how.sums = false;
+  EXPECT_TRUE(make_static_plans(query, how).plans[0].count.terms.empty());
 }
 
 // The same of sums from a vertex, which is the greatest of its orbit.
