@@ -162,7 +162,7 @@ using Observations = std::vector<Observation>;  ///< of one plan
 /// One plan that finds all matches of the graph with every edge as anchor; the anchor is the rarest arc, tried in both
 /// orientations where its query edge is undirected.
 struct StaticPlanning {
-  std::optional<std::uint32_t> anchor;  ///< this query edge instead of the rarest
+  std::optional<std::uint32_t> anchor;  ///< this query edge instead of the rarest, and no root
   bool sums = true;                     ///< plan sums as well; without them all matches are walked to
   bool listed = true;                   ///< the sums only tell whether an anchor leads to any match, and there is no root
   CountFrom from = CountFrom::automatic;

@@ -273,7 +273,7 @@ QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how)
     least = cost;
     best.plans = std::move(plans.plans);
   }
-  if (how.from == CountFrom::edges) return best;
+  if (how.anchor || how.from == CountFrom::edges) return best;
   best.rooted = cheapest_root(query, estimates, query.mode == MatchMode::isomorphism ? query.group.order() : 1, how.stop);
   if (best.rooted && how.from == CountFrom::automatic && best.rooted->count.cost > least) best.rooted.reset();
   return best;

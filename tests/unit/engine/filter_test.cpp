@@ -182,6 +182,15 @@ TEST_P(LateFilterOfLaunches, KeepsWhatTheyFound) {
   expect_kept(engine, clique_pattern(4, false), options);
 }
 
+// What was counted from edges is not added to what vertices would count.
+TEST_P(LateFilterOfLaunches, KeepsToEdgesWhereVerticesWouldBeTheRoots) {
+  backend_->no_roots_on_graph = true;
+  Engine engine = make_graph(24, 3000, 1, GetParam(), 3000, backend_);
+  StaticOptions options;
+  options.count_from = CountFrom::vertices;
+  expect_kept(engine, lopsided_pattern(), options);
+}
+
 // Labelled queries are filtered late where a part of the matches may do.
 TEST_P(LateFilterOfLaunches, KeepsWhatTheyFoundOfLabelledQueries) {
   Engine engine = make_graph(28, 2000, 7, GetParam(), 0, backend_);

@@ -24,8 +24,12 @@ struct Patience {
 class PatientMatcher final : public match::Matcher {
  public:
   /// `least_appetite`: a device's, where the matcher within has none.
-  PatientMatcher(std::unique_ptr<match::Matcher> within, Patience& patience, std::size_t least_appetite)
-      : within_(std::move(within)), patience_(&patience), least_appetite_(least_appetite) {}
+  /// `no_roots_on_graph`: roots are taken among candidates only.
+  PatientMatcher(std::unique_ptr<match::Matcher> within, Patience& patience, std::size_t least_appetite, bool no_roots_on_graph)
+      : within_(std::move(within)),
+        patience_(&patience),
+        least_appetite_(least_appetite),
+        no_roots_on_graph_(no_roots_on_graph) {}
 
   void open(const graph::DataGraph& graph) override {
     ++patience_->opened;
@@ -45,7 +49,8 @@ class PatientMatcher final : public match::Matcher {
   [[nodiscard]] filter::CandidateSteps* candidate_steps() override { return within_->candidate_steps(); }
   [[nodiscard]] bool takes_root(const plan::RootedPlan& plan,
                                 std::span<const graph::Resolved> resolved) const noexcept override {
-    return within_->takes_root(plan, resolved);
+    const bool among_candidates = std::ranges::any_of(resolved, &graph::Resolved::lent);
+    return (among_candidates || !no_roots_on_graph_) && within_->takes_root(plan, resolved);
   }
   [[nodiscard]] std::size_t appetite() const noexcept override { return std::max(within_->appetite(), least_appetite_); }
   [[nodiscard]] std::size_t bytes() const noexcept override { return within_->bytes(); }
@@ -61,6 +66,7 @@ class PatientMatcher final : public match::Matcher {
   std::unique_ptr<match::Matcher> within_;
   Patience* patience_;
   std::size_t least_appetite_;
+  bool no_roots_on_graph_;
 };
 
 /// For one engine. What `within` makes matches; null: the CPU does.
@@ -71,9 +77,10 @@ class PatientBackend final : public Backend {
   graph::SlabAllocator& slabs() noexcept override { return within_ ? within_->slabs() : graph::heap_slabs(); }
   std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override {
     return std::make_unique<PatientMatcher>(within_ ? within_->make_matcher(workers) : match::make_cpu_matcher(workers),
-                                            patience, least_appetite_);
+                                            patience, least_appetite_, no_roots_on_graph);
   }
   Patience patience;
+  bool no_roots_on_graph = false;  ///< to be set before an engine is made
 
  private:
   std::shared_ptr<Backend> within_;

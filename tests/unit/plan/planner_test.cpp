@@ -150,6 +150,23 @@ TEST(Planner, CoefficientsAreMoebius) {
   EXPECT_TRUE(merged);
 }
 
+// Who asks for an anchor has tried some of its images already.
+TEST(Planner, AnAnchorThatIsAskedForExcludesRoots) {
+  for (const bool all_different : {false, true}) {
+    Data data(false, all_different);
+    for (const Shape& shape : shapes()) {
+      SCOPED_TRACE(shape.name);
+      const BoundQuery query(query_of(shape, all_different), MatchMode::isomorphism, CountMode::subgraphs, data.graph);
+      data.graph.resolve_all();
+      for (const CountFrom from : {CountFrom::automatic, CountFrom::vertices}) {
+        const QueryPlans plans = make_static_plans(query, {0, true, false, from});
+        EXPECT_FALSE(plans.rooted);
+        for (const Plan& plan : plans.plans) EXPECT_EQ(plan.anchor.edge, 0);
+      }
+    }
+  }
+}
+
 TEST(Planner, SumsAreNotPlannedOnceStopped) {
   Data data(false, false);
   const BoundQuery query(parse_pattern("(a)--(b)--(c)--(d)--(a)--(c)", "diamond"), MatchMode::isomorphism, CountMode::subgraphs,
