@@ -10,12 +10,13 @@
 
 namespace deltamatch::gpu {
 
-/// Device memory is short: callers may make do with less.
+/// Device memory is short, or that of the host which devices read: callers may make do with less.
 class DeviceOutOfMemory : public Error {
  public:
   explicit DeviceOutOfMemory(std::string_view what,
-                             std::string_view remedy = "lower --gpu-memory, or see nvidia-smi for what else takes it")
-      : Error(what, "out of device memory", remedy) {}
+                             std::string_view remedy = "lower --gpu-memory, or see nvidia-smi for what else takes it",
+                             std::string_view problem = "out of device memory")
+      : Error(what, problem, remedy) {}
 };
 
 /// Throws DeviceOutOfMemory where that is CUDA's reason, else Error that names the call and CUDA's reason. Clears CUDA's own
