@@ -15,8 +15,7 @@ void* allocate_pinned(std::size_t bytes) {
   const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
   if (status == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
-    throw DeviceOutOfMemory("cudaHostAlloc",
-                            "the system gives no more pinned memory: see ulimit -l, and free for what is left");
+    throw DeviceOutOfMemory("cudaHostAlloc", "see ulimit -l, and free for what is left", "out of pinned memory");
   }
   check(status, "cudaHostAlloc");
   return memory;
