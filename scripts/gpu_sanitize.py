@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs every test of a gtest program under a tool of compute-sanitizer, each in a process of its own: kernels take up to a hundred
-times as long there, and one test that does not end must not hide what the others do.
+times as long there, and one test that does not end must not hide what the others do. Tests are told to be brief (tests/gpu/streams.hpp).
 
 usage: gpu_sanitize.py SANITIZER TOOL PROGRAM FILTER SECONDS LIMIT OUT LOG [JOBS]
 SECONDS for each test, LIMIT for all; JOBS processes (default 1) at a time. What fails beside others is run once more by itself: the
@@ -12,6 +12,7 @@ end, and that were not begun in the time. Exits with 1 where there were errors o
 import concurrent.futures
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -30,7 +31,8 @@ def run(sanitizer, tool, program, test, seconds, deadline):
     # Calls that fail are what some tests are about.
     more = ["--report-api-errors", "no"] if tool == "memcheck" else []
     command = [sanitizer, "--tool", tool, *more, "--error-exitcode", str(FOUND), program, f"--gtest_filter={test}"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+                               env={**os.environ, "DELTAMATCH_BRIEF_TESTS": "1"})
     try:
         output, _ = process.communicate(timeout=left)
     except subprocess.TimeoutExpired:

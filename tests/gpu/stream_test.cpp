@@ -1,12 +1,15 @@
 // The engine with a GPU against the oracle: the properties of tests/property/stream_test.cpp, under every cache policy.
 #include <gtest/gtest.h>
 
+#include "gpu/streams.hpp"
 #include "gpu/support.hpp"
 #include "property/draw.hpp"
 #include "property/follow.hpp"
 
 namespace deltamatch::property {
 namespace {
+
+int cases(int all) { return test::brief() ? 3 : all; }
 
 class GpuStream : public testing::TestWithParam<test::Setting> {
  protected:
@@ -23,7 +26,7 @@ class GpuStream : public testing::TestWithParam<test::Setting> {
 };
 
 TEST_P(GpuStream, EveryBatchGivesTheDifferenceOfTheAnswers) {
-  hold(60, [this] {
+  hold(cases(60), [this] {
     const Scenario scenario = *scenarios();
     Subject subject(scenario, engine(scenario));
     (void)judged_run(scenario, subject, scenario.batches());
@@ -31,7 +34,7 @@ TEST_P(GpuStream, EveryBatchGivesTheDifferenceOfTheAnswers) {
 }
 
 TEST_P(GpuStream, CountsOfLargerQueriesAreTheDifferenceOfTheAnswers) {
-  hold(60, [this] {
+  hold(cases(60), [this] {
     const Scenario scenario = *scenarios({.vertex_records = false, .windows = false, .untidy = false, .counting = true});
     Subject subject(scenario, engine(scenario));
     (void)judged_run(scenario, subject, scenario.batches());
@@ -39,7 +42,7 @@ TEST_P(GpuStream, CountsOfLargerQueriesAreTheDifferenceOfTheAnswers) {
 }
 
 TEST_P(GpuStream, QueriesOfUpToEightVerticesGiveTheDifferenceOfTheAnswers) {
-  hold(40, [this] {
+  hold(cases(40), [this] {
     const Scenario scenario = *scenarios({.large = true});
     Subject subject(scenario, engine(scenario));
     (void)judged_run(scenario, subject, scenario.batches());
@@ -47,7 +50,7 @@ TEST_P(GpuStream, QueriesOfUpToEightVerticesGiveTheDifferenceOfTheAnswers) {
 }
 
 TEST_P(GpuStream, StaticMatchingGivesTheAnswer) {
-  hold(30, [this] {
+  hold(cases(30), [this] {
     const Scenario scenario = *scenarios();
     Subject subject(scenario, engine(scenario));
     Judge judge(scenario);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -13,6 +14,13 @@
 #include "deltamatch/engine.hpp"
 
 namespace deltamatch::test {
+
+/// Under tools that slow kernels down a hundredfold ($DELTAMATCH_BRIEF_TESTS): fewer cases, fewer and shorter batches, in which
+/// a query need not find anything. All that is found is compared as ever.
+inline bool brief() {
+  static const bool is = std::getenv("DELTAMATCH_BRIEF_TESTS") != nullptr;
+  return is;
+}
 
 struct Shape {
   std::uint32_t vertices;
