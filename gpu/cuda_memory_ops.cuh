@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "gpu/devices.hpp"
 #include "gpu/memory.hpp"
 #include "gpu/memory_ops.hpp"
 
@@ -14,11 +15,7 @@ namespace deltamatch::gpu {
 template <class Ops>
 class CudaMemoryOps : public Ops {
  public:
-  CudaMemoryOps() : stream_(make_stream()), begin_(make_timer()), end_(make_timer()) {
-    int device = 0;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-  }
+  CudaMemoryOps() : stream_(make_stream()), begin_(make_timer()), end_(make_timer()), multiprocessors_(multiprocessors()) {}
 
   void* allocate(std::size_t bytes) override { return allocate_device(bytes); }
   void free(void* memory) noexcept override {
@@ -58,7 +55,7 @@ class CudaMemoryOps : public Ops {
     int blocks = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), shared),
           "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-    return static_cast<std::uint64_t>(std::max(blocks, 1)) * static_cast<std::uint64_t>(processors_);
+    return static_cast<std::uint64_t>(std::max(blocks, 1)) * static_cast<std::uint64_t>(multiprocessors_);
   }
 
   template <class Work>
@@ -90,7 +87,7 @@ class CudaMemoryOps : public Ops {
   Stream stream_;
   Event begin_;
   Event end_;
-  int processors_ = 0;
+  int multiprocessors_;
   bool timing_ = false;
   double seconds_ = 0;
 };

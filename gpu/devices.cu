@@ -2,12 +2,16 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 #include "gpu/memory.hpp"
 
 namespace deltamatch::gpu {
 namespace {
+
+std::atomic<int> most_multiprocessors = 0;
 
 constexpr int probe_blocks = 4;
 constexpr int probe_threads = 96;  // three warps: the shuffle below crosses none
@@ -62,5 +66,16 @@ void probe(int ordinal) {
     throw Error("CUDA device " + std::to_string(ordinal), "computes wrong sums", "do not use it");
   }
 }
+
+int multiprocessors() {
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  int all = 0;
+  check(cudaDeviceGetAttribute(&all, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  const int most = most_multiprocessors;
+  return most > 0 ? std::min(most, all) : all;
+}
+
+void limit_multiprocessors(int most) noexcept { most_multiprocessors = most; }
 
 }  // namespace deltamatch::gpu

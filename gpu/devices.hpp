@@ -27,4 +27,10 @@ struct Device {
 /// holds no code for it, or where its answer is wrong. Creates the device's context: up to seconds for the first call.
 void probe(int ordinal);
 
+/// Multiprocessors of the current device that a kernel's blocks are to fill: all, unless limited.
+[[nodiscard]] int multiprocessors();
+
+/// For tests under tools whose cost is each warp's: no kernel of this process is launched for more of them; 0: for all.
+void limit_multiprocessors(int most) noexcept;
+
 }  // namespace deltamatch::gpu

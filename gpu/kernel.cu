@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "gpu/check.hpp"
+#include "gpu/devices.hpp"
 #include "gpu/warp_listing.cuh"
 
 namespace deltamatch::gpu {
@@ -243,8 +244,6 @@ std::optional<WarpLayout> make_layout(const std::vector<DepthNeeds>& needs, bool
 Grid fit_grid(const WarpLayout& layout, bool sums) {
   int device = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
-  int processors = 0;
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
   int most = 0;
   check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute");
   Grid grid{};
@@ -262,7 +261,7 @@ Grid fit_grid(const WarpLayout& layout, bool sums) {
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(grid.threads), grid.shared_bytes),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   if (blocks < 1) throw Error("matching kernel", "does not fit the device", "match this query on the CPU");
-  grid.blocks = static_cast<unsigned>(blocks * processors);
+  grid.blocks = static_cast<unsigned>(blocks * multiprocessors());
   if (!shared) grid.frame_words = std::size_t{grid.warps()} * layout.words;
   return grid;
 }

@@ -9,6 +9,7 @@
 
 #include "gpu/block_trees.cuh"
 #include "gpu/check.hpp"
+#include "gpu/devices.hpp"
 #include "gpu/total.hpp"
 
 namespace deltamatch::gpu {
@@ -230,15 +231,11 @@ __global__ void __launch_bounds__(32 * most_warps, resident_blocks) sum_kernel(c
 }  // namespace
 
 unsigned sum_blocks(unsigned warps) {
-  int device = 0;
-  int processors = 0;
   int blocks = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sum_kernel, static_cast<int>(32 * warps), 0),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   if (blocks < 1) throw Error("kernel of sums", "does not fit the device", "use --backend cpu");
-  return static_cast<unsigned>(blocks * processors);
+  return static_cast<unsigned>(blocks * multiprocessors());
 }
 
 void launch(const SumLaunch& work, unsigned blocks, unsigned warps, CUstream_st* stream) {

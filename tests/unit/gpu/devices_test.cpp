@@ -37,5 +37,17 @@ TEST(Devices, OneThatDoesNotExistIsAnErrorThatNamesTheCall) {
   }
 }
 
+TEST(Devices, LaunchesAreForAllMultiprocessorsOrForAsManyAsTheLimitLeaves) {
+  if (devices().empty()) GTEST_SKIP() << "no CUDA device";
+  const int all = multiprocessors();
+  ASSERT_GT(all, 1);
+  limit_multiprocessors(1);
+  EXPECT_EQ(multiprocessors(), 1);
+  limit_multiprocessors(all + 1);
+  EXPECT_EQ(multiprocessors(), all);
+  limit_multiprocessors(0);
+  EXPECT_EQ(multiprocessors(), all);
+}
+
 }  // namespace
 }  // namespace deltamatch::gpu

@@ -1,0 +1,22 @@
+// Where tests are to be brief, kernels are launched for few multiprocessors: racecheck takes gigabytes and seconds for a launch
+// of all, most of whose warps have nothing to do in small tests.
+#include <gtest/gtest.h>
+
+#include "gpu/devices.hpp"
+#include "gpu/streams.hpp"
+
+namespace deltamatch {
+namespace {
+
+class Brief : public testing::Environment {
+ public:
+  void SetUp() override { gpu::limit_multiprocessors(test::brief() ? few : 0); }
+
+ private:
+  static constexpr int few = 4;
+};
+
+const auto* const brief = testing::AddGlobalTestEnvironment(new Brief);
+
+}  // namespace
+}  // namespace deltamatch
