@@ -13,6 +13,7 @@ import concurrent.futures
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -61,7 +62,10 @@ def main():
             fates[i] = again if again[0] != "not_begun" else (fate, output)
     with open(log, "a", encoding="utf-8") as file:
         for test, (fate, output) in zip(names, fates):
-            file.write(f"{test}: {fate}\n{output}\n" if fate in ("errors", "failed", "not_ended") else f"{test}: {fate}\n")
+            took = re.search(r"\((\d+ ms) total\)", output)
+            file.write(f"{test}: {fate}{', ' + took[1] if took else ''}\n")
+            if fate in ("errors", "failed", "not_ended"):
+                file.write(output + "\n")
     count = lambda fate: sum(one == fate for one, _ in fates)
     line = {"kind": "sanitize", "tool": tool, "program": program.rsplit("/", 1)[-1], "filter": wanted, "tests": len(names),
             "clean": count("clean"), "without_calls": count("without_calls"), "skipped": count("skipped"),

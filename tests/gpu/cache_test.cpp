@@ -67,7 +67,7 @@ TEST(GpuCache, HoldsTheMostLookedUpListsWhereThereIsRoom) {
     gpu.load(stream.start(), OnReject::skip);
     std::vector<Count> counts;
     for (int b = 0; b < 2; ++b) {
-      const BatchResult result = gpu.process(stream.next(1500), OnReject::skip);
+      const BatchResult result = gpu.process(stream.next(test::times(1500U, 64U)), OnReject::skip);
       counts.push_back(result.queries[0].added);
       counts.push_back(result.queries[0].removed);
     }
@@ -77,14 +77,15 @@ TEST(GpuCache, HoldsTheMostLookedUpListsWhereThereIsRoom) {
   ASSERT_EQ(all.top.size(), 7U);
   const TopLists top = all.top[4];
   ASSERT_EQ(top.share, 0.05);
-  EXPECT_GT(top.accesses, 0.1) << "few lists are looked up often";
   const auto room = static_cast<std::size_t>(1.6 * top.bytes);  // lists get fifteen sixteenths of it
   ASSERT_LT(2 * room, all.cached_bytes) << "it must not hold all";
   const auto [cache, counts] = measure(CachePolicy::random_walk, room, 0x1p16);
-  EXPECT_EQ(cache.notice, "");
-  EXPECT_GT(cache.coverage, 0.85);
-  EXPECT_GT(cache.misses, 0U);
   EXPECT_TRUE(counts == expected);
+  EXPECT_EQ(cache.notice, "");
+  EXPECT_GT(cache.misses, 0U);
+  if (test::brief()) return;  // too few look-ups for shares of them
+  EXPECT_GT(top.accesses, 0.1) << "few lists are looked up often";
+  EXPECT_GT(cache.coverage, 0.85);
 }
 
 // The budgets under which all other tests run are no budgets for nothing, or for everything.

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <span>
 
 #include "deltamatch/mine.hpp"
+#include "gpu/streams.hpp"
 #include "gpu/support.hpp"
 #include "unit/mine/brute_force.hpp"
 
@@ -44,7 +46,7 @@ constexpr unsigned most = 9;
 TEST(GpuCliques, OfSmallGraphs) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::times<std::uint64_t>(60, 2); ++seed) {
     std::mt19937_64 random(seed);
     const auto n = static_cast<std::uint32_t>(1 + random() % 150);
     const SimpleGraph graph = random_graph(n, 0.05 + 0.4 * static_cast<double>(random() % 100) / 100, seed);
@@ -56,7 +58,7 @@ TEST(GpuCliques, OfSmallGraphs) {
 TEST(GpuCliques, OfGraphsWithADenseCore) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  const SimpleGraph graph = brute::skewed_graph(200000, 2000000, 3, 1);
+  const SimpleGraph graph = test::brief() ? brute::skewed_graph(5000, 20000, 2, 1) : brute::skewed_graph(200000, 2000000, 3, 1);
   for (unsigned k = 1; k <= most; ++k) expect_equal(graph, k, backend);
   expect_equal(graph, std::nullopt, backend);
 }
@@ -65,12 +67,17 @@ TEST(GpuCliques, OfGraphsWithADenseCore) {
 TEST(GpuCliques, InSpacesOfEveryWidth) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  for (const std::uint32_t n : {33U, 65U, 66U, 110U, 129U, 130U, 257U, 258U, 513U, 514U}) {
+  constexpr std::uint32_t all[] = {33, 65, 66, 110, 129, 130, 257, 258, 513, 514};
+  constexpr std::uint32_t few[] = {33, 66, 130, 258, 514};
+  for (const std::uint32_t n : test::times<std::span<const std::uint32_t>>(all, few)) {
     const SimpleGraph complete = complete_multipartite(n, 1);
-    for (const unsigned k : {2U, 3U, 4U, 5U, 8U}) expect_equal(complete, k, backend);
-    if (n <= 110) expect_equal(complete, std::nullopt, backend);
+    for (const unsigned k : {2U, 3U, 4U, 5U, 8U}) {
+      if (k <= test::times(8U, 3U)) expect_equal(complete, k, backend);
+    }
+    if (n <= test::times(110U, 33U)) expect_equal(complete, std::nullopt, backend);
   }
   for (const std::uint32_t n : {200U, 900U, 3000U}) {
+    if (n > test::times(3000U, 200U)) break;
     const SimpleGraph bipartite = complete_multipartite(2, n);
     expect_equal(bipartite, 3, backend);
     expect_equal(random_graph(n / 2, 0.1, n), 4, backend);
@@ -81,6 +88,7 @@ TEST(GpuCliques, OfTuranGraphs) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
   for (const std::uint32_t parts : {3U, 8U, 10U}) {
+    if (parts > test::times(10U, 3U)) break;
     const SimpleGraph graph = complete_multipartite(parts, 5);
     for (unsigned k = 1; k <= most; ++k) expect_equal(graph, k, backend);
     expect_equal(graph, std::nullopt, backend);
@@ -101,12 +109,13 @@ TEST(GpuCliques, OnSeveralDevices) {
   std::vector<int> devices = gpu_devices();
   if (devices.size() == 1) devices.push_back(0);
   const auto backend = make_gpu_backend({.devices = devices});
-  const SimpleGraph graph = brute::skewed_graph(50000, 1000000, 2, 3);
+  const SimpleGraph graph = test::brief() ? brute::skewed_graph(5000, 30000, 2, 3) : brute::skewed_graph(50000, 1000000, 2, 3);
   for (const auto k : {std::optional(3U), std::optional(5U), std::optional<unsigned>()}) expect_equal(graph, k, backend);
 }
 
 TEST(GpuCliques, AStopLeavesLowerBounds) {
   DELTAMATCH_NEEDS_GPU();
+  DELTAMATCH_NOT_WHERE_BRIEF();
   const auto backend = make_gpu_backend({.memory = std::size_t{1} << 26});
   const SimpleGraph graph = random_graph(400, 0.4, 4);
   const Count all = count_cliques(graph, 7).counts.at(7);
@@ -130,7 +139,7 @@ void expect_equal_sets(const SimpleGraph& graph, unsigned k, unsigned budget, co
 TEST(GpuQuasiCliques, OfSmallGraphs) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::times<std::uint64_t>(25, 2); ++seed) {
     std::mt19937_64 random(seed);
     const SimpleGraph graph = random_graph(static_cast<std::uint32_t>(5 + random() % 40), 0.5, seed);
     for (unsigned k = 3; k <= 7; ++k) {
@@ -143,7 +152,9 @@ TEST(GpuQuasiCliques, OfSmallGraphs) {
 TEST(GpuQuasiCliques, InSpacesOfEveryWidth) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  for (const std::uint32_t n : {60U, 120U, 240U, 500U, 1000U, 2500U}) {
+  constexpr std::uint32_t all[] = {60, 120, 240, 500, 1000, 2500};
+  constexpr std::uint32_t few[] = {60, 240};
+  for (const std::uint32_t n : test::times<std::span<const std::uint32_t>>(all, few)) {
     std::mt19937_64 random(n);
     Edges edges;
     for (std::uint32_t v = 0; v < n; ++v) {

@@ -50,8 +50,11 @@ TEST_P(GpuDifferential, LabelledDirectedWithWildcards) {
           {1, 100, 1000, 4000}, 2);
 }
 
+constexpr Shape hub{200001, 50000, 0, 0, false, 1, 200000};
+constexpr Shape small_hub{20001, 5000, 0, 0, false, 1, 20000};
+
 TEST_P(GpuDifferential, HubOfHighDegree) {
-  compare({200001, 50000, 0, 0, false, 1, 200000},
+  compare(test::times(hub, small_hub),
           {{"(a)--(b)--(c)--(a)", counted}, {"(a)--(b)--(c)--(d)--(a)", counted}, {"(a)--(b)--(c)", counted}}, {64, 512}, 3);
 }
 
@@ -82,22 +85,27 @@ TEST_P(GpuDifferential, CliquesOfSeven) {
 
 TEST_P(GpuDifferential, QueriesOfTwelveAndSixteenVertices) {
   const std::string path = labelled_path(12, 3);
-  compare({4000, 9000, 3, 0, false, 1, 0}, {{path, counted}, {path, embeddings}, {path, listed}}, {16, 64}, 5);
+  const auto batches = [](std::uint32_t first, std::uint32_t second) {
+    return test::brief() ? std::vector<std::uint32_t>{2} : std::vector{first, second};
+  };
+  compare({4000, 9000, 3, 0, false, 1, 0}, {{path, counted}, {path, embeddings}, {path, listed}}, batches(16, 64), 5);
   const std::string ring = labelled_path(16, 2) + "--(v0)";
-  compare({100, 170, 2, 0, false, 1, 0}, {{ring, counted}, {ring, embeddings}, {ring, listed}}, {8, 32}, 6);
+  compare({100, 170, 2, 0, false, 1, 0}, {{ring, counted}, {ring, embeddings}, {ring, listed}}, batches(8, 32), 6);
   std::string ladder = "(a0)--(a1)--(a2)--(a3)--(a4)--(a5)--(a6)--(a7), (b0)--(b1)--(b2)--(b3)--(b4)--(b5)--(b6)--(b7)";
   for (int i = 0; i < 8; ++i) ladder += ", (a" + std::to_string(i) + ")--(b" + std::to_string(i) + ")";
-  compare({60, 170, 0, 0, false, 1, 0}, {{ladder, counted}, {ladder, listed}}, {4, 8}, 6);
+  compare({60, 170, 0, 0, false, 1, 0}, {{ladder, counted}, {ladder, listed}}, batches(4, 8), 6);
 }
 
 TEST_P(GpuDifferential, QueriesOfThirtyTwoVertices) {
   const std::string path = labelled_path(32, 2);
-  compare({3000, 3700, 2, 0, false, 1, 0}, {{path, counted}, {path, listed}}, {8, 32}, 7);
+  std::vector<std::uint32_t> batches{8, 32};
+  if (test::brief()) batches = {2};
+  compare({3000, 3700, 2, 0, false, 1, 0}, {{path, counted}, {path, listed}}, batches, 7);
 }
 
 TEST_P(GpuDifferential, AHubOfHighDegreeIsListed) {
-  compare({200001, 50000, 0, 0, false, 1, 200000},
-          {{"(a)--(b)--(c)--(a)", listed}, {"(a)--(b)--(c)--(d)--(a), (a)--(c)", listed}}, {64, 512}, 3);
+  compare(test::times(hub, small_hub), {{"(a)--(b)--(c)--(a)", listed}, {"(a)--(b)--(c)--(d)--(a), (a)--(c)", listed}},
+          {64, 512}, 3);
 }
 
 // What small graphs can show, for tools under which kernels take long.

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "deltamatch/mine.hpp"
+#include "gpu/streams.hpp"
 #include "gpu/support.hpp"
 #include "unit/mine/brute_force.hpp"
 
@@ -41,7 +42,7 @@ void expect_equal(const SimpleGraph& graph, unsigned k, MotifOptions options, co
 TEST(GpuMotifs, OfSmallGraphs) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::times<std::uint64_t>(60, 7); ++seed) {
     std::mt19937_64 random(seed);
     const unsigned k = 2 + seed % 7;
     const auto n = static_cast<std::uint32_t>(1 + random() % (k < 6 ? 120 : 26));
@@ -63,16 +64,16 @@ TEST(GpuMotifs, OfKnownGraphs) {
       graph_of(20, [](auto u, auto v) { return u % 5 != v % 5; }),                               // Turán graph
   };
   for (const SimpleGraph& graph : graphs) {
-    for (unsigned k = 3; k <= 8; ++k) expect_equal(graph, k, {}, backend);
+    for (unsigned k = 3; k <= test::times(8U, 5U); ++k) expect_equal(graph, k, {}, backend);
   }
 }
 
 TEST(GpuMotifs, OfGraphsWithHubs) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  const SimpleGraph large = brute::skewed_graph(100000, 500000, 2, 1);
+  const SimpleGraph large = test::brief() ? brute::skewed_graph(5000, 20000, 2, 1) : brute::skewed_graph(100000, 500000, 2, 1);
   for (unsigned k = 3; k <= 4; ++k) expect_equal(large, k, {}, backend);
-  const SimpleGraph small = brute::skewed_graph(2000, 6000, 2, 2);
+  const SimpleGraph small = brute::skewed_graph(2000, test::times(6000, 3000), 2, 2);
   expect_equal(small, 5, {}, backend);
   expect_equal(small, 4, {.method = MotifMethod::extend}, backend);
   const SimpleGraph sparse = brute::skewed_graph(1000, 1600, 1.5, 3);
@@ -82,7 +83,7 @@ TEST(GpuMotifs, OfGraphsWithHubs) {
 TEST(GpuMotifs, KeepToConditions) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  const SimpleGraph graph = brute::skewed_graph(300, 1200, 1.3, 4);
+  const SimpleGraph graph = brute::skewed_graph(300, test::times(1200, 500), 1.3, 4);
   for (const char* text : {"triangles = 0", "missing <= 3", "max_degree <= 3 and leaves > 0", "edges < 0"}) {
     const Condition condition = Condition::parse(text);
     for (unsigned k = 4; k <= 5; ++k) {
@@ -112,6 +113,7 @@ TEST(GpuMotifs, WithLittleMemoryAndOnSeveralDevices) {
 // A run asks whether to stop before each of its launches, of which it takes dozens here.
 TEST(GpuMotifs, AStopLeavesLowerBounds) {
   DELTAMATCH_NEEDS_GPU();
+  DELTAMATCH_NOT_WHERE_BRIEF();
   const auto backend = make_gpu_backend();
   const SimpleGraph graph = brute::skewed_graph(20000, 160000, 2, 6);
   const MotifResult all = count_motifs(graph, 5);

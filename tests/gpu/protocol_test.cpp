@@ -28,8 +28,8 @@ constexpr const char* diamond = "(a)--(b)--(c)--(d)--(a), (a)--(c)";
 constexpr const char* ring = "(a)--(b)--(c)--(d)--(e)--(a)";
 constexpr const char* path = "(a)--(b)--(c)--(d)--(e)--(f)";
 constexpr const char* star = "(h)--(a), (h)--(b), (h)--(c), (h)--(d), (d)--(e)";
-constexpr Shape small{2000, 30000, 0, 0, false, 1.5, 0};
-constexpr Shape dense{4000, 100000, 0, 0, false, 2, 0};
+const Shape small = test::times(Shape{2000, 30000, 0, 0, false, 1.5, 0}, Shape{300, 3000, 0, 0, false, 1.5, 0});
+const Shape dense = test::times(Shape{4000, 100000, 0, 0, false, 2, 0}, Shape{500, 5000, 0, 0, false, 1.5, 0});
 
 class Seen final : public MatchSink {
  public:
@@ -70,6 +70,7 @@ void stop_often(GpuTables tables, std::vector<int> devices) {
 
 TEST(GpuStop, NoCountExceedsTheTruth) {
   DELTAMATCH_NEEDS_GPU();
+  DELTAMATCH_NOT_WHERE_BRIEF();
   stop_often(GpuTables::never, {0});
   stop_often(GpuTables::always, {0});
   stop_often(GpuTables::automatic, {0, gpu_devices().size() > 1 ? 1 : 0});
@@ -85,7 +86,7 @@ TEST(GpuStop, IsOverWithItsLaunch) {
   StaticOptions few;
   few.query.list = true;
   const Count truth = engine.match(counted).matches;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < test::times(300, 6); ++i) {
     few.limit = 1 + i % 3;
     ASSERT_EQ(engine.match(listed, few).shortfall, Shortfall::limit);
     const StaticResult next = engine.match(counted);
@@ -98,6 +99,7 @@ TEST(GpuStop, IsOverWithItsLaunch) {
 // path of such a query is a match.
 TEST(GpuStop, IsToldToKernelsThatListWithoutEnd) {
   DELTAMATCH_NEEDS_GPU();
+  DELTAMATCH_NOT_WHERE_BRIEF();
   Engine engine({.directed = false, .threads = 1, .backend = make_gpu_backend({.policy = CachePolicy::resident})});
   engine.load(Stream(dense, 27).start(), OnReject::skip);
   const Query query = parse_pattern("(a)--(b)--(c)--(d)--(e)--(f)--(g)--(h)--(i)", "path");
@@ -123,6 +125,7 @@ TEST(GpuStop, IsToldToKernelsThatListWithoutEnd) {
 // Bound vertices with few candidates each, but many of them within each other: minutes of work at one root.
 TEST(GpuStop, IsHeardWhereListsAreShort) {
   DELTAMATCH_NEEDS_GPU();
+  DELTAMATCH_NOT_WHERE_BRIEF();
   GpuOptions options{.policy = CachePolicy::resident};
   options.testing.tables = GpuTables::always;
   Engine engine({.directed = false, .backend = make_gpu_backend(options)});
@@ -179,12 +182,12 @@ void list_through_few(const Shape& shape, Count least) {
 
 TEST(GpuPages, ListingGoesThroughFew) {
   DELTAMATCH_NEEDS_GPU();
-  list_through_few(dense, 3'000'000);
+  list_through_few(dense, test::times(3'000'000, 3'000));
 }
 
 TEST(GpuPages, SmallListing) {
   DELTAMATCH_NEEDS_GPU();
-  list_through_few({1500, 20000, 0, 0, false, 2, 0}, 300'000);
+  list_through_few(test::times(Shape{1500, 20000, 0, 0, false, 2, 0}, small), test::times(300'000, 3'000));
 }
 
 // Batches that grow need more memory each time, and one device lists while another is still to be launched.
@@ -203,7 +206,7 @@ TEST(GpuPages, SeveralDevicesListGrowingBatches) {
   const UpdateBatch start = stream.start();
   cpu.load(start, OnReject::skip);
   gpu.load(start, OnReject::skip);
-  for (std::uint32_t size = 1; size <= 16384; size *= 4) {
+  for (std::uint32_t size = 1; size <= test::times(16384U, 64U); size *= 4) {
     const UpdateBatch batch = stream.next(size);
     const BatchResult expected = cpu.process(batch, OnReject::skip);
     test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch of " + std::to_string(size));
@@ -215,6 +218,7 @@ TEST(GpuPages, SeveralDevicesListGrowingBatches) {
 // warp which was held up.
 TEST(GpuPages, OfProcessesThatShareADevice) {
   DELTAMATCH_NEEDS_GPU();
+  DELTAMATCH_NOT_WHERE_BRIEF();
   constexpr auto patience = std::chrono::seconds(25);
   const std::string test = "SeveralDevicesListGrowingBatches";
   const auto* suite = testing::UnitTest::GetInstance()->current_test_suite();
@@ -267,7 +271,7 @@ void refuse(GpuTables tables) {
   EXPECT_FALSE(seen.committed);
   EXPECT_EQ(gpu.graph().edges, edges);
   test::expect_equal(gpu.process(batch, OnReject::skip, &seen), cpu.process(batch, OnReject::skip), "the batch again");
-  const UpdateBatch larger = stream.next(2000);
+  const UpdateBatch larger = stream.next(test::times(2000U, 20U));
   test::expect_equal(gpu.process(larger, OnReject::skip), cpu.process(larger, OnReject::skip), "the next batch");
 }
 
@@ -306,6 +310,7 @@ class GpuCrash : public testing::TestWithParam<CachePolicy> {};
 
 TEST_P(GpuCrash, EndsTheBatchBeforeAnythingIsHandedOn) {
   DELTAMATCH_NEEDS_GPU();
+  DELTAMATCH_NOT_WHERE_BRIEF();
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(crash(GetParam()), testing::ExitedWithCode(0), "illegal|fault|unspecified launch failure");
 }

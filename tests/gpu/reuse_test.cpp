@@ -86,7 +86,7 @@ TEST_P(GpuSets, LabelledDirectedWithWildcards) {
 
 // Order constraints cut lists and sets.
 TEST_P(GpuSets, WholeGraphs) {
-  const Shape shape{400, 6000, 0, 0, false, 1.5, 0};
+  const Shape shape = test::times(Shape{400, 6000, 0, 0, false, 1.5, 0}, Shape{100, 1000, 0, 0, false, 1.3, 0});
   Stream stream(shape, 5);
   const UpdateBatch start = stream.start();
   Engine cpu({.directed = false, .threads = 0});

@@ -9,7 +9,7 @@
 namespace deltamatch::property {
 namespace {
 
-int cases(int all) { return test::brief() ? 3 : all; }
+int cases(int all) { return test::times(all, 3); }
 
 class GpuStream : public testing::TestWithParam<test::Setting> {
  protected:

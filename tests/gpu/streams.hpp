@@ -15,11 +15,17 @@
 
 namespace deltamatch::test {
 
-/// Under tools that slow kernels down a hundredfold ($DELTAMATCH_BRIEF_TESTS): fewer cases, fewer and shorter batches, in which
-/// a query need not find anything. All that is found is compared as ever.
+/// Under tools that slow kernels down a hundredfold ($DELTAMATCH_BRIEF_TESTS): fewer cases and patterns, fewer and shorter
+/// batches on smaller graphs, in which a query need not find anything and nothing need be filled or go round. All that is found
+/// is compared as ever.
 inline bool brief() {
   static const bool is = std::getenv("DELTAMATCH_BRIEF_TESTS") != nullptr;
   return is;
+}
+/// How often something is tried.
+template <class Number>
+Number times(Number all, Number few) {
+  return brief() ? few : all;
 }
 
 struct Shape {

@@ -14,6 +14,10 @@ namespace deltamatch::test {
 #define DELTAMATCH_NEEDS_GPU() \
   if (gpu_devices().empty()) GTEST_SKIP() << gpu_absence()
 
+// Tests of time, of ends that come early, or of errors that tools would report.
+#define DELTAMATCH_NOT_WHERE_BRIEF() \
+  if (test::brief()) GTEST_SKIP() << "nothing for tools that slow kernels down"
+
 /// A policy under a budget that it can hardly live on, or can. The smallest graphs of the tests fit all caches but the tiny
 /// one, most graphs none (GpuCache.SmallBudgetsHoldSomeOfTheLists).
 struct Setting {
