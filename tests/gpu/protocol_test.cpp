@@ -29,7 +29,7 @@ constexpr const char* ring = "(a)--(b)--(c)--(d)--(e)--(a)";
 constexpr const char* path = "(a)--(b)--(c)--(d)--(e)--(f)";
 constexpr const char* star = "(h)--(a), (h)--(b), (h)--(c), (h)--(d), (d)--(e)";
 const Shape small = test::times(Shape{2000, 30000, 0, 0, false, 1.5, 0}, Shape{300, 3000, 0, 0, false, 1.5, 0});
-const Shape dense = test::times(Shape{4000, 100000, 0, 0, false, 2, 0}, Shape{500, 5000, 0, 0, false, 1.5, 0});
+const Shape dense = test::times(Shape{4000, 100000, 0, 0, false, 2, 0}, Shape{400, 3000, 0, 0, false, 1.5, 0});
 
 class Seen final : public MatchSink {
  public:
@@ -206,7 +206,7 @@ TEST(GpuPages, SeveralDevicesListGrowingBatches) {
   const UpdateBatch start = stream.start();
   cpu.load(start, OnReject::skip);
   gpu.load(start, OnReject::skip);
-  for (std::uint32_t size = 1; size <= test::times(16384U, 64U); size *= 4) {
+  for (std::uint32_t size = 1; size <= test::times(16384U, 16U); size *= 4) {
     const UpdateBatch batch = stream.next(size);
     const BatchResult expected = cpu.process(batch, OnReject::skip);
     test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch of " + std::to_string(size));

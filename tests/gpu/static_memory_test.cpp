@@ -47,7 +47,7 @@ class GpuStaticMemory : public testing::TestWithParam<Budget> {
 };
 
 TEST_P(GpuStaticMemory, CountsEqualTheCpu) {
-  Stream stream({30000, 250000, 2, 0, false, 2, 2000}, 31);
+  Stream stream(test::times(Shape{30000, 250000, 2, 0, false, 2, 2000}, Shape{30000, 250000, 2, 0, false, 1, 0}), 31);
   const UpdateBatch start = stream.start();
   Engine cpu({.directed = false, .threads = 0});
   Engine gpu({.directed = false, .threads = 0, .backend = backend()});
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Budgets, GpuStaticMemory,
 // The graph does not fit its budget, but what a query with labels reads does: one after the other the device holds that.
 TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphDoesNotFit) {
   DELTAMATCH_NEEDS_GPU();
-  const UpdateBatch start = Stream({20000, 200000, 8, 0, false, 1.5, 0}, 34).start();
+  const UpdateBatch start = Stream({20000, 200000, 8, 0, false, test::times(1.5, 1.0), 0}, 34).start();
   Engine cpu({.directed = false, .threads = 0});
   Engine gpu({.directed = false, .threads = 0, .backend = make_gpu_backend({.memory = 3 * mebibyte / 2})});
   for (Engine* engine : {&cpu, &gpu}) engine->load(start, OnReject::skip);
@@ -168,8 +168,8 @@ TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphDoesNotFit) {
 // these read.
 TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphHasOutgrownTheDevice) {
   DELTAMATCH_NEEDS_GPU();
-  const UpdateBatch few = Stream({2000, 10000, 8, 0, false, 1.5, 0}, 34).start();
-  const UpdateBatch many = Stream({20000, 500000, 8, 0, false, 1.5, 0}, 34).start();
+  const UpdateBatch few = Stream({2000, 10000, 8, 0, false, test::times(1.5, 1.0), 0}, 34).start();
+  const UpdateBatch many = Stream({20000, 500000, 8, 0, false, test::times(1.5, 1.0), 0}, 34).start();
   for (const CachePolicy policy : {CachePolicy::automatic, CachePolicy::resident}) {
     for (const Filter filter :
          {Filter::automatic, Filter::none}) {  // the devices are opened ahead for the filter's steps, or by the match
