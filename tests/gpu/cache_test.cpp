@@ -145,7 +145,7 @@ TEST(GpuCache, AGraphThatOutgrowsTheDeviceIsCached) {
   constexpr std::uint32_t vertices = 20000;
   test::SideBySide both(false, make_gpu_backend({.memory = std::size_t{4} << 20}), {{"(a)--(b)--(c)--(a)", test::listed}});
   both.load(Stream({vertices, 30000, 0, 0, false, 1, 0}, 12).start());
-  for (std::uint32_t b = 0; b < test::times(5U, 3U); ++b) {
+  for (std::uint32_t b = 0; b < 5; ++b) {
     both.process(Stream({vertices, b == 0 ? 100U : 200000U, 0, 0, false, 1, 0}, 13 + b).start(), "batch " + std::to_string(b));
     if (HasFailure()) return;
     if (b > 0) continue;

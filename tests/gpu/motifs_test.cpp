@@ -42,7 +42,7 @@ void expect_equal(const SimpleGraph& graph, unsigned k, MotifOptions options, co
 TEST(GpuMotifs, OfSmallGraphs) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();
-  for (std::uint64_t seed = 0; seed < test::times<std::uint64_t>(60, 6); ++seed) {
+  for (std::uint64_t seed = 0; seed < test::times<std::uint64_t>(60, 4); ++seed) {
     std::mt19937_64 random(seed);
     const unsigned k = 2 + seed % 7;
     const auto n = static_cast<std::uint32_t>(1 + random() % (k < 6 ? 120 : 26));
