@@ -47,7 +47,7 @@ class GpuStaticMemory : public testing::TestWithParam<Budget> {
 };
 
 TEST_P(GpuStaticMemory, CountsEqualTheCpu) {
-  Stream stream(test::times(Shape{30000, 250000, 2, 0, false, 2, 2000}, Shape{30000, 250000, 8, 0, false, 1, 0}), 31);
+  Stream stream(test::times(Shape{30000, 250000, 2, 0, false, 2, 2000}, Shape{30000, 250000, 4, 0, false, 1, 0}), 31);
   const UpdateBatch start = stream.start();
   Engine cpu({.directed = false, .threads = 0});
   Engine gpu({.directed = false, .threads = 0, .backend = backend()});
