@@ -45,7 +45,7 @@ class GpuBackend final : public Backend {
       case CachePolicy::resident:
         break;
       case CachePolicy::managed:
-        managed_ = std::make_unique<gpu::ManagedSlabs>(options_.devices.front());
+        managed_ = std::make_unique<gpu::ManagedSlabs>(options_.devices);
         break;
       default:
         pinned_ = std::make_unique<gpu::PinnedSlabs>(options_.devices, options_.testing.refused_slab);
@@ -102,13 +102,19 @@ std::vector<int> gpu_devices() {
 }
 
 std::string gpu_absence() {
+  if (!gpu_devices().empty()) return {};
+  const std::string strange = gpus_without_code();
+  return strange.empty() ? "no CUDA device is found" : "this build has no code for what is there: " + strange;
+}
+
+std::string gpus_without_code() {
   std::string all;
   for (const gpu::Device& device : gpu::devices()) {
-    if (device.has_code) return {};
+    if (device.has_code) continue;
     all += (all.empty() ? "" : ", ") + device.name + " (" + std::to_string(device.major) + "." + std::to_string(device.minor) +
            ")";
   }
-  return all.empty() ? "no CUDA device is found" : "this build has no code for what is there: " + all;
+  return all;
 }
 
 std::shared_ptr<Backend> make_gpu_backend(const GpuOptions& options) { return std::make_shared<GpuBackend>(options); }

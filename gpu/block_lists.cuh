@@ -40,8 +40,9 @@ class BlockLists : public Lists<BlockMemory> {
     return fits;
   }
 
-  __device__ OpenList open(std::uint32_t reading, bool inclusive, std::uint32_t owner) {
-    const View list = this->look_up(reading, owner);
+  // `counted`: see look_up.
+  __device__ OpenList open(std::uint32_t reading, bool inclusive, std::uint32_t owner, bool counted = true) {
+    const View list = this->look_up(reading, owner, counted);
     OpenList made{list.ids, list.count, list.slice, {0, 0}};
     if (list.slice != none) {
       const Probe probe{static_cast<std::uint16_t>(reading), 0, static_cast<std::uint8_t>(inclusive ? 1 : 0)};

@@ -34,7 +34,10 @@ DeviceCandidates::DeviceCandidates(std::unique_ptr<CandidateOps> ops, Workers& w
 
 DeviceCandidates::~DeviceCandidates() = default;
 
-void DeviceCandidates::look_at(const GraphView& graph) { graph_ = graph; }
+void DeviceCandidates::look_at(const GraphView& graph) {
+  memory_.reset();  // of a filter that was not read
+  graph_ = graph;
+}
 
 bool DeviceCandidates::begin(const filter::Asked& asked) {
   const std::size_t vertices = asked.graph.base().vertices();

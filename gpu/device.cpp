@@ -126,6 +126,8 @@ void Device::launch(const FlatPrograms& flat, const GpuOptions& options) {
   reset(options);
   kernel_seconds_ = 0;
   check(cudaEventRecord(begun_.get(), stream_.get()), "cudaEventRecord");
+  // Before those that list: they wait for the host, which must not be held up by a launch behind them.
+  if (!sums_.empty()) launch_sums(options);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
     Launch work = launch_of(part, i, flat, options);
@@ -134,7 +136,6 @@ void Device::launch(const FlatPrograms& flat, const GpuOptions& options) {
     if (launches_ == options.testing.crashed_launch) work.programs = nullptr;
     gpu::launch(work, part.layout, part.grid, part.sums, stream_.get());
   }
-  if (!sums_.empty()) launch_sums(options);
   check(cudaEventRecord(ended_.get(), stream_.get()), "cudaEventRecord");
 }
 

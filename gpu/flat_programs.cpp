@@ -281,6 +281,8 @@ class Collector {
   // Whether the kernel can run a task beside those before it; if so, notes what it needs.
   bool make_room(std::uint32_t task) {
     if (tasks_[task].query->edges.size() > max_query_edges) return false;
+    // The kernel would find out last that there are too few edges to tell them apart, the CPU finds out first.
+    if (tasks_[task].query->mode == MatchMode::isomorphism && tasks_[task].query->edges_may_coincide()) return false;
     if (!keeps_to(limits_, *tasks_[task].query, resolved_)) return false;
     const bool rooted = std::ranges::any_of(passes_, [](const match::PassWork& pass) { return !pass.roots.empty(); });
     if (rooted && !fits_tables(*tasks_[task].plans->rooted, resolved_)) return false;

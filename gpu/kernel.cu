@@ -154,7 +154,7 @@ class Warp : public Listing<sums, in_shared, reuses> {
         break;
       }
       case StepKind::edges:
-        ways_ = lane_ < batch ? this->edges(false) : 0;
+        ways_ = this->edges(false);
         break;
       case StepKind::add:
         if (!sums) {

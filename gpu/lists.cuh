@@ -63,7 +63,7 @@ class Lists : public Memory {
   using Memory::program;
   using Memory::work_;
 
-  // Not `counted` where another lane looks the same up for the same batch.
+  // Not `counted` where another lane, or thread of a block, looks the same up.
   __device__ __noinline__ View look_up(std::uint32_t reading, std::uint32_t vertex, bool counted = true) {
     View found{nullptr, 0, none};
     const Reading& where = work_.graph.readings[reading];

@@ -127,6 +127,7 @@ class GpuMatcher final : public match::Matcher {
   // Under the policy auto devices without room are no reason to fail; under others the error goes on. Only while it is handled.
   void rest(const DeviceOutOfMemory& error) {
     if (options_.policy != CachePolicy::automatic) throw;
+    if (candidates_) statistics_.kernel_seconds += candidates_->kernel_seconds();
     candidates_.reset();
     mirrors_.close();
     resting_ = rest_batches;

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
 #include <utility>
@@ -120,13 +121,15 @@ std::size_t PinnedSlabs::bytes() const {
   return bytes_;
 }
 
-ManagedSlabs::ManagedSlabs(int device) : device_(device), limit_(0) {
-  if (attribute(cudaDevAttrConcurrentManagedAccess, device) == 0) {
-    throw Error("CUDA device " + std::to_string(device), "cannot share unified memory with a running host",
-                "use another policy than managed");
+ManagedSlabs::ManagedSlabs(const std::vector<int>& devices) : device_(devices.front()), limit_(SIZE_MAX) {
+  for (const int device : devices) {
+    if (attribute(cudaDevAttrConcurrentManagedAccess, device) == 0) {
+      throw Error("CUDA device " + std::to_string(device), "cannot share unified memory with a running host",
+                  "use another policy than managed");
+    }
+    check(cudaSetDevice(device), "cudaSetDevice");
+    limit_ = std::min(limit_, free_device_bytes());
   }
-  check(cudaSetDevice(device), "cudaSetDevice");
-  limit_ = free_device_bytes();
 }
 
 void* ManagedSlabs::allocate(std::size_t bytes) {

@@ -55,8 +55,9 @@ class PinnedSlabs final : public graph::SlabAllocator {
 /// asked for: beyond that pages go back and forth. Throws graph::SlabShortage there.
 class ManagedSlabs final : public graph::SlabAllocator {
  public:
-  /// Throws Error where host and device cannot use unified memory at the same time.
-  explicit ManagedSlabs(int device);
+  /// Throws Error where host and one of the devices, of which there is at least one, cannot use unified memory at the same
+  /// time.
+  explicit ManagedSlabs(const std::vector<int>& devices);
 
   /// Throws graph::SlabShortage, and Error with CUDA's reason where it is CUDA that refuses.
   void* allocate(std::size_t bytes) override;
@@ -67,7 +68,7 @@ class ManagedSlabs final : public graph::SlabAllocator {
 
  private:
   int device_;
-  std::size_t limit_;  // free device memory at first
+  std::size_t limit_;  // free memory of the device that has the least, at first
   mutable std::mutex mutex_;
   std::size_t bytes_ = 0;
 };

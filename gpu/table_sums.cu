@@ -79,7 +79,7 @@ class Block : public BlockTrees {
     bool all = true;
     for (std::uint32_t i = 0; i < program().closing; ++i) {
       const Probe probe = work_.probes[program().first_closing + i];
-      all = all && leads(open(probe.reading, probe.inclusive != 0, state_.anchor.tail), state_.anchor.head);
+      all = all && leads(open(probe.reading, probe.inclusive != 0, state_.anchor.tail, threadIdx.x == 0), state_.anchor.head);
     }
     return all;
   }
@@ -189,7 +189,8 @@ class Block : public BlockTrees {
     std::uint32_t shortest = none;
     for (std::uint32_t i = 0; i < vertex.probes; ++i) {
       const Probe probe = work_.probes[vertex.first_probe + i];
-      shortest = min(shortest, length(open(probe.reading, probe.inclusive != 0, state_.vertices[probe.position])));
+      shortest =
+          min(shortest, length(open(probe.reading, probe.inclusive != 0, state_.vertices[probe.position], threadIdx.x == 0)));
     }
     return static_cast<float>(shortest) * bind.per_candidate;
   }

@@ -9,6 +9,8 @@ namespace deltamatch::gpu::device {
 inline constexpr std::uint32_t searches = 4;
 // To count a list from this length on takes long enough to be given away.
 inline constexpr std::uint32_t heavy_list = 1024;
+// Candidates that are counted the slow way between two looks whether to stop.
+inline constexpr std::uint32_t slow_between_looks = 1U << 14;
 
 template <bool sums, bool in_shared, bool reuses>
 class Counting : public Sharing<sums, in_shared, reuses> {
@@ -120,6 +122,10 @@ class Counting : public Sharing<sums, in_shared, reuses> {
     }
 #pragma unroll 1
     for (std::uint32_t at = 0; at < total; at += 32) {
+      if (at % slow_between_looks == 0 && at > 0 && this->stopped()) {
+        this->stopped_ = true;
+        break;
+      }
       const Child found = this->slow_child(depth, node, at + lane_, total);
       if (!sums) {
         total_ += found.found ? 1 : 0;

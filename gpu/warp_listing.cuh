@@ -6,6 +6,8 @@
 namespace deltamatch::gpu::device {
 
 inline constexpr std::uint32_t max_edges = 64;
+// Turns among parallel edges, of which there are as many as they can be combined, between two looks whether to stop.
+inline constexpr std::uint32_t turns_between_looks = 256;
 
 template <bool sums, bool in_shared, bool reuses>
 class Listing : public Counting<sums, in_shared, reuses> {
@@ -22,6 +24,8 @@ class Listing : public Counting<sums, in_shared, reuses> {
   using Base::program;
   using Base::program_index_;
   using Base::stays;
+  using Base::stopped;
+  using Base::stopped_;
   using Base::total_;
   using Base::vertex_at;
   using Base::work_;
@@ -75,8 +79,8 @@ class Listing : public Counting<sums, in_shared, reuses> {
   }
 
   // Maps the query edges of the partial match in this lane's slot to data edges in all ways; returns how many there are, and
-  // lists them where wanted. All lanes take part.
-  __device__ __noinline__ std::uint32_t edges(bool list) {
+  // lists them where wanted. All lanes take part. Ends early where all is to stop.
+  __device__ __noinline__ long long edges(bool list) {
     const std::uint32_t batch = header(depth_).batch;
     std::uint32_t tags[max_edges];
     std::uint32_t tried[max_edges];
@@ -84,7 +88,8 @@ class Listing : public Counting<sums, in_shared, reuses> {
     const std::uint32_t slot = active ? lane_ : 0;
     const Anchor anchor = anchor_of(depth_, slot);
     const int count = program().edges;
-    std::uint32_t ways = 0;
+    long long ways = 0;
+    std::uint32_t turns = 0;
     int e = active ? 0 : -1;
     if (active) tried[0] = 0;
 #pragma unroll 1
@@ -117,9 +122,9 @@ class Listing : public Counting<sums, in_shared, reuses> {
         }
       }
       if (found) ++ways;
+      const unsigned hits = __ballot_sync(all_lanes, found);
+      if (hits == 0) break;
       if (list) {
-        const unsigned hits = __ballot_sync(all_lanes, found);
-        if (hits == 0) break;
         std::uint32_t* to = reserve(__popc(hits) * record_words());
         if (found) {
           to += __popc(hits & ((1U << lane_) - 1)) * record_words();
@@ -131,14 +136,14 @@ class Listing : public Counting<sums, in_shared, reuses> {
           for (int i = 0; i < count; ++i) to[program().vertices + i] = tags[i];
         }
         __syncwarp();
-      } else if (!found) {
-        break;
       }
       if (found) --e;
+      if (++turns % turns_between_looks == 0 && stopped()) {
+        stopped_ = true;
+        break;
+      }
     }
-    if (list) {
-      total_ += ways;
-    }
+    if (list) total_ += ways;
     return ways;
   }
 

@@ -12,7 +12,7 @@ struct Child {
   bool found;
   std::uint32_t vertex;
   std::uint32_t slot;  // of its parent
-  std::uint32_t ways;  // parallel entries
+  std::uint32_t ways;  // to map query edges to parallel ones, where programs are weighted; else 1
 };
 
 template <bool sums, bool in_shared, bool reuses>
@@ -30,6 +30,7 @@ class Searches : public Views<sums, in_shared, reuses> {
   using Base::lane_;
   using Base::leads_to;
   using Base::multiplicity;
+  using Base::overflow_;
   using Base::prefix;
   using Base::program;
   using Base::stays;
@@ -191,7 +192,9 @@ class Searches : public Views<sums, in_shared, reuses> {
     const Probed first = slow_first(depth, node, slot, q, at - starts[slot]);
     if (first.ways == 0) return child;
     child.vertex = first.vertex;
-    child.ways = first.ways;
+    const bool weighted = sums && program().weighted != 0;  // where edges are walked, they are told apart later
+    if (weighted) child.ways = first.ways;
+    bool overflows = false;
     const std::uint32_t lists = lists_of(depth, node);
     const std::uint32_t distinct = distinct_of(depth, node);
 #pragma unroll 1
@@ -202,11 +205,15 @@ class Searches : public Views<sums, in_shared, reuses> {
     for (std::uint32_t p = 0; p < lists; ++p) {
       if (p == q) continue;
       const Probe probe = work_.probes[node.first_probe + p];
-      child.ways *= multiplicity(probe, stored(view(depth, p), slot), vertex_at(depth - 1, slot, probe.position), child.vertex,
-                                 anchor_of(depth - 1, slot));
-      if (child.ways == 0) return child;
+      const std::uint32_t parallel =
+          multiplicity(probe, stored(view(depth, p), slot), vertex_at(depth - 1, slot, probe.position), child.vertex,
+                       anchor_of(depth - 1, slot));
+      if (parallel == 0) return child;
+      if (!weighted) continue;
+      overflows = overflows || __umulhi(child.ways, parallel) != 0;
+      child.ways *= parallel;
     }
-    if (!program().weighted) child.ways = 1;
+    if (overflows) overflow_ = true;
     child.found = sums || joined_so(depth, node, slot, child.vertex);
     return child;
   }

@@ -85,6 +85,9 @@ struct GpuOptions {
 /// Why there are none, for a message; empty where there are.
 [[nodiscard]] std::string gpu_absence();
 
+/// The names of the devices that this build has no code for, with commas between them.
+[[nodiscard]] std::string gpus_without_code();
+
 /// Throws Error where a device does not exist or cannot be used, or options make no sense.
 [[nodiscard]] std::shared_ptr<Backend> make_gpu_backend(const GpuOptions& options = {});
 

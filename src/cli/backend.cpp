@@ -87,7 +87,7 @@ std::shared_ptr<Backend> make_backend(const BackendOptions& options, const Backe
                 objected->remedy);
   }
 #ifdef DELTAMATCH_WITH_GPU
-  return choose_backend(options, words, {gpu_devices, gpu_absence, make_gpu_backend});
+  return choose_backend(options, words, {gpu_devices, gpu_absence, gpus_without_code, make_gpu_backend});
 #else
   return nullptr;
 #endif

@@ -21,7 +21,7 @@ void add_backend_options(const Command& command, BackendOptions& options, GpuUse
 void warn_on_stderr(const std::string& text);
 
 /// choose_backend for the GPUs that there are. Throws Error also where the options do not go together or the build has no code
-/// for what they ask; where it has no code for GPUs, `auto` takes the CPU silently.
+/// for what they ask; where it was built without GPU support, `auto` takes the CPU silently.
 [[nodiscard]] std::shared_ptr<Backend> make_backend(const BackendOptions& options,
                                                     const BackendWords& words = {.warn = warn_on_stderr});
 

@@ -16,7 +16,13 @@ std::shared_ptr<Backend> choose_backend(const BackendOptions& options, const Bac
   try {
     const std::vector<int> usable = gpus.gpu_devices();
     if (usable.empty()) {
-      if (!insists) return nullptr;
+      if (!insists) {
+        if (const std::string strange = gpus.gpus_without_code(); !strange.empty()) {
+          words.warn("matching runs on the CPU, since this build has no code for " + strange +
+                     "; build one with CMAKE_CUDA_ARCHITECTURES for it");
+        }
+        return nullptr;
+      }
       throw Error(options.kind == Kind::gpu ? words.backend + "gpu" : "options of GPUs", gpus.gpu_absence(),
                   "see nvidia-smi, or use " + words.backend + "cpu without them");
     }

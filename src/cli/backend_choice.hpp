@@ -22,11 +22,12 @@ struct BackendWords {
 struct Gpus {
   std::function<std::vector<int>()> gpu_devices;
   std::function<std::string()> gpu_absence;
+  std::function<std::string()> gpus_without_code;
   std::function<std::shared_ptr<Backend>(const GpuOptions&)> make_gpu_backend;
 };
 
 /// Null for the CPU. Throws Error where a GPU is asked for, or options of GPUs are given, and there is none that can be used;
-/// `auto` then warns and takes the CPU, silently where there is no device at all. `options` are without objection.
+/// `auto` then warns and takes the CPU, silently where there is no device. `options` are without objection.
 [[nodiscard]] std::shared_ptr<Backend> choose_backend(const BackendOptions& options, const BackendWords& words,
                                                       const Gpus& gpus);
 

@@ -296,6 +296,9 @@ std::string to_table(const Report& report) {
     fmt::format_to(out, "gpu      {} lists in {} of device memory, {:.2f} % of look-ups missed, {} copied\n",
                    grouped(cache.cached_lists), human_bytes(cache.cached_bytes),
                    looked_up > 0 ? 100 * static_cast<double>(cache.misses) / looked_up : 0, human_bytes(cache.copied_bytes));
+    if (!cache.top.empty()) {
+      fmt::format_to(out, "         {:.1f} % of the 5 % most looked-up lists lay there\n", 100 * cache.coverage);
+    }
     if (report.steps.anticipate > 0) {
       fmt::format_to(out, "         ids of next batches looked up meanwhile, in {}\n", human_seconds(report.steps.anticipate));
     }

@@ -1,6 +1,7 @@
 #include "match/enumerator.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "match/programs.hpp"
 
@@ -58,7 +59,14 @@ bool Enumerator::begin() {
   const bool reversed = plan.anchor.reversed && query_->graph().directed();
   tags_[plan.anchor.edge] = graph::entry_tag(anchor.label, reversed);
   edges_[plan.anchor.edge] = anchor;
-  return true;
+  crowds_ =
+      query_->mode == MatchMode::edge_distinct || (query_->mode == MatchMode::isomorphism && query_->edges_may_coincide());
+  if (!crowds_) return true;
+  positions_.assign(query_->vertices(), std::numeric_limits<plan::Position>::max());
+  positions_[plan.tail] = 0;
+  positions_[plan.head] = 1;
+  for (std::size_t l = 0; l < plan.levels.size(); ++l) positions_[plan.levels[l].vertex] = static_cast<plan::Position>(l + 2);
+  return edges_fit(1);
 }
 
 // The candidates of a level; those among them that are matched already are still in.
@@ -106,6 +114,7 @@ void Enumerator::descend(std::size_t level) {
     if (!partial_->differs(vertex, next.candidates.distinct)) continue;
     partial_->put(position, vertex);
     vertices_[next.vertex] = vertex;
+    if (crowds_ && !last && !edges_fit(position)) continue;
     if (last) {
       leaf();
     } else {
@@ -211,26 +220,92 @@ void Enumerator::choose_edge(std::uint32_t edge) {
     choose_edge(edge + 1);
     return;
   }
-  const plan::BoundEdge& bound = query_->edges[edge];
-  const VertexId source = vertices_[bound.source];
-  const VertexId target = vertices_[bound.target];
-  Lists& lists = partial_->lists();
-  const graph::Resolved& where = lists.resolved(bound.reading[0]);
-  const bool inclusive = query_->mode == MatchMode::homomorphism && edge > plan.anchor.edge;
-  auto& options = options_[edge];
-  options.clear();
-  {
-    const ScratchScope scope(partial_->scratch());
-    collect_tags(lists.view(bound.reading[0], source, inclusive, partial_->scratch()), target,
-                 graph::entry_tag(where.edge_label, where.incoming), options);
-  }
-  for (const std::uint32_t tag : options) {
-    const graph::Edge image = lists.edge_of(source, target, tag >> 1, (tag & 1u) != 0);
+  collect_options(edge);
+  for (const std::uint32_t tag : options_[edge]) {
+    const graph::Edge image = image_of(edge, tag);
     if (taken(image, edge)) continue;
     tags_[edge] = tag;
     edges_[edge] = image;
     choose_edge(edge + 1);
   }
+}
+
+// The tags of the data edges that a query edge other than the anchor's can be mapped to, once its ends are.
+void Enumerator::collect_options(std::uint32_t edge) {
+  const plan::BoundEdge& bound = query_->edges[edge];
+  Lists& lists = partial_->lists();
+  const graph::Resolved& where = lists.resolved(bound.reading[0]);
+  const bool inclusive = query_->mode == MatchMode::homomorphism && edge > partial_->plan().anchor.edge;
+  options_[edge].clear();
+  const ScratchScope scope(partial_->scratch());
+  collect_tags(lists.view(bound.reading[0], vertices_[bound.source], inclusive, partial_->scratch()), vertices_[bound.target],
+               graph::entry_tag(where.edge_label, where.incoming), options_[edge]);
+}
+
+graph::Edge Enumerator::image_of(std::uint32_t edge, std::uint32_t tag) const {
+  const plan::BoundEdge& bound = query_->edges[edge];
+  return partial_->lists().edge_of(vertices_[bound.source], vertices_[bound.target], tag >> 1, (tag & 1u) != 0);
+}
+
+// Of the query edges whose later end is at this position: whether each, and all before that lie between the same two data
+// vertices, can have a data edge of its own. What is chosen in the end is chosen last; but where there are too few to choose
+// from, there is no need to match anything else first.
+bool Enumerator::edges_fit(plan::Position position) {
+  const auto ends = [&](std::uint32_t edge) {
+    const plan::BoundEdge& bound = query_->edges[edge];
+    return std::minmax(vertices_[bound.source], vertices_[bound.target]);
+  };
+  const auto later_end = [&](std::uint32_t edge) {
+    const plan::BoundEdge& bound = query_->edges[edge];
+    return std::max(positions_[bound.source], positions_[bound.target]);
+  };
+  for (std::uint32_t e = 0; e < query_->edges.size(); ++e) {
+    if (later_end(e) != position) continue;
+    crowd_.clear();
+    for (std::uint32_t other = 0; other < query_->edges.size(); ++other) {
+      if (later_end(other) <= position && ends(other) == ends(e)) crowd_.push_back(other);
+    }
+    const bool first = std::none_of(crowd_.begin(), crowd_.end(),
+                                    [&](std::uint32_t other) { return other < e && later_end(other) == position; });
+    if (first && crowd_.size() > 1 && !can_differ()) return false;
+  }
+  return true;
+}
+
+// Whether the query edges of the crowd can be mapped to data edges so that no two share one: a matching by augmenting paths.
+bool Enumerator::can_differ() {
+  const std::uint32_t anchor = partial_->plan().anchor.edge;
+  bool plenty = true;
+  for (const std::uint32_t edge : crowd_) {
+    if (edge == anchor) continue;
+    collect_options(edge);
+    plenty = plenty && options_[edge].size() >= crowd_.size();
+  }
+  if (plenty) return true;
+  images_.clear();
+  for (std::size_t member = 0; member < crowd_.size(); ++member) {
+    for (Image& image : images_) image.tried = false;
+    if (!take_image(member)) return false;
+  }
+  return true;
+}
+
+// Finds a data edge for a member of the crowd, and others for those that must make room.
+bool Enumerator::take_image(std::size_t member) {
+  const std::uint32_t edge = crowd_[member];
+  const auto take = [&](const graph::Edge& wanted) {
+    auto image = std::find_if(images_.begin(), images_.end(), [&](const Image& known) { return known.edge == wanted; });
+    if (image == images_.end()) image = images_.insert(images_.end(), {wanted, none, false});
+    if (image->tried) return false;
+    image->tried = true;
+    const auto at = static_cast<std::size_t>(image - images_.begin());
+    if (image->owner != none && !take_image(image->owner)) return false;
+    images_[at].owner = member;
+    return true;
+  };
+  if (edge == partial_->plan().anchor.edge) return take(edges_[edge]);
+  return std::any_of(options_[edge].begin(), options_[edge].end(),
+                     [&](std::uint32_t tag) { return take(image_of(edge, tag)); });
 }
 
 }  // namespace deltamatch::match

@@ -74,6 +74,11 @@ class Enumerator {
   [[nodiscard]] Share share_at(std::size_t level) const noexcept { return level == first_.size() ? share_ : Share{}; }
   void leaf();
   void choose_edge(std::uint32_t edge);
+  void collect_options(std::uint32_t edge);
+  [[nodiscard]] graph::Edge image_of(std::uint32_t edge, std::uint32_t tag) const;
+  [[nodiscard]] bool edges_fit(plan::Position position);
+  [[nodiscard]] bool can_differ();
+  [[nodiscard]] bool take_image(std::size_t member);
   [[nodiscard]] bool taken(const graph::Edge& edge, std::uint32_t before) const noexcept;
 
   Partial* partial_;
@@ -95,6 +100,18 @@ class Enumerator {
   std::vector<graph::Edge> edges_;                   // by query edge
   std::vector<VertexId> vertices_;                   // by query vertex
   std::vector<std::vector<std::uint32_t>> options_;  // by query edge
+
+  // Query edges that lie between the same two data vertices and must be mapped to data edges that differ.
+  struct Image {
+    graph::Edge edge;
+    std::size_t owner;  // of the crowd's members, or none
+    bool tried;
+  };
+  static constexpr std::size_t none = SIZE_MAX;
+  bool crowds_ = false;                    // there may be such
+  std::vector<plan::Position> positions_;  // by query vertex, where there may
+  std::vector<std::uint32_t> crowd_;       // query edges
+  std::vector<Image> images_;
 };
 
 }  // namespace deltamatch::match

@@ -15,8 +15,9 @@ Summation::Signed Summation::run(Share share, Allowance* allowance) {
   closing_ = 1;
   for (const plan::Probe& probe : plan.closing) {
     const ScratchScope scope(partial_->scratch());
-    closing_ *= multiplicity(partial_->view(probe), head);
-    if (closing_ == 0) return 0;
+    const std::uint32_t ways = multiplicity(partial_->view(probe), head);
+    if (ways == 0) return 0;
+    if (__builtin_mul_overflow(closing_, ways, &closing_)) closing_ = ~Count{0};  // too many for any result but zero
   }
   Signed result = 0;
   if (run_with<std::uint64_t>({*narrow_, narrow_root_}, share, result)) return result;
@@ -46,7 +47,7 @@ bool Summation::run_root(Memory<Weight> memory, const plan::RootedPlan& plan, Sh
 template <class Weight>
 bool Summation::run_with(Memory<Weight> memory, Share share, Signed& result) {
   const ScratchScope scope(partial_->scratch());
-  return descend(memory, 0, share, result) && !__builtin_mul_overflow(result, static_cast<Signed>(closing_), &result);
+  return descend(memory, 0, share, result) && !__builtin_mul_overflow(result, closing_, &result);
 }
 
 template <class Weight>
@@ -65,8 +66,9 @@ bool Summation::descend(Memory<Weight> memory, std::size_t level, Share share, S
       Signed value = 0;
       if (!descend(memory, level + 1, {}, value)) return false;
       if (value == 0) continue;
-      const std::uint64_t ways = parallel_ways(next.candidates.probes, candidates[i]);
-      if (__builtin_mul_overflow(value, static_cast<Signed>(ways), &value)) return false;
+      bool overflow = false;
+      const auto ways = parallel_ways<Weight>(next.candidates.probes, candidates[i], overflow);
+      if (overflow || __builtin_mul_overflow(value, ways, &value)) return false;
       if (__builtin_add_overflow(result, value, &result)) return false;
     }
     return true;
@@ -105,13 +107,14 @@ bool Summation::add_terms(Memory<Weight> memory, const std::vector<plan::Term>& 
 }
 
 // In how many ways the probes' query edges can be mapped to parallel edges.
-std::uint64_t Summation::parallel_ways(const std::vector<plan::Probe>& probes, VertexId vertex) {
-  std::uint64_t ways = 1;
+template <class Weight>
+Weight Summation::parallel_ways(const std::vector<plan::Probe>& probes, VertexId vertex, bool& overflow) {
+  Weight ways = 1;
   for (const plan::Probe& probe : probes) {
     if (!partial_->lists().parallel(probe.reading)) [[likely]]
       continue;
     const ScratchScope scope(partial_->scratch());
-    ways *= multiplicity(partial_->view(probe), vertex);
+    overflow = __builtin_mul_overflow(ways, multiplicity(partial_->view(probe), vertex), &ways) || overflow;
   }
   return ways;
 }
@@ -173,7 +176,7 @@ Weight Summation::sum(Memory<Weight> memory, const plan::Factor& planned, Share 
     partial_->put(bind.position, vertex);
     Weight value = product(memory, bind.inner, {}, overflow);
     if (value == 0) continue;
-    const auto ways = static_cast<Weight>(parallel_ways(wanted.probes, vertex));
+    const auto ways = parallel_ways<Weight>(wanted.probes, vertex, overflow);
     overflow = __builtin_mul_overflow(value, ways, &value) || overflow;
     overflow = __builtin_add_overflow(total, value, &total) || overflow;
   }

@@ -46,7 +46,8 @@ class Summation {
   [[nodiscard]] bool over() noexcept { return allowance_ != nullptr && !allowance_->take(); }
   [[nodiscard]] const plan::Factor& choose(const plan::Factor& bind);
   [[nodiscard]] double expected_work(const plan::Factor& bind);
-  [[nodiscard]] std::uint64_t parallel_ways(const std::vector<plan::Probe>& probes, VertexId vertex);
+  template <class Weight>
+  [[nodiscard]] Weight parallel_ways(const std::vector<plan::Probe>& probes, VertexId vertex, bool& overflow);
 
   Partial* partial_;
   TablePool<std::uint64_t>* narrow_;
@@ -54,7 +55,7 @@ class Summation {
   RootTables<std::uint64_t> narrow_root_;
   RootTables<Count> wide_root_;
   Allowance* allowance_ = nullptr;
-  std::uint64_t closing_ = 1;
+  Count closing_ = 1;
 };
 
 }  // namespace deltamatch::match

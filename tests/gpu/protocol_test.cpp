@@ -248,7 +248,7 @@ TEST(GpuPages, OfProcessesThatShareADevice) {
   }
 }
 
-// One kernel runs while the launch of the other fails: the one that counts, or with tables the one that lists.
+// The kernel that counts runs, in loops or with tables, while the launch of the one that lists fails.
 void refuse(GpuTables tables) {
   GpuOptions options{.policy = CachePolicy::resident};
   options.testing.refused_launch = 2;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -83,7 +84,9 @@ void read_gpu(Section section, BackendOptions& backend) {
   if (const Node* const devices = section.find_list("devices")) {
     for (const Node& item : devices->items) {
       const auto device = read_number(item.text, 0, 1023);
-      if (device) {
+      if (device && std::ranges::find(backend.devices, static_cast<int>(*device)) != backend.devices.end()) {
+        section.refuse("devices", fmt::format("device {} is named twice", *device), "name each once");
+      } else if (device) {
         backend.devices.push_back(static_cast<int>(*device));
       } else if (!item.faulty) {
         section.refuse("devices", fmt::format("{} is no device", Section::shown(item)),

@@ -19,11 +19,13 @@ using Kind = BackendOptions::Kind;
 /// One GPU, or none, whose backend cannot be made.
 struct Broken {
   std::vector<int> devices{};
+  std::string strange{};
   int made = 0;
   std::vector<std::string> warnings{};
 
   std::shared_ptr<Backend> choose(const BackendOptions& options) {
     const Gpus gpus{[this] { return devices; }, [] { return std::string("no CUDA device is found"); },
+                    [this] { return strange; },
                     [this](const GpuOptions&) -> std::shared_ptr<Backend> {
                       ++made;
                       throw Error(ErrorKind::runtime, "GPU", "cudaSetDevice: the device is busy", "free it");
@@ -63,6 +65,12 @@ TEST(BackendChoice, WithoutADeviceAutoIsSilent) {
   BackendOptions insisting;
   insisting.kind = Kind::gpu;
   EXPECT_THROW(static_cast<void>(broken.choose(insisting)), Error);
+}
+
+TEST(BackendChoice, AutoWarnsOfADeviceThatTheBuildHasNoCodeFor) {
+  Broken broken{{}, "Old One (7.5)"};
+  EXPECT_EQ(broken.choose({}), nullptr);
+  EXPECT_THAT(broken.warnings, ElementsAre(AllOf(HasSubstr("Old One (7.5)"), HasSubstr("CMAKE_CUDA_ARCHITECTURES"))));
 }
 
 TEST(BackendChoice, TheCpuAsksNoDevice) {

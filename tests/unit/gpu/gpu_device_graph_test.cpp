@@ -24,7 +24,7 @@ class GpuDeviceGraph : public testing::TestWithParam<Policy> {
     if (devices().empty()) GTEST_SKIP() << "no CUDA device";
   }
   static std::unique_ptr<graph::SlabAllocator> make_slabs() {
-    if (GetParam() == Policy::managed) return std::make_unique<ManagedSlabs>(0);
+    if (GetParam() == Policy::managed) return std::make_unique<ManagedSlabs>(std::vector{0});
     return std::make_unique<PinnedSlabs>(std::vector<int>{0});
   }
   static Storage storage() {
@@ -94,7 +94,7 @@ TEST(GpuSlabs, AreRegisteredUntilReleased) {
 
 TEST(GpuManagedSlabs, RefuseMoreThanTheDeviceHolds) {
   if (devices().empty()) GTEST_SKIP() << "no CUDA device";
-  ManagedSlabs slabs(0);
+  ManagedSlabs slabs(std::vector{0});
   try {
     slabs.allocate(std::size_t{1} << 50);
     FAIL() << "a pebibyte was given";

@@ -97,5 +97,54 @@ TEST(LargeCounts, BeyondTheCounterIsAnErrorThatChangesNothing) {
   EXPECT_EQ(engine.graph().edges, 100U);
 }
 
+// Query edges that any of 255 parallel data edges will do for, but for each another one: by `edges` of them between two
+// vertices.
+std::string parallel_choices(int edges) {
+  std::string text;
+  for (int left_out = 0; left_out < edges; ++left_out) {
+    text += text.empty() ? "(h)-[:" : ", (h)-[:";
+    for (int label = 0; label < 256; ++label) {
+      if (label != left_out) text += (label == 0 || (label == 1 && left_out == 0) ? "L" : "|L") + std::to_string(label);
+    }
+    text += "]->(x)";
+  }
+  return text;
+}
+
+// In all ways that is 255^8 < 2^64 < 255^9, at the anchor's own ends or where a vertex is bound before the last.
+TEST(LargeCounts, PairsThatAreJoinedInMoreWaysThan64BitsTell) {
+  UpdateBatch data;
+  const auto join = [&](std::int64_t source, std::int64_t target, const std::string& label) {
+    Update update;
+    update.source = source;
+    update.target = target;
+    update.label = label;
+    data.add(update);
+  };
+  for (int label = 0; label < 256; ++label) join(0, 1, "L" + std::to_string(label));
+  for (const auto& [source, target] : {std::pair{1, 2}, {2, 3}, {3, 1}, {0, 2}, {0, 3}, {3, 4}, {4, 1}})
+    join(source, target, "M");
+  const std::string rest = ", (x)-[:M]->(y)-[:M]->(z)-[:M]->(x), (h)-[:M]->(y), (h)-[:M]->(z), (z)-[:M]->(w), (w)-[:M]->(x)";
+  for (const int edges : {8, 9, 10, 15}) {
+    Count expected = 1;
+    for (int i = 0; i < edges; ++i) expected *= 255;
+    Engine engine;
+    StaticOptions options;
+    options.query = homomorphisms;
+    for (const std::string& pattern : {parallel_choices(edges), parallel_choices(edges) + rest}) {
+      engine.add_query(parse_pattern(pattern, "q" + std::to_string(pattern.size())), homomorphisms);
+    }
+    const BatchResult batch = engine.process(data);
+    for (const auto& query : batch.queries) EXPECT_EQ(to_string(query.added), to_string(expected)) << edges;
+    for (const std::string& pattern : {parallel_choices(edges), parallel_choices(edges) + rest}) {
+      for (const CountFrom from : {CountFrom::automatic, CountFrom::edges, CountFrom::vertices}) {
+        options.count_from = from;
+        EXPECT_EQ(to_string(engine.match(parse_pattern(pattern, "q"), options).matches), to_string(expected))
+            << edges << " from " << static_cast<int>(from);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace deltamatch

@@ -1,0 +1,132 @@
+// Query edges that may be mapped to hundreds of parallel data edges, in every combination.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gpu/side_by_side.hpp"
+#include "gpu/support.hpp"
+
+namespace deltamatch {
+namespace {
+
+constexpr std::int64_t vertices = 6;
+
+std::string clique(int size) {
+  std::string text;
+  for (int v = 0; v < size; ++v) {
+    for (int u = 0; u < v; ++u) {
+      text += (text.empty() ? "" : ", ") + ("(v" + std::to_string(u) + ")--(v" + std::to_string(v) + ")");
+    }
+  }
+  return text;
+}
+
+/// So many parallel edges between all vertices of which `both` says so.
+template <class Pairs>
+UpdateBatch parallel_edges(int labels, const Pairs& pairs) {
+  UpdateBatch batch;
+  for (std::int64_t v = 0; v < vertices; ++v) {
+    for (std::int64_t u = 0; u < v; ++u) {
+      if (!pairs(u, v)) continue;
+      for (int label = 0; label < labels; ++label) {
+        const std::string name = "L" + std::to_string(label);
+        Update update;
+        update.source = Id(u);
+        update.target = Id(v);
+        update.label = name;
+        batch.add(update);
+      }
+    }
+  }
+  return batch;
+}
+
+const auto all_pairs = [](std::int64_t, std::int64_t) { return true; };
+
+Count power(int base, int exponent) {
+  Count result = 1;
+  for (int i = 0; i < exponent; ++i) result *= static_cast<Count>(base);
+  return result;
+}
+
+class GpuParallels : public testing::TestWithParam<test::Setting> {
+ protected:
+  void SetUp() override { DELTAMATCH_NEEDS_GPU(); }
+};
+
+// 16 labels: within 64 bits. 256: a vertex of a clique of five is met in 2^32 ways. 300: in more than fit 32 bits.
+TEST_P(GpuParallels, CliquesAreCountedInAllWays) {
+  for (const int labels : {16, 256, 300}) {
+    Engine gpu({.directed = false, .backend = test::backend_of(GetParam())});
+    gpu.load(parallel_edges(labels, all_pairs), OnReject::stop);
+    for (const int size : {3, 4, 5}) {
+      const Count sets = size == 3 ? 20 : size == 4 ? 15 : 6;
+      const Count expected = sets * power(labels, size * (size - 1) / 2);
+      for (const Filter filter : {Filter::none, Filter::refine}) {
+        StaticOptions options;
+        options.filter = filter;
+        const Count got = gpu.match(parse_pattern(clique(size), "clique"), options).matches;
+        EXPECT_TRUE(got == expected) << labels << " labels, " << size << " vertices: " << to_string(got) << ", not "
+                                     << to_string(expected);
+      }
+    }
+  }
+}
+
+TEST_P(GpuParallels, BatchesBringAllWays) {
+  for (const int labels : {16, 256}) {
+    test::SideBySide both(false, test::backend_of(GetParam()), {{clique(4), test::counted}, {clique(5), test::counted}});
+    both.load(parallel_edges(labels, [](std::int64_t, std::int64_t v) { return v + 1 < vertices; }));
+    const auto last = [](std::int64_t, std::int64_t v) { return v + 1 == vertices; };
+    EXPECT_TRUE(both.process(parallel_edges(labels, last), "new").queries[1].added == 5 * power(labels, 10)) << labels;
+    const UpdateBatch gone = parallel_edges(labels, [](std::int64_t u, std::int64_t v) { return u == 0 && v == 1; });
+    UpdateBatch deletions;
+    for (Update update : gone.updates()) {
+      update.kind = UpdateKind::delete_edge;
+      deletions.add(update);
+    }
+    EXPECT_TRUE(both.process(deletions, "gone").queries[1].removed == 4 * power(labels, 10)) << labels;
+  }
+}
+
+TEST_P(GpuParallels, FewOfAGreatManyAreListed) {
+  for (const int labels : {16, 256}) {
+    Engine gpu({.directed = false, .backend = test::backend_of(GetParam())});
+    gpu.load(parallel_edges(labels, all_pairs), OnReject::stop);
+    StaticOptions list;
+    list.query.list = true;
+    list.limit = 3;
+    const StaticResult got = gpu.match(parse_pattern(clique(5), "clique"), list);
+    EXPECT_TRUE(got.matches == Count{3}) << to_string(got.matches);
+    EXPECT_EQ(got.shortfall, Shortfall::limit);
+  }
+}
+
+// In the mode that keeps edges apart they are walked to, also where they are only counted.
+TEST_P(GpuParallels, AStopIsHeardAmongThem) {
+  DELTAMATCH_NOT_WHERE_BRIEF();
+  Engine gpu({.directed = false, .backend = test::backend_of(GetParam())});
+  gpu.load(parallel_edges(256, all_pairs), OnReject::stop);
+  const Query query = parse_pattern(clique(4), "clique");
+  for (const bool list : {true, false}) {
+    StaticOptions options;
+    options.query.list = list;
+    options.query.mode = MatchMode::edge_distinct;
+    options.query.count = CountMode::embeddings;
+    options.timeout = std::chrono::milliseconds(300);
+    const StaticResult part = gpu.match(query, options);
+    EXPECT_EQ(part.shortfall, Shortfall::timeout) << list;
+    EXPECT_LT(part.seconds, 10) << list;
+    EXPECT_TRUE(part.matches > Count{1000} && part.matches < 24 * 15 * power(256, 6))
+        << list << ": " << to_string(part.matches);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, GpuParallels, testing::ValuesIn(test::settings()),
+                         [](const auto& setting) { return std::string(setting.param.name); });
+
+}  // namespace
+}  // namespace deltamatch

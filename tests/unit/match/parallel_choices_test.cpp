@@ -1,0 +1,100 @@
+// Query edges that need data edges of their own: where there are too few, nothing else is matched first.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "deltamatch/engine.hpp"
+
+namespace deltamatch {
+namespace {
+
+void join(UpdateBatch& batch, std::int64_t source, std::int64_t target, std::string_view label) {
+  Update update;
+  update.source = source;
+  update.target = target;
+  update.label = label;
+  batch.add(update);
+}
+
+/// Each of twenty vertices joined to each of twenty others, and next to 0 and 20 a second edge `also`.
+UpdateBatch bipartite(std::string_view also) {
+  UpdateBatch batch;
+  for (std::int64_t a = 0; a < 20; ++a) {
+    for (std::int64_t b = 20; b < 40; ++b) join(batch, a, b, "y");
+  }
+  join(batch, 0, 20, also);
+  return batch;
+}
+
+Count match(Engine& engine, const std::string& pattern, StaticOptions options = {}) {
+  options.timeout = std::chrono::seconds(20);
+  const StaticResult result = engine.match(parse_pattern(pattern, "q"), options);
+  EXPECT_TRUE(result.complete()) << pattern << " was walked to its ends";
+  return result.matches;
+}
+
+// A path of seven vertices: 20^7 of them, if edges were told apart last.
+TEST(ParallelChoices, TooFewEdgesAreSeenAtOnce) {
+  for (const bool directed : {true, false}) {
+    Engine engine({.directed = directed, .threads = 1});
+    engine.load(bipartite("other"));
+    const std::string tail = ", (b)--(c)--(d)--(e)--(f)--(g)";
+    for (const bool list : {false, true}) {
+      StaticOptions options;
+      options.query.list = list;
+      EXPECT_TRUE(match(engine, "(a)-[:y]-(b), (a)-[:y|z]-(b)" + tail, options) == 0) << directed << list;
+    }
+  }
+}
+
+// Wherever in the plan the two edges come to lie; and what they allow is all found.
+TEST(ParallelChoices, WhatIsLeftIsFound) {
+  for (const bool directed : {true, false}) {
+    Engine engine({.directed = directed, .threads = 1});
+    engine.load(bipartite("z"));
+    for (const char* pattern : {"(a)-[:y]-(b), (a)-[:y|z]-(b), (b)--(c)", "(c)--(b), (a)-[:y|z]-(b), (a)-[:y]-(b)"}) {
+      // a and b are 0 and 20, either way round; c one of the 19 others, with one edge.
+      EXPECT_TRUE(match(engine, pattern) == 2 * 19) << pattern << directed;
+    }
+    // Three that would do with any of the two; with a third edge there is one way for each.
+    const std::string three = "(a)-[:y]-(b), (a)-[:y|z]-(b), (a)-[:z|y|w]-(b), (b)--(c)";
+    EXPECT_TRUE(match(engine, three + "--(d)--(e)--(f)--(g)--(h)") == 0) << directed;
+    UpdateBatch third;
+    join(third, 0, 20, "w");
+    engine.process(third);
+    EXPECT_TRUE(match(engine, three) == 2 * 19) << directed;
+  }
+}
+
+// The mode that lets vertices coincide, but not edges: a walk along a leg of a spider ends at its foot.
+TEST(ParallelChoices, WalksDoNotTurnBackOnTheirEdge) {
+  UpdateBatch batch;
+  constexpr std::int64_t legs = 300;
+  for (std::int64_t leg = 1; leg <= legs; ++leg) {
+    join(batch, 0, leg, "");
+    join(batch, leg, leg + 1000, "");
+  }
+  Engine engine({.directed = false, .threads = 1});
+  engine.load(batch);
+  StaticOptions options;
+  options.query.mode = MatchMode::edge_distinct;
+  options.query.count = CountMode::embeddings;
+  options.filter = Filter::none;
+  EXPECT_TRUE(match(engine, "(a)--(b)--(c)--(d)--(e)--(f)--(g)--(h)--(i)", options) == 0);
+  EXPECT_TRUE(match(engine, "(a)--(b)--(c)--(d)--(e)", options) == legs * (legs - 1)) << "from foot to foot";
+}
+
+// Standing queries, too: in the batch that brings an edge, and in the one that takes it away.
+TEST(ParallelChoices, BatchesSeeThemAtOnce) {
+  Engine engine({.directed = false, .threads = 1});
+  engine.add_query(parse_pattern("(a)-[:y]-(b), (a)-[:y|z]-(b), (b)--(c)--(d)--(e)--(f)--(g)", "path"));
+  engine.load(bipartite("y"));
+  UpdateBatch batch;
+  join(batch, 3, 40, "y");
+  EXPECT_TRUE(engine.process(batch).queries[0].added == 0);
+}
+
+}  // namespace
+}  // namespace deltamatch
