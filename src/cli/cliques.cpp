@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/checked.hpp"
 #include "cli/commands.hpp"
 #include "cli/mining.hpp"
 #include "cli/option_kinds.hpp"
@@ -44,6 +45,15 @@ std::vector<SimpleGraph::Vertex> ascending(std::span<const SimpleGraph::Vertex> 
   return sorted;
 }
 
+CliqueResult count(Mining& mining, std::optional<unsigned> k) {
+  try {
+    return count_cliques(mining.graph(), k, mining.run_options());
+  } catch (const CountOverflow& error) {
+    throw Error(error.kind(), k ? fmt::format("cliques of {} vertices", *k) : "cliques", "more than 2^128-1",
+                k ? "count a size of which there are fewer" : "count a size of which there are fewer with -k");
+  }
+}
+
 int cliques(const Cliques& options) {
   if (options.mining.list && !options.k) throw Error(ErrorKind::usage, "--emit subgraphs", "it needs one size", "add -k K");
   Mining mining(options.mining);
@@ -57,7 +67,7 @@ int cliques(const Cliques& options) {
     answer.seconds = result.seconds;
     return mining.finish(answer);
   }
-  const CliqueResult result = count_cliques(mining.graph(), options.k, mining.run_options());
+  const CliqueResult result = count(mining, options.k);
   if (options.k) {
     answer.rows = {{std::to_string(*options.k), result.counts.size() > *options.k ? result.counts[*options.k] : 0}};
   } else {

@@ -164,7 +164,6 @@ int match(const Match& options) {
   check(options);
   Session session(options.graph, {});
   const auto queries = read_queries(options.queries.sources, session.directed());
-  const std::unique_ptr<MatchSink> sink = options.emit.make_sink();
   Report report;
   report.digests = options.emit.emit == Emit::digest;
   for (const NamedQuery& query : queries) {  // a query that does not fit is refused before the graph is read
@@ -174,10 +173,10 @@ int match(const Match& options) {
   engine::EdgeDemand demand;
   for (const NamedQuery& query : queries) demand.add(query.query, options.whole.induced);
   session.load(report, &demand);
+  const std::unique_ptr<MatchSink> sink = options.emit.make_sink();  // only here: opening empties the file
   watch_interrupts();
   Progress progress(options.graph.progress);
   for (const NamedQuery& query : queries) {
-    if (interrupted()) break;
     report.matches.push_back(match_one(session.engine(), query, options, progress, sink.get()));
     report.steps.match += report.matches.back().seconds();
   }

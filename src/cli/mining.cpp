@@ -104,6 +104,7 @@ void add_mining_options(const Command& command, MiningOptions& options) {
 
 Mining::Mining(const MiningOptions& options) : options_(options), progress_(options.graph.progress) {
   check_mining(options);
+  check_writable(options.out);
   check_apart(input_paths(options.graph, {}, {}), {{"--out", options.out}, {"--dead-letters", options.graph.dead_letters}});
   GraphOptions graph = options.graph;
   const bool automatic = graph.backend.kind == BackendOptions::Kind::automatic && !graph.backend.tunes_gpu();
@@ -168,6 +169,7 @@ void Mining::write_csv(const MiningNote& note, std::span<const SimpleGraph::Vert
     for (std::size_t i = 0; i < vertices.size(); ++i) header += fmt::format("{}v{}", i == 0 ? first : ",", i);
     file_->line(header);
   }
+  columns_ = vertices.size() + (note.name.empty() ? 0 : 1);
   std::string line;
   ingest::append_csv_cell(line, note.value);
   for (std::size_t i = 0; i < vertices.size(); ++i) {
@@ -210,7 +212,7 @@ std::string Mining::json(const MiningAnswer& answer) const {
     json.null();
   }
   if (file_) json.key("listed").number(listed_);
-  if (!answer.complete) json.key("complete").boolean(false);
+  if (!answer.complete) json.key("complete").boolean(false).key("partial").string(cause());
   if (answer.kernel_seconds) json.key("backend").string("gpu").key("kernel_seconds").seconds(*answer.kernel_seconds);
   json.key("seconds").begin_object().key("load").seconds(load_).key("mine").seconds(answer.seconds);
   json.end_object().end_object();
@@ -260,13 +262,28 @@ std::string Mining::table(const MiningAnswer& answer) const {
 
 std::string Mining::shortfall(const MiningAnswer& answer) const {
   if (answer.complete) return "";
-  const std::string cause = interrupted() ? "SIGINT" : options_.limit && listed_ == *options_.limit ? "--limit" : "--timeout";
-  const std::string remedy = interrupted() ? "" : "; raise " + cause + " for the whole of it";
-  return fmt::format("deltamatch: stopped by {}, so the answer is partial{}\n", cause, remedy);
+  if (interrupted()) return "deltamatch: stopped by SIGINT, so the answer is partial\n";
+  return fmt::format("deltamatch: stopped by --{0}, so the answer is partial; raise --{0} for the whole of it\n", cause());
+}
+
+/// What has cut an answer short.
+std::string_view Mining::cause() const {
+  if (interrupted()) return "stopped";
+  return options_.limit && listed_ == *options_.limit ? "limit" : "timeout";
+}
+
+/// The last line of a list that is not whole: that nobody takes it for one.
+void Mining::mark_file() {
+  if (file_is_csv_) {
+    file_->line(fmt::format("partial:{}{}", cause(), std::string(columns_ - 1, ',')));
+  } else {
+    file_->line(fmt::format("{{\"partial\":\"{}\",\"listed\":{}}}", cause(), listed_));
+  }
 }
 
 int Mining::finish(const MiningAnswer& answer) {
   progress_.clear();
+  if (file_ && !answer.complete) mark_file();
   if (file_) file_->close();
   const bool lines_to_stdout = file_ != nullptr && (options_.out.empty() || options_.out == "-");
   if (options_.json) {

@@ -79,6 +79,8 @@ class Mining {
   [[nodiscard]] std::string json(const MiningAnswer& answer) const;
   [[nodiscard]] std::string table(const MiningAnswer& answer) const;
   [[nodiscard]] std::string shortfall(const MiningAnswer& answer) const;
+  [[nodiscard]] std::string_view cause() const;
+  void mark_file();
 
   const MiningOptions& options_;
   std::shared_ptr<Backend> backend_;  // null: the CPU counts
@@ -87,6 +89,7 @@ class Mining {
   std::unique_ptr<TextFile> file_;  // null: nothing is listed
   bool file_is_csv_ = false;
   std::uint64_t listed_ = 0;
+  std::size_t columns_ = 1;  // cells of a line of CSV
   double load_ = 0;
 };
 

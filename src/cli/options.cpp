@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/option_kinds.hpp"
+#include "cli/output.hpp"
 #include "ingest/sink/sinks.hpp"
 
 namespace deltamatch::cli {
@@ -100,6 +101,8 @@ void EmitOptions::check() const {
     throw Error(ErrorKind::usage, "--json", "matches and the JSON object both want standard output",
                 "write the matches to a file with --out FILE");
   }
+  check_writable(out);
+  check_writable(batches);
 }
 
 std::unique_ptr<MatchSink> EmitOptions::make_sink() const {

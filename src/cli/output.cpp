@@ -1,6 +1,9 @@
 #include "cli/output.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -21,6 +24,21 @@ void print_out(std::string_view text) {
 void print_err(std::string_view text) noexcept {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
+}
+
+void check_writable(const std::string& path) {
+  if (path.empty() || path == "-") return;
+  int code = 0;
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
+    code = EISDIR;
+  } else if (::access(path.c_str(), W_OK) != 0) {
+    code = errno;
+    if (code == ENOENT) {
+      const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+      code = ::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+    }
+  }
+  if (code != 0) throw Error(path, "cannot be written: " + reason(code), "check the path and its permissions");
 }
 
 TextFile::TextFile(std::string path) : path_(std::move(path)), file_(path_ == "-" ? stdout : std::fopen(path_.c_str(), "wbe")) {

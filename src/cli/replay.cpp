@@ -43,12 +43,14 @@ int replay(const Replay& options) {
   Session session(options.graph, options.stream);
   session.engine().spool({.memory = options.spool_memory, .folder = {}});
   const auto queries = read_queries(options.queries.sources, session.directed());
-  const std::unique_ptr<MatchSink> sink = options.emit.make_sink();
-  const std::unique_ptr<TextFile> batches =
-      options.emit.batches.empty() ? nullptr : std::make_unique<TextFile>(options.emit.batches);
   Report report;
   report.digests = options.emit.emit == Emit::digest;
   register_queries(session.engine(), queries, options.queries.options(options.emit.emit != Emit::none), report);
+  session.load(report);
+  // Only here: opening empties them.
+  const std::unique_ptr<MatchSink> sink = options.emit.make_sink();
+  const std::unique_ptr<TextFile> batches =
+      options.emit.batches.empty() ? nullptr : std::make_unique<TextFile>(options.emit.batches);
 
   const auto finish = [&] {
     if (batches) batches->close();
@@ -58,7 +60,6 @@ int replay(const Replay& options) {
     print(report, options.emit);
   };
 
-  session.load(report);
   try {
     session.run(report, sink.get(), [&](const BatchResult& result, const ingest::PositionedBatch& batch) {
       if (batches) batches->line(to_json(result, batch, report.deltas));

@@ -77,9 +77,13 @@ class Mine(CliTest):
         self.write("graph.txt", K5)
         outcome = self.run_program("motifs", "--graph", "graph.txt", "-k", "3", "--emit", "subgraphs", "--out", "x", "--limit", "4",
                                    "--json")
-        self.assertEqual((outcome.code, len(self.lines("x"))), (1, 4))
-        self.assertIs(json.loads(outcome.out)["complete"], False)
+        found = self.lines("x")
+        self.assertEqual((outcome.code, len(found), found[-1]), (1, 5, {"partial": "limit", "listed": 4}))
+        told = json.loads(outcome.out)
+        self.assertEqual((told["complete"], told["partial"]), (False, "limit"))
         self.assertIn("stopped by --limit", outcome.err)
+        self.fails(1, "motifs", "--graph", "graph.txt", "-k", "3", "--emit", "subgraphs", "--out", "x.csv", "--limit", "4", reports=True)
+        self.assertEqual(self.read("x.csv").splitlines()[5:], ["partial:limit,,,"])
         self.ok("cliques", "--graph", "graph.txt", "-k", "3", "--emit", "subgraphs", "--out", "x", "--limit", "10", "--json")
 
     def test_timeout_marks_the_answer_as_partial(self):
@@ -112,6 +116,13 @@ class Mine(CliTest):
         self.assertIs(result["total"], None)
         self.assertEqual(self.counts(result, "cliques", "k"), {k: math.comb(129, k) for k in range(1, 130)})
         self.assertRegex(self.ok("cliques", "--graph", "graph.txt").out, r"(?m)^total +beyond 2\^128-1$")
+
+    def test_a_size_beyond_128_bits_is_an_error_that_names_it(self):
+        graph = "".join(f"{u} {v}\n" for u, v in itertools.combinations(range(200), 2))
+        self.write("large.txt", graph)
+        self.fails(1, "cliques", "--graph", "large.txt", "-k", "100", says="cliques of 100 vertices: more than 2^128-1; count a size of which")
+        self.fails(1, "cliques", "--graph", "large.txt", says="cliques: more than 2^128-1; count a size of which there are fewer with -k")
+        self.assertEqual(self.counts(self.mine("cliques", graph, "-k", "17"), "cliques", "k"), {17: math.comb(200, 17)})
 
     def test_quasi_cliques(self):
         graph = K5.replace("3 4\n", "")

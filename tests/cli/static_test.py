@@ -206,6 +206,29 @@ class Listings(Static):
         self.assertEqual(json.loads(last)["partial"], "stopped")
 
 
+class Kept(Static):
+    def test_a_file_is_kept_until_there_are_matches_to_write(self):
+        self.write("good.txt", "1 2\n2 3\n")
+        self.write("bad.txt", "1 2\nx y\n")
+        for command, code, *args in (("match", 78, "--graph", "good.txt", "--undirected", "--query", "e=(a)-->(b)"),
+                                     ("match", 1, "--graph", "bad.txt", "--query", "e=(a)--(b)"),
+                                     ("match", 78, "--graph", "good.txt", "--query", "e=(a)--(b)", "--mode", "homomorphism", "--count", "subgraphs"),
+                                     ("replay", 78, "--updates", "good.txt", "--undirected", "--query", "e=(a)-->(b)"),
+                                     ("replay", 1, "--graph", "bad.txt", "--updates", "good.txt", "--query", "e=(a)--(b)")):
+            with self.subTest(command=command, args=args):
+                self.write("kept.jsonl", "of the last run\n")
+                self.fails(code, command, *args, "--emit", "matches", "--out", "kept.jsonl")
+                self.assertEqual(self.read("kept.jsonl"), "of the last run\n")
+
+    def test_a_file_that_cannot_be_written_is_told_before_the_graph_is_read(self):
+        self.write("bad.txt", "x y z w v\n")
+        for command in ("match", "cliques"):
+            more = ["--emit", "matches", "--query", "e=(a)--(b)"] if command == "match" else ["-k", "3", "--emit", "subgraphs"]
+            for out, why in (("no/such/folder.csv", "No such file or directory"), (".", "Is a directory")):
+                with self.subTest(command=command, out=out):
+                    self.fails(1, command, "--graph", "bad.txt", *more, "--out", out, says=f"{out}: cannot be written: {why}; check the path")
+
+
 class CutShort(Static):
     def setUp(self):
         super().setUp()
@@ -259,6 +282,20 @@ class CutShort(Static):
                 self.assertEqual((query["complete"], query["partial"]), (False, "stopped"))
                 self.assertIn("stopped by an interrupt", err)
                 self.assertLess(seconds, 1)
+
+    def test_an_interrupt_leaves_no_query_out(self):
+        heavy = "q=(a)--(b)--(c)--(d)--(e)--(f)--(a),(a)--(c)--(e)--(a)"
+        for more in (["--emit", "matches", "--out", "m.jsonl"], ["--sample", 10**12], []):
+            out, err, seconds = self.interrupt("--graph", "big.txt", "--undirected", "--mode", "homomorphism", "--induced", "--query", heavy,
+                                               "--query", "second=(a)--(b)", "--query", "third=(a)--(b)--(c)", "--json", *more)
+            queries = json.loads(out)["queries"]
+            self.assertEqual([(q["name"], q["complete"], q["partial"]) for q in queries],
+                             [(name, False, "stopped") for name in ("q", "second", "third")])
+            self.assertEqual(err.count("stopped by an interrupt"), 3)
+            self.assertLess(seconds, 1)
+            if "matches" in more:
+                marks = [line for line in self.lines("m.jsonl") if "partial" in line]
+                self.assertEqual([(m["query"], m["partial"]) for m in marks], [(name, "stopped") for name in ("q", "second", "third")])
 
     def test_what_is_counted_by_then_is_there(self):
         whole = 400 * 399 * 398 * 397 // 8
