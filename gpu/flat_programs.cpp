@@ -159,6 +159,13 @@ bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resol
   });
 }
 
+// Whether several query edges that must differ may lie between the same two data vertices, where there are several data edges
+// but perhaps too few. The kernel would find that out last, once it has tried them in all ways; the CPU finds it out first.
+bool may_lack_edges(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
+  if (query.mode == MatchMode::isomorphism) return query.edges_may_coincide();
+  return query.mode == MatchMode::edge_distinct && reads_parallels(query, resolved);
+}
+
 // Whether all that a query reads can be named, and is numbered without a wrap.
 bool keeps_to(const KernelLimits& limits, const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
   const auto fits = [&](graph::ReadingId reading) {
@@ -281,8 +288,7 @@ class Collector {
   // Whether the kernel can run a task beside those before it; if so, notes what it needs.
   bool make_room(std::uint32_t task) {
     if (tasks_[task].query->edges.size() > max_query_edges) return false;
-    // The kernel would find out last that there are too few edges to tell them apart, the CPU finds out first.
-    if (tasks_[task].query->mode == MatchMode::isomorphism && tasks_[task].query->edges_may_coincide()) return false;
+    if (may_lack_edges(*tasks_[task].query, resolved_)) return false;
     if (!keeps_to(limits_, *tasks_[task].query, resolved_)) return false;
     const bool rooted = std::ranges::any_of(passes_, [](const match::PassWork& pass) { return !pass.roots.empty(); });
     if (rooted && !fits_tables(*tasks_[task].plans->rooted, resolved_)) return false;

@@ -90,7 +90,7 @@ std::vector<std::vector<LevelFigures>> walk_levels(const graph::DataGraph& graph
         if (start.pass != pass) continue;
         partial.begin(task.plans->plans[plan], *start.anchor);
         draws.restart();
-        static_cast<void>(enumerator.walk(draws));
+        static_cast<void>(enumerator.walk_vertices(draws));
       }
     }
   }

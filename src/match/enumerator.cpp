@@ -114,12 +114,13 @@ void Enumerator::descend(std::size_t level) {
     if (!partial_->differs(vertex, next.candidates.distinct)) continue;
     partial_->put(position, vertex);
     vertices_[next.vertex] = vertex;
-    if (crowds_ && !last && !edges_fit(position)) continue;
-    if (last) {
-      leaf();
-    } else {
-      descend(level + 1);
-      parting_ = parting_ || parts();
+    if (!crowds_ || edges_fit(position)) {
+      if (last) {
+        leaf();
+      } else {
+        descend(level + 1);
+        parting_ = parting_ || parts();
+      }
     }
     if (over()) return;
     if (parting_) {
@@ -129,9 +130,8 @@ void Enumerator::descend(std::size_t level) {
   }
 }
 
-double Enumerator::walk(Chooser& chooser) {
+double Enumerator::walk_vertices(Chooser& chooser) {
   const ScratchScope scope(partial_->scratch());
-  sink_ = nullptr;
   if (!begin()) return 0;
   double weight = 1;
   const auto& levels = partial_->plan().levels;
@@ -152,9 +152,25 @@ double Enumerator::walk(Chooser& chooser) {
     partial_->put(static_cast<plan::Position>(level + 2), vertex);
     vertices_[levels[level].vertex] = vertex;
   }
-  if (levels.size() + 2 < vertices_.size()) return weight;
-  leaf();
-  return weight * static_cast<double>(count_);
+  return weight;
+}
+
+double Enumerator::walk(Chooser& chooser) {
+  double weight = walk_vertices(chooser);
+  if (weight == 0 || plain_) return weight;
+  if (spanning_ && !joined_as_induced()) return 0;
+  const std::uint32_t anchor = partial_->plan().anchor.edge;
+  for (std::uint32_t edge = 0; edge < query_->edges.size(); ++edge) {
+    if (edge == anchor) continue;
+    collect_options(edge);
+    std::vector<std::uint32_t>& tags = options_[edge];
+    std::erase_if(tags, [&](std::uint32_t tag) { return taken(image_of(edge, tag), edge); });
+    if (tags.empty()) return 0;
+    weight *= static_cast<double>(tags.size());
+    tags_[edge] = tags[chooser.below(tags.size())];
+    edges_[edge] = image_of(edge, tags_[edge]);
+  }
+  return spanning_ && !spans_no_other_edge() ? 0 : weight;
 }
 
 void Enumerator::count_match() {

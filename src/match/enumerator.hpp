@@ -2,7 +2,9 @@
 // edge may be mapped to. Listing always goes this way, and so does counting where it matters which parallel edges are taken.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "match/crew.hpp"
@@ -57,8 +59,11 @@ class Enumerator {
   [[nodiscard]] std::vector<Rest>& rests() noexcept { return rests_; }
 
   /// One random walk from the anchor, to one of the candidates of every level, each as likely as the others. Returns how many
-  /// matches it stands for: in the mean over all walks, those of the anchor. (Of a plan that ends before all query vertices are
-  /// matched: how many partial matches.)
+  /// ways to its end it stands for: in the mean over all walks, as many as there are from the anchor. The plan may end before
+  /// all query vertices are matched.
+  double walk_vertices(Chooser& chooser);
+  /// The same for a plan that matches all query vertices, and on to one of the data edges that each query edge can be mapped
+  /// to. Returns how many matches it stands for. In time that does not grow with the ways to combine parallel edges.
   double walk(Chooser& chooser);
 
  private:

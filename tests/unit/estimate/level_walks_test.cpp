@@ -65,6 +65,20 @@ TEST(LevelWalks, TellHowManyCandidatesThereAre) {
   EXPECT_GT(compared, 200U);
 }
 
+// Vertices of a clique of five are joined in some 10^20 ways, which tell nothing of levels.
+TEST(LevelWalks, DoNotCombineParallelEdges) {
+  WorldOptions options;
+  options.vertices = 6;
+  options.edge_labels = 200;
+  options.edges = 2000;
+  World world(options, 1);
+  world.add(parse_pattern("(a)--(b)--(c)--(d)--(e)--(a)--(c)--(e)--(b)--(d)--(a)", "clique"));
+  world.stage();
+  for (const auto& plan : walk_levels(world.graph, world.passes, world.tasks[0], 1000)) {
+    for (const LevelFigures& level : plan) EXPECT_GT(level.walks, 0U);
+  }
+}
+
 TEST(LevelWalks, DependOnTheirArgumentsAlone) {
   World world(options_for(1), 1);
   world.add(world.draw_query(4));

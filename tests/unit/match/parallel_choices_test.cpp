@@ -86,6 +86,22 @@ TEST(ParallelChoices, WalksDoNotTurnBackOnTheirEdge) {
   EXPECT_TRUE(match(engine, "(a)--(b)--(c)--(d)--(e)", options) == legs * (legs - 1)) << "from foot to foot";
 }
 
+// At the last vertex, too: 12 query edges that all have to lie between one pair, of which there are 11: 40 million ways to try
+// for each of the labels that the anchor may bear, if all were.
+TEST(ParallelChoices, TooFewAreSeenAtTheLastVertex) {
+  UpdateBatch batch;
+  for (int label = 0; label < 11; ++label) join(batch, 1, 2, "L" + std::to_string(label));
+  std::string star;
+  for (int leaf = 0; leaf < 12; ++leaf) star += (leaf == 0 ? "(a)--(v" : ", (a)--(v") + std::to_string(leaf) + ")";
+  Engine engine({.directed = false, .threads = 1});
+  engine.load(batch);
+  StaticOptions options;
+  options.query.mode = MatchMode::edge_distinct;
+  options.query.count = CountMode::embeddings;
+  options.filter = Filter::none;
+  EXPECT_TRUE(match(engine, star, options) == 0);
+}
+
 // Standing queries, too: in the batch that brings an edge, and in the one that takes it away.
 TEST(ParallelChoices, BatchesSeeThemAtOnce) {
   Engine engine({.directed = false, .threads = 1});
