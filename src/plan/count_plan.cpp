@@ -6,7 +6,11 @@
 // component that is a tree is summed by elimination of its leaves; one with a cycle enumerates a vertex and splits again
 // (factors.hpp). The cheapest wins.
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "base/checked.hpp"
 #include "plan/factors.hpp"
@@ -48,75 +52,123 @@ bool only_trees(const Term& term) {
                      [](const Factor& factor) { return factor.kind == Factor::Kind::tree; });
 }
 
+// The levels that are enumerated before sums begin.
+struct Prefix {
+  std::vector<Mask> positions;
+  double cost = 0;
+  double partials = 1;
+};
+
+Prefix prefix_of(const Plan& plan, std::size_t levels) {
+  Prefix prefix;
+  prefix.positions = {Mask{1} << plan.tail, Mask{1} << plan.head};
+  for (const Level& level : std::span(plan.levels).first(levels)) {
+    prefix.positions.push_back(Mask{1} << level.vertex);
+    prefix.cost += prefix.partials * (list_overhead * static_cast<double>(level.candidates.probes.size()) + level.estimate);
+    prefix.partials *= level.estimate;
+  }
+  return prefix;
+}
+
+// Looks for the cheapest prefix.
+class CountPlanner {
+ public:
+  CountPlanner(const BoundQuery& query, const Estimates& estimates, const Plan& plan, Count symmetry, std::uint32_t anchor,
+               bool allow_ordered, const std::atomic<bool>* stop)
+      : query_(query),
+        estimates_(estimates),
+        plan_(plan),
+        symmetry_(symmetry),
+        anchor_(anchor),
+        allow_ordered_(allow_ordered && symmetry > 1),
+        stop_(stop) {
+    best_.cost = std::numeric_limits<double>::infinity();
+  }
+
+  // With all levels but the last enumerated there is one term: what it costs spares most of the terms of the others.
+  CountPlan run() {
+    const std::size_t last = plan_.levels.empty() ? 0 : plan_.levels.size() - 1;
+    if (last > 0) consider(last);
+    for (std::size_t prefix = 0; prefix < std::max<std::size_t>(last, 1) && !sums_alone_; ++prefix) consider(prefix);
+    return std::move(best_);
+  }
+
+ private:
+  void consider(std::size_t levels) {
+    const Prefix prefix = prefix_of(plan_, levels);
+    if (prefix.cost >= best_.cost && !allow_ordered_) return;
+    const FactorBuilder builder(query_, estimates_, anchor_, prefix.positions.size(), stop_);
+    CountPlan candidate;
+    candidate.prefix = levels;
+    candidate.divisor = symmetry_;
+    candidate.cost = prefix.cost;
+    std::vector<std::uint32_t> free;
+    for (std::size_t i = levels; i < plan_.levels.size(); ++i) free.push_back(plan_.levels[i].vertex);
+    const bool last = free.size() <= 1;
+    const std::vector<Factor> alike =
+        choose_twins(builder, take_twins(query_, anchor_, prefix.positions, free), prefix.positions, candidate.divisor);
+    const auto all = partitions(query_, free);
+    if (!all) return;
+    for (const auto& blocks : *all) {
+      if (!candidate.terms.empty() && candidate.cost >= best_.cost) return;
+      Term term{moebius(blocks), alike};
+      auto factors = builder.factors(blocks, prefix.positions);
+      std::move(factors.begin(), factors.end(), std::back_inserter(term.factors));
+      candidate.cost += prefix.partials * FactorBuilder::product_cost(term.factors);
+      candidate.terms.push_back(std::move(term));
+    }
+    // Nothing enumerated and nothing to correct: sums decide at run time what a prefix would fix beforehand, and trees never
+    // take longer than the lists they read, whatever the estimates say. Where a cycle is enumerated, order constraints may
+    // still win.
+    sums_alone_ = levels == 0 && candidate.terms.size() == 1 &&
+                  (symmetry_ <= 1 || (only_trees(candidate.terms[0]) && !intersects_everywhere(plan_, anchor_)));
+    if (sums_alone_ || candidate.cost < best_.cost) best_ = candidate;
+    if (sums_alone_ || !allow_ordered_) return;
+    // All but the last vertex enumerated, or all but twins that symmetry exchanges with no others, under the order constraints:
+    // each match once.
+    const bool twins_left = free.empty() && alike.size() == 1 && apart(query_, plan_, anchor_, alike[0], symmetry_);
+    if (alike.empty() ? last : twins_left) consider_ordered(std::move(candidate), prefix, alike.empty());
+  }
+
+  void consider_ordered(CountPlan candidate, const Prefix& prefix, bool one_left) {
+    if (candidate.prefix < plan_.levels.size()) {
+      const double otherwise = candidate.cost / prefix.partials;
+      candidate.cost = prefix.cost + prefix.partials * extension_cost(plan_, candidate.prefix, otherwise);
+    }
+    candidate.cost /= std::min(1e6, static_cast<double>(symmetry_));
+    candidate.ordered = true;
+    candidate.divisor = 1;
+    if (one_left && !plan_.levels.empty()) {
+      Candidates& leaf = candidate.terms[0].factors[0].vertices[0];
+      leaf.above = plan_.levels.back().candidates.above;
+      leaf.below = plan_.levels.back().candidates.below;
+    }
+    if (candidate.cost < best_.cost) best_ = std::move(candidate);
+  }
+
+  const BoundQuery& query_;
+  const Estimates& estimates_;
+  const Plan& plan_;
+  Count symmetry_;
+  std::uint32_t anchor_;
+  bool allow_ordered_;
+  const std::atomic<bool>* stop_;
+  CountPlan best_;
+  bool sums_alone_ = false;
+};
+
 }  // namespace
 
 CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, const Plan& plan, Count symmetry,
                           std::uint32_t anchor, bool allow_ordered, const std::atomic<bool>* stop) {
-  CountPlan best;
-  best.divisor = symmetry;
   if (must_enumerate(query)) {
-    best.ordered = query.mode == MatchMode::isomorphism;
-    best.prefix = plan.levels.size();
-    best.divisor = 1;
-    return best;
+    CountPlan all;
+    all.ordered = query.mode == MatchMode::isomorphism;
+    all.prefix = plan.levels.size();
+    all.divisor = 1;
+    return all;
   }
-  best.cost = std::numeric_limits<double>::infinity();
-  std::vector<Mask> positions{Mask{1} << plan.tail, Mask{1} << plan.head};
-  double partials = 1;
-  double prefix_cost = 0;
-  for (std::size_t prefix = 0; prefix == 0 || prefix < plan.levels.size(); ++prefix) {
-    if (prefix > 0) {
-      const Level& level = plan.levels[prefix - 1];
-      positions.push_back(Mask{1} << level.vertex);
-      prefix_cost += partials * (list_overhead * static_cast<double>(level.candidates.probes.size()) + level.estimate);
-      partials *= level.estimate;
-    }
-    const FactorBuilder builder(query, estimates, anchor, positions.size(), stop);
-    CountPlan candidate;
-    candidate.prefix = prefix;
-    candidate.divisor = symmetry;
-    std::vector<std::uint32_t> free;
-    for (std::size_t i = prefix; i < plan.levels.size(); ++i) free.push_back(plan.levels[i].vertex);
-    const bool last = free.size() <= 1;
-    const std::vector<Factor> alike =
-        choose_twins(builder, take_twins(query, anchor, positions, free), positions, candidate.divisor);
-    const auto all = partitions(query, free);
-    if (!all) continue;
-    double cost = prefix_cost;
-    for (const auto& blocks : *all) {
-      Term term;
-      term.coefficient = moebius(blocks);
-      term.factors = alike;
-      auto factors = builder.factors(blocks, positions);
-      std::move(factors.begin(), factors.end(), std::back_inserter(term.factors));
-      cost += partials * FactorBuilder::product_cost(term.factors);
-      candidate.terms.push_back(std::move(term));
-    }
-    candidate.cost = cost;
-    if (cost < best.cost) best = candidate;
-    // Nothing enumerated and nothing to correct: sums decide at run time what a prefix would fix beforehand, and trees never
-    // take longer than the lists they read, whatever the estimates say. Where a cycle is enumerated, order constraints may
-    // still win.
-    const bool sums_alone = only_trees(candidate.terms[0]) && !intersects_everywhere(plan, anchor);
-    if (prefix == 0 && candidate.terms.size() == 1 && (symmetry <= 1 || sums_alone)) break;
-    if (!allow_ordered || symmetry <= 1) continue;
-    // All but the last vertex enumerated, or all but twins that symmetry exchanges with no others, under the order constraints:
-    // each match once.
-    const bool twins_left = free.empty() && alike.size() == 1 && apart(query, plan, anchor, alike[0], symmetry);
-    if (alike.empty() ? !last : !twins_left) continue;
-    candidate.cost =
-        prefix < plan.levels.size() ? prefix_cost + partials * extension_cost(plan, prefix, cost / partials) : cost;
-    candidate.cost /= std::min(1e6, static_cast<double>(symmetry));
-    candidate.ordered = true;
-    candidate.divisor = 1;
-    if (alike.empty() && !plan.levels.empty()) {
-      Candidates& leaf = candidate.terms[0].factors[0].vertices[0];
-      leaf.above = plan.levels.back().candidates.above;
-      leaf.below = plan.levels.back().candidates.below;
-    }
-    if (candidate.cost < best.cost) best = candidate;
-  }
-  return best;
+  return CountPlanner(query, estimates, plan, symmetry, anchor, allow_ordered, stop).run();
 }
 
 }  // namespace deltamatch::plan
