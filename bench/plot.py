@@ -37,7 +37,7 @@ class Results:
                 line.setdefault("commit", commit)
                 if kind == "run":
                     commit = line["commit"]
-                    self.runs.append(line)
+                    self.runs.append(line | {"file": path.name})
                 elif kind == "graph":
                     self.graphs[name_of(line)] = line
                 elif kind == "bench":
@@ -415,7 +415,7 @@ def main():
         print("plot.py: no result of scripts/gpu-run in these files", file=sys.stderr)
         return 1
     out = Writer(options.out)
-    heads = [f"- {run['date']}, commit {short(run['commit'])}: {run['gpu']}, driver {run['driver']}, CUDA {run['cuda']}; {run['cores']} cores, {run['cpu']}"
+    heads = [f"- {run['file']}: {run['date']}, commit {short(run['commit'])}: {run['gpu']}, driver {run['driver']}, CUDA {run['cuda']}; {run['cores']} cores, {run['cpu']}"
              for run in results.runs]
     graphs = [[name, line["vertices"], line["edges"], line["max_degree"], f"{line['mean_degree']:.1f}", line["degrees_ok"]]
               for name, line in sorted(results.graphs.items())]

@@ -2,7 +2,7 @@
 """Real streams, replayed on the CPU and in several ways on a GPU: seconds of each step, updates a second.
 
 All ways must count the same in every query before a time is printed, and what runs on a GPU must say so. That the counts are right
-is what tests/slow shows. The data are looked for in --data."""
+is what tests/slow shows. The data are looked for in --data, by default $DELTAMATCH_DATA or shared/data beside the repository."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ import statistics
 
 import harness
 
-DATA = pathlib.Path(os.environ.get("DELTAMATCH_DATA") or harness.ROOT / "shared" / "data")
+DATA = pathlib.Path(os.environ.get("DELTAMATCH_DATA") or harness.ROOT.parent / "shared" / "data")
 STREAMS = {
     "mathoverflow": (["sx-mathoverflow/sx-mathoverflow-a2q.txt.gz", "sx-mathoverflow/sx-mathoverflow-c2q.txt.gz",
                       "sx-mathoverflow/sx-mathoverflow-c2a.txt.gz"], "365d"),

@@ -387,9 +387,17 @@ def make_bundle(folder, text):
 class Streams(unittest.TestCase):
     """bench/streams.py through scripts/gpu-run, with a program that takes the CPU for a GPU and tells so, or not, or other counts."""
 
-    def run_streams(self, change):
+    def run_streams(self, change, place=None):
+        """place: of the data, from a folder with the checkout in `repository`; where it is None, it is told by the environment."""
         with tempfile.TemporaryDirectory() as folder:
-            data = pathlib.Path(folder, "data")
+            data = pathlib.Path(folder, place or "data")
+            root = pathlib.Path(folder, "repository")
+            root.mkdir()
+            for name in ("bench", "scripts"):
+                (root / name).symlink_to(ROOT / name)
+            environment = {name: value for name, value in os.environ.items() if name != "DELTAMATCH_DATA"}
+            if place is None:
+                environment["DELTAMATCH_DATA"] = str(data)
             bundle = make_bundle(folder, f"""#!/usr/bin/env python3
 import json, subprocess, sys
 words, gpu = sys.argv[1:], "--gpu-policy" in sys.argv
@@ -405,8 +413,8 @@ print(json.dumps(told))
                 edges = "".join(f"{u} {v} {60 * u + v}\n" for u in range(12) for v in range(u))
                 (data / f"{name}.txt.gz").write_bytes(gzip.compress(edges.encode()))
             out = pathlib.Path(folder, "out.jsonl")
-            done = subprocess.run([ROOT / "scripts/gpu-run", "--only", "streams", bundle, out], capture_output=True, text=True,
-                                  check=False, env={**os.environ, "DELTAMATCH_DATA": str(data)})
+            done = subprocess.run([root / "scripts/gpu-run", "--only", "streams", bundle, out], capture_output=True, text=True,
+                                  check=False, env=environment)
             subprocess.run([sys.executable, ROOT / "bench/plot.py", out, "--out", folder], check=False, capture_output=True)
             tables = pathlib.Path(folder, "tables.md")
             return done.returncode, [json.loads(line) for line in out.read_text().splitlines()], tables.read_text() if tables.exists() else ""
@@ -420,8 +428,14 @@ print(json.dumps(told))
         for row in rows:
             self.assertEqual(list(row["ways"]), ["cpu", "resident", "random-walk", "none"])
             self.assertGreater(row["new"], 0)
+        self.assertIn("## Runs\n\n- out.jsonl: ", tables)
         self.assertIn("| stream | query | batches |", tables)
         self.assertIn(f"| email-eu-core | house | {rows[4]['batches']} | {rows[4]['new']} | 0 | none |", tables)
+
+    def test_data_are_found_beside_the_checkout_and_in_it(self):
+        for place in ("shared/data", "repository/shared/data"):
+            code, lines, _ = self.run_streams("", place)
+            self.assertEqual((code, [line["kind"] for line in lines]), (0, ["run", "command", "streams"]), place)
 
     def test_what_ran_on_the_cpu_or_counts_otherwise_is_a_failure(self):
         for change in ('told.pop("backend", None)', 'told["queries"][0]["new"] += gpu'):
