@@ -133,13 +133,22 @@ void read_alerts(const Options& options, Times& times, const std::atomic<bool>& 
   consumer->close();
 }
 
-int measure_latency(const Options& options) {
-  Producer producer(options, "1");
-  Times times;
-  std::atomic<bool> done = false;
-  const auto start = Clock::now();
-  const auto warm = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.warm_up));
-  std::thread reader([&] { read_alerts(options, times, done, warm); });
+/// The next ring, whose last edge closes it.
+void send_ring(Producer& producer, Times& times, std::uint64_t time) {
+  const auto edge = [&](std::uint64_t ring, int from, int to) {
+    producer.send(fmt::format(R"({{"op":"+","source":"{}{}.{}","target":"{}{}.{}","label":"TRANSFER","time":{}}})", ring_prefix,
+                              ring, from, ring_prefix, ring, to, time));
+  };
+  const std::scoped_lock lock(times.mutex);
+  const std::uint64_t ring = times.sent.size();
+  edge(ring, 0, 1);
+  edge(ring, 1, 2);
+  times.sent.push_back(Clock::now());
+  edge(ring, 2, 0);
+}
+
+/// Updates at the rate that is asked for, rings among them. Returns by how many seconds the latest one was late.
+double send_at_rate(const Options& options, Producer& producer, Times& times, Clock::time_point start) {
   std::mt19937_64 draw(2);
   const auto total = static_cast<std::uint64_t>(static_cast<double>(options.rate) * options.seconds);
   const std::uint64_t every = options.rate / options.rings;
@@ -152,23 +161,18 @@ int measure_latency(const Options& options) {
       const std::uint64_t time = 1'700'000'000'000'000 + i;
       if (i % every != 0) {
         producer.send(random_update(options, draw, time));
-        continue;
+      } else {
+        send_ring(producer, times, time);
       }
-      const auto edge = [&](std::uint64_t ring, int from, int to) {
-        producer.send(fmt::format(R"({{"op":"+","source":"{}{}.{}","target":"{}{}.{}","label":"TRANSFER","time":{}}})",
-                                  ring_prefix, ring, from, ring_prefix, ring, to, time));
-      };
-      const std::scoped_lock lock(times.mutex);
-      const std::uint64_t ring = times.sent.size();
-      edge(ring, 0, 1);
-      edge(ring, 1, 2);
-      times.sent.push_back(Clock::now());
-      edge(ring, 2, 0);
     }
     producer.poll();
     std::this_thread::sleep_for(std::chrono::microseconds(500));
   }
   producer.flush();
+  return late;
+}
+
+void wait_for_alerts(Times& times) {
   for (int i = 0; i < 100; ++i) {
     {
       const std::scoped_lock lock(times.mutex);
@@ -176,8 +180,10 @@ int measure_latency(const Options& options) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  done = true;
-  reader.join();
+}
+
+/// One line of JSON. The reader has ended.
+void print_latency(const Options& options, Times& times, double late) {
   std::vector<double>& seconds = times.seconds;
   std::string slow;  // when, and how long, the first of each second: what stands still shows as a cluster
   for (std::size_t i = 0, last = 0; i < seconds.size(); ++i) {
@@ -194,6 +200,20 @@ int measure_latency(const Options& options) {
       R"({{"rings":{},"alerts":{},"measured":{},"p50_ms":{:.1f},"p90_ms":{:.1f},"p99_ms":{:.1f},"max_ms":{:.1f},"late_ms":{:.1f},"slow":[{}]}})"
       "\n",
       times.sent.size(), times.read, seconds.size(), at(0.5), at(0.9), at(0.99), at(1), 1000 * late, slow);
+}
+
+int measure_latency(const Options& options) {
+  Producer producer(options, "1");
+  Times times;
+  std::atomic<bool> done = false;
+  const auto start = Clock::now();
+  const auto warm = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.warm_up));
+  std::thread reader([&] { read_alerts(options, times, done, warm); });
+  const double late = send_at_rate(options, producer, times, start);
+  wait_for_alerts(times);
+  done = true;
+  reader.join();
+  print_latency(options, times, late);
   return times.read == times.sent.size() ? 0 : 1;
 }
 

@@ -14,6 +14,18 @@ namespace {
 
 constexpr unsigned batch_fence = 2;
 
+void write_readings(std::span<const graph::Resolved> resolved, Reading* readings) {
+  for (std::size_t i = 0; i < resolved.size(); ++i) {
+    const graph::Resolved& where = resolved[i];
+    readings[i] = {where.store == nullptr ? graph::no_relation : where.relation,
+                   where.edge_label,
+                   static_cast<std::uint8_t>(where.derived),
+                   static_cast<std::uint8_t>(where.incoming),
+                   static_cast<std::uint8_t>(where.parallel),
+                   static_cast<std::uint8_t>(where.kind())};
+  }
+}
+
 }  // namespace
 
 DeviceGraph::DeviceGraph(std::unique_ptr<DeviceOps> ops, const DeviceGraphOptions& options, Workers& workers)
@@ -243,89 +255,23 @@ void DeviceGraph::Impl::make_pool() {
 
 // The batch, and what the readings read, in one copy.
 void DeviceGraph::Impl::send_batch(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved) {
-  struct Layout {
-    Adjacency::Staged staged{};
-    std::size_t slice_count = 0;
-    std::size_t vertices = 0, first_slice = 0, slices = 0, added = 0, added_tags = 0, removed = 0, removed_tags = 0;
-  };
-  Layout layouts[stores];
   Parts parts;
   const std::size_t readings_at = parts.add<Reading>(resolved.size());
+  BatchLayout layouts[stores];
   for (unsigned s = 0; s < stores; ++s) {
-    if (mirrors[s].store == nullptr) continue;
-    Layout& layout = layouts[s];
-    layout.staged = mirrors[s].store->staged();
-    layout.slice_count = std::max<std::size_t>(layout.staged.slices.size(), 1);  // the sentinel is always there
-    layout.vertices = parts.add<std::uint32_t>(layout.staged.rows);
-    layout.first_slice = parts.add<std::uint32_t>(layout.staged.rows + 1);
-    layout.slices = parts.add<DeltaSlice>(layout.slice_count);
-    // Where nothing is staged the columns still hold the batch before.
-    if (layout.staged.rows == 0) layout.staged = {};
-    layout.added = parts.add<std::uint32_t>(layout.staged.added.size());
-    layout.removed = parts.add<std::uint32_t>(layout.staged.removed.size());
-    if (mirrors[s].store->column() != graph::Column::tag) continue;
-    layout.added_tags = parts.add<std::uint32_t>(layout.staged.added_payload.size());
-    layout.removed_tags = parts.add<std::uint32_t>(layout.staged.removed_payload.size());
+    if (mirrors[s].store != nullptr) layouts[s] = lay_out(*mirrors[s].store, parts);
   }
-  ops->wait(batch_fence);
-  if (parts.bytes() > batch_host.bytes()) {
-    ops->drain();
-    batch_host.reserve(parts.bytes() + parts.bytes() / 2);
-    batch_device.reserve(batch_host.bytes());
-  }
-  batch_device.reserve(batch_host.bytes());  // it may have been refused before
-  auto* readings = batch_host.as<Reading>(readings_at);
-  for (std::size_t i = 0; i < resolved.size(); ++i) {
-    const graph::Resolved& where = resolved[i];
-    readings[i] = {where.store == nullptr ? graph::no_relation : where.relation,
-                   where.edge_label,
-                   static_cast<std::uint8_t>(where.derived),
-                   static_cast<std::uint8_t>(where.incoming),
-                   static_cast<std::uint8_t>(where.parallel),
-                   static_cast<std::uint8_t>(where.kind())};
-  }
-  const auto put = [&](std::size_t at, std::span<const std::uint32_t> column) {
-    if (!column.empty()) std::memcpy(batch_host.as<void>(at), column.data(), column.size_bytes());
-  };
+  reserve_batch(parts.bytes());
+  write_readings(resolved, batch_host.as<Reading>(readings_at));
   for (unsigned s = 0; s < stores; ++s) {
     Mirror& mirror = mirrors[s];
     mirror.batch = {};
     mirror.view = {};
     if (mirror.store == nullptr) continue;
-    const Layout& layout = layouts[s];
-    const auto rows = static_cast<std::uint32_t>(layout.staged.rows);
-    auto* vertices = batch_host.as<std::uint32_t>(layout.vertices);
-    auto* first_slice = batch_host.as<std::uint32_t>(layout.first_slice);
-    for (std::uint32_t i = 0; i < rows; ++i) {
-      const Adjacency::StagedRow row = mirror.store->staged_row(i);
-      vertices[i] = row.vertex;
-      first_slice[i] = row.first_slice;
-    }
-    first_slice[rows] = static_cast<std::uint32_t>(layout.slice_count - 1);
-    auto* slices = batch_host.as<DeltaSlice>(layout.slices);
-    slices[0] = {graph::no_relation, 0, 0};
-    std::transform(layout.staged.slices.begin(), layout.staged.slices.end(), slices, [](const Adjacency::DeltaSlice& slice) {
-      return DeltaSlice{slice.relation, slice.added_begin, slice.removed_begin};
-    });
-    put(layout.added, layout.staged.added);
-    put(layout.removed, layout.staged.removed);
-    const bool tagged = mirror.store->column() == graph::Column::tag;
-    if (tagged) put(layout.added_tags, layout.staged.added_payload);
-    if (tagged) put(layout.removed_tags, layout.staged.removed_payload);
-    mirror.batch = {vertices, first_slice, slices, rows, mirror.store->stages()};
-    const auto column = [&](std::size_t at) { return batch_device.as<const std::uint32_t>(at); };
-    mirror.view = {mirror.rows.as<Row>(),
-                   static_cast<std::uint32_t>(mirror.store->vertices()),
-                   rows,
-                   column(layout.vertices),
-                   column(layout.first_slice),
-                   batch_device.as<const DeltaSlice>(layout.slices),
-                   column(layout.added),
-                   tagged ? column(layout.added_tags) : nullptr,
-                   column(layout.removed),
-                   tagged ? column(layout.removed_tags) : nullptr};
+    write_batch(mirror, layouts[s]);
+    mirror.view = view_of(mirror, layouts[s]);
     // Their rows bear the mark of being staged.
-    mirror.dirty.insert(mirror.dirty.end(), vertices, vertices + rows);
+    mirror.dirty.insert(mirror.dirty.end(), mirror.batch.vertices, mirror.batch.vertices + mirror.batch.rows);
   }
   ops->copy_in(batch_device.as<void>(), batch_host.as<void>(), parts.bytes());
   ops->fence(batch_fence);
@@ -333,6 +279,76 @@ void DeviceGraph::Impl::send_batch(const graph::DataGraph& graph, std::span<cons
   view = {{mirrors[0].view, mirrors[1].view, mirrors[2].view},
           batch_device.as<const Reading>(readings_at),
           static_cast<std::uint8_t>(graph.directed() ? 1 : 0)};
+}
+
+DeviceGraph::Impl::BatchLayout DeviceGraph::Impl::lay_out(const Adjacency& store, Parts& parts) {
+  BatchLayout layout;
+  layout.staged = store.staged();
+  layout.slice_count = std::max<std::size_t>(layout.staged.slices.size(), 1);  // the sentinel is always there
+  layout.vertices = parts.add<std::uint32_t>(layout.staged.rows);
+  layout.first_slice = parts.add<std::uint32_t>(layout.staged.rows + 1);
+  layout.slices = parts.add<DeltaSlice>(layout.slice_count);
+  // Where nothing is staged the columns still hold the batch before.
+  if (layout.staged.rows == 0) layout.staged = {};
+  layout.added = parts.add<std::uint32_t>(layout.staged.added.size());
+  layout.removed = parts.add<std::uint32_t>(layout.staged.removed.size());
+  layout.tagged = store.column() == graph::Column::tag;
+  if (!layout.tagged) return layout;
+  layout.added_tags = parts.add<std::uint32_t>(layout.staged.added_payload.size());
+  layout.removed_tags = parts.add<std::uint32_t>(layout.staged.removed_payload.size());
+  return layout;
+}
+
+// Once the batch before has been copied.
+void DeviceGraph::Impl::reserve_batch(std::size_t bytes) {
+  ops->wait(batch_fence);
+  if (bytes > batch_host.bytes()) {
+    ops->drain();
+    batch_host.reserve(bytes + bytes / 2);
+    batch_device.reserve(batch_host.bytes());
+  }
+  batch_device.reserve(batch_host.bytes());  // it may have been refused before
+}
+
+// On the host.
+void DeviceGraph::Impl::write_batch(Mirror& mirror, const BatchLayout& layout) {
+  const auto rows = static_cast<std::uint32_t>(layout.staged.rows);
+  auto* vertices = batch_host.as<std::uint32_t>(layout.vertices);
+  auto* first_slice = batch_host.as<std::uint32_t>(layout.first_slice);
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    const Adjacency::StagedRow row = mirror.store->staged_row(i);
+    vertices[i] = row.vertex;
+    first_slice[i] = row.first_slice;
+  }
+  first_slice[rows] = static_cast<std::uint32_t>(layout.slice_count - 1);
+  auto* slices = batch_host.as<DeltaSlice>(layout.slices);
+  slices[0] = {graph::no_relation, 0, 0};
+  std::transform(layout.staged.slices.begin(), layout.staged.slices.end(), slices, [](const Adjacency::DeltaSlice& slice) {
+    return DeltaSlice{slice.relation, slice.added_begin, slice.removed_begin};
+  });
+  const auto put = [&](std::size_t at, std::span<const std::uint32_t> column) {
+    if (!column.empty()) std::memcpy(batch_host.as<void>(at), column.data(), column.size_bytes());
+  };
+  put(layout.added, layout.staged.added);
+  put(layout.removed, layout.staged.removed);
+  if (layout.tagged) put(layout.added_tags, layout.staged.added_payload);
+  if (layout.tagged) put(layout.removed_tags, layout.staged.removed_payload);
+  mirror.batch = {vertices, first_slice, slices, rows, mirror.store->stages()};
+}
+
+// Of the store with its batch, for the device.
+Store DeviceGraph::Impl::view_of(const Mirror& mirror, const BatchLayout& layout) const {
+  const auto column = [&](std::size_t at) { return batch_device.as<const std::uint32_t>(at); };
+  return {.rows = mirror.rows.as<Row>(),
+          .vertices = static_cast<std::uint32_t>(mirror.store->vertices()),
+          .delta_rows = mirror.batch.rows,
+          .delta_vertices = column(layout.vertices),
+          .delta_first_slice = column(layout.first_slice),
+          .slices = batch_device.as<const DeltaSlice>(layout.slices),
+          .added = column(layout.added),
+          .added_tags = layout.tagged ? column(layout.added_tags) : nullptr,
+          .removed = column(layout.removed),
+          .removed_tags = layout.tagged ? column(layout.removed_tags) : nullptr};
 }
 
 }  // namespace deltamatch::gpu

@@ -12,6 +12,7 @@
 
 #include "gpu/device_graph.hpp"
 #include "gpu/pack.hpp"
+#include "gpu/parts.hpp"
 #include "gpu/staging.hpp"
 
 namespace deltamatch::gpu {
@@ -65,6 +66,14 @@ struct DeviceGraph::Impl {
     }
   };
 
+  // Where the parts of one store's staged batch lie in the memory that is sent.
+  struct BatchLayout {
+    graph::Adjacency::Staged staged{};
+    std::size_t slice_count = 0;
+    std::size_t vertices = 0, first_slice = 0, slices = 0, added = 0, added_tags = 0, removed = 0, removed_tags = 0;
+    bool tagged = false;
+  };
+
   // What one launch merges.
   struct Merges {
     std::vector<MergeRow> rows;
@@ -110,6 +119,10 @@ struct DeviceGraph::Impl {
   [[nodiscard]] std::size_t spare_bytes();
   void make_pool();
   void send_batch(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
+  [[nodiscard]] static BatchLayout lay_out(const graph::Adjacency& store, Parts& parts);
+  void reserve_batch(std::size_t bytes);
+  void write_batch(Mirror& mirror, const BatchLayout& layout);
+  [[nodiscard]] Store view_of(const Mirror& mirror, const BatchLayout& layout) const;
   void make_resident();
   [[nodiscard]] bool fill(unsigned s);
   [[nodiscard]] bool fill_some(std::span<const HotVertex> vertices);

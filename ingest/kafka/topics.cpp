@@ -94,9 +94,4 @@ void ensure_commit_topic(const Cluster& cluster, Deadline deadline) {
   }
 }
 
-int partition_count(const Cluster& cluster, const std::string& topic, Deadline deadline) {
-  Consumer client(cluster, "topics", reader_configuration(cluster, {}));
-  return count_partitions(client, topic, deadline);
-}
-
 }  // namespace deltamatch::ingest::kafka

@@ -1,7 +1,5 @@
-// Asks the brokers about topics, and makes one.
+// Makes the topic of commit records.
 #pragma once
-
-#include <string>
 
 #include "ingest/kafka/client.hpp"
 
@@ -11,8 +9,5 @@ namespace deltamatch::ingest::kafka {
 /// Throws Error if it has several partitions or can be neither found nor made (with the command that makes it), Unreachable.
 /// An existing one that the brokers may clean up is told to the journal.
 void ensure_commit_topic(const Cluster& cluster, Deadline deadline);
-
-/// How many partitions a topic has; 0: there is no such topic. Makes none. Throws Unreachable, and Error if it may not be seen.
-[[nodiscard]] int partition_count(const Cluster& cluster, const std::string& topic, Deadline deadline);
 
 }  // namespace deltamatch::ingest::kafka

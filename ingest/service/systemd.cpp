@@ -69,14 +69,6 @@ bool Systemd::status(std::string_view text) const noexcept {
   }
 }
 
-bool Systemd::extend_timeout(std::chrono::microseconds time) const noexcept {
-  try {
-    return send("EXTEND_TIMEOUT_USEC=" + std::to_string(time.count()));
-  } catch (...) {
-    return false;
-  }
-}
-
 std::optional<std::chrono::microseconds> Systemd::alive_every() const noexcept {
   if (!watchdog_ || !present()) return std::nullopt;
   return *watchdog_ / 2;

@@ -27,8 +27,6 @@ class Systemd {
   bool status(std::string_view text) const noexcept;
   /// Tells the watchdog that the service is alive.
   bool alive() const noexcept;
-  /// Starting or stopping takes up to so much longer.
-  bool extend_timeout(std::chrono::microseconds time) const noexcept;
   // NOLINTEND(modernize-use-nodiscard)
   /// How often alive() is expected, where it is: half of what systemd waits.
   [[nodiscard]] std::optional<std::chrono::microseconds> alive_every() const noexcept;

@@ -55,7 +55,6 @@ Snapshotter::~Snapshotter() {
 // With nothing committed behind the last snapshot there is none to make.
 bool Snapshotter::due(Clock::time_point now) const {
   if (statistics_.running || holds_ > 0 || committed_ <= statistics_.last_batch) return false;
-  if (asked_) return true;
   if (now < not_before_) return false;
   if (options_.every.count() > 0 && now - last_ >= options_.every) return true;
   return options_.log_bytes > 0 && log_->appended_bytes() - appended_at_last_ + log_bytes_before_ >= options_.log_bytes;
@@ -109,7 +108,6 @@ void Snapshotter::run(const std::stop_token& stop) {
 // With the mutex held.
 void Snapshotter::begin() {
   statistics_.running = true;
-  asked_ = false;
   cancel_ = false;
 }
 
@@ -165,21 +163,6 @@ void Snapshotter::failed(std::uint64_t batch, const char* why) {
   const std::scoped_lock lock(mutex_);
   ++statistics_.failures;
   not_before_ = Clock::now() + options_.retry_after;
-}
-
-bool Snapshotter::make_now(Clock::time_point deadline) {
-  std::unique_lock lock(mutex_);
-  const std::uint64_t wanted = committed_;
-  const std::uint64_t failures = statistics_.failures;
-  const auto made = [&] { return statistics_.last_batch >= wanted && !statistics_.running; };
-  asked_ = true;
-  changed_.notify_all();
-  if (!changed_.wait_until(lock, deadline, [&] { return made() || statistics_.failures > failures; })) {
-    asked_ = false;
-    cancel(lock);
-    changed_.notify_all();  // one may be due by time
-  }
-  return made();
 }
 
 bool Snapshotter::save_now(const Engine& engine, const Mark& mark) {

@@ -57,10 +57,6 @@ class Snapshotter {
   /// Batches up to this one are committed and synced in the log: snapshots may be made of them. Cheap.
   void committed(std::uint64_t batch);
 
-  /// Makes a snapshot of the last committed batch in the background and waits for it. False where it failed or the deadline
-  /// came first; it is cancelled then.
-  bool make_now(std::chrono::steady_clock::time_point deadline);
-
   /// Makes a snapshot of an idle engine right here, with what is under way cancelled: for the graceful stop, and for a start
   /// graph (mark.batch 0). The engine stands at `mark`, which is committed. False where it failed, which is told and counted.
   bool save_now(const Engine& engine, const Mark& mark);
@@ -91,7 +87,6 @@ class Snapshotter {
   std::uint64_t appended_at_last_ = 0;  // Log::appended_bytes when the last one was begun
   Clock::time_point last_;
   Clock::time_point not_before_;
-  bool asked_ = false;  // by make_now
   unsigned holds_ = 0;  // who keeps the thread from beginning another one
   std::atomic<bool> cancel_ = false;
   std::jthread thread_;

@@ -13,6 +13,7 @@
 #include "engine/effort.hpp"
 #include "engine/filter_rule.hpp"
 #include "engine/held_records.hpp"
+#include "engine/portions.hpp"
 #include "engine/progress_teller.hpp"
 #include "engine/whole_listing.hpp"
 #include "filter/filtering.hpp"
@@ -24,19 +25,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Anchors of a portion: few at first and as many later on as take about the time in between.
-constexpr std::size_t most_portion = std::size_t{1} << 16;
-constexpr double short_portion = 0.05;  // seconds
-constexpr double long_portion = 0.2;
-// A portion that is broken off for filtering is lost, so that until then none should take more than this share of the patience.
-constexpr double lost_share = 0.05;
 // Matching begins again among candidates only where that is expected to take at most this share of what is left without them.
 constexpr double least_gain_again = 0.5;
 // Bytes of records that are held back while it is open whether their portion will be finished without filtering: few enough
 // to be handed over in no time.
 constexpr std::uint64_t most_held = std::uint64_t{2} << 20;
-// Until then a portion of launches has at least this share of the anchors that keep the matcher busy.
-constexpr std::size_t patient_share = 16;
 
 // Listing: steps of a walk or a sum before an anchor is left for later, and how many times more it has each time it is tried
 // again.
@@ -93,9 +86,7 @@ class Run {
         bound_(query, options.query.mode, options.query.count, scene.graph, options.induced),
         task_{&bound_, nullptr, options.query.list},
         progress_(options.progress, options.limit),
-        least_portion_(scene.workers.size()),
-        portion_(std::max(least_portion_, scene.matcher.appetite())),
-        patient_least_(std::max(least_portion_, scene.matcher.appetite() / patient_share)) {
+        portions_(scene.workers.size(), scene.matcher.appetite()) {
     scene.graph.resolve_all();
     const bool automatic = options.filter == Filter::automatic;
     const FilterCase known = filter_case();
@@ -127,7 +118,6 @@ class Run {
     try_every_edge();
     if (begins_again_) {
       begins_again_ = false;
-      tried_ = 0;
       try_every_edge();
     }
     StaticResult result;
@@ -168,8 +158,7 @@ class Run {
     scene_.matcher.open(scene_.graph);
     patience_.emplace(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(patience)), pause_,
                       [this] { return stop_.load(); });
-    patient_portion_ = lost_share * patience;
-    portion_ = patient_least_;
+    portions_.may_lose(patience);
   }
 
   /// The whole graph's vertices, once, where counting is expected to take several times as long as that.
@@ -199,10 +188,10 @@ class Run {
     if (ended()) return;
     if (plans_.rooted) return try_every_vertex();
     AnchorEdges anchors(scene_.graph, task_, scene_.workers, stop_);
-    to_try_ = anchors.size();
+    portions_.begin(anchors.size());
     measure_effort([&](const Effort& effort) { return anchors.sum([&](const graph::Edge& edge) { return effort.of(edge); }); });
     while (!ended()) {
-      const std::span<const graph::Edge> portion = anchors.next(next_portion());
+      const std::span<const graph::Edge> portion = anchors.next(portions_.next());
       if (portion.empty()) break;
       try_portion({match::Pass::whole, portion, {}, {}, begins(portion)}, portion.size());
       const std::size_t enough = without_sums_ ? left_before_sums : most_left;
@@ -222,7 +211,7 @@ class Run {
     }
     const std::vector<match::LeftAnchor> left = std::exchange(left_, {});
     for (std::size_t first = 0; first < left.size() && !ended();) {
-      const auto portion = std::span(left).subspan(first, std::min(portion_, left.size() - first));
+      const auto portion = std::span(left).subspan(first, std::min(portions_.size(), left.size() - first));
       try_portion({match::Pass::whole, {}, {}, portion, begins(portion)}, 0);
       first += portion.size();
     }
@@ -230,24 +219,17 @@ class Run {
 
   void try_every_vertex() {
     const std::vector<VertexId> roots = possible_roots();
-    to_try_ = roots.size();
+    portions_.begin(roots.size());
     measure_effort([&](const Effort& effort) {
       return std::transform_reduce(roots.begin(), roots.end(), 0.0, std::plus<>(),
                                    [&](VertexId root) { return effort.of(root); });
     });
     for (std::size_t first = 0; first < roots.size() && !ended();) {
-      const std::size_t size = std::min(next_portion(), roots.size() - first);
+      const std::size_t size = std::min(portions_.next(), roots.size() - first);
       const auto portion = std::span(roots).subspan(first, size);
       try_portion({match::Pass::whole, {}, portion, {}, begins(portion)}, size);
       first += size;
     }
-  }
-
-  /// While a portion may be lost to filtering, at most a quarter of what is left: vertices are often numbered by degree, so
-  /// that a few of the last take most of the time.
-  [[nodiscard]] std::size_t next_portion() const {
-    return patience_ ? std::min<std::size_t>(portion_, std::max<std::uint64_t>(patient_least_, (to_try_ - tried_) / 4))
-                     : portion_;
   }
 
   /// Vertices that bear a label of the root, or have lists among candidates, where they may be numbered in another way; the
@@ -282,14 +264,7 @@ class Run {
       match_portion(work, matches_left(), stop_);
       deliver();
     }
-    tried_ += size;
-    const double seconds = seconds_since(start);
-    const double aim = patience_ ? std::min(short_portion, patient_portion_) : short_portion;
-    if (seconds < aim) {
-      const std::size_t more = seconds < aim / 8 ? 8 * portion_ : 2 * portion_;
-      portion_ = std::min(more, std::max(most_portion, 4 * scene_.matcher.appetite()));
-    }
-    if (seconds > long_portion) portion_ = std::max(portion_ / 2, least_portion_);
+    portions_.tried(size, seconds_since(start));
     if (progress_.asked() && !stop_.load()) progress_.end_portion(matches(), left_effort(left_before));
   }
 
@@ -330,6 +305,7 @@ class Run {
       return true;
     }
     patience_.reset();
+    portions_.lose_none();
     found_[0].plans = before;
     found_[0].records.clear();
     found_[0].left.clear();
@@ -350,7 +326,7 @@ class Run {
         plan_whole(scene_, bound_, options_, stop_, again ? std::nullopt : std::optional(plans_.plans[0].anchor.edge));
     if (stop_.load()) return;
     if (again) {
-      if (expected_work(plans) > least_gain_again * untried() * without) return filtering_.discard_lists(bound_);
+      if (expected_work(plans) > least_gain_again * portions_.untried() * without) return filtering_.discard_lists(bound_);
       found_[0].plans.clear();
       begins_again_ = true;
     }
@@ -397,17 +373,12 @@ class Run {
     if (progress_.asked() && !stop_.load()) progress_.found(matches());
   }
 
-  [[nodiscard]] double untried() const {
-    return 1 - static_cast<double>(tried_) / static_cast<double>(std::max<std::uint64_t>(1, to_try_));
-  }
-
   StaticScene scene_;
   const StaticOptions& options_;
   match::StopFlag stop_ = false;
   Deadline deadline_;
   match::StopFlag pause_ = false;     // ends matching without a filter; set where stop_ is, too
   std::optional<Deadline> patience_;  // while matching without a filter has not taken long
-  double patient_portion_ = 0;        // what a portion should take until then, in seconds
   filter::Filtering filtering_;
   plan::BoundQuery bound_;
   plan::QueryPlans plans_;
@@ -418,11 +389,7 @@ class Run {
   std::optional<WholeListing> listing_;
   bool without_sums_ = false;            // plans have none, though they could
   std::vector<match::LeftAnchor> left_;  // nothing was found at them yet
-  std::size_t least_portion_;
-  std::size_t portion_;
-  std::size_t patient_least_;
-  std::uint64_t tried_ = 0;
-  std::uint64_t to_try_ = 0;
+  Portions portions_;
   bool begins_again_ = false;
 };
 

@@ -46,6 +46,15 @@ struct Range {
   std::span<const BlockSide> sides;
 };
 
+/// Calls take(vertex, neighbour, relation) for all entries of a range, side by side, and fetch as above.
+template <class Fetch, class Take>
+void for_each_entry(const Range& range, Fetch&& fetch, Take&& take) {
+  for (const BlockSide& side : range.sides) {
+    for_each_entry(side, range.begin, range.end, fetch,
+                   [&](VertexId vertex, VertexId neighbour) { take(vertex, neighbour, side.relation); });
+  }
+}
+
 std::vector<Range> ranges_of(std::span<const LabelPart> parts, std::span<const BlockSide> sides, std::size_t threads) {
   std::vector<Range> ranges;
   std::size_t vertices = 0;
@@ -76,15 +85,13 @@ void Adjacency::build(std::span<const LabelPart> parts, std::span<const BlockSid
   // Until the memory is there, `staged` holds the number of entries and `version` one more than the relation counted last.
   workers.for_each(ranges.size(), 1, [&](unsigned, std::size_t first, std::size_t last) {
     for (std::size_t r = first; r < last; ++r) {
-      for (const BlockSide& side : ranges[r].sides) {
-        for_each_entry(side, ranges[r].begin, ranges[r].end, fetch_row, [&](VertexId vertex, VertexId) {
-          Row& row = rows_[vertex];
-          ++row.staged;
-          if (row.version == side.relation + 1) return;
-          row.version = side.relation + 1;
-          ++row.slices;
-        });
-      }
+      for_each_entry(ranges[r], fetch_row, [&](VertexId vertex, VertexId, RelationId relation) {
+        Row& row = rows_[vertex];
+        ++row.staged;
+        if (row.version == relation + 1) return;
+        row.version = relation + 1;
+        ++row.slices;
+      });
     }
   });
 
@@ -111,17 +118,15 @@ void Adjacency::build(std::span<const LabelPart> parts, std::span<const BlockSid
   };
   workers.for_each(ranges.size(), 1, [&](unsigned, std::size_t first, std::size_t last) {
     for (std::size_t r = first; r < last; ++r) {
-      for (const BlockSide& side : ranges[r].sides) {
-        for_each_entry(side, ranges[r].begin, ranges[r].end, fetch, [&](VertexId vertex, VertexId neighbour) {
-          Row& row = rows_[vertex];
-          if (row.slices == 0 || row.block[2 * (row.slices - 1)] != side.relation) {
-            row.block[2 * row.slices] = side.relation;
-            ++row.slices;
-          }
-          row.ids()[row.staged++] = neighbour;
-          row.block[2 * row.slices - 1] = row.staged;
-        });
-      }
+      for_each_entry(ranges[r], fetch, [&](VertexId vertex, VertexId neighbour, RelationId relation) {
+        Row& row = rows_[vertex];
+        if (row.slices == 0 || row.block[2 * (row.slices - 1)] != relation) {
+          row.block[2 * row.slices] = relation;
+          ++row.slices;
+        }
+        row.ids()[row.staged++] = neighbour;
+        row.block[2 * row.slices - 1] = row.staged;
+      });
       for (VertexId vertex = ranges[r].begin; vertex < ranges[r].end; ++vertex) rows_[vertex].staged = 0;
     }
   });

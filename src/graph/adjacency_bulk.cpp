@@ -142,12 +142,37 @@ Distinct sort_entries(std::span<std::uint32_t> entries) {
   return {static_cast<std::uint32_t>(end - entries.begin()), entries.empty() ? 0U : 1U};
 }
 
+/// Of one relation, as far as one worker has met it.
 struct Sums {
   std::uint64_t entries = 0;
   std::uint64_t lists = 0;
   std::uint64_t squares = 0;
   std::uint32_t longest = 0;
+
+  void add(std::uint32_t length) noexcept {
+    entries += length;
+    lists += 1;
+    squares += std::uint64_t{length} * length;
+    longest = std::max(longest, length);
+  }
+  void add(const Sums& more) noexcept {
+    entries += more.entries;
+    lists += more.lists;
+    squares += more.squares;
+    longest = std::max(longest, more.longest);
+  }
 };
+
+/// By relation, from what each worker has met.
+std::vector<RelationFigures> figures_of(const std::vector<std::vector<Sums>>& by_worker, RelationId relations) {
+  std::vector<RelationFigures> figures(relations);
+  for (RelationId relation = 0; relation < relations; ++relation) {
+    Sums all;
+    for (const std::vector<Sums>& own : by_worker) all.add(own[relation]);
+    figures[relation] = {all.entries, all.lists, static_cast<double>(all.squares), all.longest};
+  }
+  return figures;
+}
 
 }  // namespace
 
@@ -196,29 +221,14 @@ void Adjacency::build(const BulkEdges& bulk, Workers& workers) {
         }
         row.block[2 * s] = relation;
         row.block[2 * s + 1] = to;
-        Sums& sum = sums[worker][relation];
-        const std::uint64_t length = to - from;
-        sum.entries += length;
-        sum.lists += 1;
-        sum.squares += length * length;
-        sum.longest = std::max(sum.longest, to - from);
+        sums[worker][relation].add(to - from);
         from = to;
       }
       row.staged = 0;
     }
   });
 
-  figures_.assign(relations, {});
-  for (RelationId relation = 0; relation < relations; ++relation) {
-    Sums all;
-    for (const auto& own : sums) {
-      all.entries += own[relation].entries;
-      all.lists += own[relation].lists;
-      all.squares += own[relation].squares;
-      all.longest = std::max(all.longest, own[relation].longest);
-    }
-    figures_[relation] = {all.entries, all.lists, static_cast<double>(all.squares), all.longest};
-  }
+  figures_ = figures_of(sums, relations);
 }
 
 void DataGraph::build(std::span<const VertexPair> edges, std::span<const LabelId> labels, Workers& workers) {

@@ -17,7 +17,6 @@ class ChangeLog {
  public:
   /// Nothing is remembered before.
   void track() noexcept { tracked_ = true; }
-  [[nodiscard]] bool tracked() const noexcept { return tracked_; }
 
   /// Makes room for `more` changes, so that `append` cannot fail; forgets the oldest ones where there would be more than
   /// `limit`.

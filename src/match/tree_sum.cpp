@@ -34,15 +34,7 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
     overflow = overflow || overflow_;
     return total;
   }
-  bool shared = share.of == 1;
-  for (std::size_t v = 0; v < node_count_; ++v) {
-    nodes_[v].bare = tree.vertices[v].probes.empty();
-    if (nodes_[v].bare || hangs_on_root(tree, v)) continue;
-    if (!fill(tree.vertices[v], nodes_[v])) return 0;
-    if (!shared) take_share(nodes_[v], share);
-    shared = true;
-    if (nodes_[v].size == 0) return 0;
-  }
+  if (!fill_all(tree, share)) return 0;
   open_ = 0;
   std::size_t rest = 0;  // the last vertex into which another was eliminated
   bool summed = false;
@@ -156,6 +148,20 @@ Weight TreeSum<Weight>::choose(const plan::Factor& tree, std::size_t size, const
     for (std::size_t j = std::min(k, i + 1); j > 0; --j) sums[j] = add(sums[j], multiply(sums[j - 1], weights[i]));
   }
   return sums[k];
+}
+
+template <class Weight>
+bool TreeSum<Weight>::fill_all(const plan::Factor& tree, Share share) {
+  bool shared = share.of == 1;
+  for (std::size_t v = 0; v < node_count_; ++v) {
+    nodes_[v].bare = tree.vertices[v].probes.empty();
+    if (nodes_[v].bare || hangs_on_root(tree, v)) continue;
+    if (!fill(tree.vertices[v], nodes_[v])) return false;
+    if (!shared) take_share(nodes_[v], share);
+    shared = true;
+    if (nodes_[v].size == 0) return false;
+  }
+  return true;
 }
 
 // The candidates of a vertex and, where lists hold parallel edges, how often each counts. False where there are none.

@@ -42,6 +42,8 @@ class TreeSum {
 
   Weight single(const plan::Factor& tree, Share share);
   Weight choose(const plan::Factor& tree, std::size_t size, const Weight* weights);
+  /// Of the vertices that have candidates of their own. False where one has none.
+  bool fill_all(const plan::Factor& tree, Share share);
   bool fill(const plan::Candidates& wanted, Node& node);
   void take_share(Node& node, Share share);
   void weigh(const plan::Candidates& wanted, Node& node);

@@ -34,7 +34,6 @@ class Group {
   [[nodiscard]] std::size_t degree() const noexcept { return structure_.size; }
   /// Number of elements; at most 32!.
   [[nodiscard]] Count order() const noexcept;
-  [[nodiscard]] bool trivial() const noexcept { return chain_.empty(); }
   /// Strong generators: those that fix every vertex below b generate the subgroup that does. Empty for the trivial group.
   [[nodiscard]] const std::vector<Permutation>& generators() const noexcept { return generators_; }
   /// Levels with more than one orbit element, ascending by base.

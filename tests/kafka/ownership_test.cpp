@@ -61,11 +61,11 @@ TEST_F(OwnershipTest, StandingByEndsWhenItIsToldTo) {
 
 TEST_F(OwnershipTest, TheCommitTopicIsMadeOnceAndKeptForever) {
   const std::string topic = commit_topic(cluster.application);
-  EXPECT_EQ(partition_count(cluster, topic, in(20)), 0);
+  EXPECT_EQ(partition_count(topic), 0);
   std::vector<std::jthread> together;
   for (int i = 0; i < 4; ++i) together.emplace_back([&] { ensure_commit_topic(cluster, in(20)); });
   together.clear();
-  EXPECT_EQ(partition_count(cluster, topic, in(20)), 1);
+  EXPECT_EQ(partition_count(topic), 1);
   ensure_commit_topic(cluster, in(20));
   EXPECT_FALSE(notes.has("commit_topic_may_be_cleaned")) << notes.all();
 }
@@ -89,7 +89,7 @@ TEST_F(OwnershipTest, LossIsToldOnceAndWhatIsOwnedAgainHasAnotherTerm) {
   delete_topic(commit_topic(cluster.application));
   EXPECT_TRUE(eventually([&] { return losses == 1; }));
   EXPECT_FALSE(owner.owned());
-  EXPECT_TRUE(eventually([&] { return partition_count(cluster, commit_topic(cluster.application), in(20)) == 0; }));
+  EXPECT_TRUE(eventually([&] { return partition_count(commit_topic(cluster.application)) == 0; }));
   ensure_commit_topic(cluster, in(20));
   EXPECT_TRUE(owns_within(owner, 20s));
   EXPECT_EQ(owner.term(), 2U);

@@ -58,6 +58,14 @@ void ask(const std::function<void(rd_kafka_t*, rd_kafka_queue_t*)>& request,
   require(error == RD_KAFKA_RESP_ERR_NO_ERROR, rd_kafka_err2str(error));
 }
 
+std::unique_ptr<RdKafka::Metadata> metadata_of(const std::string& topic, RdKafka::KafkaConsumer& reader) {
+  std::string reason;
+  const std::unique_ptr<RdKafka::Topic> handle(RdKafka::Topic::create(&reader, topic, nullptr, reason));
+  RdKafka::Metadata* metadata = nullptr;
+  require(reader.metadata(false, handle.get(), &metadata, 20'000) == RdKafka::ERR_NO_ERROR, "no metadata");
+  return std::unique_ptr<RdKafka::Metadata>(metadata);
+}
+
 void check(RdKafka::Error* error) {
   const std::unique_ptr<RdKafka::Error> owned(error);
   require(error == nullptr, error == nullptr ? "" : error->str());
@@ -141,6 +149,11 @@ void grow_topic(const std::string& name, int partitions) {
   rd_kafka_NewPartitions_destroy(request);
 }
 
+int partition_count(const std::string& topic) {
+  const auto reader = consumer("test");
+  return static_cast<int>(metadata_of(topic, *reader)->topics()->front()->partitions()->size());
+}
+
 void delete_records_before(const std::string& topic, int partition, std::int64_t offset) {
   rd_kafka_topic_partition_list_t* list = rd_kafka_topic_partition_list_new(1);
   rd_kafka_topic_partition_list_add(list, topic.c_str(), partition)->offset = offset;
@@ -187,11 +200,7 @@ void Writer::abort() {
 
 std::vector<Seen> committed(const std::string& topic) {
   const auto reader = consumer("test");
-  std::string reason;
-  const std::unique_ptr<RdKafka::Topic> handle(RdKafka::Topic::create(reader.get(), topic, nullptr, reason));
-  RdKafka::Metadata* metadata = nullptr;
-  require(reader->metadata(false, handle.get(), &metadata, 20'000) == RdKafka::ERR_NO_ERROR, "no metadata");
-  const std::unique_ptr<RdKafka::Metadata> owned(metadata);
+  const auto metadata = metadata_of(topic, *reader);
   // The ends of all records: for a moment after a transaction those of the committed ones lie before.
   const auto uncommitted = consumer("test", "read_uncommitted");
   std::map<int, std::int64_t> ends;

@@ -52,6 +52,8 @@ class KafkaTest : public ::testing::Test {
 void make_topic(const std::string& name, int partitions, const std::map<std::string, std::string>& settings = {});
 void delete_topic(const std::string& name);
 void grow_topic(const std::string& name, int partitions);
+/// 0: there is no such topic; asking makes none.
+[[nodiscard]] int partition_count(const std::string& topic);
 /// The partition begins at this offset from now on.
 void delete_records_before(const std::string& topic, int partition, std::int64_t offset);
 

@@ -76,6 +76,16 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
 
+class Help(unittest.TestCase):
+    def test_every_script_tells_how_it_is_used(self):
+        names = ["demo", "format", "gpu-bundle", "gpu-run", "kafka", "run-tests", "setup", "test", "tidy"]
+        for name in names:
+            done = subprocess.run([ROOT / "scripts" / name, "--help"], capture_output=True, text=True, timeout=20, check=False)
+            with self.subTest(script=name):
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertTrue(done.stdout.startswith(f"usage: scripts/{name} "), done.stdout)
+
+
 class Steps(unittest.TestCase):
     PASSED = "echo '100% tests passed, 0 tests failed out of 7'"
     FAILED = "echo '50% tests passed, 1 tests failed out of 2'; exit 8"

@@ -181,7 +181,7 @@ TEST(AutomorphismGroup, KeepsParallelEdges) {
 
 TEST(AutomorphismGroup, TrivialGroupHasNoLevels) {
   const Group group(path(5, true));
-  EXPECT_TRUE(group.trivial());
+  EXPECT_THAT(group.chain(), IsEmpty());
   EXPECT_THAT(group.generators(), IsEmpty());
   EXPECT_THAT(group.orbit(3), ElementsAre(3));
   EXPECT_THAT(order_constraints(group), IsEmpty());
@@ -195,8 +195,8 @@ TEST(AutomorphismGroup, StabiliserFixesItsVerticesOnly) {
   EXPECT_THAT(fixing.orbit(1), ElementsAre(1, 5));
   EXPECT_THAT(fixing.orbit(3), ElementsAre(3));
   const Vertex ends[] = {0, 1};
-  EXPECT_TRUE(fixing.stabiliser(std::span(ends).subspan(1)).trivial());
-  EXPECT_TRUE(group.stabiliser(ends).trivial());
+  EXPECT_EQ(to_string(fixing.stabiliser(std::span(ends).subspan(1)).order()), "1");
+  EXPECT_EQ(to_string(group.stabiliser(ends).order()), "1");
   EXPECT_EQ(to_string(group.stabiliser({}).order()), "12");
 }
 

@@ -56,7 +56,7 @@ TEST_P(RealQueries, AllParseAndHaveAGroup) {
     EXPECT_EQ(parse_pattern(to_pattern(query), name), query);
     const query::Group group(query);
     for (const query::Permutation& g : group.generators()) EXPECT_TRUE(query::is_automorphism(query, g)) << name;
-    if (!group.trivial()) ++symmetric;
+    if (group.order() > 1) ++symmetric;
   });
   EXPECT_EQ(queries, GetParam().second);
   EXPECT_GT(symmetric, 0U);

@@ -83,8 +83,4 @@ class Scene {
   Draws draws_;
 };
 
-inline std::chrono::steady_clock::time_point in_a_minute() {
-  return std::chrono::steady_clock::now() + std::chrono::minutes(1);
-}
-
 }  // namespace deltamatch::ingest

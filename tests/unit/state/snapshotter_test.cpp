@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <csignal>
 #include <functional>
 #include <thread>
@@ -14,17 +15,35 @@
 namespace deltamatch::ingest {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
+
+/// A snapshot as soon as there is something to make one of.
+SnapshotterOptions at_once(const Scene& scene) {
+  SnapshotterOptions options = scene.snapshots();
+  options.log_bytes = 1;
+  return options;
+}
 
 /// Waits for what happens in the background.
 bool comes(const std::function<bool()>& condition) {
-  for (const auto end = in_a_minute(); std::chrono::steady_clock::now() < end;) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (std::chrono::steady_clock::now() < end) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return false;
+}
+
+/// Waits for a snapshot of that batch, and for what follows it.
+bool made(const Snapshotter& snapshotter, std::uint64_t batch) {
+  return comes([&] {
+    const SnapshotStatistics statistics = snapshotter.statistics();
+    return statistics.last_batch == batch && !statistics.running;
+  });
 }
 
 // The claim that all rests on: absorbing the log gives what the live engine is, window times, labels and numbers included.
@@ -32,11 +51,11 @@ TEST(Snapshotter, ASnapshotFromTheLogIsThatOfTheLiveEngine) {
   for (const bool directed : {true, false}) {
     for (const Timestamp window : {Timestamp{0}, Timestamp{300}, Timestamp{5000}}) {
       Scene scene(window, directed);
-      Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+      Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, at_once(scene));
       for (const std::size_t batches : {1, 20, 1, 40}) {
         scene.run(batches);
         snapshotter.committed(scene.mark.batch);
-        ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+        ASSERT_TRUE(made(snapshotter, scene.mark.batch));
         EXPECT_EQ(scene.restored(scene.mark.batch), to_text(scene.live()));
         EXPECT_EQ(StateDirectory::snapshot_mark(scene.directory->snapshots()[0]), scene.mark);
       }
@@ -70,11 +89,11 @@ TEST(Snapshotter, BeginsWithAStartGraph) {
     start.add(update);
   }
   scene.live().load(start);
-  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, at_once(scene));
   ASSERT_TRUE(snapshotter.save_now(scene.live(), Mark{}));
   scene.run(7);
   snapshotter.committed(7);
-  ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+  ASSERT_TRUE(made(snapshotter, 7));
   EXPECT_EQ(scene.restored(7), to_text(scene.live()));
 }
 
@@ -86,8 +105,9 @@ TEST(Snapshotter, BeginsWithTheStartGraphAnewWhereItsSnapshotIsDamaged) {
   update.target = Id(101);
   start.add(update);
   scene.live().load(start);
-  SnapshotterOptions options = scene.snapshots();
-  bool there = false;
+  SnapshotterOptions options = at_once(scene);
+  options.retry_after = std::chrono::seconds(1);
+  std::atomic<bool> there = false;
   options.begin = [&] {
     if (!there) throw Error("graph.tsv", "cannot be opened");
     Engine engine(scene.options());
@@ -100,21 +120,19 @@ TEST(Snapshotter, BeginsWithTheStartGraphAnewWhereItsSnapshotIsDamaged) {
   write_bytes(first, read_bytes(first).substr(0, 100));
   scene.run(7);
   snapshotter.committed(7);
-  EXPECT_FALSE(snapshotter.make_now(in_a_minute()));  // never from an empty graph
-  EXPECT_THAT(scene.journal.told("snapshot_failed"), ElementsAre(HasSubstr("graph.tsv")));
+  ASSERT_TRUE(comes([&] { return snapshotter.statistics().failures > 0; }));  // never from an empty graph
+  EXPECT_THAT(scene.journal.told("snapshot_failed"), Each(HasSubstr("graph.tsv")));
   there = true;
-  ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+  ASSERT_TRUE(made(snapshotter, 7));
   EXPECT_EQ(scene.restored(7), to_text(scene.live()));
 }
 
 TEST(Snapshotter, OnlyOfCommittedBatches) {
   Scene scene;
-  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, at_once(scene));
   scene.run(10);
-  EXPECT_TRUE(snapshotter.make_now(in_a_minute()));  // there is nothing to make
-  EXPECT_THAT(scene.snapshot_batches(), IsEmpty());
   snapshotter.committed(6);
-  EXPECT_TRUE(snapshotter.make_now(in_a_minute()));
+  ASSERT_TRUE(made(snapshotter, 6));
   EXPECT_THAT(scene.snapshot_batches(), ElementsAre(6));
   EXPECT_EQ(scene.restored(6), scene.states[6]);
 }
@@ -168,14 +186,14 @@ TEST(Snapshotter, ComesByTheSizeOfTheLog) {
 
 TEST(Snapshotter, KeepsAsManyAsAskedAndTheLogBehindThem) {
   Scene scene(0, true, 1);
-  SnapshotterOptions options = scene.snapshots();
+  SnapshotterOptions options = at_once(scene);
   options.keep = 2;
   Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, options);
   scene.run(3);
   for (int round = 0; round < 4; ++round) {
     scene.run(10);
     snapshotter.committed(scene.mark.batch);
-    ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+    ASSERT_TRUE(made(snapshotter, scene.mark.batch));
   }
   EXPECT_THAT(scene.snapshot_batches(), ElementsAre(43, 33));
   const std::uint64_t needed = std::min<std::uint64_t>(34, scene.log->undelivered_from());
@@ -183,18 +201,18 @@ TEST(Snapshotter, KeepsAsManyAsAskedAndTheLogBehindThem) {
   for (const char* sink : {"file", "hook"}) scene.log->delivered({sink, 43, ""});
   scene.run(1);
   snapshotter.committed(44);
-  ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+  ASSERT_TRUE(made(snapshotter, 44));
   EXPECT_EQ(segments_in(scene.directory->path()).front().first, std::min<std::uint64_t>(44, scene.log->undelivered_from()));
   for (const SegmentFile& segment : segments_in(scene.directory->path())) EXPECT_GE(segment.first, 44U);
 }
 
 TEST(Snapshotter, PassesOverACorruptSnapshot) {
   Scene scene;
-  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, at_once(scene));
   for (int round = 0; round < 2; ++round) {
     scene.run(8);
     snapshotter.committed(scene.mark.batch);
-    ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+    ASSERT_TRUE(made(snapshotter, scene.mark.batch));
   }
   const std::filesystem::path newest = scene.directory->snapshot_path(16);
   std::string bytes = read_bytes(newest);
@@ -202,7 +220,7 @@ TEST(Snapshotter, PassesOverACorruptSnapshot) {
   write_bytes(newest, bytes);
   scene.run(1);
   snapshotter.committed(17);
-  ASSERT_TRUE(snapshotter.make_now(in_a_minute()));
+  ASSERT_TRUE(made(snapshotter, 17));
   EXPECT_EQ(scene.restored(17), to_text(scene.live()));
   EXPECT_THAT(scene.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr(newest.string())));
   EXPECT_THAT(scene.snapshot_batches(), ElementsAre(17, 8));
@@ -210,8 +228,7 @@ TEST(Snapshotter, PassesOverACorruptSnapshot) {
 
 TEST(Snapshotter, FailuresAreCountedAndTriedAgain) {
   Scene scene;
-  SnapshotterOptions options = scene.snapshots();
-  options.log_bytes = 1;
+  SnapshotterOptions options = at_once(scene);
   options.retry_after = std::chrono::seconds(1);
   Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, options);
   scene.run(20);
@@ -224,7 +241,7 @@ TEST(Snapshotter, FailuresAreCountedAndTriedAgain) {
   snapshotter.committed(20);
   ASSERT_TRUE(comes([&] { return snapshotter.statistics().failures > 0; }));
   EXPECT_EQ(snapshotter.statistics().failures, 1U);
-  EXPECT_FALSE(snapshotter.make_now(in_a_minute()));
+  ASSERT_TRUE(comes([&] { return snapshotter.statistics().failures == 2; }));
   EXPECT_THAT(scene.journal.told("snapshot_failed").front(), HasSubstr(files[1].path.string()));
   EXPECT_THAT(scene.snapshot_batches(), IsEmpty());
   EXPECT_LE(snapshotter.statistics().failures, 3U);  // not over and over
@@ -235,41 +252,39 @@ TEST(Snapshotter, FailuresAreCountedAndTriedAgain) {
 
 TEST(Snapshotter, AFullDiskLeavesNothingHalf) {
   Scene scene;
-  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+  Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, at_once(scene));
   scene.run(20, 300);
-  snapshotter.committed(20);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ::getrlimit(RLIMIT_FSIZE, &before);
   rlimit limit = before;
   limit.rlim_cur = 100;
   ::setrlimit(RLIMIT_FSIZE, &limit);
-  EXPECT_FALSE(snapshotter.make_now(in_a_minute()));
+  snapshotter.committed(20);
+  EXPECT_TRUE(comes([&] { return snapshotter.statistics().failures == 1; }));
   EXPECT_FALSE(snapshotter.save_now(scene.live(), scene.mark));
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(snapshotter.statistics().failures, 2U);
   for (const auto& entry : std::filesystem::directory_iterator(scene.directory->path())) {
-    EXPECT_THAT(entry.path().filename().string(), testing::Not(testing::StartsWith("snapshot")));
+    EXPECT_THAT(entry.path().filename().string(), Not(testing::StartsWith("snapshot")));
   }
-  EXPECT_TRUE(snapshotter.make_now(in_a_minute()));
+  EXPECT_TRUE(snapshotter.save_now(scene.live(), scene.mark));
 }
 
 TEST(Snapshotter, CanBeCancelled) {
   Scene scene(0, true, 1 << 20);
   scene.run(400, 400);
   for (int round = 0; round < 3; ++round) {
-    Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
+    Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, at_once(scene));
     snapshotter.committed(400);
-    EXPECT_FALSE(snapshotter.make_now(std::chrono::steady_clock::now() + std::chrono::milliseconds(1)));
-    EXPECT_EQ(snapshotter.statistics().failures, 0U);
-    EXPECT_FALSE(snapshotter.statistics().running);
+    ASSERT_TRUE(comes([&] { return snapshotter.statistics().running; }));
   }
   EXPECT_THAT(scene.snapshot_batches(), IsEmpty());
-  SnapshotterOptions options = scene.snapshots();
-  options.log_bytes = 1;
+  EXPECT_EQ(scene.journal.told("snapshot_cancelled").size(), 3U);
+  EXPECT_THAT(scene.journal.told("snapshot_failed"), IsEmpty());
   {
-    Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, options);
+    Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, at_once(scene));
     snapshotter.committed(400);
     ASSERT_TRUE(comes([&] { return snapshotter.statistics().running; }));
     ASSERT_TRUE(snapshotter.save_now(scene.live(), scene.mark));  // in place of the one under way

@@ -1,0 +1,42 @@
+// How many anchors or roots of a whole graph are tried at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace deltamatch::engine {
+
+/// Portions are small at first and grow until one takes about as long as is wanted between two of them. While one may be lost
+/// to filtering, they are smaller still.
+class Portions {
+ public:
+  /// `appetite`: how many anchors keep the matcher busy.
+  Portions(std::size_t threads, std::size_t appetite) noexcept;
+
+  /// Until `lose_none`, a portion is lost where matching has taken `patience` seconds.
+  void may_lose(double patience) noexcept;
+  void lose_none() noexcept { may_lose_ = false; }
+
+  /// So many anchors or roots are to be tried, and none has been.
+  void begin(std::uint64_t starts) noexcept;
+  /// How many of them to try next, at most.
+  [[nodiscard]] std::size_t next() const noexcept;
+  /// How many of others to try at a time.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// A portion with so many of them, or none, has taken so many seconds.
+  void tried(std::size_t starts, double seconds) noexcept;
+  /// The share of them that has not been tried.
+  [[nodiscard]] double untried() const noexcept;
+
+ private:
+  std::size_t least_;
+  std::size_t most_;
+  std::size_t size_;
+  std::size_t least_if_lost_;
+  bool may_lose_ = false;
+  double seconds_if_lost_ = 0;  // what a portion should take while it may be lost
+  std::uint64_t tried_ = 0;
+  std::uint64_t starts_ = 0;
+};
+
+}  // namespace deltamatch::engine
