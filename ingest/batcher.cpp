@@ -1,10 +1,10 @@
 #include "ingest/batcher.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "ingest/time_span.hpp"
 
 namespace deltamatch::ingest {
 
@@ -32,28 +32,8 @@ std::string_view PositionedBatch::record(std::size_t index) const {
   return std::string_view(records_).substr(start, record_ends_.at(index) - start);
 }
 
-/// The least and the largest time in a batch.
-class Batcher::Span {
- public:
-  /// Takes a time in, unless the span would exceed `limit`.
-  bool widen(Timestamp time, Timestamp limit) noexcept {
-    const Timestamp least = least_ ? std::min(*least_, time) : time;
-    const Timestamp largest = least_ ? std::max(largest_, time) : time;
-    // Times of opposite signs may lie further apart than 64 bits hold.
-    Timestamp width = 0;
-    if (__builtin_sub_overflow(largest, least, &width) || width > limit) return false;
-    least_ = least;
-    largest_ = largest;
-    return true;
-  }
-
- private:
-  std::optional<Timestamp> least_;
-  Timestamp largest_ = 0;
-};
-
 /// Whether the held updates may join the batch; an empty batch takes anything.
-bool Batcher::fits(const PositionedBatch& batch, Span& span) const {
+bool Batcher::fits(const PositionedBatch& batch, TimeSpan& span) const {
   bool within = limits_.max_updates == 0 || batch.updates.size() + held_.size() <= limits_.max_updates;
   for (std::size_t i = 0; limits_.max_span != 0 && i < held_.size(); ++i) {
     if (held_[i].time) within = span.widen(*held_[i].time, limits_.max_span) && within;
@@ -103,7 +83,7 @@ bool Batcher::read(PositionedBatch& batch) {
 }
 
 void Batcher::fill_to_limits(PositionedBatch& batch) {
-  Span span;
+  TimeSpan span;
   while (!ended_) {
     if (held_.empty() && !read(batch)) return;
     if (held_.empty()) {

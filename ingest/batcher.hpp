@@ -77,6 +77,8 @@ class PositionedBatch {
 enum class OnUnreadable : std::uint8_t { stop, count, list };
 inline constexpr std::size_t max_listed = std::size_t{1} << 16;
 
+class TimeSpan;
+
 /// Fills batches from a source through a codec. Both must outlive it.
 class Batcher {
  public:
@@ -91,9 +93,8 @@ class Batcher {
   bool fill(PositionedBatch& batch);
 
  private:
-  class Span;
   bool read(PositionedBatch& batch);
-  bool fits(const PositionedBatch& batch, Span& span) const;
+  bool fits(const PositionedBatch& batch, TimeSpan& span) const;
   void add(PositionedBatch& batch);
   void refuse(PositionedBatch& batch, RejectReason reason, std::string_view message);
   void fill_to_limits(PositionedBatch& batch);

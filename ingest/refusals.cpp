@@ -1,6 +1,8 @@
 #include "ingest/refusals.hpp"
 
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "ingest/codec/fields.hpp"
 #include "ingest/sink/json_text.hpp"
@@ -11,17 +13,23 @@ namespace {
 
 class DeadLetterFile final : public DeadLetterSink {
  public:
-  explicit DeadLetterFile(const std::string& path) : file_(path) {}
+  explicit DeadLetterFile(std::string path) : path_(std::move(path)) {}
 
   void write(const DeadLetter& letter) override {
-    append_dead_letter_fields(file_.text(), letter);
-    file_.text() += "}\n";
-    file_.spill_if_large();
+    append_dead_letter_fields(file().text(), letter);
+    file().text() += "}\n";
+    file().spill_if_large();
   }
-  void commit() override { file_.commit(); }
+  void commit() override { file().commit(); }
 
  private:
-  OutputFile file_;
+  OutputFile& file() {
+    if (!file_) file_.emplace(path_);
+    return *file_;
+  }
+
+  std::string path_;
+  std::optional<OutputFile> file_;  // opening it empties it
 };
 
 }  // namespace

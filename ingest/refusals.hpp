@@ -51,7 +51,8 @@ class DeadLetterSink {
 /// One JSON object per line:
 /// {"v":1,"reason":"bad_id","source":"a.csv","part":0,"position":17,"message":"…","record":"…","length":9}. `record` is text;
 /// bytes that are not UTF-8 are written as \udc80 to \udcff (Python's surrogateescape), so no byte is lost. A record beyond the
-/// length limit is cut: `length` tells its true size. Throws Error where the file cannot be made or written.
+/// length limit is cut: `length` tells its true size. The file is made, or emptied, by the first call of write or commit, so
+/// that letters of an earlier run are kept until something is read. Both throw Error where it cannot be made or written.
 [[nodiscard]] std::unique_ptr<DeadLetterSink> make_dead_letter_file(const std::string& path);
 
 /// The object of a letter in that form, not closed yet.

@@ -84,6 +84,7 @@ class Stream final : public BatchSource {
       if (!options.letters && options.dead_letters.empty())
         throw Error(ErrorKind::usage, name_, "dead letters need a file", "name one with dead-letters");
       letters_ = options.letters ? options.letters : make_dead_letter_file(options.dead_letters);
+      if (!options.letters) letters_->commit();  // a file that cannot be made is told of now
     }
     format_ = options.format;
     if (!format_ && bytes.begins_with(binary_magic)) format_ = Format::binary;

@@ -219,7 +219,8 @@ inline constexpr unsigned max_quasi_clique = 24;
 /// The least number of edges that k vertices need to have the density. 0 <= density <= 1.
 [[nodiscard]] unsigned edges_of_density(unsigned k, double density) noexcept;
 
-/// Counts the connected induced subgraphs of k vertices, 2 <= k <= max_quasi_clique, with at least `edges` edges.
+/// Counts the connected induced subgraphs of k vertices, 2 <= k <= max_quasi_clique, with at least `edges` edges. Throws
+/// Error(usage) where k is beyond that, Error where a count exceeds 128 bits.
 [[nodiscard]] QuasiCliqueResult count_quasi_cliques(const SimpleGraph& graph, unsigned k, unsigned edges,
                                                     const MineOptions& options = {});
 

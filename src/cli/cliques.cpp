@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "base/checked.hpp"
 #include "cli/commands.hpp"
 #include "cli/mining.hpp"
 #include "cli/option_kinds.hpp"
@@ -46,12 +45,9 @@ std::vector<SimpleGraph::Vertex> ascending(std::span<const SimpleGraph::Vertex> 
 }
 
 CliqueResult count(Mining& mining, std::optional<unsigned> k) {
-  try {
-    return count_cliques(mining.graph(), k, mining.run_options());
-  } catch (const CountOverflow& error) {
-    throw Error(error.kind(), k ? fmt::format("cliques of {} vertices", *k) : "cliques", "more than 2^128-1",
-                k ? "count a size of which there are fewer" : "count a size of which there are fewer with -k");
-  }
+  const auto run = [&] { return count_cliques(mining.graph(), k, mining.run_options()); };
+  return k ? counted(fmt::format("cliques of {} vertices", *k), run)
+           : counted("cliques", run, "count a size of which there are fewer with -k");
 }
 
 int cliques(const Cliques& options) {
@@ -59,6 +55,7 @@ int cliques(const Cliques& options) {
   Mining mining(options.mining);
   MiningAnswer answer{.rows_name = "cliques", .column = "k"};
   if (options.mining.list) {
+    mining.open_list({}, *options.k);
     const ListResult result =
         list_cliques(mining.graph(), *options.k, options.mining.limit, mining.run_options(),
                      [&](std::span<const SimpleGraph::Vertex> clique) { mining.write({}, ascending(clique)); });
@@ -91,6 +88,7 @@ int quasi_cliques(const QuasiCliques& options) {
   answer.notes = {{"k", std::to_string(options.k), true}, {"least", std::to_string(least), true}};
   std::vector<Count> by_missing(pairs - least + 1, 0);
   if (options.mining.list) {
+    mining.open_list("edges", options.k);
     const auto store = [&](std::span<const SimpleGraph::Vertex> found, unsigned missing) {
       ++by_missing[missing];
       mining.write({"edges", std::to_string(pairs - missing), true}, ascending(found));
@@ -100,7 +98,9 @@ int quasi_cliques(const QuasiCliques& options) {
     answer.complete = result.complete;
     answer.seconds = result.seconds;
   } else {
-    const QuasiCliqueResult result = count_quasi_cliques(mining.graph(), options.k, least, mining.run_options());
+    const QuasiCliqueResult result = counted(fmt::format("quasi-cliques of {} vertices", options.k), [&] {
+      return count_quasi_cliques(mining.graph(), options.k, least, mining.run_options());
+    });
     by_missing = result.by_missing;
     answer.complete = result.complete;
     answer.seconds = result.seconds;

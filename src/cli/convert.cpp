@@ -46,6 +46,7 @@ constexpr Timestamp forever = Timestamp{1} << 62;
 
 void check(const Convert& options) {
   check(options.common);
+  check_named("INPUT", {options.input});
   check_apart({{"INPUT", options.input}}, {{"OUT", options.out}, {"--dead-letters", options.common.dead_letters}});
   for (const std::string& labels : options.common.labels) check_apart({{"--labels", labels}}, {{"OUT", options.out}});
   if (!options.to) return check_files({{"OUT", options.out}});
@@ -75,6 +76,7 @@ int convert_graph(const Convert& options) {
   }
   StreamOptions stream;
   if (options.times && graph.snapshot.empty()) stream.window = forever;
+  check_replaceable(options.out);
   Session session(graph, stream);
   if (options.times && session.engine().options().window == 0) without_times("snapshot");
   Report report;
@@ -102,8 +104,10 @@ int convert(const Convert& options) {
   const Format to = *options.to;
   const std::shared_ptr<ingest::DeadLetterSink> letters =
       options.common.dead_letters.empty() ? nullptr : ingest::make_dead_letter_file(options.common.dead_letters);
+  check_writable(options.common.dead_letters);
   const auto stream =
       ingest::open_stream(options.input, stream_options(options.common, options.reading, {.max_updates = 8192}, letters));
+  if (letters) letters->commit();  // those of an earlier run are kept until here
   ingest::OutputFile out(options.out);
   if (to == Format::binary) ingest::append_binary_preamble(out.text());
   std::uint64_t written = 0;

@@ -1,7 +1,12 @@
 #include "cli/interrupt.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
+#include <string_view>
+
+#include "cli/exit_codes.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -11,13 +16,27 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may writ
 
 extern "C" void note_interrupt(int /*signal*/) { noted.store(true); }
 
+extern "C" void end_program(int /*signal*/) {
+  constexpr std::string_view message = "deltamatch: stopped by SIGINT before the graph was read, so there is no answer\n";
+  // A handler may call little more than these two.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
+  ::_exit(exit_interrupted);
+}
+
+void handle_interrupt(void (*handler)(int), int flags) noexcept {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigaction(SIGINT, &action, nullptr);
+}
+
 }  // namespace
 
+void end_at_interrupt() noexcept { handle_interrupt(end_program, 0); }
+
 void watch_interrupts() noexcept {
-  struct sigaction action{};
-  action.sa_handler = note_interrupt;
-  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // reads go on; a second signal has its usual effect
-  sigaction(SIGINT, &action, nullptr);
+  // Reads go on; a second signal has its usual effect.
+  handle_interrupt(note_interrupt, SA_RESTART | static_cast<int>(SA_RESETHAND));
 }
 
 bool interrupted() noexcept { return noted.load(); }

@@ -59,10 +59,12 @@ int parse_outcome(const CLI::App& program, const CLI::ParseError& error) {
   // CLI11 misses the subcommand before it looks at the word that stands in its place.
   const std::vector<std::string> unknown = app->remaining();
   const bool wrong_word = app->get_require_subcommand_min() > 0 && !unknown.empty();
-  const bool extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-  const std::string what = wrong_word                  ? "'" + unknown.front() + "' is not known"
-                           : extra && !unknown.empty() ? unexpected(*app, unknown)
-                                                       : error.what();
+  // A word that is not known may be what is missed, misspelt.
+  const bool misspelt = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
+                        error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  const std::string what = wrong_word                     ? "'" + unknown.front() + "' is not known"
+                           : misspelt && !unknown.empty() ? unexpected(*app, unknown)
+                                                          : error.what();
   return fail(where + ": " + what + "; see deltamatch" + command + " --help", exit_usage);
 }
 

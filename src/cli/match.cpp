@@ -47,6 +47,7 @@ struct Match {
 };
 
 void check(const Match& options) {
+  check(options.graph);
   options.emit.check();
   options.whole.check(options.queries.mode);
   check_apart(input_paths(options.graph, {}, options.queries),
@@ -144,6 +145,22 @@ QueryMatches find_matches(Engine& engine, const NamedQuery& query, const Match& 
   return found;
 }
 
+/// For a query that an interrupt came before: in what is listed it has its mark, too.
+QueryMatches not_begun(const NamedQuery& query, const Match& options, MatchSink* sink) {
+  QueryMatches none{.name = query.query.name, .result = {}, .sample = {}};
+  if (options.sample > 0) {
+    none.sample.emplace().shortfall = Shortfall::stopped;
+  } else {
+    none.result.shortfall = Shortfall::stopped;
+  }
+  if (sink != nullptr) {
+    sink->begin(0);
+    sink->end({.query = none.name, .matches = 0, .shortfall = Shortfall::stopped});
+    sink->commit();
+  }
+  return none;
+}
+
 /// A count that is too large is no answer, but other queries may have one.
 QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& options, Progress& progress, MatchSink* sink) {
   const auto start = std::chrono::steady_clock::now();
@@ -162,6 +179,8 @@ QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& opt
 int match(const Match& options) {
   const auto start = std::chrono::steady_clock::now();
   check(options);
+  options.emit.check_outputs();
+  end_at_interrupt();
   Session session(options.graph, {});
   const auto queries = read_queries(options.queries.sources, session.directed());
   Report report;
@@ -173,11 +192,12 @@ int match(const Match& options) {
   engine::EdgeDemand demand;
   for (const NamedQuery& query : queries) demand.add(query.query, options.whole.induced);
   session.load(report, &demand);
-  const std::unique_ptr<MatchSink> sink = options.emit.make_sink();  // only here: opening empties the file
   watch_interrupts();
+  const std::unique_ptr<MatchSink> sink = options.emit.make_sink();  // only here: opening empties the file
   Progress progress(options.graph.progress);
   for (const NamedQuery& query : queries) {
-    report.matches.push_back(match_one(session.engine(), query, options, progress, sink.get()));
+    report.matches.push_back(interrupted() ? not_begun(query, options, sink.get())
+                                           : match_one(session.engine(), query, options, progress, sink.get()));
     report.steps.match += report.matches.back().seconds();
   }
   report.interrupted = interrupted();

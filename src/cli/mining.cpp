@@ -20,8 +20,12 @@
 namespace deltamatch::cli {
 namespace {
 
+// Vertices that a header of CSV has room for beyond those of the graph.
+constexpr std::uint64_t most_spare_places = 64;
+
 /// Throws Error(usage) where the options contradict each other.
 void check_mining(const MiningOptions& options) {
+  check(options.graph);
   const auto refuse = [](std::string_view where, std::string_view what, std::string_view remedy) {
     throw Error(ErrorKind::usage, where, what, remedy);
   };
@@ -48,6 +52,7 @@ void check_mining(const MiningOptions& options) {
            "such a name is that of matches in the binary form, and subgraphs are written as jsonl or csv",
            "name the file otherwise, or choose a format with --out-format");
   }
+  check_apart(input_paths(options.graph, {}, {}), {{"--out", options.out}, {"--dead-letters", options.graph.dead_letters}});
 }
 
 /// "0-1 0-2 1-2"
@@ -105,14 +110,13 @@ void add_mining_options(const Command& command, MiningOptions& options) {
 Mining::Mining(const MiningOptions& options) : options_(options), progress_(options.graph.progress) {
   check_mining(options);
   check_writable(options.out);
-  check_apart(input_paths(options.graph, {}, {}), {{"--out", options.out}, {"--dead-letters", options.graph.dead_letters}});
+  end_at_interrupt();
   GraphOptions graph = options.graph;
   const bool automatic = graph.backend.kind == BackendOptions::Kind::automatic && !graph.backend.tunes_gpu();
   if (options.counts_on_devices() && !automatic) backend_ = make_backend(graph.backend);
   graph.backend = {};  // the engine only reads the graph
   graph.backend.kind = BackendOptions::Kind::cpu;
   Session session(graph, {});
-  watch_interrupts();
   Report report;
   session.load(report);
   graph_ = SimpleGraph::of(session.engine());
@@ -120,10 +124,7 @@ Mining::Mining(const MiningOptions& options) : options_(options), progress_(opti
   if (options.counts_on_devices() && automatic && options.worth_a_gpu && mine::later_pairs(*graph_) >= *options.worth_a_gpu) {
     backend_ = make_backend(options.graph.backend);
   }
-  if (!options.list) return;
-  const std::string path = options.out.empty() ? "-" : options.out;
-  file_is_csv_ = options.out_format.empty() ? std::filesystem::path(path).extension() == ".csv" : options.out_format == "csv";
-  file_ = std::make_unique<TextFile>(path);
+  watch_interrupts();
 }
 
 MineOptions Mining::run_options() {
@@ -136,6 +137,19 @@ MineOptions Mining::run_options() {
     progress_.show("starting points", static_cast<std::uint64_t>(share * graph_->vertices()), share);
   };
   return run;
+}
+
+void Mining::open_list(std::string_view note, std::uint64_t k) {
+  const std::string path = options_.out.empty() ? "-" : options_.out;
+  file_is_csv_ = options_.out_format.empty() ? std::filesystem::path(path).extension() == ".csv" : options_.out_format == "csv";
+  file_ = std::make_unique<TextFile>(path);
+  if (!file_is_csv_) return;
+  // Sizes far beyond the graph are legal, but have no lines.
+  const std::uint64_t places = std::min<std::uint64_t>(k, std::max<std::uint64_t>(graph_->vertices(), most_spare_places));
+  std::string header(note);
+  for (std::uint64_t i = 0; i < places; ++i) header += fmt::format("{}v{}", header.empty() ? "" : ",", i);
+  columns_ = places + (note.empty() ? 0 : 1);
+  file_->line(header);
 }
 
 void Mining::write(const MiningNote& note, std::span<const SimpleGraph::Vertex> vertices) {
@@ -164,12 +178,6 @@ void Mining::write(const MiningNote& note, std::span<const SimpleGraph::Vertex> 
 
 void Mining::write_csv(const MiningNote& note, std::span<const SimpleGraph::Vertex> vertices) {
   const std::string first = note.name.empty() ? "" : ",";
-  if (listed_ == 0) {
-    std::string header = note.name;
-    for (std::size_t i = 0; i < vertices.size(); ++i) header += fmt::format("{}v{}", i == 0 ? first : ",", i);
-    file_->line(header);
-  }
-  columns_ = vertices.size() + (note.name.empty() ? 0 : 1);
   std::string line;
   ingest::append_csv_cell(line, note.value);
   for (std::size_t i = 0; i < vertices.size(); ++i) {
@@ -277,7 +285,7 @@ void Mining::mark_file() {
   if (file_is_csv_) {
     file_->line(fmt::format("partial:{}{}", cause(), std::string(columns_ - 1, ',')));
   } else {
-    file_->line(fmt::format("{{\"partial\":\"{}\",\"listed\":{}}}", cause(), listed_));
+    file_->line(fmt::format(R"({{"partial":"{}","listed":{}}})", cause(), listed_));
   }
 }
 

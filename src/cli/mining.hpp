@@ -7,8 +7,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/checked.hpp"
 #include "cli/json_writer.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
@@ -60,15 +62,30 @@ struct MiningAnswer {
   std::optional<double> kernel_seconds = {};  ///< none: the CPU has counted
 };
 
+/// What `count` gives. Where that exceeds 128 bits, an Error that names `what` was counted in place of a query.
+template <class Function>
+auto counted(const std::string& what, const Function& count,
+             std::string_view remedy = "count a size of which there are fewer") {
+  try {
+    return count();
+  } catch (const CountOverflow& error) {
+    throw Error(error.kind(), what, "more than 2^128-1", remedy);
+  }
+}
+
 /// One run of a mining command.
 class Mining {
  public:
-  /// Opens and loads. Throws Error(usage) where options contradict each other, and what loading throws.
+  /// Opens and loads. Throws Error(usage) where options contradict each other, and what loading throws. Until then an interrupt
+  /// ends the program.
   explicit Mining(const MiningOptions& options);
 
   [[nodiscard]] const SimpleGraph& graph() const noexcept { return *graph_; }
   /// Threads, time-out, SIGINT, progress, and where to count.
   [[nodiscard]] MineOptions run_options();
+  /// With --emit subgraphs, ahead of what is found: opens the file, which empties it, and says in CSV what the columns are: the
+  /// note (an empty name: none) and k vertices.
+  void open_list(std::string_view note, std::uint64_t k);
   /// One line for what was found: what is told of it (an empty name: nothing), then its vertices in this order.
   void write(const MiningNote& note, std::span<const SimpleGraph::Vertex> vertices);
   /// Prints the answer and gives the exit code.

@@ -1,4 +1,6 @@
 // deltamatch motifs: how often each pattern of k vertices occurs in a graph.
+#include <fmt/format.h>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -46,9 +48,10 @@ MiningAnswer answer_of(const Motifs& options, const std::string& method) {
 }
 
 MiningAnswer count(const Motifs& options, Mining& mining) {
+  const MotifOptions how{
+      .run = mining.run_options(), .method = options.method, .where = options.where, .growing = options.growing};
   const MotifResult result =
-      count_motifs(mining.graph(), options.k,
-                   {.run = mining.run_options(), .method = options.method, .where = options.where, .growing = options.growing});
+      counted(fmt::format("motifs of {} vertices", options.k), [&] { return count_motifs(mining.graph(), options.k, how); });
   MiningAnswer answer = answer_of(options, name_of(result.method));
   for (const Motif& motif : result.motifs) answer.rows.push_back({motif.pattern.graph6(), motif.count, motif.pattern});
   answer.complete = result.complete;
@@ -75,6 +78,7 @@ MiningAnswer list(const Motifs& options, Mining& mining) {
   };
   std::map<std::string, Seen> seen;
   std::vector<SimpleGraph::Vertex> places(options.k);
+  mining.open_list("pattern", options.k);
   const auto store = [&](const Subgraph& found) {
     const mine::Canonical form = mine::canonical_form(options.k, found.key);
     for (unsigned i = 0; i < options.k; ++i) places[form.places.at(i)] = found.vertices[i];

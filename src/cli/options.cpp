@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string_view>
 
@@ -101,6 +102,9 @@ void EmitOptions::check() const {
     throw Error(ErrorKind::usage, "--json", "matches and the JSON object both want standard output",
                 "write the matches to a file with --out FILE");
   }
+}
+
+void EmitOptions::check_outputs() const {
   check_writable(out);
   check_writable(batches);
 }
@@ -295,7 +299,14 @@ void add_emit_options(const Command& command, EmitOptions& options) {
   add_json_option(command, options.json);
 }
 
+void check_named(std::string_view option, const std::vector<std::string>& paths) {
+  if (std::ranges::find(paths, "") == paths.end()) return;
+  throw Error(ErrorKind::usage, option, "the name is empty", "name a file, or - for standard input");
+}
+
 void check(const GraphOptions& options) {
+  check_named("--graph", options.graphs);
+  check_named("--labels", options.labels);
   if ((options.on_error == OnError::dead_letter) == options.dead_letters.empty()) {
     throw Error(ErrorKind::usage, options.dead_letters.empty() ? "--on-error dead-letter" : "--dead-letters",
                 "one needs the other", "give both --on-error dead-letter and --dead-letters FILE");

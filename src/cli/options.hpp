@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/backend.hpp"
@@ -83,6 +84,8 @@ struct EmitOptions {
 
   /// Throws Error(usage) where the options contradict each other.
   void check() const;
+  /// Throws Error(runtime) where a file cannot be written. For after all that is wrong usage, which is told first.
+  void check_outputs() const;
   [[nodiscard]] bool matches_to_stdout() const { return emit == Emit::matches && (out.empty() || out == "-"); }
   /// Standard output holds lines for programs, so the table goes to standard error.
   [[nodiscard]] bool lines_to_stdout() const { return matches_to_stdout() || batches == "-"; }
@@ -106,6 +109,9 @@ Option add_query_options(const Command& command, QuerySelection& options);
 void add_whole_options(const Command& command, WholeOptions& options);
 void add_emit_options(const Command& command, EmitOptions& options);
 void add_json_option(const Command& command, bool& json);
+
+/// Throws Error(usage) where one of the paths of an option is empty.
+void check_named(std::string_view option, const std::vector<std::string>& paths);
 
 /// What add_graph_options cannot see option by option. Throws Error(usage).
 void check(const GraphOptions& options);

@@ -12,7 +12,18 @@
 namespace deltamatch::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 std::string reason(int error) { return std::generic_category().message(error); }
+
+[[noreturn]] void refuse(const std::string& path, int error) {
+  throw Error(path, "cannot be written: " + reason(error), "check the path and its permissions");
+}
+
+void check_folder(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) refuse(path, errno);
+}
 
 }  // namespace
 
@@ -28,17 +39,20 @@ void print_err(std::string_view text) noexcept {
 
 void check_writable(const std::string& path) {
   if (path.empty() || path == "-") return;
-  int code = 0;
-  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
-    code = EISDIR;
-  } else if (::access(path.c_str(), W_OK) != 0) {
-    code = errno;
-    if (code == ENOENT) {
-      const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-      code = ::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
-    }
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) refuse(path, EISDIR);
+  if (::access(path.c_str(), W_OK) == 0) return;
+  if (errno != ENOENT) refuse(path, errno);
+  check_folder(path);
+}
+
+void check_replaceable(const std::string& path) {
+  if (path.empty()) return;
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+    throw Error(path, "is no regular file, so none can take its place", "name another file");
   }
-  if (code != 0) throw Error(path, "cannot be written: " + reason(code), "check the path and its permissions");
+  check_folder(path);
 }
 
 TextFile::TextFile(std::string path) : path_(std::move(path)), file_(path_ == "-" ? stdout : std::fopen(path_.c_str(), "wbe")) {

@@ -13,9 +13,12 @@ void print_out(std::string_view text);
 /// Standard error: nothing can be done about a failure there.
 void print_err(std::string_view text) noexcept;
 
-/// Throws Error(runtime) where a file cannot be written that a run is going to open only once it has something to write, so that
-/// it need not begin. The file stays as it is. "-" (standard output) and "" (no file) are never refused.
+/// Throws Error(runtime) where a file cannot be written that a run is going to open only once it has something to write, so
+/// that it need not begin. The file stays as it is. "-" (standard output) and "" (no file) are never refused.
 void check_writable(const std::string& path);
+
+/// The same of a file that is written beside the one that it then takes the place of: its folder must take it.
+void check_replaceable(const std::string& path);
 
 /// A text file that is written line by line, or standard output under the name "-". Every member throws Error(runtime) naming
 /// the file.

@@ -31,15 +31,22 @@ struct Replay {
   std::string save_snapshot;
 };
 
-int replay(const Replay& options) {
-  const auto start = std::chrono::steady_clock::now();
+void check(const Replay& options) {
+  check(options.graph);
   options.emit.check();
   check_apart(input_paths(options.graph, options.stream, options.queries), {{"--out", options.emit.out},
                                                                             {"--batches", options.emit.batches},
                                                                             {"--save-snapshot", options.save_snapshot},
                                                                             {"--dead-letters", options.graph.dead_letters}});
   check_files({{"--save-snapshot", options.save_snapshot}});
-  watch_interrupts();
+}
+
+int replay(const Replay& options) {
+  const auto start = std::chrono::steady_clock::now();
+  check(options);
+  options.emit.check_outputs();
+  check_replaceable(options.save_snapshot);
+  end_at_interrupt();
   Session session(options.graph, options.stream);
   session.engine().spool({.memory = options.spool_memory, .folder = {}});
   const auto queries = read_queries(options.queries.sources, session.directed());
@@ -47,6 +54,7 @@ int replay(const Replay& options) {
   report.digests = options.emit.emit == Emit::digest;
   register_queries(session.engine(), queries, options.queries.options(options.emit.emit != Emit::none), report);
   session.load(report);
+  watch_interrupts();
   // Only here: opening empties them.
   const std::unique_ptr<MatchSink> sink = options.emit.make_sink();
   const std::unique_ptr<TextFile> batches =
@@ -69,7 +77,12 @@ int replay(const Replay& options) {
     finish();
     throw;
   }
-  if (!options.save_snapshot.empty()) session.engine().save(options.save_snapshot);
+  try {
+    if (!options.save_snapshot.empty()) session.engine().save(options.save_snapshot);
+  } catch (const Error&) {
+    finish();  // the stream was processed all the same
+    throw;
+  }
   finish();
   return report.interrupted ? exit_interrupted : exit_ok;
 }

@@ -112,10 +112,14 @@ std::string edge_labels_text(std::string_view query, const std::vector<EdgeLabel
     all.edges += label.edges;
     all.bytes += label.bytes;
   }
-  const EdgeLabelStatistics& largest = *std::ranges::max_element(labels, {}, &EdgeLabelStatistics::bytes);
-  return fmt::format("labels   {}: {} edge {}, {} edges in {}; most take those of `{}`, {}\n", query, labels.size(),
-                     labels.size() == 1 ? "label" : "labels", grouped(all.edges), human_bytes(all.bytes), largest.label,
-                     human_bytes(largest.bytes));
+  std::string text =
+      fmt::format("labels   {}: {} edge {}, {} {} in {}", query, labels.size(), labels.size() == 1 ? "label" : "labels",
+                  grouped(all.edges), all.edges == 1 ? "edge" : "edges", human_bytes(all.bytes));
+  if (labels.size() > 1) {
+    const EdgeLabelStatistics& largest = *std::ranges::max_element(labels, {}, &EdgeLabelStatistics::bytes);
+    text += fmt::format("; most take those of `{}`, {}", largest.label, human_bytes(largest.bytes));
+  }
+  return text + '\n';
 }
 
 void write_queries(JsonWriter& json, const Report& report) {

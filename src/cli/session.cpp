@@ -10,8 +10,10 @@
 #include "base/seconds.hpp"
 #include "cli/cuts.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/output.hpp"
 #include "deltamatch/error.hpp"
 #include "engine/bulk.hpp"
+#include "ingest/time_span.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -83,6 +85,7 @@ Session::Session(const GraphOptions& graph, const StreamOptions& stream) : progr
 }
 
 void Session::open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window) {
+  check_named("--updates", stream.updates);
   const auto readers = std::count(graph.graphs.begin(), graph.graphs.end(), "-") +
                        std::count(graph.labels.begin(), graph.labels.end(), "-") +
                        std::count(stream.updates.begin(), stream.updates.end(), "-");
@@ -90,8 +93,8 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
     throw Error(ErrorKind::usage, "-", "standard input is named more than once", "give the other inputs as files");
   }
   const ingest::BatchLimits load_limits = ingest::BatchLimits{.max_updates = load_batch}.within_window(window);
-  const std::shared_ptr<ingest::DeadLetterSink> letters =
-      graph.on_error == ingest::OnError::dead_letter ? ingest::make_dead_letter_file(graph.dead_letters) : nullptr;
+  check_writable(graph.dead_letters);
+  if (graph.on_error == ingest::OnError::dead_letter) letters_ = ingest::make_dead_letter_file(graph.dead_letters);
   const auto open_all = [&](const std::vector<std::string>& paths, const InputOptions& input, const ingest::BatchLimits& limits,
                             Sources& sources, const std::optional<std::vector<ingest::Cut>>& cuts = std::nullopt) {
     for (const std::string& path : paths) {
@@ -99,7 +102,7 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
         graph_files_.push_back(std::make_unique<engine::GraphFile>(path));
         continue;
       }
-      ingest::StreamOptions options = stream_options(graph, input, limits, letters);
+      ingest::StreamOptions options = stream_options(graph, input, limits, letters_);
       options.codec.whole = &sources == &graphs_;
       options.cuts = cuts;
       sources.push_back(ingest::open_stream(path, options));
@@ -188,8 +191,7 @@ void Session::load_as_updates(engine::GraphFile& file) {
                 "write it with --times, or leave --window out");
   }
   UpdateBatch batch;
-  std::optional<Timestamp> least;
-  std::optional<Timestamp> most;
+  ingest::TimeSpan span;
   const auto flush = [&] {
     const BatchResult result = engine::BulkLoader::load(*engine_, batch);
     if (!result.rejects.empty()) {
@@ -197,16 +199,14 @@ void Session::load_as_updates(engine::GraphFile& file) {
                   "give vertices the same labels in all inputs");
     }
     batch.clear();
-    least = most = std::nullopt;
+    span = {};
   };
   const ingest::BatchLimits limits = ingest::BatchLimits{.max_updates = load_batch}.within_window(window);
   file.for_each([&](const Update& update) {
-    const bool wide = update.time && least && limits.max_span > 0 &&
-                      (std::max(*most, *update.time) - std::min(*least, *update.time) > limits.max_span);
-    if (batch.size() >= load_batch || wide) flush();
-    if (update.time) {
-      least = least ? std::min(*least, *update.time) : *update.time;
-      most = most ? std::max(*most, *update.time) : *update.time;
+    if (batch.size() >= load_batch) flush();
+    if (limits.max_span > 0 && update.time && !span.widen(*update.time, limits.max_span)) {
+      flush();
+      span.widen(*update.time, limits.max_span);
     }
     batch.add(update);
   });
@@ -228,12 +228,13 @@ void Session::load_files(Report& report, const engine::EdgeDemand* demand) {
 
 void Session::load(Report& report, const engine::EdgeDemand* demand) {
   const Clock::time_point start = Clock::now();
+  if (letters_) letters_->commit();  // those of an earlier run are kept until here
   ingest::PositionedBatch batch;
   for (const Sources* sources : {&labels_, &graphs_}) {
     std::uint64_t done = 0;
     for (std::size_t index = 0; index < sources->size(); ++index) {
       ingest::BatchSource& source = *(*sources)[index];
-      while (!interrupted() && source.next(batch)) {
+      while (source.next(batch)) {
         const BatchResult result = engine::BulkLoader::load(*engine_, batch.updates, source.on_reject());
         report.unused.ignored += result.ignored;
         source.settle(batch, result.rejects);
@@ -242,7 +243,7 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
       }
       report.unused.add(source.refused());
     }
-    if (sources == &labels_ && !interrupted()) load_files(report, demand);
+    if (sources == &labels_) load_files(report, demand);
   }
   progress_.clear();
   report.load = seconds_since(start);

@@ -34,8 +34,9 @@ class Session {
   [[nodiscard]] std::optional<CacheStatistics> cache() const;
   [[nodiscard]] bool directed() const noexcept { return engine_->options().directed; }
 
-  /// Vertex labels first, then the start graph. Records that change nothing are counted in `report`, as is the time. Of a graph
-  /// file that is all of the start graph only what is in `demand` is loaded (null: everything), and the report says how much.
+  /// Vertex labels first, then the start graph, to its end: no interrupt leaves a part of it. Records that change nothing are
+  /// counted in `report`, as is the time. Of a graph file that is all of the start graph only what is in `demand` is loaded
+  /// (null: everything), and the report says how much. Only here the file of dead letters is emptied.
   void load(Report& report, const engine::EdgeDemand* demand = nullptr);
 
   using OnBatch = std::function<void(const BatchResult& result, const ingest::PositionedBatch& batch)>;
@@ -55,6 +56,7 @@ class Session {
   void load_as_updates(engine::GraphFile& file);
 
   std::unique_ptr<Engine> engine_;
+  std::shared_ptr<ingest::DeadLetterSink> letters_;  // null: refused records are not kept
   Sources labels_;
   Sources graphs_;
   std::vector<std::unique_ptr<engine::GraphFile>> graph_files_;

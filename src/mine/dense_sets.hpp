@@ -114,6 +114,7 @@ class DenseSets {
           take(layers, next, v, budget_ - missing - layer);
           if (size + 2 == k_) {
             complete(next, size + 1, missing + layer);
+            if (store_ != nullptr && !pace_.go_on(0)) return false;
           } else if (!grow(next, size + 1, missing + layer)) {
             return false;
           }

@@ -19,9 +19,13 @@ class RunControl {
 
   [[nodiscard]] bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
   void stop() noexcept { stopped_.store(true, std::memory_order_relaxed); }
-  /// Looks at the clock, asks the caller, and tells it the share where worker 0 comes by; whether to stop.
-  bool check(unsigned worker) {
+  /// Looks at the clock and asks the caller.
+  void look() {
     if (!stopped() && ((deadline_ && Clock::now() >= *deadline_) || (options_.stop && options_.stop()))) stop();
+  }
+  /// The same, and tells the caller the share where worker 0 comes by; whether to stop.
+  bool check(unsigned worker) {
+    look();
     if (worker == 0 && options_.progress) options_.progress(share_.load(std::memory_order_relaxed));
     return stopped();
   }

@@ -31,7 +31,9 @@ class Store {
   void add(Found& gathered, std::span<const VertexId> vertices, std::uint32_t note) {
     gathered.vertices.insert(gathered.vertices.end(), vertices.begin(), vertices.end());
     gathered.notes.push_back(note);
-    if (gathered.notes.size() == portion) flush(gathered);
+    if (gathered.notes.size() < portion) return;
+    flush(gathered);
+    control_.look();  // what the caller does with a set may take longer than finding it
   }
 
   void flush(Found& gathered) {

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import resource
 
 import harness
 from harness import TRIANGLE
@@ -111,6 +112,28 @@ class BadInput(harness.CliTest):
                          [("g.tsv", 3, "wrong_arity"), ("s.tsv", 2, "wrong_arity"), ("s.tsv", 4, "self_loop")])
         self.assertEqual(letters[1]["record"], "bad\tline\tof\tmany\tmore\tfields")
 
+    def test_dead_letters_are_kept_until_something_is_read(self):
+        self.write("g.txt", "1 2\n2 3\n")
+        self.write("empty.txt", "")
+        policy = ["--on-error", "dead-letter", "--dead-letters", "d.jsonl"]
+        edge = ["--query", "e=(a)-->(b)"]
+        for code, *args in ((78, "match", "--graph", "g.txt", "--query", "e=(a"), (1, "match", "--graph", "gone.txt", *edge),
+                            (78, "replay", "--updates", "g.txt", "--undirected", *edge), (1, "replay", "--updates", "gone.txt", *edge),
+                            (2, "match", "--graph", "g.txt", "--sample", 9, "--limit", 9, *edge), (1, "motifs", "--graph", "gone.txt", "-k", 3),
+                            (1, "convert", "gone.txt", "o.tsv", "--to", "tsv"), (1, "convert", "gone.txt", "o.dmg", "--to", "graph")):
+            with self.subTest(args=args):
+                self.write("d.jsonl", "of the last run\n")
+                self.fails(code, *args, *policy)
+                self.assertEqual(self.read("d.jsonl"), "of the last run\n")
+        # Then those of another run are gone, whether there are new ones or not.
+        for graph in ("g.txt", "empty.txt"):
+            for args in (["match", "--graph", graph, *edge], ["replay", "--updates", graph, *edge], ["cliques", "--graph", graph],
+                         ["convert", graph, "o.tsv", "--to", "tsv"], ["convert", graph, "o.dmg", "--to", "graph"]):
+                with self.subTest(args=args):
+                    self.write("d.jsonl", "of the last run\n")
+                    self.ok(*args, *policy)
+                    self.assertEqual(self.read("d.jsonl"), "")
+
     def test_bad_record_of_the_start_graph(self):
         self.write("g.txt", "1 2\n2 3\n3 4\nx y\n")
         self.write("s.tsv", GOOD)
@@ -163,6 +186,30 @@ class BadInput(harness.CliTest):
             with self.subTest(option=option):
                 self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, *option, "no/such/dir/file",
                            says="no/such/dir/file")
+
+    def test_where_a_snapshot_cannot_be_written_nothing_is_read(self):
+        self.write("s.tsv", GOOD)
+        (self.dir / "folder").mkdir()
+        for path, why in (("no/such/dir/file", "cannot be written: No such file"), ("folder", "is no regular file"),
+                          ("/dev/null", "is no regular file")):
+            with self.subTest(path=path):
+                self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, "--batches", "b.jsonl", "--save-snapshot", path,
+                           says=f"{path}: {why}")
+                self.fails(1, "convert", "s.tsv", path, "--to", "graph", "--on-error", "dead-letter", "--dead-letters", "b.jsonl",
+                           says=f"{path}: {why}")
+                self.assertFalse((self.dir / "b.jsonl").exists())
+
+    def test_the_report_of_a_stream_whose_snapshot_cannot_be_saved(self):
+        self.write("s.tsv", GOOD)
+        args = ["replay", "--updates", "s.tsv", "--query", TRIANGLE, "--save-snapshot", "x"]
+        for more in ([], ["--json"]):
+            failed = self.run_program(*args, *more, before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)))
+            self.assertEqual(failed.code, 1, failed)
+            self.assertRegex(failed.err, r"\Adeltamatch: x: the snapshot cannot be written: File too large; .*\n\Z")
+            if more:
+                self.assertEqual(json.loads(failed.out)["updates"], 1)
+            else:
+                self.assertRegex(failed.out, r"\ntriangle +0 +0\n")
 
     def test_query_names_are_escaped(self):
         name = 'a"b\\c\n\x01é'

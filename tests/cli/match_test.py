@@ -79,6 +79,8 @@ class Match(harness.CliTest):
         self.assertIsNone(labels("(a)-[:steals]->(b)"))
         out = self.ok("match", "--graph", "l.jsonl", "--query", "q=(a)-[:pays|owns]->(b)").out
         self.assertIn("\nlabels   q: 2 edge labels, 3 edges in 64 B; most take those of `pays`, 40 B\n", out)
+        out = self.ok("match", "--graph", "l.jsonl", "--query", "q=(a)-[:owns]->(b)").out
+        self.assertIn("\nlabels   q: 1 edge label, 1 edge in 24 B\n", out)
 
     def test_match_agrees_with_a_replay_from_nothing(self):
         for args in [[], ["--mode", "homomorphism"], ["--count", "embeddings"], ["--mode", "edge-distinct"]]:

@@ -86,6 +86,20 @@ class Mine(CliTest):
         self.assertEqual(self.read("x.csv").splitlines()[5:], ["partial:limit,,,"])
         self.ok("cliques", "--graph", "graph.txt", "-k", "3", "--emit", "subgraphs", "--out", "x", "--limit", "10", "--json")
 
+    def test_a_csv_list_has_its_header_also_where_nothing_is_listed(self):
+        self.write("graph.txt", "1 2\n2 3\n3 4\n")
+        for args, header in ((["cliques", "-k", 3], "v0,v1,v2"), (["motifs", "-k", 4, "--where", "triangles = 1"], "pattern,v0,v1,v2,v3"),
+                             (["quasi-cliques", "-k", 3, "--density", 1], "edges,v0,v1,v2")):
+            self.ok(*args, "--graph", "graph.txt", "--emit", "subgraphs", "--out", "x.csv", "--json")
+            self.assertEqual(self.read("x.csv"), header + "\n")
+        self.write("bipartite.txt", "".join(f"{u} {v}\n" for u in range(300) for v in range(300, 600)))
+        self.fails(1, "motifs", "-k", 3, "--where", "triangles = 1", "--graph", "bipartite.txt", "--emit", "subgraphs", "--out", "x.csv",
+                   "--timeout", "1us", reports=True)
+        self.assertEqual(self.read("x.csv").splitlines(), ["pattern,v0,v1,v2", "partial:timeout,,,"])
+        # A size that no graph has does not fill the disk.
+        self.ok("cliques", "-k", 2 * 10**9, "--graph", "graph.txt", "--emit", "subgraphs", "--out", "x.csv", "--json")
+        self.assertLess(len(self.read("x.csv")), 1000)
+
     def test_timeout_marks_the_answer_as_partial(self):
         self.write("big.txt", "".join(f"{u} {v}\n" for u in range(300) for v in range(u) if (u * v + u + v) % 3))
         for args in (["motifs", "-k", "7"], ["cliques"], ["quasi-cliques", "-k", "9", "--density", "0.5"]):
@@ -123,6 +137,11 @@ class Mine(CliTest):
         self.fails(1, "cliques", "--graph", "large.txt", "-k", "100", says="cliques of 100 vertices: more than 2^128-1; count a size of which")
         self.fails(1, "cliques", "--graph", "large.txt", says="cliques: more than 2^128-1; count a size of which there are fewer with -k")
         self.assertEqual(self.counts(self.mine("cliques", graph, "-k", "17"), "cliques", "k"), {17: math.comb(200, 17)})
+
+    def test_so_is_one_of_quasi_cliques(self):
+        self.write("large.txt", "".join(f"{u} {v}\n" for u, v in itertools.combinations(range(460), 2)))
+        self.fails(1, "quasi-cliques", "--graph", "large.txt", "-k", "24", "--density", "1",
+                   says="quasi-cliques of 24 vertices: more than 2^128-1; count a size of which there are fewer")
 
     def test_quasi_cliques(self):
         graph = K5.replace("3 4\n", "")

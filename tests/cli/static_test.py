@@ -251,52 +251,6 @@ class CutShort(Static):
                     self.assertLess(told["seconds"]["match"], 0.3 + 0.2)
                     self.assertIn("stopped by --timeout", outcome.err)
 
-    def interrupt(self, *args):
-        """Sends SIGINT once matching is under way; what was printed on either output, and the seconds until the end."""
-        command = [harness.PROGRAM, "match", *map(str, args)]
-        with subprocess.Popen(command, cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            caught = 0
-            while process.poll() is None and not caught >> (signal.SIGINT - 1) & 1:
-                time.sleep(0.01)
-                caught = int(pathlib.Path(f"/proc/{process.pid}/status").read_text().split("SigCgt:")[1].split()[0], 16)
-            time.sleep(0.3)
-            self.assertIsNone(process.poll())
-            start = time.monotonic()
-            process.send_signal(signal.SIGINT)
-            try:
-                out, err = process.communicate(timeout=60)
-            finally:
-                process.kill()
-            seconds = time.monotonic() - start
-        self.assertEqual(process.returncode, 130, err)
-        return out.decode(), err.decode(), seconds
-
-    def test_an_interrupt_is_kept(self):
-        # A single anchor would take minutes.
-        heavy = ["--query", "q=(a)--(b)--(c)--(d)--(e)--(f)--(a),(a)--(c)--(e)--(a)", "--mode", "homomorphism", "--induced"]
-        for args in [[*heavy], [*heavy, "--filter", "none"], [*heavy, "--limit", 10**12], [*heavy, "--emit", "digest"],
-                     ["--query", "c=(a)--(b)--(c)--(d)--(e)--(f)--(g)--(a)"], [*heavy, "--sample", 10**12]]:
-            with self.subTest(args=args):
-                out, err, seconds = self.interrupt("--graph", "big.txt", "--undirected", *args, "--threads", 1, "--json")
-                (query,) = json.loads(out)["queries"]
-                self.assertEqual((query["complete"], query["partial"]), (False, "stopped"))
-                self.assertIn("stopped by an interrupt", err)
-                self.assertLess(seconds, 1)
-
-    def test_an_interrupt_leaves_no_query_out(self):
-        heavy = "q=(a)--(b)--(c)--(d)--(e)--(f)--(a),(a)--(c)--(e)--(a)"
-        for more in (["--emit", "matches", "--out", "m.jsonl"], ["--sample", 10**12], []):
-            out, err, seconds = self.interrupt("--graph", "big.txt", "--undirected", "--mode", "homomorphism", "--induced", "--query", heavy,
-                                               "--query", "second=(a)--(b)", "--query", "third=(a)--(b)--(c)", "--json", *more)
-            queries = json.loads(out)["queries"]
-            self.assertEqual([(q["name"], q["complete"], q["partial"]) for q in queries],
-                             [(name, False, "stopped") for name in ("q", "second", "third")])
-            self.assertEqual(err.count("stopped by an interrupt"), 3)
-            self.assertLess(seconds, 1)
-            if "matches" in more:
-                marks = [line for line in self.lines("m.jsonl") if "partial" in line]
-                self.assertEqual([(m["query"], m["partial"]) for m in marks], [(name, "stopped") for name in ("q", "second", "third")])
-
     def test_what_is_counted_by_then_is_there(self):
         whole = 400 * 399 * 398 * 397 // 8
         for threads in (1, 2):

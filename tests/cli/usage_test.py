@@ -55,6 +55,14 @@ class Usage(harness.CliTest):
             (["replay"], "--query is required"),
             (["replay", "--query", TRIANGLE], "--updates is required"),
             (["match", "--query", TRIANGLE], "there is no graph"),
+            (["match", "--grph", "s.tsv"], "match: '--grph' is no option; did you mean --graph?; see deltamatch match --help"),
+            (["replay", "--query", TRIANGLE, "--update", "s.tsv"], "replay: '--update' is no option; did you mean --updates?"),
+            (["snapshot", "info", "--jsn"], "snapshot info: '--jsn' is no option; did you mean --json?"),
+            (["match", "--graph", "", "--query", TRIANGLE], "deltamatch: --graph: the name is empty; name a file"),
+            (["match", "--graph", "s.tsv", "--labels", "", "--query", TRIANGLE], "--labels: the name is empty"),
+            (["replay", "--updates", "", "--query", TRIANGLE], "--updates: the name is empty"),
+            (["cliques", "--graph", ""], "--graph: the name is empty"),
+            (["convert", "", "x", "--to", "tsv"], "INPUT: the name is empty"),
             (base + ["--nonsense"], "replay: '--nonsense' is no option; see deltamatch replay --help"),
             (["match", "--graph", "s.tsv", "--query", TRIANGLE, "--limt", "3"], "match: '--limt' is no option; did you mean --limit?; see"),
             (["match", "stray", "--graph", "s.tsv", "--limt=3", "--query", TRIANGLE], "match: '--limt' is no option; did you mean --limit?"),
@@ -92,6 +100,24 @@ class Usage(harness.CliTest):
         ]:
             with self.subTest(args=args):
                 self.assertEqual(self.fails(2, *args, says=text).err.count("\n"), 1)
+
+    def test_wrong_usage_is_told_before_a_file_that_cannot_be_written(self):
+        self.write("s.tsv", "1\t2\n")
+        query = ["--query", TRIANGLE]
+        match = ["match", *query, "--emit", "matches", "--out", "no/such/x"]
+        replay = ["replay", *query, "--updates", "s.tsv", "--emit", "matches", "--out", "no/such/x"]
+        mine = ["cliques", "-k", 3, "--emit", "subgraphs", "--out", "no/such/x"]
+        twice = ["--on-error", "dead-letter", "--dead-letters", "no/such/x"]
+        for args, text in [(match, "there is no graph"), (match + ["--graph", "s.tsv", "--sample", 10], "an estimate lists no matches"),
+                           (match + ["--graph", "s.tsv", "--dead-letters", "d"], "one needs the other"),
+                           (match + ["--graph", "s.tsv", *twice], "this is also the file of --out"),
+                           (replay + ["--save-snapshot", "-"], "this does not go to standard output"),
+                           (replay + ["--dead-letters", "d"], "one needs the other"), (replay + twice, "this is also the file of --out"),
+                           (replay + ["--save-snapshot", "s.tsv"], "this is also the file of --updates"),
+                           (mine, "name one with --graph"), (mine + ["--graph", "s.tsv", "--dead-letters", "d"], "one needs the other"),
+                           (mine + ["--graph", "s.tsv", *twice], "this is also the file of --out")]:
+            with self.subTest(args=args):
+                self.fails(2, *args, says=text)
 
     def test_a_gpu_is_used_or_missed_with_a_remedy(self):
         self.write("s.tsv", "1\t2\n")

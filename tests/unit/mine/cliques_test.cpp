@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 #include "brute_force.hpp"
@@ -170,6 +171,25 @@ TEST(Cliques, ListUpToTheLimit) {
   EXPECT_TRUE(list_cliques(graph, 4, all, {}, [](std::span<const std::uint32_t>) {}).complete);
 }
 
+// A set may be found in nanoseconds and take the caller milliseconds.
+TEST(Cliques, AndQuasiCliquesAreListedNoFurtherThanAFewPortionsOnceStopped) {
+  const SimpleGraph graph = brute::random_graph(60, 0.9, 5).simple();
+  for (const unsigned threads : {1U, 3U}) {
+    std::atomic<bool> stop = false;
+    const MineOptions options{.threads = threads, .stop = [&] { return stop.load(); }};
+    const auto held_to = [&](const auto& list) {
+      stop = false;
+      const ListResult result = list([&](auto&&...) { stop = true; });
+      EXPECT_FALSE(result.complete);
+      EXPECT_LE(result.listed, 2 * threads * 256);
+    };
+    held_to([&](const auto& store) { return list_cliques(graph, 4, std::nullopt, options, store); });
+    held_to([&](const auto& store) { return list_quasi_cliques(graph, 4, 5, std::nullopt, options, store); });
+    held_to([&](const auto& store) { return list_quasi_cliques(graph, 4, 3, std::nullopt, options, store); });
+    held_to([&](const auto& store) { return list_subgraphs(graph, 4, {.run = options}, store); });
+  }
+}
+
 TEST(Cliques, PassOnWhatTheStoreThrows) {
   const SimpleGraph graph = brute::random_graph(40, 0.8, 1).simple();
   const auto full = [](std::span<const std::uint32_t>) { throw Error("store", "full"); };
@@ -271,6 +291,14 @@ TEST(QuasiCliques, OfLargeSizes) {
   EXPECT_EQ(counts[0] + counts[1], 0U);
   EXPECT_THROW((void)count_quasi_cliques(graph, 1, 0), Error);
   EXPECT_THROW((void)count_quasi_cliques(graph, max_quasi_clique + 1, 0), Error);
+}
+
+TEST(QuasiCliques, BeyondTheLargestCountAreAnError) {
+  Edges edges;
+  for (std::uint32_t v = 0; v < 460; ++v) {
+    for (std::uint32_t u = 0; u < v; ++u) edges.emplace_back(u, v);
+  }
+  EXPECT_THROW((void)count_quasi_cliques(SimpleGraph(460, edges), 24, 276), Error);
 }
 
 TEST(QuasiCliques, DensitiesAreExactWhereDecimalsAreNot) {
