@@ -83,6 +83,7 @@ class CountPlanner {
         allow_ordered_(allow_ordered && symmetry > 1),
         stop_(stop) {
     best_.cost = std::numeric_limits<double>::infinity();
+    best_.divisor = symmetry;  // where all costs exceed any number, and all levels are walked
   }
 
   // With all levels but the last enumerated there is one term: what it costs spares most of the terms of the others.
@@ -94,9 +95,15 @@ class CountPlanner {
   }
 
  private:
+  // Costs may be the same to the last digit, where next to nothing is expected to be left after a few levels. If there is more,
+  // sums bear it better than enumeration.
+  [[nodiscard]] bool beats_best(double cost, std::size_t levels) const noexcept {
+    return cost < best_.cost || (cost == best_.cost && levels < best_.prefix);
+  }
+
   void consider(std::size_t levels) {
     const Prefix prefix = prefix_of(plan_, levels);
-    if (prefix.cost >= best_.cost && !allow_ordered_) return;
+    if (!beats_best(prefix.cost, levels) && !allow_ordered_) return;
     const FactorBuilder builder(query_, estimates_, anchor_, prefix.positions.size(), stop_);
     CountPlan candidate;
     candidate.prefix = levels;
@@ -110,7 +117,7 @@ class CountPlanner {
     const auto all = partitions(query_, free);
     if (!all) return;
     for (const auto& blocks : *all) {
-      if (!candidate.terms.empty() && candidate.cost >= best_.cost) return;
+      if (!candidate.terms.empty() && !beats_best(candidate.cost, levels)) return;
       Term term{moebius(blocks), alike};
       auto factors = builder.factors(blocks, prefix.positions);
       std::move(factors.begin(), factors.end(), std::back_inserter(term.factors));
@@ -122,7 +129,7 @@ class CountPlanner {
     // still win.
     sums_alone_ = levels == 0 && candidate.terms.size() == 1 &&
                   (symmetry_ <= 1 || (only_trees(candidate.terms[0]) && !intersects_everywhere(plan_, anchor_)));
-    if (sums_alone_ || candidate.cost < best_.cost) best_ = candidate;
+    if (sums_alone_ || beats_best(candidate.cost, levels)) best_ = candidate;
     if (sums_alone_ || !allow_ordered_) return;
     // All but the last vertex enumerated, or all but twins that symmetry exchanges with no others, under the order constraints:
     // each match once.
@@ -143,7 +150,7 @@ class CountPlanner {
       leaf.above = plan_.levels.back().candidates.above;
       leaf.below = plan_.levels.back().candidates.below;
     }
-    if (candidate.cost < best_.cost) best_ = std::move(candidate);
+    if (beats_best(candidate.cost, candidate.prefix)) best_ = std::move(candidate);
   }
 
   const BoundQuery& query_;
