@@ -159,8 +159,9 @@ bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resol
   });
 }
 
-// Whether several query edges that must differ may lie between the same two data vertices, where there are several data edges
-// but perhaps too few. The kernel would find that out last, once it has tried them in all ways; the CPU finds it out first.
+// Whether query edges that must differ may come to lie between the same two data vertices (where vertices may coincide that is
+// not looked at closely) and several data edges, but perhaps too few. The kernel would find that out last, once it has tried
+// them in all ways; the CPU finds it out first.
 bool may_lack_edges(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
   if (query.mode == MatchMode::isomorphism) return query.edges_may_coincide();
   return query.mode == MatchMode::edge_distinct && reads_parallels(query, resolved);

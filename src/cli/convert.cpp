@@ -45,8 +45,7 @@ struct Convert {
 constexpr Timestamp forever = Timestamp{1} << 62;
 
 void check(const Convert& options) {
-  check(options.common);
-  check_named("INPUT", {options.input});
+  check(options.common, {});
   check_apart({{"INPUT", options.input}}, {{"OUT", options.out}, {"--dead-letters", options.common.dead_letters}});
   for (const std::string& labels : options.common.labels) check_apart({{"--labels", labels}}, {{"OUT", options.out}});
   if (!options.to) return check_files({{"OUT", options.out}});
@@ -107,8 +106,8 @@ int convert(const Convert& options) {
   check_writable(options.common.dead_letters);
   const auto stream =
       ingest::open_stream(options.input, stream_options(options.common, options.reading, {.max_updates = 8192}, letters));
-  if (letters) letters->commit();  // those of an earlier run are kept until here
   ingest::OutputFile out(options.out);
+  if (letters) letters->commit();  // those of an earlier run are kept until here
   if (to == Format::binary) ingest::append_binary_preamble(out.text());
   std::uint64_t written = 0;
   ingest::PositionedBatch batch;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <string_view>
 
 #include "cli/exit_codes.hpp"
@@ -16,8 +17,13 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may writ
 
 extern "C" void note_interrupt(int /*signal*/) { noted.store(true); }
 
+bool clears_line = false;
+
 extern "C" void end_program(int /*signal*/) {
-  constexpr std::string_view message = "deltamatch: stopped by SIGINT before the graph was read, so there is no answer\n";
+  // Progress may stand on a terminal's line.
+  constexpr std::string_view whole = "\r\x1b[Kdeltamatch: stopped by SIGINT before the graph was read, so there is no answer\n";
+  constexpr std::size_t clearing = 4;
+  const std::string_view message = clears_line ? whole : whole.substr(clearing);
   // A handler may call little more than these two.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
   ::_exit(exit_interrupted);
@@ -32,7 +38,10 @@ void handle_interrupt(void (*handler)(int), int flags) noexcept {
 
 }  // namespace
 
-void end_at_interrupt() noexcept { handle_interrupt(end_program, 0); }
+void end_at_interrupt() noexcept {
+  clears_line = ::isatty(STDERR_FILENO) != 0;
+  handle_interrupt(end_program, 0);
+}
 
 void watch_interrupts() noexcept {
   // Reads go on; a second signal has its usual effect.

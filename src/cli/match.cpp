@@ -47,7 +47,7 @@ struct Match {
 };
 
 void check(const Match& options) {
-  check(options.graph);
+  check(options.graph, {});
   options.emit.check();
   options.whole.check(options.queries.mode);
   check_apart(input_paths(options.graph, {}, options.queries),

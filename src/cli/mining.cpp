@@ -20,12 +20,12 @@
 namespace deltamatch::cli {
 namespace {
 
-// Vertices that a header of CSV has room for beyond those of the graph.
+// Vertices that a header of CSV has room for where the graph has fewer.
 constexpr std::uint64_t most_spare_places = 64;
 
 /// Throws Error(usage) where the options contradict each other.
 void check_mining(const MiningOptions& options) {
-  check(options.graph);
+  check(options.graph, {});
   const auto refuse = [](std::string_view where, std::string_view what, std::string_view remedy) {
     throw Error(ErrorKind::usage, where, what, remedy);
   };

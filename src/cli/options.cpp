@@ -299,17 +299,18 @@ void add_emit_options(const Command& command, EmitOptions& options) {
   add_json_option(command, options.json);
 }
 
-void check_named(std::string_view option, const std::vector<std::string>& paths) {
-  if (std::ranges::find(paths, "") == paths.end()) return;
-  throw Error(ErrorKind::usage, option, "the name is empty", "name a file, or - for standard input");
-}
-
-void check(const GraphOptions& options) {
-  check_named("--graph", options.graphs);
-  check_named("--labels", options.labels);
-  if ((options.on_error == OnError::dead_letter) == options.dead_letters.empty()) {
-    throw Error(ErrorKind::usage, options.dead_letters.empty() ? "--on-error dead-letter" : "--dead-letters",
+void check(const GraphOptions& graph, const StreamOptions& stream) {
+  if ((graph.on_error == OnError::dead_letter) == graph.dead_letters.empty()) {
+    throw Error(ErrorKind::usage, graph.dead_letters.empty() ? "--on-error dead-letter" : "--dead-letters",
                 "one needs the other", "give both --on-error dead-letter and --dead-letters FILE");
+  }
+  std::ptrdiff_t readers = 0;
+  for (const auto* paths : {&graph.graphs, &graph.labels, &stream.updates}) readers += std::ranges::count(*paths, "-");
+  if (readers > 1) {
+    throw Error(ErrorKind::usage, "-", "standard input is named more than once", "give the other inputs as files");
+  }
+  if (!stream.cuts.empty() && stream.updates.size() > 1) {
+    throw Error(ErrorKind::usage, "--cuts", "there are several streams to cut", "put them into one file");
   }
 }
 

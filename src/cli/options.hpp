@@ -110,11 +110,8 @@ void add_whole_options(const Command& command, WholeOptions& options);
 void add_emit_options(const Command& command, EmitOptions& options);
 void add_json_option(const Command& command, bool& json);
 
-/// Throws Error(usage) where one of the paths of an option is empty.
-void check_named(std::string_view option, const std::vector<std::string>& paths);
-
-/// What add_graph_options cannot see option by option. Throws Error(usage).
-void check(const GraphOptions& options);
+/// What cannot be seen option by option. Throws Error(usage). Nothing is opened.
+void check(const GraphOptions& graph, const StreamOptions& stream);
 
 /// Stream options of ingest for one input; `letters` is null unless refused records are kept.
 [[nodiscard]] ingest::StreamOptions stream_options(const GraphOptions& common, const InputOptions& input,

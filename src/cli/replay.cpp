@@ -32,7 +32,7 @@ struct Replay {
 };
 
 void check(const Replay& options) {
-  check(options.graph);
+  check(options.graph, options.stream);
   options.emit.check();
   check_apart(input_paths(options.graph, options.stream, options.queries), {{"--out", options.emit.out},
                                                                             {"--batches", options.emit.batches},

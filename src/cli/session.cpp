@@ -38,8 +38,6 @@ ingest::BatchLimits limits_of(const StreamOptions& stream, Timestamp window) {
 
 std::optional<std::vector<ingest::Cut>> cuts_of(const StreamOptions& stream) {
   if (stream.cuts.empty()) return std::nullopt;
-  if (stream.updates.size() > 1)
-    throw Error(ErrorKind::usage, "--cuts", "there are several streams to cut", "put them into one file");
   return read_cuts(stream.cuts);
 }
 
@@ -59,7 +57,8 @@ std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOption
 }
 
 Session::Session(const GraphOptions& graph, const StreamOptions& stream) : progress_(graph.progress) {
-  check(graph);
+  check(graph, stream);
+  check_writable(graph.dead_letters);
   Timestamp window = stream.window;
   const std::shared_ptr<Backend> backend = make_backend(graph.backend);
   if (!graph.snapshot.empty()) {
@@ -85,15 +84,7 @@ Session::Session(const GraphOptions& graph, const StreamOptions& stream) : progr
 }
 
 void Session::open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window) {
-  check_named("--updates", stream.updates);
-  const auto readers = std::count(graph.graphs.begin(), graph.graphs.end(), "-") +
-                       std::count(graph.labels.begin(), graph.labels.end(), "-") +
-                       std::count(stream.updates.begin(), stream.updates.end(), "-");
-  if (readers > 1) {
-    throw Error(ErrorKind::usage, "-", "standard input is named more than once", "give the other inputs as files");
-  }
   const ingest::BatchLimits load_limits = ingest::BatchLimits{.max_updates = load_batch}.within_window(window);
-  check_writable(graph.dead_letters);
   if (graph.on_error == ingest::OnError::dead_letter) letters_ = ingest::make_dead_letter_file(graph.dead_letters);
   const auto open_all = [&](const std::vector<std::string>& paths, const InputOptions& input, const ingest::BatchLimits& limits,
                             Sources& sources, const std::optional<std::vector<ingest::Cut>>& cuts = std::nullopt) {

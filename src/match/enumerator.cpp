@@ -62,6 +62,9 @@ bool Enumerator::begin() {
   crowds_ =
       query_->mode == MatchMode::edge_distinct || (query_->mode == MatchMode::isomorphism && query_->edges_may_coincide());
   if (!crowds_) return true;
+  parallel_ = std::any_of(query_->edges.begin(), query_->edges.end(), [&](const plan::BoundEdge& edge) {
+    return partial_->lists().resolved(edge.reading[0]).parallel || partial_->lists().resolved(edge.reading[1]).parallel;
+  });
   positions_.assign(query_->vertices(), std::numeric_limits<plan::Position>::max());
   positions_[plan.tail] = 0;
   positions_[plan.head] = 1;
@@ -114,7 +117,8 @@ void Enumerator::descend(std::size_t level) {
     if (!partial_->differs(vertex, next.candidates.distinct)) continue;
     partial_->put(position, vertex);
     vertices_[next.vertex] = vertex;
-    if (!crowds_ || edges_fit(position)) {
+    // Without parallel edges there is at most one way to choose at the end, and that is soon tried.
+    if (!crowds_ || (last && !parallel_) || edges_fit(position)) {
       if (last) {
         leaf();
       } else {

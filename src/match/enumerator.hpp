@@ -114,6 +114,7 @@ class Enumerator {
   };
   static constexpr std::size_t none = SIZE_MAX;
   bool crowds_ = false;                    // there may be such
+  bool parallel_ = false;                  // and several data edges for them
   std::vector<plan::Position> positions_;  // by query vertex, where there may
   std::vector<std::uint32_t> crowd_;       // query edges
   std::vector<Image> images_;

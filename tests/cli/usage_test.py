@@ -59,6 +59,11 @@ class Usage(harness.CliTest):
             (["replay", "--query", TRIANGLE, "--update", "s.tsv"], "replay: '--update' is no option; did you mean --updates?"),
             (["snapshot", "info", "--jsn"], "snapshot info: '--jsn' is no option; did you mean --json?"),
             (["match", "--graph", "", "--query", TRIANGLE], "deltamatch: --graph: the name is empty; name a file"),
+            (["match", "--graph", "s.tsv", "--query", TRIANGLE, "--emit", "matches", "--out", ""], "--out: the name is empty"),
+            (["replay", "--updates", "s.tsv", "--query", TRIANGLE, "--save-snapshot", ""], "--save-snapshot: the name is empty"),
+            (["replay", "--updates", "s.tsv", "--query", TRIANGLE, "--cuts", ""], "--cuts: the name is empty"),
+            (["convert", "s.tsv", "", "--to", "tsv"], "OUT: the name is empty"),
+            (["snapshot", "info", ""], "FILE: the name is empty"),
             (["match", "--graph", "s.tsv", "--labels", "", "--query", TRIANGLE], "--labels: the name is empty"),
             (["replay", "--updates", "", "--query", TRIANGLE], "--updates: the name is empty"),
             (["cliques", "--graph", ""], "--graph: the name is empty"),
@@ -114,6 +119,11 @@ class Usage(harness.CliTest):
                            (replay + ["--save-snapshot", "-"], "this does not go to standard output"),
                            (replay + ["--dead-letters", "d"], "one needs the other"), (replay + twice, "this is also the file of --out"),
                            (replay + ["--save-snapshot", "s.tsv"], "this is also the file of --updates"),
+                           (match + ["--graph", "-", "--graph", "-"], "standard input is named more than once"),
+                           (mine + ["--graph", "-", "--graph", "-"], "standard input is named more than once"),
+                           (replay + ["--updates", ""], "the name is empty"),
+                           (replay + ["--updates", "t.tsv", "--cuts", "c"], "several streams to cut"),
+                           (["convert", "s.tsv", "no/such/y", "--to", "graph", "--labels", "-", "--labels", "-"], "more than once"),
                            (mine, "name one with --graph"), (mine + ["--graph", "s.tsv", "--dead-letters", "d"], "one needs the other"),
                            (mine + ["--graph", "s.tsv", *twice], "this is also the file of --out")]:
             with self.subTest(args=args):

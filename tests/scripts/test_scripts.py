@@ -78,7 +78,9 @@ class CheckIncludes(unittest.TestCase):
 
 class Help(unittest.TestCase):
     def test_every_script_tells_how_it_is_used(self):
-        names = ["demo", "format", "gpu-bundle", "gpu-run", "kafka", "run-tests", "setup", "test", "tidy"]
+        names = [path.name for path in (ROOT / "scripts").iterdir() if path.suffix == "" and path.is_file()]
+        names.remove("check-includes")  # a program of Python's, with Python's form
+        self.assertGreater(len(names), 5)
         for name in names:
             done = subprocess.run([ROOT / "scripts" / name, "--help"], capture_output=True, text=True, timeout=20, check=False)
             with self.subTest(script=name):

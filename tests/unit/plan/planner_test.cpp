@@ -1,4 +1,5 @@
 // What every plan must hold, whatever the planner prefers.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <string>
 
 #include "base/checked.hpp"
 #include "unit/plan/catalogue.hpp"
@@ -180,6 +182,24 @@ TEST(Planner, SumsAreNotPlannedOnceStopped) {
   EXPECT_THROW(static_cast<void>(make_static_plans(query, how)), PlanningStopped);
   how.sums = false;
   EXPECT_TRUE(make_static_plans(query, how).plans[0].count.terms.empty());
+}
+
+// A clique that is hardly ever there, and a path that hangs from it: what comes behind the clique adds nothing to the expected
+// cost, which is then the same for all ways to end. Should there be such a clique, sums are quicker.
+TEST(Planner, SumsBeginEarlyWhereNothingIsExpected) {
+  Data data(false, true);
+  std::string pattern;
+  for (int v = 0; v < 8; ++v) {
+    for (int u = 0; u < v; ++u) pattern += fmt::format("(c{0}:L{0})-[:X]-(c{1}:L{1}), (c{0})-[:Y]-(c{1}), ", u, v);
+  }
+  pattern += "(c7)";
+  for (int v = 0; v < 8; ++v) pattern += fmt::format("--(p{}:L0)", v);
+  const BoundQuery query(parse_pattern(pattern, "kite"), MatchMode::isomorphism, CountMode::subgraphs, data.graph);
+  data.graph.resolve_all();
+  for (const Plan& plan : make_static_plans(query).plans) {
+    EXPECT_LT(plan.count.prefix + 2, plan.levels.size());
+    EXPECT_GT(plan.count.terms.size(), 1U);
+  }
 }
 
 // The same of sums from a vertex, which is the greatest of its orbit.
