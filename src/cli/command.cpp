@@ -59,7 +59,7 @@ Option Command::add_flag(const std::string& name, bool& target, const std::strin
 }
 
 Option Command::add_flag(const std::string& name, std::function<void()> set, const std::string& help) const {
-  return Option(*app_->add_flag_callback(name, set, help));
+  return Option(*app_->add_flag_callback(name, std::move(set), help));
 }
 
 Option Command::add_text(const std::string& name, std::string& target, const std::string& help, const std::string& type) const {
@@ -76,7 +76,7 @@ Option Command::add_list(const std::string& name, std::vector<std::string>& targ
 
 Option Command::add_value(const std::string& name, const std::function<void(const std::string&)>& set, const std::string& help,
                           const std::string& type) const {
-  return Option(*app_->add_option_function<std::string>(name, std::move(set), help)->type_name(type));
+  return Option(*app_->add_option_function<std::string>(name, set, help)->type_name(type));
 }
 
 }  // namespace deltamatch::cli
