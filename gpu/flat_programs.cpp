@@ -153,18 +153,12 @@ void note_needs(const plan::Program& program, std::span<const SetUse> sets, std:
   }
 }
 
-bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
-  return std::any_of(query.edges.begin(), query.edges.end(), [&](const plan::BoundEdge& edge) {
-    return resolved[edge.reading[0]].parallel || resolved[edge.reading[1]].parallel;
-  });
-}
-
 // Whether query edges that must differ may come to lie between the same two data vertices (where vertices may coincide that is
 // not looked at closely) and several data edges, but perhaps too few. The kernel would find that out last, once it has tried
 // them in all ways; the CPU finds it out first.
 bool may_lack_edges(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
   if (query.mode == MatchMode::isomorphism) return query.edges_may_coincide();
-  return query.mode == MatchMode::edge_distinct && reads_parallels(query, resolved);
+  return query.mode == MatchMode::edge_distinct && match::reads_parallels(query, resolved);
 }
 
 // Whether all that a query reads can be named, and is numbered without a wrap.
@@ -293,7 +287,7 @@ class Collector {
     if (!keeps_to(limits_, *tasks_[task].query, resolved_)) return false;
     const bool rooted = std::ranges::any_of(passes_, [](const match::PassWork& pass) { return !pass.roots.empty(); });
     if (rooted && !fits_tables(*tasks_[task].plans->rooted, resolved_)) return false;
-    const bool weighted = reads_parallels(*tasks_[task].query, resolved_);
+    const bool weighted = match::reads_parallels(*tasks_[task].query, resolved_);
     struct Wanted {
       FlatWork* work;
       bool sums;

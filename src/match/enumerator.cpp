@@ -62,9 +62,7 @@ bool Enumerator::begin() {
   crowds_ =
       query_->mode == MatchMode::edge_distinct || (query_->mode == MatchMode::isomorphism && query_->edges_may_coincide());
   if (!crowds_) return true;
-  parallel_ = std::any_of(query_->edges.begin(), query_->edges.end(), [&](const plan::BoundEdge& edge) {
-    return partial_->lists().resolved(edge.reading[0]).parallel || partial_->lists().resolved(edge.reading[1]).parallel;
-  });
+  parallel_ = reads_parallels(*query_, partial_->lists().resolved());
   positions_.assign(query_->vertices(), std::numeric_limits<plan::Position>::max());
   positions_[plan.tail] = 0;
   positions_[plan.head] = 1;

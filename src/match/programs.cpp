@@ -30,6 +30,12 @@ bool is_plain(const plan::BoundQuery& query, const plan::Plan& plan, std::span<c
   return true;
 }
 
+bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
+  const auto parallel = [&](graph::ReadingId reading) { return resolved[reading].parallel; };
+  return std::ranges::any_of(query.edges,
+                             [&](const plan::BoundEdge& edge) { return std::ranges::any_of(edge.reading, parallel); });
+}
+
 AnchorProgram program_for(const QueryTask& task, const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
   AnchorProgram made;
   made.plain = is_plain(*task.query, plan, resolved);

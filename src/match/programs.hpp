@@ -40,6 +40,9 @@ struct AnchorProgram {
 /// Whether each query edge but the anchor's can be mapped in one way only, so that vertices alone tell matches apart.
 [[nodiscard]] bool is_plain(const plan::BoundQuery& query, const plan::Plan& plan, std::span<const graph::Resolved> resolved);
 
+/// Whether some query edge may be mapped to one of several data edges between two vertices. O(query edges).
+[[nodiscard]] bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved);
+
 /// Listing walks to every match. Counting sums where the plan's sums hold for the readings as they are (see must_walk), and
 /// where no set of several is chosen from a list with parallel edges, which takes more than the number of its entries.
 /// Of what an induced match asks, the program keeps what the readings do not imply.

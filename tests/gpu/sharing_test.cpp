@@ -70,7 +70,7 @@ TEST_P(GpuSeveralDevices, EqualTheCpu) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, GpuSeveralDevices,
                          testing::Values(CachePolicy::automatic, CachePolicy::random_walk, CachePolicy::degree,
-                                         CachePolicy::k_hop, CachePolicy::none));
+                                         CachePolicy::k_hop, CachePolicy::none, CachePolicy::managed));
 
 }  // namespace
 }  // namespace deltamatch
