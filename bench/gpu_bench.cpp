@@ -28,7 +28,8 @@ using Clock = std::chrono::steady_clock;
 enum class Home { host, pinned, managed };
 
 Home home_of(const std::string& policy) {
-  return policy.starts_with("cpu") ? Home::host : policy == "managed" ? Home::managed : Home::pinned;
+  const std::string name = parse_policy(policy).name;
+  return name.starts_with("cpu") ? Home::host : name == "managed" ? Home::managed : Home::pinned;
 }
 
 // The engine on which some of the policies run.
@@ -52,7 +53,7 @@ Arena make_arena(const BenchOptions& options, const std::vector<std::string>& po
       const std::shared_ptr<Backend> backend = gpu_backend(options, policy, parse_bytes(options.memory));
       contestant.make = [backend](Workers& workers) { return backend->make_matcher(workers); };
       // Registered memory, which all others can read too.
-      if (managed || (policy != "resident" && slabs == &graph::heap_slabs())) slabs = &backend->slabs();
+      if (managed || (parse_policy(policy).name != "resident" && slabs == &graph::heap_slabs())) slabs = &backend->slabs();
       arena.backends.push_back(backend);
     }
     contestants.push_back(std::move(contestant));
@@ -325,7 +326,7 @@ class Bench {
       if (options_->tables != "auto") line["tables"] = options_->tables;
       if (options_->reuse != "auto") line["reuse"] = options_->reuse;
       if (options_->idle_share > 0) line["idle_share"] = options_->idle_share;
-      if (policy == "random-walk") {
+      if (parse_policy(policy).name == "random-walk") {
         line["walk_count"] = options_->walk_count;
         if (options_->walks > 0) line["walks"] = options_->walks;
       }

@@ -7,7 +7,9 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "deltamatch/error.hpp"
 
@@ -65,6 +67,19 @@ std::vector<QuerySet> read_queries(const BenchOptions& options) {
   return sets;
 }
 
+PolicyChoice parse_policy(const std::string& words) {
+  PolicyChoice made;
+  const std::size_t name_at = words.find_first_not_of("0123456789");
+  const bool several = name_at != 0 && name_at != std::string::npos && words[name_at] == 'x';
+  if (several) made.devices = std::max(std::atoi(words.c_str()), 1);
+  made.name = several ? words.substr(name_at + 1) : words;
+  const std::size_t mark = made.name.find('@');
+  if (mark == std::string::npos) return made;
+  made.miss_bytes = std::strtod(made.name.c_str() + mark + 1, nullptr);
+  made.name.resize(mark);
+  return made;
+}
+
 GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, std::size_t memory) {
   static const std::map<std::string, CachePolicy> names{
       {"automatic", CachePolicy::automatic}, {"none", CachePolicy::none},       {"degree", CachePolicy::degree},
@@ -76,13 +91,13 @@ GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, s
       {"auto", GpuTables::automatic}, {"always", GpuTables::always}, {"never", GpuTables::never}};
   static const std::map<std::string, WalkCount> walk_counts{
       {"even", WalkCount::even}, {"fixed", WalkCount::fixed}, {"paper", WalkCount::paper}, {"formula", WalkCount::formula}};
-  const std::size_t mark = policy.find('@');
-  const std::string name = policy.substr(0, mark);
+  const auto [name, device_count, miss_bytes] = parse_policy(policy);
   const auto at = names.find(name);
   if (at == names.end()) throw Error(ErrorKind::usage, "--policies", "'" + policy + "' is not offered");
   const bool cached = name == "automatic" || name == "degree" || name == "k-hop" || name == "random-walk";
-  const double miss_bytes = mark == std::string::npos ? 0 : std::strtod(policy.c_str() + mark + 1, nullptr);
-  return {.devices = {0},
+  std::vector<int> devices(static_cast<std::size_t>(device_count));
+  std::iota(devices.begin(), devices.end(), 0);
+  return {.devices = std::move(devices),
           .policy = at->second,
           .memory = cached ? memory : 0,
           .walks = options.walks,
@@ -124,8 +139,7 @@ void add_options(CLI::App& app, BenchOptions& options) {
       ->check(CLI::PositiveNumber);
   app.add_option("--policies", options.policies,
                  "cpu, cpu-1 (one thread), none, degree, k-hop, managed, random-walk, resident, automatic; random-walk@BYTES "
-                 "takes a miss to cost so "
-                 "much more than reading its list")
+                 "takes a miss to cost so much more than reading its list, 2xresident shares batches over two GPUs")
       ->delimiter(',');
   app.add_option("--batch", options.batch, "Updates in a batch; several: one run for each")
       ->delimiter(',')

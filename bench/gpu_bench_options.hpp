@@ -58,6 +58,15 @@ void add_options(CLI::App& app, BenchOptions& options);
 /// "512M" and the like. Throws std::invalid_argument.
 [[nodiscard]] std::size_t parse_bytes(std::string text);
 
+/// A policy as --policies has it: 2xrandom-walk@512 shares batches over the first two GPUs and takes a miss to cost as much as
+/// reading 512 bytes more.
+struct PolicyChoice {
+  std::string name;
+  int devices = 1;
+  double miss_bytes = 0;  ///< 0: as ever
+};
+[[nodiscard]] PolicyChoice parse_policy(const std::string& words);
+
 /// What a GPU is to do under a policy; `memory`: bytes for what a caching policy caches. Throws Error where there is no such
 /// policy.
 [[nodiscard]] GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, std::size_t memory);

@@ -16,7 +16,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 bool caches(const std::string& policy) {
-  return policy == "automatic" || policy == "degree" || policy == "k-hop" || policy == "random-walk";
+  const std::string name = parse_policy(policy).name;
+  return name == "automatic" || name == "degree" || name == "k-hop" || name == "random-walk";
 }
 
 class WholeBench {

@@ -58,8 +58,10 @@ class GpuParallels : public testing::TestWithParam<test::Setting> {
 };
 
 // 16 labels: within 64 bits. 256: a vertex of a clique of five is met in 2^32 ways. 300: in more than fit 32 bits.
+std::vector<int> label_counts() { return test::times(std::vector{16, 256, 300}, {16}); }
+
 TEST_P(GpuParallels, CliquesAreCountedInAllWays) {
-  for (const int labels : {16, 256, 300}) {
+  for (const int labels : label_counts()) {
     Engine gpu({.directed = false, .backend = test::backend_of(GetParam())});
     gpu.load(parallel_edges(labels, all_pairs), OnReject::stop);
     for (const int size : {3, 4, 5}) {
@@ -77,7 +79,7 @@ TEST_P(GpuParallels, CliquesAreCountedInAllWays) {
 }
 
 TEST_P(GpuParallels, BatchesBringAllWays) {
-  for (const int labels : {16, 256}) {
+  for (const int labels : label_counts()) {
     test::SideBySide both(false, test::backend_of(GetParam()), {{clique(4), test::counted}, {clique(5), test::counted}});
     both.load(parallel_edges(labels, [](std::int64_t, std::int64_t v) { return v + 1 < vertices; }));
     const auto last = [](std::int64_t, std::int64_t v) { return v + 1 == vertices; };
@@ -93,7 +95,7 @@ TEST_P(GpuParallels, BatchesBringAllWays) {
 }
 
 TEST_P(GpuParallels, FewOfAGreatManyAreListed) {
-  for (const int labels : {16, 256}) {
+  for (const int labels : label_counts()) {
     Engine gpu({.directed = false, .backend = test::backend_of(GetParam())});
     gpu.load(parallel_edges(labels, all_pairs), OnReject::stop);
     StaticOptions list;

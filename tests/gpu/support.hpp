@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <ostream>
 #include <vector>
 
 #include "deltamatch/engine.hpp"
@@ -26,6 +27,7 @@ struct Setting {
   std::size_t memory;
   GpuTesting testing{};
 };
+inline void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
 
 inline const std::vector<Setting>& settings() {
   static const std::vector<Setting> all{

@@ -40,6 +40,18 @@ TEST(GpuBenchOptions, TellWhatTestsAreToldApart) {
   EXPECT_EQ(told("--idle-share 0.25").testing.idle_share, 0.25);
 }
 
+TEST(GpuBenchOptions, PoliciesTellDevicesAndWhatAMissCosts) {
+  EXPECT_EQ(told("").devices, std::vector<int>{0});
+  const GpuOptions both = told("", "2xrandom-walk@512");
+  EXPECT_EQ(both.devices, (std::vector<int>{0, 1}));
+  EXPECT_EQ(both.policy, CachePolicy::random_walk);
+  EXPECT_EQ(both.memory, 4096U);
+  EXPECT_EQ(both.testing.miss_bytes, 512);
+  EXPECT_EQ(told("", "degree@64").testing.miss_bytes, 64);
+  EXPECT_EQ(told("", "3xresident").devices, (std::vector<int>{0, 1, 2}));
+  for (const char* policy : {"x", "2x", "2", "", "2xcheapest", "xresident"}) EXPECT_THROW(told("", policy), Error) << policy;
+}
+
 TEST(GpuBenchOptions, OnlyCachesTakeMemory) {
   for (const char* policy : {"automatic", "degree", "k-hop", "random-walk"})
     EXPECT_EQ(told("", policy).memory, 4096U) << policy;
