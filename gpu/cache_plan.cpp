@@ -1,5 +1,6 @@
 #include "gpu/cache_plan.hpp"
 
+#include <atomic>
 #include <bit>
 
 namespace deltamatch::gpu {
@@ -50,11 +51,7 @@ void CachePlan::drop(HotVertex vertex) noexcept {
   if (vertex.vertex >= slot_of_[vertex.store].size()) return;
   std::uint32_t& slot = slot_of_[vertex.store][vertex.vertex];
   if (slot == 0) return;
-  if (slots_[slot].replaced == releases_) {
-    set_aside(slots_[slot]);
-  } else if (slots_[slot].block != DeviceArena::none) {
-    arena_.free(slots_[slot].block);
-  }
+  if (slots_[slot].block != DeviceArena::none) arena_.free(slots_[slot].block);
   slots_[slot].wanted = 0;
   --vertices_;
   lists_ -= slots_[slot].shape.slices;
@@ -66,28 +63,26 @@ void CachePlan::drop_store(std::uint32_t store) noexcept {
   for_each(store, [&](const CacheSlot& slot) { drop(slot.owner); });
 }
 
-// There is room for it.
-void CachePlan::set_aside(const CacheSlot& slot) noexcept {
-  if (slot.block == DeviceArena::none) return;
-  replaced_.push_back(slot.block);
-  replaced_words_ += words_of(slot.shape);
+bool CachePlan::reshape(HotVertex vertex, const BlockShape& shape) noexcept {
+  CacheSlot& slot = slots_[slot_of_[vertex.store][vertex.vertex]];
+  const std::uint64_t words = shape.words();
+  const std::uint64_t has = slot.block == DeviceArena::none ? 0 : arena_.size(slot.block);
+  if (words > has || (words < has && 2 * words_of(shape) <= has)) return false;
+  if (shape.slices != slot.shape.slices) std::atomic_ref(lists_).fetch_add(shape.slices - std::uint64_t{slot.shape.slices});
+  slot.shape = shape;
+  return true;
 }
 
 bool CachePlan::replace(HotVertex vertex, const BlockShape& shape) {
-  // Its old place is set aside, and should it be dropped, the new one.
-  ++replacements_;
-  if (replaced_.capacity() < 2 * replacements_) replaced_.reserve(4 * replacements_);
+  CacheSlot& slot = slots_[slot_of_[vertex.store][vertex.vertex]];
+  if (slot.block != DeviceArena::none) arena_.free(slot.block);
   const std::uint64_t words = words_of(shape);
-  const DeviceArena::Id block = words == 0 ? DeviceArena::none : arena_.allocate(words);
-  if (words != 0 && block == DeviceArena::none) {
+  slot.block = words == 0 ? DeviceArena::none : arena_.allocate(words);
+  if (words != 0 && slot.block == DeviceArena::none) {
     drop(vertex);
     return false;
   }
-  CacheSlot& slot = slots_[slot_of_[vertex.store][vertex.vertex]];
-  set_aside(slot);
-  slot.replaced = releases_;
-  slot.block = block;
-  slot.offset = words == 0 ? 0 : arena_.offset(block);
+  slot.offset = words == 0 ? 0 : arena_.offset(slot.block);
   lists_ += shape.slices;
   lists_ -= slot.shape.slices;
   slot.shape = shape;
@@ -99,18 +94,6 @@ bool CachePlan::add(HotVertex vertex, const BlockShape& shape) {
   if (placed == nullptr) return false;
   if (selections_ > 1) wishes_.push_back({slot_of_[vertex.store][vertex.vertex], selections_});
   return true;
-}
-
-void CachePlan::release_replaced() noexcept {
-  for (std::size_t i = 0; i < replaced_.size(); ++i) {
-    if (i + 2 * ahead < replaced_.size()) arena_.prefetch(replaced_[i + 2 * ahead]);
-    if (i + ahead < replaced_.size()) arena_.prefetch_neighbours(replaced_[i + ahead]);
-    arena_.free(replaced_[i]);
-  }
-  replaced_.clear();
-  replaced_words_ = 0;
-  replacements_ = 0;
-  ++releases_;
 }
 
 // Leaves out the wishes that do not hold any more, where they are most.

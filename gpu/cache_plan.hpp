@@ -42,7 +42,6 @@ struct CacheSlot {
   BlockShape shape;
   DeviceArena::Id block = DeviceArena::none;  ///< none: it has no entries
   std::uint32_t wanted = 0;                   ///< the last selection that wanted it; 0: the slot is free
-  std::uint32_t replaced = 0;                 ///< which of the releases to come it has its place from; 0: none
 };
 
 /// Puts those of long blocks first, the longest in front: they do not find room everywhere, and leave room for others.
@@ -80,6 +79,11 @@ class CachePlan {
   void prefetch_slot(HotVertex vertex) const noexcept {
     if (const CacheSlot* slot = find(vertex)) __builtin_prefetch(slot);
   }
+  /// Then its place, some steps later.
+  void prefetch_block(HotVertex vertex) const noexcept {
+    const CacheSlot* slot = find(vertex);
+    if (slot != nullptr && slot->block != DeviceArena::none) arena_.prefetch(slot->block);
+  }
   /// Wants these; `shapes` is parallel. Vertices that do not fit into the pool's share for selections beside those before them
   /// are passed over.
   void select(std::span<const HotVertex> hot, std::span<const BlockShape> shapes, Selection& selection);
@@ -101,16 +105,15 @@ class CachePlan {
   /// Drops what the last selection did not want, least recently wanted first, until there is room or no such vertex; tells
   /// which.
   void make_room(const BlockShape& shape, std::vector<HotVertex>& evicted);
-  /// Gives a vertex another place than it has. Both stay untouched until release_replaced, though the vertex be dropped: what
-  /// is merged from one to the other has not been launched. False where there is no room; the vertex is then not cached, and
-  /// what it had is free.
+  /// Lets a cached vertex keep its place where lists of this shape fit it and leave less than half of it; else false, and
+  /// nothing has changed. Threads may call it at once, each for other vertices. O(1).
+  bool reshape(HotVertex vertex, const BlockShape& shape) noexcept;
+  /// Gives a cached vertex a place that suits the shape: what it had is free. False where there is no room; the vertex is then
+  /// not cached.
   bool replace(HotVertex vertex, const BlockShape& shape);
   /// Gives a vertex a place that has none, as if the last selection had wanted it; before the first, for good. False where
   /// there is no room.
   bool add(HotVertex vertex, const BlockShape& shape);
-  void release_replaced() noexcept;
-  /// Words of the places that stay untouched until then.
-  [[nodiscard]] std::uint64_t replaced_words() const noexcept { return replaced_words_; }
   /// The vertex leaves the cache, if it is there.
   void drop(HotVertex vertex) noexcept;
   void drop_store(std::uint32_t store) noexcept;
@@ -137,7 +140,6 @@ class CachePlan {
     std::uint32_t selection;
   };
 
-  void set_aside(const CacheSlot& slot) noexcept;
   CacheSlot* place(HotVertex vertex, const BlockShape& shape);
   [[nodiscard]] bool holds(const Wish& wish) const noexcept { return slots_[wish.slot].wanted == wish.selection; }
   void forget_wishes() noexcept;
@@ -149,11 +151,7 @@ class CachePlan {
   std::vector<CacheSlot> slots_;  // [0] is nobody's
   std::vector<std::uint32_t> free_slots_;
   std::vector<std::uint32_t> slot_of_[stores];  // by vertex; 0: not cached
-  std::vector<DeviceArena::Id> replaced_;
-  std::uint64_t replaced_words_ = 0;
-  std::size_t replacements_ = 0;  // since the last release
-  std::uint32_t releases_ = 1;
-  std::vector<Wish> wishes_;  // of all selections, one behind the other
+  std::vector<Wish> wishes_;                    // of all selections, one behind the other
   std::size_t first_wish_ = 0;
   std::vector<std::uint32_t> moving_;  // positions in the selection
   std::uint32_t selections_ = 1;

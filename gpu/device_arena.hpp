@@ -33,6 +33,7 @@ class DeviceArena {
   [[nodiscard]] bool has_room(std::uint64_t words) const noexcept { return find((words + granule - 1) / granule) != none; }
   /// In words.
   [[nodiscard]] std::uint64_t offset(Id block) const noexcept { return nodes_[block].offset * granule; }
+  [[nodiscard]] std::uint64_t size(Id block) const noexcept { return nodes_[block].size * granule; }
   [[nodiscard]] std::uint64_t words() const noexcept { return words_; }
   [[nodiscard]] std::uint64_t used() const noexcept { return used_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return nodes_.capacity() * sizeof(Node); }

@@ -10,8 +10,6 @@ namespace deltamatch::gpu {
 
 namespace {
 
-// Words of a block that a warp copies.
-constexpr std::uint32_t piece_words = 2048;
 // Vertices a thread packs at a time.
 constexpr std::size_t pack_grain = 32;
 // Vertices that are made resident at a time.
@@ -21,10 +19,6 @@ constexpr std::size_t fill_vertices = std::size_t{1} << 20;
 // again and again.
 constexpr std::uint64_t with_room(std::uint64_t words) noexcept { return words + words / 4; }
 constexpr std::uint64_t with_least_room(std::uint64_t words) noexcept { return words + words / 16; }
-
-std::uint32_t pieces_of(std::uint64_t words) noexcept {
-  return static_cast<std::uint32_t>((words + piece_words - 1) / piece_words);
-}
 
 }  // namespace
 
@@ -146,12 +140,7 @@ void DeviceGraph::Impl::send_chunk(std::span<const CacheSlot> slots, std::uint32
       const Mirror& mirror = mirrors[slot.owner.store];
       pack(*mirror.store, slot.owner.vertex, mirror.relations, owner(mirror, slot.owner.vertex), slot.shape,
            all_words + chunk_words[i]);
-      Piece* piece = all_pieces + chunk_pieces[i];
-      const std::uint64_t size = slot.shape.words();
-      for (std::uint64_t at = 0; at < size; at += piece_words) {
-        *piece++ = {slot.offset + at, static_cast<std::uint32_t>(chunk_words[i] + at),
-                    static_cast<std::uint32_t>(std::min<std::uint64_t>(piece_words, size - at))};
-      }
+      cut(slot.offset, chunk_words[i], slot.shape.words(), all_pieces + chunk_pieces[i]);
     }
   });
   staging.send(parts.bytes());
@@ -266,25 +255,34 @@ void DeviceGraph::Impl::size_up(Mirror& mirror, std::span<const VertexId> change
   });
 }
 
-std::uint64_t DeviceGraph::Impl::resident_words(const Mirror& mirror) {
-  if (mirror.store == nullptr) return 0;
-  std::vector<std::uint64_t> sums(workers->size());
-  workers->for_each(mirror.store->vertices(), look_grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
-    std::uint64_t sum = 0;
+// Of all lists, packed as tightly as they can be and with room to grow.
+std::pair<std::uint64_t, std::uint64_t> DeviceGraph::Impl::resident_words(const Mirror& mirror) {
+  if (mirror.store == nullptr) return {0, 0};
+  std::atomic<std::uint64_t> exact = 0;
+  std::atomic<std::uint64_t> rounded = 0;
+  workers->for_each(mirror.store->vertices(), look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+    std::uint64_t own = 0;
+    std::uint64_t own_rounded = 0;
     for (std::size_t vertex = begin; vertex < end; ++vertex) {
-      sum += shape_of(mirror, static_cast<VertexId>(vertex)).words();
+      const std::uint64_t words = shape_of(mirror, static_cast<VertexId>(vertex)).words();
+      own += words;
+      if (words != 0) own_rounded += DeviceArena::rounded(words);
     }
-    sums[worker] += sum;
+    exact += own;
+    rounded += own_rounded;
   });
-  std::uint64_t words = 0;
-  for (const std::uint64_t sum : sums) words += sum;
-  return words;
+  return {exact, rounded};
 }
 
 // An empty pool that holds all lists and has room to grow.
 void DeviceGraph::Impl::renew_pool() {
   std::uint64_t need = 0;
-  for (const Mirror& mirror : mirrors) need += resident_words(mirror);
+  std::uint64_t need_rounded = 0;
+  for (const Mirror& mirror : mirrors) {
+    const auto [exact, rounded] = resident_words(mirror);
+    need += exact;
+    need_rounded += rounded;
+  }
   const std::size_t least = with_least_room(need) * sizeof(std::uint32_t);
   if (!has_pool || pool.bytes() < with_least_room(with_least_room(need)) * sizeof(std::uint32_t)) {
     ops->drain();
@@ -305,7 +303,9 @@ void DeviceGraph::Impl::renew_pool() {
     }
     has_pool = true;
   }
-  plan = CachePlan(pool.bytes() / sizeof(std::uint32_t), CachePlan::Blocks::exact);
+  // Lists that have room to grow keep their places.
+  const std::uint64_t words = pool.bytes() / sizeof(std::uint32_t);
+  plan = CachePlan(words, words < with_least_room(need_rounded) ? CachePlan::Blocks::exact : CachePlan::Blocks::rounded);
   for (unsigned s = 0; s < stores; ++s) {
     Mirror& mirror = mirrors[s];
     mirror.fill_all = true;

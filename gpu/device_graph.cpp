@@ -90,7 +90,7 @@ DeviceGraphStatistics DeviceGraph::statistics() const noexcept {
   figures.cached_lists = impl.plan.lists();
   figures.cached_bytes = impl.plan.used_words() * sizeof(std::uint32_t);
   figures.cache_bytes = impl.pool.bytes();
-  figures.device_bytes = impl.pool.bytes() + impl.batch_device.bytes() + impl.staging.device_bytes();
+  figures.device_bytes = impl.pool.bytes() + impl.made.bytes() + impl.batch_device.bytes() + impl.staging.device_bytes();
   for (const Impl::Mirror& mirror : impl.mirrors) figures.device_bytes += mirror.rows.bytes();
   return figures;
 }

@@ -2,6 +2,7 @@
 // to date on the device; device_fill.cpp sends rows and blocks.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,6 +21,18 @@ namespace deltamatch::gpu {
 static_assert(stores == graph::store_kinds);
 // Vertices that a thread looks at at a time.
 inline constexpr std::size_t look_grain = 512;
+// Words of a block that a warp copies.
+inline constexpr std::uint32_t piece_words = 2048;
+[[nodiscard]] constexpr std::uint32_t pieces_of(std::uint64_t words) noexcept {
+  return static_cast<std::uint32_t>((words + piece_words - 1) / piece_words);
+}
+/// The pieces of a block that lies at `from` in what is sent or made, and belongs to `to` in the pool.
+inline void cut(std::uint64_t to, std::uint64_t from, std::uint64_t words, Piece* pieces) noexcept {
+  for (std::uint64_t at = 0; at < words; at += piece_words) {
+    *pieces++ = {to + at, static_cast<std::uint32_t>(from + at),
+                 static_cast<std::uint32_t>(std::min<std::uint64_t>(piece_words, words - at))};
+  }
+}
 // A cache smaller than this is given up, and where the whole graph is held its lists have as much at least.
 inline constexpr std::size_t least_cache_bytes = std::size_t{1} << 12;
 inline constexpr std::size_t least_pool_bytes = std::size_t{1} << 20;
@@ -76,14 +89,27 @@ struct DeviceGraph::Impl {
 
   // What one launch merges.
   struct Merges {
+    struct Owner {
+      HotVertex vertex;
+      std::uint32_t first_piece;
+      std::uint32_t first_copy;
+    };
     std::vector<MergeRow> rows;
-    std::vector<MergePiece> pieces;
-    std::vector<VertexId> vertices;  // by row
-    std::vector<CacheSlot> anew;     // of all launches: these are sent again instead, once all is merged
-    std::uint32_t directory = 0;     // words of directories
+    std::vector<Owner> owners;    // by row
+    std::uint32_t pieces = 0;     // of all rows
+    std::uint32_t copies = 0;     // that take what is made to its place
+    std::uint32_t directory = 0;  // words of directories
+    std::uint64_t words = 0;      // of what is made
 
     [[nodiscard]] std::size_t bytes() const noexcept {
-      return rows.size() * sizeof(MergeRow) + pieces.size() * sizeof(MergePiece) + directory * sizeof(std::uint32_t);
+      return rows.size() * sizeof(MergeRow) + pieces * sizeof(MergePiece) + copies * sizeof(Piece) +
+             directory * sizeof(std::uint32_t);
+    }
+    void clear() noexcept {
+      rows.clear();
+      owners.clear();
+      pieces = copies = directory = 0;
+      words = 0;
     }
   };
 
@@ -96,6 +122,7 @@ struct DeviceGraph::Impl {
         staging(*ops, wanted.chunk_bytes),
         batch_host(*ops, Buffer::Place::host),
         batch_device(*ops, Buffer::Place::device),
+        made(*ops, Buffer::Place::device),
         pool(*ops, Buffer::Place::device) {}
   ~Impl() {
     try {
@@ -112,8 +139,12 @@ struct DeviceGraph::Impl {
   void forget_outdated(Mirror& mirror, unsigned s);
   void empty_cache();
   void merge(unsigned s);
-  [[nodiscard]] std::optional<CacheSlot> move(Mirror& mirror, HotVertex vertex, const BlockShape& shape, Merges& merges);
-  void send_merges(const Mirror& mirror, Merges& merges);
+  void keep_places(const Mirror& mirror);
+  [[nodiscard]] bool move(Mirror& mirror, HotVertex vertex, const BlockShape& shape);
+  [[nodiscard]] MergeRow merge_row(const Mirror& mirror, std::uint32_t row, const CacheSlot* old,
+                                   const BlockShape& shape) const;
+  void add_merge(const Mirror& mirror, HotVertex vertex, const MergeRow& row);
+  void send_merges(const Mirror& mirror);
   void make_room(const BlockShape& shape);
   void reserve_rows(Mirror& mirror);
   [[nodiscard]] std::size_t spare_bytes();
@@ -129,7 +160,7 @@ struct DeviceGraph::Impl {
   void order_longest_first();
   void regain(unsigned s);
   void renew_pool();
-  [[nodiscard]] std::uint64_t resident_words(const Mirror& mirror);
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> resident_words(const Mirror& mirror);
   void look_up_shapes(std::span<const HotVertex> vertices);
   void size_up(Mirror& mirror, std::span<const VertexId> changes);
   void send_blocks(std::span<const CacheSlot> slots);
@@ -158,6 +189,7 @@ struct DeviceGraph::Impl {
   Staging staging;
   Buffer batch_host;
   Buffer batch_device;
+  Buffer made;  // blocks that have been merged, on their way to their places
   Buffer pool;
   bool has_pool = false;
   bool forgetting = false;  // at the next begin
@@ -171,6 +203,10 @@ struct DeviceGraph::Impl {
   std::vector<HotVertex> hot;
   std::vector<BlockShape> shapes;
   std::vector<std::uint32_t> order;
+  enum class Fate : std::uint8_t { nothing, stays, moves };
+  std::vector<Fate> fates;           // by position in hot
+  std::vector<MergeRow> merge_rows;  // of those that stay
+  Merges merges;
   std::vector<std::uint64_t> chunk_words;   // by block of a chunk: where it begins
   std::vector<std::uint32_t> chunk_pieces;  // and its pieces
   CachePlan::Selection selection;

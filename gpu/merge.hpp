@@ -1,7 +1,7 @@
 // Bringing packed blocks up to date from the batch that lies in device memory, so that nothing is sent again: a kept entry
 // moves by the entries removed and added before it, which two searches in the batch's short lists tell; an added one finds its
-// place by a search in the old list. Every entry for itself, from an old block to a new one apart from it. Runs on host and
-// device alike.
+// place by a search in the old list. Every entry for itself, from the pool to blocks beside it, which then go to their places:
+// so a block may have the place of another that is merged in the same launch, or its own. Runs on host and device alike.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace deltamatch::gpu {
 /// A vertex whose block is made anew.
 struct MergeRow {
   std::uint64_t from;  ///< the old block in the pool; has no slices where there was none
-  std::uint64_t to;    ///< the new one
+  std::uint64_t to;    ///< the new one in MergeWork::made
   std::uint32_t from_entries;
   std::uint32_t from_slices;
   std::uint32_t from_log;  ///< of the directory
@@ -36,7 +36,8 @@ struct MergePiece {
 };
 
 struct MergeWork {
-  std::uint32_t* pool;
+  const std::uint32_t* pool;
+  std::uint32_t* made;
   const MergeRow* rows;
   const MergePiece* pieces;
   const std::uint32_t* directories;
@@ -80,7 +81,7 @@ DELTAMATCH_HOST_DEVICE inline std::uint32_t merge_begin(const std::uint32_t* dir
 
 DELTAMATCH_HOST_DEVICE inline void merge_put(const MergeWork& work, const MergeRow& row, std::uint32_t at, std::uint32_t id,
                                              std::uint32_t tag) {
-  std::uint32_t* ids = work.pool + row.to + (std::uint64_t{2} << row.to_log);
+  std::uint32_t* ids = work.made + row.to + (std::uint64_t{2} << row.to_log);
   ids[at] = id;
   if (work.batch.added_tags != nullptr) ids[std::uint64_t{row.to_entries} + at] = tag;
 }
@@ -166,7 +167,7 @@ DELTAMATCH_HOST_DEVICE inline void merge_piece(const MergeWork& work, const Merg
                                                std::uint32_t lanes) {
   const MergeRow& row = work.rows[piece.row];
   if (piece.begin == 0) {
-    for (std::uint32_t i = lane; i < 2 * row.to_slices; i += lanes) work.pool[row.to + i] = work.directories[row.directory + i];
+    for (std::uint32_t i = lane; i < 2 * row.to_slices; i += lanes) work.made[row.to + i] = work.directories[row.directory + i];
   }
   for (std::uint32_t i = piece.begin + lane; i < piece.end; i += lanes) {
     if (i < row.from_entries) {

@@ -61,8 +61,9 @@ class HostOps final : public DeviceOps {
     });
   }
   void scatter_words(std::uint32_t* pool, const Piece* pieces, std::size_t count, const std::uint32_t* words) override {
+    // In any order, as those of a merge: the last one first.
     queue_.emplace_back([=] {
-      for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t i = count; i-- > 0;) {
         std::memcpy(pool + pieces[i].to, words + pieces[i].from, pieces[i].words * sizeof(std::uint32_t));
       }
     });
