@@ -114,10 +114,16 @@ TEST_P(GpuParallels, AStopIsHeardAmongThem) {
   gpu.load(parallel_edges(256, all_pairs), OnReject::stop);
   StaticOptions options;
   options.query.list = true;
-  options.timeout = std::chrono::milliseconds(300);
-  const StaticResult part = gpu.match(parse_pattern(clique(4), "clique"), options);
-  EXPECT_EQ(part.shortfall, Shortfall::timeout);
-  EXPECT_LT(part.seconds, 10);
+  // Until it is among them: beside other processes a device is opened late.
+  std::chrono::milliseconds timeout{300};
+  StaticResult part;
+  do {
+    options.timeout = timeout;
+    part = gpu.match(parse_pattern(clique(4), "clique"), options);
+    ASSERT_EQ(part.shortfall, Shortfall::timeout);
+    ASSERT_LT(part.seconds, 10);
+    timeout *= 2;
+  } while (part.matches <= Count{1000} && timeout < std::chrono::seconds(10));
   EXPECT_TRUE(part.matches > Count{1000} && part.matches < 15 * power(256, 6)) << to_string(part.matches);
 }
 
