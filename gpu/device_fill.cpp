@@ -256,7 +256,7 @@ void DeviceGraph::Impl::size_up(Mirror& mirror, std::span<const VertexId> change
 }
 
 // Of all lists, packed as tightly as they can be and with room to grow.
-std::pair<std::uint64_t, std::uint64_t> DeviceGraph::Impl::resident_words(const Mirror& mirror) {
+std::pair<std::uint64_t, std::uint64_t> DeviceGraph::Impl::resident_words(const Mirror& mirror) const {
   if (mirror.store == nullptr) return {0, 0};
   std::atomic<std::uint64_t> exact = 0;
   std::atomic<std::uint64_t> rounded = 0;

@@ -141,8 +141,8 @@ struct DeviceGraph::Impl {
   void merge(unsigned s);
   void keep_places(const Mirror& mirror);
   [[nodiscard]] bool move(Mirror& mirror, HotVertex vertex, const BlockShape& shape);
-  [[nodiscard]] MergeRow merge_row(const Mirror& mirror, std::uint32_t row, const CacheSlot* old,
-                                   const BlockShape& shape) const;
+  [[nodiscard]] static MergeRow merge_row(const Mirror& mirror, std::uint32_t row, const CacheSlot* old,
+                                          const BlockShape& shape);
   void add_merge(const Mirror& mirror, HotVertex vertex, const MergeRow& row);
   void send_merges(const Mirror& mirror);
   void make_room(const BlockShape& shape);
@@ -160,7 +160,7 @@ struct DeviceGraph::Impl {
   void order_longest_first();
   void regain(unsigned s);
   void renew_pool();
-  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> resident_words(const Mirror& mirror);
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> resident_words(const Mirror& mirror) const;
   void look_up_shapes(std::span<const HotVertex> vertices);
   void size_up(Mirror& mirror, std::span<const VertexId> changes);
   void send_blocks(std::span<const CacheSlot> slots);

@@ -109,8 +109,7 @@ void DeviceGraph::Impl::make_room(const BlockShape& shape) {
 }
 
 // From the place that a vertex has, if any, to one that is not known yet.
-MergeRow DeviceGraph::Impl::merge_row(const Mirror& mirror, std::uint32_t row, const CacheSlot* old,
-                                      const BlockShape& shape) const {
+MergeRow DeviceGraph::Impl::merge_row(const Mirror& mirror, std::uint32_t row, const CacheSlot* old, const BlockShape& shape) {
   MergeRow merged{};
   if (old != nullptr) {
     merged.from = old->offset;

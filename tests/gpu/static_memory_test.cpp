@@ -26,7 +26,7 @@ struct Budget {
   std::size_t memory;
   WalkCount walk_count = WalkCount::even;
 };
-void PrintTo(const Budget& budget, std::ostream* out) { *out << budget.name; }
+std::ostream& operator<<(std::ostream& out, const Budget& budget) { return out << budget.name; }
 
 // Of the caches that hold some of the lists that queries read, not all.
 std::size_t some() { return test::times(mebibyte, mebibyte / 8); }

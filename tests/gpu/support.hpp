@@ -27,7 +27,7 @@ struct Setting {
   std::size_t memory;
   GpuTesting testing{};
 };
-inline void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
+inline std::ostream& operator<<(std::ostream& out, const Setting& setting) { return out << setting.name; }
 
 inline const std::vector<Setting>& settings() {
   static const std::vector<Setting> all{
