@@ -8,6 +8,7 @@
 
 #include "gpu/side_by_side.hpp"
 #include "gpu/support.hpp"
+#include "support/edges.hpp"
 
 namespace deltamatch {
 namespace {
@@ -30,15 +31,7 @@ UpdateBatch parallel_edges(int labels, const Pairs& pairs) {
   UpdateBatch batch;
   for (std::int64_t v = 0; v < vertices; ++v) {
     for (std::int64_t u = 0; u < v; ++u) {
-      if (!pairs(u, v)) continue;
-      for (int label = 0; label < labels; ++label) {
-        const std::string name = "L" + std::to_string(label);
-        Update update;
-        update.source = Id(u);
-        update.target = Id(v);
-        update.label = name;
-        batch.add(update);
-      }
+      if (pairs(u, v)) test::join_often(batch, u, v, labels);
     }
   }
   return batch;
@@ -130,14 +123,7 @@ TEST_P(GpuParallels, AStopIsHeardAmongThem) {
 // 14 query edges that all have to lie between one pair, of which there are 13 or fewer: some 10^10 ways to try, if all were.
 TEST_P(GpuParallels, TooFewOfThemAreSeenAtOnce) {
   UpdateBatch batch;
-  for (int label = 0; label < 13; ++label) {
-    const std::string name = "L" + std::to_string(label);
-    Update update;
-    update.source = Id(std::int64_t{1});
-    update.target = Id(std::int64_t{2});
-    update.label = name;
-    batch.add(update);
-  }
+  test::join_often(batch, 1, 2, 13);
   std::string star;
   for (int leaf = 0; leaf < 14; ++leaf) star += (leaf == 0 ? "(a)--(v" : ", (a)--(v") + std::to_string(leaf) + ")";
   Engine gpu({.directed = false, .backend = test::backend_of(GetParam())});

@@ -10,6 +10,7 @@
 
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
+#include "support/edges.hpp"
 
 namespace deltamatch {
 namespace {
@@ -124,16 +125,7 @@ TEST(Sample, ParallelEdgesAreNotCombined) {
   Engine engine({.directed = false, .threads = 2});
   UpdateBatch batch;
   for (std::int64_t v = 0; v < 6; ++v) {
-    for (std::int64_t u = 0; u < v; ++u) {
-      for (int label = 0; label < labels; ++label) {
-        const std::string name = "L" + std::to_string(label);
-        Update update;
-        update.source = Id(u);
-        update.target = Id(v);
-        update.label = name;
-        batch.add(update);
-      }
-    }
+    for (std::int64_t u = 0; u < v; ++u) test::join_often(batch, u, v, labels);
   }
   engine.load(batch, OnReject::stop);
   SampleOptions options;

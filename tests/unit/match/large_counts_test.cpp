@@ -6,6 +6,7 @@
 #include <string>
 
 #include "deltamatch/engine.hpp"
+#include "support/edges.hpp"
 
 namespace deltamatch {
 namespace {
@@ -114,16 +115,9 @@ std::string parallel_choices(int edges) {
 // In all ways that is 255^8 < 2^64 < 255^9, at the anchor's own ends or where a vertex is bound before the last.
 TEST(LargeCounts, PairsThatAreJoinedInMoreWaysThan64BitsTell) {
   UpdateBatch data;
-  const auto join = [&](std::int64_t source, std::int64_t target, const std::string& label) {
-    Update update;
-    update.source = source;
-    update.target = target;
-    update.label = label;
-    data.add(update);
-  };
-  for (int label = 0; label < 256; ++label) join(0, 1, "L" + std::to_string(label));
+  test::join_often(data, 0, 1, 256);
   for (const auto& [source, target] : {std::pair{1, 2}, {2, 3}, {3, 1}, {0, 2}, {0, 3}, {3, 4}, {4, 1}})
-    join(source, target, "M");
+    test::join(data, source, target, "M");
   const std::string rest = ", (x)-[:M]->(y)-[:M]->(z)-[:M]->(x), (h)-[:M]->(y), (h)-[:M]->(z), (z)-[:M]->(w), (w)-[:M]->(x)";
   for (const int edges : {8, 9, 10, 15}) {
     Count expected = 1;

@@ -6,17 +6,12 @@
 #include <string>
 
 #include "deltamatch/engine.hpp"
+#include "support/edges.hpp"
 
 namespace deltamatch {
 namespace {
 
-void join(UpdateBatch& batch, std::int64_t source, std::int64_t target, std::string_view label) {
-  Update update;
-  update.source = source;
-  update.target = target;
-  update.label = label;
-  batch.add(update);
-}
+using test::join;
 
 /// Each of twenty vertices joined to each of twenty others, and next to 0 and 20 a second edge `also`.
 UpdateBatch bipartite(std::string_view also) {
@@ -90,7 +85,7 @@ TEST(ParallelChoices, WalksDoNotTurnBackOnTheirEdge) {
 // for each of the labels that the anchor may bear, if all were.
 TEST(ParallelChoices, TooFewAreSeenAtTheLastVertex) {
   UpdateBatch batch;
-  for (int label = 0; label < 11; ++label) join(batch, 1, 2, "L" + std::to_string(label));
+  test::join_often(batch, 1, 2, 11);
   std::string star;
   for (int leaf = 0; leaf < 12; ++leaf) star += (leaf == 0 ? "(a)--(v" : ", (a)--(v") + std::to_string(leaf) + ")";
   Engine engine({.directed = false, .threads = 1});
