@@ -28,8 +28,8 @@ using Clock = std::chrono::steady_clock;
 enum class Home { host, pinned, managed };
 
 Home home_of(const std::string& policy) {
-  const std::string name = parse_policy(policy).name;
-  return name.starts_with("cpu") ? Home::host : name == "managed" ? Home::managed : Home::pinned;
+  const PolicyChoice choice = parse_policy(policy);
+  return choice.cpu() ? Home::host : choice.name == "managed" ? Home::managed : Home::pinned;
 }
 
 // The engine on which some of the policies run.
@@ -370,6 +370,7 @@ int main(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   CLI11_PARSE(app, argc, argv);
   try {
+    bench::check_options(options);
     bench::Report report(options.out);
     return options.whole ? bench::run_whole(options, report) : bench::Bench(options, report).run();
   } catch (const std::exception& error) {

@@ -1,14 +1,16 @@
 #include "gpu_bench_options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
-#include <stdexcept>
+#include <optional>
+#include <set>
+#include <system_error>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -26,9 +28,28 @@ Query read_query(const std::filesystem::path& path, bool directed) {
                                       : parse_pattern(text, name, path.string());
 }
 
+// The whole text.
+template <class Number>
+std::optional<Number> parse_number(const std::string& text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [behind, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && behind == end && !text.empty() ? std::optional(number) : std::nullopt;
+}
+
+// Those of GPUs.
+const std::map<std::string, CachePolicy>& policy_names() {
+  static const std::map<std::string, CachePolicy> names{
+      {"automatic", CachePolicy::automatic}, {"none", CachePolicy::none},       {"degree", CachePolicy::degree},
+      {"k-hop", CachePolicy::k_hop},         {"managed", CachePolicy::managed}, {"random-walk", CachePolicy::random_walk},
+      {"resident", CachePolicy::resident}};
+  return names;
+}
+
 }  // namespace
 
 std::size_t parse_bytes(std::string text) {
+  const std::string told = text;
   unsigned shift = 0;
   if (!text.empty()) {
     const std::size_t unit = std::string("KMG").find(text.back());
@@ -37,10 +58,11 @@ std::size_t parse_bytes(std::string text) {
       text.pop_back();
     }
   }
-  std::size_t read = 0;
-  const unsigned long long number = std::stoull(text, &read);
-  if (read != text.size()) throw std::invalid_argument("--memory is no number of bytes");
-  return static_cast<std::size_t>(number) << shift;
+  const auto number = parse_number<std::size_t>(text);
+  if (!number || *number > std::numeric_limits<std::size_t>::max() >> shift) {
+    throw Error(ErrorKind::usage, "--memory", "'" + told + "' is no number of bytes", "write it as 512M");
+  }
+  return *number << shift;
 }
 
 std::vector<QuerySet> read_queries(const BenchOptions& options) {
@@ -68,38 +90,52 @@ std::vector<QuerySet> read_queries(const BenchOptions& options) {
 }
 
 PolicyChoice parse_policy(const std::string& words) {
-  PolicyChoice made;
+  constexpr int most_devices = 64;
+  const auto refuse = [&](const char* what) { throw Error(ErrorKind::usage, "--policies", "'" + words + "' " + what); };
+  PolicyChoice made{.name = words};
   const std::size_t name_at = words.find_first_not_of("0123456789");
-  const bool several = name_at != 0 && name_at != std::string::npos && words[name_at] == 'x';
-  if (several) made.devices = std::max(std::atoi(words.c_str()), 1);
-  made.name = several ? words.substr(name_at + 1) : words;
-  const std::size_t mark = made.name.find('@');
-  if (mark == std::string::npos) return made;
-  made.miss_bytes = std::strtod(made.name.c_str() + mark + 1, nullptr);
-  made.name.resize(mark);
+  if (name_at != 0 && name_at != std::string::npos && words[name_at] == 'x') {
+    made.devices = parse_number<int>(words.substr(0, name_at)).value_or(0);
+    made.name = words.substr(name_at + 1);
+    if (made.devices < 1 || made.devices > most_devices) refuse("is on no number of devices, or on too many");
+  }
+  if (const std::size_t mark = made.name.find('@'); mark != std::string::npos) {
+    const auto bytes = parse_number<std::uint32_t>(made.name.substr(mark + 1));
+    made.name.resize(mark);
+    if (!bytes || *bytes == 0) refuse("tells no number of bytes");
+    if (made.name != "random-walk") refuse("does not ask what a miss costs");
+    made.miss_bytes = *bytes;
+  }
+  if (!made.cpu() && !policy_names().contains(made.name)) refuse("is not offered");
+  if (made.cpu() && made.name != words) refuse("is on no device");
   return made;
 }
 
+void check_options(const BenchOptions& options) {
+  std::set<std::string> seen;
+  for (const std::string& policy : options.policies) {
+    (void)parse_policy(policy);
+    if (!seen.insert(policy).second) throw Error(ErrorKind::usage, "--policies", "'" + policy + "' is named twice");
+  }
+  (void)parse_bytes(options.memory);
+  if (!options.corrupt.empty() && !seen.contains(options.corrupt)) {
+    throw Error(ErrorKind::usage, "--corrupt", "'" + options.corrupt + "' is none of the policies");
+  }
+}
+
 GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, std::size_t memory) {
-  static const std::map<std::string, CachePolicy> names{
-      {"automatic", CachePolicy::automatic}, {"none", CachePolicy::none},       {"degree", CachePolicy::degree},
-      {"k-hop", CachePolicy::k_hop},         {"managed", CachePolicy::managed}, {"random-walk", CachePolicy::random_walk},
-      {"resident", CachePolicy::resident}};
   static const std::map<std::string, GpuReuse> reuse{
       {"auto", GpuReuse::automatic}, {"always", GpuReuse::always}, {"never", GpuReuse::never}};
   static const std::map<std::string, GpuTables> tables{
       {"auto", GpuTables::automatic}, {"always", GpuTables::always}, {"never", GpuTables::never}};
   static const std::map<std::string, WalkCount> walk_counts{
       {"even", WalkCount::even}, {"fixed", WalkCount::fixed}, {"paper", WalkCount::paper}, {"formula", WalkCount::formula}};
-  const auto [name, device_count, miss_bytes] = parse_policy(policy);
-  const auto at = names.find(name);
-  if (at == names.end()) throw Error(ErrorKind::usage, "--policies", "'" + policy + "' is not offered");
-  const bool cached = name == "automatic" || name == "degree" || name == "k-hop" || name == "random-walk";
-  std::vector<int> devices(static_cast<std::size_t>(device_count));
+  const PolicyChoice choice = parse_policy(policy);
+  std::vector<int> devices(static_cast<std::size_t>(choice.devices));
   std::iota(devices.begin(), devices.end(), 0);
   return {.devices = std::move(devices),
-          .policy = at->second,
-          .memory = cached ? memory : 0,
+          .policy = policy_names().at(choice.name),
+          .memory = choice.caches() ? memory : 0,
           .walks = options.walks,
           .walk_count = walk_counts.at(options.walk_count),
           .measure = options.measure,
@@ -107,7 +143,7 @@ GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, s
                       .tables = tables.at(options.tables),
                       .reuse = reuse.at(options.reuse),
                       .forgets = options.fresh,
-                      .miss_bytes = miss_bytes}};
+                      .miss_bytes = choice.miss_bytes}};
 }
 
 void add_stream_options(CLI::App& app, BenchOptions& options) {
@@ -123,7 +159,7 @@ void add_stream_options(CLI::App& app, BenchOptions& options) {
   app.add_flag("--together", options.together, "All queries of a folder stand at once");
   app.add_option("--batches", options.batches, "Batches that are measured")->check(CLI::PositiveNumber);
   app.add_option("--warmup", options.warmup, "Batches before those");
-  app.add_option("--walks", options.walks, "Random walks for each batch");
+  app.add_option("--walks", options.walks, "Random walks for each batch")->check(CLI::NonNegativeNumber);
   app.add_option("--threads", options.threads, "Threads; 0: as many as there are cores");
   app.add_option("--seed", options.seed, "Of graph, labels and stream");
   app.add_option("--out", options.out, "Appends the JSON lines to this file, too");
@@ -143,7 +179,7 @@ void add_options(CLI::App& app, BenchOptions& options) {
       ->delimiter(',');
   app.add_option("--batch", options.batch, "Updates in a batch; several: one run for each")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30));
   app.add_option("--memory", options.memory, "Device memory for the lists of each caching policy, e.g. 512M");
   app.add_option("--walk-count", options.walk_count, "How walks are drawn and counted")
       ->check(CLI::IsMember({"even", "fixed", "paper", "formula"}));

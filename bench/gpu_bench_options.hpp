@@ -55,7 +55,7 @@ void add_stream_options(CLI::App& app, BenchOptions& options);
 /// These and all others of gpu_bench.
 void add_options(CLI::App& app, BenchOptions& options);
 
-/// "512M" and the like. Throws std::invalid_argument.
+/// "512M" and the like. Throws Error.
 [[nodiscard]] std::size_t parse_bytes(std::string text);
 
 /// A policy as --policies has it: 2xrandom-walk@512 shares batches over the first two GPUs and takes a miss to cost as much as
@@ -64,8 +64,16 @@ struct PolicyChoice {
   std::string name;
   int devices = 1;
   double miss_bytes = 0;  ///< 0: as ever
+
+  [[nodiscard]] bool cpu() const noexcept { return name == "cpu" || name == "cpu-1"; }
+  [[nodiscard]] bool caches() const noexcept {
+    return name == "automatic" || name == "degree" || name == "k-hop" || name == "random-walk";
+  }
 };
+/// Throws Error where there is no such policy.
 [[nodiscard]] PolicyChoice parse_policy(const std::string& words);
+/// Whether there are such policies, each named once, and amounts that are told in words are some. Throws Error.
+void check_options(const BenchOptions& options);
 
 /// What a GPU is to do under a policy; `memory`: bytes for what a caching policy caches. Throws Error where there is no such
 /// policy.

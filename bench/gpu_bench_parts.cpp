@@ -26,7 +26,15 @@ Graph make_graph(const BenchOptions& options, Workers& workers) {
 
 #ifdef DELTAMATCH_WITH_GPU
 std::shared_ptr<Backend> gpu_backend(const BenchOptions& options, const std::string& policy, std::size_t memory) {
-  return make_gpu_backend(gpu_options(options, policy, memory));
+  const GpuOptions wanted = gpu_options(options, policy, memory);
+  const std::size_t there = gpu_devices().size();
+  if (there == 0) throw Error(ErrorKind::usage, "--policies", "'" + policy + "' takes a device: " + gpu_absence(), "give cpu");
+  if (wanted.devices.size() > there) {
+    throw Error(
+        ErrorKind::usage, "--policies",
+        "'" + policy + "' takes " + std::to_string(wanted.devices.size()) + " devices, there are " + std::to_string(there));
+  }
+  return make_gpu_backend(wanted);
 }
 #else
 std::shared_ptr<Backend> gpu_backend(const BenchOptions&, const std::string& policy, std::size_t) {

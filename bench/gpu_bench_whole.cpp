@@ -15,11 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-bool caches(const std::string& policy) {
-  const std::string name = parse_policy(policy).name;
-  return name == "automatic" || name == "degree" || name == "k-hop" || name == "random-walk";
-}
-
 class WholeBench {
  public:
   WholeBench(const BenchOptions& options, Report& report)
@@ -39,7 +34,7 @@ class WholeBench {
     const std::vector<QuerySet> sets = read_queries(options_);
     for (const std::string& policy : options_.policies) {
       const std::vector<unsigned> all{0};
-      for (const unsigned part : caches(policy) ? options_.parts : all) {
+      for (const unsigned part : parse_policy(policy).caches() ? options_.parts : all) {
         if (!in_time()) {
           ++skipped_;
         } else {

@@ -338,9 +338,50 @@ echo '"0","1000"'
     def test_a_bundle_tells_its_commit(self):
         def git(*args):
             return subprocess.run(["git", "-C", ROOT, *args], capture_output=True, text=True, check=False).stdout.strip()
-        subprocess.run([ROOT / "scripts/gpu-bundle", pathlib.Path(PROGRAM).parents[1], self.bundle], check=True, capture_output=True)
+        made = self.folder / "made"
+        for _ in range(2):  # what is a bundle is made anew
+            subprocess.run([ROOT / "scripts/gpu-bundle", pathlib.Path(PROGRAM).parents[1], made], check=True, capture_output=True)
         expected = (git("rev-parse", "HEAD") or "unknown") + ("-dirty" if git("status", "--porcelain") else "")
-        self.assertEqual((self.bundle / "commit").read_text().strip(), expected)
+        self.assertEqual((made / "commit").read_text().strip(), expected)
+
+    def test_a_bundle_replaces_nothing_else(self):
+        kept = self.folder / "kept"
+        kept.mkdir()
+        (kept / "precious").touch()
+        for build, folder, message in ((pathlib.Path(PROGRAM).parents[1], kept, "is there and no bundle"),
+                                       (self.folder / "nowhere", kept, "is no build folder")):
+            done = subprocess.run([ROOT / "scripts/gpu-bundle", build, folder], check=False, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
+            self.assertTrue((kept / "precious").exists())
+
+    def test_what_it_does_not_know_is_refused(self):
+        for words, message in ((("--only", "bogus"), "no section bogus"), (("--set", "nowhere"), "no set of benchmarks nowhere"),
+                               (("--limit", "x"), "'x' is no number"), (("--jobs", "0"), "'0' is no number")):
+            done = subprocess.run([ROOT / "scripts/gpu-run", *words, self.bundle, self.folder / "out"], check=False, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(message, done.stderr)
+            self.assertFalse((self.folder / "out").exists())
+
+    def test_sets_name_queries_that_are_there(self):
+        write_program(self.bundle / "bin" / "gpu_bench", """#!/usr/bin/env bash
+queries='' out=''
+while [ $# -gt 0 ]; do case $1 in --queries) queries=$2 ;; --out) out=$2 ;; esac; shift; done
+[ -n "$queries" ] || exit 1
+for query in ${queries//,/ }; do [ -e "$query" ] || exit 1; done
+echo '{"kind":"bench"}' | tee -a "$out"
+""")
+        write_program(self.bundle / "bin" / "look_up", "")
+        for name, count in (("quick", 3), ("full", 20), ("devices", 1)):
+            (self.folder / "out.jsonl").unlink(missing_ok=True)
+            code, lines = self.run_it("--only", "bench", "--set", name)
+            self.assertEqual(code, 0, lines)
+            names = [line["name"] for line in lines if line["kind"] == "command" and line["name"] != "look_up"]
+            self.assertGreaterEqual(len(names), count)
+            self.assertEqual(len(set(names)), len(names))
+            self.assertEqual(len([line for line in lines if line["kind"] == "bench"]), len(names))
+        code, lines = self.run_it("--only", "bench", "--bench", "nonesuch")
+        self.assertEqual((code, [line["name"] for line in lines if line["kind"] == "failure"]), (1, ["nonesuch"]))
 
 
 class RealStreams(unittest.TestCase):

@@ -47,9 +47,29 @@ TEST(GpuBenchOptions, PoliciesTellDevicesAndWhatAMissCosts) {
   EXPECT_EQ(both.policy, CachePolicy::random_walk);
   EXPECT_EQ(both.memory, 4096U);
   EXPECT_EQ(both.testing.miss_bytes, 512);
-  EXPECT_EQ(told("", "degree@64").testing.miss_bytes, 64);
   EXPECT_EQ(told("", "3xresident").devices, (std::vector<int>{0, 1, 2}));
-  for (const char* policy : {"x", "2x", "2", "", "2xcheapest", "xresident"}) EXPECT_THROW(told("", policy), Error) << policy;
+  for (const char* policy :
+       {"x", "2x", "2", "", "2xcheapest", "xresident", "0xresident", "65xresident", "99999999999xresident", "2xcpu",
+        "random-walk@", "random-walk@x", "random-walk@0", "random-walk@5x", "degree@64", "resident@5", "cpu@5"}) {
+    EXPECT_THROW(told("", policy), Error) << policy;
+  }
+}
+
+TEST(GpuBenchOptions, AreCheckedBeforeAGraphIsMade) {
+  const auto check = [](const std::string& words) {
+    CLI::App app;
+    BenchOptions options;
+    add_options(app, options);
+    app.parse("--queries none " + words);
+    check_options(options);
+  };
+  EXPECT_NO_THROW(check("--policies cpu,cpu-1,2xresident,random-walk@512 --memory 3M --corrupt cpu-1"));
+  for (const char* words : {"--policies cpu,cpu", "--policies cpu,dear", "--policies cpu --corrupt resident", "--memory x",
+                            "--memory 1M5", "--memory -1", "--memory M", "--memory 99999999999999999G"}) {
+    EXPECT_THROW(check(words), Error) << words;
+  }
+  for (const char* words : {"--walks -4", "--batch 0", "--batch 16,0"})
+    EXPECT_THROW(check(words), CLI::ValidationError) << words;
 }
 
 TEST(GpuBenchOptions, OnlyCachesTakeMemory) {
