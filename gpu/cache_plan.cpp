@@ -1,7 +1,9 @@
 #include "gpu/cache_plan.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
+#include <utility>
 
 namespace deltamatch::gpu {
 
@@ -67,7 +69,7 @@ bool CachePlan::reshape(HotVertex vertex, const BlockShape& shape) noexcept {
   CacheSlot& slot = slots_[slot_of_[vertex.store][vertex.vertex]];
   const std::uint64_t words = shape.words();
   const std::uint64_t has = slot.block == DeviceArena::none ? 0 : arena_.size(slot.block);
-  if (words > has || (words < has && 2 * words_of(shape) <= has)) return false;
+  if (words > has || words_of(shape) + std::max(has / 8, DeviceArena::granule) < has || (words == 0 && has != 0)) return false;
   if (shape.slices != slot.shape.slices) std::atomic_ref(lists_).fetch_add(shape.slices - std::uint64_t{slot.shape.slices});
   slot.shape = shape;
   return true;
@@ -75,7 +77,7 @@ bool CachePlan::reshape(HotVertex vertex, const BlockShape& shape) noexcept {
 
 bool CachePlan::replace(HotVertex vertex, const BlockShape& shape) {
   CacheSlot& slot = slots_[slot_of_[vertex.store][vertex.vertex]];
-  if (slot.block != DeviceArena::none) arena_.free(slot.block);
+  if (slot.block != DeviceArena::none) arena_.free(std::exchange(slot.block, DeviceArena::none));
   const std::uint64_t words = words_of(shape);
   slot.block = words == 0 ? DeviceArena::none : arena_.allocate(words);
   if (words != 0 && slot.block == DeviceArena::none) {
@@ -144,10 +146,11 @@ void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShap
   for (std::size_t i = 0; i < hot.size(); ++i) {
     if (i + 2 * ahead < hot.size()) prefetch(hot[i + 2 * ahead]);
     if (i + ahead < hot.size()) prefetch_slot(hot[i + ahead]);
-    const std::uint64_t words = words_of(shapes[i]);
+    const std::uint32_t slot = slot_of_[hot[i].store][hot[i].vertex];
+    const bool placed = slot != 0 && slots_[slot].block != DeviceArena::none;
+    const std::uint64_t words = placed ? arena_.size(slots_[slot].block) : words_of(shapes[i]);
     if (words > left) continue;
     left -= words;
-    const std::uint32_t slot = slot_of_[hot[i].store][hot[i].vertex];
     if (slot == 0) {
       moving_.push_back(static_cast<std::uint32_t>(i));
       continue;

@@ -105,11 +105,11 @@ class CachePlan {
   /// Drops what the last selection did not want, least recently wanted first, until there is room or no such vertex; tells
   /// which.
   void make_room(const BlockShape& shape, std::vector<HotVertex>& evicted);
-  /// Lets a cached vertex keep its place where lists of this shape fit it and leave less than half of it; else false, and
-  /// nothing has changed. Threads may call it at once, each for other vertices. O(1).
+  /// Lets a cached vertex keep its place where lists of this shape fit it and leave little of it, an eighth or a granule; else
+  /// false, and nothing has changed. Threads may call it at once, each for other vertices. O(1).
   bool reshape(HotVertex vertex, const BlockShape& shape) noexcept;
-  /// Gives a cached vertex a place that suits the shape: what it had is free. False where there is no room; the vertex is then
-  /// not cached.
+  /// Gives a cached vertex a place that suits the shape: what it had is free before. False where there is no room; the vertex
+  /// is then not cached.
   bool replace(HotVertex vertex, const BlockShape& shape);
   /// Gives a vertex a place that has none, as if the last selection had wanted it; before the first, for good. False where
   /// there is no room.

@@ -287,6 +287,7 @@ void DeviceGraph::Impl::renew_pool() {
   if (!has_pool || pool.bytes() < with_least_room(with_least_room(need)) * sizeof(std::uint32_t)) {
     ops->drain();
     pool.release();
+    made.release();
     has_pool = false;
     plan = CachePlan();
     const std::size_t limit = std::min(cache_limit, ops->free_bytes());
@@ -303,7 +304,7 @@ void DeviceGraph::Impl::renew_pool() {
     }
     has_pool = true;
   }
-  // Lists that have room to grow keep their places.
+  // Where there is room, lists have some to grow, and keep their places.
   const std::uint64_t words = pool.bytes() / sizeof(std::uint32_t);
   plan = CachePlan(words, words < with_least_room(need_rounded) ? CachePlan::Blocks::exact : CachePlan::Blocks::rounded);
   for (unsigned s = 0; s < stores; ++s) {

@@ -143,8 +143,10 @@ struct DeviceGraph::Impl {
   [[nodiscard]] bool move(Mirror& mirror, HotVertex vertex, const BlockShape& shape);
   [[nodiscard]] static MergeRow merge_row(const Mirror& mirror, std::uint32_t row, const CacheSlot* old,
                                           const BlockShape& shape);
-  void add_merge(const Mirror& mirror, HotVertex vertex, const MergeRow& row);
-  void send_merges(const Mirror& mirror);
+  void add_merge(Mirror& mirror, HotVertex vertex, const MergeRow& row);
+  [[nodiscard]] bool reserve_made(std::size_t bytes);
+  void give_up_merges(Mirror& mirror);
+  void send_merges(Mirror& mirror);
   void make_room(const BlockShape& shape);
   void reserve_rows(Mirror& mirror);
   [[nodiscard]] std::size_t spare_bytes();

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "gpu/check.hpp"
 #include "gpu/device_graph_impl.hpp"
 
 namespace deltamatch::gpu {
@@ -23,8 +24,8 @@ std::uint64_t words_made(const MergeRow& row, const graph::Adjacency& store) noe
 
 }  // namespace
 
-// Brings blocks up to date on the device, from the batch before, which still lies there: first those that keep their places,
-// which threads find out together, then those that move.
+// Brings blocks up to date on the device, from the batch before, which still lies there: those that keep their places, which
+// threads find out together, and those that move.
 void DeviceGraph::Impl::merge(unsigned s) {
   Mirror& mirror = mirrors[s];
   if (mirror.merge.empty() || mirror.fill_all) return;
@@ -38,7 +39,6 @@ void DeviceGraph::Impl::merge(unsigned s) {
     if (fates[k] == Fate::stays) add_merge(mirror, hot[k], merge_rows[k]);
     if (fates[k] == Fate::moves) order.push_back(k);
   }
-  send_merges(mirror);
   longest_first(order, [&](std::uint32_t i) { return shapes[i].words(); });
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i + 16 < order.size()) plan.prefetch(hot[order[i + 16]]);
@@ -87,15 +87,14 @@ void DeviceGraph::Impl::keep_places(const Mirror& mirror) {
 
 // Gives a vertex a place that its lists fit. False where it finds none.
 bool DeviceGraph::Impl::move(Mirror& mirror, HotVertex vertex, const BlockShape& shape) {
-  if (!plan.has_room(shape) && !resident()) {
-    if (!plan.wants(vertex)) {
-      plan.drop(vertex);
-      ++counts.evicted;
-      return false;
-    }
-    make_room(shape);
+  const bool wanted = resident() || plan.wants(vertex);
+  if (plan.find(vertex) != nullptr && plan.replace(vertex, shape)) return true;
+  if (!wanted) {
+    ++counts.evicted;
+    return false;
   }
-  if (plan.find(vertex) == nullptr ? plan.add(vertex, shape) : plan.replace(vertex, shape)) return true;
+  if (!resident()) make_room(shape);
+  if (plan.add(vertex, shape)) return true;
   mirror.fill.push_back(vertex.vertex);
   return false;
 }
@@ -125,8 +124,8 @@ MergeRow DeviceGraph::Impl::merge_row(const Mirror& mirror, std::uint32_t row, c
   return merged;
 }
 
-// What is merged in one launch, or beside one another, must find room.
-void DeviceGraph::Impl::add_merge(const Mirror& mirror, HotVertex vertex, const MergeRow& row) {
+// What one launch is told and what it makes fit a chunk each, but for a list that is longer.
+void DeviceGraph::Impl::add_merge(Mirror& mirror, HotVertex vertex, const MergeRow& row) {
   const std::uint64_t words = words_made(row, *mirror.store);
   if (merges.bytes() >= staging.chunk_bytes() || (merges.words + words) * sizeof(std::uint32_t) > staging.chunk_bytes()) {
     send_merges(mirror);
@@ -141,20 +140,46 @@ void DeviceGraph::Impl::add_merge(const Mirror& mirror, HotVertex vertex, const 
   merges.words += words;
 }
 
+// Whether what is merged finds room before it goes to its places.
+bool DeviceGraph::Impl::reserve_made(std::size_t bytes) {
+  if (bytes <= made.bytes()) return true;
+  ops->drain();
+  // A list that is longer than a chunk is likely to grow.
+  const std::size_t wanted = bytes <= least_made_bytes ? least_made_bytes : std::max(staging.chunk_bytes(), bytes + bytes / 4);
+  for (const std::size_t room : {wanted, bytes}) {
+    try {
+      made.reserve(room);
+      return true;
+    } catch (const DeviceOutOfMemory&) {  // then as much as it takes
+      continue;
+    }
+  }
+  return false;
+}
+
+// What cannot be merged is sent again, as what has no place is.
+void DeviceGraph::Impl::give_up_merges(Mirror& mirror) {
+  for (const Merges::Owner& owner : merges.owners) {
+    if (resident() || plan.wants(owner.vertex)) mirror.fill.push_back(owner.vertex.vertex);
+    plan.drop(owner.vertex);
+  }
+  counts.merged -= merges.rows.size();
+  merges.clear();
+}
+
 // All are merged from where they were before any comes to its place. One that has made room for another meanwhile has none.
-void DeviceGraph::Impl::send_merges(const Mirror& mirror) {
+void DeviceGraph::Impl::send_merges(Mirror& mirror) {
   if (merges.rows.empty()) return;
+  if (!reserve_made(merges.words * sizeof(std::uint32_t))) {
+    give_up_merges(mirror);
+    return;
+  }
   const std::vector<MergeRow>& rows = merges.rows;
   Parts parts;
   const std::size_t rows_at = parts.add<MergeRow>(rows.size());
   const std::size_t pieces_at = parts.add<MergePiece>(merges.pieces);
   const std::size_t copies_at = parts.add<Piece>(merges.copies);
   const std::size_t directories_at = parts.add<std::uint32_t>(merges.directory);
-  const std::size_t made_bytes = merges.words * sizeof(std::uint32_t);
-  if (made_bytes > made.bytes()) {
-    ops->drain();
-    made.reserve(made_bytes <= least_made_bytes ? least_made_bytes : std::max(staging.chunk_bytes(), made_bytes));
-  }
   staging.open(parts.bytes());
   std::memcpy(staging.host<void>(rows_at), rows.data(), rows.size() * sizeof(MergeRow));
   auto* const pieces = staging.host<MergePiece>(pieces_at);

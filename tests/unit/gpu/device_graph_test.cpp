@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
+#include <vector>
 
 #include "deltamatch/query.hpp"
 #include "dump.hpp"
@@ -276,6 +278,115 @@ TEST(DeviceGraph, TheCacheTakesWhatThereIsLessTheReserve) {
   EXPECT_FALSE(little.reduced);
   EXPECT_EQ(little.cache_bytes, std::size_t{16} << 20);
   EXPECT_GT(cache(0, device).cache_bytes, std::size_t{28} << 20) << "at least half of what is free";
+}
+
+// Lists of hundreds of entries that grow by a few: without room to grow nearly all would move.
+TEST(DeviceGraph, ListsOfAResidentGraphKeepTheirPlaces) {
+  RandomGraph graph(false, false, 3);
+  graph.grow(60000);  // whose changes are all remembered
+  graph.skew(3);
+  graph.stage(400000, 100);
+  graph.settle();
+  HostOps::Figures figures;
+  auto ops = std::make_unique<HostOps>(figures);
+  HostOps& device = *ops;
+  Workers workers(2);
+  DeviceGraph mirror(std::move(ops), {Storage::resident, 0, std::size_t{1} << 20}, workers);
+  const auto rows = [&] {
+    mirror.begin(graph.graph(), graph.graph().resolved());
+    device.drain();
+    const Store& store = mirror.view().stores[0];
+    return std::vector<Row>(store.rows, store.rows + store.vertices);
+  };
+  const std::vector<Row> before = rows();
+  const std::uint64_t moved = mirror.statistics().moved;
+  for (int batch = 0; batch < 20; ++batch) {
+    graph.stage(400, 100);
+    (void)rows();
+    graph.settle();
+  }
+  const std::vector<Row> after = rows();
+  EXPECT_TRUE(dump_on_host(mirror.view(), graph.graph().resolved().size()) == graph.lists());
+  std::size_t grown = 0;
+  std::size_t kept = 0;
+  for (std::size_t vertex = 0; vertex < before.size(); ++vertex) {
+    if (before[vertex].capacity < 150 || after[vertex].capacity < before[vertex].capacity + 4) continue;
+    ++grown;
+    kept += after[vertex].block == before[vertex].block ? 1 : 0;
+  }
+  EXPECT_GT(grown, 8U);
+  EXPECT_GT(3 * kept, grown) << kept << " of " << grown;
+  EXPECT_EQ(mirror.statistics().moved, moved) << "none is sent again";
+}
+
+// Where there is no memory to merge in, what has changed is sent again, and nothing fails.
+TEST(DeviceGraph, WithoutRoomToMergeListsAreSentAgain) {
+  for (const Storage storage : {Storage::cached, Storage::resident}) {
+    RandomGraph graph(false, false, 3);
+    graph.grow(2000);
+    graph.stage(30000, 100);
+    graph.settle();
+    HostOps::Figures figures;
+    auto ops = std::make_unique<HostOps>(figures);
+    HostOps& device = *ops;
+    Workers workers(2);
+    DeviceGraph mirror(std::move(ops), {storage, storage == Storage::cached ? std::size_t{4} << 20 : 0, std::size_t{1} << 20},
+                       workers);
+    const auto begin = [&] { mirror.begin(graph.graph(), graph.graph().resolved()); };
+    begin();
+    mirror.select(graph.hot(60));
+    graph.stage(300, 50);
+    begin();
+    graph.settle();
+    const DeviceGraphStatistics before = mirror.statistics();
+    figures.limit = figures.used;
+    for (int batch = 0; batch < 4; ++batch) {
+      graph.stage(300, 50);
+      ASSERT_NO_THROW(begin());
+      device.drain();
+      ASSERT_TRUE(dump_on_host(mirror.view(), graph.graph().resolved().size()) == graph.lists()) << batch;
+      graph.settle();
+    }
+    EXPECT_EQ(figures.merges, 0U);
+    EXPECT_LT(mirror.statistics().merged, before.merged + 10) << "those that are empty now";
+    EXPECT_GT(mirror.statistics().moved, before.moved);
+    EXPECT_EQ(mirror.statistics().cache_bytes, before.cache_bytes) << "no cache has given way";
+    figures.limit = std::size_t{1} << 30;
+    begin();
+    device.drain();
+    EXPECT_GT(figures.merges, 0U);
+    EXPECT_TRUE(dump_on_host(mirror.view(), graph.graph().resolved().size()) == graph.lists());
+  }
+}
+
+// A hub whose list is longer than a chunk grows with every batch: memory to merge it in has room for that.
+TEST(DeviceGraph, MemoryToMergeInIsTakenSeldom) {
+  constexpr VertexId spokes = 300000;  // more than a MiB holds
+  graph::DataGraph graph(false, false, graph::heap_slabs());
+  graph.track_changes();
+  const LabelId label = graph.edge_labels.intern("A");
+  for (VertexId vertex = 0; vertex <= spokes + 1000; ++vertex) graph.dictionary.create(std::int64_t{vertex}, empty_label);
+  graph.add_reading({graph::Direction::both, {label}, {}});
+  HostOps::Figures figures;
+  Workers workers(2);
+  DeviceGraph mirror(std::make_unique<HostOps>(figures), {Storage::resident, 0, std::size_t{1} << 20}, workers);
+  std::set<std::size_t> sizes;
+  VertexId next = 1;
+  const auto add = [&](VertexId count) {
+    graph::NetBatch batch;
+    for (VertexId i = 0; i < count; ++i) batch.inserted.push_back(graph.ranked(0, next++, label));
+    std::ranges::sort(batch.inserted);
+    graph.stage(batch);
+    mirror.begin(graph, graph.resolved());
+    graph.settle(workers);
+  };
+  add(spokes);
+  for (int batch = 0; batch < 8; ++batch) {
+    add(100);
+    if (batch > 0) sizes.insert(figures.used);
+  }
+  EXPECT_GT(figures.merges, 6U);
+  EXPECT_EQ(sizes.size(), 1U);
 }
 
 TEST(DeviceGraph, AResidentGraphTakesNoMoreAfterAFailure) {
