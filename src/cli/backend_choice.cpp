@@ -24,7 +24,7 @@ std::shared_ptr<Backend> choose_backend(const BackendOptions& options, const Bac
         return nullptr;
       }
       throw Error(options.kind == Kind::gpu ? words.backend + "gpu" : "options of GPUs", gpus.gpu_absence(),
-                  "see nvidia-smi, or use " + words.backend + "cpu without them");
+                  "see nvidia-smi, or use " + words.backend + "cpu" + (options.tunes_gpu() ? " without options of GPUs" : ""));
     }
     for (const int device : options.devices) {
       if (std::find(usable.begin(), usable.end(), device) != usable.end()) continue;
