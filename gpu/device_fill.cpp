@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t pack_grain = 32;
 // Vertices that are made resident at a time.
 constexpr std::size_t fill_vertices = std::size_t{1} << 20;
+// Of a cache: what selected lists without a place must take for others to be sent again.
+constexpr std::uint64_t lost_share = 64;
 
 // What a resident graph's pool holds beyond the lists: to begin with, and at least where it is filled anew, lest that happen
 // again and again.
@@ -225,16 +227,19 @@ void DeviceGraph::Impl::regain(unsigned s) {
   order_longest_first();
   mirror.fill.clear();
   selection.moved.clear();
+  std::uint64_t lost = 0;
   for (const std::uint32_t i : order) {
     if (shapes[i].entries == 0 || plan.find(hot[i]) != nullptr) continue;
     make_room(shapes[i]);
     if (!plan.add(hot[i], shapes[i])) {
       mirror.fill.push_back(hot[i].vertex);
+      lost += shapes[i].words();
       continue;
     }
     selection.moved.push_back(*plan.find(hot[i]));
     mirror.dirty.push_back(hot[i].vertex);
   }
+  mirror.crowded = lost > plan.pool_words() / lost_share;
   send_blocks(selection.moved);
 }
 

@@ -59,6 +59,7 @@ struct DeviceGraph::Impl {
     std::vector<std::uint32_t> merge;  // rows of the batch before whose vertices are brought up to date on the device
     std::vector<VertexId> fill;        // vertices that are to have a place and have none
     bool fill_all = true;
+    bool crowded = false;                 // vertices that were selected have lost their places (Storage::cached)
     std::vector<std::uint32_t> granules;  // by vertex: what packing its lists takes (Storage::cached)
     Batch batch;                          // on the host
     Store view{};

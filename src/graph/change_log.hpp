@@ -18,10 +18,10 @@ class ChangeLog {
   /// Nothing is remembered before.
   void track() noexcept { tracked_ = true; }
 
-  /// Makes room for `more` changes, so that `append` cannot fail; forgets the oldest ones where there would be more than
-  /// `limit`.
+  /// Makes room for `more` changes, so that `append` cannot fail. Where there would be more than `limit`, the oldest ones are
+  /// forgotten, so many that it is not soon to be done again: a mirror that is one batch behind finds its changes.
   void prepare(std::size_t more, std::size_t limit) {
-    if (log_.size() + more > limit) forget();
+    if (log_.size() + more > limit) forget(log_.size() - std::min({log_.size(), limit / 2, limit - std::min(more, limit)}));
     logging_ = tracked_ && more <= limit;
     if (logging_ && log_.size() + more > log_.capacity()) log_.reserve(std::max(log_.size() + more, 2 * log_.capacity()));
   }
@@ -29,7 +29,7 @@ class ChangeLog {
     if (logging_) {
       log_.push_back(vertex);
     } else {
-      forget();
+      forget(log_.size());
       ++first_;
     }
   }
@@ -45,9 +45,9 @@ class ChangeLog {
   [[nodiscard]] std::size_t bytes() const noexcept { return log_.capacity() * sizeof(VertexId); }
 
  private:
-  void forget() noexcept {
-    first_ += log_.size();
-    log_.clear();
+  void forget(std::size_t oldest) noexcept {
+    first_ += oldest;
+    log_.erase(log_.begin(), log_.begin() + static_cast<std::ptrdiff_t>(oldest));
   }
 
   bool tracked_ = false;

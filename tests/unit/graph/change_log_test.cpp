@@ -47,6 +47,25 @@ TEST(ChangeLog, ForgetsWhatIsTooMuch) {
   EXPECT_THAT(*log.since(log.end()), IsEmpty());
 }
 
+// A batch of changes is appended behind the room that was made for it, and read once room was made for the next.
+TEST(ChangeLog, RemembersTheBatchBefore) {
+  ChangeLog log;
+  log.track();
+  for (std::size_t batch = 0; batch < 50; ++batch) {
+    const std::uint64_t here = log.end();
+    log.prepare(4, 10);
+    for (VertexId vertex = 0; vertex < 4; ++vertex) log.append(vertex);
+    log.prepare(4, 10);
+    ASSERT_TRUE(log.since(here).has_value()) << batch;
+    EXPECT_THAT(*log.since(here), ElementsAre(0, 1, 2, 3));
+  }
+  const std::uint64_t here = log.end();
+  log.prepare(6, 10);
+  for (VertexId vertex = 0; vertex < 6; ++vertex) log.append(vertex);
+  log.prepare(1, 10);
+  EXPECT_FALSE(log.since(here).has_value()) << "more than half of what is remembered";
+}
+
 TEST(ChangeLog, RemembersNothingUnlessItTracks) {
   ChangeLog log;
   log.prepare(1, 10);
