@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t pack_grain = 32;
 // Vertices that are made resident at a time.
 constexpr std::size_t fill_vertices = std::size_t{1} << 20;
-// Of a cache: what selected lists without a place must take for others to be sent again.
+// Of a cache: what selected lists without a place must take for others to give theirs up.
 constexpr std::uint64_t lost_share = 64;
 
 // What a resident graph's pool holds beyond the lists: to begin with, and at least where it is filled anew, lest that happen
@@ -217,30 +217,58 @@ bool DeviceGraph::Impl::fill_some(std::span<const HotVertex> vertices) {
   return true;
 }
 
-// Gives places to vertices that the last selection wanted and that have none, the longest first.
+// Gives places to vertices that the last selection wanted and that have none, the longest first. Where that leaves much
+// without, which is a list that no gap is long enough for, first those that have changed give theirs up, then all that were
+// wanted, if what they leave is room enough; and these are placed together.
 void DeviceGraph::Impl::regain(unsigned s) {
   Mirror& mirror = mirrors[s];
   if (mirror.fill.empty()) return;
   hot.clear();
   for (const VertexId vertex : mirror.fill) hot.push_back({vertex, s});
+  const std::uint64_t bearable = plan.pool_words() / lost_share;
+  const auto give_up = [&](HotVertex vertex) {
+    plan.drop(vertex);
+    hot.push_back(vertex);
+  };
+  std::uint64_t lost = place_longest_first();
+  if (lost > bearable) {
+    for (const CacheSlot& slot : selection.moved) plan.drop(slot.owner);
+    for (const std::uint32_t i : mirror.merge) {
+      if (const HotVertex vertex{mirror.batch.vertices[i], s}; plan.wants(vertex)) give_up(vertex);
+    }
+    lost = place_longest_first();
+  }
+  if (lost > bearable && plan.used_words() + lost <= plan.pool_words() - bearable) {
+    for (const CacheSlot& slot : selection.moved) plan.drop(slot.owner);
+    plan.for_each(s, [&](const CacheSlot& slot) {
+      if (plan.wants(slot.owner)) give_up(slot.owner);
+    });
+    (void)place_longest_first();
+  }
+  mirror.fill.clear();
+  for (std::size_t i = 0; i < hot.size(); ++i) {
+    if (shapes[i].entries != 0 && plan.find(hot[i]) == nullptr) mirror.fill.push_back(hot[i].vertex);
+    mirror.dirty.push_back(hot[i].vertex);
+  }
+  send_blocks(selection.moved);
+}
+
+// Of `hot`, those without places; `selection.moved` are those that find one. Returns the words of those that do not.
+std::uint64_t DeviceGraph::Impl::place_longest_first() {
   look_up_shapes(hot);
   order_longest_first();
-  mirror.fill.clear();
   selection.moved.clear();
   std::uint64_t lost = 0;
   for (const std::uint32_t i : order) {
     if (shapes[i].entries == 0 || plan.find(hot[i]) != nullptr) continue;
     make_room(shapes[i]);
-    if (!plan.add(hot[i], shapes[i])) {
-      mirror.fill.push_back(hot[i].vertex);
+    if (plan.add(hot[i], shapes[i])) {
+      selection.moved.push_back(*plan.find(hot[i]));
+    } else {
       lost += shapes[i].words();
-      continue;
     }
-    selection.moved.push_back(*plan.find(hot[i]));
-    mirror.dirty.push_back(hot[i].vertex);
   }
-  mirror.crowded = lost > plan.pool_words() / lost_share;
-  send_blocks(selection.moved);
+  return lost;
 }
 
 // What packing takes of the vertices that have changed, or of all.

@@ -182,10 +182,9 @@ void DeviceGraph::Impl::follow(unsigned s, const Adjacency* store, const Relatio
 }
 
 void DeviceGraph::Impl::follow_changes(Mirror& mirror, unsigned s, std::span<const VertexId> changes) {
-  // Whether exactly the batch that lies on the device has been settled since. What has lost its place finds one only where
-  // others give theirs up.
-  const bool known = !std::exchange(mirror.crowded, false) && mirror.batch.rows != 0 && changes.size() == mirror.batch.rows &&
-                     mirror.store->mark().settled == mirror.batch.number;
+  // Whether exactly the batch that lies on the device has been settled since.
+  const bool known =
+      mirror.batch.rows != 0 && changes.size() == mirror.batch.rows && mirror.store->mark().settled == mirror.batch.number;
   mirror.dirty.assign(changes.begin(), changes.end());
   if (!known) mirror.dirty.insert(mirror.dirty.end(), mirror.batch.vertices, mirror.batch.vertices + mirror.batch.rows);
   if (!caches() || mirror.fill_all) return;

@@ -59,7 +59,6 @@ struct DeviceGraph::Impl {
     std::vector<std::uint32_t> merge;  // rows of the batch before whose vertices are brought up to date on the device
     std::vector<VertexId> fill;        // vertices that are to have a place and have none
     bool fill_all = true;
-    bool crowded = false;                 // vertices that were selected have lost their places (Storage::cached)
     std::vector<std::uint32_t> granules;  // by vertex: what packing its lists takes (Storage::cached)
     Batch batch;                          // on the host
     Store view{};
@@ -162,6 +161,7 @@ struct DeviceGraph::Impl {
   [[nodiscard]] bool fill_some(std::span<const HotVertex> vertices);
   void order_longest_first();
   void regain(unsigned s);
+  [[nodiscard]] std::uint64_t place_longest_first();
   void renew_pool();
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> resident_words(const Mirror& mirror) const;
   void look_up_shapes(std::span<const HotVertex> vertices);

@@ -22,6 +22,8 @@ using test::Stream;
 class GpuWhole : public testing::TestWithParam<test::Setting> {
  protected:
   void SetUp() override { DELTAMATCH_NEEDS_GPU(); }
+  template <class Check>
+  static void on_all_shapes(std::uint64_t seed, const Check& check);
 };
 
 TEST(GpuStatic, EqualsTheCpu) {
@@ -147,14 +149,22 @@ void load_both(Engine& gpu, Engine& cpu, const Shape& shape, std::uint64_t seed)
   (void)cpu.load(start, OnReject::skip);
 }
 
-// In all modes, though only isomorphism is left to the GPU.
-TEST_P(GpuWhole, InducedMatches) {
-  std::uint64_t seed = 40;
+// On graphs of all shapes, until something differs.
+template <class Check>
+void GpuWhole::on_all_shapes(std::uint64_t seed, const Check& check) {
+  int number = 0;
   for (const Shape& shape : shapes_to_match()) {
     Engine cpu({.directed = shape.directed});
     Engine gpu({.directed = shape.directed, .backend = test::backend_of(GetParam())});
     load_both(gpu, cpu, shape, ++seed);
-    const std::string where = "shape " + std::to_string(seed - 40);
+    check(gpu, cpu, shape, "shape " + std::to_string(++number));
+    if (HasFailure()) return;
+  }
+}
+
+// In all modes, though only isomorphism is left to the GPU.
+TEST_P(GpuWhole, InducedMatches) {
+  on_all_shapes(40, [](Engine& gpu, Engine& cpu, const Shape& shape, const std::string& where) {
     StaticOptions options;
     options.induced = true;
     Count all = expect_same_answers(gpu, cpu, shape, options, where);
@@ -165,18 +175,12 @@ TEST_P(GpuWhole, InducedMatches) {
     options.query.mode = MatchMode::edge_distinct;
     const Query triangle = parse_pattern("(a)--(b)--(c)--(a)", "q");
     EXPECT_TRUE(gpu.match(triangle, options).matches == cpu.match(triangle, options).matches) << where;
-    if (HasFailure()) return;
-  }
+  });
 }
 
 // Every filter. Late ones need more work than fits a test of every policy.
 TEST_P(GpuWhole, FilteredMatches) {
-  std::uint64_t seed = 60;
-  for (const Shape& shape : shapes_to_match()) {
-    Engine cpu({.directed = shape.directed});
-    Engine gpu({.directed = shape.directed, .backend = test::backend_of(GetParam())});
-    load_both(gpu, cpu, shape, ++seed);
-    const std::string where = "shape " + std::to_string(seed - 60);
+  on_all_shapes(60, [](Engine& gpu, Engine& cpu, const Shape& shape, const std::string& where) {
     for (const auto& [filter, name] : {std::pair{Filter::automatic, "auto"},
                                        {Filter::label, "label"},
                                        {Filter::degree, "degree"},
@@ -186,17 +190,12 @@ TEST_P(GpuWhole, FilteredMatches) {
       EXPECT_GT(expect_same_answers(gpu, cpu, shape, options, where + ", " + name), Count{100});
       if (HasFailure()) return;
     }
-  }
+  });
 }
 
 // What filters leave is what they leave on the CPU.
 TEST_P(GpuWhole, FiltersLeaveTheSame) {
-  std::uint64_t seed = 60;
-  for (const Shape& shape : shapes_to_match()) {
-    Engine cpu({.directed = shape.directed});
-    Engine gpu({.directed = shape.directed, .backend = test::backend_of(GetParam())});
-    load_both(gpu, cpu, shape, ++seed);
-    const std::string where = "shape " + std::to_string(seed - 60);
+  on_all_shapes(60, [](Engine& gpu, Engine& cpu, const Shape& shape, const std::string& where) {
     StaticOptions options;
     options.filter = Filter::refine;
     for (const std::string& pattern : whole_patterns(shape)) {
@@ -211,18 +210,12 @@ TEST_P(GpuWhole, FiltersLeaveTheSame) {
       EXPECT_EQ(got.used, expected.used) << where << ", " << pattern;
       EXPECT_EQ(got.entries, expected.entries) << where << ", " << pattern;
     }
-    if (HasFailure()) return;
-  }
+  });
 }
 
 // Filters that leave a step out, and of induced matches, in other modes, and counted from edges or vertices.
 TEST_P(GpuWhole, FilteredMatchesOfAllKinds) {
-  std::uint64_t seed = 60;
-  for (const Shape& shape : shapes_to_match()) {
-    Engine cpu({.directed = shape.directed});
-    Engine gpu({.directed = shape.directed, .backend = test::backend_of(GetParam())});
-    load_both(gpu, cpu, shape, ++seed);
-    const std::string where = "shape " + std::to_string(seed - 60);
+  on_all_shapes(60, [](Engine& gpu, Engine& cpu, const Shape& shape, const std::string& where) {
     StaticOptions undegreed;
     undegreed.filter = Filter::refine;
     undegreed.filter_without.degree = true;
@@ -246,8 +239,7 @@ TEST_P(GpuWhole, FilteredMatchesOfAllKinds) {
       other.count_from = from;
       expect_same_answers(gpu, cpu, shape, other, where + ", from " + std::to_string(static_cast<int>(from)));
     }
-    if (HasFailure()) return;
-  }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, GpuWhole, testing::ValuesIn(test::settings()),

@@ -65,16 +65,12 @@ class DeviceGraphOfHubs : public testing::Test {
   // Without another selection. Bytes of those lists that are not held, of all batches.
   std::size_t follow(const std::vector<HotVertex>& hot) {
     std::size_t all_lost = 0;
-    bool much_lost = false;
     for (unsigned batch = 0; batch < batches; ++batch) {
       graph_.stage(sizes_.changes, sizes_.inserted);
       begin();
       std::size_t lost = 0;
       for (const HotVertex vertex : hot) lost += mirror_.holds(vertex) ? 0 : mirror_.packed_bytes(vertex);
-      // One that is longer than the room that a selection leaves may be without a place, for a batch.
-      EXPECT_TRUE(lost < mirror_.cache_bytes() / 16 || (!much_lost && lost < mirror_.cache_bytes() / 4))
-          << lost << ", batch " << batch;
-      much_lost = lost >= mirror_.cache_bytes() / 16;
+      EXPECT_LT(lost, mirror_.cache_bytes() / 16) << "batch " << batch;
       all_lost += lost;
       ops_->drain();
       if (batch < 4 || batch % 5 == 4) {
@@ -101,7 +97,7 @@ TEST_F(DeviceGraphOfHubs, HoldsASelectionOverManyBatches) {
   const std::size_t first = mirror_.statistics().packed_bytes;
   const auto most = std::ranges::max_element(hot, {}, [&](const HotVertex& at) { return mirror_.packed_bytes(at); });
   ASSERT_GT(mirror_.packed_bytes(*most), (std::size_t{1} << 20) - mirror_.cache_bytes());
-  EXPECT_LT(follow(hot), batches * mirror_.cache_bytes() / 50);
+  EXPECT_LT(follow(hot), batches * mirror_.cache_bytes() / 100);
   const DeviceGraphStatistics then = mirror_.statistics();
   EXPECT_GT(then.merged, hot.size()) << "lists are merged on the device";
   EXPECT_GT(then.packed_bytes, first + mirror_.packed_bytes(*most))
@@ -150,11 +146,12 @@ TEST_P(DeviceGraphOfGrowingLists, NoTwoAreMergedToOnePlace) {
   const DeviceGraphStatistics before = mirror_.statistics();
   follow(hot);
   const DeviceGraphStatistics then = mirror_.statistics();
-  EXPECT_GT(then.evicted, before.evicted);
+  const bool grows = std::get<0>(GetParam()) > 80;
+  EXPECT_TRUE(!grows || then.evicted > before.evicted);
   EXPECT_GT(then.merged, hot.size());
 }
 INSTANTIATE_TEST_SUITE_P(Shares, DeviceGraphOfGrowingLists,
-                         testing::Combine(testing::Values(85, 92, 99), testing::Values(512, 1024)));
+                         testing::Combine(testing::Values(50, 85, 92, 99), testing::Values(512, 1024)));
 
 // What leaves for a long list is short and comes up later in the same batch, when there is room again: only its host knows it
 // now.
