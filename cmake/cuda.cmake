@@ -1,8 +1,17 @@
 # DELTAMATCH_CUDA: whether gpu/ is built. A machine without the CUDA toolkit builds the CPU product, and the summary says so.
+# The compiler is CUDACXX, else the nvcc on the PATH, else the one that `scripts/setup --cuda` has installed.
 set(DELTAMATCH_CUDA OFF)
 set(deltamatch_gpu_state "off (DELTAMATCH_GPU=OFF)")
 if(DELTAMATCH_GPU)
   include(CheckLanguage)
+  if(NOT CMAKE_CUDA_COMPILER)
+    unset(CMAKE_CUDA_COMPILER CACHE)  # an earlier search found none; there may be one now
+    set(deltamatch_nvcc ${PROJECT_SOURCE_DIR}/.cuda/toolkit/bin/nvcc)
+    find_program(DELTAMATCH_NVCC nvcc NO_CACHE)
+    if(NOT DELTAMATCH_NVCC AND "$ENV{CUDACXX}" STREQUAL "" AND EXISTS ${deltamatch_nvcc})
+      set(CMAKE_CUDA_COMPILER ${deltamatch_nvcc})
+    endif()
+  endif()
   set(CMAKE_MESSAGE_LOG_LEVEL WARNING)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
@@ -10,7 +19,11 @@ if(DELTAMATCH_GPU)
       set(CMAKE_CUDA_ARCHITECTURES 90)  # sm_90 code, and PTX for what comes later
     endif()
     enable_language(CUDA)
+    # Debian 12's CMake marks CUDA::nvToolsExt as outdated for projects that ask for 3.25, and CUDA 13 has no such library.
+    set(deltamatch_minimum ${CMAKE_MINIMUM_REQUIRED_VERSION})
+    set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
     find_package(CUDAToolkit QUIET REQUIRED)
+    set(CMAKE_MINIMUM_REQUIRED_VERSION ${deltamatch_minimum})
     if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # Debian 12's CMake does not know that nvcc 12 and later speak C++20
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
@@ -21,7 +34,7 @@ if(DELTAMATCH_GPU)
     set(DELTAMATCH_CUDA ON)
     set(deltamatch_gpu_state "CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
   else()
-    set(deltamatch_gpu_state "off (no CUDA compiler found; set CUDACXX or put nvcc on the PATH)")
+    set(deltamatch_gpu_state "off (no CUDA compiler found; run scripts/setup --cuda, put nvcc on the PATH or set CUDACXX)")
   endif()
   unset(CMAKE_MESSAGE_LOG_LEVEL)
 endif()

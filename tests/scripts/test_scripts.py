@@ -164,7 +164,7 @@ class Configure(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         output = (done.stdout + done.stderr).replace(directory, "")
         told = [line for line in output.splitlines() if any(word in line.lower() for word in ("cuda", "gpu", "nvcc"))]
-        self.assertEqual(told, ["--   GPU: off (no CUDA compiler found; set CUDACXX or put nvcc on the PATH)"])
+        self.assertEqual(told, ["--   GPU: off (no CUDA compiler found; run scripts/setup --cuda, put nvcc on the PATH or set CUDACXX)"])
 
 
 class RunTests(unittest.TestCase):
