@@ -7,8 +7,8 @@
 
 namespace deltamatch {
 
-/// Decides the exit code of a program: runtime 1, usage 2, configuration 78.
-enum class ErrorKind { runtime, usage, configuration };
+/// Decides the exit code of a program: runtime 1, usage 2, record 65 (a record stops a service), configuration 78.
+enum class ErrorKind { runtime, usage, configuration, record };
 
 /// What went wrong, where, and what to do about it. `what()` joins the parts as "where: what; remedy".
 class Error : public std::runtime_error {

@@ -23,6 +23,8 @@ struct Update {
   UpdateKind kind = UpdateKind::insert_edge;
   /// Whether it is of one record with the update before it in its batch. A record is applied or refused as a whole.
   bool continues = false;
+  /// Its time lies far ahead of the stream's and does not move the watermark; the edge lives by it all the same.
+  bool ahead = false;
   Id source;               ///< the vertex itself in vertex updates
   Id target;               ///< unused in vertex updates
   std::string_view label;  ///< edge label; unused in vertex updates

@@ -13,6 +13,8 @@
 
 namespace deltamatch::ingest {
 
+class Doubts;
+
 enum class Format : std::uint8_t {
   snap,   ///< fields separated by blanks: `u v`, `u v time`, `u v label time`; comments # and %
   csv,    ///< RFC 4180, with a header unless `columns` gives positions; separator , ; or tab
@@ -63,6 +65,7 @@ struct CodecOptions {
   bool vertices = false;
   /// The records are a whole graph: the sizes that a header tells (t/v/e, jlg) must be true, and ids within them.
   bool whole = false;
+  Doubts* doubts = nullptr;  ///< told of doubtful readings (ingest/doubts.hpp); outlives the codec; null: nobody is
   friend bool operator==(const CodecOptions&, const CodecOptions&) = default;
 };
 

@@ -8,6 +8,7 @@ namespace deltamatch::cli {
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_runtime = 1;
 inline constexpr int exit_usage = 2;
+inline constexpr int exit_record = 65;  // EX_DATAERR of sysexits.h: a record stops a service
 inline constexpr int exit_configuration = 78;
 inline constexpr int exit_interrupted = 130;
 
@@ -17,6 +18,8 @@ inline constexpr int exit_interrupted = 130;
       return exit_usage;
     case ErrorKind::configuration:
       return exit_configuration;
+    case ErrorKind::record:
+      return exit_record;
     case ErrorKind::runtime:
       break;
   }

@@ -138,7 +138,8 @@ std::vector<Record> make_records(const World& world, const std::vector<RawRecord
   for (const RawRecord& one : raw) {
     Record record = make_record(world, one, records.empty() ? nullptr : &records.back());
     record.time = time_of(world, first + records.size(), one.time);
-    record.continues = one.joined >= 75;  // updates of one record
+    record.ahead = record.time && one.time == 96;  // a leap that the watermark does not follow
+    record.continues = one.joined >= 75;           // updates of one record
     records.push_back(std::move(record));
   }
   return records;

@@ -9,6 +9,7 @@ Update Record::view() const {
   Update update;
   update.kind = kind;
   update.continues = continues;
+  update.ahead = ahead;
   update.source = oracle::view(source);
   update.target = oracle::view(target);
   update.label = label;

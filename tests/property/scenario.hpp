@@ -21,6 +21,7 @@ inline constexpr std::size_t enumerable = 1500;
 struct Record {
   UpdateKind kind = UpdateKind::insert_edge;
   bool continues = false;
+  bool ahead = false;
   oracle::ExternalId source;
   oracle::ExternalId target;
   std::string label;

@@ -54,7 +54,7 @@ void Model::remove(const DataEdge& edge) {
 void Model::take(const Update& update, Touched& touched, Outcome& outcome) {
   // Reading: every record that is not refused moves the watermark, deletions and vertex records among them; a refused one says
   // nothing at all.
-  if (update.time) watermark_ = std::max(watermark_.value_or(*update.time), *update.time);
+  if (update.time && !update.ahead) watermark_ = std::max(watermark_.value_or(*update.time), *update.time);
   const ExternalId source = own(update.source);
   const ExternalId target = own(update.target);
   switch (update.kind) {

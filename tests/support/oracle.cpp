@@ -225,7 +225,7 @@ std::string to_string(const Update& update) {
   } else {
     text = "vertex " + text;
   }
-  if (update.time) text += " @" + std::to_string(*update.time);
+  if (update.time) text += " @" + std::to_string(*update.time) + (update.ahead ? "!" : "");
   return text;
 }
 
