@@ -6,6 +6,8 @@
 #include <condition_variable>
 #include <thread>
 
+#include "ingest/kafka/steady_waits.hpp"
+
 namespace deltamatch::ingest::kafka {
 
 using namespace std::chrono_literals;
@@ -42,6 +44,10 @@ Client<T>::Client(const Cluster& cluster, std::string_view name, std::unique_ptr
     : inner_(std::make_shared<Inner>()) {
   inner_->relay = std::make_shared<Relay>(cluster, name);
   inner_->callbacks = std::move(callbacks);
+  if (!waits_are_steady()) {
+    inner_->relay->tell(Level::warn, "kafka_waits_by_the_wall_clock",
+                        {{"effect", "while the system's clock steps back, nothing is committed"}});
+  }
   std::string reason;
   if (configuration->set("event_cb", inner_->relay.get(), reason) == RdKafka::Conf::CONF_OK) {
     inner_->handle.reset(T::create(configuration.get(), reason));

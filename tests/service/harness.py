@@ -308,12 +308,15 @@ class ServiceTest(unittest.TestCase):
 
     def start_signalled(self, point, count, number):
         """An instance that gets the signal when it reaches the point for the count-th time; signal_at.cpp has the points."""
-        library = os.environ.get("DELTAMATCH_SIGNAL_AT_LIBRARY", "")
+        return self.start_preloaded("DELTAMATCH_SIGNAL_AT_LIBRARY", DELTAMATCH_SIGNAL_AT=f"{point}:{count}:{int(number)}")
+
+    def start_preloaded(self, variable, **environment):
+        """An instance with the library that the variable names."""
+        library = os.environ.get(variable, "")
         if not os.path.exists(library):
-            self.skipTest("DELTAMATCH_SIGNAL_AT_LIBRARY does not name the built library")
+            self.skipTest(f"{variable} does not name the built library")
         sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
-        return self.start(ready=False, environment={"LD_PRELOAD": library, "ASAN_OPTIONS": sanitizer,
-                                                    "DELTAMATCH_SIGNAL_AT": f"{point}:{count}:{int(number)}"})
+        return self.start(ready=False, environment={"LD_PRELOAD": library, "ASAN_OPTIONS": sanitizer, **environment})
 
     def small_disk(self, size):
         """A folder that is a file system of its own, of that size (512k)."""

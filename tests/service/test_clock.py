@@ -1,0 +1,41 @@
+"""A wall clock that steps back and forth holds up nothing: every timed wait goes by the steady clock."""
+
+import shutil
+import subprocess
+import unittest
+
+import harness
+from harness import RING, edge, main, ServiceTest
+
+BY_THE_WALL_CLOCK = {"pthread_cond_timedwait", "pthread_mutex_timedlock", "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock",
+                     "sem_timedwait", "mtx_timedlock", "cnd_timedwait"}
+
+
+class SteppingClock(ServiceTest):
+    def test_batches_are_committed_and_the_service_stops(self):
+        self.broker.create(self.input)
+        file = self.dir / "alerts.jsonl"
+        self.config(sinks={"alerts": {"type": "kafka", "topic": self.alerts}, "file": {"type": "file", "path": str(file)}},
+                    queries=[{"name": "ring", "pattern": RING, "sinks": ["alerts", "file"]}], state__snapshot_every="1s")
+        service = self.start_preloaded("DELTAMATCH_STEPPING_CLOCK_LIBRARY").wait_ready()
+        for ring in range(30):
+            self.broker.produce(self.input, [edge(3 * ring + a, 3 * ring + b) for a, b in ((0, 1), (1, 2), (2, 0))])
+            service.wait_committed({f"{self.input}[0]": 3 * (ring + 1)}, timeout=60)
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.check_alerts()), 30)
+        self.assertEqual(sorted(file.read_text().splitlines()), sorted(self.alert_lines()))
+        self.assertNotIn("wall_clock", service.log_path.read_text())
+
+
+class Symbols(unittest.TestCase):
+    def test_the_program_calls_no_wait_that_goes_by_the_wall_clock(self):
+        if shutil.which("nm") is None:
+            self.skipTest("nm is missing")
+        told = subprocess.run(["nm", "--dynamic", "--undefined-only", harness.PROGRAM], capture_output=True, text=True, check=True).stdout
+        names = {line.split()[-1].split("@")[0] for line in told.splitlines()}
+        self.assertIn("pthread_cond_clockwait", names)
+        self.assertEqual(names & BY_THE_WALL_CLOCK, set())
+
+
+if __name__ == "__main__":
+    main()
