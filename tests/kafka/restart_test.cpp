@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <source_dir.hpp>
 #include <thread>
 
 #include "ingest/kafka/input.hpp"

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <source_dir.hpp>
 #include <sstream>
 #include <string>
 #include <vector>

@@ -3,6 +3,7 @@
 
 #include <regex>
 #include <set>
+#include <source_dir.hpp>
 #include <sstream>
 #include <string>
 

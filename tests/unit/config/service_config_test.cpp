@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <source_dir.hpp>
 #include <string>
 
 #include "cli/small_file.hpp"

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <source_dir.hpp>
 
 #include "brute_force.hpp"
 #include "deltamatch/error.hpp"

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <source_dir.hpp>
 #include <string>
 #include <utility>
 #include <vector>

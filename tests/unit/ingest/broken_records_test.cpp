@@ -1,5 +1,6 @@
 // Broken records, each with the reason that it is refused for: broken_records.txt has them.
 #include <array>
+#include <source_dir.hpp>
 
 #include "ingest/codec/binary.hpp"
 #include "ingest/codec/varint.hpp"

@@ -1,6 +1,7 @@
 // The real data sets, each read whole; the numbers of rows are those of their README. DELTAMATCH_DATA names their folder.
 #include <array>
 #include <map>
+#include <source_dir.hpp>
 
 #include "support.hpp"
 

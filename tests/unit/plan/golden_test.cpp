@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <source_dir.hpp>
 #include <string>
 
 #include "unit/plan/catalogue.hpp"

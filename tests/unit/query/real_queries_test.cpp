@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <source_dir.hpp>
 
 #include "deltamatch/error.hpp"
 #include "ingest/source/bytes.hpp"
