@@ -21,6 +21,8 @@ void PositionedBatch::clear() noexcept {
   updates.clear();
   positions_.clear();
   refusals_.clear();
+  first_refusals_.clear();
+  taken_ = 0;
   refused_.fill(0);
   records_.clear();
   record_ends_.clear();
@@ -35,50 +37,55 @@ std::string_view PositionedBatch::record(std::size_t index) const {
 /// Whether the held updates may join the batch; an empty batch takes anything.
 bool Batcher::fits(const PositionedBatch& batch, TimeSpan& span) const {
   bool within = limits_.max_updates == 0 || batch.updates.size() + held_.size() <= limits_.max_updates;
-  for (std::size_t i = 0; limits_.max_span != 0 && i < held_.size(); ++i) {
+  for (std::size_t i = 0; limits_.max_span != 0 && i < held_.size() && !reading_.ahead; ++i) {
     if (held_[i].time) within = span.widen(*held_[i].time, limits_.max_span) && within;
   }
   return within || batch.updates.empty();
 }
 
 void Batcher::add(PositionedBatch& batch) {
+  if (!held_.empty()) ++batch.taken_;
   for (const Update& update : held_) {
-    batch.updates.add(update);
-    batch.positions_.push_back(record_.position);
+    if (reading_.ahead) [[unlikely]] {
+      Update ahead = update;
+      ahead.ahead = true;
+      batch.updates.add(ahead);
+    } else {
+      batch.updates.add(update);
+    }
+    batch.positions_.push_back(reading_.record.position);
     if (on_unreadable_ != OnUnreadable::list) continue;
-    batch.records_.append(record_.bytes);
+    batch.records_.append(reading_.record.bytes);
     batch.record_ends_.push_back(batch.records_.size());
   }
   held_ = {};
 }
 
-void Batcher::refuse(PositionedBatch& batch, RejectReason reason, std::string_view message) {
-  ++batch.refused_[static_cast<std::size_t>(reason)];
+/// The record read last.
+void Batcher::refuse(PositionedBatch& batch) {
+  const Record& record = reading_.record;
+  const auto reason = static_cast<std::size_t>(*reading_.refused);
+  ++batch.refused_[reason];
+  const bool first = !std::exchange(seen_[reason], true);
+  if (on_unreadable_ == OnUnreadable::count && !first) return;
+  Refusal refusal{batch.updates.size(), record.position, *reading_.refused, std::string(reading_.message), {}, record.length};
+  if (first) batch.first_refusals_.push_back(refusal);
   if (on_unreadable_ == OnUnreadable::count) return;
-  batch.refusals_.push_back(
-      {batch.updates.size(), record_.position, reason, std::string(message), std::string(record_.bytes), record_.length});
+  refusal.bytes = record.bytes;
+  batch.refusals_.push_back(std::move(refusal));
   if (on_unreadable_ == OnUnreadable::stop) ended_ = true;
 }
 
 /// Reads one record: it is held, refused or says nothing. False at the end.
 bool Batcher::read(PositionedBatch& batch) {
-  if (!source_.next(record_)) {
+  if (!reader_.next(reading_)) {
     ended_ = true;
     return false;
   }
-  if (record_.fault == RecordFault::too_long) {
-    refuse(batch, RejectReason::too_long, "the record has " + std::to_string(record_.length) + " bytes, more than the limit");
-  } else if (record_.fault == RecordFault::unterminated_quote) {
-    refuse(batch, RejectReason::malformed, "a quoted field does not end");
-  } else {
-    const Decoded decoded =
-        within_max_name(record_.padded ? codec_.decode_padded(record_.bytes) : codec_.decode(record_.bytes));
-    if (!decoded.remedy.empty()) throw Error(source_.where(record_.position), decoded.message, decoded.remedy);
-    if (decoded.refused)
-      refuse(batch, *decoded.refused, decoded.message);
-    else
-      held_ = decoded.updates;
-  }
+  if (reading_.refused)
+    refuse(batch);
+  else
+    held_ = reading_.updates;
   return !ended_;
 }
 
@@ -100,8 +107,8 @@ bool Batcher::fill_cut(PositionedBatch& batch) {
   if (ended_) return false;
   if (next_cut_ == cuts_->size()) {
     ended_ = true;
-    if (!source_.next(record_)) return false;
-    throw Error(source_.where(record_.position),
+    if (!reader_.next(reading_)) return false;
+    throw Error(source_.where(reading_.record.position),
                 "the stream goes on behind cut " + std::to_string(next_cut_) + ", the last one",
                 "cut the whole stream, or end it where the cuts end");
   }
@@ -110,7 +117,7 @@ bool Batcher::fill_cut(PositionedBatch& batch) {
     if (read(batch)) {
       add(batch);
     } else if (batch.refusals_.empty()) {
-      throw Error(source_.where(record_.position),
+      throw Error(source_.where(reading_.record.position),
                   "the stream ends with " + std::to_string(done) + " of the " + std::to_string(cut.records) +
                       " records of cut " + std::to_string(next_cut_),
                   "cut the stream where it ends");

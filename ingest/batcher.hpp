@@ -14,6 +14,7 @@
 
 #include "deltamatch/update.hpp"
 #include "ingest/codec/codec.hpp"
+#include "ingest/record_reader.hpp"
 #include "ingest/source/record_source.hpp"
 
 namespace deltamatch::ingest {
@@ -59,6 +60,10 @@ class PositionedBatch {
   [[nodiscard]] std::string_view record(std::size_t index) const;
   /// Records that could not be read, in order, where they are listed. They are not among the updates.
   [[nodiscard]] const std::vector<Refusal>& refusals() const noexcept { return refusals_; }
+  /// Of such records the first with its reason in the stream, listed or not; without its bytes.
+  [[nodiscard]] const std::vector<Refusal>& first_refusals() const noexcept { return first_refusals_; }
+  /// How many records the updates come from.
+  [[nodiscard]] std::uint64_t records() const noexcept { return taken_; }
   /// The number of such records by reason, listed or not.
   [[nodiscard]] const std::array<std::uint64_t, reject_reason_count>& refused() const noexcept { return refused_; }
 
@@ -66,6 +71,8 @@ class PositionedBatch {
   friend class Batcher;
   std::vector<Position> positions_;
   std::vector<Refusal> refusals_;
+  std::vector<Refusal> first_refusals_;
+  std::uint64_t taken_ = 0;
   std::array<std::uint64_t, reject_reason_count> refused_{};
   std::string records_;                   // the kept records, one after the other
   std::vector<std::size_t> record_ends_;  // per update; empty unless records are kept
@@ -82,10 +89,14 @@ class TimeSpan;
 /// Fills batches from a source through a codec. Both must outlive it.
 class Batcher {
  public:
-  /// With `cuts` they alone say where batches end: each is a batch, also where it is empty.
-  Batcher(RecordSource& source, Codec& codec, BatchLimits limits, OnUnreadable on_unreadable,
-          std::optional<std::vector<Cut>> cuts = std::nullopt)
-      : source_(source), codec_(codec), limits_(limits), on_unreadable_(on_unreadable), cuts_(std::move(cuts)) {}
+  /// With `cuts` they alone say where batches end: each is a batch, also where it is empty. `max_ahead`: see RecordReader.
+  Batcher(RecordSource& source, Codec& codec, Doubts& doubts, BatchLimits limits, OnUnreadable on_unreadable,
+          std::optional<std::vector<Cut>> cuts = std::nullopt, std::optional<Timestamp> max_ahead = std::nullopt)
+      : source_(source),
+        reader_(source, codec, doubts, max_ahead, on_unreadable == OnUnreadable::stop),
+        limits_(limits),
+        on_unreadable_(on_unreadable),
+        cuts_(std::move(cuts)) {}
 
   /// Clears `batch` and fills it; false at the end of the stream, when there is nothing left to hand over. Where the source
   /// fails what was read before is handed over first; the next call throws. Throws Error where the stream ends within a cut,
@@ -96,18 +107,19 @@ class Batcher {
   bool read(PositionedBatch& batch);
   bool fits(const PositionedBatch& batch, TimeSpan& span) const;
   void add(PositionedBatch& batch);
-  void refuse(PositionedBatch& batch, RejectReason reason, std::string_view message);
+  void refuse(PositionedBatch& batch);
   void fill_to_limits(PositionedBatch& batch);
   bool fill_cut(PositionedBatch& batch);
 
   RecordSource& source_;
-  Codec& codec_;
+  RecordReader reader_;
   BatchLimits limits_;
   OnUnreadable on_unreadable_;
   std::optional<std::vector<Cut>> cuts_;
   std::size_t next_cut_ = 0;
-  Record record_;
-  std::span<const Update> held_;  // of record_: read, not yet in a batch
+  Reading reading_;                               // the record read last
+  std::span<const Update> held_;                  // of it: read, not yet in a batch
+  std::array<bool, reject_reason_count> seen_{};  // reasons that a record was refused for
   bool ended_ = false;
   std::exception_ptr failure_;
 };

@@ -63,6 +63,29 @@ std::string_view on_error_name(OnError policy) noexcept {
   return "unknown";
 }
 
+std::string_view refusal_remedy(RejectReason reason) noexcept {
+  switch (reason) {
+    case RejectReason::malformed:
+      return "check that the format is the right one (format)";
+    case RejectReason::wrong_arity:
+      return "say what the columns are (columns)";
+    case RejectReason::bad_id:
+      return "say what ids are (ids), and which columns hold them (columns)";
+    case RejectReason::bad_time:
+      return "say how times are written (time unit, time format), and which column holds them (columns)";
+    case RejectReason::bad_operation:
+      return "say which column holds the operation (columns)";
+    case RejectReason::too_long:
+      return "raise the limit (max record)";
+    case RejectReason::label_conflict:
+      return "give each vertex one label";
+    case RejectReason::missing_time:
+      return "say which column holds the time (columns), or leave the window out";
+    default:
+      return "correct the records";
+  }
+}
+
 std::string rejection_message(const Update& update, RejectReason reason) {
   const auto text = [](const Id& id) { return in_ticks(id.is_text() ? std::string(id.text()) : std::to_string(id.number())); };
   const bool vertex = update.kind == UpdateKind::insert_vertex || update.kind == UpdateKind::delete_vertex;

@@ -27,6 +27,16 @@ struct RefusalCounters {
   [[nodiscard]] std::uint64_t of(RejectReason reason) const noexcept { return by_reason[static_cast<std::size_t>(reason)]; }
 };
 
+/// What to do about records that are refused for a reason, beside correcting them.
+[[nodiscard]] std::string_view refusal_remedy(RejectReason reason) noexcept;
+
+/// The first record of an input that was refused for its reason.
+struct FirstRefusal {
+  RejectReason reason{};
+  std::string where;  ///< "a.csv:3"
+  std::string message;
+};
+
 /// What the engine means by refusing an update that could be read.
 [[nodiscard]] std::string rejection_message(const Update& update, RejectReason reason);
 

@@ -77,7 +77,8 @@ bool names_vertices(std::string_view line, char separator) noexcept {
 
 class Stream final : public BatchSource {
  public:
-  Stream(std::unique_ptr<ByteSource> source, const StreamOptions& options) : options_(options) {
+  Stream(std::unique_ptr<ByteSource> source, const StreamOptions& options) : options_(options), doubts_(options.spelling) {
+    options_.codec.doubts = &doubts_;
     ByteBuffer bytes(unpacked(std::move(source)));
     name_ = bytes.name();
     if (options.on_error == OnError::dead_letter) {
@@ -92,12 +93,14 @@ class Stream final : public BatchSource {
       open_binary(std::move(bytes));
     else
       open_lines(std::move(bytes));
-    batcher_.emplace(*source_, *codec_, options.limits, on_unreadable(options.on_error), options.cuts);
+    watch_ids();
+    batcher_.emplace(*source_, *codec_, doubts_, options.limits, on_unreadable(options.on_error), options.cuts,
+                     options.max_ahead);
     if (options.read_ahead != 0) reader_.emplace(*batcher_, *source_, options.read_ahead);
   }
 
   bool next(PositionedBatch& batch) override {
-    while (reader_ ? reader_->next(batch) : batcher_->fill(batch)) {
+    while (!closed_ && (reader_ ? reader_->next(batch) : batcher_->fill(batch))) {
       if (!batch.updates.empty() || options_.cuts) return true;
       settle(batch, {});  // nothing for the engine in it
     }
@@ -116,12 +119,13 @@ class Stream final : public BatchSource {
   void settle(const PositionedBatch& batch, std::span<const Reject> rejects) override {
     for (std::size_t r = 0; r < reject_reason_count; ++r) counters_.by_reason[r] += batch.refused()[r];
     for (const Reject& reject : rejects) ++counters_.by_reason[static_cast<std::size_t>(reject.reason)];
+    count_records(batch, rejects);
     if (options_.on_error == OnError::skip) return;
     auto reject = rejects.begin();
     for (const Refusal& refusal : batch.refusals()) {
       for (; reject != rejects.end() && reject->index < refusal.index; ++reject) report(batch, *reject);
       report({name_, refusal.position, refusal.reason, refusal.message, refusal.bytes, refusal.length},
-             refusal.reason == RejectReason::malformed ? std::string_view(advice_) : "");
+             advice_about(refusal.reason));
     }
     for (; reject != rejects.end(); ++reject) report(batch, *reject);
     if (letters_) letters_->commit();
@@ -131,12 +135,46 @@ class Stream final : public BatchSource {
     return options_.on_error == OnError::fail ? OnReject::stop : OnReject::skip;
   }
   [[nodiscard]] const RefusalCounters& refused() const noexcept override { return counters_; }
+  [[nodiscard]] std::uint64_t records() const noexcept override { return records_; }
+  [[nodiscard]] const std::vector<FirstRefusal>& first_refusals() const noexcept override { return first_refusals_; }
+  std::vector<Warning> warnings() override {
+    closed_ = true;
+    reader_.reset();  // its thread writes what is told here
+    std::vector<Warning> warnings;
+    for (Doubts::Doubt& doubt : doubts_.all(options_.window)) {
+      warnings.push_back({std::move(doubt.code), doubt.at.number == 0 ? name_ : source_->where(doubt.at), std::move(doubt.what),
+                          std::move(doubt.remedy), doubt.count});
+    }
+    return warnings;
+  }
   [[nodiscard]] Progress progress() const noexcept override { return source_->progress(); }
   [[nodiscard]] std::optional<Format> format() const noexcept override { return format_; }
   [[nodiscard]] bool directed() const noexcept override { return directed_; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
 
  private:
+  void count_records(const PositionedBatch& batch, std::span<const Reject> rejects) {
+    records_ += batch.records();
+    for (const std::uint64_t count : batch.refused()) records_ += count;
+    const auto is_known = [&](RejectReason reason) {
+      return std::ranges::find(first_refusals_, reason, &FirstRefusal::reason) != first_refusals_.end();
+    };
+    for (const Refusal& refusal : batch.first_refusals()) {
+      if (!is_known(refusal.reason))
+        first_refusals_.push_back({refusal.reason, source_->where(refusal.position), refusal.message});
+    }
+    for (const Reject& reject : rejects) {
+      if (is_known(reject.reason)) continue;
+      first_refusals_.push_back({reject.reason, source_->where(batch.position(reject.index)),
+                                 rejection_message(batch.updates.updates()[reject.index], reject.reason)});
+    }
+  }
+
+  /// Where nobody has said what ids are and the format tells numbers from texts.
+  void watch_ids() {
+    if (!options_.codec.ids && (format_ == Format::jsonl || format_ == Format::binary)) doubts_.watch_ids();
+  }
+
   void open_binary(ByteBuffer bytes) {
     codec_ = make_codec(Format::binary, options_.codec);
     source_ = std::make_unique<BinarySource>(std::move(bytes), options_.max_record);
@@ -205,6 +243,13 @@ class Stream final : public BatchSource {
     return codec;
   }
 
+  [[nodiscard]] std::string_view advice_about(RejectReason reason) const noexcept {
+    if (reason == RejectReason::malformed) return advice_;
+    if (reason != RejectReason::bad_time) return {};
+    return options_.spelling.in_configuration ? "say how times are written with time_unit or time_format, else "
+                                              : "say how times are written with --time-unit or --time-format, else ";
+  }
+
   void report(const PositionedBatch& batch, const Reject& reject) {
     const std::string message = rejection_message(batch.updates.updates()[reject.index], reject.reason);
     const std::string_view record = batch.record(reject.index);
@@ -229,10 +274,14 @@ class Stream final : public BatchSource {
   std::optional<Format> format_;
   bool directed_ = true;
   std::string advice_;  // about malformed records
+  Doubts doubts_;
   std::unique_ptr<Codec> codec_;
   std::unique_ptr<RecordSource> source_;
   std::optional<Batcher> batcher_;
   RefusalCounters counters_;
+  std::uint64_t records_ = 0;
+  std::vector<FirstRefusal> first_refusals_;
+  bool closed_ = false;
   std::optional<ReadAhead> reader_;  // last: its thread uses all above
 };
 

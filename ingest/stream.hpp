@@ -21,6 +21,7 @@
 #include "deltamatch/engine.hpp"
 #include "ingest/batcher.hpp"
 #include "ingest/codec/codec.hpp"
+#include "ingest/doubts.hpp"
 #include "ingest/refusals.hpp"
 #include "ingest/source/record_source.hpp"
 
@@ -37,6 +38,11 @@ struct StreamOptions {
   std::string dead_letters;                     ///< path of the dead-letter file; needed with OnError::dead_letter
   std::shared_ptr<DeadLetterSink> letters;      ///< in place of dead_letters: one sink that several streams share
   std::size_t max_record = default_max_record;  ///< bytes; a longer record is refused as too_long
+  /// How far the time of one record may move the watermark on where those that follow do not bear it out (RecordReader), in
+  /// microseconds; nothing: as far as it says.
+  std::optional<Timestamp> max_ahead;
+  Timestamp window = 0;     ///< of the engine, in microseconds; 0: none. It decides which times are doubtful
+  OptionSpelling spelling;  ///< of options that remedies name
   unsigned read_ahead = 1;  ///< batches decoded ahead in another thread; 0: decoded when asked for, in the caller's
 };
 
@@ -56,6 +62,13 @@ class BatchSource {
   /// What to tell the engine.
   [[nodiscard]] virtual OnReject on_reject() const noexcept = 0;
   [[nodiscard]] virtual const RefusalCounters& refused() const noexcept = 0;
+  /// How many records said something: those of settled batches and refused ones.
+  [[nodiscard]] virtual std::uint64_t records() const noexcept = 0;
+  /// Of the refused records the first with each reason, in the order in which they were settled.
+  [[nodiscard]] virtual const std::vector<FirstRefusal>& first_refusals() const noexcept = 0;
+  /// Ends reading and tells what was doubtful in what was read, in the order of the input: to be called once, when no further
+  /// batch is wanted. After an error or an interrupt some of it may lie behind the last batch.
+  [[nodiscard]] virtual std::vector<Warning> warnings() = 0;
   [[nodiscard]] virtual Progress progress() const noexcept = 0;
   /// The format given or recognised; nothing for an empty stream of no given format.
   [[nodiscard]] virtual std::optional<Format> format() const noexcept = 0;

@@ -12,6 +12,7 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/told_sizes.hpp"
+#include "ingest/doubts.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -19,7 +20,9 @@ namespace {
 UpdateMaker maker(Format format, const CodecOptions& options) {
   const bool numeric = format == Format::snap || format == Format::jlg;
   return {options.ids.value_or(numeric ? IdKind::integer : IdKind::automatic),
-          TimeReader(options.time_unit.value_or(TimeUnit::seconds), options.time_format), options.edge_label};
+          TimeReader(options.time_unit.value_or(TimeUnit::seconds), options.time_format,
+                     options.time_unit ? nullptr : options.doubts),
+          options.edge_label};
 }
 
 std::string arity_text(std::size_t found, std::size_t expected) {
@@ -29,7 +32,8 @@ std::string arity_text(std::size_t found, std::size_t expected) {
 /// snap (runs of blanks, comments) and tsv (single tabs, no comments). A leading + or - field states the operation.
 class PlainCodec final : public Codec {
  public:
-  PlainCodec(Format format, const CodecOptions& options) : tabs_(format == Format::tsv), maker_(maker(format, options)) {
+  PlainCodec(Format format, const CodecOptions& options)
+      : tabs_(format == Format::tsv), doubts_(options.doubts), maker_(maker(format, options)) {
     const ColumnSpec spec = parse_columns(options.columns);
     if (!options.columns.empty() && spec.named()) {
       throw Error(ErrorKind::usage, "columns", fmt::format("{} files have no names for columns", format_name(format)),
@@ -73,6 +77,8 @@ class PlainCodec final : public Codec {
     if (count == 2) set_layout({Role::source, Role::target});
     if (count == 3 && !tabs_) set_layout({Role::source, Role::target, Role::time});
     if (count == 4) set_layout({Role::source, Role::target, Role::label, Role::time});
+    if (doubts_ != nullptr && layout_.has(Role::time))
+      doubts_->guessed_time_column(static_cast<std::size_t>(layout_.column(Role::time)) + 1);
     return arity_ != 0;
   }
 
@@ -115,6 +121,7 @@ class PlainCodec final : public Codec {
   }
 
   bool tabs_;
+  Doubts* doubts_;
   UpdateMaker maker_;
   Layout layout_;
   std::size_t arity_ = 0;  // 0: not known yet

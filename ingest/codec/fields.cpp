@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "ingest/doubts.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -140,13 +141,15 @@ std::optional<Timestamp> parse_formatted(std::string_view text, std::string_view
   return text.empty() ? to_time(c) : std::nullopt;
 }
 
-std::optional<Timestamp> parse_number(std::string_view text, Timestamp unit) noexcept {
+/// `fraction`: whether it has digits behind the point that count.
+std::optional<Timestamp> parse_number(std::string_view text, Timestamp unit, bool& fraction) noexcept {
   const std::size_t point = std::min(text.find('.'), text.size());
-  std::string_view fraction = text.substr(point);
+  std::string_view digits = text.substr(point);
   std::int64_t whole = 0;
   if (parse_integer(text.substr(0, point), whole) != NumberFault::none) return std::nullopt;
   Timestamp rest = 0;
-  if (!take_fraction(fraction, unit, rest) || !fraction.empty()) return std::nullopt;
+  if (!take_fraction(digits, unit, rest) || !digits.empty()) return std::nullopt;
+  fraction = rest != 0;
   Timestamp time = 0;
   if (__builtin_mul_overflow(whole, unit, &time)) return std::nullopt;
   if (text.starts_with('-')) rest = -rest;
@@ -210,11 +213,13 @@ IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept {
   return IdFault::none;
 }
 
-TimeReader::TimeReader(TimeUnit unit, std::string format)
+TimeReader::TimeReader(TimeUnit unit, std::string format, Doubts* doubts)
     : unit_(unit == TimeUnit::seconds        ? second
             : unit == TimeUnit::milliseconds ? second / 1000
                                              : 1),
-      format_(std::move(format)) {
+      format_(std::move(format)),
+      doubts_(doubts) {
+  if (doubts_ != nullptr && format_.empty()) doubts_->reads_times_as(unit);
   for (std::size_t i = 0; i < format_.size(); ++i) {
     if (format_[i] != '%') continue;
     ++i;
@@ -227,7 +232,10 @@ TimeReader::TimeReader(TimeUnit unit, std::string format)
 std::optional<Timestamp> TimeReader::read(std::string_view text) const noexcept {
   if (!format_.empty()) return parse_formatted(text, format_);
   if (text.size() > 4 && text[4] == '-') return parse_iso(text);
-  return parse_number(text, unit_);
+  bool fraction = false;
+  const std::optional<Timestamp> time = parse_number(text, unit_, fraction);
+  if (doubts_ != nullptr && time) doubts_->number_as_time(*time, fraction);
+  return time;
 }
 
 std::string in_ticks(std::string_view text) {

@@ -28,14 +28,16 @@ IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept;
 /// dropped) and ISO-8601: a date, or date and time joined by T or a blank, with Z, an offset or no zone (UTC).
 class TimeReader {
  public:
-  /// Throws Error(usage) where the format has an unknown field.
-  TimeReader(TimeUnit unit, std::string format);
+  /// `doubts`, which outlives the reader, is told of every number that was read as a time in a unit that nobody has stated;
+  /// null: nobody is. Throws Error(usage) where the format has an unknown field.
+  TimeReader(TimeUnit unit, std::string format, Doubts* doubts = nullptr);
   /// Nothing where the text is no time or its time is beyond 64 bits.
   [[nodiscard]] std::optional<Timestamp> read(std::string_view text) const noexcept;
 
  private:
   Timestamp unit_;  // in microseconds
   std::string format_;
+  Doubts* doubts_;
 };
 
 /// The text in backticks, cut to a readable length, bytes that are not printable ASCII as \xHH.

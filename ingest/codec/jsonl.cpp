@@ -131,7 +131,8 @@ class JsonlCodec final : public Codec {
  public:
   explicit JsonlCodec(const CodecOptions& options)
       : ids_(options.ids.value_or(IdKind::automatic)),
-        times_(options.time_unit.value_or(TimeUnit::microseconds), options.time_format),
+        times_(options.time_unit.value_or(TimeUnit::microseconds), options.time_format,
+               options.time_unit ? nullptr : options.doubts),
         edge_label_(options.edge_label),
         event_(options.envelope == Envelope::debezium),
         tree_(named_columns(options), options.envelope),

@@ -57,6 +57,12 @@ void check(const Convert& options) {
   if (options.times) refuse("--times");
 }
 
+/// "2 records refused: bad_id 2"
+std::string refused_text(const ingest::RefusalCounters& refused) {
+  const std::string count = fmt::format("{} {} refused", grouped(refused.total()), refused.total() == 1 ? "record" : "records");
+  return refused.total() == 0 ? count : fmt::format("{}: {}", count, reasons_text(refused));
+}
+
 /// The graph that a stream leaves, or that of a snapshot.
 int convert_graph(const Convert& options) {
   GraphOptions graph = options.common;
@@ -82,9 +88,10 @@ int convert_graph(const Convert& options) {
   session.load(report);
   engine::BulkLoader::save(session.engine(), options.out);
   const GraphStatistics written = session.engine().graph();
-  print_out(fmt::format("{} vertices and {} edges written, {} records refused\n", grouped(written.vertices),
-                        grouped(written.edges), grouped(report.unused.refused.total())));
-  return exit_ok;
+  print_out(fmt::format("{} vertices and {} edges written, {}\n", grouped(written.vertices), grouped(written.edges),
+                        refused_text(report.notes.refused())));
+  print_err(report.notes.verdict());
+  return report.notes.too_many_refused() ? exit_runtime : exit_ok;
 }
 
 /// Gives what the format does not hold of the update.
@@ -105,7 +112,7 @@ int convert(const Convert& options) {
       options.common.dead_letters.empty() ? nullptr : ingest::make_dead_letter_file(options.common.dead_letters);
   check_writable(options.common.dead_letters);
   const auto stream =
-      ingest::open_stream(options.input, stream_options(options.common, options.reading, {.max_updates = 8192}, letters));
+      ingest::open_stream(options.input, stream_options(options.common, options.reading, {.max_updates = 8192}, 0, letters));
   ingest::OutputFile out(options.out);
   if (letters) letters->commit();  // those of an earlier run are kept until here
   if (to == Format::binary) ingest::append_binary_preamble(out.text());
@@ -123,13 +130,15 @@ int convert(const Convert& options) {
     stream->settle(batch, {});
   }
   out.commit();
-  const std::string summary =
-      fmt::format("{} updates written, {} records refused\n", grouped(written), grouped(stream->refused().total()));
+  InputNotes notes;
+  notes.take(*stream, options.common.max_refused);
+  const std::string summary = fmt::format("{} updates written, {}\n", grouped(written), refused_text(notes.refused()));
   if (options.out != "-")
     print_out(summary);
   else
     print_err(summary);
-  return exit_ok;
+  print_err(notes.verdict());
+  return notes.too_many_refused() ? exit_runtime : exit_ok;
 }
 
 }  // namespace

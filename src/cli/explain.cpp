@@ -71,7 +71,8 @@ int explain(Explain options) {
     const std::string& name = queries[i].query.name;
     print_out(fmt::format("{}{}{}:\n{}", i == 0 ? "" : "\n", filter_text(name, filter), name, plans));
   }
-  return exit_ok;
+  print_err(report.notes.verdict());
+  return report.notes.too_many_refused() ? exit_runtime : exit_ok;
 }
 
 }  // namespace

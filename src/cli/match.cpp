@@ -206,9 +206,9 @@ int match(const Match& options) {
   report.total = seconds_since(start);
   print(report, options.emit);
   const std::string missing = shortfalls(report, options.sample > 0);
-  print_err(missing);
+  print_err(missing + report.notes.verdict());
   if (report.interrupted) return exit_interrupted;
-  return missing.empty() ? exit_ok : exit_runtime;
+  return missing.empty() && !report.notes.too_many_refused() ? exit_ok : exit_runtime;
 }
 
 }  // namespace

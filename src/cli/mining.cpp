@@ -121,6 +121,7 @@ Mining::Mining(const MiningOptions& options) : options_(options), progress_(opti
   session.load(report);
   graph_ = SimpleGraph::of(session.engine());
   load_ = report.load;
+  notes_ = std::move(report.notes);
   if (options.counts_on_devices() && automatic && options.worth_a_gpu && mine::later_pairs(*graph_) >= *options.worth_a_gpu) {
     backend_ = make_backend(options.graph.backend);
   }
@@ -193,6 +194,7 @@ std::string Mining::json(const MiningAnswer& answer) const {
   json.begin_object().key("v").number(1).key("graph").begin_object();
   json.key("vertices").number(graph_->vertices()).key("edges").number(graph_->edges());
   json.key("bytes").number(graph_->bytes()).end_object();
+  notes_.write(json);
   for (const MiningNote& note : answer.notes) {
     json.key(note.name);
     if (note.is_number) {
@@ -232,6 +234,7 @@ std::string Mining::table(const MiningAnswer& answer) const {
   auto out = std::back_inserter(text);
   const std::string_view mark = answer.complete ? "" : "at least ";
   if (!answer.complete) text += "INCOMPLETE: counts are what was found before the run was stopped\n";
+  text += notes_.first_line();
   fmt::format_to(out, "graph    {} vertices, {} edges (undirected, simple), {}\n", grouped(graph_->vertices()),
                  grouped(graph_->edges()), human_bytes(graph_->bytes()));
   for (const MiningNote& note : answer.notes) fmt::format_to(out, "{:<8} {}\n", note.name, note.value);
@@ -303,8 +306,8 @@ int Mining::finish(const MiningAnswer& answer) {
   } else {
     print_out(table(answer));
   }
-  print_err(shortfall(answer));
-  if (answer.complete) return exit_ok;
+  print_err(shortfall(answer) + notes_.verdict());
+  if (answer.complete) return notes_.too_many_refused() ? exit_runtime : exit_ok;
   return interrupted() ? exit_interrupted : exit_runtime;
 }
 

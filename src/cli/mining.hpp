@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "cli/input_notes.hpp"
 #include "cli/json_writer.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
@@ -107,6 +108,7 @@ class Mining {
   bool file_is_csv_ = false;
   std::uint64_t listed_ = 0;
   std::size_t columns_ = 1;  // cells of a line of CSV
+  InputNotes notes_;
   double load_ = 0;
 };
 

@@ -75,6 +75,18 @@ void add_bad_record_options(const Command& command, GraphOptions& options) {
       .group(group);
   add_number(command, "--max-record", options.max_record, "Longest record in bytes (default: 1048576)", 1, 1U << 30)
       .group(group);
+  add_fraction(command, "--max-refused", options.max_refused,
+               "Exit with 1 if more than this share of an input's records is refused (default: 0.5; 1: never)", 0, 1)
+      .group(group);
+  command
+      .add_value(
+          "--max-ahead",
+          [&options](const std::string& text) {
+            options.max_ahead = text == "none" ? std::nullopt : std::optional(parse_duration(text, "--max-ahead"));
+          },
+          "A time that lies further ahead of all that follow does not move the watermark (default: 1d; none: no limit)",
+          "TIME|none")
+      .group(group);
 }
 
 void add_negative_ids_option(const Command& command, InputOptions& input) {
@@ -315,7 +327,7 @@ void check(const GraphOptions& graph, const StreamOptions& stream) {
 }
 
 ingest::StreamOptions stream_options(const GraphOptions& common, const InputOptions& input, const ingest::BatchLimits& limits,
-                                     std::shared_ptr<ingest::DeadLetterSink> letters) {
+                                     Timestamp window, std::shared_ptr<ingest::DeadLetterSink> letters) {
   ingest::StreamOptions options;
   options.format = input.format;
   options.codec = input.codec;
@@ -324,6 +336,9 @@ ingest::StreamOptions stream_options(const GraphOptions& common, const InputOpti
   options.on_error = common.on_error;
   options.letters = std::move(letters);
   options.max_record = common.max_record;
+  options.max_ahead = common.max_ahead;
+  options.window = window;
+  options.spelling.prefix = input.prefix;
   return options;
 }
 

@@ -35,6 +35,8 @@ struct GraphOptions {
   std::size_t max_record = ingest::default_max_record;
   ingest::OnError on_error = ingest::OnError::fail;
   std::string dead_letters;
+  double max_refused = 0.5;                                        ///< share of an input's records
+  std::optional<Timestamp> max_ahead = Timestamp{86'400'000'000};  ///< microseconds; nothing: no limit
   unsigned threads = 0;
   BackendOptions backend;
   ProgressMode progress = ProgressMode::automatic;
@@ -115,7 +117,7 @@ void check(const GraphOptions& graph, const StreamOptions& stream);
 
 /// Stream options of ingest for one input; `letters` is null unless refused records are kept.
 [[nodiscard]] ingest::StreamOptions stream_options(const GraphOptions& common, const InputOptions& input,
-                                                   const ingest::BatchLimits& limits,
+                                                   const ingest::BatchLimits& limits, Timestamp window,
                                                    std::shared_ptr<ingest::DeadLetterSink> letters);
 
 }  // namespace deltamatch::cli

@@ -84,7 +84,9 @@ int replay(const Replay& options) {
     throw;
   }
   finish();
-  return report.interrupted ? exit_interrupted : exit_ok;
+  print_err(report.notes.verdict());
+  if (report.interrupted) return exit_interrupted;
+  return report.notes.too_many_refused() ? exit_runtime : exit_ok;
 }
 
 }  // namespace

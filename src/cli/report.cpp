@@ -18,22 +18,21 @@ namespace {
 
 using Counter = std::pair<std::string_view, std::uint64_t>;
 
-std::vector<Counter> counters(const Unused& unused) {
-  std::vector<Counter> all{{"duplicate_insert", unused.ignored.duplicate_insert},
-                           {"absent_delete", unused.ignored.absent_delete},
-                           {"superseded", unused.ignored.superseded},
-                           {"late", unused.ignored.late}};
-  for (std::size_t reason = 0; reason < reject_reason_count; ++reason) {
-    all.emplace_back(reject_name(static_cast<RejectReason>(reason)), unused.refused.by_reason[reason]);
-  }
-  return all;
+std::vector<Counter> counters(const Ignored& ignored) {
+  return {{"duplicate_insert", ignored.duplicate_insert},
+          {"absent_delete", ignored.absent_delete},
+          {"superseded", ignored.superseded},
+          {"late", ignored.late}};
 }
 
 std::string to_text(const MatchDigest& digest) { return to_string(MatchId{digest.high, digest.low}); }
 
 void write_unused(JsonWriter& json, const Unused& unused) {
   json.key("ignored").begin_object();
-  for (const auto& [name, count] : counters(unused)) json.key(name).number(count);
+  for (const auto& [name, count] : counters(unused.ignored)) json.key(name).number(count);
+  for (std::size_t reason = 0; reason < reject_reason_count; ++reason) {
+    json.key(reject_name(static_cast<RejectReason>(reason))).number(unused.refused.by_reason[reason]);
+  }
   json.end_object();
 }
 
@@ -241,6 +240,7 @@ std::string to_json(const Report& report) {
   if (report.loaded) write_loaded(json, *report.loaded);
   json.key("batches").number(report.batches).key("updates").number(report.updates);
   write_unused(json, report.unused);
+  report.notes.write(json);
   write_queries(json, report);
   json.key("seconds").begin_object().key("load").seconds(report.load);
   write_steps(json, report.steps);
@@ -278,6 +278,7 @@ std::string to_table(const Report& report) {
                                : "INTERRUPTED: what follows covers what was found up to then\n";
   }
   if (report.failed) text += "INCOMPLETE: what follows covers the stream up to the error\n";
+  text += report.notes.first_line();
   if (report.batches > 0) {
     const double busy = sum(report.steps);
     fmt::format_to(out, "stream   {} updates in {} {}, {} updates/s\n", grouped(report.updates), grouped(report.batches),
@@ -309,7 +310,7 @@ std::string to_table(const Report& report) {
     if (!cache.notice.empty()) fmt::format_to(out, "         {}\n", cache.notice);
   }
   std::string unused;
-  for (const auto& [name, count] : counters(report.unused)) {
+  for (const auto& [name, count] : counters(report.unused.ignored)) {
     if (count > 0) unused += fmt::format("{}{} {}", unused.empty() ? "" : ", ", name, grouped(count));
   }
   if (!unused.empty()) fmt::format_to(out, "ignored  {}\n", unused);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/input_notes.hpp"
 #include "cli/options.hpp"
 #include "deltamatch/engine.hpp"
 #include "deltamatch/update.hpp"
@@ -48,6 +49,7 @@ struct Report {
   std::uint64_t batches = 0;
   std::uint64_t updates = 0;          ///< records of the update stream; those of the start graph are not among them
   Unused unused;                      ///< of the start graph and the stream
+  InputNotes notes;                   ///< likewise
   std::vector<QueryTotals> deltas;    ///< replay
   std::vector<QueryMatches> matches;  ///< match
   StepSeconds steps;

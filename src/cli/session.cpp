@@ -56,7 +56,8 @@ std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOption
   return inputs;
 }
 
-Session::Session(const GraphOptions& graph, const StreamOptions& stream) : progress_(graph.progress) {
+Session::Session(const GraphOptions& graph, const StreamOptions& stream)
+    : max_refused_(graph.max_refused), progress_(graph.progress) {
   check(graph, stream);
   check_writable(graph.dead_letters);
   Timestamp window = stream.window;
@@ -93,7 +94,7 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
         graph_files_.push_back(std::make_unique<engine::GraphFile>(path));
         continue;
       }
-      ingest::StreamOptions options = stream_options(graph, input, limits, letters_);
+      ingest::StreamOptions options = stream_options(graph, input, limits, window, letters_);
       options.codec.whole = &sources == &graphs_;
       options.cuts = cuts;
       sources.push_back(ingest::open_stream(path, options));
@@ -232,12 +233,19 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
         done += result.consumed;
         progress_.show("records loaded", done, fraction(*sources, index));
       }
-      report.unused.add(source.refused());
+      conclude(source, report);
     }
     if (sources == &labels_) load_files(report, demand);
   }
   progress_.clear();
   report.load = seconds_since(start);
+}
+
+/// Of an input that is done with.
+void Session::conclude(ingest::BatchSource& source, Report& report) {
+  progress_.clear();
+  report.unused.add(source.refused());
+  report.notes.take(source, max_refused_);
 }
 
 void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch) {
@@ -250,8 +258,8 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
   ingest::BatchSource& source = *updates_[index];
   std::uint64_t refused_by_engine = 0;  // these are among the updates that it took
   const auto count_refused = [&] {
-    report.unused.add(source.refused());
     report.updates += source.refused().total() - refused_by_engine;
+    conclude(source, report);
   };
   const Upcoming upcoming = [&source](const std::stop_token& stop) { return source.upcoming(stop); };
   ingest::PositionedBatch batch;
@@ -265,7 +273,6 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
       progress_.show("updates", report.updates, fraction(updates_, index));
     }
   } catch (const Error&) {
-    progress_.clear();
     count_refused();
     throw;
   }

@@ -48,6 +48,7 @@ class Session {
  private:
   using Sources = std::vector<std::unique_ptr<ingest::BatchSource>>;
 
+  void conclude(ingest::BatchSource& source, Report& report);
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   void open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window);
   void check_graph_files(const GraphOptions& graph) const;
@@ -61,6 +62,7 @@ class Session {
   Sources graphs_;
   std::vector<std::unique_ptr<engine::GraphFile>> graph_files_;
   Sources updates_;
+  double max_refused_;
   Progress progress_;
 };
 

@@ -65,7 +65,8 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
 
 void BatchResolver::see_times(std::span<const Update> record) {
   for (const Update& update : record) {
-    if (update.time && !update.ahead && (!result_.watermark || *update.time > *result_.watermark)) result_.watermark = update.time;
+    if (update.time && !update.ahead && (!result_.watermark || *update.time > *result_.watermark))
+      result_.watermark = update.time;
   }
 }
 

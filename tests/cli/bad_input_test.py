@@ -157,7 +157,8 @@ class BadInput(harness.CliTest):
         self.fails(1, "replay", "--updates", "s.bin", "--query", TRIANGLE, says="s.bin")
         self.fails(1, "replay", "--updates", "s.bin", "--query", TRIANGLE, "--format", "tsv", says="s.bin:1: ",
                    reports=True)
-        result = self.json("replay", "--updates", "s.bin", "--query", TRIANGLE, "--format", "tsv", "--on-error", "skip")
+        result = self.json("replay", "--updates", "s.bin", "--query", TRIANGLE, "--format", "tsv", "--on-error", "skip",
+                           "--max-refused", 1)
         self.assertEqual(result["graph"]["edges"], 0)
         self.assertEqual(result["updates"], sum(result["ignored"].values()))
 

@@ -38,11 +38,12 @@ class Snapshot(harness.CliTest):
 
     def test_snapshot_keeps_direction_and_window(self):
         self.write("s.txt", "1 2 100\n2 3 200\n")
-        self.ok("replay", "--updates", "s.txt", "--query", "e=(a)--(b)", "--undirected", "--window", "1h", "--save-snapshot", "w")
+        self.ok("replay", "--updates", "s.txt", "--query", "e=(a)--(b)", "--undirected", "--window", "1h", "--save-snapshot", "w",
+                "--time-unit", "s")
         info = self.json("snapshot", "info", "w")
         self.assertEqual((info["directed"], info["window"]), (False, 3600 * 10**6))
         self.write("t.txt", "3 4 3750\n")
-        args = ["replay", "--snapshot", "w", "--updates", "t.txt", "--query", "e=(a)--(b)"]
+        args = ["replay", "--snapshot", "w", "--updates", "t.txt", "--query", "e=(a)--(b)", "--time-unit", "s"]
         self.assertEqual(self.json(*args)["queries"], [{"name": "e", "new": 1, "removed": 1}])
         self.fails(2, *args, "--directed", says="the snapshot w holds an undirected graph")
         self.fails(2, *args, "--window", "2h", says="the snapshot w was made with another window")

@@ -128,7 +128,8 @@ class Listed final : public RecordSource {
 TEST(Batcher, TheUpdatesOfARecordStayTogether) {
   Listed source({"2", "0", "2", "5", "1"});
   Repeat codec;
-  Batcher batcher(source, codec, {3, 0}, OnUnreadable::list);
+  Doubts doubts;
+  Batcher batcher(source, codec, doubts, {3, 0}, OnUnreadable::list);
   PositionedBatch batch;
   std::vector<std::size_t> found;
   while (batcher.fill(batch)) {

@@ -1,0 +1,119 @@
+// Doubtful readings of one input: what was read one way and may have been meant another.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deltamatch/update.hpp"
+#include "ingest/codec/codec.hpp"
+#include "ingest/source/record_source.hpp"
+
+namespace deltamatch::ingest {
+
+/// What was doubtful, told once for each code and input.
+struct Warning {
+  std::string code;   ///< stable: docs/reading.md lists them
+  std::string where;  ///< the first place, "a.csv:3"
+  std::string what;
+  std::string remedy;
+  std::uint64_t count = 1;  ///< how many records, ids or times it concerns
+};
+
+/// "a.csv:3: what; remedy", with the count if it is more than one.
+[[nodiscard]] std::string to_string(const Warning& warning);
+
+/// How a remedy spells an option: `--graph-time-unit ms`, or `time_unit: ms` in a configuration.
+struct OptionSpelling {
+  std::string prefix;  ///< of options on a command line that are about one kind of input: "", "graph-" or "labels-"
+  bool in_configuration = false;
+  [[nodiscard]] std::string operator()(std::string_view option, std::string_view value) const;
+  /// Of an option that is about all inputs.
+  [[nodiscard]] std::string common(std::string_view option, std::string_view value) const {
+    return OptionSpelling{{}, in_configuration}(option, value);
+  }
+};
+
+/// Collects the doubts about one input while its records are read in order. Whoever reads it says where it stands; codecs and
+/// readers tell what they find. Times and ids are sampled in bounded memory. Not thread-safe.
+class Doubts {
+ public:
+  struct Doubt {
+    std::string code;
+    Position at;
+    std::string what;
+    std::string remedy;
+    std::uint64_t count = 1;
+  };
+
+  explicit Doubts(OptionSpelling spelling = {});
+  ~Doubts();
+  Doubts(Doubts&&) noexcept;
+  Doubts& operator=(Doubts&&) noexcept;
+
+  [[nodiscard]] const OptionSpelling& spelling() const noexcept { return spelling_; }
+
+  /// What is told from here on is about the record at `position`.
+  void at(Position position) noexcept { now_ = position; }
+  /// A doubt with a code of its own: the first of each code stays, with its place, and later ones add to its count.
+  void tell(std::string_view code, std::string_view what, std::string_view remedy) { tell_at(now_, code, what, remedy); }
+  void tell_at(Position position, std::string_view code, std::string_view what, std::string_view remedy);
+
+  /// A number was read as a time; `fraction`: it had one. Only for inputs whose unit nobody has stated. O(1), no allocation but
+  /// for the sample.
+  void number_as_time(Timestamp time, bool fraction) {
+    ++times_.count;
+    times_.fractions += fraction ? 1 : 0;
+    times_.descents += times_.count > 1 && time < times_.last ? 1 : 0;
+    times_.last = time;
+    if (--until_sample_ == 0) sample(time);
+    if (time < times_.least || time > times_.largest) widen(time);
+  }
+  /// Times stand in a column that nobody has named, the one of that number (from 1).
+  void guessed_time_column(std::size_t column) noexcept { guessed_column_ = column; }
+  /// How numbers are read as times; without it nothing is said about them.
+  void reads_times_as(TimeUnit unit) noexcept { unit_ = unit; }
+
+  /// From here on the ids of updates are looked at: the same digits as a number and as a text are two vertices.
+  void watch_ids();
+  [[nodiscard]] bool watches_ids() const noexcept { return ids_ != nullptr; }
+  /// Of one update. Two look-ups at most; the first 2^18 ids of each kind are remembered.
+  void see_ids(const Update& update);
+
+  /// All that is doubtful so far, in the order of the input. `window`: in microseconds, 0 for none; times that are counted from
+  /// elsewhere than 1970 matter only to it.
+  [[nodiscard]] std::vector<Doubt> all(Timestamp window) const;
+
+ private:
+  struct Ids;
+  struct Times {
+    std::uint64_t count = 0;
+    std::uint64_t fractions = 0;
+    std::uint64_t descents = 0;
+    Timestamp last = 0;
+    Timestamp least = INT64_MAX;
+    Timestamp largest = INT64_MIN;
+    Position first;
+    std::vector<Timestamp> sample;  // every so many-th, in order of the input
+    std::uint64_t stride = 1;
+  };
+
+  void sample(Timestamp time);
+  void widen(Timestamp time) noexcept;
+  void see_id(const Id& id);
+  [[nodiscard]] std::optional<Doubt> about_times(Timestamp window) const;
+
+  OptionSpelling spelling_;
+  Position now_;
+  std::vector<Doubt> told_;
+  Times times_;
+  std::uint64_t until_sample_ = 1;
+  std::size_t guessed_column_ = 0;  // 0: none
+  std::optional<TimeUnit> unit_;
+  std::unique_ptr<Ids> ids_;
+};
+
+}  // namespace deltamatch::ingest
