@@ -92,12 +92,12 @@ std::string rejection_message(const Update& update, RejectReason reason) {
   const std::string subject =
       vertex ? "vertex " + text(update.source) : "edge from " + text(update.source) + " to " + text(update.target);
   switch (reason) {
-    case RejectReason::self_loop:
-      return subject + " joins a vertex to itself";
     case RejectReason::label_conflict:
       return subject + " states a label other than the one that the vertex bears";
     case RejectReason::missing_time:
       return subject + " has no time, which a window needs";
+    case RejectReason::label_limit:
+      return subject + " states a label beyond the limit on different labels";
     default:
       return subject + " was refused";
   }

@@ -66,6 +66,7 @@ struct Ignored {
   std::uint64_t absent_delete = 0;     ///< the edge (or vertex) did not live
   std::uint64_t superseded = 0;        ///< a later update of the same edge in the batch
   std::uint64_t late = 0;              ///< dead on arrival under the window
+  std::uint64_t self_loop = 0;         ///< an insertion or deletion of an edge from a vertex to itself
   Ignored& operator+=(const Ignored& other) noexcept;
 };
 
@@ -195,9 +196,12 @@ struct SampleResult {
 struct GraphStatistics {
   std::uint64_t vertices = 0;  ///< in the dictionary
   std::uint64_t edges = 0;
-  std::uint64_t bytes = 0;            ///< adjacency and dictionary
+  std::uint64_t bytes = 0;            ///< adjacency, dictionary and labels; with a window its notes
   std::uint64_t adjacency_bytes = 0;  ///< lists, rows and free blocks
   std::uint64_t dictionary_bytes = 0;
+  std::uint64_t vertex_labels = 0;  ///< different ones, without the empty label
+  std::uint64_t edge_labels = 0;    ///< likewise
+  std::uint64_t label_bytes = 0;    ///< of both tables
 };
 
 /// The lists that were looked up most often, as a share of those that were at all.
@@ -256,6 +260,12 @@ class Engine {
 
   /// From the next batch on.
   void spool(const SpoolOptions& options);
+
+  /// How many different labels vertices may bear at a time, and how many edges; the empty label is not counted.
+  static constexpr std::uint64_t default_label_limit = 1'000'000;
+  /// From the next batch on. A record that needs one more is refused (RejectReason::label_limit); what is in the graph stays.
+  /// absorb knows no limit: it takes what another engine took.
+  void limit_labels(std::uint64_t most) noexcept;
 
   /// Applies a batch that was processed before, by another engine: it counts as a batch, but nothing is matched. So a log of
   /// batches brings an engine to where the other was. Refused records are left out.

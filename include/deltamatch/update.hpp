@@ -18,7 +18,8 @@ enum class UpdateKind : std::uint8_t { insert_edge, delete_edge, insert_vertex, 
 
 /// One update, as a record of a stream states it. The views point into memory that outlives the use of the update; an
 /// UpdateBatch copies them. Absent labels: an edge without a label bears the empty label; a vertex label that is absent
-/// (nullopt) says nothing, and a vertex first mentioned without one bears the empty label.
+/// (nullopt) says nothing, and a vertex first mentioned without one bears the empty label. An edge whose source is its target
+/// says nothing of graph, labels or vertices: it is ignored (Ignored::self_loop).
 struct Update {
   UpdateKind kind = UpdateKind::insert_edge;
   /// Whether it is of one record with the update before it in its batch. A record is applied or refused as a whole.
@@ -41,9 +42,9 @@ enum class RejectReason : std::uint8_t {
   bad_time,        ///< a time that is not a number or beyond the range
   bad_operation,   ///< an operation sign or word that the format does not know
   too_long,        ///< a record beyond the length limit, or a label in it
-  self_loop,       ///< source equals target
   label_conflict,  ///< a vertex mentioned with a label other than the one it bears
   missing_time,    ///< no event time where a window needs one
+  label_limit,     ///< a new label beyond the limit (Engine::limit_labels)
 };
 inline constexpr std::size_t reject_reason_count = 9;
 

@@ -110,6 +110,7 @@ struct Metrics::Series {
   Counter& absent_delete = ignored.Add({{"cause", "absent_delete"}});
   Counter& superseded = ignored.Add({{"cause", "superseded"}});
   Counter& late = ignored.Add({{"cause", "late"}});
+  Counter& self_loop = ignored.Add({{"cause", "self_loop"}});
   std::mutex matches_mutex;  // a series may end while others count
   Family<Counter>& matches =
       counters(registry, "deltamatch_matches_total", "Matches that appeared (sign +) and vanished (sign -).");
@@ -180,6 +181,7 @@ void Metrics::batch(const BatchResult& result, std::span<const std::string> name
   add(series_->absent_delete, result.ignored.absent_delete);
   add(series_->superseded, result.ignored.superseded);
   add(series_->late, result.ignored.late);
+  add(series_->self_loop, result.ignored.self_loop);
   step("apply", result.seconds.apply);
   step("anticipate", result.seconds.anticipate);
   step("estimate", result.seconds.estimate);

@@ -7,6 +7,7 @@ Ignored& Ignored::operator+=(const Ignored& other) noexcept {
   absent_delete += other.absent_delete;
   superseded += other.superseded;
   late += other.late;
+  self_loop += other.self_loop;
   return *this;
 }
 

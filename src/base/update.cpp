@@ -9,9 +9,9 @@
 namespace deltamatch {
 
 std::string_view reject_name(RejectReason reason) noexcept {
-  static constexpr std::array<std::string_view, reject_reason_count> names = {"malformed", "wrong_arity",    "bad_id",
-                                                                              "bad_time",  "bad_operation",  "too_long",
-                                                                              "self_loop", "label_conflict", "missing_time"};
+  static constexpr std::array<std::string_view, reject_reason_count> names = {"malformed",      "wrong_arity",   "bad_id",
+                                                                              "bad_time",       "bad_operation", "too_long",
+                                                                              "label_conflict", "missing_time",  "label_limit"};
   const auto index = static_cast<std::size_t>(reason);
   return index < names.size() ? names[index] : std::string_view("unknown");
 }

@@ -88,8 +88,10 @@ int convert_graph(const Convert& options) {
   session.load(report);
   engine::BulkLoader::save(session.engine(), options.out);
   const GraphStatistics written = session.engine().graph();
-  print_out(fmt::format("{} vertices and {} edges written, {}\n", grouped(written.vertices), grouped(written.edges),
-                        refused_text(report.notes.refused())));
+  const std::uint64_t loops = report.unused.ignored.self_loop;
+  print_out(fmt::format("{} vertices and {} edges written, {}{}\n", grouped(written.vertices), grouped(written.edges),
+                        refused_text(report.notes.refused()),
+                        loops > 0 ? fmt::format(", {} self-loops left out", grouped(loops)) : ""));
   print_err(report.notes.verdict());
   return report.notes.too_many_refused() ? exit_runtime : exit_ok;
 }

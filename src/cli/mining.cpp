@@ -122,6 +122,7 @@ Mining::Mining(const MiningOptions& options) : options_(options), progress_(opti
   graph_ = SimpleGraph::of(session.engine());
   load_ = report.load;
   notes_ = std::move(report.notes);
+  unused_ = report.unused;
   if (options.counts_on_devices() && automatic && options.worth_a_gpu && mine::later_pairs(*graph_) >= *options.worth_a_gpu) {
     backend_ = make_backend(options.graph.backend);
   }
@@ -194,6 +195,7 @@ std::string Mining::json(const MiningAnswer& answer) const {
   json.begin_object().key("v").number(1).key("graph").begin_object();
   json.key("vertices").number(graph_->vertices()).key("edges").number(graph_->edges());
   json.key("bytes").number(graph_->bytes()).end_object();
+  write_unused(json, unused_);
   notes_.write(json);
   for (const MiningNote& note : answer.notes) {
     json.key(note.name);
@@ -237,6 +239,7 @@ std::string Mining::table(const MiningAnswer& answer) const {
   text += notes_.first_line();
   fmt::format_to(out, "graph    {} vertices, {} edges (undirected, simple), {}\n", grouped(graph_->vertices()),
                  grouped(graph_->edges()), human_bytes(graph_->bytes()));
+  text += ignored_text(unused_.ignored);
   for (const MiningNote& note : answer.notes) fmt::format_to(out, "{:<8} {}\n", note.name, note.value);
   fmt::format_to(out, "time     load {}, mine {}", human_seconds(load_), human_seconds(answer.seconds));
   if (answer.kernel_seconds) fmt::format_to(out, ", of that {} in kernels of a GPU", human_seconds(*answer.kernel_seconds));

@@ -16,6 +16,7 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/report.hpp"
 #include "deltamatch/mine.hpp"
 
 namespace deltamatch::cli {
@@ -110,6 +111,7 @@ class Mining {
   std::size_t columns_ = 1;  // cells of a line of CSV
   InputNotes notes_;
   double load_ = 0;
+  Unused unused_;  // of the graph's records
 };
 
 }  // namespace deltamatch::cli

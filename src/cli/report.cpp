@@ -22,19 +22,11 @@ std::vector<Counter> counters(const Ignored& ignored) {
   return {{"duplicate_insert", ignored.duplicate_insert},
           {"absent_delete", ignored.absent_delete},
           {"superseded", ignored.superseded},
-          {"late", ignored.late}};
+          {"late", ignored.late},
+          {"self_loop", ignored.self_loop}};
 }
 
 std::string to_text(const MatchDigest& digest) { return to_string(MatchId{digest.high, digest.low}); }
-
-void write_unused(JsonWriter& json, const Unused& unused) {
-  json.key("ignored").begin_object();
-  for (const auto& [name, count] : counters(unused.ignored)) json.key(name).number(count);
-  for (std::size_t reason = 0; reason < reject_reason_count; ++reason) {
-    json.key(reject_name(static_cast<RejectReason>(reason))).number(unused.refused.by_reason[reason]);
-  }
-  json.end_object();
-}
 
 void write_steps(JsonWriter& json, const StepSeconds& steps) {
   json.key("apply").seconds(steps.apply).key("estimate").seconds(steps.estimate).key("cache").seconds(steps.cache);
@@ -216,6 +208,23 @@ void Unused::add(const ingest::RefusalCounters& counters) noexcept {
   for (std::size_t reason = 0; reason < reject_reason_count; ++reason) refused.by_reason[reason] += counters.by_reason[reason];
 }
 
+void write_unused(JsonWriter& json, const Unused& unused) {
+  json.key("ignored").begin_object();
+  for (const auto& [name, count] : counters(unused.ignored)) json.key(name).number(count);
+  for (std::size_t reason = 0; reason < reject_reason_count; ++reason) {
+    json.key(reject_name(static_cast<RejectReason>(reason))).number(unused.refused.by_reason[reason]);
+  }
+  json.end_object();
+}
+
+std::string ignored_text(const Ignored& ignored) {
+  std::string text;
+  for (const auto& [name, count] : counters(ignored)) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "ignored  " : ", ", name, grouped(count));
+  }
+  return text.empty() ? text : text + '\n';
+}
+
 void Report::add(const BatchResult& result) {
   ++batches;
   updates += result.consumed;
@@ -309,11 +318,7 @@ std::string to_table(const Report& report) {
     }
     if (!cache.notice.empty()) fmt::format_to(out, "         {}\n", cache.notice);
   }
-  std::string unused;
-  for (const auto& [name, count] : counters(report.unused.ignored)) {
-    if (count > 0) unused += fmt::format("{}{} {}", unused.empty() ? "" : ", ", name, grouped(count));
-  }
-  if (!unused.empty()) fmt::format_to(out, "ignored  {}\n", unused);
+  text += ignored_text(report.unused.ignored);
   if (!report.deltas.empty() || !report.matches.empty()) fmt::format_to(out, "\n{}", query_table(report));
   std::string details;
   for (const QueryMatches& query : report.matches) {

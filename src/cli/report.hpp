@@ -16,6 +16,8 @@
 
 namespace deltamatch::cli {
 
+class JsonWriter;
+
 /// Records that changed nothing: by cause, and refused ones by reason, be it the codec or the engine that refused them.
 struct Unused {
   Ignored ignored;
@@ -23,6 +25,11 @@ struct Unused {
 
   void add(const ingest::RefusalCounters& counters) noexcept;
 };
+
+/// The member "ignored" of a `--json` object: every counter.
+void write_unused(JsonWriter& json, const Unused& unused);
+/// The line of the summary that tells what changed nothing, ended; empty if nothing did.
+[[nodiscard]] std::string ignored_text(const Ignored& ignored);
 
 /// What a replay did to one query.
 struct QueryTotals {

@@ -95,6 +95,7 @@ struct Engine::Impl {
   std::uint32_t next_query = 0;
   std::uint64_t batches = 0;
   std::optional<Timestamp> watermark;
+  std::uint64_t label_limit = default_label_limit;
   bool analyzing = false;
 };
 
@@ -209,6 +210,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
   BatchResult result;
   const auto start = Clock::now();
   std::optional<BackendStep> step(std::in_place, options.backend.get(), "apply");
+  resolver.limit_labels(purpose == Purpose::absorb ? UINT64_MAX : label_limit);
   const graph::ResolvedBatch& resolved =
       resolver.resolve(batch, on_reject, watermark,
                        purpose == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges);
@@ -316,6 +318,8 @@ BatchResult Engine::absorb(const UpdateBatch& batch) {
 
 void Engine::spool(const SpoolOptions& options) { impl_->listing.configure(options); }
 
+void Engine::limit_labels(std::uint64_t most) noexcept { impl_->label_limit = most; }
+
 std::uint64_t Engine::batch() const noexcept { return impl_->batches; }
 std::optional<Timestamp> Engine::watermark() const noexcept { return impl_->watermark; }
 
@@ -358,7 +362,11 @@ GraphStatistics Engine::graph() const {
   statistics.edges = impl_->graph.edges();
   statistics.adjacency_bytes = impl_->graph.adjacency_bytes();
   statistics.dictionary_bytes = impl_->graph.dictionary.bytes();
-  statistics.bytes = statistics.adjacency_bytes + statistics.dictionary_bytes + (impl_->window ? impl_->window->bytes() : 0);
+  statistics.vertex_labels = impl_->graph.vertex_labels.size() - 1;
+  statistics.edge_labels = impl_->graph.edge_labels.size() - 1;
+  statistics.label_bytes = impl_->graph.vertex_labels.bytes() + impl_->graph.edge_labels.bytes();
+  statistics.bytes = statistics.adjacency_bytes + statistics.dictionary_bytes + statistics.label_bytes +
+                     (impl_->window ? impl_->window->bytes() : 0);
   return statistics;
 }
 

@@ -72,8 +72,8 @@ void BatchResolver::see_times(std::span<const Update> record) {
 
 /// Where an update is refused, those of its record before it are taken back.
 std::optional<Reject> BatchResolver::read_record(std::size_t first, std::size_t last) {
-  const Checkpoint before{entries_.size(), unknown_deletes_.size(), undo_.size(), result_.ignored.absent_delete,
-                          result_.rebound};
+  const Checkpoint before{entries_.size(),           unknown_deletes_.size(), undo_.size(), result_.ignored.absent_delete,
+                          result_.ignored.self_loop, result_.rebound};
   irrevocable_ = false;
   for (std::size_t i = first; i < last; ++i) {
     if (const auto reason = read(updates_[i], static_cast<std::uint32_t>(i))) {
@@ -93,6 +93,7 @@ void BatchResolver::take_back(const Checkpoint& to) {
   entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(to.entries), entries_.end());
   unknown_deletes_.resize(to.unknown_deletes);
   result_.ignored.absent_delete = to.absent_deletes;
+  result_.ignored.self_loop = to.self_loops;
   result_.rebound = to.rebound;
   const auto spare = [&](VertexId vertex) {  // mostly the last one
     const auto at = std::find(doomed_.rbegin(), doomed_.rend(), vertex);
@@ -140,25 +141,28 @@ std::optional<RejectReason> BatchResolver::read(const Update& update, std::uint3
 
 std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::uint32_t index) {
   const bool insert = update.kind == UpdateKind::insert_edge;
-  if (update.source == update.target) return RejectReason::self_loop;
+  if (update.source == update.target) {
+    ++result_.ignored.self_loop;
+    return std::nullopt;
+  }
   if (insert && window_ != nullptr && !update.time) return RejectReason::missing_time;
   const BatchLookUp::Ends& ends = look_up_[index];
-  const Mention source = mention(update.source, find(update.source, ends.source_hash, ends.source), update.source_label);
-  const Mention target = mention(update.target, find(update.target, ends.target_hash, ends.target), update.target_label);
+  Mention source = mention(update.source, find(update.source, ends.source_hash, ends.source), update.source_label);
+  Mention target = mention(update.target, find(update.target, ends.target_hash, ends.target), update.target_label);
   if (source.conflict || target.conflict) return RejectReason::label_conflict;
-  VertexId tail = source.vertex;
-  VertexId head = target.vertex;
-  if (insert) {
-    tail = settle_mention(source);
-    head = settle_mention(target);
-  } else if (tail == invalid_vertex || head == invalid_vertex || deleted_.contains(tail) || deleted_.contains(head)) {
+  if (insert && (!settle(source) || !settle(target))) return RejectReason::label_limit;
+  const VertexId tail = source.vertex;
+  const VertexId head = target.vertex;
+  const auto gone = [&](VertexId vertex) { return vertex == invalid_vertex || deleted_.contains(vertex); };
+  if (!insert && (gone(tail) || gone(head))) {
     unknown_deletes_.push_back(index);
     return std::nullopt;
   }
   std::optional<LabelId> label = ends.label;  // a label keeps its number
   if (ends.label == BatchLookUp::no_label)
-    label = insert ? graph_->edge_labels.intern(update.label) : graph_->edge_labels.find(update.label);
+    label = insert ? intern(graph_->edge_labels, update.label) : graph_->edge_labels.find(update.label);
   if (!label) {
+    if (insert) return RejectReason::label_limit;
     unknown_deletes_.push_back(index);
     return std::nullopt;
   }
@@ -168,10 +172,11 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
 
 std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std::uint32_t index) {
   const BatchLookUp::Ends& ends = look_up_[index];
-  const Mention vertex = mention(update.source, find(update.source, ends.source_hash, ends.source), update.source_label);
+  Mention vertex = mention(update.source, find(update.source, ends.source_hash, ends.source), update.source_label);
   if (vertex.conflict) return RejectReason::label_conflict;
   if (update.kind == UpdateKind::insert_vertex) {
-    set_declared(settle_mention(vertex), true);
+    if (!settle(vertex)) return RejectReason::label_limit;
+    set_declared(vertex.vertex, true);
   } else if (vertex.vertex == invalid_vertex || deleted_.contains(vertex.vertex)) {
     ++result_.ignored.absent_delete;
   } else {
@@ -182,11 +187,10 @@ std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std
 
 // A vertex that was relabelled in this batch and now takes its first label again: its settled self goes on, as if it had never
 // been another. Returns invalid_vertex where that is not so.
-VertexId BatchResolver::earlier_self(const Mention& mention) {
-  const VertexId fresh = mention.vertex;
+VertexId BatchResolver::earlier_self(VertexId fresh, LabelId label) {
   const auto rebound = std::find_if(undo_.begin(), undo_.end(),
                                     [&](const Undo& undo) { return undo.kind == Undo::Kind::rebound && undo.other == fresh; });
-  if (rebound == undo_.end() || graph_->dictionary.label(rebound->vertex) != mention.label) return invalid_vertex;
+  if (rebound == undo_.end() || graph_->dictionary.label(rebound->vertex) != label) return invalid_vertex;
   const VertexId old = rebound->vertex;
   irrevocable_ = true;
   const bool declared = !deleted_.contains(fresh) && graph_->dictionary.declared(fresh);
@@ -217,59 +221,80 @@ void BatchResolver::set_declared(VertexId vertex, bool declared) {
   graph_->dictionary.set_declared(vertex, declared);
 }
 
-LabelId BatchResolver::intern_label(std::string_view text) {
-  if (text != last_label_ || last_label_id_ == empty_label) {
-    last_label_id_ = graph_->vertex_labels.intern(text);
-    last_label_ = graph_->vertex_labels.text(last_label_id_);
+/// The number of a vertex label that has one.
+std::optional<LabelId> BatchResolver::known_label(std::string_view text) {
+  if (text.empty()) return empty_label;
+  if (last_label_ == empty_label || graph_->vertex_labels.text(last_label_) != text) {
+    const std::optional<LabelId> label = graph_->vertex_labels.find(text);
+    if (!label) return std::nullopt;
+    last_label_ = *label;
   }
-  return last_label_id_;
+  return last_label_;
+}
+
+/// Nothing where it would be one label too many.
+std::optional<LabelId> BatchResolver::intern(LabelTable& table, std::string_view text) const {
+  if (const std::optional<LabelId> known = table.find(text)) return known;
+  if (table.size() > label_limit_) return std::nullopt;  // the empty label does not count
+  return table.intern(text);
 }
 
 BatchResolver::Mention BatchResolver::mention(const Id& id, VertexId vertex, const std::optional<std::string_view>& label) {
   Mention mention;
   mention.id = id;
   mention.vertex = vertex;
-  if (label) mention.label = intern_label(*label);
+  mention.label = label.value_or(std::string_view());
   if (mention.vertex == invalid_vertex || (!deleted_.empty() && deleted_.contains(mention.vertex))) {
     mention.fresh = true;
-  } else if (label && mention.label != graph_->dictionary.label(mention.vertex)) {
+  } else if (label && known_label(*label) != graph_->dictionary.label(mention.vertex)) {
     mention.conflict = keeps_label(mention.vertex);
     mention.fresh = true;
   }
   return mention;
 }
 
-VertexId BatchResolver::settle_mention(const Mention& mention) {
-  if (!mention.fresh) return mention.vertex;
-  if (mention.vertex == invalid_vertex) {
-    const VertexId created = graph_->dictionary.create(mention.id, mention.label);
+/// Makes the vertex what was mentioned; false where its label would be one too many.
+bool BatchResolver::settle(Mention& mention) {
+  if (!mention.fresh) return true;
+  std::optional<LabelId> label = known_label(mention.label);
+  if (!label) label = intern(graph_->vertex_labels, mention.label);
+  if (!label) return false;
+  mention.vertex = become(mention, *label);
+  return true;
+}
+
+/// The vertex that the mention stands for once it bears the label.
+VertexId BatchResolver::become(const Mention& mention, LabelId label) {
+  const VertexId vertex = mention.vertex;
+  if (vertex == invalid_vertex) {
+    const VertexId created = graph_->dictionary.create(mention.id, label);
     undo_.push_back({Undo::Kind::created, created, created});
     return created;
   }
-  if (const VertexId back = earlier_self(mention); back != invalid_vertex) return back;
-  const bool deleted = deleted_.contains(mention.vertex);
-  const LabelId before = graph_->dictionary.label(mention.vertex);
-  if (mention.label == before || graph_->degree(mention.vertex) == 0) {
+  if (const VertexId back = earlier_self(vertex, label); back != invalid_vertex) return back;
+  const bool deleted = deleted_.contains(vertex);
+  const LabelId before = graph_->dictionary.label(vertex);
+  if (label == before || graph_->degree(vertex) == 0) {
     // No settled edge has seen another label: the vertex stays the same. If it was deleted, it is back.
-    if (mention.label != before) {
-      undo_.push_back({Undo::Kind::labelled, mention.vertex, before});
-      graph_->dictionary.set_label(mention.vertex, mention.label);
+    if (label != before) {
+      undo_.push_back({Undo::Kind::labelled, vertex, before});
+      graph_->dictionary.set_label(vertex, label);
     }
     if (deleted) {
-      deleted_.erase(mention.vertex);
-      std::erase(doomed_, mention.vertex);
-      undo_.push_back({Undo::Kind::revived, mention.vertex, mention.vertex});
-      set_declared(mention.vertex, false);
-      if (window_ != nullptr) forgettable_.push_back(mention.vertex);
+      deleted_.erase(vertex);
+      std::erase(doomed_, vertex);
+      undo_.push_back({Undo::Kind::revived, vertex, vertex});
+      set_declared(vertex, false);
+      if (window_ != nullptr) forgettable_.push_back(vertex);
     }
-    return mention.vertex;
+    return vertex;
   }
-  const VertexId fresh = graph_->dictionary.rebind(mention.vertex, mention.label);
-  undo_.push_back({Undo::Kind::rebound, mention.vertex, fresh});
+  const VertexId fresh = graph_->dictionary.rebind(vertex, label);
+  undo_.push_back({Undo::Kind::rebound, vertex, fresh});
   result_.rebound = true;
   if (!deleted) {  // relabelled: its old self goes when the batch is settled
-    graph_->dictionary.set_declared(fresh, graph_->dictionary.declared(mention.vertex));
-    doomed_.push_back(mention.vertex);
+    graph_->dictionary.set_declared(fresh, graph_->dictionary.declared(vertex));
+    doomed_.push_back(vertex);
   }
   return fresh;
 }

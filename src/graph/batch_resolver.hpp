@@ -37,6 +37,9 @@ class BatchResolver {
   BatchResolver(DataGraph& graph, Window* window, Workers& workers)
       : graph_(&graph), window_(window), workers_(&workers), netting_(graph, window, workers) {}
 
+  /// How many different labels vertices may bear from the next batch on, and how many edges, the empty one aside.
+  void limit_labels(std::uint64_t most) noexcept { label_limit_ = most; }
+
   /// Resolves against the settled graph. `watermark` is the one before the batch. Strong guarantee. Valid until the next call.
   const ResolvedBatch& resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
                                Relabelling relabelling = Relabelling::without_edges);
@@ -53,8 +56,8 @@ class BatchResolver {
   struct Mention {  // what a record says of a vertex
     Id id;
     VertexId vertex = invalid_vertex;
-    LabelId label = empty_label;
-    bool fresh = false;  // needs a new dense number
+    std::string_view label;  // empty where none is stated
+    bool fresh = false;      // it is not there, or bears another label
     bool conflict = false;
   };
   struct Undo {
@@ -67,6 +70,7 @@ class BatchResolver {
     std::size_t unknown_deletes;
     std::size_t undo;
     std::uint64_t absent_deletes;
+    std::uint64_t self_loops;
     bool rebound;
   };
 
@@ -81,10 +85,12 @@ class BatchResolver {
   void read_retired(bool looked_up_ahead);
   [[nodiscard]] VertexId find(const Id& id, std::uint32_t hash, VertexId looked_up) const;
   Mention mention(const Id& id, VertexId vertex, const std::optional<std::string_view>& label);
-  VertexId settle_mention(const Mention& mention);
-  VertexId earlier_self(const Mention& mention);
+  [[nodiscard]] bool settle(Mention& mention);
+  VertexId become(const Mention& mention, LabelId label);
+  VertexId earlier_self(VertexId fresh, LabelId label);
   void set_declared(VertexId vertex, bool declared);
-  LabelId intern_label(std::string_view text);
+  [[nodiscard]] std::optional<LabelId> known_label(std::string_view text);
+  [[nodiscard]] std::optional<LabelId> intern(LabelTable& table, std::string_view text) const;
   void delete_vertex(VertexId vertex, std::uint32_t index);
   bool keeps_label(VertexId vertex);
   bool has_live_edges(VertexId vertex);
@@ -114,8 +120,8 @@ class BatchResolver {
   boost::unordered_flat_set<VertexId> deleted_;
   boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by vertex, built when first needed
   std::size_t indexed_ = 0;
-  std::string_view last_label_;
-  LabelId last_label_id_ = empty_label;
+  LabelId last_label_ = empty_label;  // of a vertex, that was looked up
+  std::uint64_t label_limit_ = UINT64_MAX;
 };
 
 }  // namespace deltamatch::graph

@@ -28,11 +28,47 @@ class BadInput(harness.CliTest):
             ("+\t1\t2\t3\t4\t5\t6", "wrong_arity"),
             ("+\t1\t99999999999999999999", "bad_id"),
             ("+\t1\t", "bad_id"),
-            ("+\t7\t7", "self_loop"),
         ]:
             with self.subTest(line):
                 result = self.refuses(f"{GOOD}{line}\n+\t5\t6\n", 2, reason)
                 self.assertEqual((result["updates"], result["queries"][0]["new"]), (3, 2))
+
+    def test_self_loops_are_left_out_and_counted_and_cost_nothing_else(self):
+        loops = {"l.txt": "0 0\n0 1\n1 0\n1 2\n2 0\n0 1\n", "l.tsv": "+\t0\t0\n-\t0\t0\n+\t0\t1\n+\t1\t0\n+\t1\t2\n+\t2\t0\n",
+                 "l.csv": "source,target,source_label\n0,0,X\n0,1,\n1,0,\n1,2,\n2,0,\n",
+                 "l.jsonl": "".join(f'{{"source":"{u}","target":"{v}"}}\n' for u, v in ("aa", "ab", "ba", "bc", "ca")),
+                 "l.tve": "t 3 5\nv 0 A\nv 1 A\nv 2 A\ne 0 0\ne 0 1\ne 1 0\ne 1 2\ne 2 0\n",
+                 "l.jlg": "3,5,d,loops\n1,1\n1,2\n2,1\n2,3\n3,1\n"}
+        query = ["--query", "t=(a)--(b)--(c)--(a)", "--on-error", "fail"]
+        for name, text in loops.items():
+            self.write(name, text)
+            for direction, triangles in (("--undirected", 1), ("--directed", 2)):
+                with self.subTest(name=name, direction=direction):
+                    matched = self.json("match", "--graph", name, direction, *query)
+                    self.assertEqual(matched["queries"][0]["matches"], triangles)
+                    self.assertEqual(matched["ignored"]["self_loop"], 2 if name == "l.tsv" else 1)
+                    self.assertEqual(matched["graph"]["vertices"], 3)
+                    replayed = self.json("replay", "--updates", name, direction, *query, "--batch", 2)
+                    self.assertEqual(replayed["queries"][0]["new"], triangles)
+                    self.assertEqual(replayed["ignored"]["self_loop"], matched["ignored"]["self_loop"])
+        self.assertIn("ignored  superseded 1, self_loop 1\n", self.ok("match", "--graph", "l.txt", *query).out)
+
+    def test_a_vertex_that_only_a_self_loop_names_is_not_there(self):
+        self.write("l.txt", "1 2\n9 9\n")
+        self.assertEqual(self.json("match", "--graph", "l.txt", "--query", "e=(a)-->(b)")["graph"]["vertices"], 2)
+
+    def test_self_loops_make_no_dead_letters(self):
+        self.write("l.txt", "1 1\n1 2\n")
+        self.json("replay", "--updates", "l.txt", "--query", "e=(a)-->(b)", "--on-error", "dead-letter", "--dead-letters", "d.jsonl")
+        self.assertEqual(self.read("d.jsonl"), "")
+
+    def test_converting_keeps_self_loops_in_streams_and_counts_them_in_graphs(self):
+        self.write("l.txt", "1 1\n1 2\n")
+        self.ok("convert", "l.txt", "l.tsv", "--to", "tsv")
+        self.assertEqual(self.json("match", "--graph", "l.tsv", "--query", "e=(a)-->(b)")["ignored"]["self_loop"], 1)
+        told = self.ok("convert", "l.txt", "l.dmg", "--to", "graph").out
+        self.assertEqual(told, "2 vertices and 1 edges written, 0 records refused, 1 self-loops left out\n")
+        self.assertEqual(self.json("match", "--graph", "l.dmg", "--query", "e=(a)-->(b)")["queries"][0]["matches"], 1)
 
     def test_bad_times(self):
         for time in ["soon", "nan", "inf", "1e400", "99999999999999999999"]:
@@ -102,14 +138,14 @@ class BadInput(harness.CliTest):
 
     def test_dead_letters(self):
         self.write("g.tsv", "+\t1\t2\n+\t5\t6\nbad graph\n")
-        self.write("s.tsv", "+\t2\t3\nbad\tline\tof\tmany\tmore\tfields\n+\t3\t1\n+\t9\t9\n")
+        self.write("s.tsv", "+\t2\t3\nbad\tline\tof\tmany\tmore\tfields\n+\t3\t1\n+\tx\n")
         result = self.json("replay", "--graph", "g.tsv", "--updates", "s.tsv", "--query", TRIANGLE, "--on-error", "dead-letter",
                            "--dead-letters", "d.jsonl")
         self.assertEqual(result["queries"][0]["new"], 1)
         letters = self.lines("d.jsonl")
         self.assertEqual(list(letters[0]), ["v", "reason", "source", "part", "position", "message", "record", "length"])
         self.assertEqual([(row["source"], row["position"], row["reason"]) for row in letters],
-                         [("g.tsv", 3, "wrong_arity"), ("s.tsv", 2, "wrong_arity"), ("s.tsv", 4, "self_loop")])
+                         [("g.tsv", 3, "wrong_arity"), ("s.tsv", 2, "wrong_arity"), ("s.tsv", 4, "wrong_arity")])
         self.assertEqual(letters[1]["record"], "bad\tline\tof\tmany\tmore\tfields")
 
     def test_dead_letters_are_kept_until_something_is_read(self):

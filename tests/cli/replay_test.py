@@ -216,7 +216,7 @@ class Replay(harness.CliTest):
         self.assertEqual(self.cut("", "0\n0\n"), [(0, 0, 0), (0, 0, 0)])
 
     def test_cuts_count_records_that_are_refused_or_say_nothing(self):
-        stream = "# a comment\n1 2\nbad\n\n3 4\n5 5\n6 7\n"
+        stream = "# a comment\n1 2\nbad\n\n3 4\n5 x\n6 7\n"
         for args in [["--on-error", "skip"], ["--on-error", "dead-letter", "--dead-letters", "d.jsonl"]]:
             self.assertEqual(self.cut(stream, "2\n1\n2\n2\n", *args), [(1, 1, 0), (1, 0, 0), (1, 1, 0), (2, 1, 0)])
         self.assertEqual([letter["position"] for letter in self.lines("d.jsonl")], [3, 6])

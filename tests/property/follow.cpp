@@ -160,6 +160,7 @@ void Judge::check_result(const BatchResult& result) const {
   same("absent_delete", outcome_.ignored.absent_delete, result.ignored.absent_delete);
   same("superseded", outcome_.ignored.superseded, result.ignored.superseded);
   same("late", outcome_.ignored.late, result.ignored.late);
+  same("self_loop", outcome_.ignored.self_loop, result.ignored.self_loop);
   same("watermark", outcome_.watermark, result.watermark);
 }
 

@@ -272,14 +272,24 @@ TEST(OracleModel, UndirectedEdgesHaveOneName) {
   EXPECT_EQ(counts(apply(model, {erase(1, 2)})), "0 1 0 | 0 0 0 0");
 }
 
-TEST(OracleModel, SelfLoopsAreRefusedWhollyOrStopTheBatch) {
-  Model model(true);
-  const Outcome skipped = apply(model, {insert(1, 2), labelled(insert(3, 3), "A"), insert(2, 1)});
-  EXPECT_EQ(refused(skipped), "self_loop@1");
-  EXPECT_EQ(skipped.consumed, 3U);
-  EXPECT_EQ(counts(skipped), "2 0 0 | 0 0 0 0");
+TEST(OracleModel, ASelfLoopIsCountedAndSaysNothingElseButItsTime) {
+  Model model(true, 100);
+  const Outcome outcome = apply(model,
+                                {labelled(insert(1, 2, 10), "A"), labelled(insert(3, 3, 20), "A"), erase(3, 3),
+                                 labelled(insert(1, 1, 5), "B"), insert(4, 4), insert(2, 1, 10)},
+                                OnReject::stop);
+  EXPECT_EQ(refused(outcome), "");
+  EXPECT_EQ(outcome.consumed, 6U);
+  EXPECT_EQ(outcome.ignored.self_loop, 4U);
+  EXPECT_EQ(counts(outcome), "2 0 0 | 0 0 0 0");
   EXPECT_FALSE(model.graph().vertices.contains(3));
-  const Outcome stopped = apply(model, {erase(1, 2), insert(1, 1), erase(2, 1)}, OnReject::stop);
+  EXPECT_EQ(outcome.watermark, 20);
+}
+
+TEST(OracleModel, ABadRecordStopsTheBatch) {
+  Model model(true);
+  apply(model, {labelled(insert(1, 2), "A"), insert(2, 1)});
+  const Outcome stopped = apply(model, {erase(1, 2), labelled(insert(1, 3), "B"), erase(2, 1)}, OnReject::stop);
   EXPECT_EQ(stopped.consumed, 1U);
   EXPECT_EQ(counts(stopped), "0 1 0 | 0 0 0 0");
 }

@@ -56,6 +56,7 @@ void visit_batch(Corners& corners, const oracle::Model& model, const oracle::Dat
   corners.visit("absent delete", outcome.ignored.absent_delete > 0);
   corners.visit("superseded", outcome.ignored.superseded > 0);
   corners.visit("late", outcome.ignored.late > 0);
+  corners.visit("self_loop", outcome.ignored.self_loop > 0);
   corners.visit("expired", outcome.expired > 0);
   corners.visit("edge under a new label", std::any_of(outcome.deleted.begin(), outcome.deleted.end(),
                                                       [&](const DataEdge& edge) { return outcome.inserted.contains(edge); }));

@@ -5,7 +5,7 @@ import json
 from harness import edge, main, ServiceTest
 
 GOOD = [edge(1, 2), edge(2, 3), edge(3, 1)]
-BAD = [(b"k1", b"{]"), (b"", b'{"source":7}'), (b"k3", edge(5, 5)), (b"k4", b'\xff\xfe not utf-8 \x00')]
+BAD = [(b"k1", b"{]"), (b"", b'{"source":7}'), (b"k3", edge(5, 6, time="soon")), (b"k4", b'\xff\xfe not utf-8 \x00')]
 
 
 class BadRecords(ServiceTest):
@@ -16,7 +16,7 @@ class BadRecords(ServiceTest):
 
     def check_letters(self, letters):
         """(offset, reason) of what was refused."""
-        self.assertEqual(letters, [(1, "malformed"), (3, "wrong_arity"), (4, "self_loop"), (6, "malformed")])
+        self.assertEqual(letters, [(1, "malformed"), (3, "wrong_arity"), (4, "bad_time"), (6, "malformed")])
 
     def test_dead_letters_carry_the_original_and_where_it_was(self):
         self.config(input__on_error="dead-letter", input__dead_letters={"topic": self.letters})
@@ -24,7 +24,7 @@ class BadRecords(ServiceTest):
         self.broker.produce(self.input, self.mixed)
         service.wait_committed({f"{self.input}[0]": 8})
         self.assertEqual(sum(service.metric("deltamatch_dead_letters_total").values()), 4)
-        self.assertEqual(service.metric("deltamatch_bad_records_total")['{reason="self_loop"}'], 1)
+        self.assertEqual(service.metric("deltamatch_bad_records_total")['{reason="bad_time"}'], 1)
         self.assertEqual(service.stop(), 0)
         letters = self.broker.consume(self.letters)
         for (_, _, key, value, headers), (wanted_key, wanted) in zip(letters, BAD):
@@ -74,7 +74,7 @@ class BadRecords(ServiceTest):
 
     def test_fail_commits_what_stands_before_and_goes_on_once_it_is_mended(self):
         self.config()
-        self.broker.produce(self.input, GOOD[:2] + [b"{]"] + [edge(4, 4)] + GOOD[2:])
+        self.broker.produce(self.input, GOOD[:2] + [b"{]"] + [edge(4, [])] + GOOD[2:])
         self.fails_at(2, "malformed")
         self.fails_at(2, "malformed")  # still there
         self.config(input__on_error="skip")
@@ -85,8 +85,22 @@ class BadRecords(ServiceTest):
 
     def test_fail_where_the_graph_refuses(self):
         self.config()
-        self.broker.produce(self.input, GOOD + [edge(4, 4), edge(5, 6)])
-        self.fails_at(3, "self_loop")
+        self.broker.produce(self.input, GOOD + [edge(7, 8, source_label="A"), edge(7, 9, source_label="B"), edge(5, 6)])
+        self.fails_at(4, "label_conflict")
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_a_self_loop_stops_nothing(self):
+        self.config()
+        service = self.start()
+        self.broker.produce(self.input, [edge(1, 1), GOOD[0], edge(9, 9, op="-"), *GOOD[1:]])
+        service.wait_committed({f"{self.input}[0]": 5})
+        self.assertEqual(service.metric("deltamatch_ignored_updates_total")['{cause="self_loop"}'], 2)
+        self.assertEqual(sum(service.metric("deltamatch_bad_records_total").values()), 0)
+        self.assertEqual(service.status()["graph"]["vertices"], 3)
+        service.kill()
+        service = self.start()  # from the log
+        self.assertEqual(service.status()["graph"]["vertices"], 3)
+        self.assertEqual(service.stop(), 0)
         self.assertEqual(len(self.alert_lines()), 1)
 
     def change_events(self, on_error, **more):

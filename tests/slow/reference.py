@@ -27,10 +27,10 @@ class Graph:
         return source, target, label
 
     def insert(self, source, target, label="", time=None):
-        """False where the edge is a self-loop, which is refused and counts for nothing."""
+        """False where the edge is a self-loop, of which only the time counts."""
+        self._see(time)
         if source == target:
             return False
-        self._see(time)
         key = self.key(source, target, label)
         if self.window is None:
             self._time[key] = None
@@ -39,9 +39,9 @@ class Graph:
         return True
 
     def delete(self, source, target, label="", time=None):
+        self._see(time)
         if source == target:
             return False
-        self._see(time)
         self._time.pop(self.key(source, target, label), None)
         return True
 

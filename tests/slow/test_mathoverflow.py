@@ -41,12 +41,12 @@ class MathOverflow(StreamTest):
         return self.write("stream.txt", "".join(f"{source} {target} {kind} {time}\n" for time, source, target, kind in merged()))
 
     def test_three_edge_labels(self):
-        args = ["--updates", self.stream(), "--on-error", "skip"]
+        args = ["--updates", self.stream()]
         told = self.check_replay(args, records(), PATTERNS, Graph(), checkpoints=2)
         self.assertEqual(told["ignored"]["self_loop"], 116_109)
 
     def test_window(self):
-        args = ["--updates", self.stream(), "--on-error", "skip", "--window", "30d"]
+        args = ["--updates", self.stream(), "--window", "30d"]
         told = self.check_replay(args, records(), PATTERNS, Graph(window=30 * 86_400_000_000), checkpoints=10)
         self.assertEqual(told["ignored"]["self_loop"], 116_109)
 

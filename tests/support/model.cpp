@@ -22,11 +22,12 @@ bool Model::conflicts(const ExternalId& vertex, const std::optional<std::string_
   return label && known != graph_.vertices.end() && known->second != *label && has_edges(vertex);
 }
 
-/// Reading: where several reasons hold, what the record alone shows comes first: self_loop, missing_time, label_conflict.
-/// Deletions are held to labels too. Only insertions of edges need a time: a vertex record has nothing that expires.
+/// Reading: where several reasons hold, what the record alone shows comes first: missing_time, then label_conflict. Deletions
+/// are held to labels too. Only insertions of edges need a time: a vertex record has nothing that expires. A self-loop is
+/// refused for nothing: whatever it says of labels and vertices is not heard.
 std::optional<RejectReason> Model::refuse(const Update& update) const {
   const bool of_edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
-  if (of_edge && update.source == update.target) return RejectReason::self_loop;
+  if (of_edge && update.source == update.target) return std::nullopt;
   if (update.kind == UpdateKind::insert_edge && window_ != 0 && !update.time) return RejectReason::missing_time;
   if (conflicts(own(update.source), update.source_label)) return RejectReason::label_conflict;
   if (of_edge && conflicts(own(update.target), update.target_label)) return RejectReason::label_conflict;
@@ -57,6 +58,11 @@ void Model::take(const Update& update, Touched& touched, Outcome& outcome) {
   if (update.time && !update.ahead) watermark_ = std::max(watermark_.value_or(*update.time), *update.time);
   const ExternalId source = own(update.source);
   const ExternalId target = own(update.target);
+  const bool of_edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
+  if (of_edge && source == target) {  // its time was seen, that is all
+    ++outcome.ignored.self_loop;
+    return;
+  }
   switch (update.kind) {
     case UpdateKind::insert_vertex:
       mention(source, update.source_label);

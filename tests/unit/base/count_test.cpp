@@ -96,12 +96,13 @@ TEST(MatchDigest, IsASumModulo2To128) {
 }
 
 TEST(Statistics, Add) {
-  Ignored ignored{1, 2, 3, 4};
-  ignored += Ignored{10, 20, 30, 40};
+  Ignored ignored{1, 2, 3, 4, 5};
+  ignored += Ignored{10, 20, 30, 40, 50};
   EXPECT_EQ(ignored.duplicate_insert, 11U);
   EXPECT_EQ(ignored.absent_delete, 22U);
   EXPECT_EQ(ignored.superseded, 33U);
   EXPECT_EQ(ignored.late, 44U);
+  EXPECT_EQ(ignored.self_loop, 55U);
   StepSeconds seconds{1, 2, 3, 4, 5};
   seconds += StepSeconds{10, 20, 30, 40, 50};
   EXPECT_EQ(seconds.apply, 11);

@@ -100,7 +100,7 @@ TEST(RejectName, IsDistinctForEveryReason) {
   for (std::size_t i = 0; i < reject_reason_count; ++i) names.insert(reject_name(static_cast<RejectReason>(i)));
   EXPECT_EQ(names.size(), reject_reason_count);
   EXPECT_EQ(reject_name(RejectReason::malformed), "malformed");
-  EXPECT_EQ(reject_name(RejectReason::missing_time), "missing_time");
+  EXPECT_EQ(reject_name(RejectReason::label_limit), "label_limit");
 }
 
 }  // namespace

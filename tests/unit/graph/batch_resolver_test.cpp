@@ -72,6 +72,7 @@ class Resolver {
     return result_ = resolver_.resolve(batch_, on_reject, watermark_);
   }
   void undo() { resolver_.undo(); }
+  void limit_labels(std::uint64_t most) { resolver_.limit_labels(most); }
   /// Resolves and settles; the numbers of edges and of ignored updates as "inserted deleted expired | duplicate absent
   /// superseded late".
   std::string apply(const Updates& updates, OnReject on_reject = OnReject::skip) {
@@ -195,22 +196,64 @@ TEST(BatchResolver, EachRefusalHasItsReasonAndLeavesNoTrace) {
   Resolver graph(true, 100);
   graph.apply({labelled(insert(1, 2, 10), "A", "B")});
   const auto before = graph.vertices();
-  EXPECT_EQ(
-      graph.apply({insert(3, 3, 500), insert(3, 4), labelled(insert(1, 3, 500), "B"), labelled(insert(5, 2, 500), {}, "A"),
-                   labelled(erase(1, 2, 500), "B"), declare(1, "B"), vertex(UpdateKind::delete_vertex, 1, "B")}),
-      "0 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.apply({insert(3, 4), labelled(insert(1, 3, 500), "B"), labelled(insert(5, 2, 500), {}, "A"),
+                         labelled(erase(1, 2, 500), "B"), declare(1, "B"), vertex(UpdateKind::delete_vertex, 1, "B")}),
+            "0 0 0 | 0 0 0 0");
   EXPECT_EQ(graph.rejects(),
-            "self_loop@0 missing_time@1 label_conflict@2 label_conflict@3 label_conflict@4 label_conflict@5 label_conflict@6");
+            "missing_time@0 label_conflict@1 label_conflict@2 label_conflict@3 label_conflict@4 label_conflict@5");
   EXPECT_EQ(graph.vertices(), before);
   EXPECT_EQ(graph.result().watermark, 10) << "a refused record moved the watermark";
-  EXPECT_EQ(graph.result().consumed, 7U);
+  EXPECT_EQ(graph.result().consumed, 6U);
+}
+
+TEST(BatchResolver, ASelfLoopIsCountedAndSaysNothingElseButItsTime) {
+  Resolver graph(true, 100);
+  EXPECT_EQ(graph.apply({labelled(insert(1, 2, 10), "A"), typed(labelled(insert(3, 3, 40), "new", "other"), "T"), erase(3, 3),
+                         labelled(insert(1, 1, 20), "B"), insert(4, 4), insert(2, 1, 10)},
+                        OnReject::stop),
+            "2 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.result().ignored.self_loop, 4U);
+  EXPECT_EQ(graph.result().consumed, 6U);
+  EXPECT_EQ(graph.rejects(), "");
+  EXPECT_EQ(graph.result().watermark, 40);
+  EXPECT_FALSE(graph.known(3));
+  EXPECT_FALSE(graph.graph.vertex_labels.find("new"));
+  EXPECT_FALSE(graph.graph.edge_labels.find("T"));
+}
+
+TEST(BatchResolver, ASelfLoopLeavesTheOtherUpdatesOfItsRecord) {
+  Resolver graph(true);
+  graph.apply({labelled(insert(1, 2), "A")});
+  EXPECT_EQ(graph.apply({erase(1, 1), also(insert(1, 3)), erase(1, 2), also(insert(2, 2))}), "1 1 0 | 0 0 0 0");
+  EXPECT_EQ(graph.result().ignored.self_loop, 2U);
+  EXPECT_TRUE(graph.has(1, 3));
+  // That of a record that is refused does not count.
+  EXPECT_EQ(graph.apply({insert(5, 5), also(labelled(insert(1, 4), "B")), insert(6, 6)}), "0 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.rejects(), "label_conflict@1");
+  EXPECT_EQ(graph.result().ignored.self_loop, 1U);
+}
+
+TEST(BatchResolver, ALabelBeyondTheLimitIsRefused) {
+  Resolver graph(true);
+  graph.limit_labels(2);
+  EXPECT_EQ(graph.apply({labelled(insert(1, 2), "A", "B"), labelled(insert(3, 4), "A", "C"), declare(5, "D"),
+                         typed(insert(3, 4), "T"), typed(insert(3, 4), "U"), typed(insert(3, 4), "V"),
+                         labelled(insert(6, 7), "B", "")}),
+            "4 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.rejects(), "label_limit@1 label_limit@2 label_limit@5");
+  EXPECT_FALSE(graph.known(5));
+  // Where a label is compared only, it needs no number.
+  EXPECT_EQ(graph.apply({labelled(erase(8, 9), "E"), vertex(UpdateKind::delete_vertex, 1, "F"), declare(2, "G")}),
+            "0 0 0 | 0 1 0 0");
+  EXPECT_EQ(graph.rejects(), "label_conflict@1 label_conflict@2");
 }
 
 TEST(BatchResolver, StoppingAppliesWhatStandsBefore) {
   Resolver graph(true);
-  EXPECT_EQ(graph.apply({insert(1, 2), insert(2, 3), insert(3, 3), insert(3, 4)}, OnReject::stop), "2 0 0 | 0 0 0 0");
+  EXPECT_EQ(graph.apply({labelled(insert(1, 2), "A"), insert(2, 3), labelled(insert(1, 4), "B"), insert(3, 4)}, OnReject::stop),
+            "2 0 0 | 0 0 0 0");
   EXPECT_EQ(graph.result().consumed, 2U);
-  EXPECT_EQ(graph.rejects(), "self_loop@2");
+  EXPECT_EQ(graph.rejects(), "label_conflict@2");
   EXPECT_FALSE(graph.known(4));
 }
 
@@ -232,9 +275,11 @@ TEST(BatchResolver, ARecordIsAppliedOrRefusedAsAWhole) {
 
 TEST(BatchResolver, StoppingAppliesNothingOfTheRecord) {
   Resolver graph(true);
-  EXPECT_EQ(graph.apply({insert(1, 2), insert(2, 3), also(insert(3, 3)), insert(3, 4)}, OnReject::stop), "1 0 0 | 0 0 0 0");
+  EXPECT_EQ(
+      graph.apply({labelled(insert(1, 2), "A"), insert(2, 3), also(labelled(insert(1, 3), "B")), insert(3, 4)}, OnReject::stop),
+      "1 0 0 | 0 0 0 0");
   EXPECT_EQ(graph.result().consumed, 1U);
-  EXPECT_EQ(graph.rejects(), "self_loop@2");
+  EXPECT_EQ(graph.rejects(), "label_conflict@2");
   EXPECT_FALSE(graph.known(3));
 }
 
@@ -253,7 +298,7 @@ TEST(BatchResolver, ARefusedRecordLeavesNoTraceOfItsVertices) {
                             also(insert(3, 6, 20)),
                             also(erase(1, 2)),
                             also(drop(40)),
-                            also(insert(5, 5, 20))};
+                            also(labelled(insert(1, 5, 20), "B"))};
     Resolver graph(true, window);
     Resolver plain(true, window);
     graph.apply(start);
@@ -262,7 +307,7 @@ TEST(BatchResolver, ARefusedRecordLeavesNoTraceOfItsVertices) {
     batch.insert(batch.end(), record.begin(), record.end());
     batch.push_back(around[1]);
     EXPECT_EQ(graph.apply(batch), plain.apply(around));
-    EXPECT_EQ(graph.rejects(), "self_loop@11");
+    EXPECT_EQ(graph.rejects(), "label_conflict@11");
     auto vertices = graph.vertices();
     while (vertices.size() > plain.vertices().size() && vertices.back() == "-") vertices.pop_back();  // free numbers
     EXPECT_EQ(vertices, plain.vertices());
@@ -275,8 +320,8 @@ TEST(BatchResolver, ARefusedRecordDoesNotUndoARelabelling) {
   const Updates start = {labelled(insert(1, 2), "A")};
   const Updates relabelled = {erase(1, 2), labelled(insert(1, 2), "B")};
   // The record takes the vertex back to what it was before the batch, and is refused.
-  const Updates back = {drop(1), also(labelled(insert(1, 3), "A")), also(insert(3, 3))};
-  const Updates behind = {insert(2, 4), drop(9), also(insert(4, 4)), labelled(insert(1, 4), "B")};
+  const Updates back = {drop(1), also(labelled(insert(1, 3), "A")), also(labelled(insert(1, 5), "B"))};
+  const Updates behind = {insert(2, 4), drop(9), also(labelled(insert(1, 5), "C")), labelled(insert(1, 4), "B")};
   Resolver graph(true);
   Resolver plain(true);
   graph.apply(start);
@@ -287,7 +332,7 @@ TEST(BatchResolver, ARefusedRecordDoesNotUndoARelabelling) {
   Updates without = relabelled;
   without.insert(without.end(), {behind[0], behind[3]});
   EXPECT_EQ(graph.apply(batch), plain.apply(without));
-  EXPECT_EQ(graph.rejects(), "self_loop@4 self_loop@7");
+  EXPECT_EQ(graph.rejects(), "label_conflict@4 label_conflict@7");
   EXPECT_EQ(graph.label(1), "B");
   EXPECT_EQ(graph.vertices(), plain.vertices());
 }

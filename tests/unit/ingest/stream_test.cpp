@@ -52,22 +52,22 @@ TEST(Policy, FailOnTheFirstRecordThrowsAtOnce) {
 }
 
 TEST(Policy, FailNamesTheLineOfWhatTheEngineRefused) {
-  const auto stream = open_memory("# c\n1 2\n3 3\n", "edges.txt", with_policy(OnError::fail));
+  const auto stream = open_memory("# c\n1 2\n3 4\n", "edges.txt", with_policy(OnError::fail));
   PositionedBatch batch;
   ASSERT_TRUE(stream->next(batch));
-  const Reject reject{1, RejectReason::self_loop};
-  EXPECT_EQ(
-      error_of([&] { stream->settle(batch, {&reject, 1}); }),
-      "edges.txt:3: self_loop: edge from `3` to `3` joins a vertex to itself; correct the record, or set on-error to skip or "
-      "dead-letter");
+  const Reject reject{1, RejectReason::label_limit};
+  EXPECT_EQ(error_of([&] { stream->settle(batch, {&reject, 1}); }),
+            "edges.txt:3: label_limit: edge from `3` to `4` states a label beyond the limit on different labels; correct the "
+            "record, or set on-error to skip or "
+            "dead-letter");
 }
 
 TEST(Policy, SkipCountsByReasonWhateverRefused) {
-  const auto stream = open_memory("1 2\nx 1\n1\n3 3\n1 2 3\n4 5\n", "edges.txt", with_policy(OnError::skip));
+  const auto stream = open_memory("1 2\nx 1\n1\n3 4\n1 2 3\n4 5\n", "edges.txt", with_policy(OnError::skip));
   EXPECT_EQ(stream->on_reject(), OnReject::skip);
   PositionedBatch batch;
   ASSERT_TRUE(stream->next(batch));
-  const Reject reject{1, RejectReason::self_loop};
+  const Reject reject{1, RejectReason::label_limit};
   stream->settle(batch, {&reject, 1});
   ASSERT_TRUE(stream->next(batch));
   EXPECT_EQ(batch.updates.size(), 1u);
@@ -75,7 +75,7 @@ TEST(Policy, SkipCountsByReasonWhateverRefused) {
   EXPECT_FALSE(stream->next(batch));
   EXPECT_EQ(stream->refused().of(RejectReason::bad_id), 1u);
   EXPECT_EQ(stream->refused().of(RejectReason::wrong_arity), 2u);
-  EXPECT_EQ(stream->refused().of(RejectReason::self_loop), 1u);
+  EXPECT_EQ(stream->refused().of(RejectReason::label_limit), 1u);
   EXPECT_EQ(stream->refused().total(), 4u);
 }
 
@@ -85,10 +85,10 @@ TEST(Policy, DeadLettersKeepReasonPositionAndBytesInOrder) {
   options.dead_letters = folder.file("dead.jsonl");
   options.max_record = 100;
   options.format = Format::snap;
-  const auto stream = open_memory("1 2\nx\xff\"\t1\n3 3\n" + std::string(200, 'y') + "\n4 5\nz z\n", "edges.txt", options);
+  const auto stream = open_memory("1 2\nx\xff\"\t1\n3 4\n" + std::string(200, 'y') + "\n4 5\nz z\n", "edges.txt", options);
   PositionedBatch batch;
   ASSERT_TRUE(stream->next(batch));
-  const Reject reject{1, RejectReason::self_loop};
+  const Reject reject{1, RejectReason::label_limit};
   stream->settle(batch, {&reject, 1});
   ASSERT_TRUE(stream->next(batch));
   stream->settle(batch, {});
@@ -97,7 +97,7 @@ TEST(Policy, DeadLettersKeepReasonPositionAndBytesInOrder) {
       read_file(options.dead_letters),
       R"json({"v":1,"reason":"bad_id","source":"edges.txt","part":0,"position":2,"message":"source `x\\xff\"` is not an integer (--ids string, in a configuration ids: string, keeps it as text)","record":"x\udcff\"\t1","length":5})json"
       "\n"
-      R"({"v":1,"reason":"self_loop","source":"edges.txt","part":0,"position":3,"message":"edge from `3` to `3` joins a vertex to itself","record":"3 3","length":3})"
+      R"({"v":1,"reason":"label_limit","source":"edges.txt","part":0,"position":3,"message":"edge from `3` to `4` states a label beyond the limit on different labels","record":"3 4","length":3})"
       "\n"
       R"({"v":1,"reason":"too_long","source":"edges.txt","part":0,"position":4,"message":"the record has 200 bytes, more than the limit","record":")" +
           std::string(100, 'y') + R"(","length":200})" +
