@@ -26,8 +26,8 @@ struct Clocks {
   std::int64_t steady = now(CLOCK_MONOTONIC);
 };
 
-/// When this thread last asked for the wall time. What it waits until was reckoned from that, even if it waits several times and
-/// the wall clock steps in between.
+/// When this thread last asked for the wall time. What it waits until was reckoned from that, even if it waits several times
+/// and the wall clock steps in between.
 thread_local Clocks asked{.wall = 0, .steady = 0};
 
 }  // namespace

@@ -1,9 +1,12 @@
-// Preloaded into the service (LD_PRELOAD): the wall clock steps half an hour ahead and back again, every 100 ms. The kernel knows
-// nothing of it: as after a step back, a wait until a wall time that was reckoned while it stood ahead takes half an hour longer.
+// Preloaded into the service (LD_PRELOAD): the wall clock stands half an hour ahead, or with DELTAMATCH_CLOCK=stepping it steps
+// there and back again every 100 ms. The kernel knows nothing of it: as after a step back, a wait until a wall time that was
+// reckoned while it stood ahead takes half an hour longer.
 #include <dlfcn.h>
 #include <sys/time.h>
 
+#include <cstdlib>
 #include <ctime>
+#include <string_view>
 
 namespace {
 
@@ -14,11 +17,18 @@ int get_time(clockid_t clock, timespec* time) {
   return next(clock, time);
 }
 
+bool steps() {
+  const char* const told = std::getenv("DELTAMATCH_CLOCK");
+  return told != nullptr && std::string_view(told) == "stepping";
+}
+
 int get_wall_time(timespec* time) {
+  static const bool stepping = steps();
   timespec steady{};
   get_time(CLOCK_MONOTONIC, &steady);
   const int result = get_time(CLOCK_REALTIME, time);
-  if (steady.tv_nsec / 100'000'000 % 2 == 0) time->tv_sec += 1800;  // brokers refuse records from more than an hour ahead
+  if (!stepping || steady.tv_nsec / 100'000'000 % 2 == 0)
+    time->tv_sec += 1800;  // brokers refuse records from more than an hour ahead
   return result;
 }
 
