@@ -10,7 +10,7 @@ inline constexpr int exit_runtime = 1;
 inline constexpr int exit_usage = 2;
 inline constexpr int exit_record = 65;  // EX_DATAERR of sysexits.h: a record stops a service
 inline constexpr int exit_configuration = 78;
-inline constexpr int exit_interrupted = 130;
+inline constexpr int exit_by_signal = 128;  // and the signal's number
 
 [[nodiscard]] constexpr int exit_code(ErrorKind kind) noexcept {
   switch (kind) {

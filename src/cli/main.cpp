@@ -8,8 +8,10 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "base/shortage.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/nearest.hpp"
@@ -119,6 +121,8 @@ int main(int argc, char** argv) {
     return fail(error.what(), exit_code(error.kind()));
   } catch (const std::bad_alloc&) {
     return fail("out of memory; give the machine more", exit_runtime);
+  } catch (const std::system_error& error) {
+    return fail(is_thread_shortage(error) ? thread_shortage(error).what() : error.what(), exit_runtime);
   } catch (const std::exception& error) {
     return fail(error.what(), exit_runtime);
   }

@@ -207,7 +207,7 @@ int match(const Match& options) {
   print(report, options.emit);
   const std::string missing = shortfalls(report, options.sample > 0);
   print_err(missing + report.notes.verdict());
-  if (report.interrupted) return exit_interrupted;
+  if (report.interrupted) return interrupt_exit_code();
   return missing.empty() && !report.notes.too_many_refused() ? exit_ok : exit_runtime;
 }
 

@@ -276,7 +276,7 @@ std::string Mining::table(const MiningAnswer& answer) const {
 
 std::string Mining::shortfall(const MiningAnswer& answer) const {
   if (answer.complete) return "";
-  if (interrupted()) return "deltamatch: stopped by SIGINT, so the answer is partial\n";
+  if (interrupted()) return fmt::format("deltamatch: stopped by {}, so the answer is partial\n", interrupt_name());
   return fmt::format("deltamatch: stopped by --{0}, so the answer is partial; raise --{0} for the whole of it\n", cause());
 }
 
@@ -311,7 +311,7 @@ int Mining::finish(const MiningAnswer& answer) {
   }
   print_err(shortfall(answer) + notes_.verdict());
   if (answer.complete) return notes_.too_many_refused() ? exit_runtime : exit_ok;
-  return interrupted() ? exit_interrupted : exit_runtime;
+  return interrupted() ? interrupt_exit_code() : exit_runtime;
 }
 
 }  // namespace deltamatch::cli

@@ -1,5 +1,5 @@
 // What motifs, cliques and quasi-cliques do alike: load a graph, take its simple view, run until an answer, a limit, a time-out
-// or SIGINT, and print a table, JSON or CSV; and write what is listed.
+// or a signal, and print a table, JSON or CSV; and write what is listed.
 #pragma once
 
 #include <cstdint>
@@ -83,7 +83,7 @@ class Mining {
   explicit Mining(const MiningOptions& options);
 
   [[nodiscard]] const SimpleGraph& graph() const noexcept { return *graph_; }
-  /// Threads, time-out, SIGINT, progress, and where to count.
+  /// Threads, time-out, signals, progress, and where to count.
   [[nodiscard]] MineOptions run_options();
   /// With --emit subgraphs, ahead of what is found: opens the file, which empties it, and says in CSV what the columns are: the
   /// note (an empty name: none) and k vertices.

@@ -1,6 +1,7 @@
 // deltamatch replay: a start graph, a stream of updates, standing queries.
 #include <chrono>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "base/seconds.hpp"
@@ -30,6 +31,9 @@ struct Replay {
   std::size_t spool_memory = SpoolOptions().memory;
   std::string save_snapshot;
 };
+
+// Given back where a batch has found no memory, for what is written then: sections of a snapshot, and the report.
+constexpr std::size_t reserve_bytes = std::size_t{16} << 20;
 
 void check(const Replay& options) {
   check(options.graph, options.stream);
@@ -68,7 +72,20 @@ int replay(const Replay& options) {
     print(report, options.emit);
   };
 
+  // Where the snapshot cannot be written, the stream was processed all the same.
+  const auto save_and = [&](const auto& then) {
+    try {
+      if (!options.save_snapshot.empty()) session.engine().save(options.save_snapshot);
+    } catch (const Error&) {
+      then();
+      throw;
+    }
+    then();
+  };
+
+  std::unique_ptr<char[]> reserve;
   try {
+    reserve = std::make_unique_for_overwrite<char[]>(reserve_bytes);
     session.run(report, sink.get(), [&](const BatchResult& result, const ingest::PositionedBatch& batch) {
       if (batches) batches->line(to_json(result, batch, report.deltas));
     });
@@ -76,16 +93,16 @@ int replay(const Replay& options) {
     report.failed = true;
     finish();
     throw;
-  }
-  try {
-    if (!options.save_snapshot.empty()) session.engine().save(options.save_snapshot);
-  } catch (const Error&) {
-    finish();  // the stream was processed all the same
+  } catch (const std::bad_alloc&) {  // the graph is that of the batches before
+    session.release_inputs();
+    reserve.reset();
+    report.failed = true;
+    save_and(finish);
     throw;
   }
-  finish();
+  save_and(finish);
   print_err(report.notes.verdict());
-  if (report.interrupted) return exit_interrupted;
+  if (report.interrupted) return interrupt_exit_code();
   return report.notes.too_many_refused() ? exit_runtime : exit_ok;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "base/shortage.hpp"
 #include "cli/backend.hpp"
 #include "cli/commands.hpp"
 #include "cli/config/service_config.hpp"
@@ -126,7 +127,10 @@ int run_service(const std::string& file) {
   try {
     service.run();
   } catch (const std::exception& error) {
-    journal->tell(ingest::Level::error, "the service ends", {{"why", error.what()}});
+    const auto* const refused = dynamic_cast<const std::system_error*>(&error);
+    const bool threads = refused != nullptr && is_thread_shortage(*refused);
+    const std::string why = threads ? thread_shortage(*refused).what() : error.what();
+    journal->tell(ingest::Level::error, "the service ends", {{"why", why}});
     throw;
   }
   return exit_ok;

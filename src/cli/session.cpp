@@ -254,6 +254,10 @@ void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch) {
   report.interrupted = interrupted();
 }
 
+void Session::release_inputs() noexcept {
+  for (Sources* sources : {&labels_, &graphs_, &updates_}) sources->clear();
+}
+
 void Session::run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch) {
   ingest::BatchSource& source = *updates_[index];
   std::uint64_t refused_by_engine = 0;  // these are among the updates that it took
@@ -272,7 +276,7 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
       source.settle(batch, result.rejects);
       progress_.show("updates", report.updates, fraction(updates_, index));
     }
-  } catch (const Error&) {
+  } catch (...) {
     count_refused();
     throw;
   }

@@ -40,10 +40,13 @@ class Session {
   void load(Report& report, const engine::EdgeDemand* demand = nullptr);
 
   using OnBatch = std::function<void(const BatchResult& result, const ingest::PositionedBatch& batch)>;
-  /// Processes the stream to its end or to the batch in which SIGINT came (report.interrupted). Matches go to `sink`, which
-  /// may be null. Throws Error at the first bad record where the policy is to fail, and where the stream cannot be read on;
-  /// what stands before has been processed and is in the report then.
+  /// Processes the stream to its end or to the batch in which SIGINT or SIGTERM came (report.interrupted). Matches go to
+  /// `sink`, which may be null. Throws Error at the first bad record where the policy is to fail, and where the stream cannot
+  /// be read on, and std::bad_alloc where a batch finds no memory; what stands before has been processed and is in the report
+  /// then.
   void run(Report& report, MatchSink* sink, const OnBatch& on_batch);
+  /// Closes the inputs and gives back the memory that they hold. Nothing can be run behind it.
+  void release_inputs() noexcept;
 
  private:
   using Sources = std::vector<std::unique_ptr<ingest::BatchSource>>;

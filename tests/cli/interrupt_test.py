@@ -1,4 +1,4 @@
-"""SIGINT. While the start graph is read it ends the run at once, without an answer and with no file touched; once matching or mining
+"""SIGINT and SIGTERM. While the start graph is read they end the run at once, without an answer and with no file touched; once matching or mining
 goes on, the answer is partial and says so; in a stream the batch at hand is finished."""
 
 import json
@@ -9,22 +9,26 @@ import time
 
 import harness
 
-BEFORE_THE_GRAPH = "deltamatch: stopped by SIGINT before the graph was read, so there is no answer\n"
+SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143}
 EDGE = "e=(a)--(b)"
+
+
+def before_the_graph(number):
+    return f"deltamatch: stopped by {number.name} before the graph was read, so there is no answer\n"
 
 
 class Interrupt(harness.CliTest):
     def started(self, *args):
-        """The command under way: it catches SIGINT."""
+        """The command under way: it catches both signals."""
         process = subprocess.Popen([harness.PROGRAM, *map(str, args)], cwd=self.dir, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
         for _ in range(1000):
             caught = int(pathlib.Path(f"/proc/{process.pid}/status").read_text().split("SigCgt:")[1].split()[0], 16)
-            if caught >> (signal.SIGINT - 1) & 1:
+            if all(caught >> (number - 1) & 1 for number in SIGNALS):
                 return process
             time.sleep(0.01)
-        self.fail("SIGINT is not caught")
+        self.fail("the signals are not caught")
 
     def write_on(self, process, text):
         try:
@@ -54,33 +58,36 @@ class WhileReading(Interrupt):
                 time.sleep(0.1)
                 self.write_on(process, rest)
                 out, err = process.communicate(timeout=60)
-                self.assertEqual((process.returncode, out.decode(), err.decode()), (130, "", BEFORE_THE_GRAPH))
+                self.assertEqual((process.returncode, out.decode(), err.decode()), (130, "", before_the_graph(signal.SIGINT)))
                 for name in ("kept", "b", "x"):
                     self.assertEqual(self.read(name), "of the last run\n")
 
     def test_input_that_does_not_come_is_not_waited_for(self):
         for args in (["match", "--graph", "-", "--query", EDGE], ["cliques", "--graph", "-"], ["replay", "--updates", "-", "--query", EDGE]):
-            with self.subTest(args=args):
-                process = self.started(*args)
-                process.send_signal(signal.SIGINT)
-                self.assertEqual(process.wait(10), 130)
-                self.assertEqual(process.communicate(), (b"", BEFORE_THE_GRAPH.encode()))
+            for number, code in SIGNALS.items():
+                with self.subTest(args=args, signal=number.name):
+                    process = self.started(*args)
+                    process.send_signal(number)
+                    self.assertEqual(process.wait(10), code)
+                    self.assertEqual(process.communicate(), (b"", before_the_graph(number).encode()))
 
 
 class InAStream(Interrupt):
     def test_the_snapshot_is_that_of_the_batches_that_were_finished(self):
-        process = self.started("replay", "--updates", "-", "--query", EDGE, "--batch", 1, "--json", "--save-snapshot", "x", "--progress",
-                               "always")
-        self.write_on(process, "".join(f"+\t{v}\t{v + 1}\n" for v in range(20000)))
-        process.stderr.readline()  # progress is shown: batches are being processed
-        process.send_signal(signal.SIGINT)
-        self.write_on(process, "+\t1\t0\n" * 2)
-        out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, err)
-        told = json.loads(out)
-        self.assertIs(told["complete"], False)
-        self.assertLess(told["updates"], 20002)
-        self.assertEqual(self.json("snapshot", "info", "x")["graph"]["edges"], told["updates"])
+        for number, code in SIGNALS.items():
+            with self.subTest(signal=number.name):
+                process = self.started("replay", "--updates", "-", "--query", EDGE, "--batch", 1, "--json", "--save-snapshot", "x",
+                                       "--progress", "always")
+                self.write_on(process, "".join(f"+\t{v}\t{v + 1}\n" for v in range(20000)))
+                process.stderr.readline()  # progress is shown: batches are being processed
+                process.send_signal(number)
+                self.write_on(process, "+\t1\t0\n" * 2)
+                out, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, code, err)
+                told = json.loads(out)
+                self.assertIs(told["complete"], False)
+                self.assertLess(told["updates"], 20002)
+                self.assertEqual(self.json("snapshot", "info", "x")["graph"]["edges"], told["updates"])
 
 
 class WhileMatching(Interrupt):
@@ -88,19 +95,19 @@ class WhileMatching(Interrupt):
         super().setUp()
         self.write("big.txt", "".join(f"{a} {b}\n" for a in range(400) for b in range(a)))
 
-    def interrupt(self, *args):
-        """Sends SIGINT once matching is under way; what was printed on either output, and the seconds until the end."""
+    def interrupt(self, *args, command="match", number=signal.SIGINT):
+        """Sends the signal once matching is under way; what was printed on either output, and the seconds until the end."""
         wait = 0.3
         while True:
-            process = self.started("match", "--graph", "big.txt", "--undirected", *args)
+            process = self.started(command, "--graph", "big.txt", "--undirected", *args)
             time.sleep(wait)
             self.assertIsNone(process.poll())
             start = time.monotonic()
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             out, err = process.communicate(timeout=60)
             seconds = time.monotonic() - start
-            self.assertEqual(process.returncode, 130, err)
-            if err.decode() != BEFORE_THE_GRAPH:
+            self.assertEqual(process.returncode, SIGNALS[number], err)
+            if err.decode() != before_the_graph(number):
                 return out.decode(), err.decode(), seconds
             wait *= 2
 
@@ -115,6 +122,17 @@ class WhileMatching(Interrupt):
                 self.assertEqual((query["complete"], query["partial"]), (False, "stopped"))
                 self.assertIn("stopped by an interrupt", err)
                 self.assertLess(seconds, 1)
+
+    def test_sigterm_prints_what_sigint_does(self):
+        heavy = "q=(a)--(b)--(c)--(d)--(e)--(f)--(a),(a)--(c)--(e)--(a)"
+        out, err, _ = self.interrupt("--query", heavy, "--mode", "homomorphism", "--induced", "--json", number=signal.SIGTERM)
+        (query,) = json.loads(out)["queries"]
+        self.assertEqual((query["complete"], query["partial"]), (False, "stopped"))
+        for command in (["motifs", "-k", 6, "--method", "extend"], ["quasi-cliques", "-k", 8, "--density", 0.5]):
+            with self.subTest(command=command):
+                out, err, _ = self.interrupt(*command[1:], "--json", command=command[0], number=signal.SIGTERM)
+                self.assertEqual((json.loads(out)["complete"], json.loads(out)["partial"]), (False, "stopped"))
+                self.assertIn("stopped by SIGTERM, so the answer is partial", err)
 
     def test_an_interrupt_leaves_no_query_out_and_begins_none(self):
         heavy = "q=(a)--(b)--(c)--(d)--(e)--(f)--(a),(a)--(c)--(e)--(a)"

@@ -1,5 +1,6 @@
 """Help, version, exit codes and the messages of wrong usage."""
 
+import json
 import os
 import pathlib
 import re
@@ -266,10 +267,44 @@ class Usage(harness.CliTest):
         self.write("s.tsv", "-\t1\t2\n")
         self.ok("explain", "--query", TRIANGLE, "--graph", "g.txt", "--updates", "s.tsv", "--analyze")
 
-    def test_where_memory_is_short_only_what_the_command_has_is_advised(self):
+    def test_what_a_thread_could_not_be_started_for_is_named(self):
+        self.write("s.tsv", "+\t1\t2\n")
+
+        def little_for_stacks():  # a thread's stack is as large as the limit of the first one's
+            resource.setrlimit(resource.RLIMIT_STACK, (1 << 40, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 39, 1 << 39))
+
+        self.skip_where_sanitized()
+        outcome = self.run_program("replay", "--updates", "s.tsv", "--query", "edge=(a)-->(b)", "--threads", 1, "--backend", "cpu",
+                                   before=little_for_stacks)
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertIn("deltamatch: threads: no thread can be started: Resource temporarily unavailable; the limits are ulimit -u ", outcome.err)
+        self.assertIn("ulimit -v 524288 MiB and ulimit -s 1048576 MiB", outcome.err)
+        self.assertIn("; raise the one that is reached, or ask for fewer threads", outcome.err)
+
+    def skip_where_sanitized(self):
         program = pathlib.Path(PROGRAM).read_bytes()
         if b"__asan_init" in program or b"__tsan_init" in program:
             self.skipTest("sanitizers take more memory than is left here")
+
+    def test_a_stream_that_outgrows_memory_leaves_a_report_and_the_snapshot(self):
+        self.skip_where_sanitized()
+        self.write("s.txt", "".join(f"{u} {u * 7919 % 1000003 + 2000000}\n" for u in range(400000)))
+        little = 80 << 20
+        outcome = self.run_program("replay", "--updates", "s.txt", "--query", "edge=(a)-->(b)", "--batch", 500, "--backend", "cpu",
+                                   "--threads", 1, "--save-snapshot", "x.dms", "--json",
+                                   before=lambda: resource.setrlimit(resource.RLIMIT_DATA, (little, little)))
+        self.assertEqual((outcome.code, outcome.err), (1, "deltamatch: out of memory; give the machine more, or take a smaller --batch\n"))
+        told = json.loads(outcome.out)
+        self.assertIs(told["complete"], False)
+        self.assertTrue(0 < told["updates"] < 400000, told)
+        self.assertEqual(told["updates"], 500 * told["batches"])
+        saved = self.json("snapshot", "info", "x.dms")["graph"]
+        self.assertEqual((saved["edges"], told["queries"][0]["new"]), (told["updates"], told["updates"]))
+        self.ok("snapshot", "verify", "x.dms")
+
+    def test_where_memory_is_short_only_what_the_command_has_is_advised(self):
+        self.skip_where_sanitized()
         self.write("g.txt", "".join(f"{u} {u * 7919 % 1000003 + 2000000}\n" for u in range(300000)))
         little = 64 << 20
         for args, remedy in [(["replay", "--updates", "g.txt", "--query", "edge=(a)--(b)", "--batch", 10**6], ", or take a smaller --batch"),
