@@ -2,28 +2,22 @@
 
 #include <algorithm>
 #include <mutex>
-#include <regex>
 #include <set>
 #include <utility>
 
 #include "ingest/kafka/metadata.hpp"
 #include "ingest/kafka/reader.hpp"
+#include "ingest/kafka/topic_expression.hpp"
 
 namespace deltamatch::ingest::kafka {
 namespace {
 
-bool is_expression(const InputTopics& topics) { return topics.name.starts_with('^'); }
+bool is_expression(const InputTopics& topics) { return TopicExpression::is_one(topics.name); }
 
-std::vector<std::optional<std::regex>> compile(const std::vector<InputTopics>& topics) {
-  std::vector<std::optional<std::regex>> expressions(topics.size());
+std::vector<std::optional<TopicExpression>> compile(const std::vector<InputTopics>& topics) {
+  std::vector<std::optional<TopicExpression>> expressions(topics.size());
   for (std::size_t i = 0; i < topics.size(); ++i) {
-    if (!is_expression(topics[i])) continue;
-    try {
-      expressions[i].emplace(topics[i].name);
-    } catch (const std::regex_error& error) {
-      throw Error(ErrorKind::configuration, "\"" + topics[i].name + "\"",
-                  std::string("not a regular expression: ") + error.what(), "see ECMAScript's syntax, which std::regex takes");
-    }
+    if (is_expression(topics[i])) expressions[i].emplace(topics[i].name);
   }
   return expressions;
 }
@@ -46,13 +40,13 @@ struct Input::State {
     }
     if (topic.starts_with("__") || never.contains(topic)) return std::nullopt;
     for (std::size_t i = 0; i < expressions.size(); ++i) {
-      if (expressions[i] && std::regex_match(topic, *expressions[i])) return i;
+      if (expressions[i] && expressions[i]->matches(topic)) return i;
     }
     return std::nullopt;
   }
 
   const InputOptions options;
-  const std::vector<std::optional<std::regex>> expressions;  // of the entries that are names: none
+  const std::vector<std::optional<TopicExpression>> expressions;  // of the entries that are names: none
   std::set<std::string> never;
   Reader reader;
   std::mutex mutex;  // held to add partitions, and to read them from another thread

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <utility>
 
 #include "deltamatch/error.hpp"
 #include "ingest/kafka/ranges.hpp"
+#include "ingest/kafka/topic_expression.hpp"
 #include "ingest/service/assembler.hpp"
 #include "ingest/service/backlog.hpp"
 #include "ingest/service/reading.hpp"
@@ -185,7 +185,7 @@ std::size_t entry_of(const std::vector<InputTopics>& topics, const std::string& 
     if (topics[i].name == topic) return i;
   }
   for (std::size_t i = 0; i < topics.size(); ++i) {
-    if (topics[i].name.starts_with('^') && std::regex_match(topic, std::regex(topics[i].name))) return i;
+    if (kafka::TopicExpression::is_one(topics[i].name) && kafka::TopicExpression(topics[i].name).matches(topic)) return i;
   }
   throw Error(ErrorKind::configuration, "input.topics",
               fmt::format("nothing says how to read topic {}, which was read before", topic), "list it");

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <regex>
 #include <span>
 #include <utility>
 
 #include "cli/config/parts.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/fields.hpp"
+#include "ingest/kafka/topic_expression.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -100,15 +100,11 @@ void read_codec(Section& section, ingest::CodecOptions& codec, bool files) {
 void read_topic_name(Section& section, std::string& name) {
   if (!section.require("name", "name: payments, or name: '^payments-.*' for all topics that are called so")) return;
   if (!section.name("name", name)) return;
-  if (!name.starts_with('^')) {
+  if (!ingest::kafka::TopicExpression::is_one(name)) {
     if (topic_name(section, "name", name)) section.note(&Reading::topics_read, "name", name);
     return;
   }
-  try {
-    static_cast<void>(std::regex(name));
-  } catch (const std::regex_error& error) {
-    section.refuse("name", fmt::format("this is no regular expression: {}", error.what()), "mend it, or write a topic's name");
-  }
+  if (const auto fault = ingest::kafka::TopicExpression::fault_of(name)) section.refuse("name", fault->what, fault->remedy);
 }
 
 void read_topic(Section section, ingest::InputTopics& topics) {
