@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "ingest/kafka/metadata.hpp"
 #include "ingest/kafka/reader.hpp"
@@ -11,11 +13,17 @@
 namespace deltamatch::ingest::kafka {
 namespace {
 
+/// Whether something like a mark was meant: of another version, or damaged.
+bool claims_to_be_mark(std::string_view value) {
+  const nlohmann::json object = nlohmann::json::parse(value, nullptr, false);
+  return object.is_object() && object.contains("v") && object.contains("batch");
+}
+
 /// The marks between two offsets of the commit topic.
 class Marks {
  public:
-  Marks(const Cluster& cluster, const TopicPartition& topic, std::int64_t from, std::int64_t end)
-      : reader_(cluster, "commits", {}), topic_(topic), end_(end) {
+  Marks(const Cluster& cluster, const TopicPartition& topic, std::int64_t from, std::int64_t end, std::set<std::int64_t>& told)
+      : reader_(cluster, "commits", {}), topic_(topic), end_(end), told_(told) {
     reader_.add(topic, from);
     reader_.fetch_added();
   }
@@ -26,8 +34,8 @@ class Marks {
       if (message != nullptr) {
         const auto record = reader_.take(std::move(message));
         if (record && record->offset >= end_) return std::nullopt;
-        if (record)
-          return parse_mark(record->value.value_or(""), fmt::format("{} at offset {}", to_string(topic_), record->offset));
+        if (!record) continue;
+        if (auto mark = mark_in(*record)) return mark;
       } else if (Clock::now() >= deadline) {
         throw Unreachable(to_string(topic_), fmt::format("read to offset {} of {} in the time given", reader_.seen(0), end_),
                           "check that the brokers are up");
@@ -37,9 +45,46 @@ class Marks {
   }
 
  private:
+  /// None: another program wrote the record, so it says nothing of what was committed.
+  std::optional<Mark> mark_in(const Message& record) {
+    const std::string_view value = record.value.value_or("");
+    const std::string where = fmt::format("{} at offset {}", to_string(topic_), record.offset);
+    try {
+      Mark mark = parse_mark(value, where);
+      if (last_ && mark.batch <= *last_) {
+        pass_over(record.offset, fmt::format("the mark of batch {} behind that of batch {}", mark.batch, *last_));
+        return std::nullopt;
+      }
+      last_ = mark.batch;
+      return mark;
+    } catch (const Error& error) {
+      if (claims_to_be_mark(value)) {
+        throw Error("", error.what(),
+                    "run the release that wrote it; if it is a stray, give the application another name and an empty state "
+                    "directory, and let nobody else write to this topic");
+      }
+      pass_over(record.offset, "no commit record");
+      return std::nullopt;
+    }
+  }
+
+  void pass_over(std::int64_t offset, const std::string& what) {
+    if (!told_.insert(offset).second) return;
+    reader_.client().relay().tell(
+        Level::warn, "stray_commit_record",
+        {{"topic", topic_.topic},
+         {"partition", std::to_string(topic_.partition)},
+         {"offset", std::to_string(offset)},
+         {"what", what},
+         {"effect", "it is passed over"},
+         {"remedy", "find out who writes to this topic, and allow only the application to (an ACL of the brokers)"}});
+  }
+
   Reader reader_;
   TopicPartition topic_;
   std::int64_t end_;
+  std::optional<std::uint64_t> last_;  // batch
+  std::set<std::int64_t>& told_;       // offsets of strays
 };
 
 }  // namespace
@@ -49,7 +94,7 @@ struct CommitLog::State {
 
   /// Opens the topic from nearer its end to farther from it, until `enough` says so of what was opened; all of it at last. The
   /// ends of transactions and aborted records take offsets too, so how far back a record lies is not known. None: no topic.
-  std::unique_ptr<Marks> walk_back(Deadline deadline, const std::function<bool(Marks&)>& enough) const {
+  std::unique_ptr<Marks> walk_back(Deadline deadline, const std::function<bool(Marks&)>& enough) {
     std::int64_t low = 0, end = 0;
     {
       // The end of all records, not of the committed ones: for a moment after a commit they differ, and reading then waits.
@@ -60,13 +105,14 @@ struct CommitLog::State {
     }
     for (std::int64_t step = 64;; step *= 8) {
       const std::int64_t from = std::max(low, end - step);
-      auto opened = std::make_unique<Marks>(cluster, topic, from, end);
+      auto opened = std::make_unique<Marks>(cluster, topic, from, end, told);
       if (enough(*opened) || from == low) return opened;
     }
   }
 
   const Cluster cluster;
   const TopicPartition topic;
+  std::set<std::int64_t> told;   // offsets of strays that the journal knows of
   std::unique_ptr<Marks> marks;  // what next reads
   std::optional<Mark> first;     // of them, read already
 };

@@ -21,7 +21,8 @@ class CommitLog {
   CommitLog& operator=(const CommitLog&) = delete;
 
   /// The mark of the last committed batch; none if there is none or no such topic. Reads back from the end, past whatever was
-  /// aborted there. Throws Error for a record that is no mark, Unreachable at the deadline.
+  /// aborted there. A record that another program wrote there is told to the journal and passed over: it is no mark, or that of
+  /// a batch that was marked already. Throws Error for a mark of another version or a damaged one, Unreachable at the deadline.
   [[nodiscard]] std::optional<Mark> last(Deadline deadline);
 
   /// Goes to the mark of this batch, or of the first one behind it. Throws as last does.

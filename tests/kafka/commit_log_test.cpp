@@ -15,6 +15,7 @@ namespace deltamatch::ingest::kafka::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -97,10 +98,30 @@ TEST_F(CommitLogTest, MarksStreamFromAnyBatchOn) {
   EXPECT_TRUE(after(1000).empty());
 }
 
-TEST_F(CommitLogTest, WhatIsNoMarkIsRefusedWithItsPlace) {
+TEST_F(CommitLogTest, WhatAnotherProgramWroteIsNamedAndPassedOver) {
   Transactions transactions(cluster, 10s, in(20));
-  transactions.commit(std::array{OutputRecord{topic, {}, "nonsense", {}}}, {}, in(20));
-  EXPECT_THAT(thrown([&] { static_cast<void>(CommitLog(cluster).last(in(20))); }), AllOf(HasSubstr(topic + "[0] at offset 0")));
+  Writer writer;
+  for (std::uint64_t batch = 1; batch <= 3; ++batch) {
+    commit(transactions, batch);
+    writer.write(topic, 0, batch == 1 ? "nonsense" : batch == 2 ? R"({"id":7})" : to_json(mark(2)));
+    writer.write_null(topic, 0, "key");
+    writer.flush();
+  }
+  EXPECT_EQ(CommitLog(cluster).last(in(20)), mark(3));
+  EXPECT_EQ(after(0), from_to(1, 3));
+  EXPECT_EQ(after(2), from_to(3, 3));
+  for (const std::string& told : {"stray_commit_record"s, "offset=2"s, "it is passed over"s, "an ACL of the brokers"s,
+                                  "the mark of batch 2 behind that of batch 3"s, "topic=" + topic, "partition=0"s}) {
+    EXPECT_TRUE(notes.has(told)) << told << '\n' << notes.all();
+  }
+}
+
+TEST_F(CommitLogTest, AMarkOfAnotherVersionIsRefusedWithItsPlaceAndTheRemedy) {
+  Transactions transactions(cluster, 10s, in(20));
+  transactions.commit(std::array{OutputRecord{topic, {}, R"({"v":2,"batch":1})", {}}}, {}, in(20));
+  EXPECT_THAT(
+      thrown([&] { static_cast<void>(CommitLog(cluster).last(in(20))); }),
+      AllOf(HasSubstr(topic + "[0] at offset 0"), HasSubstr("another version"), HasSubstr("run the release that wrote it")));
 }
 
 /// Topic, partition and offset of every record that is read, in the order in which it is.
