@@ -1,6 +1,7 @@
 #include "ingest/codec/binary.hpp"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <array>
 #include <charconv>
@@ -14,6 +15,19 @@
 
 namespace deltamatch::ingest {
 namespace {
+
+constexpr std::size_t block_bytes = std::size_t{1} << 16;  // before a block is written
+constexpr std::size_t checked_size = 12;                   // of a block's head
+
+void put(char* to, std::uint64_t value, std::size_t bytes) noexcept {
+  for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<char>(value >> (8 * i) & 0xff);
+}
+
+std::uint64_t get(const char* from, std::size_t bytes) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes; ++i) value |= std::uint64_t{static_cast<unsigned char>(from[i])} << (8 * i);
+  return value;
+}
 
 // The first byte: the version above, the kind of update below. No text begins with such a byte.
 constexpr unsigned version_bits = 0x10;
@@ -162,7 +176,53 @@ class BinaryCodec final : public Codec {
 
 }  // namespace
 
-void append_binary_preamble(std::string& out) { out.append(binary_magic).push_back(binary_version); }
+BinaryBlock::Head BinaryBlock::head_of(std::string_view bytes, std::uint64_t number) noexcept {
+  Head head{};
+  put(head.data(), bytes.size(), 4);
+  put(head.data() + 4, XXH3_64bits_withSeed(bytes.data(), bytes.size(), number), 8);
+  put(head.data() + checked_size, XXH3_64bits_withSeed(head.data(), checked_size, number), 4);
+  return head;
+}
+
+std::optional<BinaryBlock> BinaryBlock::read(std::string_view head, std::uint64_t number) noexcept {
+  std::array<char, 4> sum{};
+  put(sum.data(), XXH3_64bits_withSeed(head.data(), checked_size, number), sum.size());
+  if (head.substr(checked_size, sum.size()) != std::string_view(sum.data(), sum.size())) return std::nullopt;
+  return BinaryBlock{static_cast<std::uint32_t>(get(head.data(), 4)), get(head.data() + 4, 8)};
+}
+
+bool BinaryBlock::holds(std::string_view bytes, std::uint64_t number) const noexcept {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), number) == checksum;
+}
+
+BinaryStreamWriter::BinaryStreamWriter(std::string& out) {
+  out.append(binary_magic).push_back('\2');
+  out.append(binary_seal);
+}
+
+void BinaryStreamWriter::add(std::string& out, const Update& update) {
+  append_binary_framed(waiting_, update);
+  if (waiting_.size() >= block_bytes) flush(out);
+}
+
+void BinaryStreamWriter::flush(std::string& out) {
+  for (std::string_view left = waiting_; !left.empty();) {
+    const std::string_view bytes = left.substr(0, BinaryBlock::most_bytes);
+    append_block(out, bytes);
+    left.remove_prefix(bytes.size());
+  }
+  waiting_.clear();
+}
+
+void BinaryStreamWriter::finish(std::string& out) {
+  flush(out);
+  append_block(out, {});
+}
+
+void BinaryStreamWriter::append_block(std::string& out, std::string_view bytes) {
+  const BinaryBlock::Head head = BinaryBlock::head_of(bytes, blocks_++);
+  out.append(head.data(), head.size()).append(bytes);
+}
 
 void append_binary(std::string& out, const Update& update) {
   const unsigned flags = flags_of(update);

@@ -97,12 +97,12 @@ int convert_graph(const Convert& options) {
 }
 
 /// Gives what the format does not hold of the update.
-std::string_view append(std::string& out, Format format, const Update& update) {
+std::string_view append(std::string& out, ingest::BinaryStreamWriter* binary, Format format, const Update& update) {
   if (format == Format::tsv) return ingest::append_tsv(out, update);
-  if (format == Format::jsonl)
+  if (binary == nullptr)
     ingest::append_jsonl(out, update);
   else
-    ingest::append_binary_framed(out, update);
+    binary->add(out, update);
   return {};
 }
 
@@ -117,20 +117,23 @@ int convert(const Convert& options) {
       ingest::open_stream(options.input, stream_options(options.common, options.reading, {.max_updates = 8192}, 0, letters));
   ingest::OutputFile out(options.out);
   if (letters) letters->commit();  // those of an earlier run are kept until here
-  if (to == Format::binary) ingest::append_binary_preamble(out.text());
+  std::optional<ingest::BinaryStreamWriter> binary;
+  if (to == Format::binary) binary.emplace(out.text());
   std::uint64_t written = 0;
   ingest::PositionedBatch batch;
   while (stream->next(batch)) {
     for (std::size_t i = 0; i < batch.updates.size(); ++i) {
-      const std::string_view lost = append(out.text(), to, batch.updates.updates()[i]);
+      const std::string_view lost = append(out.text(), binary ? &*binary : nullptr, to, batch.updates.updates()[i]);
       if (lost.empty()) continue;
       throw Error(fmt::format("{}:{}", stream->name(), batch.position(i).number),
                   fmt::format("{} does not hold {}", ingest::format_name(to), lost), "convert to binary or jsonl");
     }
     written += batch.updates.size();
+    if (binary) binary->flush(out.text());
     out.commit();
     stream->settle(batch, {});
   }
+  if (binary) binary->finish(out.text());
   out.commit();
   InputNotes notes;
   notes.take(*stream, options.common.max_refused);

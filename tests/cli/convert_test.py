@@ -2,12 +2,20 @@
 
 import gzip
 import json
+import pathlib
 import random
 
 import harness
 from harness import TRIANGLE
 
-MAGIC = b"\x8fDMUPD\r\n\x01"
+MAGIC = b"\x8fDMUPD\r\n"
+OLD = MAGIC + b"\x01"
+VERSION_1 = """{"vertex":1,"label":"A"}
+{"source":1,"target":"acct-2","label":"PAYS","source_label":"A","target_label":"","time":1700000000000000}
+{"source":"acct-2","target":-7}
+{"op":"-","source":"acct-2","target":-7,"time":1700000001000000}
+{"op":"-","vertex":1}
+"""
 QUERIES = [arg for query in ["edge=(a)-->(b)", TRIANGLE, "pays=(a:A)-[:PAYS]->(b)", "quoted=(a)-[:`x\ty\"z`]->(b)"]
            for arg in ["--query", query]]
 
@@ -32,6 +40,19 @@ def stream(seed, count=3000):
                 record.update(source_label=labels[source], target_label=labels[target])
         record["time"] = draw.choice([time, time, time - 10**9, None])
         yield json.dumps(record) + "\n"
+
+
+def payload(stream):
+    """The records of a binary stream in blocks, without the checksums."""
+    assert stream.startswith(MAGIC + b"\x02\x80\x00"), stream
+    at, records = len(MAGIC) + 3, b""
+    while True:
+        size = int.from_bytes(stream[at:at + 4], "little")
+        records += stream[at + 16:at + 16 + size]
+        at += 16 + size
+        if size == 0:
+            assert at == len(stream), stream
+            return records
 
 
 class Convert(harness.CliTest):
@@ -85,15 +106,34 @@ class Convert(harness.CliTest):
         self.write("s.tve", "v 1 A\ne 1 2 L\n-v 1\n")
         self.assertEqual(self.run_program("convert", "s.tve", "-", "--to", "jsonl").out,
                          '{"vertex":1,"label":"A"}\n{"source":1,"target":2,"label":"L"}\n{"op":"-","vertex":1}\n')
-        self.assertEqual(self.run_program("convert", "s.tve", "-", "--to", "binary").out_bytes,
-                         MAGIC + b"\x05\x12\x08\x02\x01A" + b"\x06\x10\x04\x02\x04\x01L" + b"\x03\x13\x00\x02")
+        self.assertEqual(payload(self.run_program("convert", "s.tve", "-", "--to", "binary").out_bytes),
+                         b"\x05\x12\x08\x02\x01A" + b"\x06\x10\x04\x02\x04\x01L" + b"\x03\x13\x00\x02")
+
+    def test_a_stream_of_version_1_is_read(self):
+        old = (pathlib.Path(__file__).parent / "version_1.dmu").read_bytes()
+        self.assertTrue(old.startswith(OLD))
+        self.write("old.dmu", old)
+        self.write("text.jsonl", VERSION_1)
+        self.assertEqual(self.run_program("convert", "old.dmu", "-", "--to", "jsonl").out, VERSION_1)
+        new = self.run_program("convert", "old.dmu", "-", "--to", "binary").out_bytes
+        self.assertEqual(payload(new), old[len(OLD):])
+        self.write("joined.dmu", old + new + old)
+        self.assertEqual(self.run_program("convert", "joined.dmu", "-", "--to", "jsonl").out, 3 * VERSION_1)
+
+    def test_a_damaged_stream_is_refused(self):
+        self.write("s.jsonl", VERSION_1)
+        self.ok("convert", "s.jsonl", "s.dmu", "--to", "binary")
+        whole = (self.dir / "s.dmu").read_bytes()
+        self.write("s.dmu", whole[:40] + bytes([whole[40] ^ 4]) + whole[41:])
+        self.fails(1, "match", "--graph", "s.dmu", "--query", TRIANGLE,
+                   says="s.dmu: the stream is damaged: a checksum does not match in the block at byte 11; fetch or write it again")
 
     def test_standard_input_and_output(self):
         outcome = self.run_program("convert", "-", "-", "--to", "binary", stdin="1 2\n")
-        self.assertEqual((outcome.code, outcome.out_bytes), (0, MAGIC + b"\x04\x10\x00\x02\x04"))
+        self.assertEqual((outcome.code, payload(outcome.out_bytes)), (0, b"\x04\x10\x00\x02\x04"))
         self.assertEqual(outcome.err, "1 updates written, 0 records refused\n")
         self.assertEqual(self.json("replay", "--updates", "-", "--query", TRIANGLE, stdin=outcome.out_bytes)["updates"], 1)
-        self.assertEqual(self.run_program("convert", "-", "-", "--to", "binary").out_bytes, MAGIC)
+        self.assertEqual(payload(self.run_program("convert", "-", "-", "--to", "binary").out_bytes), b"")
 
     def test_reading_options(self):
         self.write("s.csv", "payer;payee;at\n1;2;3\n")
@@ -143,10 +183,13 @@ class Convert(harness.CliTest):
     def test_torn_binary_streams(self):
         self.write("s.tsv", "1\t2\n2\t3\n3\t1\n")
         self.ok("convert", "s.tsv", "s.dmu", "--to", "binary")
-        self.write("t.dmu", (self.dir / "s.dmu").read_bytes()[:-1])
-        args = ["replay", "--updates", "t.dmu", "--query", "e=(a)-->(b)", "--json"]
-        outcome = self.fails(1, *args, says="t.dmu: the stream is torn: it ends within what begins at byte 19", reports=True)
-        self.assertEqual(json.loads(outcome.out)["queries"][0]["new"], 2)
+        whole = (self.dir / "s.dmu").read_bytes()
+        for name, cut, at, new in [("old.dmu", (OLD + payload(whole))[:-1], 19, 2), ("t.dmu", whole[:-1], len(whole) - 16, 3)]:
+            with self.subTest(name):
+                self.write(name, cut)
+                outcome = self.fails(1, "replay", "--updates", name, "--query", "e=(a)-->(b)", "--json", reports=True,
+                                     says=f"{name}: the stream is torn: it ends within what begins at byte {at}")
+                self.assertEqual(json.loads(outcome.out)["queries"][0]["new"], new)
 
 
 if __name__ == "__main__":

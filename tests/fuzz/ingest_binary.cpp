@@ -1,5 +1,7 @@
 // Binary records and streams. With an even first byte the rest is one record: what is accepted is what is written again. With
-// an odd one it is a stream: however it is cut into batches, and wherever it is torn, what stands before is read alike.
+// an odd one it is a stream, by its next two bits the records of one of version 1, those of one of version 2, whose blocks they
+// are put into, or anything behind its preamble: however it is cut into batches, and wherever it is torn, what stands before is
+// read alike.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -61,10 +63,22 @@ Outcome read(std::string_view bytes, std::size_t batch) {
   return outcome;
 }
 
-void check_stream(std::string_view records) {
-  std::string bytes;
-  append_binary_preamble(bytes);
-  bytes += records;
+std::string stream_of(unsigned kind, std::string_view records) {
+  std::string bytes(binary_magic);
+  bytes += kind == 0 ? '\1' : '\2';
+  if (kind == 0) return bytes.append(records);
+  bytes.append(binary_seal);
+  if (kind != 1) return bytes.append(records);
+  for (std::uint64_t number = 0;; ++number) {
+    const std::string_view block = records.substr(0, 7);
+    const BinaryBlock::Head head = BinaryBlock::head_of(block, number);
+    bytes.append(head.data(), head.size()).append(block);
+    if (block.empty()) return bytes;
+    records.remove_prefix(block.size());
+  }
+}
+
+void check_stream(const std::string& bytes) {
   const Outcome whole = read(bytes, 0);
   if (read(bytes, 1) != whole) std::abort();
   const Outcome torn = read(std::string_view(bytes).substr(0, bytes.size() / 2), 0);
@@ -79,6 +93,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (data[0] % 2 == 0)
     check_record(rest);
   else
-    check_stream(rest);
+    check_stream(stream_of(data[0] >> 1 & 3U, rest));
   return 0;
 }

@@ -119,7 +119,7 @@ std::string file_of(const Section& section, std::size_t& broken) {
     out += record;
     if (section.format != Format::binary) out += '\n';
   };
-  if (section.format == Format::binary) append_binary_preamble(out);
+  if (section.format == Format::binary) out += testing::binary_preamble(1);
   for (const auto& [reason, record] : section.broken) {
     if (section.format != Format::binary && record.find('\n') != std::string::npos) continue;
     add(record);

@@ -18,10 +18,18 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/binary.hpp"
 #include "ingest/source/bytes.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::ingest::testing {
+
+/// What a binary stream of this version begins with.
+inline std::string binary_preamble(char version) {
+  std::string bytes(binary_magic);
+  bytes += version;
+  return version == 2 ? bytes.append(binary_seal) : bytes;
+}
 
 inline std::string text_of(const Id& id) {
   return id.is_text() ? fmt::format("'{}'", id.text()) : fmt::format("{}", id.number());
