@@ -294,9 +294,16 @@ std::int64_t SectionReader::signed_number() {
   return static_cast<std::int64_t>(bits >> 1 ^ ((bits & 1) != 0 ? ~std::uint64_t{0} : 0));
 }
 
+std::uint64_t SectionReader::room() const noexcept {
+  const std::uint64_t chunks = (size_ - trailer_size - std::min(offset_, size_ - trailer_size)) / chunk_head_size;
+  return chunk_.size() - used_ + chunks * snapshot_file.chunk;
+}
+
 void SectionReader::text(std::string& bytes) {
   bytes.clear();
-  for (std::uint64_t left = number(); left > 0;) {
+  const std::uint64_t size = number();
+  if (size > room()) refuse("a text is longer than the file can hold");
+  for (std::uint64_t left = size; left > 0;) {
     bytes.push_back(static_cast<char>(byte()));  // moves on to the next chunk where need be
     const std::size_t count = std::min<std::uint64_t>(--left, chunk_.size() - used_);
     bytes.append(chunk_, used_, count);

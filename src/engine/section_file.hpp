@@ -155,8 +155,11 @@ class SectionReader {
   /// A number of at most `most`.
   [[nodiscard]] std::uint64_t number(std::uint64_t most);
   [[nodiscard]] std::int64_t signed_number();
-  /// Replaces the text. Memory follows the bytes that are there, not the length that is claimed.
+  /// Replaces the text. A length that the rest of the file cannot hold is refused before memory is taken; it follows the bytes
+  /// that are there.
   void text(std::string& bytes);
+  /// The most bytes that the rest of the file can hold, unpacked.
+  [[nodiscard]] std::uint64_t room() const noexcept;
 
   /// Length of the file in bytes.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }

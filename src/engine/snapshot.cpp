@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ using graph::Edge;
 
 // Edges staged at once while a graph is loaded: bounds the memory beside the lists.
 constexpr std::size_t load_chunk = std::size_t{1} << 20;
+
+// Of a vertex (flags, label, id) and of an edge (tail, head, label), unpacked.
+constexpr std::uint64_t least_bytes = 3;
 
 constexpr std::uint8_t text_flag = 1;
 constexpr std::uint8_t declared_flag = 2;
@@ -80,7 +84,11 @@ SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
   sizes.vertices = in.number(sizes.numbers);
   sizes.edges = in.number();
   if (header.window < 0 || sizes.vertex_labels == 0 || sizes.edge_labels == 0) in.refuse("the header contradicts itself");
-  if (sizes.numbers / 8 > in.size()) in.refuse("there are more vertices than the file can hold");
+  if (sizes.numbers / 8 > in.size() || sizes.vertices > in.room() / least_bytes) {
+    in.refuse("there are more vertices than the file can hold");
+  }
+  if (sizes.edges > in.room() / least_bytes) in.refuse("there are more edges than the file can hold");
+  if (sizes.vertex_labels + sizes.edge_labels > in.room()) in.refuse("there are more labels than the file can hold");
   in.begin(Section::annotation);
   in.text(header.annotation);
   if (header.annotation.size() > max_annotation) in.refuse("an annotation of more than 1 MiB");
@@ -237,10 +245,18 @@ void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, W
   if (header.directed != graph.directed() || (header.window > 0) != graph.timed()) {
     throw Error(path.string(), "the snapshot is of another kind of graph", "restore into a graph of its direction and window");
   }
-  read_labels(in, Section::vertex_labels, sizes.vertex_labels, graph.vertex_labels);
-  read_labels(in, Section::edge_labels, sizes.edge_labels, graph.edge_labels);
-  read_vertices(in, sizes, graph.dictionary);
-  read_edges(in, sizes, graph, workers);
+  try {
+    read_labels(in, Section::vertex_labels, sizes.vertex_labels, graph.vertex_labels);
+    read_labels(in, Section::edge_labels, sizes.edge_labels, graph.edge_labels);
+    read_vertices(in, sizes, graph.dictionary);
+    read_edges(in, sizes, graph, workers);
+  } catch (const std::bad_alloc&) {
+    throw Error(path.string(),
+                "there is not enough memory for the snapshot: " + std::to_string(sizes.vertices) +
+                    " vertices with numbers below " + std::to_string(sizes.numbers) + ", and " + std::to_string(sizes.edges) +
+                    " edges",
+                "give the machine more, or use another snapshot");
+  }
   in.finish();
 }
 

@@ -303,6 +303,16 @@ class Usage(harness.CliTest):
         self.assertEqual((saved["edges"], told["queries"][0]["new"]), (told["updates"], told["updates"]))
         self.ok("snapshot", "verify", "x.dms")
 
+    def test_a_snapshot_that_memory_does_not_hold_is_named(self):
+        self.skip_where_sanitized()
+        self.write("s.txt", "".join(f"{u} {u * 7919 % 1000003 + 2000000}\n" for u in range(300000)))
+        self.write("none.txt", "")
+        self.ok("replay", "--updates", "s.txt", "--query", "e=(a)-->(b)", "--save-snapshot", "x.dms", "--json")
+        little = 48 << 20
+        self.fails(1, "replay", "--snapshot", "x.dms", "--updates", "none.txt", "--format", "snap", "--query", "e=(a)-->(b)", "--threads", 1,
+                   "--backend", "cpu", before=lambda: resource.setrlimit(resource.RLIMIT_DATA, (little, little)),
+                   says=["x.dms: there is not enough memory for the snapshot: ", " and 300000 edges; give the machine more"])
+
     def test_where_memory_is_short_only_what_the_command_has_is_advised(self):
         self.skip_where_sanitized()
         self.write("g.txt", "".join(f"{u} {u * 7919 % 1000003 + 2000000}\n" for u in range(300000)))

@@ -393,8 +393,10 @@ TEST_F(Forged, ContentsThatCannotBeAreRefused) {
   expect("out of range", [](Contents& c) { c.sizes[2] = std::uint64_t{max_vertices} + 1; });
   expect("out of range", [](Contents& c) { c.sizes[3] = 4; });
   expect("not as many", [](Contents& c) { c.sizes[3] = 2; });
-  expect("missing", [](Contents& c) { c.sizes[4] = UINT64_MAX; });
-  expect("missing", [](Contents& c) { c.sizes[0] = LabelTable::max_labels; });
+  expect("missing", [](Contents& c) { c.sizes[4] = 1000; });
+  expect("missing", [](Contents& c) { c.sizes[0] = 1000; });
+  expect("more edges than the file can hold", [](Contents& c) { c.sizes[4] = UINT64_MAX; });
+  expect("more labels than the file can hold", [](Contents& c) { c.sizes[0] = LabelTable::max_labels; });
   expect("more than 1 MiB", [](Contents& c) { c.annotation.assign(max_annotation + 1, 'x'); });
   expect("longer than what it should hold", [](Contents& c) { c.behind_annotation = "x"; });
   expect("occurs twice", [](Contents& c) { c.labels = {""}; });
@@ -428,6 +430,22 @@ TEST_F(Forged, ContentsThatCannotBeAreRefused) {
     c.edges = {0};
     c.more = std::string(9, '\xff') + '\2';
   });
+}
+
+TEST_F(Forged, ATextLongerThanTheFileIsRefusedBeforeItIsRead) {
+  const std::string filler(std::size_t{5} << 20, 'x');  // packs to little, so much of it would be read
+  for (const std::uint64_t length : {std::uint64_t{1} << 40, UINT64_MAX}) {
+    SectionWriter out(path_);
+    out.begin(Section::header);
+    for (const unsigned value : {1, 0, 0, 0, 0, 2, 1, 0, 0, 0}) out.number(value);
+    out.begin(Section::annotation);
+    out.text("");
+    out.begin(Section::vertex_labels);
+    out.number(length);
+    out.raw(filler);
+    out.commit();
+    EXPECT_THAT(refusal(), HasSubstr("a text is longer than the file can hold"));
+  }
 }
 
 // A text that claims to be longer than any memory.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ingest/codec/binary.hpp"
+#include "ingest/source/binary_source.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {
@@ -100,18 +101,21 @@ TEST(BinaryBlocks, RecordsAreReadWhateverBlocksTheyLieIn) {
     if (i % 1000 == 7) update.label = text;
     if (i % 1000 == 8) update.label = std::string_view(text).substr(0, BinaryBlock::most_bytes - 20);
     writer.add(out, update);
-    expected.push_back(text_of(update));
+    append_binary(expected.emplace_back(), update);
     if (draw() % 500 == 0) writer.flush(out);
   }
   writer.finish(out);
-  StreamOptions options;
-  options.max_record = std::size_t{1} << 23;
-  EXPECT_EQ(read_all(out, options), expected);
-  options.max_record = 1000;
-  options.on_error = OnError::skip;
-  const auto opened = open_memory(out, "test", options);
-  EXPECT_EQ(read_all(*opened).size(), 4990U);
-  EXPECT_EQ(opened->refused().of(RejectReason::too_long), 10);
+  for (const std::size_t step : {7'001U, 1U << 18, 1U << 25}) {
+    BinarySource source(ByteBuffer(std::make_unique<testing::Dribble>(out, step)), std::size_t{1} << 23);
+    std::size_t count = 0;
+    for (Record record; source.next(record); ++count) ASSERT_TRUE(count < 5000 && record.bytes == expected[count]) << count;
+    EXPECT_EQ(count, 5000U);
+  }
+  BinarySource source(ByteBuffer(std::make_unique<testing::Dribble>(out, 1 << 18)), 1000);
+  std::size_t cut = 0;
+  for (Record record; source.next(record);) cut += record.fault == RecordFault::too_long ? 1 : 0;
+  EXPECT_EQ(cut, 10U);
+  EXPECT_EQ(source.progress().records, 5000U);
 }
 
 TEST(BinaryBlocks, StreamsOfBothVersionsAreJoined) {
