@@ -81,6 +81,41 @@ struct StepSeconds {
   StepSeconds& operator+=(const StepSeconds& other) noexcept;
 };
 
+/// How much of a batch's matching a standing query may take. Both bounds hold for one batch.
+struct QueryBudget {
+  /// Of the time in which the batch is matched, the query's share: of threads that all match it, all; of half of them, half.
+  /// Found by looking at the threads every few milliseconds, so it depends on the machine.
+  std::optional<std::chrono::nanoseconds> time;
+  /// New and removed ones together. Whether a query exceeds it does not depend on the machine; which of its matches were found
+  /// by then does.
+  std::optional<std::uint64_t> matches;
+  [[nodiscard]] bool any() const noexcept { return time || matches; }
+  friend bool operator==(const QueryBudget&, const QueryBudget&) = default;
+};
+
+/// A batch that is being matched.
+struct BatchProgress {
+  double seconds = 0;            ///< since process was called
+  std::optional<QueryId> query;  ///< what has taken most of the matching so far; nothing before it begins
+  std::uint64_t matches = 0;     ///< found so far, at least; those that are summed count once a sum is complete
+};
+
+/// How a batch is processed.
+struct BatchOptions {
+  OnReject on_reject = OnReject::stop;
+  MatchSink* sink = nullptr;  ///< takes the matches of listing queries once all of the batch's matching has succeeded
+  Upcoming upcoming{};
+  /// Asked at the beginning, between the steps of the batch and every few milliseconds, by any thread; true abandons the batch
+  /// within milliseconds, as if it had never been given. It is not asked any more once the sink has committed. Must be
+  /// thread-safe, and not throw.
+  std::function<bool()> stop{};
+  /// Called about ten times a second while a batch is under way, by a thread of the engine's own; so never of brief batches.
+  /// Must not throw. The batch does not end while it runs.
+  std::function<void(const BatchProgress&)> progress{};
+  /// Whether the sink gets what was found of a query that exceeds its budget; if not, it is only told of the end.
+  bool tell_partial = true;
+};
+
 /// An order-free digest of a set of matches: the sum of their ids modulo 2^128.
 struct MatchDigest {
   std::uint64_t high = 0;
@@ -96,6 +131,10 @@ struct QueryDelta {
   Count removed = 0;
   MatchDigest added_digest;    ///< only where the query lists
   MatchDigest removed_digest;  ///< only where the query lists
+  /// limit or timeout: the query exceeded its budget, so at least so many matches appeared and vanished. Digests are of those
+  /// that the sink got.
+  Shortfall shortfall = Shortfall::none;
+  [[nodiscard]] bool complete() const noexcept { return shortfall == Shortfall::none; }
 };
 
 struct BatchResult {
@@ -257,6 +296,17 @@ class Engine {
   /// null) once all of the batch's matching has succeeded.
   BatchResult process(const UpdateBatch& batch, OnReject on_reject = OnReject::stop, MatchSink* sink = nullptr,
                       const Upcoming& upcoming = {});
+  /// The same, with a say while it goes on. Nothing where `options.stop` abandoned the batch: graph, queries and counters are
+  /// as before the call, nothing of it was reported, and the batch may be given again.
+  ///
+  /// A query that exceeds its budget is given up for this batch alone: its delta tells so, and the sink's `end`, after what was
+  /// found of it, removed before new and of each the least ids first, no more than the budget's number. All other queries are
+  /// complete, the batch settles, and the query goes on with the next one. If a batch gives a vertex another label, nothing
+  /// that was found of such a query is certain: it is told as no match at all. On a backend other than the CPU a batch in which
+  /// some budget may be exceeded is matched again, query by query.
+  [[nodiscard]] std::optional<BatchResult> process(const UpdateBatch& batch, const BatchOptions& options);
+  /// From the next batch on. Throws Error where there is no such query.
+  void budget(QueryId query, const QueryBudget& budget);
 
   /// From the next batch on.
   void spool(const SpoolOptions& options);

@@ -56,15 +56,18 @@ enum class Shortfall : std::uint8_t { none, limit, timeout, stopped };
 /// The name of a shortfall as outputs spell it; empty for none.
 [[nodiscard]] std::string_view shortfall_name(Shortfall shortfall) noexcept;
 
-/// Ends the matches that a static match lists of one query. The view holds until MatchSink::end returns.
+/// Ends the matches of one query: all that a static match lists, or what a batch in which the query exceeded its budget tells
+/// of it. The view holds until MatchSink::end returns.
 struct ListingEnd {
   std::string_view query;
   std::uint64_t matches = 0;  ///< written
   Shortfall shortfall = Shortfall::none;
+  std::uint64_t batch = 0;  ///< 0 in a static match
 };
 
 /// Takes the matches of one batch after the batch's matching has succeeded: begin, write*, commit; or abort in place of
-/// commit when a write fails. Matches arrive by query in order of registration, removed before new, then by id.
+/// commit when a write fails. Matches arrive by query in order of registration, removed before new, then by id. `end` follows
+/// those of a query that exceeded its budget (QueryBudget), and of no other.
 ///
 /// A static match hands its matches over while it runs: begin, (write*, flush)*, end, commit. What was written before a flush
 /// is final, whatever comes. Within such a portion matches arrive by id; portions come in any order.

@@ -33,4 +33,16 @@ void append_suppressed(std::string& out, std::string_view query, std::uint64_t b
   out += '}';
 }
 
+void append_partial(std::string& out, const ListingEnd& end) {
+  out += R"({"v":1,"query":)";
+  append_json_string(out, end.query);
+  out += R"(,"batch":)";
+  append_number(out, end.batch);
+  out += R"(,"partial":")";
+  out += shortfall_name(end.shortfall);
+  out += R"(","matches":)";
+  append_number(out, end.matches);
+  out += '}';
+}
+
 }  // namespace deltamatch::ingest

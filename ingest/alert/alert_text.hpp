@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "deltamatch/match.hpp"
+
 namespace deltamatch::ingest {
 
 /// The id within an alert's bytes, 32 hexadecimal digits; empty where it tells what was suppressed. O(1).
@@ -14,6 +16,10 @@ namespace deltamatch::ingest {
 /// {"v":1,"query":"ring","batch":17,"suppressed":123}: so many alerts of the query were kept from the sink by its rate limit
 /// since the last such record, and this batch tells it.
 void append_suppressed(std::string& out, std::string_view query, std::uint64_t batch, std::uint64_t count);
+
+/// {"v":1,"query":"ring","batch":17,"partial":"limit","matches":0}: the query exceeded a budget in this batch, of whose matches
+/// only so many are told.
+void append_partial(std::string& out, const ListingEnd& end);
 
 /// Appends what stands in for an alert that is too large for where it goes: its fields up to `time`, and then the bytes that it
 /// has, {"v":1,"id":"…","query":"ring","sign":"+","batch":17,"time":null,"too_large":1234567}.

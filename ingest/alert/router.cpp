@@ -24,6 +24,11 @@ class ExistingMatches final : public MatchSink {
     alert.cause = {};
     alerts_.write(alert);
   }
+  void end(const ListingEnd& end) override {
+    ListingEnd alert = end;
+    alert.batch = batch_;
+    alerts_.end(alert);
+  }
   void commit() override { alerts_.commit(); }
   void abort() noexcept override { alerts_.abort(); }
 
@@ -142,6 +147,14 @@ void AlertRouter::write(const Match& match) {
     if (text_->size() == at) append_match_json(*text_, match);
     lists_[sink].refer(at, text_->size() - at);
   }
+}
+
+void AlertRouter::end(const ListingEnd& end) {
+  const auto found = routes_.find(end.query);
+  if (end.shortfall == Shortfall::none || found == routes_.end()) return;
+  const std::size_t at = text_->size();
+  append_partial(*text_, end);
+  for (Limiters::value_type* limiter : found->second) lists_[limiter->first.second].refer(at, text_->size() - at);
 }
 
 void AlertRouter::commit() {

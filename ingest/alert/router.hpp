@@ -47,6 +47,8 @@ class AlertRouter final : public MatchSink {
 
   void begin(std::uint64_t batch) override;
   void write(const Match& match) override;
+  /// Where something is lacking, a record tells each sink of the query (append_partial), whatever its limits.
+  void end(const ListingEnd& end) override;
   /// Adds the alerts since begin to what take() gives.
   void commit() override;
   /// Drops them, and what they counted for the rate limits.

@@ -194,7 +194,7 @@ std::vector<Progress> Input::progress() const {
   std::vector<Progress> result;
   result.reserve(s.partitions.size());
   for (std::uint32_t i = 0; i < s.partitions.size(); ++i)
-    result.push_back({s.partitions[i].id, s.reader.seen(i), s.reader.end(s.partitions[i].id)});
+    result.push_back({s.partitions[i].id, s.reader.seen(i), s.reader.taken(i), s.reader.end(s.partitions[i].id)});
   return result;
 }
 

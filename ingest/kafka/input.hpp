@@ -17,6 +17,7 @@ namespace deltamatch::ingest::kafka {
 struct Progress {
   TopicPartition id;
   std::int64_t seen = 0;  ///< everything before this offset has been polled
+  std::int64_t taken = 0;  ///< behind the last record that has been polled; what lies between this and `seen` is no record
   std::int64_t end = -1;  ///< the high watermark, as the last fetch told it; -1: none has yet
 };
 

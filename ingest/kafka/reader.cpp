@@ -41,6 +41,7 @@ Reader::Reader(const Cluster& cluster, std::string_view name, FetchLimits limits
 std::uint32_t Reader::add(const TopicPartition& partition, std::int64_t offset) {
   partitions_.push_back(partition);
   seen_.emplace_back(offset);
+  taken_.emplace_back(0);
   return static_cast<std::uint32_t>(partitions_.size() - 1);
 }
 
@@ -89,6 +90,7 @@ std::optional<Message> Reader::take(Message::Handle message) {
   if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
     const std::uint32_t partition = index_of(*message);
     Message record(std::move(message), partition);
+    taken_[record.partition].store(record.offset + 1, std::memory_order_relaxed);
     seen_[record.partition].store(record.offset + 1, std::memory_order_relaxed);
     bytes_since_wake_ += record.value.value_or("").size() + record.key.value_or("").size();
     ++records_since_wake_;

@@ -44,6 +44,10 @@ class Reader {
   [[nodiscard]] const std::vector<TopicPartition>& partitions() const noexcept { return partitions_; }
   /// Everything before this offset has been taken. Any thread, for a partition that has been added.
   [[nodiscard]] std::int64_t seen(std::uint32_t partition) const { return seen_[partition].load(std::memory_order_relaxed); }
+  /// Behind the last record of it that has been taken; 0: none has. Any thread.
+  [[nodiscard]] std::int64_t taken(std::uint32_t partition) const {
+    return taken_[partition].load(std::memory_order_relaxed);
+  }
   /// The high watermark as the last fetch told it; -1: none has yet. Any thread.
   [[nodiscard]] std::int64_t end(const TopicPartition& partition);
 
@@ -65,6 +69,7 @@ class Reader {
   const FetchLimits limits_;
   std::vector<TopicPartition> partitions_;
   std::deque<std::atomic<std::int64_t>> seen_;
+  std::deque<std::atomic<std::int64_t>> taken_;
   std::size_t fetching_ = 0;                                               // how many of the partitions are being fetched
   std::map<std::pair<const void*, std::int32_t>, std::uint32_t> indices_;  // by librdkafka's topic object
   std::pair<const void*, std::int32_t> last_{nullptr, -1};

@@ -115,6 +115,14 @@ struct Metrics::Series {
   Family<Counter>& matches =
       counters(registry, "deltamatch_matches_total", "Matches that appeared (sign +) and vanished (sign -).");
 
+  Family<Counter>& over_budget = counters(registry, "deltamatch_query_over_budget_total",
+                                          "Batches in which a query exceeded its budget of matches (limit) or time (timeout).");
+  Family<Gauge>& suspended_queries =
+      gauges(registry, "deltamatch_query_suspended", "1 while a query is suspended because it exceeded its budget.");
+  Gauge& under_way =
+      gauges(registry, "deltamatch_batch_under_way_seconds", "For how long the present batch has been processed; 0 if briefly.")
+          .Add({});
+
   Gauge& edges = gauges(registry, "deltamatch_graph_edges", "Edges of the data graph.").Add({});
   Gauge& vertices = gauges(registry, "deltamatch_graph_vertices", "Vertices of the data graph.").Add({});
   Gauge& bytes = gauges(registry, "deltamatch_graph_bytes", "Bytes of lists and dictionary of the data graph.").Add({});
@@ -126,7 +134,7 @@ struct Metrics::Series {
       gauges(registry, "deltamatch_watermark_seconds", "Event time up to which the stream is complete, since the epoch.");
 
   Gauge& missing = gauges(registry, "deltamatch_input_partitions_missing", "Partitions that were read and are gone.").Add({});
-  Family<Gauge>& lag = gauges(registry, "deltamatch_consumer_lag", "Records of a partition that are in no batch yet.");
+  Family<Gauge>& lag = gauges(registry, "deltamatch_consumer_lag", "Records of a partition that are in no committed batch.");
   Family<Counter>& bad_records = counters(registry, "deltamatch_bad_records_total", "Records refused.");
   Family<Counter>& dead_letters = counters(registry, "deltamatch_dead_letters_total", "Records put among the dead letters.");
   Family<Counter>& shortened =
@@ -207,6 +215,16 @@ void Metrics::forget_query(std::string_view name) {
     series_->matches.Remove(&counter);
   }
 }
+
+void Metrics::over_budget(std::string_view name, Shortfall shortfall) {
+  series_->over_budget.Add({{"query", text_of(name)}, {"over", text_of(shortfall_name(shortfall))}}).Increment();
+}
+
+void Metrics::suspended(std::string_view name, bool is) {
+  series_->suspended_queries.Add({{"query", text_of(name)}}).Set(is ? 1 : 0);
+}
+
+void Metrics::batch_under_way(double seconds) { series_->under_way.Set(seconds); }
 
 void Metrics::graph(const GraphStatistics& graph) {
   series_->edges.Set(static_cast<double>(graph.edges));

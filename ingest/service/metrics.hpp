@@ -36,6 +36,12 @@ class Metrics {
   void step(std::string_view step, double seconds);
   /// The query does not stand any more: its series end, until a batch tells of it again.
   void forget_query(std::string_view name);
+  /// A query exceeded its budget in a batch: of matches (limit) or of time (timeout).
+  void over_budget(std::string_view name, Shortfall shortfall);
+  /// Whether a query is suspended; one that never was has no series.
+  void suspended(std::string_view name, bool is);
+  /// For how long the engine has been at a batch; 0: it is at none that takes long.
+  void batch_under_way(double seconds);
   void graph(const GraphStatistics& graph);
   /// Of an engine that matches on GPUs, as it stands.
   void cache(const CacheStatistics& cache);
@@ -43,6 +49,7 @@ class Metrics {
 
   /// Partitions that were read and are not there now.
   void partitions_missing(std::size_t count);
+  /// How far behind a partition is: records that are in no committed batch.
   void consumer_lag(const TopicPartition& partition, std::int64_t records);
   /// A record that was refused, whatever is done about it.
   void bad_records(RejectReason reason, std::uint64_t count = 1);

@@ -72,6 +72,7 @@ struct BatchingOptions {
   std::size_t max_updates = 8192;
   std::chrono::milliseconds max_delay{100};
   Timestamp max_span = 0;  ///< microseconds that a batch may move the watermark; 0: no limit beyond the window's
+  std::chrono::milliseconds max_match_time{60'000};  ///< longer, and the service is not ready; 0: it stays ready
   friend bool operator==(const BatchingOptions&, const BatchingOptions&) = default;
 };
 
@@ -104,12 +105,24 @@ struct SinkOptions {
   friend bool operator==(const SinkOptions&, const SinkOptions&) = default;
 };
 
+/// What becomes of a query that exceeds its budget in a batch: it stands no more until the queries are taken anew, or the service
+/// stops before the batch is committed.
+enum class OverBudget : std::uint8_t { suspend, stop };
+
+/// Of one query in one batch.
+struct ServiceBudget {
+  QueryBudget limits;
+  OverBudget then = OverBudget::suspend;
+  friend bool operator==(const ServiceBudget&, const ServiceBudget&) = default;
+};
+
 struct ServiceQuery {
   Query query;
   std::string where;  ///< file and line, for messages
   QueryOptions options;
   std::vector<std::string> sinks;  ///< names; none: its matches are counted only
   bool report_existing = false;    ///< when it is added, alerts tell what matches already
+  ServiceBudget budget;
   friend bool operator==(const ServiceQuery&, const ServiceQuery&) = default;
 };
 

@@ -328,7 +328,7 @@ std::string Service::Impl::metrics_text() {
     if (now.cache) metrics.cache(*now.cache);
     for (const auto& [name, sink] : now.sinks) metrics.sink(name, sink);
     for (const kafka::Progress& at : now.input) {
-      if (at.end >= 0) metrics.consumer_lag(at.id, std::max<std::int64_t>(0, at.end - at.seen));
+      if (const auto lag = lag_of(at, now.committed.ends)) metrics.consumer_lag(at.id, *lag);
     }
     if (now.snapshots.last_made) metrics.snapshot_written(*now.snapshots.last_made);
     const std::scoped_lock lock(mutex);

@@ -43,6 +43,7 @@ QueryChange StandingQueries::replace(std::vector<ServiceQuery> wanted, std::span
   }
   standing_ = std::move(next);
   names_ = std::move(names);
+  for (const Standing& standing : standing_) engine_->budget(standing.id, standing.query.budget.limits);
 
   QueryChange change;
   const std::vector<ActiveQuery> now = active();
@@ -54,6 +55,29 @@ QueryChange StandingQueries::replace(std::vector<ServiceQuery> wanted, std::span
     if (std::find(now.begin(), now.end(), query) == now.end()) change.removed.push_back(query.name);
   }
   return change;
+}
+
+void StandingQueries::suspend(std::span<const QueryId> queries) {
+  std::vector<Standing> left;
+  std::vector<ServiceQuery> routed;
+  auto names = std::make_shared<std::vector<std::string>>();
+  for (const Standing& standing : standing_) {
+    if (std::ranges::find(queries, standing.id) != queries.end()) continue;
+    left.push_back(standing);
+    routed.push_back(standing.query);
+    names->push_back(standing.query.query.name);
+  }
+  router_->set_queries(routed);
+  for (const QueryId query : queries) engine_->remove_query(query);
+  standing_ = std::move(left);
+  names_ = std::move(names);
+}
+
+std::vector<StandingQueries::Named> StandingQueries::standing() const {
+  std::vector<Named> named;
+  named.reserve(standing_.size());
+  for (const Standing& standing : standing_) named.push_back({standing.id, &standing.query, standing.fingerprint});
+  return named;
 }
 
 std::vector<ActiveQuery> StandingQueries::active() const {

@@ -25,6 +25,13 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   }
   out["queries"] = nlohmann::json::array();
   for (const ActiveQuery& query : status.queries) out["queries"].push_back(query.name);
+  out["suspended"] = nlohmann::json::object();
+  for (const SuspendedQuery& query : status.suspended)
+    out["suspended"][query.name] = {{"batch", query.batch}, {"over", shortfall_name(query.shortfall)}};
+  if (status.under_way) {
+    const BatchMonitor::Now& now = *status.under_way;
+    out["under_way"] = {{"batch", now.batch}, {"seconds", now.seconds}, {"query", now.query}, {"matches", now.matches}};
+  }
   out["sinks"] = nlohmann::json::object();
   for (const auto& [name, sink] : status.sinks) out["sinks"][name] = to_json(sink);
   out["snapshot"] = {
@@ -34,6 +41,7 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   for (const auto& [partition, end] : status.committed.ends) out["partitions"][to_string(partition)]["committed"] = end;
   for (const kafka::Progress& progress : status.input) {
     out["partitions"][to_string(progress.id)].update({{"read", progress.seen}, {"end", progress.end}});
+    if (const auto lag = lag_of(progress, status.committed.ends)) out["partitions"][to_string(progress.id)]["lag"] = *lag;
   }
   return out;
 }

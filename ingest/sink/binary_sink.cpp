@@ -21,6 +21,7 @@ constexpr char query_record = 1;
 constexpr char label_record = 2;
 constexpr char match_record = 3;
 constexpr char end_record = 4;
+constexpr char batch_end_record = 5;
 enum Flag : unsigned char { vanished = 1, timed = 2 };
 
 void append_text(std::string& out, std::string_view text) {
@@ -73,10 +74,14 @@ class BinarySink final : public FileSink {
   }
 
   void end(const ListingEnd& end) override {
-    const std::uint64_t query = query_number(end.query, {}, 0);
+    // A query that has told no match yet may tell some in a later batch, with the names of its vertices: under another number.
+    const auto known = queries_.find(end.query);
+    const std::uint64_t query =
+        known != queries_.end() ? known->second : query_number(end.query, {}, 0, unnamed + std::string(end.query));
     std::string& out = text();
-    out += end_record;
+    out += end.batch == 0 ? end_record : batch_end_record;
     append_varint(out, query);
+    if (end.batch != 0) append_varint(out, end.batch);
     append_varint(out, end.matches);
     out += static_cast<char>(end.shortfall);
   }
@@ -98,6 +103,7 @@ class BinarySink final : public FileSink {
 
  private:
   using Numbers = std::map<std::string, std::uint64_t, std::less<>>;
+  static constexpr char unnamed = '\0';  // before the names of queries whose vertices' names are not told
 
   // An edge's end stands among the vertices of the match.
   void append_end(const Match& match, const Id& end) {
@@ -106,8 +112,12 @@ class BinarySink final : public FileSink {
   }
 
   std::uint64_t query_number(std::string_view name, std::span<const std::string> vertices, std::size_t edges) {
-    if (const auto known = queries_.find(name); known != queries_.end()) return known->second;
-    new_queries_.push_back(queries_.emplace(name, queries_.size()).first);
+    return query_number(name, vertices, edges, name);
+  }
+  std::uint64_t query_number(std::string_view name, std::span<const std::string> vertices, std::size_t edges,
+                             std::string_view key) {
+    if (const auto known = queries_.find(key); known != queries_.end()) return known->second;
+    new_queries_.push_back(queries_.emplace(key, queries_.size()).first);
     std::string& out = text();
     out += query_record;
     append_text(out, name);

@@ -23,6 +23,10 @@ class JsonlSink final : public FileSink {
     std::string& out = text();
     out += R"({"v":1,"query":)";
     append_json_string(out, end.query);
+    if (end.batch != 0) {
+      out += R"(,"batch":)";
+      append_number(out, end.batch);
+    }
     out += R"(,"partial":")";
     out += shortfall_name(end.shortfall);
     out += R"(","matches":)";
@@ -64,7 +68,9 @@ class CsvSink final : public FileSink {
     append_csv_cell(out, end.query);
     out += ",partial:";
     out += shortfall_name(end.shortfall);
-    out += ",0,,,,\r\n";
+    out += ',';
+    append_number(out, end.batch);
+    out += ",,,,\r\n";
   }
 
  private:

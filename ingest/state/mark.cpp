@@ -91,6 +91,15 @@ std::string to_json(const Mark& mark) {
     append_name(out, mark.graph->start);
     out += '}';
   }
+  for (std::size_t i = 0; i < mark.suspended.size(); ++i) {
+    const SuspendedQuery& query = mark.suspended[i];
+    out += i == 0 ? R"(,"suspended":{)" : ",";
+    append_name(out, query.name);
+    out += R"(:{"fingerprint":)";
+    append_name(out, query.fingerprint);
+    out += fmt::format(R"(,"batch":{},"over":"{}"}})", query.batch, shortfall_name(query.shortfall));
+    if (i + 1 == mark.suspended.size()) out += '}';
+  }
   out += '}';
   return out;
 }
@@ -109,6 +118,13 @@ Mark parse_mark(std::string_view json, std::string_view where) {
     }
     for (const auto& [name, fingerprint] : object.at("queries").items()) {
       mark.queries.push_back({name, fingerprint.get<std::string>()});
+    }
+    if (object.contains("suspended")) {
+      for (const auto& [name, query] : object.at("suspended").items()) {
+        const bool time = query.at("over").get<std::string>() == shortfall_name(Shortfall::timeout);
+        mark.suspended.push_back({name, query.at("fingerprint").get<std::string>(), unsigned_number(query.at("batch"), where),
+                                  time ? Shortfall::timeout : Shortfall::limit});
+      }
     }
     if (object.contains("reading")) mark.reading = object.at("reading").get<std::string>();
     if (object.contains("graph")) {

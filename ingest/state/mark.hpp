@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "deltamatch/id.hpp"
+#include "deltamatch/match.hpp"
 
 namespace deltamatch::ingest {
 
@@ -33,6 +34,15 @@ struct ActiveQuery {
   friend auto operator<=>(const ActiveQuery&, const ActiveQuery&) = default;
 };
 
+/// A query that stands no more, since a batch would have taken more than its budget.
+struct SuspendedQuery {
+  std::string name;
+  std::string fingerprint;
+  std::uint64_t batch = 0;                    ///< in which it exceeded its budget
+  Shortfall shortfall = Shortfall::limit;     ///< limit: of matches; timeout: of time
+  friend auto operator<=>(const SuspendedQuery&, const SuspendedQuery&) = default;
+};
+
 /// What decides the graph beside the records: alike in all instances of an application.
 struct GraphIdentity {
   bool directed = true;
@@ -48,6 +58,7 @@ struct Mark {
   std::vector<ActiveQuery> queries;    ///< standing after the batch, by name
   std::string reading;                 ///< how its records were read (reading_fingerprint); empty: it does not tell
   std::optional<GraphIdentity> graph;  ///< nothing: it does not tell
+  std::vector<SuspendedQuery> suspended{};  ///< by name; not among `queries`
   friend bool operator==(const Mark&, const Mark&) = default;
 };
 
@@ -55,8 +66,9 @@ struct Mark {
 [[nodiscard]] bool is_name(std::string_view name);
 
 /// {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"},
-/// "reading":"<32 hex digits>","graph":{"directed":true,"window":86400000000,"start":"<32 hex digits>"}}; `reading` and `graph`
-/// only where they are known. `time` is null where there is no watermark. Topics, partitions and queries in ascending order:
+/// "reading":"<32 hex digits>","graph":{"directed":true,"window":86400000000,"start":"<32 hex digits>"},
+/// "suspended":{"hub":{"fingerprint":"<32 hex digits>","batch":16,"over":"limit"}}}; `reading` and `graph` only if they are known,
+/// `suspended` only if there are any. `time` is null where there is no watermark. Topics, partitions and queries in ascending order:
 /// equal marks, equal bytes. Throws Error(configuration) for a name that is not UTF-8.
 [[nodiscard]] std::string to_json(const Mark& mark);
 

@@ -61,7 +61,7 @@ int explain(Explain options) {
   Report report;
   const auto ids = register_queries(engine, queries, how, report);
   session.load(report);
-  if (options.analyze) session.run(report, nullptr, [](const BatchResult&, const ingest::PositionedBatch&) {});
+  if (options.analyze) session.run(report, nullptr, [](const BatchResult&, const ingest::PositionedBatch&) {}, {});
   const StaticOptions once = options.how.options(how);
   for (std::size_t i = 0; i < queries.size(); ++i) {
     FilterReport filter;

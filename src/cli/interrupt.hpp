@@ -1,6 +1,6 @@
 // SIGINT and SIGTERM: while the start graph is read there is nothing that an answer could cover, and the run ends at once.
-// Later either is a request: the batch at hand is finished, or the search of a whole graph broken off, then the run ends with
-// its summary. A second one ends it at once.
+// Later either is a request: the batch at hand is abandoned, or the search of a whole graph broken off, then the run ends with
+// its summary. The request is acknowledged on standard error at once. A second signal ends the run.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,8 @@ namespace deltamatch::cli {
 /// From here on either signal ends the program with a message and its exit code, also where it waits for input. So no part of a
 /// graph is taken for the whole.
 void end_at_interrupt() noexcept;
-/// From here on, the graph being there, the first signal is only noted. To be called before any output is opened.
+/// From here on, the graph being there, the first signal is only noted, and said to be. To be called before any output is
+/// opened.
 void watch_interrupts() noexcept;
 /// Called by any thread.
 [[nodiscard]] bool interrupted() noexcept;

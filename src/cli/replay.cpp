@@ -1,7 +1,11 @@
 // deltamatch replay: a start graph, a stream of updates, standing queries.
+#include <fmt/format.h>
+
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "base/seconds.hpp"
@@ -30,10 +34,41 @@ struct Replay {
   EmitOptions emit;
   std::size_t spool_memory = SpoolOptions().memory;
   std::string save_snapshot;
+  Timestamp timeout = 0;  // microseconds; 0: none
+  std::optional<std::uint64_t> max_matches;
 };
 
 // Given back where a batch has found no memory, for what is written then: sections of a snapshot, and the report.
 constexpr std::size_t reserve_bytes = std::size_t{16} << 20;
+/// Says in what is listed that it ends before the stream does.
+void mark_ends(MatchSink& sink, const Report& report) {
+  sink.begin(0);
+  for (const QueryTotals& query : report.deltas) {
+    const Count matches = query.added + query.removed;
+    sink.end({.query = query.name,
+              .matches = matches > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(matches),
+              .shortfall = report.timed_out ? Shortfall::timeout : Shortfall::stopped});
+  }
+  sink.commit();
+}
+
+/// One line for each way in which the answer is partial; empty where it is whole.
+std::string shortfalls(const Report& report) {
+  std::string text;
+  if (report.timed_out) {
+    text += fmt::format(
+        "deltamatch: stopped by --timeout after {} {}, so the answer is partial; raise --timeout for the whole of it\n",
+        report.batches, report.batches == 1 ? "batch" : "batches");
+  }
+  for (const QueryTotals& query : report.deltas) {
+    if (query.partial_batches == 0) continue;
+    text += fmt::format(
+        "deltamatch: query {}: stopped by --max-matches in {} {}, first in batch {}, so the answer is partial; raise "
+        "--max-matches for the whole of it\n",
+        query.name, query.partial_batches, query.partial_batches == 1 ? "batch" : "batches", *query.first_partial);
+  }
+  return text;
+}
 
 void check(const Replay& options) {
   check(options.graph, options.stream);
@@ -86,9 +121,14 @@ int replay(const Replay& options) {
   std::unique_ptr<char[]> reserve;
   try {
     reserve = std::make_unique_for_overwrite<char[]>(reserve_bytes);
-    session.run(report, sink.get(), [&](const BatchResult& result, const ingest::PositionedBatch& batch) {
-      if (batches) batches->line(to_json(result, batch, report.deltas));
-    });
+    session.run(
+        report, sink.get(),
+        [&](const BatchResult& result, const ingest::PositionedBatch& batch) {
+          if (batches) batches->line(to_json(result, batch, report.deltas));
+        },
+        {.until = options.timeout > 0 ? std::optional(start + std::chrono::microseconds(options.timeout)) : std::nullopt,
+         .max_matches = options.max_matches});
+    if (sink && (report.interrupted || report.timed_out)) mark_ends(*sink, report);
   } catch (const Error&) {
     report.failed = true;
     finish();
@@ -102,8 +142,9 @@ int replay(const Replay& options) {
   }
   save_and(finish);
   print_err(report.notes.verdict());
+  print_err(shortfalls(report));
   if (report.interrupted) return interrupt_exit_code();
-  return report.notes.too_many_refused() ? exit_runtime : exit_ok;
+  return report.complete() && !report.notes.too_many_refused() ? exit_ok : exit_runtime;
 }
 
 }  // namespace
@@ -114,6 +155,12 @@ void add_replay(const Command& program, Run& run) {
   const auto options = std::make_shared<Replay>();
   add_query_options(command, options->queries).required();
   add_stream_options(command, options->stream).required();
+  add_duration(command, "--timeout", options->timeout,
+               "End after so long, e.g. 10s; a batch that is being matched then is abandoned")
+      .group("Stream");
+  add_number(command, "--max-matches", options->max_matches,
+             "Give a query up for the batch at hand once it has more new and removed matches there than that", 1)
+      .group("Queries");
   add_emit_options(command, options->emit);
   command
       .add_text("--batches", options->emit.batches,

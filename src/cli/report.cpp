@@ -121,6 +121,9 @@ void write_queries(JsonWriter& json, const Report& report) {
       json.key("new_digest").string(to_text(query.added_digest));
       json.key("removed_digest").string(to_text(query.removed_digest));
     }
+    if (const Shortfall shortfall = report.shortfall(query); shortfall != Shortfall::none)
+      json.key("complete").boolean(false).key("partial").string(shortfall_name(shortfall));
+    if (query.partial_batches > 0) json.key("partial_batches").number(query.partial_batches);
     json.end_object();
   }
   for (const QueryMatches& query : report.matches) {
@@ -170,7 +173,8 @@ std::string query_table(const Report& report) {
     if (report.digests) rows.back().emplace_back("digest");
   }
   for (const QueryTotals& query : report.deltas) {
-    rows.push_back({query.name, grouped(query.added), grouped(query.removed)});
+    const std::string at_least = report.shortfall(query) != Shortfall::none ? "at least " : "";
+    rows.push_back({query.name, at_least + grouped(query.added), at_least + grouped(query.removed)});
     if (report.digests) rows.back().insert(rows.back().end(), {to_text(query.added_digest), to_text(query.removed_digest)});
   }
   for (const QueryMatches& query : report.matches) {
@@ -235,9 +239,24 @@ void Report::add(const BatchResult& result) {
     QueryTotals& totals = deltas[query];
     totals.added += delta.added;
     totals.removed += delta.removed;
+    if (!delta.complete()) {
+      ++totals.partial_batches;
+      if (!totals.first_partial) totals.first_partial = result.batch;
+    }
     totals.added_digest.add({delta.added_digest.high, delta.added_digest.low});
     totals.removed_digest.add({delta.removed_digest.high, delta.removed_digest.low});
   }
+}
+
+Shortfall Report::shortfall(const QueryTotals& query) const noexcept {
+  if (query.partial_batches > 0) return Shortfall::limit;
+  if (timed_out) return Shortfall::timeout;
+  return interrupted ? Shortfall::stopped : Shortfall::none;
+}
+
+bool Report::complete() const noexcept {
+  return !failed && !interrupted && !timed_out &&
+         std::ranges::none_of(deltas, [](const QueryTotals& query) { return query.partial_batches > 0; });
 }
 
 std::string to_json(const Report& report) {
@@ -255,7 +274,9 @@ std::string to_json(const Report& report) {
   write_steps(json, report.steps);
   json.key("total").seconds(report.total).end_object();
   if (report.cache) write_cache(json, *report.cache);
-  if (report.interrupted || report.failed) json.key("complete").boolean(false);
+  if (!report.complete()) json.key("complete").boolean(false);
+  if (report.timed_out) json.key("partial").string(shortfall_name(Shortfall::timeout));
+  if (report.abandoned) json.key("abandoned_batch").number(*report.abandoned);
   json.end_object();
   return json.text();
 }
@@ -271,7 +292,10 @@ std::string to_json(const BatchResult& result, const ingest::PositionedBatch& ba
   json.key("queries").begin_array();
   for (std::size_t query = 0; query < names.size(); ++query) {
     json.begin_object().key("name").string(names[query].name);
-    json.key("new").number(result.queries[query].added).key("removed").number(result.queries[query].removed).end_object();
+    const QueryDelta& delta = result.queries[query];
+    json.key("new").number(delta.added).key("removed").number(delta.removed);
+    if (!delta.complete()) json.key("complete").boolean(false).key("partial").string(shortfall_name(delta.shortfall));
+    json.end_object();
   }
   json.end_array().key("seconds").begin_object();
   write_steps(json, result.seconds);
@@ -285,6 +309,13 @@ std::string to_table(const Report& report) {
   if (report.interrupted) {
     text += report.batches > 0 ? "INTERRUPTED: what follows covers the stream up to the batch that was finished\n"
                                : "INTERRUPTED: what follows covers what was found up to then\n";
+  }
+  if (report.timed_out) {
+    text += "INCOMPLETE: what follows covers the stream up to the last batch that was finished before --timeout\n";
+  }
+  if (report.abandoned) {
+    fmt::format_to(out, "abandoned batch {}, which was being matched: nothing of it is counted, listed or in the graph\n",
+                   *report.abandoned);
   }
   if (report.failed) text += "INCOMPLETE: what follows covers the stream up to the error\n";
   text += report.notes.first_line();

@@ -38,6 +38,8 @@ struct QueryTotals {
   Count removed = 0;
   MatchDigest added_digest;
   MatchDigest removed_digest;
+  std::uint64_t partial_batches = 0;           ///< in which it exceeded a limit: the counts are at least so many
+  std::optional<std::uint64_t> first_partial;  ///< the first of these batches
 };
 
 /// What a static match found.
@@ -66,10 +68,16 @@ struct Report {
   double total = 0;                           ///< seconds
   bool digests = false;
   bool interrupted = false;
+  bool timed_out = false;
+  /// A batch that was being matched at the end of an interrupted or timed-out run: nothing of it is covered.
+  std::optional<std::uint64_t> abandoned;
   bool failed = false;  ///< the stream was left at an error; like an interrupted report, this one covers what was done before
 
   /// All but refused records, which the stream counts.
   void add(const BatchResult& result);
+  /// What a standing query's counts lack: its own, or what the run does.
+  [[nodiscard]] Shortfall shortfall(const QueryTotals& query) const noexcept;
+  [[nodiscard]] bool complete() const noexcept;
 };
 
 /// The `--json` object, without a line end.

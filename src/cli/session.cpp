@@ -11,6 +11,7 @@
 #include "cli/cuts.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
+#include "cli/values.hpp"
 #include "deltamatch/error.hpp"
 #include "engine/bulk.hpp"
 #include "ingest/time_span.hpp"
@@ -248,10 +249,25 @@ void Session::conclude(ingest::BatchSource& source, Report& report) {
   report.notes.take(source, max_refused_);
 }
 
-void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch) {
+bool Session::ended() const noexcept { return interrupted() || (limits_.until && Clock::now() >= *limits_.until); }
+
+void Session::show(const BatchProgress& progress, const Report& report) {
+  std::string text = fmt::format("batch {} is being matched: {}", engine_->batch() + 1, human_seconds(progress.seconds));
+  if (progress.matches > 0) text += fmt::format(", {} matches so far", grouped(progress.matches));
+  if (progress.query) text += fmt::format(", query {}", report.deltas[static_cast<std::size_t>(*progress.query)].name);
+  progress_.show(text, std::nullopt, std::nullopt);
+}
+
+void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch, const Limits& limits) {
+  limits_ = limits;
+  if (limits.max_matches) {
+    for (std::size_t query = 0; query < report.deltas.size(); ++query)
+      engine_->budget(QueryId{static_cast<std::uint32_t>(query)}, {.time = {}, .matches = limits.max_matches});
+  }
   for (std::size_t index = 0; index < updates_.size(); ++index) run_source(index, report, sink, on_batch);
   progress_.clear();
   report.interrupted = interrupted();
+  report.timed_out = !report.interrupted && ended_;
 }
 
 void Session::release_inputs() noexcept {
@@ -265,15 +281,25 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
     report.updates += source.refused().total() - refused_by_engine;
     conclude(source, report);
   };
-  const Upcoming upcoming = [&source](const std::stop_token& stop) { return source.upcoming(stop); };
+  BatchOptions options;
+  options.on_reject = source.on_reject();
+  options.sink = sink;
+  options.upcoming = [&source](const std::stop_token& stop) { return source.upcoming(stop); };
+  options.stop = [this] { return ended(); };
+  if (progress_.enabled()) options.progress = [&](const BatchProgress& progress) { show(progress, report); };
   ingest::PositionedBatch batch;
   try {
-    while (!interrupted() && source.next(batch)) {
-      const BatchResult result = engine_->process(batch.updates, source.on_reject(), sink, upcoming);
-      report.add(result);
-      refused_by_engine += result.rejects.size();
-      on_batch(result, batch);
-      source.settle(batch, result.rejects);
+    while (!(ended_ = ended_ || ended()) && source.next(batch)) {
+      const std::optional<BatchResult> result = engine_->process(batch.updates, options);
+      if (!result) {
+        ended_ = true;
+        report.abandoned = engine_->batch() + 1;
+        break;
+      }
+      report.add(*result);
+      refused_by_engine += result->rejects.size();
+      on_batch(*result, batch);
+      source.settle(batch, result->rejects);
       progress_.show("updates", report.updates, fraction(updates_, index));
     }
   } catch (...) {

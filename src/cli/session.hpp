@@ -39,12 +39,17 @@ class Session {
   /// (null: everything), and the report says how much. Only here the file of dead letters is emptied.
   void load(Report& report, const engine::EdgeDemand* demand = nullptr);
 
+  /// What ends a run or a query early.
+  struct Limits {
+    std::optional<std::chrono::steady_clock::time_point> until{};
+    std::optional<std::uint64_t> max_matches{};  ///< of a query in one batch
+  };
   using OnBatch = std::function<void(const BatchResult& result, const ingest::PositionedBatch& batch)>;
-  /// Processes the stream to its end or to the batch in which SIGINT or SIGTERM came (report.interrupted). Matches go to
-  /// `sink`, which may be null. Throws Error at the first bad record where the policy is to fail, and where the stream cannot
-  /// be read on, and std::bad_alloc where a batch finds no memory; what stands before has been processed and is in the report
-  /// then.
-  void run(Report& report, MatchSink* sink, const OnBatch& on_batch);
+  /// Processes the stream to its end, or until SIGINT or SIGTERM comes (report.interrupted) or the time is over
+  /// (report.timed_out): a batch that is being matched then is abandoned, as if it had not come. Matches go to `sink`, which may
+  /// be null. Throws Error at the first bad record if the policy is to fail, and if the stream cannot be read on, and
+  /// std::bad_alloc if a batch finds no memory. What stands before has been processed and is in the report then.
+  void run(Report& report, MatchSink* sink, const OnBatch& on_batch, const Limits& limits);
   /// Closes the inputs and gives back the memory that they hold. Nothing can be run behind it.
   void release_inputs() noexcept;
 
@@ -53,6 +58,8 @@ class Session {
 
   void conclude(ingest::BatchSource& source, Report& report);
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
+  [[nodiscard]] bool ended() const noexcept;
+  void show(const BatchProgress& progress, const Report& report);
   void open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window);
   void check_graph_files(const GraphOptions& graph) const;
   [[nodiscard]] bool decide_direction(const GraphOptions& graph) const;
@@ -66,6 +73,8 @@ class Session {
   std::vector<std::unique_ptr<engine::GraphFile>> graph_files_;
   Sources updates_;
   double max_refused_;
+  Limits limits_;
+  bool ended_ = false;  // before the end of the stream
   Progress progress_;
 };
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "engine/batch_watch.hpp"
 #include "engine/delivery.hpp"
 #include "engine/spool.hpp"
 #include "match/matcher.hpp"
@@ -19,10 +21,10 @@ class BatchListing {
 
   /// Begins a batch, and makes itself the taker of those tasks that list; `deliveries` has the delivery of each. With `differ`
   /// a match that is listed under both signs counts under neither: where a vertex was rebound, it is the same before and after.
-  /// Without `keep` matches are digested only, and `for_each` finds none. The tasks outlive the matching, graph and deliveries
-  /// the batch.
+  /// Without `keep` matches are digested only, and `for_each` finds none. The tasks outlive the matching, graph, deliveries and
+  /// watch the batch. Once the watch says that the batch is to stop, taking throws Stopped.
   void open(const graph::DataGraph& graph, std::span<match::QueryTask> tasks, std::span<const Delivery* const> deliveries,
-            bool differ, bool keep);
+            bool differ, bool keep, BatchWatch& watch);
   /// Forgets all matches.
   void clear() noexcept;
 
@@ -30,11 +32,12 @@ class BatchListing {
   [[nodiscard]] const MatchDigest& digest(std::size_t query, bool added) const noexcept {
     return spool_.digest(list_of(query, added));
   }
-  /// Calls visit(match) for all matches of a query and a sign, by id.
+  /// Calls visit(match) for the matches of a query and a sign, by id, up to `most` of them. Throws Stopped once the batch is to
+  /// stop.
   template <class Visit>
-  void for_each(std::size_t query, bool added, Visit&& visit) const;
+  void for_each(std::size_t query, bool added, std::uint64_t most, Visit&& visit) const;
   /// Gives them to a sink.
-  void deliver(std::size_t query, const Delivery::Occasion& occasion, MatchSink& sink) const;
+  void deliver(std::size_t query, const Delivery::Occasion& occasion, std::uint64_t most, MatchSink& sink) const;
 
  private:
   /// Takes what is found of one query.
@@ -56,17 +59,25 @@ class BatchListing {
 
   const graph::DataGraph* graph_ = nullptr;
   bool differ_ = false;
+  BatchWatch* watch_ = nullptr;
   Spool spool_;
   std::vector<Collector> collectors_;  // by query
 };
 
 template <class Visit>
-void BatchListing::for_each(std::size_t query, bool added, Visit&& visit) const {
+void BatchListing::for_each(std::size_t query, bool added, std::uint64_t most, Visit&& visit) const {
+  std::uint64_t visited = 0;
   if (differ_) {
-    for_each_beyond(spool_, list_of(query, added), list_of(query, !added), visit);
+    for_each_beyond(spool_, list_of(query, added), list_of(query, !added), [&](const ListedMatch& match) {
+      leave_if(watch_->stop(), visited);
+      if (visited++ < most) visit(match);
+    });
     return;
   }
-  for (Spool::Reader reader = spool_.read(list_of(query, added)); reader.next();) visit(reader.match());
+  for (Spool::Reader reader = spool_.read(list_of(query, added)); visited < most && reader.next(); ++visited) {
+    leave_if(watch_->stop(), visited);
+    visit(reader.match());
+  }
 }
 
 }  // namespace deltamatch::engine

@@ -72,8 +72,8 @@ void Delivery::add(const graph::DataGraph& graph, std::span<const VertexId> vert
   batch.digest.add(batch.ids.back());
 }
 
-Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::QueryTask& task,
-                                    const match::Records& records) const {
+Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::QueryTask& task, const match::Records& records,
+                                    const StopFlag* stop) const {
   Batch batch;
   const std::size_t n = query_->vertices();
   const std::size_t m = query_->edges.size();
@@ -86,6 +86,7 @@ Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::
   batch.vertices.reserve(matches * n);
   batch.edges.reserve(matches * m);
   for (std::size_t r = 0; r < records.plans.size(); ++r) {
+    leave_if(stop);
     const std::span<const VertexId> vertices(records.words.data() + r * (n + m), n);
     const std::uint32_t* tags = vertices.data() + n;
     for (std::size_t e = 0; e < m; ++e) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/stop.hpp"
 #include "deltamatch/engine.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"
@@ -69,9 +70,9 @@ class Delivery {
   };
 
   /// Translates records. `task.list` is set; embeddings are multiplied over the orbits of their plans. What it gives takes no
-  /// more memory than it fills.
-  [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::QueryTask& task,
-                                const match::Records& records) const;
+  /// more memory than it fills. Throws Stopped once `stop`, which may be null, is set.
+  [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::QueryTask& task, const match::Records& records,
+                                const StopFlag* stop = nullptr) const;
 
   /// Gives the matches to the sink, by id.
   void write(const graph::DataGraph& graph, const Batch& batch, const Occasion& occasion, MatchSink& sink) const;

@@ -2,6 +2,7 @@
 // comes before the first change that cannot be undone; settling cannot fail.
 #include "deltamatch/engine.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 
@@ -9,6 +10,7 @@
 #include "base/seconds.hpp"
 #include "engine/anticipation.hpp"
 #include "engine/batch_listing.hpp"
+#include "engine/batch_watch.hpp"
 #include "engine/bulk.hpp"
 #include "engine/clique_match.hpp"
 #include "engine/graph_updates.hpp"
@@ -53,15 +55,22 @@ struct Engine::Impl {
   }
 
   enum class Purpose : std::uint8_t { start, load, absorb, process };
-  BatchResult run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, Purpose purpose,
-                  const Upcoming& upcoming = {});
+  // Throws Stopped.
+  BatchResult run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose);
   // `told`: whether listed matches are delivered afterwards.
-  void match_all(const graph::ResolvedBatch& resolved, bool told, BatchResult& result, LevelCounts& levels,
+  void match_all(const graph::ResolvedBatch& resolved, const BatchOptions& wanted, BatchResult& result, LevelCounts& levels,
                  std::vector<Matched>& removed, std::vector<Matched>& added);
+  void try_plans(std::span<const match::PassWork> passes);
+  std::vector<match::QueryResult> match_rounds(std::span<const match::PassWork> passes, std::span<match::QueryTask> tasks,
+                                               const std::function<void()>& open_listing, match::MatchSteps& steps);
+  void match_alone(std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
+                   std::span<match::QueryResult> results, match::MatchSteps& steps);
+  void net_rebound(std::size_t query, Matched& removed, Matched& added) const;
+  void shorten(std::size_t query, bool told, QueryDelta& delta) const;
   LevelCounts analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks);
   [[nodiscard]] std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks,
                                             std::span<match::QueryResult> results) const;
-  void deliver(const graph::ResolvedBatch& resolved, MatchSink& sink);
+  void deliver(const graph::ResolvedBatch& resolved, std::span<const QueryDelta> deltas, bool tell_partial, MatchSink& sink);
   Standing& find(QueryId query);
   match::Matcher& on_cpu() {
     if (options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
@@ -87,6 +96,7 @@ struct Engine::Impl {
   graph::BatchResolver resolver;
   engine::Anticipation anticipation;
   engine::PlanTrials trials;
+  engine::BatchWatch watch;
   engine::BatchListing listing;
   std::unique_ptr<match::Matcher> matcher;
   std::unique_ptr<match::Matcher> cpu_matcher;         // beside a backend's, once something needs it
@@ -132,34 +142,105 @@ LevelCounts Engine::Impl::analyze(std::span<const match::PassWork> passes, std::
   return found;
 }
 
-void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, bool told, BatchResult& result, LevelCounts& levels,
-                             std::vector<Matched>& removed, std::vector<Matched>& added) {
+void Engine::Impl::try_plans(std::span<const match::PassWork> passes) {
+  if (!trials.due(passes)) return;
+  std::vector<Standing*> queries;
+  queries.reserve(standing.size());
+  for (const auto& [id, query] : standing) queries.push_back(query.get());
+  trials.run(graph, passes, queries, on_cpu(), watch.stop());
+}
+
+// All queries together; where some budget is exceeded and nobody knows whose, each alone.
+std::vector<match::QueryResult> Engine::Impl::match_rounds(std::span<const match::PassWork> passes,
+                                                           std::span<match::QueryTask> tasks,
+                                                           const std::function<void()>& open_listing,
+                                                           match::MatchSteps& steps) {
+  std::vector<match::QueryResult> results(2 * tasks.size());
+  const auto clear = [&] {
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      results[i] = {};
+      results[i].plans.resize(tasks[i % tasks.size()].plans->plans.size());
+    }
+  };
+  open_listing();
+  clear();
+  if (passes[0].anchors.empty() && passes[1].anchors.empty()) return results;
+  const StopFlag* stop = watch.begin_round();
+  matcher->match(graph, passes, tasks, results, stop, steps);
+  leave_if(watch.stop());
+  if (watch.end_round()) {
+    open_listing();
+    clear();
+    match_alone(passes, tasks, results, steps);
+  }
+  return results;
+}
+
+void Engine::Impl::match_alone(std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
+                               std::span<match::QueryResult> results, match::MatchSteps& steps) {
+  for (std::size_t q = 0; q < tasks.size(); ++q) {
+    std::vector<match::QueryResult> found{std::move(results[q]), std::move(results[tasks.size() + q])};
+    matcher->match(graph, passes, tasks.subspan(q, 1), found, watch.begin_round(q), steps);
+    leave_if(watch.stop());
+    results[q] = std::move(found[0]);
+    results[tasks.size() + q] = std::move(found[1]);
+  }
+  static_cast<void>(watch.end_round());
+}
+
+// Where a vertex was rebound, what is listed under both signs is the same match before and after.
+void Engine::Impl::net_rebound(std::size_t query, Matched& removed, Matched& added) const {
+  for (const bool sign : {false, true}) {
+    Matched& matched = sign ? added : removed;
+    matched.count = 0;
+    matched.digest = {};
+    listing.for_each(query, sign, UINT64_MAX, [&](const engine::ListedMatch& match) {
+      ++matched.count;
+      if (standing[query].second->options.list) matched.digest.add(match.id);
+    });
+  }
+}
+
+// What a query that exceeded its budget tells of the batch.
+void Engine::Impl::shorten(std::size_t query, bool told, QueryDelta& delta) const {
+  const Standing& of = *standing[query].second;
+  if (!of.options.list) return;
+  if (told && of.budget.matches) {
+    delta.removed = std::min<Count>(delta.removed, *of.budget.matches);
+    delta.added = std::min<Count>(delta.added, *of.budget.matches - delta.removed);
+  }
+  for (const bool sign : {false, true}) {
+    MatchDigest& digest = sign ? delta.added_digest : delta.removed_digest;
+    digest = {};
+    if (!told) continue;
+    listing.for_each(query, sign, static_cast<std::uint64_t>(sign ? delta.added : delta.removed),
+                     [&](const engine::ListedMatch& match) { digest.add(match.id); });
+  }
+}
+
+void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, const BatchOptions& wanted, BatchResult& result,
+                             LevelCounts& levels, std::vector<Matched>& removed, std::vector<Matched>& added) {
   const std::array<match::PassWork, 2> passes{
       {{match::Pass::removed, resolved.net.removed}, {match::Pass::added, resolved.net.inserted}}};
   for (const auto& [id, query] : standing) query->refresh_plans();
   const auto start = Clock::now();
-  if (trials.due(passes)) {
-    std::vector<Standing*> queries;
-    queries.reserve(standing.size());
-    for (const auto& [id, query] : standing) queries.push_back(query.get());
-    trials.run(graph, passes, queries, on_cpu());
-  }
+  try_plans(passes);
   const auto tried = Clock::now();
   std::vector<match::QueryTask> tasks;
   std::vector<const engine::Delivery*> deliveries;
+  std::vector<engine::BatchWatch::Followed> followed;
   for (const auto& [id, query] : standing) {
     tasks.push_back({&query->bound, &query->plans, query->options.list || resolved.rebound});
     deliveries.push_back(&query->delivery);
+    followed.push_back({id, query->budget});
   }
-  listing.open(graph, tasks, deliveries, resolved.rebound, told || resolved.rebound);
-  std::vector<match::QueryResult> results(2 * tasks.size());
-  for (std::size_t q = 0; q < tasks.size(); ++q) {
-    results[q].plans.resize(tasks[q].plans->plans.size());
-    results[tasks.size() + q].plans.resize(tasks[q].plans->plans.size());
-  }
+  watch.follow(followed, workers.size(), matcher->tells_tasks());
+  for (std::size_t q = 0; q < tasks.size(); ++q) watch.attach(q, tasks[q]);
+  const bool told = wanted.sink != nullptr;
   match::MatchSteps steps;
+  std::vector<match::QueryResult> results = match_rounds(
+      passes, tasks, [&] { listing.open(graph, tasks, deliveries, resolved.rebound, told || resolved.rebound, watch); }, steps);
   if (!resolved.net.removed.empty() || !resolved.net.inserted.empty()) {
-    matcher->match(graph, passes, tasks, results, nullptr, steps);
     trials.matched(seconds_since(tried));
     if (analyzing) levels = analyze(passes, tasks);
   }
@@ -168,36 +249,41 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, bool told, Ba
   removed = gather(match::Pass::removed, tasks, std::span(results).first(tasks.size()));
   added = gather(match::Pass::added, tasks, std::span(results).last(tasks.size()));
   for (std::size_t q = 0; q < standing.size(); ++q) {
-    for (const bool sign : {false, true}) {
-      if (!resolved.rebound) break;
-      Matched& matched = sign ? added[q] : removed[q];
-      matched.count = 0;
-      matched.digest = {};
-      listing.for_each(q, sign, [&](const engine::ListedMatch& match) {
-        ++matched.count;
-        if (standing[q].second->options.list) matched.digest.add(match.id);
-      });
-    }
     QueryDelta delta;
     delta.query = standing[q].first;
-    delta.added = added[q].count;
-    delta.removed = removed[q].count;
-    delta.added_digest = added[q].digest;
-    delta.removed_digest = removed[q].digest;
+    delta.shortfall = watch.shortfall(q, checked_add(removed[q].count, added[q].count));
+    if (resolved.rebound && delta.complete()) net_rebound(q, removed[q], added[q]);
+    if (!resolved.rebound || delta.complete()) {
+      delta.added = added[q].count;
+      delta.removed = removed[q].count;
+      delta.added_digest = added[q].digest;
+      delta.removed_digest = removed[q].digest;
+    }
+    if (!delta.complete()) shorten(q, told && wanted.tell_partial, delta);
     result.queries.push_back(delta);
   }
 }
 
-void Engine::Impl::deliver(const graph::ResolvedBatch& resolved, MatchSink& sink) {
+void Engine::Impl::deliver(const graph::ResolvedBatch& resolved, std::span<const QueryDelta> deltas, bool tell_partial,
+                           MatchSink& sink) {
   const std::uint64_t number = batches + 1;
   try {
     sink.begin(number);
     for (std::size_t q = 0; q < standing.size(); ++q) {
       if (!standing[q].second->options.list) continue;
+      const QueryDelta& delta = deltas[q];
+      std::uint64_t written = 0;
       for (const bool added : {false, true}) {
-        listing.deliver(q, {added, number, resolved.watermark, added ? resolved.net.inserted : resolved.net.removed}, sink);
+        const Count matches = added ? delta.added : delta.removed;
+        if (!delta.complete() && (!tell_partial || matches == 0)) continue;
+        const std::uint64_t most = delta.complete() ? UINT64_MAX : static_cast<std::uint64_t>(matches);
+        listing.deliver(q, {added, number, resolved.watermark, added ? resolved.net.inserted : resolved.net.removed}, most,
+                        sink);
+        if (!delta.complete()) written += most;
       }
+      if (!delta.complete()) sink.end({standing[q].second->bound.query.name, written, delta.shortfall, number});
     }
+    watch.ask();
     sink.commit();
   } catch (...) {
     sink.abort();
@@ -205,15 +291,23 @@ void Engine::Impl::deliver(const graph::ResolvedBatch& resolved, MatchSink& sink
   }
 }
 
-BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, Purpose purpose,
-                              const Upcoming& upcoming) {
+BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose) {
   BatchResult result;
   const auto start = Clock::now();
+  struct Watched {
+    engine::BatchWatch& watch;
+    ~Watched() { watch.end(); }
+  };
+  const Watched until_the_end{watch};
+  const bool budgets = std::ranges::any_of(standing, [](const auto& entry) { return entry.second->budget.any(); }) &&
+                       purpose == Purpose::process;
+  watch.begin(wanted, budgets);
+  watch.ask();
   std::optional<BackendStep> step(std::in_place, options.backend.get(), "apply");
   resolver.limit_labels(purpose == Purpose::absorb ? UINT64_MAX : label_limit);
-  const graph::ResolvedBatch& resolved =
-      resolver.resolve(batch, on_reject, watermark,
-                       purpose == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges);
+  const graph::ResolvedBatch& resolved = resolver.resolve(
+      batch, wanted.on_reject, watermark,
+      purpose == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges, watch.stop());
   std::vector<Matched> removed;
   std::vector<Matched> added;
   LevelCounts levels;
@@ -233,10 +327,12 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, OnReject on_reject, Matc
   step.reset();
   const auto staged = Clock::now();
   try {
-    if (upcoming && options.backend) anticipation.begin(resolver, upcoming);
+    watch.ask();
+    if (wanted.upcoming && options.backend) anticipation.begin(resolver, wanted.upcoming);
     if (purpose == Purpose::process) {
-      match_all(resolved, sink != nullptr, result, levels, removed, added);
-      if (sink != nullptr) deliver(resolved, *sink);
+      match_all(resolved, wanted, result, levels, removed, added);
+      watch.ask();
+      if (wanted.sink != nullptr) deliver(resolved, result.queries, wanted.tell_partial, *wanted.sink);
       listing.clear();
     }
   } catch (...) {
@@ -305,15 +401,25 @@ void Engine::remove_query(QueryId query) {
 }
 
 BatchResult Engine::load(const UpdateBatch& batch, OnReject on_reject) {
-  return impl_->run(batch, on_reject, nullptr, Impl::Purpose::load);
+  return impl_->run(batch, {.on_reject = on_reject}, Impl::Purpose::load);
 }
 
 BatchResult Engine::process(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, const Upcoming& upcoming) {
-  return impl_->run(batch, on_reject, sink, Impl::Purpose::process, upcoming);
+  return impl_->run(batch, {.on_reject = on_reject, .sink = sink, .upcoming = upcoming}, Impl::Purpose::process);
 }
 
+std::optional<BatchResult> Engine::process(const UpdateBatch& batch, const BatchOptions& options) {
+  try {
+    return impl_->run(batch, options, Impl::Purpose::process);
+  } catch (const Stopped&) {
+    return std::nullopt;
+  }
+}
+
+void Engine::budget(QueryId query, const QueryBudget& budget) { impl_->find(query).budget = budget; }
+
 BatchResult Engine::absorb(const UpdateBatch& batch) {
-  return impl_->run(batch, OnReject::skip, nullptr, Impl::Purpose::absorb);
+  return impl_->run(batch, {.on_reject = OnReject::skip}, Impl::Purpose::absorb);
 }
 
 void Engine::spool(const SpoolOptions& options) { impl_->listing.configure(options); }
@@ -389,7 +495,7 @@ Engine engine::BulkLoader::load(const EngineOptions& options, const BulkGraph& b
 }
 
 BatchResult engine::BulkLoader::load(Engine& engine, const UpdateBatch& batch, OnReject on_reject) {
-  return engine.impl_->run(batch, on_reject, nullptr, Engine::Impl::Purpose::start);
+  return engine.impl_->run(batch, {.on_reject = on_reject}, Engine::Impl::Purpose::start);
 }
 
 engine::LoadedShare engine::BulkLoader::load(Engine& engine, GraphFile& file, const EdgeDemand* demand) {

@@ -54,7 +54,7 @@ void learn(const plan::BoundQuery& query, const plan::Plan& plan, const std::vec
 
 // Walks along the plans and, for what nothing is known of yet, one step off them.
 void look(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const plan::BoundQuery& query,
-          const plan::QueryPlans& plans, std::vector<plan::Observations>& seen) {
+          const plan::QueryPlans& plans, const StopFlag* stop, std::vector<plan::Observations>& seen) {
   plan::QueryPlans ways = plans;
   std::vector<std::size_t> plan_of(plans.plans.size());
   std::iota(plan_of.begin(), plan_of.end(), std::size_t{0});
@@ -69,7 +69,7 @@ void look(const graph::DataGraph& graph, std::span<const match::PassWork> passes
       ways.plans.push_back(std::move(detour));
     }
   }
-  const auto found = estimate::walk_levels(graph, passes, {&query, &ways, false}, walks);
+  const auto found = estimate::walk_levels(graph, passes, {&query, &ways, false}, walks, stop);
   for (std::size_t way = 0; way < found.size(); ++way) learn(query, ways.plans[way], found[way], seen[plan_of[way]]);
 }
 
@@ -102,8 +102,9 @@ std::vector<graph::Edge> some_of(std::span<const graph::Edge> anchors) {
 // Runs plans on a sample of the batch's anchors.
 class Trial {
  public:
-  Trial(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const Standing& query, match::Matcher& cpu)
-      : graph_(&graph), query_(&query), cpu_(&cpu) {
+  Trial(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const Standing& query, match::Matcher& cpu,
+        const StopFlag* stop)
+      : graph_(&graph), query_(&query), cpu_(&cpu), stop_(stop) {
     for (const match::PassWork& pass : passes) anchors_.push_back(some_of(pass.anchors));
     for (std::size_t p = 0; p < passes.size(); ++p) passes_.push_back({passes[p].pass, anchors_[p]});
   }
@@ -127,7 +128,9 @@ class Trial {
     match::StopFlag stop = false;
     const auto start = Clock::now();  // before the deadline is set: what was stopped has taken as long as its limit
     const std::chrono::duration<double> time(std::min(limit, patience));
-    const Deadline deadline(std::chrono::duration_cast<std::chrono::nanoseconds>(time), stop);
+    std::function<bool()> asked;
+    if (stop_ != nullptr) asked = [this] { return stop_->load(); };
+    const Deadline deadline(std::chrono::duration_cast<std::chrono::nanoseconds>(time), stop, asked);
     const match::QueryTask task{&query_->bound, &plans, query_->options.list, &stop, most_matches};
     std::vector<match::QueryResult> results(passes_.size());
     for (match::QueryResult& result : results) result.plans.resize(1);
@@ -137,12 +140,14 @@ class Trial {
     } catch (const Error&) {  // a sum beyond 128 bits, before it is divided
       return std::numeric_limits<double>::infinity();
     }
+    leave_if(stop_);
     return seconds_since(start);
   }
 
   const graph::DataGraph* graph_;
   const Standing* query_;
   match::Matcher* cpu_;
+  const StopFlag* stop_;
   std::vector<std::vector<graph::Edge>> anchors_;  // by pass
   std::vector<match::PassWork> passes_;
 };
@@ -156,13 +161,13 @@ bool PlanTrials::due(std::span<const match::PassWork> passes) const noexcept {
 }
 
 void PlanTrials::run(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
-                     std::span<Standing* const> standing, match::Matcher& cpu) {
+                     std::span<Standing* const> standing, match::Matcher& cpu, const StopFlag* stop) {
   const auto next = std::ranges::min_element(standing, {}, &Standing::next_trial);
   if (next == standing.end() || (*next)->next_trial > matched_) return;
   const auto start = Clock::now();
   (*next)->next_trial = 2 * matched_;
   try {
-    try_plans(graph, passes, **next, cpu, most_at_once * matched_);
+    try_plans(graph, passes, **next, cpu, most_at_once * matched_, stop);
   } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): the batch may well be matched without a trial
   } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): likewise
   }
@@ -170,12 +175,12 @@ void PlanTrials::run(const graph::DataGraph& graph, std::span<const match::PassW
 }
 
 plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const Standing& query,
-                               double seconds) {
+                               double seconds, const StopFlag* stop) {
   const auto start = Clock::now();
   std::vector<plan::Observations> seen(query.plans.plans.size());
   plan::QueryPlans proposed = query.plans;
   for (int i = 0; i < most_proposals && (i == 0 || seconds_since(start) < seconds); ++i) {
-    look(graph, passes, query.bound, proposed, seen);
+    look(graph, passes, query.bound, proposed, stop, seen);
     plan::QueryPlans next = plan::make_delta_plans(query.bound, seen);
     const bool settled = same_orders(next, proposed);
     proposed = std::move(next);
@@ -185,10 +190,10 @@ plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const ma
 }
 
 std::size_t try_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, Standing& query,
-                      match::Matcher& cpu, double seconds) {
+                      match::Matcher& cpu, double seconds, const StopFlag* stop) {
   const auto start = Clock::now();
-  const plan::QueryPlans proposed = propose_plans(graph, passes, query, seconds);
-  Trial trial(graph, passes, query, cpu);
+  const plan::QueryPlans proposed = propose_plans(graph, passes, query, seconds, stop);
+  Trial trial(graph, passes, query, cpu, stop);
   std::vector<std::size_t> better;
   const std::size_t plans = proposed.plans.size();
   std::size_t tried = 0;

@@ -27,8 +27,9 @@ class PlanTrials {
   /// Whether it is time to run, with a batch that tells something.
   [[nodiscard]] bool due(std::span<const match::PassWork> passes) const noexcept;
   /// To be called when due, with the batch staged in the graph, before its tasks are made; `cpu` matches on CPU cores.
+  /// Throws Stopped once `stop`, which may be null, is set.
   void run(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<Standing* const> standing,
-           match::Matcher& cpu);
+           match::Matcher& cpu, const StopFlag* stop = nullptr);
   /// How long matching a batch took.
   void matched(double seconds) noexcept { matched_ += seconds; }
 
@@ -40,11 +41,11 @@ class PlanTrials {
 /// What the planner makes of a query's plans once it knows how many candidates their levels have in the batch that is staged.
 /// After so many seconds it is not asked again.
 [[nodiscard]] plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
-                                             const Standing& query, double seconds);
+                                             const Standing& query, double seconds, const StopFlag* stop = nullptr);
 
 /// One query's trial, which begins with no plan after so many seconds (the next one then goes on with it); how many plans it
 /// replaced. The graph has the passes' batch staged. Strong exception safety.
 std::size_t try_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, Standing& query,
-                      match::Matcher& cpu, double seconds);
+                      match::Matcher& cpu, double seconds, const StopFlag* stop = nullptr);
 
 }  // namespace deltamatch::engine

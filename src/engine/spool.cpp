@@ -29,9 +29,10 @@ std::uint64_t bytes_of(const Delivery::Batch& run) noexcept {
 
 void Spool::configure(const SpoolOptions& options) { options_ = options; }
 
-void Spool::open(std::span<const Shape> shapes, bool keep) {
+void Spool::open(std::span<const Shape> shapes, bool keep, const StopFlag* stop) {
   clear();
   keep_ = keep;
+  stop_ = stop;
   for (const Shape& shape : shapes) lists_.emplace_back().shape = shape;
 }
 
@@ -44,6 +45,7 @@ void Spool::clear() noexcept {
 void Spool::add(std::size_t list, Delivery::Batch&& run) {
   if (run.ids.empty()) return;
   const std::scoped_lock turn(mutex_);
+  leave_if(stop_);
   List& into = lists_[list];
   into.matches += run.ids.size();
   into.digest.add({run.digest.high, run.digest.low});
@@ -75,7 +77,7 @@ void Spool::spill() {
       std::ranges::copy(std::bit_cast<IdWords>(match.id), to);
       std::ranges::copy(match.vertices, to + id_words);
       std::memcpy(to + id_words + list.shape.vertices, match.edges.data(), match.edges.size_bytes());
-      ++written.matches;
+      leave_if(stop_, written.matches++);
       if (words.size() >= write_words) flush();
     }
     flush();

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "base/stop.hpp"
 #include "deltamatch/engine.hpp"
 #include "engine/delivery.hpp"
 #include "engine/temporary_file.hpp"
@@ -32,8 +33,9 @@ class Spool {
   class Reader;
 
   void configure(const SpoolOptions& options);
-  /// Begins a batch of so many lists, all of them empty. Without `keep` matches are only counted and digested, not kept.
-  void open(std::span<const Shape> shapes, bool keep = true);
+  /// Begins a batch of so many lists, all of them empty. Without `keep` matches are only counted and digested, not kept. Once
+  /// `stop`, which may be null and outlives the batch, is set, `add` throws Stopped.
+  void open(std::span<const Shape> shapes, bool keep = true, const StopFlag* stop = nullptr);
   /// Any thread; several at once take turns, also while one of them writes. Throws Error where the file cannot be written.
   void add(std::size_t list, Delivery::Batch&& run);
   /// Forgets all lists and gives memory and file back.
@@ -60,6 +62,7 @@ class Spool {
 
   SpoolOptions options_;
   bool keep_ = true;
+  const StopFlag* stop_ = nullptr;
   std::mutex mutex_;
   std::vector<List> lists_;
   std::uint64_t held_ = 0;  // bytes of the runs in memory

@@ -16,6 +16,7 @@ struct Standing {
   void refresh_plans();
 
   QueryOptions options;
+  QueryBudget budget;
   plan::BoundQuery bound;
   Delivery delivery;
   plan::QueryPlans plans;

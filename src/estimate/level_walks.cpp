@@ -70,7 +70,7 @@ class Starts {
 }  // namespace
 
 std::vector<std::vector<LevelFigures>> walk_levels(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
-                                                   const match::QueryTask& task, std::size_t walks) {
+                                                   const match::QueryTask& task, std::size_t walks, const StopFlag* stop) {
   const std::vector<graph::Resolved> resolved = graph.resolved();
   const Starts all(graph, passes, task, resolved);
   std::vector<std::vector<LevelFigures>> found(task.plans->plans.size());
@@ -86,6 +86,7 @@ std::vector<std::vector<LevelFigures>> walk_levels(const graph::DataGraph& graph
       Random random(seed, plan, pass + 1);
       LevelDraws draws(random, found[plan]);
       for (std::size_t i = 0; i < walks; ++i) {
+        leave_if(stop);
         const Start& start = starts[choose.below(starts.size())];
         if (start.pass != pass) continue;
         partial.begin(task.plans->plans[plan], *start.anchor);

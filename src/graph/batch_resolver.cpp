@@ -5,8 +5,9 @@
 namespace deltamatch::graph {
 
 const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
-                                            Relabelling relabelling) {
+                                            Relabelling relabelling, const StopFlag* stop) {
   updates_ = batch.updates();
+  stop_ = stop;
   relabelling_ = relabelling;
   if (updates_.size() > UINT32_MAX / 2) throw Error("batch", "more than 2^31 updates", "cut the stream into smaller batches");
   result_.net.clear();
@@ -16,15 +17,18 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   try {
     // First: a call that fails forgets it, as undo forgets what it is out of date for.
     look_up_.finish(*graph_, batch, *workers_);
+    leave_if(stop);
     entries_.reserve(updates_.size());
     undo_.reserve(6 * updates_.size());  // what is done must be undoable
     doomed_.reserve(2 * updates_.size());
     read_retired(looked_up_ahead);
     retiring_.reserve(2 * updates_.size());  // for undo
     while (!read_all(batch, on_reject, watermark)) undo();
+    leave_if(stop);
     netting_.run(updates_, look_up_, entries_, unknown_deletes_, origins(), result_);
     if (window_ != nullptr) list_forgettable();
     retiring_.reserve(doomed_.size() + forgettable_.size());
+    leave_if(stop);
   } catch (...) {
     undo();
     throw;
@@ -39,7 +43,9 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
   result_.consumed = updates_.size();
   result_.watermark = std::max(batch.watermark(), watermark);  // nothing is less than any time
   std::size_t passed = 0;                                      // of the rejects
+  std::size_t records = 0;
   for (std::size_t first = 0, last = 0; first < updates_.size(); first = last) {
+    leave_if(stop_, records++);
     do ++last;
     while (last < updates_.size() && updates_[last].continues);
     bool refused = passed < result_.rejects.size() && result_.rejects[passed].index < last;  // when all was read before

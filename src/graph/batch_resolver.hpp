@@ -17,6 +17,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "base/stop.hpp"
 #include "deltamatch/engine.hpp"
 #include "graph/batch_look_up.hpp"
 #include "graph/batch_netting.hpp"
@@ -41,8 +42,9 @@ class BatchResolver {
   void limit_labels(std::uint64_t most) noexcept { label_limit_ = most; }
 
   /// Resolves against the settled graph. `watermark` is the one before the batch. Strong guarantee. Valid until the next call.
+  /// Throws Stopped soon once `stop`, which may be null, is set.
   const ResolvedBatch& resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
-                               Relabelling relabelling = Relabelling::without_edges);
+                               Relabelling relabelling = Relabelling::without_edges, const StopFlag* stop = nullptr);
   /// The graph has settled the net batch: times are refreshed, vertices forgotten.
   void commit() noexcept;
   /// The batch does not happen.
@@ -106,6 +108,7 @@ class BatchResolver {
   Workers* workers_;
   std::span<const Update> updates_;
   Relabelling relabelling_ = Relabelling::without_edges;
+  const StopFlag* stop_ = nullptr;
   ResolvedBatch result_;
   BatchLookUp look_up_;
   BatchNetting netting_;

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
+
+#include "base/stop.hpp"
 
 namespace deltamatch::match {
 
-/// Set where a run is to end early; checked now and then.
-using StopFlag = std::atomic<bool>;
+using deltamatch::StopFlag;
 
 /// The steps that a piece of work may take, about one for each list that is looked up. Once they are spent, or `stop` is set,
 /// it ends soon, and what it returns is of no use. One thread's.

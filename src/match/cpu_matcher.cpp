@@ -53,6 +53,7 @@ class CpuMatcher final : public Matcher {
       const auto into = results.subspan(p * tasks.size(), tasks.size());
       begins_ = passes[p].begins;
       again_ = !passes[p].left.empty();
+      if (stop != nullptr && stop->load()) return;
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
       if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);
       if (!passes[p].left.empty()) match_left(graph, passes[p].left, tasks, into, stop);
@@ -62,6 +63,7 @@ class CpuMatcher final : public Matcher {
                                 std::span<const graph::Resolved> resolved) const noexcept override {
     return !must_walk(plan.count, resolved);
   }
+  [[nodiscard]] bool tells_tasks() const noexcept override { return true; }
   [[nodiscard]] std::size_t bytes() const noexcept override {
     std::size_t sum = pieces_.capacity() * sizeof(Piece) + shares_.capacity() * sizeof(ShareSum);
     for (const Worker& worker : state_) {
@@ -77,7 +79,7 @@ class CpuMatcher final : public Matcher {
   void match_pass(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
                   std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop) {
     const std::vector<graph::Resolved> resolved = graph.resolved();
-    plan_pieces(graph, anchors, tasks, resolved);
+    plan_pieces(graph, anchors, tasks, resolved, stop);
     run_anchors(graph, pass, anchors, resolved, tasks, results, stop);
   }
 
@@ -103,12 +105,12 @@ class CpuMatcher final : public Matcher {
                    std::span<const graph::Resolved> resolved, std::span<const QueryTask> tasks, std::span<QueryResult> results,
                    const StopFlag* stop) {
     run_pieces(graph, pass, resolved, tasks, results, stop,
-               [&](std::size_t i, bool first, Worker& worker, Partial& partial, Summation& summation) {
+               [&](std::size_t i, bool first, unsigned thread, Partial& partial, Summation& summation) {
                  if (first || pieces_[i].anchor != pieces_[i - 1].anchor) {
                    fetch_ends(graph.base(), anchors, pieces_[i].anchor);
                    fetch_neighbours(graph.base(), anchors, pieces_[i].anchor);
                  }
-                 run(i, anchors[pieces_[i].anchor], pass, tasks, worker, partial, summation, stop);
+                 run(i, anchors[pieces_[i].anchor], pass, tasks, thread, partial, summation, stop);
                });
   }
 
@@ -117,9 +119,9 @@ class CpuMatcher final : public Matcher {
     const std::vector<graph::Resolved> resolved = graph.resolved();
     plan_pieces(graph, roots, tasks, resolved);
     run_pieces(graph, Pass::whole, resolved, tasks, results, stop,
-               [&](std::size_t i, bool, Worker& worker, Partial& partial, Summation& summation) {
+               [&](std::size_t i, bool, unsigned thread, Partial& partial, Summation& summation) {
                  const Piece& piece = pieces_[i];
-                 PlanResult& result = worker.results[piece.plan.task].plans[0];
+                 PlanResult& result = state_[thread].results[piece.plan.task].plans[0];
                  if (piece.share.index == 0) ++result.anchors;
                  partial.begin(roots[piece.anchor]);
                  Allowance allowance(stop);
@@ -143,6 +145,7 @@ class CpuMatcher final : public Matcher {
       }
     }
     parted_.clear();
+    Watch* const watch = tasks.empty() ? nullptr : tasks[0].watch;
     do {
       const std::size_t grain =
           split_ ? 1 : std::clamp<std::size_t>(pieces_.size() / (turns * workers_->size()), 1, most_grain);
@@ -155,8 +158,9 @@ class CpuMatcher final : public Matcher {
         for (std::size_t i = begin; i < end; ++i) {
           if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
           if (begins_ != nullptr) (*begins_)(pieces_[i].anchor);
-          run_piece(i, i == begin, worker, partial, summation);
+          run_piece(i, i == begin, index, partial, summation);
         }
+        if (watch != nullptr) watch->leave(index);
         crew_.finish();
       });
       add_shares(results);
@@ -199,10 +203,16 @@ class CpuMatcher final : public Matcher {
     for_ends_at(anchors, at + 2, [&](VertexId vertex) { base.prefetch_neighbour_blocks(vertex); });
   }
 
-  void run(std::size_t at, const graph::Edge& anchor, Pass pass, std::span<const QueryTask> tasks, Worker& worker,
+  void run(std::size_t at, const graph::Edge& anchor, Pass pass, std::span<const QueryTask> tasks, unsigned thread,
            Partial& partial, Summation& summation, const StopFlag* stop) {
     const Piece& piece = pieces_[at];
     const QueryTask& task = tasks[piece.plan.task];
+    Worker& worker = state_[thread];
+    if (task.stop != nullptr) {
+      if (task.stop->load(std::memory_order_relaxed)) return;
+      stop = task.stop;
+    }
+    if (task.watch != nullptr) task.watch->enter(thread, task.watched_as);
     QueryResult& into = worker.results[piece.plan.task];
     PlanResult& result = into.plans[piece.plan.plan];
     if (piece.share.index == 0 && piece.rest == 0) ++result.anchors;
@@ -210,22 +220,27 @@ class CpuMatcher final : public Matcher {
     Allowance allowance(stop);
     if (!task.list && !piece.plan.walk) {
       const Summation::Signed sum = summation.run(piece.share, &allowance);
-      if (!allowance.over()) keep(at, sum, result);
+      if (allowance.over()) return;
+      keep(at, sum, result);
+      if (task.watch != nullptr && piece.share.of == 1 && sum > 0) tell_sum(task, piece.plan.plan, sum, thread);
       return;
     }
+    Tally tally;
+    if (task.watch != nullptr)
+      tally = Tally(task.watch->found(thread, task.watched_as), matches_of_each(task, piece.plan.plan));
     if (!task.list) {
-      walk(piece, task, result, worker, partial, allowance);
+      walk(piece, task, result, worker, partial, allowance, tally);
       return;
     }
     worker.recorder.open(into.records, piece.plan.plan, task, pass);
-    if (!list(piece, task, result, worker, partial, summation, stop)) into.left.push_back({anchor, piece.plan.plan});
+    if (!list(piece, task, result, worker, partial, summation, stop, tally)) into.left.push_back({anchor, piece.plan.plan});
   }
 
   /// Lists the matches of an anchor. A walk may lose itself in dead ends where sums, worked from both sides of the anchor, soon
   /// tell that there is no match; sums may take long where a walk soon finds one. So they take turns, each with more steps than
   /// the one before, until either tells. False where none does within the steps of the task: then nothing was listed.
   bool list(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
-            Summation& summation, const StopFlag* stop) {
+            Summation& summation, const StopFlag* stop, const Tally& tally) {
     // Not sums that order constraints restrict where the list has none.
     const bool sums =
         !piece.plan.walk && piece.rest == 0 && (ordered(task) || !task.plans->plans[piece.plan.plan].count.ordered);
@@ -237,7 +252,7 @@ class CpuMatcher final : public Matcher {
     for (bool walks = !sum_first;; walks = true) {
       if (walks) {
         Allowance walking(stop, steps);
-        if (walk(piece, task, result, worker, partial, walking)) return true;
+        if (walk(piece, task, result, worker, partial, walking, tally)) return true;
         if (steps == most) return false;
         steps = steps < most / more_steps ? more_steps * steps : most;
       }
@@ -250,9 +265,10 @@ class CpuMatcher final : public Matcher {
 
   /// False where the allowance does not do: nothing was found.
   bool walk(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
-            Allowance& allowance) {
+            Allowance& allowance, const Tally& tally) {
     Enumerator enumerator(partial, *task.query, ordered(task), &allowance);
     enumerator.share_with(crew_);
+    enumerator.count_in(tally);
     const std::uint64_t found = enumerator.run(piece.share, task.list ? &worker.recorder : nullptr, parted_.first(piece));
     if (allowance.over() && !allowance.stopped()) return false;
     result.found = checked_add(result.found, found);
@@ -280,6 +296,14 @@ class CpuMatcher final : public Matcher {
     }
   }
 
+  /// Says what an anchor sums up to. Not of its shares, of which single ones tell nothing.
+  static void tell_sum(const QueryTask& task, std::size_t plan, Summation::Signed sum, unsigned thread) {
+    const Count matches = static_cast<Count>(sum) / task.plans->plans[plan].count.divisor;
+    const std::uint64_t each = ordered(task) ? matches_of_each(task, plan) : 1;
+    Tally(task.watch->found(thread, task.watched_as), each)
+        .add(matches > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(matches));
+  }
+
   static void add(Summation::Signed& total, Summation::Signed sum) {
     if (__builtin_add_overflow(total, sum, &total)) throw_count_overflow();
   }
@@ -295,12 +319,13 @@ class CpuMatcher final : public Matcher {
   }
 
   void plan_pieces(const graph::DataGraph& graph, std::span<const graph::Edge> anchors, std::span<const QueryTask> tasks,
-                   std::span<const graph::Resolved> resolved) {
+                   std::span<const graph::Resolved> resolved, const StopFlag* stop) {
     pieces_.clear();
     split_ = false;
     Concern concern(graph, tasks, resolved);
     const bool may_split = workers_->size() > 1 && graph.base().degree_bound() >= 2 * share_degree;
     for (std::uint32_t i = 0; i < anchors.size(); ++i) {
+      if (i % 1024 == 0 && stop != nullptr && stop->load(std::memory_order_relaxed)) break;  // and no piece will be run
       const graph::Edge& anchor = anchors[i];
       const auto plans = concern.of(anchor);
       if (plans.empty()) continue;
@@ -363,6 +388,13 @@ class CpuMatcher final : public Matcher {
 }  // namespace
 
 std::unique_ptr<Matcher> make_cpu_matcher(Workers& workers) { return std::make_unique<CpuMatcher>(workers); }
+
+std::uint64_t matches_of_each(const QueryTask& task, std::size_t plan) {
+  const bool embeddings = task.query->count == CountMode::embeddings;
+  if (!ordered(task)) return task.plans->plans[plan].orbit;
+  const Count order = embeddings ? task.query->group.order() : Count{1};
+  return order > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(order);
+}
 
 Count total(const QueryTask& task, std::span<const PlanResult> results) {
   // Plans that are divided alike are added up first: static plans are exact only together.

@@ -103,10 +103,12 @@ void Enumerator::descend(std::size_t level) {
   const bool last = level + 1 == partial_->plan().levels.size();
   done_ += last ? set.size() + 1 : 1;
   if (last && plain_ && sink_ == nullptr) {
-    count_ += set.size();
+    std::uint64_t found = set.size();
     for (const plan::Position other : next.candidates.distinct) {
-      count_ -= contains(set.data(), set.size(), partial_->at(other)) ? 1 : 0;
+      found -= contains(set.data(), set.size(), partial_->at(other)) ? 1 : 0;
     }
+    count_ += found;
+    tally_.add(found);
     return;
   }
   for (std::size_t i = 0; i < set.size(); ++i) {
@@ -177,6 +179,7 @@ double Enumerator::walk(Chooser& chooser) {
 
 void Enumerator::count_match() {
   ++count_;
+  tally_.add(1);
   if (sink_ == nullptr) return;
   if (allowance_ != nullptr) allowance_->lift();
   sink_->found({vertices_, tags_});

@@ -9,6 +9,7 @@
 
 #include "match/crew.hpp"
 #include "match/partial.hpp"
+#include "match/watch.hpp"
 
 namespace deltamatch::match {
 
@@ -55,6 +56,8 @@ class Enumerator {
   /// From now on a run that is without bounds, and has taken some while, ends where threads of the crew, which outlives it, are
   /// idle.
   void share_with(const Crew& crew) noexcept { crew_ = &crew; }
+  /// From now on what is found is counted there, too, as it is found.
+  void count_in(const Tally& tally) noexcept { tally_ = tally; }
   /// Of the last run; the parts are disjoint, and with what it found are all.
   [[nodiscard]] std::vector<Rest>& rests() noexcept { return rests_; }
 
@@ -91,6 +94,7 @@ class Enumerator {
   bool ordered_;
   Allowance* allowance_;
   const Crew* crew_ = nullptr;
+  Tally tally_;
   FoundSink* sink_ = nullptr;
   std::span<const VertexId> first_;
   Share share_;

@@ -15,6 +15,7 @@
 #include "match/allowance.hpp"
 #include "match/enumerator.hpp"
 #include "match/partial.hpp"
+#include "match/watch.hpp"
 #include "plan/plan.hpp"
 
 namespace deltamatch::match {
@@ -54,6 +55,12 @@ struct QueryTask {
   /// Listing: so many steps (see Allowance) may be taken for a plan at an anchor until a match is found. Where they do not tell
   /// whether there is one, the anchor is left (QueryResult::left). Not every matcher heeds it.
   std::uint64_t steps = Allowance::unbounded;
+  /// Where not null, takes the place of the call's flag for this task, in matchers that tell tasks apart
+  /// (Matcher::tells_tasks): so one task can be ended and the others go on. Whoever sets the call's flag sets this one, too.
+  const StopFlag* stop = nullptr;
+  /// Where not null, such matchers say what they do; as this task.
+  Watch* watch = nullptr;
+  std::size_t watched_as = 0;
 };
 
 /// An anchor that is still to be tried on a plan: nothing has been found.
@@ -117,6 +124,8 @@ class Matcher {
                                         std::span<const graph::Resolved> /*resolved*/) const noexcept {
     return false;
   }
+  /// Whether it heeds QueryTask::stop and QueryTask::watch.
+  [[nodiscard]] virtual bool tells_tasks() const noexcept { return false; }
   /// How many anchors or roots keep it busy: with fewer for a call, time is lost.
   [[nodiscard]] virtual std::size_t appetite() const noexcept { return 1; }
 
@@ -132,6 +141,9 @@ class Matcher {
 [[nodiscard]] inline bool ordered(const QueryTask& task) noexcept {
   return task.query->mode == MatchMode::isomorphism && (!task.list || task.query->count == CountMode::subgraphs);
 }
+
+/// How many matches, as the task counts them, each stands for that a walk of this plan finds; at most UINT64_MAX.
+[[nodiscard]] std::uint64_t matches_of_each(const QueryTask& task, std::size_t plan);
 
 /// Adds up what the plans of a task found: in the query's count mode, checked.
 [[nodiscard]] Count total(const QueryTask& task, std::span<const PlanResult> results);

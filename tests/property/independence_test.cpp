@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <numeric>
@@ -67,6 +68,41 @@ TEST(Independence, OfThreads) {
     if (!a) return;
     const auto b = judged_run(scenario, four, scenario.batches());
     same_bytes(*a, *b);
+  });
+}
+
+/// Gives the batch and abandons it when it is asked for the n-th time whether to; false where it is done before.
+bool abandoned(Subject& subject, const Scenario& scenario, std::span<const Record> batch, int n) {
+  const UpdateBatch updates = batch_of(batch);
+  Recorder recorder;
+  std::atomic<int> asked = 0;
+  BatchOptions options;
+  options.on_reject = scenario.on_reject;
+  options.sink = &recorder;
+  options.stop = [&] { return ++asked >= n; };
+  return !subject.engine().process(updates, options).has_value();
+}
+
+TEST(Independence, OfBatchesThatWereAbandoned) {
+  hold(150, [] {
+    const Scenario scenario = *scenarios();
+    const unsigned threads = *below(2) == 0 ? 1 : 3;
+    Subject plain(scenario, 1);
+    Subject stopped(scenario, threads);
+    const auto a = judged_run(scenario, plain, scenario.batches());
+    if (!a) return;
+    stopped.load(scenario.start);
+    std::vector<Output> b;
+    for (const auto batch : scenario.batches()) {
+      const std::vector<std::string> before = tell(stopped.engine());
+      const std::uint64_t number = stopped.engine().batch();
+      if (!abandoned(stopped, scenario, batch, 1 + *below(4))) fail("the batch was not abandoned");
+      if (tell(stopped.engine()) != before) fail("an abandoned batch has left something in the graph");
+      RC_ASSERT(stopped.engine().batch() == number);
+      b.push_back(stopped.process(batch));
+    }
+    same_bytes(*a, b);
+    if (tell(plain.engine()) != tell(stopped.engine())) fail("the graphs differ");
   });
 }
 
