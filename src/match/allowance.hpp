@@ -17,7 +17,7 @@ class Allowance {
   static constexpr std::uint64_t unbounded = UINT64_MAX;
 
   /// `stop` may be null.
-  explicit Allowance(const StopFlag* stop, std::uint64_t steps = unbounded) noexcept : stop_(stop), left_(steps) {}
+  explicit Allowance(const StopFlag* stop, std::uint64_t steps = unbounded) noexcept : stop_(stop), all_(steps), left_(steps) {}
 
   /// Takes some steps. Returns whether to go on.
   bool take(std::uint64_t steps = 1) noexcept {
@@ -27,12 +27,18 @@ class Allowance {
   [[nodiscard]] bool over() const noexcept { return left_ == 0 || stopped(); }
   [[nodiscard]] bool stopped() const noexcept { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
   /// There is no bound any more.
-  void lift() noexcept { left_ = unbounded; }
+  void lift() noexcept {
+    all_ += unbounded - left_;
+    left_ = unbounded;
+  }
+  /// Steps that were taken so far.
+  [[nodiscard]] std::uint64_t spent() const noexcept { return all_ - left_; }
   /// Steps do not run out in any time.
   [[nodiscard]] bool endless() const noexcept { return left_ > unbounded / 2; }
 
  private:
   const StopFlag* stop_;
+  std::uint64_t all_;  // those taken and those left, modulo 2^64
   std::uint64_t left_;
 };
 

@@ -39,13 +39,17 @@ struct Worker {
   TablePool<std::uint64_t> narrow;
   TablePool<Count> wide;
   std::vector<QueryResult> results;
+  CandidateSpace space;
   Recorder recorder;
   std::vector<Parted> parted;
 };
 
 class CpuMatcher final : public Matcher {
  public:
-  explicit CpuMatcher(Workers& workers) : workers_(&workers), state_(workers.size()), crew_(workers.size()) {}
+  CpuMatcher(Workers& workers, const SpaceLimits& limits)
+      : workers_(&workers), state_(workers.size()), crew_(workers.size()), limits_(limits) {
+    for (Worker& worker : state_) worker.space = CandidateSpace(limits);
+  }
 
   void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
              std::span<QueryResult> results, const StopFlag* stop, MatchSteps& /*steps*/) override {
@@ -67,7 +71,7 @@ class CpuMatcher final : public Matcher {
   [[nodiscard]] std::size_t bytes() const noexcept override {
     std::size_t sum = pieces_.capacity() * sizeof(Piece) + shares_.capacity() * sizeof(ShareSum);
     for (const Worker& worker : state_) {
-      sum += worker.scratch.bytes() + worker.narrow.bytes() + worker.wide.bytes();
+      sum += worker.scratch.bytes() + worker.narrow.bytes() + worker.wide.bytes() + worker.space.bytes();
       for (const QueryResult& result : worker.results) {
         sum += (result.records.words.capacity() + result.records.plans.capacity()) * sizeof(std::uint32_t);
       }
@@ -134,9 +138,10 @@ class CpuMatcher final : public Matcher {
   template <class Run>
   void run_pieces(const graph::DataGraph& graph, Pass pass, std::span<const graph::Resolved> resolved,
                   std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop, Run&& run_piece) {
+    vertices_ = graph.base().vertices();
     for (Worker& worker : state_) {
-      worker.narrow.resize(graph.base().vertices());
-      worker.wide.resize(graph.base().vertices());
+      worker.narrow.resize(vertices_);
+      worker.wide.resize(vertices_);
       worker.results.resize(tasks.size());
       for (std::size_t t = 0; t < tasks.size(); ++t) {
         worker.results[t].plans.assign(tasks[t].plans->plans.size(), {});
@@ -216,9 +221,14 @@ class CpuMatcher final : public Matcher {
     QueryResult& into = worker.results[piece.plan.task];
     PlanResult& result = into.plans[piece.plan.plan];
     if (piece.share.index == 0 && piece.rest == 0) ++result.anchors;
-    partial.begin(task.plans->plans[piece.plan.plan], anchor);
+    const plan::Plan& plan = task.plans->plans[piece.plan.plan];
+    partial.begin(plan, anchor);
     Allowance allowance(stop);
-    if (!task.list && !piece.plan.walk) {
+    const bool sums = !task.list && !piece.plan.walk;
+    const bool deep = (sums ? plan.count.prefix : plan.levels.size()) >= limits_.levels;
+    if (deep) worker.space.open(*task.query, plan, vertices_);
+    summation.keep_to(deep ? &worker.space : nullptr);
+    if (sums) {
       const Summation::Signed sum = summation.run(piece.share, &allowance);
       if (allowance.over()) return;
       keep(at, sum, result);
@@ -269,6 +279,7 @@ class CpuMatcher final : public Matcher {
     Enumerator enumerator(partial, *task.query, ordered(task), &allowance);
     enumerator.share_with(crew_);
     enumerator.count_in(tally);
+    if (partial.plan().levels.size() >= limits_.levels) enumerator.keep_to(worker.space);
     const std::uint64_t found = enumerator.run(piece.share, task.list ? &worker.recorder : nullptr, parted_.first(piece));
     if (allowance.over() && !allowance.stopped()) return false;
     result.found = checked_add(result.found, found);
@@ -380,6 +391,8 @@ class CpuMatcher final : public Matcher {
   std::vector<Piece> pieces_;
   PartedPieces parted_;
   Crew crew_;
+  SpaceLimits limits_;
+  std::size_t vertices_ = 0;      // of the graph
   bool again_ = false;            // the pass is of anchors that were left
   std::vector<ShareSum> shares_;  // by piece, where anchors are split
   bool split_ = false;            // some anchor is heavy: its shares must not end up with one thread
@@ -387,7 +400,11 @@ class CpuMatcher final : public Matcher {
 
 }  // namespace
 
-std::unique_ptr<Matcher> make_cpu_matcher(Workers& workers) { return std::make_unique<CpuMatcher>(workers); }
+std::unique_ptr<Matcher> make_cpu_matcher(Workers& workers) { return make_cpu_matcher_with(workers, {}); }
+
+std::unique_ptr<Matcher> make_cpu_matcher_with(Workers& workers, const SpaceLimits& limits) {
+  return std::make_unique<CpuMatcher>(workers, limits);
+}
 
 std::uint64_t matches_of_each(const QueryTask& task, std::size_t plan) {
   const bool embeddings = task.query->count == CountMode::embeddings;

@@ -22,6 +22,7 @@ std::uint64_t Enumerator::run(Share share, FoundSink* sink, std::span<const Vert
   share_ = share;
   done_ = 0;
   parting_ = false;
+  back_to_ = CandidateSpace::none;
   rests_.clear();
   if (!begin()) return 0;
   if (partial_->plan().levels.empty()) {
@@ -94,6 +95,10 @@ void Enumerator::leave(std::size_t level, Share share, std::size_t candidates, s
 
 void Enumerator::descend(std::size_t level) {
   if (allowance_ != nullptr && !allowance_->take()) return;
+  if (space_ != nullptr && space_->due(*allowance_)) {
+    back_to_ = space_->build(*partial_, ordered_, level, *allowance_);
+    if (back_to_ < level) return;
+  }
   const plan::Level& next = partial_->plan().levels[level];
   const ScratchScope scope(partial_->scratch());
   const Share share = share_at(level);
@@ -115,6 +120,7 @@ void Enumerator::descend(std::size_t level) {
     const VertexId vertex = set[i];
     if (!last) partial_->lists().prefetch_ahead({}, set, i);
     if (!partial_->differs(vertex, next.candidates.distinct)) continue;
+    if (space_ != nullptr && !space_->admits(next.vertex, vertex)) continue;
     partial_->put(position, vertex);
     vertices_[next.vertex] = vertex;
     // Without parallel edges there is at most one way to choose at the end, and that is soon tried.
@@ -123,6 +129,8 @@ void Enumerator::descend(std::size_t level) {
         leaf();
       } else {
         descend(level + 1);
+        if (back_to_ < level) return;
+        back_to_ = CandidateSpace::none;
         parting_ = parting_ || parts();
       }
     }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "match/candidate_space.hpp"
 #include "match/crew.hpp"
 #include "match/partial.hpp"
 #include "match/watch.hpp"
@@ -58,6 +59,9 @@ class Enumerator {
   void share_with(const Crew& crew) noexcept { crew_ = &crew; }
   /// From now on what is found is counted there, too, as it is found.
   void count_in(const Tally& tally) noexcept { tally_ = tally; }
+  /// From now on runs build this space, which is open for the anchor, if they take long, and keep to it. They need an
+  /// allowance.
+  void keep_to(CandidateSpace& space) noexcept { space_ = &space; }
   /// Of the last run; the parts are disjoint, and with what it found are all.
   [[nodiscard]] std::vector<Rest>& rests() noexcept { return rests_; }
 
@@ -95,6 +99,8 @@ class Enumerator {
   Allowance* allowance_;
   const Crew* crew_ = nullptr;
   Tally tally_;
+  CandidateSpace* space_ = nullptr;
+  std::size_t back_to_ = CandidateSpace::none;  // the first level whose vertex is known to be in no match
   FoundSink* sink_ = nullptr;
   std::span<const VertexId> first_;
   Share share_;

@@ -135,6 +135,8 @@ class Matcher {
 
 /// The matcher that runs on CPU cores. `workers` outlives it.
 [[nodiscard]] std::unique_ptr<Matcher> make_cpu_matcher(Workers& workers);
+/// The same with other limits on candidate spaces.
+[[nodiscard]] std::unique_ptr<Matcher> make_cpu_matcher_with(Workers& workers, const SpaceLimits& limits);
 
 /// Whether a task keeps order constraints where it enumerates, so that it finds one match of each class; else each record
 /// stands for one embedding per arc of the plan's orbit.

@@ -12,6 +12,7 @@ Summation::Signed Summation::run(Share share, Allowance* allowance) {
   const VertexId head = partial_->at(1);
   if (plan.count.ordered && ((plan.anchor_above && head < tail) || (plan.anchor_below && head > tail))) return 0;
   allowance_ = allowance;
+  back_to_ = CandidateSpace::none;
   closing_ = 1;
   for (const plan::Probe& probe : plan.closing) {
     const ScratchScope scope(partial_->scratch());
@@ -58,13 +59,20 @@ bool Summation::descend(Memory<Weight> memory, std::size_t level, Share share, S
     const ScratchScope scope(partial_->scratch());
     auto candidates = partial_->extend(level, plan.count.ordered);
     if (over()) return true;
+    if (space_ != nullptr && space_->due(*allowance_)) {
+      back_to_ = space_->build(*partial_, plan.count.ordered, level, *allowance_);
+      if (back_to_ < level) return true;
+    }
     candidates = partial_->part(candidates, share);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       partial_->lists().prefetch_ahead({}, candidates, i);
       if (!partial_->differs(candidates[i], next.candidates.distinct)) continue;
+      if (space_ != nullptr && !space_->admits(next.vertex, candidates[i])) continue;
       partial_->put(static_cast<plan::Position>(level + 2), candidates[i]);
       Signed value = 0;
       if (!descend(memory, level + 1, {}, value)) return false;
+      if (back_to_ < level) return true;
+      back_to_ = CandidateSpace::none;
       if (value == 0) continue;
       bool overflow = false;
       const auto ways = parallel_ways<Weight>(next.candidates.probes, candidates[i], overflow);

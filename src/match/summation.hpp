@@ -1,6 +1,7 @@
 // Counts the matches of an anchor by a plan's CountPlan: the prefix is enumerated, what hangs below it is summed.
 #pragma once
 
+#include "match/candidate_space.hpp"
 #include "match/partial.hpp"
 #include "match/tables.hpp"
 #include "match/tree_sum.hpp"
@@ -14,6 +15,9 @@ class Summation {
   Summation(Partial& partial, TablePool<std::uint64_t>& narrow, TablePool<Count>& wide) noexcept
       : partial_(&partial), narrow_(&narrow), wide_(&wide), narrow_root_(narrow), wide_root_(wide) {}
 
+  /// From now on sums of anchors build this space, which is open for the anchor, if they take long, and keep to it; null: none.
+  /// They need an allowance.
+  void keep_to(CandidateSpace* space) noexcept { space_ = space; }
   /// How often the anchor's share of the plan counts: CountPlan::divisor times its matches, once all shares are added up.
   /// Requires terms. Single shares may be negative.
   __extension__ using Signed = __int128;
@@ -55,6 +59,8 @@ class Summation {
   RootTables<std::uint64_t> narrow_root_;
   RootTables<Count> wide_root_;
   Allowance* allowance_ = nullptr;
+  CandidateSpace* space_ = nullptr;
+  std::size_t back_to_ = CandidateSpace::none;  // the first level whose vertex is known to be in no match
   Count closing_ = 1;
 };
 

@@ -9,7 +9,7 @@ namespace deltamatch::plan {
 namespace {
 
 // A relation with fewer entries says little about the batch that is coming: it is taken for one of middling lists, so that
-// structure decides and no plan rests on a graph that is still empty. Lent lists are all that will be read.
+// structure decides and no plan rests on a graph that is still empty. Not if the graph as it stands is all that will be read.
 constexpr double telling_entries = 1000;
 constexpr double unknown_degree = 8;
 
@@ -27,7 +27,10 @@ std::uint32_t read_at(const BoundQuery& query, std::uint32_t block, const std::v
   return vertices;
 }
 
-Estimates::Estimates(const BoundQuery& query, double closure) : query_(&query), closure_(closure) {
+Estimates::Estimates(const BoundQuery& query) : Estimates(query, 0, false) {}
+Estimates::Estimates(const BoundQuery& query, double closure) : Estimates(query, closure, true) {}
+
+Estimates::Estimates(const BoundQuery& query, double closure, bool as_it_stands) : query_(&query), closure_(closure) {
   for (const BoundEdge& edge : query.edges) {
     std::array<double, 2> degree{};
     std::array<double, 2> lists{};
@@ -38,7 +41,7 @@ Estimates::Estimates(const BoundQuery& query, double closure) : query_(&query), 
       const auto found = static_cast<double>(figures.entries);
       degree[end] = found == 0 ? unknown_degree : figures.squares / found;
       lists[end] = std::max(1.0, static_cast<double>(figures.lists));
-      if (found < telling_entries && !query.graph().resolve(edge.reading[end]).lent) {
+      if (found < telling_entries && !as_it_stands && !query.graph().resolve(edge.reading[end]).lent) {
         degree[end] = std::max(degree[end], unknown_degree);
         lists[end] = std::max(lists[end], telling_entries);
       }

@@ -12,8 +12,11 @@ namespace deltamatch::plan {
 
 class Estimates {
  public:
-  /// `closure`: how likely two neighbours of a vertex are joined, where that is known to be more than chance.
-  explicit Estimates(const BoundQuery& query, double closure = 0);
+  /// For batches that are to come, of which a small graph tells little.
+  explicit Estimates(const BoundQuery& query);
+  /// For the graph as it stands. `closure`: how likely two neighbours of a vertex are joined, if that is known to be more than
+  /// chance.
+  Estimates(const BoundQuery& query, double closure);
 
   /// Expected length of the list of `edge` at its end `from` (0: source, 1: target), at a vertex that was itself reached along
   /// edges: long lists are met in proportion to their length, so this is the mean of squares over the mean.
@@ -34,6 +37,8 @@ class Estimates {
   }
 
  private:
+  Estimates(const BoundQuery& query, double closure, bool as_it_stands);
+
   const BoundQuery* query_;
   double closure_;
   const Observations* seen_ = nullptr;

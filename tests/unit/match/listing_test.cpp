@@ -47,7 +47,7 @@ class World {
 
   Listed list(unsigned threads, std::uint64_t steps, std::span<const LeftAnchor> again = {}, RecordTaker* taker = nullptr) {
     Workers workers(threads);
-    const auto matcher = make_cpu_matcher(workers);
+    const auto matcher = make_cpu_matcher_with(workers, limits_);
     QueryTask task{&*query_, &plans_, true};
     task.steps = steps;
     task.taker = taker;
@@ -92,6 +92,7 @@ class World {
   std::optional<plan::BoundQuery> query_;
   plan::QueryPlans plans_;
   std::vector<graph::Edge> anchors_;
+  SpaceLimits limits_;
 };
 
 constexpr const char* cycle_of_8 = "(a)-->(b)-->(c)-->(d)-->(e)-->(f)-->(g)-->(h)-->(a)";
@@ -134,8 +135,16 @@ TEST(Listing, SumsTellDeadEnds) {
   EXPECT_TRUE(listed.matches.empty());
 }
 
-TEST(Listing, LeavesDeadEndsWithoutSums) {
+TEST(Listing, CandidateSpacesTellDeadEnds) {
   World world(true, 9 * width, layers(9), cycle_of_8, false);
+  const World::Listed listed = world.list(1, 1 << 12);
+  EXPECT_TRUE(listed.left.empty());
+  EXPECT_TRUE(listed.matches.empty());
+}
+
+TEST(Listing, LeavesDeadEndsWithoutSumsAndCandidateSpaces) {
+  World world(true, 9 * width, layers(9), cycle_of_8, false);
+  world.limits_.levels = SIZE_MAX;
   const World::Listed listed = world.list(1, 1 << 12);
   EXPECT_FALSE(listed.left.empty());
   EXPECT_TRUE(listed.matches.empty());
