@@ -25,7 +25,7 @@ endif()
 if(DELTAMATCH_SERVICE)
   pkg_check_modules(rdkafka QUIET REQUIRED IMPORTED_TARGET GLOBAL rdkafka++ rdkafka)
   pkg_check_modules(re2 QUIET REQUIRED IMPORTED_TARGET GLOBAL re2)
-  pkg_check_modules(httplib QUIET REQUIRED IMPORTED_TARGET GLOBAL cpp-httplib)
+  pkg_check_modules(curl QUIET REQUIRED IMPORTED_TARGET GLOBAL libcurl)
   find_package(spdlog QUIET REQUIRED)
   find_package(prometheus-cpp QUIET REQUIRED COMPONENTS core)
   find_package(yaml-cpp QUIET REQUIRED)
@@ -34,7 +34,8 @@ if(DELTAMATCH_TESTS)
   find_package(GTest QUIET REQUIRED)
   find_package(rapidcheck QUIET REQUIRED)
   if(DELTAMATCH_SERVICE)
-    find_package(OpenSSL QUIET REQUIRED COMPONENTS Crypto)  # what cpp-httplib is built with; a test makes certificates
+    pkg_check_modules(httplib QUIET REQUIRED IMPORTED_TARGET GLOBAL cpp-httplib)  # the other end of what speaks HTTP
+    find_package(OpenSSL QUIET REQUIRED COMPONENTS Crypto)  # what it is built with; a test makes certificates
   endif()
   find_package(Python3 QUIET REQUIRED COMPONENTS Interpreter)
 endif()

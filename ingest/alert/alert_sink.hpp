@@ -49,6 +49,13 @@ class AlertSink {
     static_cast<void>(held);
     return recover(position);
   }
+  /// Before each try: batches up to this one are committed, and wait for it.
+  virtual void await(std::uint64_t latest) { static_cast<void>(latest); }
+  /// Whether it gives up the batch without another try, since its options do not let it try any longer.
+  [[nodiscard]] virtual bool gives_up(std::uint64_t batch) const {
+    static_cast<void>(batch);
+    return false;
+  }
   /// From any thread: a call that waits, and every later one that would, fails soon. For good.
   virtual void cancel() noexcept {}
   /// Alerts that the sink gave up, as its options allow. From any thread.

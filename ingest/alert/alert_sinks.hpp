@@ -34,11 +34,13 @@ namespace deltamatch::ingest {
 /// with the headers Deltamatch-Batch: 17 and Idempotency-Key: <application>/<sink>/<batch>/<part>, the same for every try and
 /// after a restart. A part that was answered with 2xx is not sent again while the process lives.
 ///
-/// What is not 2xx, or no answer within the timeout, is an Error (TryLater where the answer has a Retry-After). A
-/// request that is refused (3xx and 4xx other than 408, 425 and 429) comes again like any other, until it was refused
-/// `refused_tries` times (0: for ever): then its alerts are dropped, which is told and counted.
-/// Throws Error(configuration) for a URL that is no http or https URL, or that holds a user or password. Neither headers nor
-/// the URL's path are in any message.
+/// What is not 2xx, or no answer within the timeout, is an Error with the answer's first bytes (TryLater where it has a
+/// Retry-After), and comes again. A part is given up once it has failed `max_tries` times or for `give_up_after`, or once it
+/// was refused (3xx and 4xx other than 408, 425 and 429) `refused_tries` times. While a server takes nothing, its failures
+/// count for all batches that wait: they are given up with those before them, and none is held for longer. What is given up is
+/// written to `dead_letters` (docs/formats.md), told and counted; the position is that of the file. Throws Error(configuration)
+/// for a URL that is no http or https URL, or that holds a user or password. Neither headers nor the URL's path are in any
+/// message.
 [[nodiscard]] std::unique_ptr<AlertSink> make_webhook_sink(std::string_view application, const SinkOptions& options,
                                                            Journal& journal);
 

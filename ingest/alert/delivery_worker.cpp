@@ -26,6 +26,7 @@ Deliverer::Worker::Worker(DeliveryTarget target, const DeliveryService& service,
       recovered_up_to_(target.backlog.from - 1),
       from_(target.backlog.from),
       up_to_(target.backlog.up_to),
+      submitted_(target.backlog.up_to),
       unread_(target.backlog.batches),
       service_(service) {
   statistics_.reads_back = from_ <= up_to_;
@@ -46,6 +47,7 @@ void Deliverer::Worker::submit(std::uint64_t batch, AlertList alerts) {
   if (alerts.empty()) return;
   const std::lock_guard lock(mutex_);
   if (phase_ != Phase::running) return;  // it lies in the log
+  submitted_ = batch;
   const std::size_t bytes = alerts.bytes();
   const bool fits = statistics_.queued_bytes == 0 || statistics_.queued_bytes + bytes <= options_.queue_bytes;
   if (!statistics_.reads_back && fits) {
@@ -82,13 +84,19 @@ bool Deliverer::Worker::step() {
   } catch (const std::exception& error) {
     return failed("sink not recovered", error);
   }
-  std::string position;
+  const bool fresh = current_.empty();
   try {
-    if (current_.empty()) take_next();
+    if (fresh) take_next();
     if (current_.empty()) return false;
   } catch (const std::exception& error) {
     return failed("log not read", error);
   }
+  // The batch before was given up, and what failed then is not likely to work at once.
+  if (fresh && tries_ != 0 && !sink_->gives_up(current_.back().batch)) {
+    std::unique_lock lock(mutex_);
+    if (!pause(lock, backoff(nullptr))) return false;
+  }
+  std::string position;
   try {
     position = write();
   } catch (const std::exception& error) {
@@ -156,6 +164,10 @@ void Deliverer::Worker::read_back(std::unique_lock<std::mutex>& lock) {
 }
 
 std::string Deliverer::Worker::write() {
+  {
+    const std::lock_guard lock(mutex_);
+    sink_->await(submitted_);
+  }
   sink_->begin(current_.back().batch);
   for (const Delivery& delivery : current_) {
     for (std::size_t i = 0; i < delivery.alerts.size(); ++i) {
@@ -169,7 +181,9 @@ std::string Deliverer::Worker::write() {
 void Deliverer::Worker::settle(const std::string& position) {
   const std::vector<Delivery> delivered = std::exchange(current_, {});
   const std::uint64_t batch = delivered.back().batch;
-  tries_ = 0;
+  const bool given_up = sink_->gives_up(batch);
+  if (!given_up) tries_ = 0;
+  const std::uint64_t dropped = sink_->dropped();
   with_service([&](const DeliveryService& service) {
     try {
       service.hooks.delivered(name_, batch, position);
@@ -183,17 +197,18 @@ void Deliverer::Worker::settle(const std::string& position) {
   under_way_ = 0;
   statistics_.batches += delivered.size();
   statistics_.latest = batch;
-  statistics_.last_error.clear();
+  if (!given_up) statistics_.last_error.clear();
   for (const Delivery& each : delivered) {
     statistics_.alerts += each.alerts.size();
     statistics_.queued_bytes -= each.alerts.bytes();
   }
+  statistics_.alerts -= dropped - std::exchange(dropped_, dropped);
 }
 
 /// Tells a failure and waits. False where nothing is to be tried any more.
 bool Deliverer::Worker::failed(std::string_view event, const std::exception& error) {
   ++tries_;
-  const std::chrono::milliseconds wait = backoff(error);
+  const std::chrono::milliseconds wait = backoff(&error);
   with_service([&](const DeliveryService& service) {
     service.journal->tell(tries_ > failures_that_pass ? Level::error : Level::warn, event,
                           {{"sink", name_},
@@ -204,17 +219,22 @@ bool Deliverer::Worker::failed(std::string_view event, const std::exception& err
   std::unique_lock lock(mutex_);
   ++statistics_.failures;
   statistics_.last_error = error.what();
+  return pause(lock, wait);
+}
+
+/// False where nothing is to be tried any more.
+bool Deliverer::Worker::pause(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait) {
   if (phase_ != Phase::running) return false;
   changed_.wait_for(lock, wait, [&] { return phase_ != Phase::running; });
   return !over();
 }
 
-/// How long to wait after the latest try.
-std::chrono::milliseconds Deliverer::Worker::backoff(const std::exception& error) {
+/// How long to wait after the latest try, which may have failed with an error that says so itself.
+std::chrono::milliseconds Deliverer::Worker::backoff(const std::exception* error) {
   auto wait = std::min(options_.first_backoff, max_backoff_);
   for (std::size_t i = 1; i < tries_ && wait < max_backoff_; ++i) wait = std::min(wait * 2, max_backoff_);
   wait -= std::chrono::milliseconds(std::uniform_int_distribution<std::int64_t>(0, wait.count() / 2)(random_));
-  const auto* later = dynamic_cast<const TryLater*>(&error);
+  const auto* later = dynamic_cast<const TryLater*>(error);
   return later == nullptr ? wait : std::max(wait, later->wait());
 }
 

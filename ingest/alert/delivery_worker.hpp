@@ -52,7 +52,8 @@ class Deliverer::Worker {
   std::string write();
   void settle(const std::string& position);
   bool failed(std::string_view event, const std::exception& error);
-  std::chrono::milliseconds backoff(const std::exception& error);
+  std::chrono::milliseconds backoff(const std::exception* error);
+  bool pause(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait);
   [[nodiscard]] bool over() const {
     return phase_ == Phase::cancelled || (phase_ == Phase::stopping && Clock::now() >= deadline_);
   }
@@ -71,6 +72,7 @@ class Deliverer::Worker {
   bool recovered_ = false;
   std::vector<Delivery> current_;  // under way
   std::size_t tries_ = 0;          // failures since the last success
+  std::uint64_t dropped_ = 0;      // of the sink, as counted
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -80,8 +82,9 @@ class Deliverer::Worker {
   std::deque<Delivery> queue_;  // batches before from_
   std::uint64_t from_ = 0;      // with statistics_.reads_back: the range to read; only the thread changes it then
   std::uint64_t up_to_ = 0;
-  std::uint64_t unread_ = 0;   // batches in the range
-  std::size_t under_way_ = 0;  // batches
+  std::uint64_t submitted_ = 0;  // the latest one
+  std::uint64_t unread_ = 0;     // batches in the range
+  std::size_t under_way_ = 0;    // batches
   DeliveryStatistics statistics_;
 
   std::mutex service_mutex_;  // held while the service is asked

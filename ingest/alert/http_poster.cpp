@@ -1,100 +1,29 @@
 #include "ingest/alert/http_poster.hpp"
 
-#include <fcntl.h>
-#include <httplib.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <curl/curl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <charconv>
-#include <condition_variable>
-#include <ctime>
-#include <mutex>
-#include <stop_token>
-#include <thread>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "deltamatch/error.hpp"
+#include "ingest/alert/excerpt.hpp"
 #include "ingest/signals_blocked.hpp"
 
 namespace deltamatch::ingest {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr std::size_t max_answer = std::size_t{64} << 10;
-constexpr std::chrono::milliseconds longest_retry_after = std::chrono::hours(1);
-
-/// Shuts a socket down, from another thread, when its time is over or when told to. It holds a duplicate of the descriptor, so
-/// that it never meets a number that was closed and given to something else.
-class Interrupter {
- public:
-  Interrupter() {
-    const SignalsBlocked signals_are_for_other_threads;
-    thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
-  }
-  ~Interrupter() {
-    thread_.request_stop();
-    thread_.join();
-    release();
-  }
-
-  void adopt(int socket) {
-    const std::lock_guard lock(mutex_);
-    release();
-    socket_ = ::fcntl(socket, F_DUPFD_CLOEXEC, 0);
-    if (cancelled_) shut_down();
-  }
-  void arm(Clock::time_point deadline) {
-    const std::lock_guard lock(mutex_);
-    deadline_ = deadline;
-    changed_.notify_all();
-  }
-  /// Whether the time was over before.
-  bool disarm() {
-    const std::lock_guard lock(mutex_);
-    return !std::exchange(deadline_, std::nullopt);
-  }
-  void cancel() noexcept {
-    const std::lock_guard lock(mutex_);
-    cancelled_ = true;
-    shut_down();
-  }
-  [[nodiscard]] bool cancelled() const {
-    const std::lock_guard lock(mutex_);
-    return cancelled_;
-  }
-
- private:
-  void watch(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (!stop.stop_requested()) {
-      if (!deadline_) {
-        changed_.wait(lock, stop, [&] { return deadline_.has_value(); });
-      } else if (Clock::now() >= *deadline_) {
-        deadline_.reset();
-        shut_down();
-      } else {
-        const Clock::time_point until = *deadline_;
-        changed_.wait_until(lock, stop, until, [&] { return deadline_ != until; });
-      }
-    }
-  }
-  void shut_down() const noexcept {
-    if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
-  }
-  void release() noexcept {
-    if (socket_ >= 0) ::close(std::exchange(socket_, -1));
-  }
-
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::optional<Clock::time_point> deadline_;
-  int socket_ = -1;
-  bool cancelled_ = false;
-  std::jthread thread_;
-};
+constexpr std::size_t most_of_head = std::size_t{64} << 10;
+constexpr std::size_t most_of_body = std::size_t{64} << 10;
+constexpr std::chrono::seconds longest_retry_after = std::chrono::hours(1);
+constexpr int longest_poll_ms = 1000;
 
 struct Url {
   std::string origin;  // scheme://host[:port]
@@ -125,9 +54,6 @@ Url parse_url(std::string_view where, std::string_view url) {
   const std::string_view name = url.substr(0, scheme);
   if (scheme == std::string_view::npos || (name != "http" && name != "https"))
     refuse(where, "the URL is neither http nor https", "give a URL like https://example.org/alerts");
-#ifndef CPPHTTPLIB_OPENSSL_SUPPORT
-  if (name == "https") refuse(where, "this build has no https", "build with a cpp-httplib that has OpenSSL");
-#endif
   const std::size_t end = std::min(url.find_first_of("/?#", scheme + 3), url.size());
   const std::string_view authority = url.substr(scheme + 3, end - scheme - 3);
   if (authority.find('@') != std::string_view::npos)
@@ -151,99 +77,199 @@ void check_header(std::string_view where, const std::string& name, const std::st
   if (!valued) refuse(where, "the value of header '" + name + "' holds control characters", "remove line ends from it");
 }
 
-std::string describe(httplib::Error error) {
-  switch (error) {
-    case httplib::Error::Connection:
-    case httplib::Error::ConnectionTimeout:
-      return "no connection";
-    case httplib::Error::SSLServerVerification:
-      return "its certificate is not trusted";
-    case httplib::Error::SSLLoadingCerts:
-      return "the certificates to trust cannot be read";
-    default:
-      return "no answer: " + httplib::to_string(error);
-  }
+struct EasyDeleter {
+  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+};
+struct MultiDeleter {
+  void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
+};
+struct ListDeleter {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+using List = std::unique_ptr<curl_slist, ListDeleter>;
+
+void append(List& list, const std::string& line) {
+  curl_slist* const longer = curl_slist_append(list.get(), line.c_str());
+  if (longer == nullptr) throw std::bad_alloc();
+  static_cast<void>(list.release());
+  list.reset(longer);
 }
 
-/// Seconds, or the date of RFC 9110.
-std::optional<std::chrono::milliseconds> parse_retry_after(const std::string& text) {
-  std::chrono::seconds wait{};
-  std::uint32_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error == std::errc{} && end == text.data() + text.size()) {
-    wait = std::chrono::seconds(seconds);
-  } else {
-    std::tm date{};
-    const char* rest = ::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date);
-    if (rest == nullptr || *rest != '\0') return std::nullopt;
-    wait = std::chrono::seconds(::timegm(&date) - std::time(nullptr));
-  }
-  return std::clamp<std::chrono::milliseconds>(wait, std::chrono::milliseconds(0), longest_retry_after);
+/// Percent signs undone.
+std::string plain(CURL* easy, const std::string& text) {
+  int length = 0;
+  char* const decoded = curl_easy_unescape(easy, text.data(), static_cast<int>(text.size()), &length);
+  std::string out = decoded == nullptr ? text : std::string(decoded, static_cast<std::size_t>(length));
+  curl_free(decoded);
+  return out;
 }
 
 }  // namespace
 
 struct HttpPoster::Connection {
-  Connection(Url url_, std::chrono::milliseconds timeout_) : url(std::move(url_)), timeout(timeout_), client(url.origin) {
-    client.set_keep_alive(true);
-    client.set_connection_timeout(timeout);
-    client.set_read_timeout(timeout);
-    client.set_write_timeout(timeout);
-    client.set_tcp_nodelay(true);
-    client.set_url_encode(false);
-    client.set_socket_options([this](socket_t socket) { interrupter.adopt(socket); });
+  Connection(Url url_, std::chrono::milliseconds timeout_);
+
+  template <class Value>
+  void set(CURLoption option, Value value) {
+    const CURLcode code = curl_easy_setopt(easy.get(), option, value);
+    if (code != CURLE_OK) throw Error("libcurl", curl_easy_strerror(code), "install the libcurl that this was built with");
   }
+  template <class Value>
+  Value get(CURLINFO info) const {
+    Value value{};
+    curl_easy_getinfo(easy.get(), info, &value);
+    return value;
+  }
+  void add_header(const std::string& name, const std::string& value);
+  CURLcode perform();
+  [[nodiscard]] std::string why(CURLcode code) const;
+
+  static std::size_t take_head(char* bytes, std::size_t, std::size_t size, void* connection);
+  static std::size_t take_body(char* bytes, std::size_t, std::size_t size, void* connection);
 
   Url url;
   std::chrono::milliseconds timeout;
-  httplib::Headers headers;
-  Interrupter interrupter;  // outlives the client
-  httplib::Client client;
+  std::vector<std::string> headers;
+  Secrets secrets;
+  std::atomic<bool> cancelled{false};
+  std::unique_ptr<CURLM, MultiDeleter> multi{curl_multi_init()};  // outlives the request
+  std::unique_ptr<CURL, EasyDeleter> easy{curl_easy_init()};
+
+  // Of the answer that is being read.
+  int status = 0;
+  std::size_t head_bytes = 0;
+  std::size_t body_bytes = 0;
+  std::string body;  // the first of it
 };
 
+HttpPoster::Connection::Connection(Url url_, std::chrono::milliseconds timeout_) : url(std::move(url_)), timeout(timeout_) {
+  if (!multi || !easy) throw std::bad_alloc();
+  secrets.add(url.target);
+  secrets.add(plain(easy.get(), url.target));
+  set(CURLOPT_URL, (url.origin + url.target).c_str());
+  set(CURLOPT_PATH_AS_IS, 1L);
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
+  set(CURLOPT_PROXY, "");
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_QUICK_EXIT, 1L);  // does not wait for a name that is being looked up
+  set(CURLOPT_TIMEOUT_MS, static_cast<long>(timeout.count()));
+  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(timeout.count()));
+  set(CURLOPT_HEADERFUNCTION, &Connection::take_head);
+  set(CURLOPT_HEADERDATA, static_cast<void*>(this));
+  set(CURLOPT_WRITEFUNCTION, &Connection::take_body);
+  set(CURLOPT_WRITEDATA, static_cast<void*>(this));
+  // As OpenSSL's own programs do.
+  if (const char* file = std::getenv("SSL_CERT_FILE"); file != nullptr) set(CURLOPT_CAINFO, file);
+  if (const char* folder = std::getenv("SSL_CERT_DIR"); folder != nullptr) set(CURLOPT_CAPATH, folder);
+}
+
+void HttpPoster::Connection::add_header(const std::string& name, const std::string& value) {
+  // An empty value is written otherwise: "name:" would remove a header of libcurl's.
+  headers.push_back(value.empty() ? name + ';' : name + ": " + value);
+}
+
+std::size_t HttpPoster::Connection::take_head(char* bytes, std::size_t, std::size_t size, void* connection) {
+  auto& self = *static_cast<Connection*>(connection);
+  if ((self.head_bytes += size) > most_of_head) return 0;
+  const std::string_view line(bytes, size);
+  const long code = line == "\r\n" || line == "\n" ? self.get<long>(CURLINFO_RESPONSE_CODE) : 0;
+  if (code >= 200) self.status = static_cast<int>(code);
+  return size;
+}
+
+std::size_t HttpPoster::Connection::take_body(char* bytes, std::size_t, std::size_t size, void* connection) {
+  auto& self = *static_cast<Connection*>(connection);
+  const std::size_t wanted = excerpt_source_bytes(self.secrets.longest());
+  self.body.append(bytes, std::min(size, wanted - self.body.size()));
+  return (self.body_bytes += size) <= most_of_body ? size : 0;
+}
+
+/// One request, which another thread may end.
+CURLcode HttpPoster::Connection::perform() {
+  const SignalsBlocked signals_are_for_other_threads;  // libcurl looks names up in threads
+  if (curl_multi_add_handle(multi.get(), easy.get()) != CURLM_OK) throw Error("libcurl", "does not take a request");
+  CURLcode result = CURLE_ABORTED_BY_CALLBACK;
+  int running = 1;
+  while (running != 0 && !cancelled) {
+    if (curl_multi_perform(multi.get(), &running) != CURLM_OK) break;
+    if (running != 0 && curl_multi_poll(multi.get(), nullptr, 0, longest_poll_ms, nullptr) != CURLM_OK) break;
+  }
+  int left = 0;
+  while (const CURLMsg* const message = curl_multi_info_read(multi.get(), &left)) {
+    if (message->msg == CURLMSG_DONE) result = message->data.result;
+  }
+  curl_multi_remove_handle(multi.get(), easy.get());
+  return result;
+}
+
+/// Says why there is no answer. What libcurl says itself may hold parts of the URL.
+std::string HttpPoster::Connection::why(CURLcode code) const {
+  if (cancelled) return "cancelled";
+  if (head_bytes > most_of_head) return "its answer's head is longer than " + std::to_string(most_of_head) + " bytes";
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return "no connection: nobody knows its host";
+    case CURLE_COULDNT_CONNECT: {
+      const long number = get<long>(CURLINFO_OS_ERRNO);
+      return "no connection" + (number == 0 ? std::string() : ": " + std::generic_category().message(static_cast<int>(number)));
+    }
+    case CURLE_OPERATION_TIMEDOUT: {
+      const bool connected = get<curl_off_t>(CURLINFO_PRETRANSFER_TIME_T) != 0;
+      return (connected ? "no answer within " : "no connection within ") + std::to_string(timeout.count()) + " ms";
+    }
+    case CURLE_PEER_FAILED_VERIFICATION:
+      return "its certificate is not trusted";
+    case CURLE_SSL_CACERT_BADFILE:
+      return "the certificates to trust cannot be read";
+    default:
+      return std::string("no answer: ") + curl_easy_strerror(code);
+  }
+}
+
 HttpPoster::HttpPoster(std::string_view where, const std::string& url, const Headers& headers,
-                       std::chrono::milliseconds timeout)
-    : connection_(std::make_unique<Connection>(parse_url(where, url), timeout)) {
+                       std::chrono::milliseconds timeout) {
+  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (ready != CURLE_OK) throw Error(where, "libcurl cannot be used");
+  connection_ = std::make_unique<Connection>(parse_url(where, url), timeout);
   for (const auto& [name, value] : headers) {
     check_header(where, name, value);
-    connection_->headers.emplace(name, value);
+    connection_->add_header(name, value);
+    connection_->secrets.add(value);
   }
 }
 
 HttpPoster::~HttpPoster() = default;
 
 HttpAnswer HttpPoster::post(const std::string& body, const Headers& headers) {
-  if (connection_->interrupter.cancelled()) return {0, "cancelled", std::nullopt};
-  httplib::Request request;
-  request.method = "POST";
-  request.path = connection_->url.target;
-  request.headers = connection_->headers;
-  request.headers.insert(headers.begin(), headers.end());
-  request.body = body;
+  Connection& connection = *connection_;
+  if (connection.cancelled) return {0, "cancelled", std::nullopt, {}};
+  List lines;
+  for (const std::string& line : connection.headers) append(lines, line);
+  for (const auto& [name, value] : headers) append(lines, name + ": " + value);
+  append(lines, "Expect:");
+  append(lines, "Accept: */*");
+  connection.set(CURLOPT_HTTPHEADER, lines.get());
+  connection.set(CURLOPT_POST, 1L);
+  connection.set(CURLOPT_POSTFIELDS, body.c_str());
+  connection.set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  connection.status = 0;
+  connection.head_bytes = 0;
+  connection.body_bytes = 0;
+  connection.body.clear();
+  const CURLcode code = connection.perform();
+  if (connection.status == 0) return {0, connection.why(code), std::nullopt, {}};
   HttpAnswer answer;
-  request.response_handler = [&](const httplib::Response& response) {
-    answer.status = response.status;
-    if (response.has_header("Retry-After")) answer.retry_after = parse_retry_after(response.get_header_value("Retry-After"));
-    return true;
-  };
-  std::size_t received = 0;
-  request.content_receiver = [&](const char*, std::size_t length, std::uint64_t, std::uint64_t) {
-    return (received += length) <= max_answer;
-  };
-  connection_->interrupter.arm(Clock::now() + connection_->timeout);
-  const httplib::Result result = connection_->client.send(request);
-  const bool late = connection_->interrupter.disarm();
-  if (answer.status != 0) return answer;
-  if (connection_->interrupter.cancelled()) {
-    answer.error = "cancelled";
-  } else if (late) {
-    answer.error = "no answer within " + std::to_string(connection_->timeout.count()) + " ms";
-  } else {
-    answer.error = describe(result.error());
-  }
+  answer.status = connection.status;
+  const auto retry_after = std::chrono::seconds(connection.get<curl_off_t>(CURLINFO_RETRY_AFTER));
+  if (retry_after.count() > 0) answer.retry_after = std::min(retry_after, longest_retry_after);
+  answer.excerpt = make_excerpt(connection.body, connection.secrets);
   return answer;
 }
 
-void HttpPoster::cancel() noexcept { connection_->interrupter.cancel(); }
+void HttpPoster::cancel() noexcept {
+  connection_->cancelled = true;
+  curl_multi_wakeup(connection_->multi.get());
+}
 
 }  // namespace deltamatch::ingest

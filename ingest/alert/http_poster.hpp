@@ -14,6 +14,7 @@ struct HttpAnswer {
   int status = 0;     ///< 0: there was none
   std::string error;  ///< why
   std::optional<std::chrono::milliseconds> retry_after;
+  std::string excerpt;  ///< how the body begins (make_excerpt); neither the URL's path nor a header is in it
 };
 
 /// One thread posts; any may cancel. Connections are kept open from request to request.
@@ -28,8 +29,8 @@ class HttpPoster {
   HttpPoster(const HttpPoster&) = delete;
   HttpPoster& operator=(const HttpPoster&) = delete;
 
-  /// Redirects are not followed, and what the answer holds beside its status is not kept. Looking the host's name up is not
-  /// within the timeout.
+  /// Redirects are not followed, and of an answer's head and body no more is read than 64 KiB each. There is an answer once its
+  /// head is there, whatever becomes of its body; a head that is longer is none.
   [[nodiscard]] HttpAnswer post(const std::string& body, const Headers& headers);
   /// Every request from now on, and one that is under way, gets no answer. For good.
   void cancel() noexcept;

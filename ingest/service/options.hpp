@@ -90,15 +90,18 @@ struct SinkOptions {
   enum class Kind : std::uint8_t { kafka, file, console, webhook };
   std::string name;
   Kind kind = Kind::console;
-  std::string topic;                              ///< kafka
-  std::filesystem::path path;                     ///< file
-  std::uint64_t rotate_bytes = 0;                 ///< file: a new file begins once it is this long; 0: never
-  std::size_t keep_files = 0;                     ///< file: rotated files that stay; 0: all
-  std::string url;                                ///< webhook; may be secret
-  std::map<std::string, std::string> headers;     ///< webhook; values may be secrets
-  std::chrono::milliseconds timeout{5'000};       ///< webhook: of one request
-  std::chrono::milliseconds max_backoff{60'000};  ///< between tries of a delivery that failed, at most
-  std::size_t refused_tries = 0;                  ///< webhook: what is refused (4xx) so often is dropped; 0: never
+  std::string topic;                                    ///< kafka
+  std::filesystem::path path;                           ///< file
+  std::uint64_t rotate_bytes = 0;                       ///< file: a new file begins once it is this long; 0: never
+  std::size_t keep_files = 0;                           ///< file: rotated files that stay; 0: all
+  std::string url;                                      ///< webhook; may be secret
+  std::map<std::string, std::string> headers;           ///< webhook; values may be secrets
+  std::chrono::milliseconds timeout{5'000};             ///< webhook: of one request
+  std::chrono::milliseconds max_backoff{60'000};        ///< between tries of a delivery that failed, at most
+  std::size_t refused_tries = 0;                        ///< webhook: what is refused (4xx) so often is given up; 0: never
+  std::size_t max_tries = 100;                          ///< webhook: what fails so often in a row is given up; 0: never
+  std::chrono::milliseconds give_up_after{86'400'000};  ///< webhook: what fails for so long is given up; 0: never
+  std::filesystem::path dead_letters;                   ///< webhook: file of what is given up; empty: it is only told
   Signs signs = Signs::both;
   std::uint64_t rate_limit = 0;  ///< alerts of one query in one interval at most; 0: no limit
   std::chrono::milliseconds rate_interval{1'000};
@@ -130,6 +133,8 @@ struct HttpOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 9464;  ///< 0: any free one
   bool enabled = true;
+  std::vector<std::string> hosts = {};  ///< names that it is called by, beside those that are always right (HttpHosts)
+  bool any_host = false;                ///< whatever it is called
   friend bool operator==(const HttpOptions&, const HttpOptions&) = default;
 };
 

@@ -149,8 +149,10 @@ void Service::Impl::keep_alive(const std::stop_token& done) const {
 
 void Service::Impl::serve_http() {
   if (!options.http.enabled) return;
-  http.emplace(options.http, HttpHandlers{[this] { return metrics_text(); }, [this] { return not_ready(); },
-                                          [this] { return status(); }, [this] { return reload(); }});
+  http.emplace(options.http,
+               HttpHandlers{[this] { return metrics_text(); }, [this] { return not_ready(); }, [this] { return status(); },
+                            [this] { return reload(); }},
+               journal);
   journal.tell(Level::info, "listening", {{"address", fmt::format("{}:{}", options.http.host, http->port())}});
 }
 

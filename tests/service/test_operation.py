@@ -2,8 +2,11 @@
 
 import json
 import pathlib
+import shutil
 import signal
 import socket
+import subprocess
+import threading
 import time
 
 from harness import RING, edge, main, ServiceTest
@@ -156,6 +159,91 @@ class Operation(ServiceTest):
         self.assertEqual(service.get("/livez")[0], 200)
         self.assertEqual(service.get("/nothing")[0], 404)
         self.assertEqual(service.stop(), 0)
+
+    def curl(self, service, path, *options):
+        """(status, headers and body) as curl gets them."""
+        if shutil.which("curl") is None:
+            self.skipTest("curl is missing; run scripts/setup")
+        service.get("/livez")
+        done = subprocess.run(["curl", "-sS", "--max-time", "30", "-i", "-w", "\n%{http_code}", *options, service.url + path],
+                              capture_output=True, text=True, check=True)
+        answer, _, code = done.stdout.rpartition("\n")
+        return int(code), answer
+
+    def test_http_as_curl_speaks_it(self):
+        self.config()
+        service = self.start()
+        code, answer = self.curl(service, "/reload", "-X", "POST")  # neither body nor Content-Length
+        self.assertEqual(code, 200, answer)
+        self.assertIn('"needs_restart":[]', answer)
+        self.assertEqual(self.curl(service, "/reload", "-d", "")[0], 200)
+        self.assertEqual(self.curl(service, "/reload/?now", "--json", "{}")[0], 200)
+        code, answer = self.curl(service, "/metrics", "-I")
+        self.assertEqual(code, 200)
+        self.assertIn("Content-Length: ", answer)
+        whole = self.curl(service, "/livez")[1]
+        for option in (["--range", "0-0"], ["-H", "Range: bytes=" + ",".join(["0-"] * 2000)]):
+            self.assertEqual(self.curl(service, "/livez", *option), (200, whole))
+        for code, path, *options in [(404, "/nothing"), (405, "/reload"), (405, "/metrics", "-X", "POST"), (403, "/status", "-H", "Host: evil.example"),
+                                     (403, "/status", "-H", "Sec-Fetch-Site: cross-site"), (403, "/reload", "-X", "POST", "-H", "Origin: http://localhost"),
+                                     (413, "/reload", "-d", "x" * 100_000), (431, "/status", "-H", "X: " + "x" * 100_000), (400, "/status", "-H", "Host:")]:
+            got, answer = self.curl(service, path, *options)
+            self.assertEqual(got, code, (path, answer))
+            self.assertEqual(set(json.loads(answer.splitlines()[-1])), {"v", "error"}, answer)
+        self.assertEqual(service.stop(), 0)
+
+    def test_slow_and_greedy_clients_do_no_harm(self):
+        self.config()
+        service = self.start()
+        service.get("/livez")
+        address = ("127.0.0.1", int(service.url.rpartition(":")[2]))
+        head = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n"
+        dripping = [socket.create_connection(address) for _ in range(40)]
+        for client in dripping:
+            self.addCleanup(client.close)
+            client.sendall(head + b"X: ")
+        begin = time.monotonic()
+        self.assertEqual(service.get("/livez")[0], 200)
+        self.assertEqual(service.get("/readyz")[0], 200)
+        self.assertLess(time.monotonic() - begin, 2)
+        sizes = []
+
+        def ask_for_ranges():
+            with socket.create_connection(address) as client:
+                client.sendall(head + b"Range: bytes=0-" + b",0-" * 2500 + b"\r\n\r\n")
+                sizes.append(sum(len(part) for part in iter(lambda: client.recv(1 << 16), b"")))
+        threads = [threading.Thread(target=ask_for_ranges) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertLess(max(sizes), 200_000)
+        self.assertEqual(len(sizes), 8)
+        self.assertEqual(service.stop(), 0)
+
+    def test_a_dead_webhook_is_given_up_and_holds_up_nothing(self):
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            port = probe.getsockname()[1]  # nobody listens there afterwards
+        file = self.dir / "alerts.jsonl"
+        self.config(sinks={"alerts": {"type": "kafka", "topic": self.alerts}, "file": {"type": "file", "path": str(file)},
+                           "hook": {"type": "webhook", "url": f"http://127.0.0.1:{port}/secret-path", "max_tries": 5, "max_backoff": "20ms"}},
+                    queries=[{"name": "ring", "pattern": RING, "sinks": ["alerts", "file", "hook"]}])
+        service = self.start()
+        for ring in range(5):
+            a = ring * 10
+            self.send(service, edge(a, a + 1), edge(a + 1, a + 2), edge(a + 2, a))
+        service.wait(lambda: service.status()["sinks"]["hook"]["dropped"] == 5, "the end of the webhook's patience")
+        status = service.status()["sinks"]
+        self.assertEqual((status["hook"]["undelivered"], status["hook"]["alerts"], status["file"]["alerts"]), (0, 0, 5))
+        self.assertEqual(sum(service.metric("deltamatch_alerts_dropped_total").values()), 5)
+        self.assertEqual(service.stop(), 0)
+        letters = [json.loads(line) for line in (self.dir / "state" / "hook.dead-letters.jsonl").read_text().splitlines()]
+        self.assertEqual([letter["alert"] for letter in letters], [json.loads(line) for line in file.read_text().splitlines()])
+        self.assertEqual(letters[0]["reason"], "no connection: Connection refused")
+        self.assertNotIn("secret-path", service.log())
+        self.assertEqual(len(self.alert_lines()), 5)
+        self.assertEqual(self.start().stop(), 0)
+        self.assertEqual(len((self.dir / "state" / "hook.dead-letters.jsonl").read_text().splitlines()), 5)
 
     def test_rate_limits_and_signs_filter(self):
         self.config(sinks={"some": {"type": "kafka", "topic": self.alerts, "signs": "removed"},

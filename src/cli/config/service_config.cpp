@@ -126,8 +126,31 @@ bool split_address(std::string_view text, ingest::HttpOptions& http) {
   return true;
 }
 
+bool is_host(std::string_view text) {
+  return !text.empty() && text.size() <= 253 &&
+         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_'; });
+}
+
+void read_hosts(Section& section, ingest::HttpOptions& http) {
+  const Node* const node = section.find("hosts");
+  if (node == nullptr || node->faulty) return;
+  http.any_host = node->kind == Node::Kind::text && node->text == "any";
+  const Node* const list = http.any_host ? nullptr : section.find_list("hosts");
+  if (list == nullptr) return;
+  for (const Node& host : list->items) {
+    if (host.faulty) continue;
+    if (host.kind == Node::Kind::text && is_host(host.text)) {
+      http.hosts.push_back(host.text);
+    } else {
+      section.refuse("hosts", fmt::format("{} is no name of a host", Section::shown(host)),
+                     "write names without scheme and port, e.g. [deltamatch.example], or any");
+    }
+  }
+}
+
 void read_http(Section section, ingest::HttpOptions& http) {
   const Node* const listen = section.find_text("listen");
+  read_hosts(section, http);
   section.finish();
   if (listen == nullptr) return;
   if (listen->text == "off") {
@@ -164,6 +187,10 @@ void read_service(Reading& reading, const Node& root, ServiceConfig& config) {
   read_batch(top.section("batch"), service.batching);
   read_engine(top.section("engine"), config);
   read_sinks(top.section("sinks"), service.sinks);
+  for (ingest::SinkOptions& sink : service.sinks) {
+    if (sink.kind == ingest::SinkOptions::Kind::webhook && sink.dead_letters.empty())
+      sink.dead_letters = service.state.directory / (sink.name + ".dead-letters.jsonl");
+  }
   read_queries(top, config);
   read_http(top.section("http"), service.http);
   read_log(top.section("log"), service.logging);

@@ -68,7 +68,16 @@ void read_webhook(Section& section, SinkOptions& sink) {
   }
   section.duration("timeout", sink.timeout, milliseconds(1), milliseconds(1h));
   section.duration("max_backoff", sink.max_backoff, milliseconds(1), milliseconds(24h));
+  section.number("max_tries", sink.max_tries, 1, 100'000, "unlimited");
+  section.duration("give_up_after", sink.give_up_after, milliseconds(1), std::chrono::duration_cast<milliseconds>(24h * 365),
+                   "never");
   section.number("refused_tries", sink.refused_tries, 1, 1'000'000, "unlimited");
+  Section letters = section.section("dead_letters");
+  if (section.is_map("dead_letters") && letters.require("file", "file: /var/log/deltamatch/given-up.jsonl") &&
+      letters.path("file", sink.dead_letters)) {
+    letters.note(&Reading::files_written, "file", sink.dead_letters.string());
+  }
+  letters.finish();
 }
 
 void read_file(Section& section, SinkOptions& sink) {

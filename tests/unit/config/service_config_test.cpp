@@ -85,7 +85,7 @@ graph:
   start: {files: [{path: seed.csv, header: true}, {path: ./labels.jsonl, format: json, vertices: true}]}
 batch: {max_updates: 1, max_delay: 5ms, max_span: 1h}
 engine: {threads: 3, backend: cpu}
-http: {listen: "[::1]:0"}
+http: {listen: "[::1]:0", hosts: [deltamatch.example, Other]}
 log: {level: debug, format: json}
 shutdown_timeout: 1m
 )");
@@ -142,7 +142,7 @@ shutdown_timeout: 1m
   EXPECT_EQ(service.batching, (ingest::BatchingOptions{1, 5ms, Timestamp{3'600'000'000}}));
   EXPECT_EQ(service.engine.threads, 3U);
   EXPECT_EQ(config.backend.kind, BackendOptions::Kind::cpu);
-  EXPECT_EQ(service.http, (ingest::HttpOptions{"::1", 0, true}));
+  EXPECT_EQ(service.http, (ingest::HttpOptions{"::1", 0, true, {"deltamatch.example", "Other"}, false}));
   EXPECT_EQ(service.logging, (ingest::LoggingOptions{"debug", true}));
   EXPECT_EQ(service.shutdown_timeout, 1min);
 }
@@ -160,7 +160,10 @@ sinks:
     headers: {Authorization: {file: token}, X-A: b}
     timeout: 1s
     max_backoff: 2s
+    max_tries: 7
+    give_up_after: 3h
     refused_tries: 4
+    dead_letters: {file: given-up.jsonl}
     rate_limit: 100/s
 queries: [{name: q, pattern: (a)--(b)}]
 )");
@@ -195,7 +198,10 @@ queries: [{name: q, pattern: (a)--(b)}]
               sink.headers = {{"Authorization", "Bearer xyz"}, {"X-A", "b"}};
               sink.timeout = 1s;
               sink.max_backoff = 2s;
+              sink.max_tries = 7;
+              sink.give_up_after = 3h;
               sink.refused_tries = 4;
+              sink.dead_letters = "etc/given-up.jsonl";
               sink.rate_limit = 100;
             }));
   EXPECT_THAT(config.warnings, testing::IsEmpty());
@@ -324,6 +330,12 @@ TEST_F(ServiceConfigTest, ANameThatIsNotUtf8IsRefused) {
     message = error.what();
   }
   EXPECT_THAT(message, HasSubstr("the name of `a\\xff` is not UTF-8; rename it"));
+}
+
+TEST_F(ServiceConfigTest, HttpMayBeCalledAnything) {
+  const ingest::HttpOptions http = read("http: {hosts: any}").service.http;
+  EXPECT_TRUE(http.any_host);
+  EXPECT_TRUE(http.hosts.empty());
 }
 
 TEST_F(ServiceConfigTest, HttpMayBeOff) { EXPECT_FALSE(read("http: {listen: off}").service.http.enabled); }
