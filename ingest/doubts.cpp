@@ -15,7 +15,7 @@ namespace deltamatch::ingest {
 namespace {
 
 constexpr std::size_t most_samples = 2048;
-constexpr std::size_t most_ids = std::size_t{1} << 18;
+constexpr std::size_t most_ids = std::size_t{1} << 17;
 
 constexpr double second = 1e6;
 constexpr double year = 365.2425 * 86400 * second;
@@ -84,28 +84,23 @@ void Doubts::tell_at(Position position, std::string_view code, std::string_view 
 
 /// Keeps every stride-th time. Once there are too many, every second goes and the stride doubles: so what stays is spread over
 /// the whole input, and a short input stays whole.
-void Doubts::sample(Timestamp time) {
-  std::vector<Timestamp>& kept = times_.sample;
+void Doubts::sample(Timestamp time, bool fraction) {
+  std::vector<Times::Sample>& kept = times_.samples;
+  if (kept.empty()) times_.first = now_;
   if (kept.size() == most_samples) {
     for (std::size_t i = 0; i < kept.size() / 2; ++i) kept[i] = kept[2 * i];
     kept.resize(kept.size() / 2);
     times_.stride *= 2;
   }
-  kept.push_back(time);
+  kept.push_back({time, fraction});
   until_sample_ = times_.stride;
-}
-
-void Doubts::widen(Timestamp time) noexcept {
-  if (times_.count == 1) times_.first = now_;
-  times_.least = std::min(times_.least, time);
-  times_.largest = std::max(times_.largest, time);
 }
 
 void Doubts::watch_ids() {
   if (!ids_) ids_ = std::make_unique<Ids>();
 }
 
-void Doubts::see_ids(const Update& update) {
+void Doubts::see(const Update& update) {
   see_id(update.source);
   const bool edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
   if (edge) see_id(update.target);
@@ -119,18 +114,40 @@ void Doubts::see_id(const Id& id) {
   if (!other.seen.empty() && other.seen.contains(number.number())) [[unlikely]] {
     tell("ids_of_two_kinds",
          fmt::format("the id {0} occurs as the text \"{0}\" and as the number {0}, which are two vertices", number.number()),
-         fmt::format("{} reads both as one text, {} as one number", spelling_.common("ids", "string"),
-                     spelling_.common("ids", "integer")));
+         remedy_of_ids());
   }
   if (own.left != 0) {
     --own.left;
     own.seen.insert(number.number());
   }
+  numbers_are_known_ = ids_->sides[0].left == 0 && ids_->sides[1].seen.empty();
+}
+
+std::string Doubts::remedy_of_ids() const {
+  return fmt::format("{} reads both as one text, {} as one number", spelling_.common("ids", "string"),
+                     spelling_.common("ids", "integer"));
+}
+
+std::optional<std::int64_t> Doubts::text_and_number(const Doubts& texts, const Doubts& numbers) {
+  if (!texts.ids_ || !numbers.ids_) return std::nullopt;
+  std::optional<std::int64_t> least;  // not the first, which depends on how they are kept
+  for (const std::int64_t id : texts.ids_->sides[1].seen) {
+    if (numbers.ids_->sides[0].seen.contains(id) && (!least || id < *least)) least = id;
+  }
+  return least;
 }
 
 std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
   if (!unit_ || times_.count == 0) return std::nullopt;
-  std::vector<Timestamp> sorted = times_.sample;
+  std::vector<Timestamp> sorted;
+  std::size_t fractions = 0;
+  std::size_t descents = 0;
+  for (const Times::Sample& sample : times_.samples) {
+    fractions += sample.fraction ? 1 : 0;
+    descents += !sorted.empty() && sample.time < sorted.back() ? 1 : 0;
+    sorted.push_back(sample.time);
+  }
+  const auto [least, largest] = std::ranges::minmax(sorted);
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
   const Unit& read_as = units[static_cast<std::size_t>(*unit_)];
@@ -148,9 +165,9 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
                                         : fmt::format("{} reads them so; {}", spelling_("time-unit", fits->option), keep);
     return doubt;
   }
-  const bool unordered = times_.descents * 10 >= times_.count;
-  const bool constant = times_.count > 1 && times_.least == times_.largest;
-  if (guessed_column_ != 0 && (times_.fractions != 0 || times_.least < 0 || unordered || constant)) {
+  const bool unordered = descents * 10 >= sorted.size();
+  const bool constant = sorted.size() > 1 && least == largest;
+  if (guessed_column_ != 0 && (fractions != 0 || least < 0 || unordered || constant)) {
     const bool third = guessed_column_ == 3;
     doubt.code = "weight_as_time";
     doubt.what = fmt::format("column {} is read as times, but its numbers are small, fractional or in no order, as weights are",
@@ -160,8 +177,8 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
                                spelling_("columns", third ? "source,target,time" : "source,target,label,time"));
     return doubt;
   }
-  const double span = static_cast<double>(times_.largest) - static_cast<double>(times_.least);
-  if (median >= until_2100 || span > longest_span) {
+  const double span = static_cast<double>(largest) - static_cast<double>(least);
+  if (median >= until_2100 || span > longest_span || plausible(static_cast<double>(largest))) {
     doubt.what =
         fmt::format("times are read as {}, lie about the year {} and span {}", read_as.name, year_of(median), span_text(span));
   } else if (window > 0 && static_cast<double>(window) < longest_span && span < static_cast<double>(window)) {
@@ -173,6 +190,18 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
   }
   doubt.remedy = fmt::format("set the unit (s, ms or us; others must be converted); {}", keep);
   return doubt;
+}
+
+std::vector<Doubts::Doubt> Doubts::fresh(Timestamp window) {
+  std::vector<Doubt> doubts(told_.begin() + static_cast<std::ptrdiff_t>(given_), told_.end());
+  given_ = told_.size();
+  if (times_given_ || times_.count < judged_at_) return doubts;
+  judged_at_ = 2 * times_.count;
+  if (std::optional<Doubt> times = about_times(window)) {
+    times_given_ = true;
+    doubts.push_back(std::move(*times));
+  }
+  return doubts;
 }
 
 std::vector<Doubts::Doubt> Doubts::all(Timestamp window) const {

@@ -62,15 +62,10 @@ class Doubts {
   void tell(std::string_view code, std::string_view what, std::string_view remedy) { tell_at(now_, code, what, remedy); }
   void tell_at(Position position, std::string_view code, std::string_view what, std::string_view remedy);
 
-  /// A number was read as a time; `fraction`: it had one. Only for inputs whose unit nobody has stated. O(1), no allocation but
-  /// for the sample.
+  /// A number was read as a time; `fraction`: it had one. Only for inputs whose unit nobody has stated. O(1), amortised.
   void number_as_time(Timestamp time, bool fraction) {
     ++times_.count;
-    times_.fractions += fraction ? 1 : 0;
-    times_.descents += times_.count > 1 && time < times_.last ? 1 : 0;
-    times_.last = time;
-    if (--until_sample_ == 0) sample(time);
-    if (time < times_.least || time > times_.largest) widen(time);
+    if (--until_sample_ == 0) sample(time, fraction);
   }
   /// Times stand in a column that nobody has named, the one of that number (from 1).
   void guessed_time_column(std::size_t column) noexcept { guessed_column_ = column; }
@@ -80,29 +75,39 @@ class Doubts {
   /// From here on the ids of updates are looked at: the same digits as a number and as a text are two vertices.
   void watch_ids();
   [[nodiscard]] bool watches_ids() const noexcept { return ids_ != nullptr; }
-  /// Of one update. Two look-ups at most; the first 2^18 ids of each kind are remembered.
-  void see_ids(const Update& update);
+  /// Of one update. The first 2^17 ids of each kind are remembered; behind them an input of one kind costs next to nothing.
+  void see_ids(const Update& update) {
+    if (numbers_are_known_ && !update.source.is_text() && !update.target.is_text()) return;
+    see(update);
+  }
+
+  /// An id that is remembered as a text in one input and as a number in another; nothing: there is none. O(ids).
+  [[nodiscard]] static std::optional<std::int64_t> text_and_number(const Doubts& texts, const Doubts& numbers);
+  /// What to do about it.
+  [[nodiscard]] std::string remedy_of_ids() const;
 
   /// All that is doubtful so far, in the order of the input. `window`: in microseconds, 0 for none; times that are counted from
   /// elsewhere than 1970 matter only to it.
   [[nodiscard]] std::vector<Doubt> all(Timestamp window) const;
+  /// Of an input without an end: what is doubtful and was not given by an earlier call. Times are judged once there are three,
+  /// and again whenever they are twice as many.
+  [[nodiscard]] std::vector<Doubt> fresh(Timestamp window);
 
  private:
   struct Ids;
   struct Times {
+    struct Sample {
+      Timestamp time;
+      bool fraction;
+    };
     std::uint64_t count = 0;
-    std::uint64_t fractions = 0;
-    std::uint64_t descents = 0;
-    Timestamp last = 0;
-    Timestamp least = INT64_MAX;
-    Timestamp largest = INT64_MIN;
     Position first;
-    std::vector<Timestamp> sample;  // every so many-th, in order of the input
+    std::vector<Sample> samples;  // every so many-th, in the order of the input
     std::uint64_t stride = 1;
   };
 
-  void sample(Timestamp time);
-  void widen(Timestamp time) noexcept;
+  void sample(Timestamp time, bool fraction);
+  void see(const Update& update);
   void see_id(const Id& id);
   [[nodiscard]] std::optional<Doubt> about_times(Timestamp window) const;
 
@@ -114,6 +119,10 @@ class Doubts {
   std::size_t guessed_column_ = 0;  // 0: none
   std::optional<TimeUnit> unit_;
   std::unique_ptr<Ids> ids_;
+  bool numbers_are_known_ = false;  // no more of them are remembered, and there is no text to hold them against
+  std::size_t given_ = 0;           // of told_, by fresh
+  std::uint64_t judged_at_ = 3;     // so many times are needed for the next judgement
+  bool times_given_ = false;
 };
 
 }  // namespace deltamatch::ingest

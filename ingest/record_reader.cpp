@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,7 @@ std::string date_of(Timestamp time) {
 }  // namespace
 
 std::optional<Timestamp> Reading::time() const noexcept {
+  if (updates.size() == 1) return updates.front().time;
   std::optional<Timestamp> largest;
   for (const Update& update : updates) largest = std::max(largest, update.time);  // nothing is less than any time
   return largest;
@@ -99,15 +101,12 @@ bool RecordReader::far_above(Timestamp time, Timestamp other) const noexcept {
   return lead > *max_ahead_;
 }
 
-/// Whether the watermark would go further than by max_ahead. It always does with the first time.
-bool RecordReader::leaps(std::optional<Timestamp> time) const noexcept {
-  return max_ahead_ && time && (!watermark_ || far_above(*time, *watermark_));
-}
-
-void RecordReader::pass(const Reading& reading, std::optional<Timestamp> time) noexcept {
-  if (!time || reading.ahead || !max_ahead_) return;
-  watermark_ = std::max(watermark_, time);
-  last_[passed_++ % horizon] = *time;
+void RecordReader::pass(Timestamp time) noexcept {
+  if (passed_ == 0 || time > watermark_) {
+    watermark_ = time;
+    if (__builtin_add_overflow(time, *max_ahead_, &calm_)) calm_ = std::numeric_limits<Timestamp>::max();
+  }
+  last_[passed_++ % ring] = time;
 }
 
 /// Whether the first record held lies far ahead of what follows.
@@ -136,7 +135,7 @@ bool RecordReader::is_ahead_at_the_end() const {
     if (held_[i].time) rest.push_back(*held_[i].time);
   }
   for (std::size_t back = 1; back <= std::min(passed_, horizon) && rest.size() < horizon; ++back) {
-    rest.push_back(last_[(passed_ - back) % horizon]);
+    rest.push_back(last_[(passed_ - back) % ring]);
   }
   if (rest.size() < 2) return false;
   std::ranges::sort(rest);
@@ -163,9 +162,10 @@ bool RecordReader::next(Reading& reading) {
   if (held_.empty()) {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     if (!read(reading)) return false;
-    const std::optional<Timestamp> time = max_ahead_ ? reading.time() : std::nullopt;
+    if (!max_ahead_) return true;
+    const std::optional<Timestamp> time = reading.time();
     if (!leaps(time)) [[likely]] {
-      pass(reading, time);
+      if (time) pass(*time);
       return true;
     }
     hold(reading);
@@ -174,8 +174,9 @@ bool RecordReader::next(Reading& reading) {
   if (leaps(first.time) && is_ahead()) {
     first.reading.ahead = true;
     tell_ahead(first);
+  } else if (first.time) {
+    pass(*first.time);
   }
-  pass(first.reading, first.time);
   reading = first.reading;
   given_ = true;
   return true;

@@ -60,12 +60,15 @@ class RecordReader {
 
   bool read(Reading& reading);
   bool read_in_advance();
-  [[nodiscard]] bool leaps(std::optional<Timestamp> time) const noexcept;
+  /// Whether the watermark would go further than by max_ahead. It always does with the first time.
+  [[nodiscard]] bool leaps(std::optional<Timestamp> time) const noexcept {
+    return time && (passed_ == 0 || *time > calm_) && max_ahead_;
+  }
   [[nodiscard]] bool far_above(Timestamp time, Timestamp other) const noexcept;
   bool is_ahead();
   [[nodiscard]] bool is_ahead_at_the_end() const;
   void tell_ahead(const Held& held);
-  void pass(const Reading& reading, std::optional<Timestamp> time) noexcept;
+  void pass(Timestamp time) noexcept;
   void hold(const Reading& reading);
 
   RecordSource& source_;
@@ -76,11 +79,13 @@ class RecordReader {
   std::deque<Held> held_;  // the first is the record given last, where given_ says so
   bool given_ = false;
   bool ended_ = false;
-  std::string message_;         // of a record that could not even be decoded
-  std::exception_ptr failure_;  // of what was read in advance
-  std::optional<Timestamp> watermark_;
-  std::array<Timestamp, horizon> last_{};  // times given last that are not ahead, in turn
-  std::size_t passed_ = 0;                 // how many there were
+  std::string message_;                     // of a record that could not even be decoded
+  std::exception_ptr failure_;              // of what was read in advance
+  static constexpr std::size_t ring = 128;  // a power of two, not below horizon
+  Timestamp watermark_ = 0;                 // the largest time given that is not ahead
+  Timestamp calm_ = 0;                      // no time up to here leaps
+  std::array<Timestamp, ring> last_{};      // times given last that are not ahead, in turn
+  std::size_t passed_ = 0;                  // how many there were
 };
 
 }  // namespace deltamatch::ingest

@@ -79,6 +79,8 @@ std::string_view refusal_remedy(RejectReason reason) noexcept {
       return "raise the limit (max record)";
     case RejectReason::label_conflict:
       return "give each vertex one label";
+    case RejectReason::label_limit:
+      return "say which columns hold labels (columns); these are as many as names of vertices would be";
     case RejectReason::missing_time:
       return "say which column holds the time (columns), or leave the window out";
     default:

@@ -147,6 +147,7 @@ class Stream final : public BatchSource {
     }
     return warnings;
   }
+  [[nodiscard]] const Doubts& doubts() const noexcept override { return doubts_; }
   [[nodiscard]] Progress progress() const noexcept override { return source_->progress(); }
   [[nodiscard]] std::optional<Format> format() const noexcept override { return format_; }
   [[nodiscard]] bool directed() const noexcept override { return directed_; }
@@ -172,7 +173,8 @@ class Stream final : public BatchSource {
 
   /// Where nobody has said what ids are and the format tells numbers from texts.
   void watch_ids() {
-    if (!options_.codec.ids && (format_ == Format::jsonl || format_ == Format::binary)) doubts_.watch_ids();
+    const bool both = options_.watch_ids || format_ == Format::jsonl || format_ == Format::binary;
+    if (!options_.codec.ids && both) doubts_.watch_ids();
   }
 
   void open_binary(ByteBuffer bytes) {
@@ -262,8 +264,9 @@ class Stream final : public BatchSource {
 
   void report(const DeadLetter& letter, std::string_view advice = "") {
     if (options_.on_error == OnError::fail) {
+      const std::string_view else_skip = options_.spelling.in_configuration ? "" : ", or set on-error to skip or dead-letter";
       throw Error(source_->where(letter.position), fmt::format("{}: {}", reject_name(letter.reason), letter.message),
-                  fmt::format("{}correct the record, or set on-error to skip or dead-letter", advice));
+                  fmt::format("{}correct the record{}", advice, else_skip));
     }
     letters_->write(letter);
   }

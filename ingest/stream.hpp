@@ -42,6 +42,7 @@ struct StreamOptions {
   /// microseconds; nothing: as far as it says.
   std::optional<Timestamp> max_ahead;
   Timestamp window = 0;     ///< of the engine, in microseconds; 0: none. It decides which times are doubtful
+  bool watch_ids = false;   ///< also if the format has ids of one kind only: they are compared with another input's
   OptionSpelling spelling;  ///< of options that remedies name
   unsigned read_ahead = 1;  ///< batches decoded ahead in another thread; 0: decoded when asked for, in the caller's
 };
@@ -69,6 +70,8 @@ class BatchSource {
   /// Ends reading and tells what was doubtful in what was read, in the order of the input: to be called once, when no further
   /// batch is wanted. After an error or an interrupt some of it may lie behind the last batch.
   [[nodiscard]] virtual std::vector<Warning> warnings() = 0;
+  /// What was collected for them. To be looked at after that call.
+  [[nodiscard]] virtual const Doubts& doubts() const noexcept = 0;
   [[nodiscard]] virtual Progress progress() const noexcept = 0;
   /// The format given or recognised; nothing for an empty stream of no given format.
   [[nodiscard]] virtual std::optional<Format> format() const noexcept = 0;

@@ -63,22 +63,31 @@ void UpdateRun::clear() noexcept {
   kept_.clear();
 }
 
-Assembler::Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark)
+Assembler::Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark,
+                     Timestamp window)
     : on_error_(options.on_error),
       max_record_(options.max_record),
       max_ahead_(options.max_ahead),
       limits_(limits),
       max_bytes_(max_bytes),
-      watermarks_(options.idle_after, watermark) {}
+      watermarks_(options.idle_after, watermark),
+      window_(window),
+      id_doubts_({.prefix = {}, .in_configuration = true}) {
+  id_doubts_.watch_ids();
+}
 
 std::size_t Assembler::open(const TopicPartition& partition, std::int64_t next, const InputTopics& topics,
                             Clock::time_point now) {
-  std::unique_ptr<Codec> codec = make_message_codec(topics.format, topics.codec);
+  CodecOptions reading = topics.codec;
+  Doubts& doubts = doubts_.try_emplace(topics.name, OptionSpelling{.prefix = {}, .in_configuration = true}).first->second;
+  reading.doubts = &doubts;
+  const bool tells_kinds = !reading.ids && (topics.format == Format::jsonl || topics.format == Format::binary);
+  std::unique_ptr<Codec> codec = make_message_codec(topics.format, reading);
   const auto number = static_cast<std::uint32_t>(parts_.size());
   const auto place = std::upper_bound(order_.begin(), order_.end(), partition,
                                       [&](const TopicPartition& at, std::uint32_t other) { return at < parts_[other].at; });
   order_.insert(place, number);
-  parts_.push_back({partition, std::move(codec), next, {}});
+  parts_.push_back({partition, std::move(codec), &doubts, tells_kinds, next, {}});
   held_.erase(partition);
   watermarks_.open(now);
   auto names = std::make_shared<std::vector<TopicPartition>>();
@@ -136,6 +145,8 @@ bool Assembler::decode(Part& part, const InputRecord& record) {
            fmt::format("the record has {} bytes, more than the limit of {}", record.value->size(), max_record_));
     return true;
   }
+  const Position position{static_cast<std::uint64_t>(record.offset), static_cast<std::uint32_t>(record.part)};
+  part.doubts->at(position);
   const Decoded decoded = within_max_name(part.codec->decode(*record.value));
   if (decoded.refused) {
     refuse(part, record, *decoded.refused, decoded.message);
@@ -154,6 +165,9 @@ bool Assembler::decode(Part& part, const InputRecord& record) {
   largest_ = largest;
   if (limits_.max_span != 0 && !empty() && watermarks_.passes(record.part, largest_)) return false;
   take(part, record, decoded.updates);
+  if (!part.tells_kinds) return true;
+  id_doubts_.at(position);
+  for (const Update& update : decoded.updates) id_doubts_.see_ids(update);
   return true;
 }
 
@@ -167,6 +181,9 @@ void Assembler::take(Part& part, const InputRecord& record, std::span<const Upda
 
 void Assembler::refuse(Part& part, const InputRecord& record, RejectReason reason, std::string_view message) {
   ++refused_[static_cast<std::size_t>(reason)];
+  if (!first_refused_) {
+    first_refused_ = BadRecord{part.at, record.offset, reason, std::string(message), {}, {}, record.value->size()};
+  }
   if (on_error_ == OnError::skip) return;
   BadRecord bad{part.at,
                 record.offset,
@@ -179,6 +196,19 @@ void Assembler::refuse(Part& part, const InputRecord& record, RejectReason reaso
     failure_ = std::move(bad);
   else
     bad_.push_back(std::move(bad));
+}
+
+void Assembler::tell_doubts(InputBatch& batch) {
+  batch.warnings.clear();
+  const auto tell = [&](Doubts& doubts) {
+    for (Doubts::Doubt& doubt : doubts.fresh(window_)) {
+      batch.warnings.push_back({std::move(doubt.code),
+                                fmt::format("{} at offset {}", to_string(parts_[doubt.at.part].at), doubt.at.number),
+                                std::move(doubt.what), std::move(doubt.remedy), doubt.count});
+    }
+  };
+  for (auto& [name, doubts] : doubts_) tell(doubts);
+  tell(id_doubts_);
 }
 
 bool Assembler::watermark_moves(Clock::time_point now) const { return watermarks_.at(now) != watermarks_.current(); }
@@ -198,7 +228,9 @@ void Assembler::cut(InputBatch& batch, Clock::time_point now) {
   batch.since = since_;
   batch.bad = std::exchange(bad_, {});
   batch.refused = std::exchange(refused_, {});
+  batch.first_refused = std::exchange(first_refused_, std::nullopt);
   batch.failure = std::exchange(failure_, std::nullopt);
+  tell_doubts(batch);
   updates_ = bytes_ = 0;
   records_ = 0;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include "deltamatch/update.hpp"
 #include "ingest/codec/codec.hpp"
+#include "ingest/doubts.hpp"
 #include "ingest/service/options.hpp"
 #include "ingest/service/watermarks.hpp"
 #include "ingest/state/mark.hpp"
@@ -80,6 +82,8 @@ struct InputBatch : UpdateRun {
   std::uint64_t records = 0;
   std::vector<BadRecord> bad;                                ///< unreadable ones, with OnError::dead_letter
   std::array<std::uint64_t, reject_reason_count> refused{};  ///< unreadable ones, kept or not
+  std::optional<BadRecord> first_refused;                    ///< of the unreadable ones, without its bytes
+  std::vector<Warning> warnings;                             ///< doubtful readings that no batch before has told
   std::optional<BadRecord> failure;             ///< with OnError::fail: the record that stops the service; `ends` excludes it
   std::chrono::steady_clock::time_point since;  ///< when its first record came
   double fetch_seconds = 0;                     ///< spent on waiting for its records and taking them over
@@ -94,8 +98,9 @@ class Assembler {
   using Clock = std::chrono::steady_clock;
 
   /// `limits` of updates and of how far a batch may move the watermark (max_span); a batch also closes at `max_bytes` of
-  /// records, so that no flood of long ones fills the memory.
-  Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark);
+  /// records, so that no flood of long ones fills the memory. `window` is the engine's, for what is doubtful about times.
+  Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark,
+            Timestamp window = 0);
 
   /// Takes up a partition, whose next record is the one at `next`. Gives its number, from 0. `topics`: how its records are
   /// read. Throws Error(usage) as make_message_codec does.
@@ -130,6 +135,8 @@ class Assembler {
   struct Part {
     TopicPartition at;
     std::unique_ptr<Codec> codec;
+    Doubts* doubts = nullptr;  // about the times of its topics
+    bool tells_kinds = false;  // whether its ids go to id_doubts_
     std::int64_t next = 0;
     UpdateRun run;
   };
@@ -139,6 +146,7 @@ class Assembler {
   void begin(Clock::time_point now);
   void take(Part& part, const InputRecord& record, std::span<const Update> updates);
   void refuse(Part& part, const InputRecord& record, RejectReason reason, std::string_view message);
+  void tell_doubts(InputBatch& batch);
 
   OnError on_error_;
   std::size_t max_record_;
@@ -157,7 +165,11 @@ class Assembler {
   std::optional<Timestamp> largest_;  // time of the record being read
   std::vector<BadRecord> bad_;
   std::array<std::uint64_t, reject_reason_count> refused_{};
+  std::optional<BadRecord> first_refused_;
   std::optional<BadRecord> failure_;
+  Timestamp window_;
+  std::map<std::string, Doubts> doubts_;  // by the name under which topics are configured
+  Doubts id_doubts_;                      // ids of all topics are those of one graph
 };
 
 }  // namespace deltamatch::ingest

@@ -136,6 +136,10 @@ struct Metrics::Series {
   Gauge& missing = gauges(registry, "deltamatch_input_partitions_missing", "Partitions that were read and are gone.").Add({});
   Family<Gauge>& lag = gauges(registry, "deltamatch_consumer_lag", "Records of a partition that are in no committed batch.");
   Family<Counter>& bad_records = counters(registry, "deltamatch_bad_records_total", "Records refused.");
+  Gauge& refused_share =
+      gauges(registry, "deltamatch_refused_share", "Share of the last records that was refused, from 0 to 1.").Add({});
+  Family<Counter>& doubtful =
+      counters(registry, "deltamatch_doubtful_readings_total", "Warnings about how records are read, by their code.");
   Family<Counter>& dead_letters = counters(registry, "deltamatch_dead_letters_total", "Records put among the dead letters.");
   Family<Counter>& shortened =
       counters(registry, "deltamatch_shortened_records_total", "Records too large for a topic, written shortened.");
@@ -250,6 +254,10 @@ void Metrics::consumer_lag(const TopicPartition& partition, std::int64_t records
 void Metrics::bad_records(RejectReason reason, std::uint64_t count) {
   series_->bad_records.Add({{"reason", text_of(reject_name(reason))}}).Increment(static_cast<double>(count));
 }
+
+void Metrics::refused_share(double share) { series_->refused_share.Set(share); }
+
+void Metrics::doubtful_reading(std::string_view code) { series_->doubtful.Add({{"code", text_of(code)}}).Increment(); }
 
 void Metrics::partitions_missing(std::size_t count) { series_->missing.Set(static_cast<double>(count)); }
 

@@ -53,6 +53,10 @@ class Metrics {
   void consumer_lag(const TopicPartition& partition, std::int64_t records);
   /// A record that was refused, whatever is done about it.
   void bad_records(RejectReason reason, std::uint64_t count = 1);
+  /// Which share of the records that came last was refused.
+  void refused_share(double share);
+  /// A doubtful reading, told once for each code and topic.
+  void doubtful_reading(std::string_view code);
   /// Those that went to the dead letters.
   void dead_letters(RejectReason reason, std::uint64_t count = 1);
 

@@ -47,6 +47,7 @@ struct InputOptions {
   std::chrono::milliseconds idle_after{10'000};     ///< at its end for so long a partition does not hold the watermark
   std::chrono::milliseconds refresh_every{30'000};  ///< how often new topics and partitions are looked for
   OnError on_error = OnError::fail;
+  double max_refused = 0.5;       ///< share of recent records (RefusedShare); beyond it the service is not ready
   std::string dead_letter_topic;  ///< with OnError::dead_letter one of both is set
   std::string dead_letter_file;
   friend bool operator==(const InputOptions&, const InputOptions&) = default;

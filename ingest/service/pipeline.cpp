@@ -181,9 +181,12 @@ void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& sto
   }
   refuse_requests();
   if (failure_) {
-    throw Error(fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
-                fmt::format("{}: {}", reject_name(failure_->reason), failure_->message),
-                "set input.on_error to skip or dead-letter to get past it, and correct the producer");
+    throw Error(
+        ErrorKind::record, fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
+        fmt::format("{}: {}", reject_name(failure_->reason), failure_->message),
+        "there are two ways on: set input.on_error to skip (or dead-letter, which keeps it) to pass over it; or, where the "
+        "record is right, change how its topic is read (format, columns, ids, time_unit, input.max_ahead). Without a "
+        "change the next start ends here again");
   }
 }
 
@@ -213,6 +216,7 @@ void Pipeline::process(InputBatch& batch) {
     failure_ = batch.failure;
   }
   collect_letters(batch, result, commit);
+  note_reading(batch, result);
   last_.batch = result.batch;
   last_.ends = batch.ends;
   last_.watermark = result.watermark;
@@ -246,6 +250,57 @@ Offsets Pipeline::ends_before(const InputBatch& batch, std::size_t update) const
   }
   ends.insert_or_assign(at, batch.origins[update].offset);
   return ends;
+}
+
+/// What was doubtful in the batch, and how much of it was refused.
+void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) {
+  for (const Warning& warning : batch.warnings) {
+    context_.metrics.doubtful_reading(warning.code);
+    context_.journal.tell(
+        Level::warn, "doubtful_reading",
+        {{"code", warning.code}, {"where", warning.where}, {"what", warning.what}, {"remedy", warning.remedy}});
+  }
+  std::uint64_t records = 0;
+  for (const Update& update : batch.updates.updates().first(result.consumed)) records += update.continues ? 0 : 1;
+  std::uint64_t refused = result.rejects.size();
+  for (const std::uint64_t unreadable : batch.refused) {
+    records += unreadable;
+    refused += unreadable;
+  }
+  std::string first;
+  const auto name = [](const TopicPartition& at, std::int64_t offset, RejectReason reason, std::string_view message) {
+    return fmt::format("{} at offset {}: {}: {}", to_string(at), offset, reject_name(reason), message);
+  };
+  if (batch.first_refused) {
+    first =
+        name(batch.first_refused->at, batch.first_refused->offset, batch.first_refused->reason, batch.first_refused->message);
+  } else if (!result.rejects.empty()) {
+    const Reject& reject = result.rejects.front();
+    first = name(batch.partition(reject.index), batch.origins[reject.index].offset, reject.reason,
+                 rejection_message(batch.updates.updates()[reject.index], reject.reason));
+  }
+  const double most = context_.options.input.max_refused;
+  bool before = false;
+  bool now = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    status_.warnings.insert(status_.warnings.end(), batch.warnings.begin(), batch.warnings.end());
+    before = status_.refused.share() > most;
+    status_.refused.add(records, refused);
+    now = status_.refused.share() > most;
+    if (!first.empty()) status_.last_refused = std::move(first);
+    context_.metrics.refused_share(status_.refused.share());
+  }
+  if (now && !before) context_.journal.tell(Level::error, "records are refused", {{"why", refuses()}});
+  if (before && !now) context_.journal.tell(Level::info, "records are taken again");
+}
+
+std::string Pipeline::refuses() const {
+  const std::scoped_lock lock(mutex_);
+  const double most = context_.options.input.max_refused;
+  if (status_.refused.share() <= most) return {};
+  return fmt::format("{} of the last {} records were refused, more than input.max_refused ({}); {}", status_.refused.refused(),
+                     status_.refused.records(), most, status_.last_refused);
 }
 
 /// What codec and engine refused, in the order of the input.

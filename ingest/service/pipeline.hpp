@@ -23,6 +23,7 @@
 #include "ingest/service/metrics.hpp"
 #include "ingest/service/options.hpp"
 #include "ingest/service/reader.hpp"
+#include "ingest/service/refused_share.hpp"
 #include "ingest/service/standing_queries.hpp"
 #include "ingest/state/directory.hpp"
 #include "ingest/state/recovery.hpp"
@@ -59,6 +60,8 @@ class Pipeline {
 
   /// Why it is not to be called ready although it runs: commits do not come through. Empty: they do.
   [[nodiscard]] std::string stalled() const;
+  /// Likewise: of the records that came last a larger share was refused than input.max_refused.
+  [[nodiscard]] std::string refuses() const;
 
   struct Status {
     Mark committed;
@@ -71,6 +74,9 @@ class Pipeline {
     SnapshotStatistics snapshots;
     Committer::Statistics commits;
     std::vector<kafka::Progress> input;
+    RefusedShare refused;
+    std::string last_refused;       ///< the first record that the last batch with any refused, and why
+    std::vector<Warning> warnings;  ///< doubtful readings
   };
   [[nodiscard]] Status status() const;
 
@@ -87,6 +93,7 @@ class Pipeline {
   void serve_requests();
   void refuse_requests();
   [[nodiscard]] Offsets ends_before(const InputBatch& batch, std::size_t update) const;
+  void note_reading(const InputBatch& batch, const BatchResult& result);
   void collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit);
   void submit(Commit&& commit);
   void tell_cache();

@@ -25,7 +25,7 @@ Reader::Reader(kafka::Input& input, Journal& journal, const InputOptions& option
       batching_(batching),
       timed_(window > 0),
       assembler_(options, BatchLimits{batching.max_updates, batching.max_span}.within_window(window), max_batch_bytes,
-                 watermark),
+                 watermark, window),
       known_(from),
       last_refresh_(Clock::now()),
       next_refresh_(last_refresh_ + options.refresh_every),

@@ -341,7 +341,11 @@ std::string Service::Impl::metrics_text() {
 
 std::string Service::Impl::not_ready() {
   const std::scoped_lock lock(mutex);
-  if (state == ServiceState::running) return pipeline ? pipeline->stalled() : std::string();
+  if (state == ServiceState::running) {
+    if (!pipeline) return {};
+    const std::string stalled = pipeline->stalled();
+    return stalled.empty() ? pipeline->refuses() : stalled;
+  }
   return pipeline || word.empty() ? std::string(state_name(state)) : word;
 }
 

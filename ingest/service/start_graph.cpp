@@ -37,23 +37,34 @@ void load_snapshot(Engine& engine, const std::string& path) {
   load(engine, batch, path);
 }
 
-void load_file(Engine& engine, const StartFile& file, std::size_t max_record) {
+void load_file(Engine& engine, const StartFile& file, std::size_t max_record, Journal& journal) {
   StreamOptions options;
   options.format = file.format;
   options.codec = file.codec;
   options.max_record = max_record;
   options.limits.max_updates = load_batch;
   options.limits = options.limits.within_window(engine.options().window);
+  options.window = engine.options().window;
+  options.spelling.in_configuration = true;
   const std::unique_ptr<BatchSource> stream = open_stream(file.path.string(), options);
   PositionedBatch batch;
-  while (stream->next(batch)) stream->settle(batch, engine.load(batch.updates).rejects);
+  try {
+    while (stream->next(batch)) stream->settle(batch, engine.load(batch.updates).rejects);
+  } catch (const Error& error) {
+    if (stream->refused().total() == 0) throw;
+    throw Error(ErrorKind::record, {}, error.what());
+  }
+  for (const Warning& warning : stream->warnings()) {
+    journal.tell(Level::warn, "doubtful_reading",
+                 {{"code", warning.code}, {"where", warning.where}, {"what", warning.what}, {"remedy", warning.remedy}});
+  }
 }
 
 void load_start_graph(Engine& engine, const ServiceOptions& options, Journal& journal) {
   const StartGraph& start = options.start_graph;
   if (start.snapshot.empty() && start.files.empty()) return;
   if (!start.snapshot.empty()) load_snapshot(engine, start.snapshot.string());
-  for (const StartFile& file : start.files) load_file(engine, file, options.input.max_record);
+  for (const StartFile& file : start.files) load_file(engine, file, options.input.max_record, journal);
   const GraphStatistics graph = engine.graph();
   journal.tell(Level::info, "start graph loaded",
                {{"vertices", std::to_string(graph.vertices)}, {"edges", std::to_string(graph.edges)}});

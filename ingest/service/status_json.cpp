@@ -23,6 +23,12 @@ nlohmann::json to_json(const Pipeline::Status& status) {
                   {"on_cpu", status.cache->on_cpu}};
     if (!status.cache->notice.empty()) out["gpu"]["notice"] = status.cache->notice;
   }
+  out["refused"] = {{"records", status.refused.refused()}, {"of", status.refused.records()}, {"last", status.last_refused}};
+  out["warnings"] = nlohmann::json::array();
+  for (const Warning& warning : status.warnings) {
+    out["warnings"].push_back(
+        {{"code", warning.code}, {"where", warning.where}, {"what", warning.what}, {"remedy", warning.remedy}});
+  }
   out["queries"] = nlohmann::json::array();
   for (const ActiveQuery& query : status.queries) out["queries"].push_back(query.name);
   out["suspended"] = nlohmann::json::object();

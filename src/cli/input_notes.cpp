@@ -26,11 +26,13 @@ std::string reasons_text(const ingest::RefusalCounters& refused) {
   return text;
 }
 
+void InputNotes::warn(ingest::Warning warning) {
+  print_err(fmt::format("deltamatch: warning: {}\n", to_string(warning)));
+  warnings_.push_back(std::move(warning));
+}
+
 void InputNotes::take(ingest::BatchSource& source, double max_refused) {
-  for (ingest::Warning& warning : source.warnings()) {
-    print_err(fmt::format("deltamatch: warning: {}\n", to_string(warning)));
-    warnings_.push_back(std::move(warning));
-  }
+  for (ingest::Warning& warning : source.warnings()) warn(std::move(warning));
   const ingest::RefusalCounters& refused = source.refused();
   records_ += source.records();
   for (std::size_t reason = 0; reason < reject_reason_count; ++reason) refused_.by_reason[reason] += refused.by_reason[reason];

@@ -16,6 +16,9 @@ class InputNotes {
   /// refused. `max_refused`: the share of its records that may be refused.
   void take(ingest::BatchSource& source, double max_refused);
 
+  /// A warning about several inputs, likewise.
+  void warn(ingest::Warning warning);
+
   [[nodiscard]] const std::vector<ingest::Warning>& warnings() const noexcept { return warnings_; }
   /// Of all inputs: records that said something, those that were refused among them.
   [[nodiscard]] std::uint64_t records() const noexcept { return records_; }

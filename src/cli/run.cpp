@@ -30,7 +30,8 @@ constexpr const char* examples = R"(Examples:
 
 SIGTERM or SIGINT: commit what is read, make a snapshot, exit with 0; the second one ends the process at once.
 SIGHUP: take the queries from the configuration anew.
-Exit codes: 0 stopped, 1 it could not go on (start it again: it goes on from what is committed), 2 usage, 78 configuration.)";
+Exit codes: 0 stopped, 1 it could not go on (start it again: it goes on from what is committed), 2 usage, 65 a record stops it
+(input.on_error is fail: starting it again without a change does not help), 78 configuration.)";
 
 constexpr int ended_by_signal = 128;
 constexpr std::chrono::seconds grace(2);  // for stopping threads, beyond shutdown_timeout

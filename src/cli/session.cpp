@@ -98,6 +98,7 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
       ingest::StreamOptions options = stream_options(graph, input, limits, window, letters_);
       options.codec.whole = &sources == &graphs_;
       options.cuts = cuts;
+      options.watch_ids = graph.labels.size() + graph.graphs.size() + stream.updates.size() > 1;
       sources.push_back(ingest::open_stream(path, options));
     }
   };
@@ -239,6 +240,7 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
     if (sources == &labels_) load_files(report, demand);
   }
   progress_.clear();
+  if (updates_.empty()) compare_ids(report);
   report.load = seconds_since(start);
 }
 
@@ -258,6 +260,30 @@ void Session::show(const BatchProgress& progress, const Report& report) {
   progress_.show(text, std::nullopt, std::nullopt);
 }
 
+/// Each input with those before it: what is quoted in one file and bare in another joins nothing.
+void Session::compare_ids(Report& report) const {
+  std::vector<const ingest::BatchSource*> before;
+  const auto compare = [&](const ingest::BatchSource& source) {
+    const ingest::Doubts& doubts = source.doubts();
+    for (const ingest::BatchSource* other : before) {
+      const auto text = ingest::Doubts::text_and_number(doubts, other->doubts());
+      const auto number = text ? text : ingest::Doubts::text_and_number(other->doubts(), doubts);
+      if (!number) continue;
+      report.notes.warn({"ids_of_two_kinds", source.name(),
+                         fmt::format("the id {} is a {} here and a {} in {}, which are two vertices", *number,
+                                     text ? "text" : "number", text ? "number" : "text", other->name()),
+                         doubts.remedy_of_ids()});
+      return;
+    }
+  };
+  for (const Sources* sources : {&labels_, &graphs_, &updates_}) {
+    for (const auto& source : *sources) {
+      compare(*source);
+      before.push_back(source.get());
+    }
+  }
+}
+
 void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch, const Limits& limits) {
   limits_ = limits;
   if (limits.max_matches) {
@@ -265,6 +291,7 @@ void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch, cons
       engine_->budget(QueryId{static_cast<std::uint32_t>(query)}, {.time = {}, .matches = limits.max_matches});
   }
   for (std::size_t index = 0; index < updates_.size(); ++index) run_source(index, report, sink, on_batch);
+  compare_ids(report);
   progress_.clear();
   report.interrupted = interrupted();
   report.timed_out = !report.interrupted && ended_;

@@ -56,6 +56,7 @@ class Session {
  private:
   using Sources = std::vector<std::unique_ptr<ingest::BatchSource>>;
 
+  void compare_ids(Report& report) const;
   void conclude(ingest::BatchSource& source, Report& report);
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   [[nodiscard]] bool ended() const noexcept;

@@ -257,6 +257,21 @@ class Ids(Doubts):
             _, (warning,) = self.doubtful("match", "--graph", "ids.jsonl", "--query", EDGE)
             self.assertEqual(warning["where"], "ids.jsonl:2")
 
+    def test_quoted_in_one_file_and_bare_in_another(self):
+        self.write("labels.csv", "vertex,label\n1,A\n2,A\n3,A\n")
+        self.write("more.jsonl", '{"source":"2","target":"1"}\n')
+        labelled = "f=(a:A)-->(b:A)"
+        for args in (["replay", "--labels", "labels.csv", "--updates", "more.jsonl"],
+                     ["match", "--labels", "labels.csv", "--graph", "more.jsonl"]):
+            result, (warning,) = self.doubtful(*args, "--query", labelled)
+            self.assertEqual((warning["code"], warning["where"]), ("ids_of_two_kinds", "more.jsonl"))
+            self.assertIn("the id 1 is a text here and a number in labels.csv", warning["what"])
+            for kind in ("string", "integer"):
+                found = self.json(*args, "--query", labelled, "--ids", kind)
+                self.assertEqual((found["warnings"], found["queries"][0].get("new", found["queries"][0].get("matches"))), ([], 1))
+        self.write("more.jsonl", '{"source":2,"target":1}\n')
+        self.assertEqual(self.json("replay", "--labels", "labels.csv", "--updates", "more.jsonl", "--query", labelled)["warnings"], [])
+
     def test_ids_that_do_not_look_alike(self):
         self.silent("ids.jsonl", '{"source":"007","target":7}\n{"source":"7a","target":8}\n{"source":"9","target":"10"}\n')
 

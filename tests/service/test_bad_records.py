@@ -1,8 +1,10 @@
 """Records that cannot be read, or that the graph refuses: each told once, and none costs another."""
 
 import json
+import re
+import time
 
-from harness import edge, main, ServiceTest
+from harness import edge, main, ROOT, ServiceTest
 
 GOOD = [edge(1, 2), edge(2, 3), edge(3, 1)]
 BAD = [(b"k1", b"{]"), (b"", b'{"source":7}'), (b"k3", edge(5, 6, time="soon")), (b"k4", b'\xff\xfe not utf-8 \x00')]
@@ -67,9 +69,12 @@ class BadRecords(ServiceTest):
         self.assertEqual(len(self.alert_lines()), 1)
 
     def fails_at(self, offset, reason):
+        """It stops in front of the record, with the code that no supervisor starts again for, and says what the ways on are."""
         service = self.start(ready=False)
-        self.assertEqual(service.ended(), 1, service.log())
-        self.assertIn(f"{self.input}[0] at offset {offset}: {reason}", service.log())
+        self.assertEqual(service.ended(), 65, service.log())
+        for told in (f"{self.input}[0] at offset {offset}: {reason}: ", "set input.on_error to skip (or dead-letter",
+                     "change how its topic is read", "the next start ends here again"):
+            self.assertIn(told, service.log())
         self.assertEqual(self.marks()[-1]["ends"][self.input]["0"], offset)
 
     def test_fail_commits_what_stands_before_and_goes_on_once_it_is_mended(self):
@@ -77,11 +82,120 @@ class BadRecords(ServiceTest):
         self.broker.produce(self.input, GOOD[:2] + [b"{]"] + [edge(4, [])] + GOOD[2:])
         self.fails_at(2, "malformed")
         self.fails_at(2, "malformed")  # still there
-        self.config(input__on_error="skip")
+        self.config(input__on_error="skip", input__max_refused=1)
         service = self.start()
         service.wait_committed({f"{self.input}[0]": 5})
         self.assertEqual(service.stop(), 0)
         self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_the_shipped_unit_does_not_start_again_at_a_record_that_stops_the_service(self):
+        unit = (ROOT / "config" / "deltamatch.service").read_text()
+        self.assertRegex(unit, r"(?m)^Restart=on-failure$")
+        (codes,) = re.findall(r"(?m)^RestartPreventExitStatus=(.*)$", unit)
+        self.assertEqual(codes.split(), ["2", "65", "78"])
+
+    def test_starting_again_at_such_a_record_changes_nothing(self):
+        self.config()
+        self.broker.produce(self.input, GOOD + [b"{]"])
+        self.fails_at(3, "malformed")
+        before = self.marks()[-1]
+        for _ in range(3):
+            self.fails_at(3, "malformed")
+        self.assertEqual(self.marks()[-1]["ends"], before["ends"])
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_one_way_on_is_to_keep_the_record_aside_and_to_fail_at_the_next_one(self):
+        self.config()
+        self.broker.produce(self.input, GOOD[:2] + [b"{]"] + GOOD[2:])
+        self.fails_at(2, "malformed")
+        self.config(input__on_error="dead-letter", input__dead_letters={"topic": self.letters})
+        service = self.start()
+        service.wait_committed({f"{self.input}[0]": 4})
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual([letter[3] for letter in self.broker.consume(self.letters)], [b"{]"])
+        self.assertEqual(len(self.alert_lines()), 1)
+        self.config()
+        self.broker.produce(self.input, [b"[}"])
+        self.fails_at(4, "malformed")
+
+    def test_the_other_way_on_is_to_read_the_record_as_it_is_meant(self):
+        ahead = edge(3, 1, time=int((time.time() + 30 * 86_400) * 1e6))
+        self.config()
+        self.broker.produce(self.input, GOOD[:2] + [ahead])
+        self.fails_at(2, "bad_time")
+        self.config(input__max_ahead="none")
+        service = self.start()
+        service.wait_committed({f"{self.input}[0]": 3})
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_a_start_graph_with_a_bad_record_ends_with_that_code_too(self):
+        (self.dir / "seed.csv").write_text("source,target,time\n1,2,3\n4,5,soon\n")
+        self.config(graph__start={"files": [{"path": str(self.dir / "seed.csv")}]})
+        service = self.start(ready=False)
+        self.assertEqual(service.ended(), 65, service.log())
+        self.assertIn("seed.csv:3: bad_time: ", service.log())
+        self.assertIn("say how times are written with time_unit or time_format, else correct the record", service.log())
+        self.assertNotIn("on-error", service.log())
+
+    def test_not_ready_while_most_of_the_last_records_are_refused(self):
+        self.config(input__on_error="skip")
+        service = self.start()
+        self.broker.produce(self.input, GOOD)
+        service.wait_committed({f"{self.input}[0]": 3})
+        self.broker.produce(self.input, [b"{]"] * 3)
+        service.wait_committed({f"{self.input}[0]": 6})
+        self.assertEqual(service.get("/readyz")[0], 200)  # half of them is not more than half
+        self.broker.produce(self.input, [b'{"source":7}'])
+        service.wait_committed({f"{self.input}[0]": 7})
+        code, why = service.get("/readyz")
+        self.assertEqual(code, 503)
+        for told in ("4 of the last 7 records were refused, more than input.max_refused (0.5)", f"{self.input}[0] at offset 6: wrong_arity"):
+            self.assertIn(told, why)
+        self.assertEqual(service.status()["refused"]["records"], 4)
+        self.assertEqual(service.status()["refused"]["of"], 7)
+        self.assertAlmostEqual(service.metric("deltamatch_refused_share")[""], 4 / 7, places=5)
+        self.assertEqual(service.get("/livez")[0], 200)
+        self.broker.produce(self.input, [edge(7, 8)])
+        service.wait_committed({f"{self.input}[0]": 8})
+        self.assertEqual(service.get("/readyz")[0], 200)
+        self.assertEqual([event["event"] for event in service.events() if event.get("event", "").startswith("records are ")],
+                         ["records are refused", "records are taken again"])
+        self.assertEqual(service.stop(), 0)
+
+    def test_the_share_that_may_be_refused_can_be_set(self):
+        self.config(input__on_error="skip", input__max_refused=1)
+        service = self.start()
+        self.broker.produce(self.input, [b"{]"] * 5)
+        service.wait_committed({f"{self.input}[0]": 5})
+        self.assertEqual(service.get("/readyz")[0], 200)
+        self.assertEqual(service.stop(), 0)
+
+    def test_doubtful_readings_are_told_once(self):
+        self.config(graph__window="24h", input__max_ahead="none")
+        service = self.start()
+        seconds = [edge(f"v{i}", f"v{i + 1}", time=1_700_000_000 + i) for i in range(4)]  # json states microseconds
+        self.broker.produce(self.input, seconds + [edge("7", 8, time=1_700_000_004)])
+        service.wait_committed({f"{self.input}[0]": 5})
+        self.broker.produce(self.input, [edge(7, "8", time=1_700_000_005 + i) for i in range(20)])
+        service.wait_committed({f"{self.input}[0]": 25})
+        told = [event for event in service.events() if event.get("event") == "doubtful_reading"]
+        self.assertEqual(sorted((event["code"], event["where"]) for event in told),
+                         [("ids_of_two_kinds", f"{self.input}[0] at offset 5"), ("time_unit", f"{self.input}[0] at offset 0")])
+        for event in told:
+            self.assertIn({"time_unit": "time_unit: s reads them so", "ids_of_two_kinds": "ids: string reads both"}[event["code"]],
+                          event["remedy"])
+        self.assertEqual(sorted(w["code"] for w in service.status()["warnings"]), ["ids_of_two_kinds", "time_unit"])
+        self.assertEqual(service.metric("deltamatch_doubtful_readings_total"), {'{code="ids_of_two_kinds"}': 1.0, '{code="time_unit"}': 1.0})
+        self.assertEqual(service.stop(), 0)
+
+    def test_what_is_stated_is_not_doubtful(self):
+        self.config(graph__window="24h", input__topics=[{"name": self.input, "format": "json", "time_unit": "us", "ids": "string"}])
+        service = self.start()
+        self.broker.produce(self.input, [edge("7", 8, time=i) for i in range(4)] + [edge(7, "8", time=9)])
+        service.wait_committed({f"{self.input}[0]": 5})
+        self.assertEqual(service.status()["warnings"], [])
+        self.assertEqual(service.stop(), 0)
 
     def test_fail_where_the_graph_refuses(self):
         self.config()

@@ -156,6 +156,7 @@ void read_refusals(Section& section, ingest::InputOptions& input) {
   constexpr std::array<std::pair<std::string_view, OnError>, 3> policies{
       {{"fail", OnError::fail}, {"skip", OnError::skip}, {"dead-letter", OnError::dead_letter}}};
   section.choice("on_error", input.on_error, policies);
+  section.fraction("max_refused", input.max_refused, 0, 1);
   const bool given = section.has("dead_letters");
   if (given != (input.on_error == OnError::dead_letter)) {
     section.refuse(given ? "dead_letters" : "on_error", "dead letters need both on_error: dead-letter and dead_letters",

@@ -78,6 +78,7 @@ input:
   idle_after: 1m
   refresh_every: 5s
   on_error: dead-letter
+  max_refused: 0.25
   dead_letters: {file: bad.jsonl}
 graph:
   directed: false
@@ -125,6 +126,7 @@ shutdown_timeout: 1m
   EXPECT_EQ(service.input.idle_after, 1min);
   EXPECT_EQ(service.input.refresh_every, 5s);
   EXPECT_EQ(service.input.on_error, ingest::OnError::dead_letter);
+  EXPECT_EQ(service.input.max_refused, 0.25);
   EXPECT_EQ(service.input.dead_letter_file, "etc/bad.jsonl");
   EXPECT_EQ(service.input.dead_letter_topic, "");
   EXPECT_FALSE(service.engine.directed);

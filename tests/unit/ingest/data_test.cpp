@@ -16,7 +16,9 @@ std::filesystem::path data_folder() {
 
 using Kinds = std::map<UpdateKind, std::size_t>;
 
-Kinds read_kinds(const std::string& path, const StreamOptions& options, Format format) {
+/// `doubt`: the code of the only warning; empty: there is to be none, whatever depends on times.
+Kinds read_kinds(const std::string& path, StreamOptions options, Format format, std::string_view doubt = {}) {
+  options.max_ahead = Timestamp{86'400'000'000};
   const auto stream = open_stream(path, options);
   EXPECT_EQ(stream->format(), format) << path;
   Kinds kinds;
@@ -26,6 +28,12 @@ Kinds read_kinds(const std::string& path, const StreamOptions& options, Format f
     stream->settle(batch, {});
   }
   EXPECT_EQ(stream->progress().bytes_read, stream->progress().bytes_total.value_or(stream->progress().bytes_read)) << path;
+  std::vector<std::string> doubts;
+  for (const Warning& warning : stream->warnings()) {
+    doubts.push_back(warning.code);
+    if (warning.code != doubt) ADD_FAILURE() << to_string(warning);
+  }
+  EXPECT_EQ(doubts.size(), doubt.empty() ? 0u : 1u) << path;
   return kinds;
 }
 
@@ -36,6 +44,7 @@ struct Set {
   std::size_t inserts;
   std::size_t deletes;
   std::size_t vertices;
+  const char* doubt = "";  // as which its reading is doubtful
 };
 
 constexpr std::array sets = {
@@ -48,7 +57,7 @@ constexpr std::array sets = {
     Set{"kafka-git-history/trunk_live_stream_with_deletes.tsv.xz", Format::tsv, "", 90570, 75991, 0},
     Set{"kafka-git-history/all_refs_insert_stream.tsv.xz", Format::tsv, "", 659012, 0, 0},
     Set{"kafka-git-history/vertices.tsv.xz", Format::tsv, "vertex,label,-", 0, 0, 128656},
-    Set{"dblp-temporal-labelled/dblp.txt.gz", Format::snap, "", 185480, 0, 0},
+    Set{"dblp-temporal-labelled/dblp.txt.gz", Format::snap, "", 185480, 0, 0, "weight_as_time"},
     Set{"dblp-temporal-labelled/node2label.txt.gz", Format::snap, "vertex,label", 0, 0, 25387},
     Set{"tkg-gdelt-slice/valid.txt.gz", Format::tsv, "source,label,target,time", 238765, 0, 0},
     Set{"labelled-tve/yeast.graph.xz", Format::tve, "", 12519, 0, 3112},
@@ -78,7 +87,7 @@ TEST_P(RealData, HasTheRowsOfItsReadme) {
   StreamOptions options;
   options.limits.max_updates = 8192;
   options.codec.columns = set.columns;
-  Kinds kinds = read_kinds(path.string(), options, set.format);
+  Kinds kinds = read_kinds(path.string(), options, set.format, set.doubt);
   EXPECT_EQ(kinds[UpdateKind::insert_edge], set.inserts);
   EXPECT_EQ(kinds[UpdateKind::delete_edge], set.deletes);
   EXPECT_EQ(kinds[UpdateKind::insert_vertex], set.vertices);
@@ -92,6 +101,51 @@ INSTANTIATE_TEST_SUITE_P(All, RealData, ::testing::ValuesIn(sets), [](const auto
   }
   return name;
 });
+
+struct Timed {
+  const char* path;
+  Timestamp window;
+  const char* columns;
+  const char* doubt;
+};
+
+constexpr Timestamp day = 86'400'000'000;
+
+class RealTimes : public ::testing::TestWithParam<Timed> {};
+
+void PrintTo(const Timed& set, std::ostream* out) { *out << set.path; }
+
+/// Under a window: only what counts in steps or ticks of its own is doubtful.
+TEST_P(RealTimes, AreDoubtedOnlyIfTheyAreNoSeconds) {
+  const Timed& set = GetParam();
+  const auto path = data_folder() / set.path;
+  if (!std::filesystem::exists(path))
+    GTEST_SKIP() << path << " is not there: set DELTAMATCH_DATA to the folder of the real data sets";
+  StreamOptions options;
+  options.window = set.window;
+  options.limits = BatchLimits{8192, 0}.within_window(set.window);
+  options.codec.columns = set.columns;
+  const auto stream = open_stream(path.string(), options);
+  (void)read_kinds(path.string(), options, *stream->format(), set.doubt);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Windows, RealTimes,
+    ::testing::Values(Timed{"bitcoin-otc/soc-sign-bitcoinotc.csv.gz", 30 * day, "source=from,target=to,time=time", ""},
+                      Timed{"collegemsg/CollegeMsg.txt.gz", day, "", ""},
+                      Timed{"email-eu-core-temporal/email-Eu-core-temporal.txt.gz", day, "", ""},  // seconds from a first day
+                      Timed{"sx-mathoverflow/sx-mathoverflow-c2q.txt.gz", 7 * day, "", ""},
+                      Timed{"kafka-git-history/trunk_live_stream_with_deletes.tsv.xz", 30 * day, "", ""},
+                      Timed{"kafka-git-history/all_refs_insert_stream.tsv.xz", 30 * day, "", ""},
+                      Timed{"dblp-temporal-labelled/dblp.txt.gz", day, "source,target,time", "time_unit"},
+                      Timed{"tkg-gdelt-slice/valid.txt.gz", day, "source,label,target,time", "time_unit"}),
+    [](const auto& set) {
+      std::string name = set.param.path;
+      for (char& c : name) {
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+      }
+      return name;
+    });
 
 struct Archived {
   const char* archive;

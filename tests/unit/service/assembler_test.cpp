@@ -318,5 +318,54 @@ TEST_F(AssemblerTest, ReadsEveryMessageForItself) {
   EXPECT_EQ(batch_.refused[static_cast<std::size_t>(RejectReason::malformed)], 1U);
 }
 
+TEST_F(AssemblerTest, DoubtfulReadingsComeOnceWithTheBatchThatShowsThem) {
+  make({});
+  const std::size_t a = open("a", 0);
+  const std::size_t b = open("b", 0);
+  const auto codes = [&] {
+    cut();
+    std::vector<std::string> found;
+    for (const Warning& warning : batch_.warnings) found.push_back(warning.code + " " + warning.where);
+    return found;
+  };
+  // Seconds, where json states microseconds.
+  for (std::int64_t i = 0; i < 3; ++i) EXPECT_TRUE(add(a, i, timed(1'700'000'000 + i)));
+  EXPECT_THAT(codes(), ElementsAre("time_unit a[0] at offset 0"));
+  EXPECT_TRUE(add(b, 0, R"({"source":"1","target":9})"));  // ids of all topics are those of one graph
+  EXPECT_TRUE(add(a, 3, timed(1'700'000'003)));
+  EXPECT_THAT(codes(), ElementsAre("ids_of_two_kinds b[0] at offset 0"));
+  for (std::int64_t i = 4; i < 50; ++i) EXPECT_TRUE(add(a, i, timed(1'700'000'000 + i)));
+  EXPECT_THAT(codes(), IsEmpty());
+}
+
+TEST_F(AssemblerTest, WhatIsStatedIsNotDoubtful) {
+  topics_.codec.time_unit = TimeUnit::microseconds;
+  topics_.codec.ids = IdKind::automatic;
+  make({});
+  const std::size_t part = open("a", 0);
+  for (std::int64_t i = 0; i < 9; ++i) EXPECT_TRUE(add(part, i, timed(1'700'000'000 + i)));
+  EXPECT_TRUE(add(part, 9, R"({"source":"1","target":"2"})"));
+  cut();
+  EXPECT_THAT(batch_.warnings, IsEmpty());
+}
+
+TEST_F(AssemblerTest, TellsTheFirstRefusedRecordOfABatchUnderEveryPolicy) {
+  for (const OnError on_error : {OnError::skip, OnError::dead_letter, OnError::fail}) {
+    make({}, on_error);
+    const std::size_t part = open("t", 0);
+    EXPECT_TRUE(add(part, 4, R"({"source":1})"));
+    if (on_error != OnError::fail) {
+      EXPECT_TRUE(add(part, 5, "{]"));
+    }
+    cut();
+    ASSERT_TRUE(batch_.first_refused);
+    EXPECT_EQ(batch_.first_refused->offset, 4);
+    EXPECT_EQ(batch_.first_refused->message, "there is no target");
+    EXPECT_TRUE(batch_.first_refused->value.empty());
+    cut();
+    EXPECT_FALSE(batch_.first_refused);
+  }
+}
+
 }  // namespace
 }  // namespace deltamatch::ingest

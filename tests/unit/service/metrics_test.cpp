@@ -177,5 +177,16 @@ TEST(MetricsTest, CountsBeyond64BitsHold) {
   EXPECT_NEAR(parse(metrics.text()).at(R"(deltamatch_matches_total{query="star",sign="+"})"), 1.2676506002282294e30, 1e20);
 }
 
+TEST(MetricsTest, WhatIsRefusedAndWhatIsDoubtful) {
+  Metrics metrics("1");
+  EXPECT_EQ(parse(metrics.text()).at("deltamatch_refused_share"), 0);
+  metrics.refused_share(0.75);
+  metrics.doubtful_reading("time_unit");
+  metrics.doubtful_reading("time_unit");
+  const auto found = parse(metrics.text());
+  EXPECT_EQ(found.at("deltamatch_refused_share"), 0.75);
+  EXPECT_EQ(found.at(R"(deltamatch_doubtful_readings_total{code="time_unit"})"), 2);
+}
+
 }  // namespace
 }  // namespace deltamatch::ingest

@@ -1,0 +1,44 @@
+// Which share of the records that came last was refused.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+namespace deltamatch::ingest {
+
+/// Over the last batches that hold at least 10,000 records between them, or over all while there are fewer. Not thread-safe.
+class RefusedShare {
+ public:
+  static constexpr std::uint64_t horizon = 10'000;
+
+  /// Takes a batch: how many of its records said something, and how many of these were refused. O(1), amortised.
+  void add(std::uint64_t records, std::uint64_t refused) {
+    if (records == 0) return;
+    batches_.push_back({records, refused});
+    records_ += records;
+    refused_ += refused;
+    while (records_ - batches_.front().records >= horizon) {
+      records_ -= batches_.front().records;
+      refused_ -= batches_.front().refused;
+      batches_.pop_front();
+    }
+  }
+
+  [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
+  [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
+  /// From 0 to 1.
+  [[nodiscard]] double share() const noexcept {
+    return records_ == 0 ? 0 : static_cast<double>(refused_) / static_cast<double>(records_);
+  }
+
+ private:
+  struct Batch {
+    std::uint64_t records;
+    std::uint64_t refused;
+  };
+  std::deque<Batch> batches_;
+  std::uint64_t records_ = 0;
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace deltamatch::ingest
