@@ -42,11 +42,12 @@ class AlertSink {
   /// position from which it goes on: where none was noted it has to be noted before the first batch is delivered, or a crash
   /// within that delivery could not be told from what was there before.
   virtual std::string recover(std::string_view position) = 0;
-  /// In place of recover, where the log has lost batches, so that what lies beyond the noted position cannot all be delivered
-  /// again: keeps it. Calls `held` with each alert that is there beyond it, of whatever batch. Sinks that cannot take back just
-  /// recover.
-  virtual std::string keep(std::string_view position, const std::function<void(std::string_view alert)>& held) {
-    static_cast<void>(held);
+  /// In place of recover, if the log has lost batches, so that what lies beyond the noted position cannot all be delivered
+  /// again: keeps it. If no position is known it keeps all. Calls `stays` with each alert that is there beyond the position, or
+  /// in the newest file if none is known, of whatever batch, in order. The first alert for which it gives false is taken back,
+  /// and all behind it: it is known to belong to no committed batch. Sinks that cannot take back just recover.
+  virtual std::string keep(std::string_view position, const std::function<bool(std::string_view alert)>& stays) {
+    static_cast<void>(stays);
     return recover(position);
   }
   /// Before each try: batches up to this one are committed, and wait for it.

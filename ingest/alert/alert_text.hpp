@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ namespace deltamatch::ingest {
 
 /// The id within an alert's bytes, 32 hexadecimal digits; empty where it tells what was suppressed. O(1).
 [[nodiscard]] std::string_view alert_id(std::string_view alert) noexcept;
+
+/// The batch that an alert, or a record of what was suppressed, belongs to; nothing if the text is neither. O(1) for an alert.
+[[nodiscard]] std::optional<std::uint64_t> alert_batch(std::string_view alert) noexcept;
 
 /// {"v":1,"query":"ring","batch":17,"suppressed":123}: so many alerts of the query were kept from the sink by its rate limit
 /// since the last such record, and this batch tells it.

@@ -49,7 +49,9 @@ void Deliverer::Worker::submit(std::uint64_t batch, AlertList alerts) {
   if (phase_ != Phase::running) return;  // it lies in the log
   submitted_ = batch;
   const std::size_t bytes = alerts.bytes();
-  const bool fits = statistics_.queued_bytes == 0 || statistics_.queued_bytes + bytes <= options_.queue_bytes;
+  // What is streamed lies in the log, too, and takes its disk only once there.
+  const bool fits =
+      !alerts.streamed() && (statistics_.queued_bytes == 0 || statistics_.queued_bytes + bytes <= options_.queue_bytes);
   if (!statistics_.reads_back && fits) {
     queue_.push_back({batch, std::move(alerts)});
     statistics_.queued_bytes += bytes;
@@ -142,7 +144,8 @@ void Deliverer::Worker::take_next() {
     bytes += queue_.front().alerts.bytes();
     current_.push_back(std::move(queue_.front()));
     queue_.pop_front();
-  } while (sink_->joins_batches() && !queue_.empty() && bytes + queue_.front().alerts.bytes() <= joined_bytes);
+  } while (sink_->joins_batches() && !queue_.empty() && bytes + queue_.front().alerts.bytes() <= joined_bytes &&
+           !queue_.front().alerts.streamed() && !current_.back().alerts.streamed());
   under_way_ = current_.size();
 }
 
@@ -170,10 +173,7 @@ std::string Deliverer::Worker::write() {
   }
   sink_->begin(current_.back().batch);
   for (const Delivery& delivery : current_) {
-    for (std::size_t i = 0; i < delivery.alerts.size(); ++i) {
-      const std::string_view alert = delivery.alerts[i];
-      sink_->write(alert_id(alert), alert);
-    }
+    delivery.alerts.for_each([&](std::string_view alert) { sink_->write(alert_id(alert), alert); });
   }
   return sink_->commit();
 }

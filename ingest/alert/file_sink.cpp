@@ -61,7 +61,7 @@ class FileSink final : public AlertSink {
   ~FileSink() override { FileSink::abort(); }
 
   std::string recover(std::string_view position) override;
-  std::string keep(std::string_view position, const std::function<void(std::string_view alert)>& held) override;
+  std::string keep(std::string_view position, const std::function<bool(std::string_view alert)>& stays) override;
   void begin(std::uint64_t batch) override;
   void write(std::string_view id, std::string_view alert) override;
   std::string commit() override;
@@ -69,7 +69,8 @@ class FileSink final : public AlertSink {
   [[nodiscard]] bool joins_batches() const noexcept override { return true; }
 
  private:
-  static void read_lines(const fs::path& path, Place& place, const std::function<void(std::string_view alert)>& held);
+  static bool read_lines(const fs::path& path, Place& place, const std::function<bool(std::string_view alert)>& stays);
+  std::string keep_all(std::span<const std::uint64_t> numbers, const std::function<bool(std::string_view alert)>& stays);
   void find(std::string_view position, std::span<const std::uint64_t> numbers);
   void must_be_whole() const;
   [[nodiscard]] bool begins_line() const;
@@ -126,19 +127,24 @@ void FileSink::find(std::string_view position, std::span<const std::uint64_t> nu
       new_name);
 }
 
-/// Whole lines stay, in whatever files they are; of a line that a crash tore nothing does.
-std::string FileSink::keep(std::string_view position, const std::function<void(std::string_view alert)>& held) {
-  if (position.empty()) return recover(position);
+/// Whole lines stay, in whatever files they are, up to the first of a batch that was not committed; of a line that a crash tore
+/// nothing does.
+std::string FileSink::keep(std::string_view position, const std::function<bool(std::string_view alert)>& stays) {
   file_ = {};
   const std::vector<std::uint64_t> numbers = series_.numbers();
+  if (position.empty()) return keep_all(numbers, stays);
   find(position, numbers);
   Place place = place_;
-  read_lines(path(), place, held);
+  bool committed = read_lines(path(), place, stays);
   for (const std::uint64_t number : numbers) {
     if (number <= place.number) continue;
+    if (!committed) {  // nor is what lies in newer files
+      series_.remove(number);
+      continue;
+    }
     file_ = series_.open(number);
     place = {number, 0};
-    read_lines(series_.file(number), place, held);
+    committed = read_lines(series_.file(number), place, stays);
   }
   place_ = place;
   cut();
@@ -146,12 +152,30 @@ std::string FileSink::keep(std::string_view position, const std::function<void(s
   return this->position();
 }
 
-/// Calls `held` with each whole line behind the place, and moves it behind the last of them.
-void FileSink::read_lines(const fs::path& path, Place& place, const std::function<void(std::string_view alert)>& held) {
+/// Which lines are the sink's own is not known: all stay.
+std::string FileSink::keep_all(std::span<const std::uint64_t> numbers,
+                               const std::function<bool(std::string_view alert)>& stays) {
+  for (std::size_t n = numbers.size(); n-- > 0;) {
+    Place place{numbers[n], 0};
+    bool any = false;
+    read_lines(series_.file(numbers[n]), place, [&](std::string_view alert) {
+      stays(alert);
+      return any = true;
+    });
+    if (any) break;  // no batch lies in two files
+  }
+  return recover({});
+}
+
+/// Calls `stays` with each whole line behind the place, and moves it behind the last that does. False where one does not.
+bool FileSink::read_lines(const fs::path& path, Place& place, const std::function<bool(std::string_view alert)>& stays) {
   std::ifstream file(path, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(place.length));
-  for (std::string line; std::getline(file, line) && !file.eof(); place.length += line.size() + 1) held(line);
+  for (std::string line; std::getline(file, line) && !file.eof(); place.length += line.size() + 1) {
+    if (!stays(line)) return false;
+  }
   if (file.bad()) fail_file(path, "cannot be read", errno);
+  return true;
 }
 
 /// Alerts that were delivered have to be there still, where they were.

@@ -42,8 +42,8 @@ bool wants(Signs signs, bool added) noexcept { return signs == Signs::both || (s
 
 }  // namespace
 
-AlertRouter::AlertRouter(std::span<const SinkOptions> sinks, Clock now)
-    : sinks_(sinks.begin(), sinks.end()), now_(std::move(now)), sizes_before_(sinks.size()) {
+AlertRouter::AlertRouter(std::span<const SinkOptions> sinks, Clock now, AlertMemory memory)
+    : sinks_(sinks.begin(), sinks.end()), now_(std::move(now)), memory_(std::move(memory)), sizes_before_(sinks.size()) {
   static_cast<void>(take());
 }
 
@@ -78,6 +78,8 @@ void AlertRouter::begin(std::uint64_t batch) {
   before_.clear();
   text_before_ = text_->size();
   for (std::size_t sink = 0; sink < lists_.size(); ++sink) sizes_before_[sink] = lists_[sink].size();
+  if (spool_) spool_before_ = spool_->end();
+  spooled_before_ = spooled_;
   time_ = now_();
   tell_suppressed(batch);
 }
@@ -111,7 +113,8 @@ void AlertRouter::tell_suppressed(std::uint64_t batch) {
     note(limiter);
     const std::size_t at = text_->size();
     append_suppressed(*text_, query, batch, state.suppressed - state.told);
-    lists_[sink].refer(at, text_->size() - at);
+    receivers_.assign(1, static_cast<std::uint32_t>(sink));
+    put(at);
     state.told = state.suppressed;
   }
 }
@@ -141,12 +144,63 @@ void AlertRouter::write(const Match& match) {
     route_ = &*found;
   }
   const std::size_t at = text_->size();
+  receivers_.clear();
   for (Limiters::value_type* limiter : route_->second) {
     const std::size_t sink = limiter->first.second;
     if (!wants(sinks_[sink].signs, match.added) || !allows(*limiter)) continue;
-    if (text_->size() == at) append_match_json(*text_, match);
-    lists_[sink].refer(at, text_->size() - at);
+    if (receivers_.empty()) append_match_json(*text_, match);
+    receivers_.push_back(static_cast<std::uint32_t>(sink));
   }
+  if (!receivers_.empty()) put(at);
+}
+
+/// Hands the alert at the end of the text, from `from` on, to receivers_.
+void AlertRouter::put(std::size_t from) {
+  if (spool_) {
+    for (const std::uint32_t sink : receivers_) ++spooled_[sink];
+    spool_->add(receivers_, *text_);  // there is nothing else in the text
+    text_->clear();
+    return;
+  }
+  for (const std::uint32_t sink : receivers_) lists_[sink].refer(from, text_->size() - from);
+  if (text_->size() > memory_.bytes) spill();
+}
+
+/// Moves all alerts to a file.
+void AlertRouter::spill() {
+  auto spool = std::make_shared<AlertSpool>(memory_.folder);
+  spooled_.assign(lists_.size(), 0);
+  std::vector<std::size_t> next(lists_.size(), 0);
+  std::vector<std::uint32_t> receivers;
+  const auto begin_of = [&](std::size_t sink) {
+    return next[sink] < lists_[sink].size() ? lists_[sink][next[sink]].data() : nullptr;
+  };
+  for (;;) {
+    // The alerts lie one behind the other, so the first of those that are left is the one at the least place.
+    const char* first = nullptr;
+    for (std::size_t sink = 0; sink < lists_.size(); ++sink) {
+      const char* const begin = begin_of(sink);
+      if (begin != nullptr && (first == nullptr || begin < first)) first = begin;
+    }
+    if (first == nullptr) break;
+    if (static_cast<std::size_t>(first - text_->data()) == text_before_) {
+      spool_before_ = spool->end();
+      spooled_before_ = spooled_;
+    }
+    receivers.clear();
+    std::string_view alert;
+    for (std::size_t sink = 0; sink < lists_.size(); ++sink) {
+      if (begin_of(sink) != first) continue;
+      alert = lists_[sink][next[sink]++];
+      receivers.push_back(static_cast<std::uint32_t>(sink));
+      ++spooled_[sink];
+    }
+    spool->add(receivers, alert);
+  }
+  for (AlertList& list : lists_) list = AlertList(text_);
+  text_->clear();
+  text_->shrink_to_fit();
+  spool_ = std::move(spool);
 }
 
 void AlertRouter::end(const ListingEnd& end) {
@@ -166,6 +220,12 @@ void AlertRouter::commit() {
 
 void AlertRouter::abort() noexcept {
   for (const Before& before : before_) before.limiter->second.state = before.state;
+  if (spool_) {
+    spool_->cut(spool_before_);
+    spooled_ = spooled_before_;
+    text_->clear();
+    return;
+  }
   for (std::size_t sink = 0; sink < lists_.size(); ++sink) lists_[sink].cut(sizes_before_[sink]);
   text_->resize(text_before_);
 }
@@ -175,6 +235,15 @@ std::unique_ptr<MatchSink> AlertRouter::existing(std::uint64_t batch, std::optio
 }
 
 std::vector<AlertList> AlertRouter::take() {
+  if (spool_) {
+    spool_->finish();
+    std::vector<AlertList> streamed;
+    const std::shared_ptr<const AlertSpool> spool = std::exchange(spool_, nullptr);
+    for (std::uint32_t sink = 0; sink < spooled_.size(); ++sink) {
+      streamed.push_back(spooled_[sink] == 0 ? AlertList() : AlertList(spooled_alerts(spool, sink), spooled_[sink]));
+    }
+    return streamed;
+  }
   auto text = std::make_shared<std::string>();
   std::vector<AlertList> fresh(sinks_.size(), AlertList(text));
   text_ = std::move(text);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 
 #include "deltamatch/match.hpp"
 #include "ingest/alert/alert_list.hpp"
+#include "ingest/alert/alert_spool.hpp"
 #include "ingest/service/options.hpp"
 
 namespace deltamatch::ingest {
@@ -27,8 +29,15 @@ struct Suppressed {
   std::uint64_t count = 0;
 };
 
+/// How many bytes of alerts are held in memory; more go to a file without a name in `folder` (empty: the one for temporary
+/// files).
+struct AlertMemory {
+  std::size_t bytes = std::size_t{8} << 20;
+  std::filesystem::path folder;
+};
+
 /// Takes matches from the engine and keeps the alerts of the batch per sink until take() moves them out. Every alert is encoded
-/// once. Not thread-safe: the engine's thread calls it.
+/// once. Its memory is bounded however many alerts there are. Not thread-safe: the engine's thread calls it.
 ///
 /// Rate limits hold per query and sink: an interval begins with the first alert after the last one's end; what exceeds the
 /// limit within it is suppressed. The first batch that begins after the interval's end carries one record of how many that were
@@ -39,7 +48,7 @@ class AlertRouter final : public MatchSink {
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
   /// Sinks are numbered in the order given. Their names are distinct.
-  explicit AlertRouter(std::span<const SinkOptions> sinks, Clock now = std::chrono::steady_clock::now);
+  explicit AlertRouter(std::span<const SinkOptions> sinks, Clock now = std::chrono::steady_clock::now, AlertMemory memory = {});
 
   /// The standing queries and their sinks from the next batch on. A query that stays, by its name, stays where it is in its
   /// interval. Throws Error(configuration) where a sink is unknown; then all is as before.
@@ -63,7 +72,7 @@ class AlertRouter final : public MatchSink {
   /// From now on all that was suppressed is due, also where its interval has not ended. True where there is any.
   bool close_intervals();
 
-  /// The alerts since the last call by sink, in the order written. Lists share their memory.
+  /// The alerts since the last call by sink, in the order written. Lists share their memory, or are all streamed from one file.
   [[nodiscard]] std::vector<AlertList> take();
   /// What the committed batches since the last call suppressed; only counts above 0.
   [[nodiscard]] std::vector<Suppressed> take_suppressed();
@@ -92,6 +101,8 @@ class AlertRouter final : public MatchSink {
   [[nodiscard]] std::size_t sink_index(const ServiceQuery& query, std::string_view sink) const;
   void note(Limiters::value_type& limiter);
   void tell_suppressed(std::uint64_t batch);
+  void put(std::size_t from);
+  void spill();
   bool allows(Limiters::value_type& limiter);
 
   [[nodiscard]] bool is_due(const Limiters::value_type& limiter, std::chrono::steady_clock::time_point now) const;
@@ -102,8 +113,12 @@ class AlertRouter final : public MatchSink {
   Limiters limiters_;
   Routes routes_;
   const Routes::value_type* route_ = nullptr;  // of the latest match: they come by query
+  AlertMemory memory_;
   std::shared_ptr<std::string> text_;
   std::vector<AlertList> lists_;
+  std::shared_ptr<AlertSpool> spool_;        // where all alerts are, once they are too many
+  std::vector<std::uint64_t> spooled_;       // in it, by sink
+  std::vector<std::uint32_t> receivers_;     // of the alert that is being written
   std::map<Key, std::uint64_t> suppressed_;  // for take_suppressed
 
   // From begin to commit or abort.
@@ -112,6 +127,8 @@ class AlertRouter final : public MatchSink {
   std::vector<Before> before_;
   std::size_t text_before_ = 0;
   std::vector<std::size_t> sizes_before_;
+  std::uint64_t spool_before_ = 0;  // with spool_, in place of the last two
+  std::vector<std::uint64_t> spooled_before_;
 };
 
 }  // namespace deltamatch::ingest

@@ -35,7 +35,15 @@ class Marks {
         const auto record = reader_.take(std::move(message));
         if (record && record->offset >= end_) return std::nullopt;
         if (!record) continue;
-        if (auto mark = mark_in(*record)) return mark;
+        const std::string where = fmt::format("{} at offset {}", to_string(topic_), record->offset);
+        if (auto progress = parse_progress(record->value.value_or(""), where)) {
+          progress_ = std::move(progress);
+          continue;
+        }
+        if (auto mark = mark_in(*record)) {
+          progress_.reset();
+          return mark;
+        }
       } else if (Clock::now() >= deadline) {
         throw Unreachable(to_string(topic_), fmt::format("read to offset {} of {} in the time given", reader_.seen(0), end_),
                           "check that the brokers are up");
@@ -43,6 +51,9 @@ class Marks {
     }
     return std::nullopt;
   }
+
+  /// Behind the mark that next gave last.
+  [[nodiscard]] const std::optional<BatchProgress>& progress() const noexcept { return progress_; }
 
  private:
   /// None: another program wrote the record, so it says nothing of what was committed.
@@ -85,6 +96,7 @@ class Marks {
   std::int64_t end_;
   std::optional<std::uint64_t> last_;  // batch
   std::set<std::int64_t>& told_;       // offsets of strays
+  std::optional<BatchProgress> progress_;
 };
 
 }  // namespace
@@ -115,6 +127,7 @@ struct CommitLog::State {
   std::set<std::int64_t> told;   // offsets of strays that the journal knows of
   std::unique_ptr<Marks> marks;  // what next reads
   std::optional<Mark> first;     // of them, read already
+  std::optional<BatchProgress> progress;
 };
 
 CommitLog::CommitLog(const Cluster& cluster) : state_(std::make_unique<State>(cluster)) {}
@@ -124,10 +137,13 @@ std::optional<Mark> CommitLog::last(Deadline deadline) {
   std::optional<Mark> last;
   static_cast<void>(state_->walk_back(deadline, [&](Marks& marks) {
     while (auto mark = marks.next(deadline)) last = std::move(mark);
+    state_->progress = marks.progress();
     return last.has_value();
   }));
   return last;
 }
+
+const std::optional<BatchProgress>& CommitLog::progress() const noexcept { return state_->progress; }
 
 void CommitLog::seek(std::uint64_t batch, Deadline deadline) {
   State& s = *state_;

@@ -7,6 +7,7 @@
 
 #include "ingest/kafka/client.hpp"
 #include "ingest/state/mark.hpp"
+#include "ingest/state/progress.hpp"
 
 namespace deltamatch::ingest::kafka {
 
@@ -24,6 +25,9 @@ class CommitLog {
   /// aborted there. A record that another program wrote there is told to the journal and passed over: it is no mark, or that of
   /// a batch that was marked already. Throws Error for a mark of another version or a damaged one, Unreachable at the deadline.
   [[nodiscard]] std::optional<Mark> last(Deadline deadline);
+
+  /// What last found of a batch behind that one: how far it is published.
+  [[nodiscard]] const std::optional<BatchProgress>& progress() const noexcept;
 
   /// Goes to the mark of this batch, or of the first one behind it. Throws as last does.
   void seek(std::uint64_t batch, Deadline deadline);

@@ -46,14 +46,32 @@ Setback setback_of(const rd_kafka_error_t& error, std::string topic) {
 }
 
 void Deliveries::report(rd_kafka_t* /*client*/, const rd_kafka_message_t* message, void* /*opaque*/) {
-  if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) return;
-  const auto* ticket = static_cast<const Ticket*>(message->_private);
-  ticket->deliveries->note(*message, ticket->record);
+  auto* ticket = static_cast<Ticket*>(message->_private);
+  ticket->deliveries->settle(*message, *ticket);
 }
 
-void* Deliveries::ticket(std::size_t record) {
-  while (tickets_.size() <= record) tickets_.push_back({this, tickets_.size()});
-  return &tickets_[record];
+void* Deliveries::ticket(std::size_t record, std::size_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  if (free_.empty()) {
+    free_.reserve(tickets_.size() + 1);  // so that a report needs no memory
+    free_.push_back(&tickets_.emplace_back());
+  }
+  Ticket* const ticket = free_.back();
+  free_.pop_back();
+  *ticket = {this, record, bytes};
+  under_way_ += bytes;
+  return ticket;
+}
+
+void Deliveries::give_back(void* ticket) {
+  const std::scoped_lock lock(mutex_);
+  under_way_ -= static_cast<Ticket*>(ticket)->bytes;
+  free_.push_back(static_cast<Ticket*>(ticket));
+}
+
+std::size_t Deliveries::under_way() const {
+  const std::scoped_lock lock(mutex_);
+  return under_way_;
 }
 
 std::optional<Setback> Deliveries::take() {
@@ -61,12 +79,15 @@ std::optional<Setback> Deliveries::take() {
   return std::exchange(first_, std::nullopt);
 }
 
-void Deliveries::note(const rd_kafka_message_t& message, std::size_t record) {
+void Deliveries::settle(const rd_kafka_message_t& message, Ticket& ticket) {
   const auto code = static_cast<RdKafka::ErrorCode>(message.err);
-  if (code == RdKafka::ERR__PURGE_QUEUE || code == RdKafka::ERR__PURGE_INFLIGHT) return;  // by our own abort
   const std::scoped_lock lock(mutex_);
+  under_way_ -= ticket.bytes;
+  free_.push_back(&ticket);
+  if (code == RdKafka::ERR_NO_ERROR) return;
+  if (code == RdKafka::ERR__PURGE_QUEUE || code == RdKafka::ERR__PURGE_INFLIGHT) return;  // by our own abort
   if (!first_) first_ = Setback{code, RdKafka::err2str(code), message.rkt == nullptr ? "" : rd_kafka_topic_name(message.rkt)};
-  if (is_size(code)) first_->too_large.push_back(record);
+  if (is_size(code)) first_->too_large.push_back({ticket.record, ticket.bytes});
 }
 
 }  // namespace deltamatch::ingest::kafka

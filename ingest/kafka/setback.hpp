@@ -28,7 +28,11 @@ struct Setback {
   RdKafka::ErrorCode code;
   std::string what;
   std::string topic;
-  std::vector<std::size_t> too_large = {};  ///< those of the records that were refused for that
+  struct Refused {
+    std::size_t record;
+    std::size_t bytes;  ///< of key and value
+  };
+  std::vector<Refused> too_large = {};  ///< those of the records that were refused for that; at most so many as travel together
 };
 
 [[nodiscard]] Setback setback_of(const rd_kafka_error_t& error, std::string topic = {});
@@ -40,8 +44,12 @@ class Deliveries {
   /// librdkafka's callback for the fate of a record that was given to it with a ticket.
   static void report(rd_kafka_t* client, const rd_kafka_message_t* message, void* opaque);
 
-  /// What tells whose report it is, given to librdkafka with the record. Lives as long as this object. By one thread.
-  [[nodiscard]] void* ticket(std::size_t record);
+  /// What tells whose report it is, given to librdkafka with the record. It is used again once the record's fate is known.
+  [[nodiscard]] void* ticket(std::size_t record, std::size_t bytes);
+  /// Of a record that librdkafka did not take.
+  void give_back(void* ticket);
+  /// Bytes of records that librdkafka has and whose fate is not known.
+  [[nodiscard]] std::size_t under_way() const;
   /// What has been reported since the last call.
   [[nodiscard]] std::optional<Setback> take();
 
@@ -49,13 +57,16 @@ class Deliveries {
   struct Ticket {
     Deliveries* deliveries;
     std::size_t record;
+    std::size_t bytes;
   };
 
-  void note(const rd_kafka_message_t& message, std::size_t record);
+  void settle(const rd_kafka_message_t& message, Ticket& ticket);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::optional<Setback> first_;
-  std::deque<Ticket> tickets_;
+  std::deque<Ticket> tickets_;  // as many as records were ever under way at once
+  std::vector<Ticket*> free_;
+  std::size_t under_way_ = 0;
 };
 
 }  // namespace deltamatch::ingest::kafka

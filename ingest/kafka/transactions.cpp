@@ -23,6 +23,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int most_tries = 10;
+constexpr std::size_t most_under_way = std::size_t{16} << 20;  // bytes
+constexpr std::size_t looked_at_every = 1000;                  // records: for what became of earlier ones
 constexpr auto offsets_patience = 3s;  // at the first try, before it is asked whether the partitions are there
 
 std::unique_ptr<RdKafka::Conf> configuration(const Cluster& cluster, std::chrono::milliseconds timeout) {
@@ -78,6 +80,7 @@ rd_kafka_vu_t field(rd_kafka_vtype_t type, const std::optional<std::string_view>
 }  // namespace
 
 struct Transactions::State {
+  class Taker;
   State(const Cluster& cluster, std::chrono::milliseconds limit)
       : application(cluster.application),
         timeout(limit),
@@ -88,10 +91,13 @@ struct Transactions::State {
   [[nodiscard]] std::chrono::milliseconds allowed() const { return timeout * 3 / 4; }
 
   void init(Deadline deadline);
-  void attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
+  void commit(const PutRecords& put, const Offsets& offsets, bool offsets_first, Deadline deadline,
+              const std::function<void()>& before_end);
+  void attempt(const PutRecords& put, const Offsets& offsets, bool offsets_first, Deadline deadline,
                const std::function<void()>& before_end);
   void produce(const OutputRecord& record, std::size_t number, Deadline deadline);
-  bool part(const Setback& setback, std::span<const OutputRecord> records);
+  void make_room(Deadline deadline);
+  bool part(const Setback& setback);
   bool leave_out_gone(const Setback& setback, const Offsets& offsets, Deadline deadline);
   [[nodiscard]] RdKafka::ErrorCode learn(const std::string& name, Deadline deadline) const;
   void send_offsets(const Offsets& offsets, Deadline deadline);
@@ -148,22 +154,49 @@ void Transactions::must_be_there(std::span<const std::string> topics, Deadline d
   }
 }
 
+/// Numbers the records of an attempt.
+class Transactions::State::Taker final : public RecordTaker {
+ public:
+  Taker(State& state, Deadline limit) : state_(state), limit_(limit) {}
+  void put(const OutputRecord& record) override { state_.produce(record, number_++, limit_); }
+  [[nodiscard]] bool late() const override { return Clock::now() >= state_.begun + state_.allowed() / 3; }
+
+ private:
+  State& state_;
+  Deadline limit_;
+  std::size_t number_ = 0;
+};
+
 void Transactions::commit(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
                           const std::function<void()>& before_end) {
-  State& s = *state_;
-  if (s.dead) std::rethrow_exception(s.dead);
-  s.offsets_time = offsets_patience;
+  const auto put = [&](RecordTaker& taker) {
+    for (const OutputRecord& record : records) taker.put(record);
+    return true;
+  };
+  // The offsets first: while the brokers still end the transaction before this one, librdkafka asks again after
+  // retry.backoff.ms about offsets, but after 20 ms about the partitions of records.
+  state_->commit(put, offsets, true, deadline, before_end);
+}
+
+void Transactions::commit_streamed(const PutRecords& put, const Offsets& offsets, Deadline deadline) {
+  state_->commit(put, offsets, false, deadline, [] {});
+}
+
+void Transactions::State::commit(const PutRecords& put, const Offsets& offsets, bool offsets_first, Deadline deadline,
+                                 const std::function<void()>& before_end) {
+  if (dead) std::rethrow_exception(dead);
+  offsets_time = offsets_patience;
   for (int tries = 1;;) {
     try {
-      return s.attempt(records, offsets, deadline, before_end);
+      return attempt(put, offsets, offsets_first, deadline, before_end);
     } catch (const Setback& setback) {
-      s.abort(std::max(deadline, Clock::now() + 1s));
-      if (Clock::now() < deadline && (s.part(setback, records) || s.leave_out_gone(setback, offsets, deadline))) continue;
-      if (is_refusal(setback.code)) s.refuse(setback);
-      s.offsets_time *= 2;
-      const std::string text = s.producer.relay().blot(setback.what);
-      s.producer.relay().tell(Level::warn, "transaction_aborted",
-                              {{"try", std::to_string(tries)}, {"error", RdKafka::err2str(setback.code)}, {"message", text}});
+      abort(std::max(deadline, Clock::now() + 1s));
+      if (Clock::now() < deadline && (part(setback) || leave_out_gone(setback, offsets, deadline))) continue;
+      if (is_refusal(setback.code)) refuse(setback);
+      offsets_time *= 2;
+      const std::string text = producer.relay().blot(setback.what);
+      producer.relay().tell(Level::warn, "transaction_aborted",
+                            {{"try", std::to_string(tries)}, {"error", RdKafka::err2str(setback.code)}, {"message", text}});
       const auto pause = std::min(10ms * (1 << tries), 1000ms);
       if (tries == most_tries || Clock::now() + pause >= deadline) {
         throw Error("kafka", fmt::format("no transaction could be committed, {} tried: {}", tries, text),
@@ -172,7 +205,7 @@ void Transactions::commit(std::span<const OutputRecord> records, const Offsets& 
       std::this_thread::sleep_for(pause);
       ++tries;
     } catch (...) {
-      if (!s.dead) s.drop(std::max(deadline, Clock::now() + 1s));
+      if (!dead) drop(std::max(deadline, Clock::now() + 1s));
       throw;
     }
   }
@@ -193,7 +226,7 @@ void Transactions::State::init(Deadline deadline) {
   }
 }
 
-void Transactions::State::attempt(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
+void Transactions::State::attempt(const PutRecords& put, const Offsets& offsets, bool offsets_first, Deadline deadline,
                                   const std::function<void()>& before_end) {
   begun = Clock::now();
   under_way.clear();
@@ -202,13 +235,19 @@ void Transactions::State::attempt(std::span<const OutputRecord> records, const O
   settle(
       limit, [&](int) { return Answer(rd_kafka_begin_transaction(producer.c())); },
       [&] { undecided("the begin of a transaction"); });
-  // The offsets first: while the brokers still end the transaction before this one, librdkafka asks again after
-  // retry.backoff.ms about offsets, but after 20 ms about the partitions of records.
-  send_offsets(offsets, limit);
-  for (std::size_t i = 0; i < records.size(); ++i) produce(records[i], i, limit);
+  if (offsets_first) send_offsets(offsets, limit);
+  Taker taker(*this, limit);
+  if (put(taker) && !offsets_first) send_offsets(offsets, limit);
   flush(limit);
   before_end();
   end(deadline);
+}
+
+/// Waits until librdkafka holds no more than most_under_way, and looks for what failed meanwhile.
+void Transactions::State::make_room(Deadline deadline) {
+  producer->poll(0);
+  while (deliveries->under_way() > most_under_way && Clock::now() < deadline) producer->poll(10);
+  if (auto failure = deliveries->take()) throw *failure;
 }
 
 void Transactions::State::produce(const OutputRecord& record, std::size_t number, Deadline deadline) {
@@ -217,6 +256,7 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
     // One that was made a moment ago may not have come round to the broker that answers, or have no leader yet.
     if (known_topics.insert(topic).second) static_cast<void>(learn(topic, std::min(deadline, Clock::now() + 5s)));
   }
+  if (number % looked_at_every == 0 || deliveries->under_way() > most_under_way) make_room(deadline);
   if (const auto most = most_bytes.find(topic); most != most_bytes.end()) {
     const std::size_t before = under_way[topic];
     if (before != 0 && before + size_of(record) > most->second) flush(deadline);
@@ -231,14 +271,17 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
   fields[3].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
   fields[3].u.i = RD_KAFKA_MSG_F_COPY;  // into the memory that librdkafka allocates for every record anyway
   fields[4].vtype = RD_KAFKA_VTYPE_OPAQUE;
-  fields[4].u.ptr = deliveries->ticket(number);
+  const std::size_t bytes = record.key.value_or("").size() + record.value.value_or("").size();
+  void* const ticket = deliveries->ticket(number, bytes);
+  fields[4].u.ptr = ticket;
   fields[5].vtype = RD_KAFKA_VTYPE_HEADERS;
   fields[5].u.headers = headers.get();
   while (const Answer error{rd_kafka_produceva(producer.c(), fields.data(), headers == nullptr ? 5 : 6)}) {
     const bool full = rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR__QUEUE_FULL;
     if (!full || Clock::now() >= deadline) {
       Setback setback = setback_of(*error, topic);
-      if (is_size(setback.code)) throw Setback{setback.code, setback.what, topic, {number}};
+      deliveries->give_back(ticket);
+      if (is_size(setback.code)) throw Setback{setback.code, setback.what, topic, {{number, bytes}}};
       producer->poll(100);  // an earlier record may be why
       if (auto failure = deliveries->take()) throw *failure;
       // To try again would end the same way.
@@ -277,10 +320,10 @@ RdKafka::ErrorCode Transactions::State::learn(const std::string& name, Deadline 
 }
 
 /// Records that were refused together may fit apart. False where there is nothing to part.
-bool Transactions::State::part(const Setback& setback, std::span<const OutputRecord> records) {
+bool Transactions::State::part(const Setback& setback) {
   if (setback.too_large.size() < 2) return false;
   std::size_t bytes = 0;
-  for (const std::size_t refused : setback.too_large) bytes += size_of(records[refused]);
+  for (const Setback::Refused& refused : setback.too_large) bytes += refused.bytes;
   const auto [most, fresh] = most_bytes.try_emplace(setback.topic, bytes);
   most->second = std::max<std::size_t>(1, std::min(most->second, bytes) / 2);
   if (fresh) {
@@ -429,8 +472,9 @@ void Transactions::State::refuse(const Setback& setback) const {
       char limit[32] = "";
       std::size_t size = sizeof limit;
       rd_kafka_conf_get(rd_kafka_conf(producer.c()), "message.max.bytes", limit, &size);
+      const Setback::Refused first = setback.too_large.empty() ? Setback::Refused{0, 0} : setback.too_large.front();
       throw TooLarge(
-          setback.too_large.empty() ? 0 : setback.too_large.front(), where,
+          first.record, first.bytes, setback.topic, where,
           fmt::format("a record is too large: {} (message.max.bytes is {} here; the topic has its own)", text, limit),
           "raise max.message.bytes of the topic, and message.max.bytes here where it is set");
     }

@@ -32,10 +32,27 @@ struct OutputRecord {
 /// A record is larger than the brokers take, or than message.max.bytes where that is set.
 class TooLarge : public Error {
  public:
-  TooLarge(std::size_t refused, std::string_view where, std::string_view what, std::string_view remedy)
-      : Error(where, what, remedy), record(refused) {}
+  TooLarge(std::size_t refused, std::size_t length, std::string_view to, std::string_view where, std::string_view what,
+           std::string_view remedy)
+      : Error(where, what, remedy), record(refused), bytes(length), topic(to) {}
   std::size_t record;  ///< its place among those that were to be committed
+  std::size_t bytes;   ///< of its key and value
+  std::string topic;
 };
+
+/// Takes the records of one transaction, one after the other.
+class RecordTaker {
+ public:
+  virtual ~RecordTaker() = default;
+  /// What the record's views point to is free when it returns. Waits while too much is under way.
+  virtual void put(const OutputRecord& record) = 0;
+  /// Whether it is time to come to the end, so that what was put reaches the brokers while they wait for it.
+  [[nodiscard]] virtual bool late() const = 0;
+};
+
+/// Puts the records of a transaction: anew, and the same ones as far as time allows, each time that it is tried. True if the
+/// offsets go along.
+using PutRecords = std::function<bool(RecordTaker& taker)>;
 
 /// The transactional producer of an application: its transactional.id is the application's name, and the offsets belong to the
 /// group of that name. Nothing of a transaction is visible to `read_committed` readers before commit has returned. One thread
@@ -74,6 +91,10 @@ class Transactions {
   void commit(
       std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
       const std::function<void()>& before_end = [] {});
+
+  /// The same of records that are put as they come, so that their number is bounded by neither memory nor time: what is put
+  /// until late() says so reaches the brokers in time unless they fail.
+  void commit_streamed(const PutRecords& put, const Offsets& offsets, Deadline deadline);
 
   /// How many transactions were begun and aborted so far.
   [[nodiscard]] unsigned aborted() const noexcept;

@@ -11,6 +11,7 @@
 #include "ingest/kafka/topic_expression.hpp"
 #include "ingest/service/assembler.hpp"
 #include "ingest/service/backlog.hpp"
+#include "ingest/service/begun_batch.hpp"
 #include "ingest/service/reading.hpp"
 #include "ingest/service/start_graph.hpp"
 
@@ -49,6 +50,7 @@ Recovered first_start(const BringUp& context, kafka::Input& input, kafka::Transa
   Recovered recovered = recover(context.directory,
                                 {.committed = std::nullopt,
                                  .record = {},
+                                 .begun = {},
                                  .engine = options.engine,
                                  .begin = [&] { return begin_engine(options, options.engine, {}, context.journal); },
                                  .progress = {}},
@@ -118,11 +120,7 @@ class Recutter {
                     fmt::format("no commit record of batch {}", engine.batch() + 1),
                     "restore the state directory from a backup, or start a new application");
       }
-      must_be_read_alike(*mark);
-      const bool done = ranges.read(mark->ends, [&](const kafka::Message& message) { take(ranges, message); }, context_.stop);
-      if (!done) throw Stopped();
-      assembler_.cut(batch_, Clock::now());
-      batch_.updates.set_watermark(mark->watermark);
+      cut(ranges, *mark);
       engine.absorb(batch_.updates);
       recovered_.reached = std::move(*mark);
       tell();
@@ -135,7 +133,22 @@ class Recutter {
     }
   }
 
+  /// The batch behind where the engine stands.
+  InputBatch next(const Mark& mark) {
+    kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
+    cut(ranges, mark);
+    return std::move(batch_);
+  }
+
  private:
+  void cut(kafka::RangeReader& ranges, const Mark& mark) {
+    must_be_read_alike(mark);
+    const bool done = ranges.read(mark.ends, [&](const kafka::Message& message) { take(ranges, message); }, context_.stop);
+    if (!done) throw Stopped();
+    assembler_.cut(batch_, Clock::now());
+    batch_.updates.set_watermark(mark.watermark);
+  }
+
   /// What was refused then is refused again: nothing is told twice.
   static InputOptions lenient(InputOptions input) {
     input.on_error = OnError::skip;
@@ -178,6 +191,17 @@ class Recutter {
   Clock::time_point next_word_;
 };
 
+/// Brings the batch to its end that was published in part when its owner went.
+void end_begun(const BringUp& context, Recovered& recovered, const BatchProgress& progress, kafka::Transactions& transactions) {
+  context.journal.tell(Level::warn, "a batch is published in part, its other alerts are published now",
+                       {{"batch", std::to_string(progress.mark.batch)}});
+  const BegunBatch begun{context.options, context.directory, context.journal, progress};
+  if (recovered.reached != progress.mark) {
+    match_again(begun, recovered, Recutter(context, recovered, recovered.reached).next(progress.mark));
+  }
+  publish_rest(begun, transactions, context.progress);
+}
+
 }  // namespace
 
 std::size_t entry_of(const std::vector<InputTopics>& topics, const std::string& topic) {
@@ -199,8 +223,11 @@ Recovered bring_up(const BringUp& context, kafka::Input& input, kafka::Transacti
   must_be_same_kind(options.engine, committed->graph);
   for (const auto& [partition, end] : committed->ends) static_cast<void>(entry_of(options.input.topics, partition.topic));
   Records records(commits, committed->batch);
+  std::optional<BatchProgress> begun = commits.progress();
+  if (begun && begun->mark.batch != committed->batch + 1) begun.reset();
   RecoveryInput wanted{.committed = committed,
                        .record = [&](std::uint64_t batch) { return records.of(batch); },
+                       .begun = begun ? std::optional(begun->mark) : std::nullopt,
                        .engine = options.engine,
                        .begin = [&] { return begin_engine(options, options.engine, committed->graph, context.journal); },
                        .progress = {}};
@@ -212,19 +239,20 @@ Recovered bring_up(const BringUp& context, kafka::Input& input, kafka::Transacti
     context.progress(fmt::format("replaying the log: batch {} of {}", progress.batches, progress.batches_total));
   };
   Recovered recovered = recover(context.directory, wanted, context.journal);
-  if (recovered.reached.batch == committed->batch) {
-    if (context.directory.snapshots().empty()) save(recovered.engine, context.directory, recovered.reached);
-    return recovered;
+  if (recovered.reached.batch < committed->batch) {
+    context.journal.tell(Level::warn, "the log is lost, its batches are read from the input again",
+                         {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
+    Recutter(context, recovered, *committed).run(commits);
+    // The log lacks these batches: a snapshot behind them stands in for it.
+    save(recovered.engine, context.directory, recovered.reached);
+    recovered.log.reset();
+    recovered.log = std::make_unique<Log>(context.directory.path(), context.directory.fingerprint(), recovered.reached.batch);
+  } else if (context.directory.snapshots().empty()) {
+    save(recovered.engine, context.directory, recovered.reached);
   }
-  context.journal.tell(Level::warn, "the log is lost, its batches are read from the input again",
-                       {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
-  // Before anything is written that calls these batches done.
+  // A snapshot stands in for the graph that a damaged log held, not for what the log told of the sinks.
   settle_sinks(options, context.directory, *recovered.log, committed->batch, context.journal);
-  Recutter(context, recovered, *committed).run(commits);
-  // The log lacks these batches: a snapshot behind them stands in for it.
-  save(recovered.engine, context.directory, recovered.reached);
-  recovered.log.reset();
-  recovered.log = std::make_unique<Log>(context.directory.path(), context.directory.fingerprint(), recovered.reached.batch);
+  if (begun) end_begun(context, recovered, *begun, transactions);
   return recovered;
 }
 

@@ -5,75 +5,16 @@
 #include <utility>
 
 #include "ingest/alert/alert_text.hpp"
-#include "ingest/alert/dead_letters.hpp"
+#include "ingest/service/large_batch.hpp"
 
 namespace deltamatch::ingest {
 namespace {
-
-constexpr std::size_t shortened_bytes = 4096;  // of key and value of a dead letter that is too large
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-RefusedRecord refused(const BadRecord& bad) {
-  RefusedRecord record{bad.at, bad.offset, bad.reason, bad.message, std::nullopt, bad.value, bad.length};
-  if (!bad.key.empty()) record.key = bad.key;
-  return record;
-}
-
-/// What of the updates that the engine took it did not refuse: the log holds what happened.
-std::vector<Update> applied(const Commit& commit) {
-  const std::span<const Update> updates = commit.input.updates.updates().first(commit.consumed);
-  std::vector<Update> applied;
-  applied.reserve(updates.size());
-  std::size_t at = 0;
-  const auto take_up_to = [&](std::size_t end) {
-    for (; at < end; ++at) applied.push_back(updates[at]);
-  };
-  for (const Reject& reject : commit.result.rejects) {
-    if (reject.index >= updates.size()) break;
-    const RecordBounds record = record_around(updates, reject.index);
-    take_up_to(record.first);
-    at = record.last;
-  }
-  take_up_to(updates.size());
-  return applied;
-}
-
-/// Where a batch ends, for those who look at one alert.
-std::string ends_text(const Mark& mark) {
-  std::string out;
-  for (const auto& [partition, end] : mark.ends) {
-    if (!out.empty()) out += ' ';
-    out += to_string(partition) + '=' + std::to_string(end);
-  }
-  return out;
-}
-
 }  // namespace
-
-AlertList dead_letter_list(std::span<const BadRecord> letters) {
-  AlertList list;
-  std::string text;
-  for (const BadRecord& letter : letters) {
-    text.clear();
-    append_dead_letter(text, refused(letter));
-    list.add(text);
-  }
-  return list;
-}
-
-bool Commit::visible() const noexcept {
-  return !letters.empty() || std::any_of(alerts.begin(), alerts.end(), [](const AlertList& list) { return !list.empty(); });
-}
-
-std::size_t Commit::bytes() const noexcept {
-  std::size_t bytes = input.updates.size() * sizeof(Update);
-  for (const AlertList& list : alerts) bytes = std::max(bytes, list.bytes());  // they share their text
-  for (const BadRecord& letter : letters) bytes += letter.value.size();
-  return bytes;
-}
 
 Committer::Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics,
                      Journal& journal, Offsets ends, Committed committed, const Limits& limits)
@@ -149,11 +90,7 @@ void Committer::probe() {
 void Committer::run() {
   std::unique_lock lock(mutex_);
   while (wait_for_group(lock)) {
-    group_.clear();
-    group_.swap(pending_);
-    under_way_ = group_.size();
-    probing_ = false;
-    pending_bytes_ = pending_visible_ = 0;
+    take_group();
     lock.unlock();
     changed_.notify_all();
     std::exception_ptr failure;
@@ -171,6 +108,19 @@ void Committer::run() {
   }
 }
 
+/// All that wait, up to a large batch, which goes alone. With the mutex held.
+void Committer::take_group() {
+  group_.clear();
+  while (!pending_.empty() && (group_.empty() || !(group_.back().is_large() || pending_.front().is_large()))) {
+    Commit& commit = group_.emplace_back(std::move(pending_.front()));
+    pending_.pop_front();
+    pending_bytes_ -= commit.bytes();
+    pending_visible_ -= commit.visible() ? 1 : 0;
+  }
+  under_way_ = group_.size();
+  probing_ = false;
+}
+
 /// False where there is nothing more to do.
 bool Committer::wait_for_group(std::unique_lock<std::mutex>& lock) {
   changed_.wait(lock, [&] { return stopping_ || probing_ || !pending_.empty(); });
@@ -184,20 +134,26 @@ bool Committer::wait_for_group(std::unique_lock<std::mutex>& lock) {
 
 void Committer::commit_group() {
   const auto start = Clock::now();
-  for (const Commit& commit : group_) write_log(commit);
+  for (const Commit& commit : group_) append_to_log(options_, log_, commit);
   const double written = seconds_since(start);
   double synced = 0;
   if (group_.empty()) {
     commit_transaction([] {});
   } else {
     ends_ = group_.back().mark.ends;
-    // The records travel to the brokers while the disk writes; nobody sees them before both have them.
-    const std::shared_future<double> sync = std::async(std::launch::async, [this] {
-      const auto begin = Clock::now();
+    if (group_.back().is_large()) {
       log_.sync();
-      return seconds_since(begin);
-    });
-    commit_transaction([&] { synced = sync.get(); });
+      synced = seconds_since(start) - written;
+      commit_large(group_.back());
+    } else {
+      // The records travel to the brokers while the disk writes; nobody sees them before both have them.
+      const std::shared_future<double> sync = std::async(std::launch::async, [this] {
+        const auto begin = Clock::now();
+        log_.sync();
+        return seconds_since(begin);
+      });
+      commit_transaction([&] { synced = sync.get(); });
+    }
   }
   last_ = Clock::now();
   const double logged = written + synced;
@@ -213,32 +169,25 @@ void Committer::commit_group() {
   for (Commit& commit : group_) committed_(std::move(commit));
 }
 
-void Committer::write_log(const Commit& commit) {
-  std::vector<SinkAlerts> entries;
+/// The log has it: whatever happens, the same alerts can be published from there.
+void Committer::commit_large(const Commit& commit) {
+  std::vector<TopicAlerts> alerts;
   for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
-    if (options_.sinks[s].kind == SinkOptions::Kind::kafka || commit.alerts[s].empty()) continue;
-    SinkAlerts& entry = entries.emplace_back(SinkAlerts{options_.sinks[s].name, {}});
-    for (std::size_t i = 0; i < commit.alerts[s].size(); ++i) {
-      entry.alerts.push_back({alert_id(commit.alerts[s][i]), commit.alerts[s][i]});
-    }
+    const SinkOptions& sink = options_.sinks[s];
+    if (sink.kind != SinkOptions::Kind::kafka || commit.alerts[s].empty()) continue;
+    alerts.push_back({sink.name, sink.topic, commit.alerts[s], 0});
   }
-  AlertList letters;
-  if (!options_.input.dead_letter_file.empty()) letters = dead_letter_list(commit.letters);
-  if (!letters.empty()) {
-    SinkAlerts& entry = entries.emplace_back(SinkAlerts{std::string(dead_letter_sink), {}});
-    for (std::size_t i = 0; i < letters.size(); ++i) entry.alerts.push_back({{}, letters[i]});
-  }
-  std::span<const Update> updates = commit.input.updates.updates().first(commit.consumed);
-  std::vector<Update> some;
-  if (!commit.result.rejects.empty()) updates = some = applied(commit);
-  log_.append(commit.mark, updates, commit.input.updates.watermark(), entries);
+  LargeBatch batch(options_, commit.mark, std::move(alerts), commit.letters, &metrics_, journal_);
+  batch.publish(transactions_, limits_.give_up_after, [&] {
+    const std::scoped_lock lock(mutex_);
+    waiting_since_ = Clock::now();  // it goes on
+  });
 }
 
 void Committer::commit_transaction(const std::function<void()>& before_end) {
   records_.clear();
   sources_.clear();
-  texts_.clear();
-  headers_.clear();
+  memory_.clear();
   for (const Commit& commit : group_) add_records(commit);
   const auto start = Clock::now();
   const auto deadline = start + limits_.give_up_after;
@@ -285,11 +234,11 @@ bool Committer::shorten(std::size_t refused) {
                    {"remedy", "raise max.message.bytes of the topic"}});
     metrics_.record_shortened(topic);
     if (source.kind == Source::Kind::alert) {
-      std::string& stub = texts_.emplace_back();
+      std::string& stub = memory_.texts.emplace_back();
       append_alert_stub(stub, *record.value);
       record.value = stub;
     } else {
-      record = letter_record(*source.letter, shortened_bytes);
+      record = letter_record(options_, *source.letter, shortened_bytes, memory_);
     }
   }
   return true;
@@ -299,11 +248,11 @@ void Committer::add_records(const Commit& commit) {
   add_alerts(commit);
   if (!options_.input.dead_letter_topic.empty()) {
     for (const BadRecord& letter : commit.letters) {
-      records_.push_back(letter_record(letter, std::string::npos));
+      records_.push_back(letter_record(options_, letter, std::string::npos, memory_));
       sources_.push_back({Source::Kind::letter, &letter, false});
     }
   }
-  records_.push_back({commit_topic_, std::nullopt, texts_.emplace_back(to_json(commit.mark)), {}});
+  records_.push_back({commit_topic_, std::nullopt, memory_.texts.emplace_back(to_json(commit.mark)), {}});
   sources_.push_back({Source::Kind::mark, nullptr, false});
 }
 
@@ -312,14 +261,7 @@ void Committer::add_alerts(const Commit& commit) {
   for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
     const AlertList& list = commit.alerts[s];
     if (options_.sinks[s].kind != SinkOptions::Kind::kafka || list.empty()) continue;
-    if (headers.empty()) {
-      const auto now =
-          std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch());
-      const std::string& committed = texts_.emplace_back(std::to_string(now.count()));
-      const std::string& ends = texts_.emplace_back(ends_text(commit.mark));
-      headers = headers_.emplace_back(
-          std::vector<kafka::RecordHeader>{{"deltamatch.committed", committed}, {"deltamatch.ends", ends}});
-    }
+    if (headers.empty()) headers = alert_headers(commit.mark, memory_);
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::string_view id = alert_id(list[i]);
       kafka::OutputRecord& record = records_.emplace_back(kafka::OutputRecord{options_.sinks[s].topic, {}, list[i], headers});
@@ -327,24 +269,6 @@ void Committer::add_alerts(const Commit& commit) {
       sources_.push_back({Source::Kind::alert, nullptr, false});
     }
   }
-}
-
-/// With at most so many bytes of key and of value.
-kafka::OutputRecord Committer::letter_record(const BadRecord& letter, std::size_t most) {
-  const std::string_view value = std::string_view(letter.value).substr(0, most);
-  const std::string_view key = std::string_view(letter.key).substr(0, most);
-  RefusedRecord told = refused(letter);
-  told.value = value;
-  std::vector<kafka::RecordHeader> headers;
-  for (auto& [name, text] : dead_letter_headers(told)) {
-    const std::string& kept_name = texts_.emplace_back(std::move(name));
-    headers.push_back({kept_name, texts_.emplace_back(std::move(text))});
-  }
-  if (key.size() < letter.key.size())
-    headers.push_back({"deltamatch.key.length", texts_.emplace_back(std::to_string(letter.key.size()))});
-  kafka::OutputRecord record{options_.input.dead_letter_topic, {}, value, headers_.emplace_back(std::move(headers))};
-  if (!key.empty()) record.key = key;
-  return record;
 }
 
 }  // namespace deltamatch::ingest

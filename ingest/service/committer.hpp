@@ -19,7 +19,7 @@
 #include "ingest/alert/alert_list.hpp"
 #include "ingest/journal.hpp"
 #include "ingest/kafka/transactions.hpp"
-#include "ingest/service/assembler.hpp"
+#include "ingest/service/commit.hpp"
 #include "ingest/service/metrics.hpp"
 #include "ingest/service/options.hpp"
 #include "ingest/state/log.hpp"
@@ -27,32 +27,14 @@
 
 namespace deltamatch::ingest {
 
-/// The name under which the log keeps dead letters for a file. No sink may bear it.
-inline constexpr std::string_view dead_letter_sink = "(dead letters)";
-
-/// Dead letters as a file holds them, one JSON object each.
-[[nodiscard]] AlertList dead_letter_list(std::span<const BadRecord> letters);
-
-/// A batch that the engine has settled and nobody has seen.
-struct Commit {
-  Mark mark;
-  InputBatch input;
-  std::size_t consumed = 0;        ///< updates of it that the engine took, refused ones among them
-  std::vector<AlertList> alerts;   ///< by number of the sink
-  std::vector<BadRecord> letters;  ///< in the order of (topic, partition, offset)
-  BatchResult result;
-  std::shared_ptr<const std::vector<std::string>> queries;  ///< names, in the order of result.queries
-
-  /// Whether anyone will see anything of it.
-  [[nodiscard]] bool visible() const noexcept;
-  [[nodiscard]] std::size_t bytes() const noexcept;
-};
-
 /// Log entries, one sync, one transaction: so a group of batches becomes durable and then visible, in order. The transaction is
 /// ended when the sync has returned; until then both are under way at once. While a transaction is under way the next group
 /// gathers, so that its latency does not bound the rate; groups that nobody will see anything of wait up to `quiet` for
 /// company. The engine is ahead of what is committed: if a transaction fails for good, the process has to start anew from the
 /// last commit record, and nothing that was not committed was ever seen.
+///
+/// A batch whose alerts are too many for memory (Commit::is_large) goes alone: into the log, and from there by one transaction
+/// or several (LargeBatch).
 ///
 /// What the brokers refuse for its size is written shortened, and told: of a dead letter the first bytes (its headers say how
 /// long it is), of an alert what append_alert_stub leaves. Sinks that are not Kafka get the whole alert.
@@ -100,12 +82,12 @@ class Committer {
 
   void run();
   bool wait_for_group(std::unique_lock<std::mutex>& lock);
+  void take_group();
   void commit_group();
-  void write_log(const Commit& commit);
+  void commit_large(const Commit& commit);
   void commit_transaction(const std::function<void()>& before_end);
   void add_records(const Commit& commit);
   void add_alerts(const Commit& commit);
-  [[nodiscard]] kafka::OutputRecord letter_record(const BadRecord& letter, std::size_t most);
   bool shorten(std::size_t refused);
 
   const ServiceOptions& options_;
@@ -138,9 +120,8 @@ class Committer {
     const BadRecord* letter = nullptr;
     bool shortened = false;
   };
-  std::vector<Source> sources_;                           // of the records
-  std::deque<std::string> texts_;                         // what the records' views point to
-  std::deque<std::vector<kafka::RecordHeader>> headers_;  // likewise
+  std::vector<Source> sources_;  // of the records
+  RecordMemory memory_;
   std::string commit_topic_;
   std::thread thread_;
 };

@@ -53,10 +53,11 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
     : context_(context),
       engine_(std::move(recovered.engine)),
       log_(std::move(recovered.log)),
-      router_(context.options.sinks),
+      router_(context.options.sinks, std::chrono::steady_clock::now, alert_memory(context.directory)),
       queries_(engine_, router_),
       last_(std::move(recovered.reached)),
       reading_(reading_fingerprint(context.options.input)) {
+  engine_.spool({.memory = match_memory, .folder = context.directory.path()});
   status_.committed = last_;
   status_.graph = engine_.graph();
   if (!last_.reading.empty() && last_.reading != reading_) {
@@ -84,40 +85,9 @@ Pipeline::~Pipeline() {
 
 /// Finds what sinks still have to get. Each takes back in its own time what it holds beyond what is noted.
 void Pipeline::make_deliverer() {
-  const std::vector<Delivered> positions = log_->positions();
-  const std::vector<SinkOptions> sinks = logged_sinks(context_.options);
-  std::vector<DeliveryTarget> targets;
-  for (const SinkOptions& options : sinks) {
-    const auto noted = std::ranges::find(positions, options.name, &Delivered::sink);
-    DeliveryTarget& target = targets.emplace_back();
-    target.name = options.name;
-    target.max_backoff = options.max_backoff;
-    target.sink = make_alert_sink(context_.options.application, options, context_.journal);
-    const std::uint64_t delivered = noted == positions.end() ? last_.batch : noted->batch;
-    if (noted != positions.end()) target.position = noted->position;
-    target.backlog = {delivered + 1, last_.batch};
-  }
-  for (const Delivered& at : positions) {
-    if (std::ranges::find(sinks, at.sink, &SinkOptions::name) != sinks.end()) continue;
-    if (!read_back(context_.directory, at.sink, at.batch + 1, last_.batch, 0, tell_lost(at.sink, context_.journal)).empty()) {
-      context_.journal.tell(Level::warn, "a sink is gone, and with it what it had still to be given",
-                            {{"sink", at.sink}, {"since_batch", std::to_string(at.batch)}});
-    }
-    log_->delivered({at.sink, last_.batch, at.position});
-  }
-  log_->sync();
-  DeliveryHooks hooks;
-  hooks.recovered = [this](std::string_view sink, std::uint64_t batch, const std::string& position) {
-    log_->delivered({std::string(sink), batch, position});
-    log_->sync();
-  };
-  hooks.delivered = [this](std::string_view sink, std::uint64_t batch, const std::string& position) {
-    log_->delivered({std::string(sink), batch, position});
-  };
-  hooks.read_back = [this](std::string_view sink, std::uint64_t from, std::uint64_t up_to, std::size_t bytes) {
-    return read_back(context_.directory, sink, from, up_to, bytes, tell_lost(std::string(sink), context_.journal));
-  };
-  deliverer_ = std::make_unique<Deliverer>(std::move(targets), std::move(hooks), context_.journal);
+  deliverer_ =
+      std::make_unique<Deliverer>(delivery_targets(context_.options, context_.directory, *log_, last_.batch, context_.journal),
+                                  delivery_hooks(context_.directory, *log_, context_.journal), context_.journal);
 }
 
 /// What the input has, and where a partition is missing that was read before, what it has a while later: right after brokers

@@ -45,6 +45,8 @@ class ByteReader {
   [[nodiscard]] bool sound() const noexcept { return sound_; }
   /// Sound, and nothing is left.
   [[nodiscard]] bool finished() const noexcept { return sound_ && bytes_.empty(); }
+  /// Bytes that were not taken yet.
+  [[nodiscard]] std::size_t left() const noexcept { return bytes_.size(); }
   void fail() noexcept {
     sound_ = false;
     bytes_ = {};

@@ -43,18 +43,12 @@ void note_alert(Sinks& sinks, const std::string& sink, std::uint64_t batch) {
   standing.last_alert = batch;
 }
 
-/// With batches that had nothing for it taken as delivered.
-Delivered position(const Standing& standing, std::uint64_t last) {
-  Delivered delivered = standing.delivered;
-  if (!standing.waits()) delivered.batch = std::max(delivered.batch, last);
-  return delivered;
-}
-
 /// What is kept of a segment.
 struct Kept {
   std::uint64_t last = 0;    ///< batch; 0: none
   std::uint64_t offset = 0;  ///< behind the last entry
   std::uint64_t rest = 0;    ///< bytes behind that
+  std::uint32_t version = 0;
 };
 
 /// Notes what the entries of a segment say of the sinks: of batches up to `last`, and even behind those what was delivered up
@@ -68,6 +62,9 @@ Kept scan(SegmentReader& segment, std::uint64_t last, Sinks& sinks, Sinks& kept_
       beyond = beyond || batch.mark.batch > last;
       if (beyond) continue;
       for (const SinkAlerts& sink : batch.alerts) note_alert(sinks, sink.sink, batch.mark.batch);
+      for (const StreamedAlerts& sink : batch.streamed) {
+        if (!sink.in_transaction) note_alert(sinks, sink.sink, batch.mark.batch);
+      }
       kept.last = batch.mark.batch;
     } else if (const Delivered& delivered = segment.delivered(); delivered.batch <= last) {
       Standing& standing = sinks[delivered.sink];
@@ -81,12 +78,15 @@ Kept scan(SegmentReader& segment, std::uint64_t last, Sinks& sinks, Sinks& kept_
   }
   if (kept.offset == 0) kept.offset = std::min<std::uint64_t>(segment.offset(), log_format::head_size);
   kept.rest = segment.size() - kept.offset;
+  kept.version = segment.version();
   return kept;
 }
 
 }  // namespace
 
 struct Log::Impl {
+  /// Held by who appends, be it in pieces: nothing comes in between. Taken before `mutex`, which is held for moments only.
+  std::mutex appending;
   mutable std::mutex mutex;
   std::filesystem::path folder;
   std::string fingerprint;
@@ -95,6 +95,7 @@ struct Log::Impl {
   std::uint64_t batches_in_segment = 0;
   Sinks sinks;
   std::uint64_t last = 0;
+  LogBreak lost;  // behind a break nothing is known of a sink until it is noted anew
   std::uint64_t appended = 0;
   std::uint64_t dropped = 0;
   std::string failure;  // why nothing can be appended any more
@@ -103,15 +104,28 @@ struct Log::Impl {
   std::string entry;
 
   void restore();
+  void look_back(std::span<const SegmentFile> segments);
   void go_on(const SegmentFile& file, const Kept& kept);
   void start_segment();
   void append(std::string_view bytes);
   void append_payload();
+  void append_pieces(std::uint64_t batch, const StreamedAlerts& alerts);
+  void take_back(std::uint64_t size) noexcept;
   void must_stand() const;
   void sync(const Segment& file);
   void fail_sync(int code);
+  [[nodiscard]] Delivered position(const Standing& standing) const;
   [[nodiscard]] std::uint64_t undelivered_from() const;
 };
+
+/// With batches that had nothing for it taken as delivered, as far as the log tells that they had nothing.
+Delivered Log::Impl::position(const Standing& standing) const {
+  Delivered delivered = standing.delivered;
+  if (standing.waits()) return delivered;
+  const std::uint64_t known = delivered.batch < lost.up_to ? lost.from - 1 : last;
+  delivered.batch = std::max(delivered.batch, known);
+  return delivered;
+}
 
 void Log::Impl::must_stand() const {
   if (!failure.empty()) throw Error(segment->file.path.string(), failure, "mend the file system and start the service again");
@@ -125,10 +139,28 @@ void Log::Impl::append(std::string_view bytes) {
     appended += bytes.size();
     return;
   }
-  if (::ftruncate(segment->descriptor.get(), static_cast<off_t>(segment->size)) != 0) {
+  take_back(segment->size);
+  fail_on(segment->file.path, "the log cannot be written", code);
+}
+
+// Cuts the segment back to where it was.
+void Log::Impl::take_back(std::uint64_t size) noexcept {
+  segment->size = size;
+  if (::ftruncate(segment->descriptor.get(), static_cast<off_t>(size)) != 0) {
     failure = "a part of an entry could be neither completed nor removed: " + std::generic_category().message(errno);
   }
-  fail_on(segment->file.path, "the log cannot be written", code);
+}
+
+// In steps, so that whoever asks the log something does not wait for all of it. With `appending` held, and not `mutex`.
+void Log::Impl::append_pieces(std::uint64_t batch, const StreamedAlerts& alerts) {
+  log_format::PieceWriter pieces(batch, alerts.sink, [&](std::string_view piece) {
+    const std::scoped_lock lock(mutex);
+    must_stand();
+    payload = piece;
+    append_payload();
+  });
+  alerts.for_each([&](std::string_view alert) { pieces.add(alert); });
+  pieces.flush();
 }
 
 void Log::Impl::append_payload() {
@@ -154,7 +186,7 @@ void Log::Impl::start_segment() {
   std::string bytes = log_format::to_bytes({log_format::version, last + 1, fingerprint});
   for (const auto& [name, standing] : sinks) {
     payload.clear();
-    log_format::put_delivered(payload, position(standing, last));
+    log_format::put_delivered(payload, position(standing));
     packer.pack(payload, bytes.size(), fresh->file.path.string(), bytes);
   }
   fresh->descriptor = FileDescriptor(::open(fresh->file.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
@@ -188,6 +220,18 @@ void Log::Impl::go_on(const SegmentFile& file, const Kept& kept) {
   batches_in_segment = kept.last - file.first + 1;
 }
 
+// Where the newest segment does not tell all, older ones tell of sinks what was true then.
+void Log::Impl::look_back(std::span<const SegmentFile> segments) {
+  sinks.clear();
+  lost = {segments.empty() ? 1 : segments.front().first, last};
+  for (const SegmentFile& file : segments) {
+    SegmentReader reader(file, fingerprint, {.updates_from = LogReader::none, .alerts_from = 0});
+    Sinks ignored;
+    const Kept kept = scan(reader, last, sinks, ignored);
+    if (file.first == lost.from) lost.from = std::max(kept.last, lost.from - 1) + 1;
+  }
+}
+
 void Log::Impl::restore() {
   std::vector<SegmentFile> segments = segments_in(folder);
   const auto behind =
@@ -195,20 +239,22 @@ void Log::Impl::restore() {
   const bool any = behind != segments.begin();
   Kept kept;
   Sinks kept_sinks;
-  for (auto file = any ? std::prev(behind) : behind; file != segments.end(); ++file) {
-    SegmentReader reader(*file, fingerprint, {.updates_from = LogReader::none, .alerts_from = 0});
-    if (file < behind) {
-      kept = scan(reader, last, sinks, kept_sinks);
-    } else {
-      Sinks ignored;
-      dropped += scan(reader, last, sinks, ignored).rest;
-    }
+  const LogReader::Wanted wanted{.updates_from = LogReader::none, .alerts_from = 0};
+  if (any) {
+    SegmentReader reader(*std::prev(behind), fingerprint, wanted);
+    kept = scan(reader, last, sinks, kept_sinks);
+  }
+  if (kept.last < last) look_back({segments.begin(), behind});
+  for (auto file = behind; file != segments.end(); ++file) {
+    SegmentReader reader(*file, fingerprint, wanted);
+    Sinks ignored;
+    dropped += scan(reader, last, sinks, ignored).rest;
   }
   for (auto file = segments.end(); file != behind;) {  // newest first: what a crash leaves is a log
     --file;
     if (::unlink(file->path.c_str()) != 0) fail_on(file->path, "the log cannot be cut", errno);
   }
-  if (any && kept.last == last) {
+  if (any && kept.last == last && kept.version == log_format::version) {
     go_on(*std::prev(behind), kept);
     for (const auto& [name, standing] : sinks) {
       const auto before = kept_sinks.find(name);
@@ -227,7 +273,7 @@ void Log::Impl::restore() {
 std::uint64_t Log::Impl::undelivered_from() const {
   std::uint64_t from = last + 1;
   for (const auto& [name, standing] : sinks) {
-    if (standing.waits()) from = std::min(from, standing.delivered.batch + 1);
+    from = std::min(from, position(standing).batch + 1);
   }
   return from;
 }
@@ -244,28 +290,42 @@ Log::Log(std::filesystem::path folder, std::string fingerprint, std::uint64_t la
 Log::~Log() = default;
 
 void Log::append(const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
-                 std::span<const SinkAlerts> alerts) {
+                 std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed) {
   Impl& log = *impl_;
-  const std::scoped_lock lock(log.mutex);
+  const std::scoped_lock one_at_a_time(log.appending);
+  std::unique_lock lock(log.mutex);
   log.must_stand();
   if (mark.batch != log.last + 1) {
     throw Error(log.segment->file.path.string(), fmt::format("batch {} where {} is due", mark.batch, log.last + 1));
   }
-  Sinks sinks = log.sinks;
-  for (const SinkAlerts& sink : alerts) {
-    if (!sink.alerts.empty()) note_alert(sinks, sink.sink, mark.batch);
-  }
   if (log.batches_in_segment > 0 && log.segment->size >= log.options.segment_bytes) log.start_segment();
-  log.payload.clear();
-  log_format::put_batch(log.payload, mark, updates, watermark, alerts);
-  log.append_payload();
-  log.sinks.swap(sinks);
+  const std::uint64_t before = log.segment->size;
+  try {
+    lock.unlock();
+    for (const StreamedAlerts& sink : streamed) log.append_pieces(mark.batch, sink);
+    lock.lock();
+    Sinks sinks = log.sinks;
+    for (const SinkAlerts& sink : alerts) {
+      if (!sink.alerts.empty()) note_alert(sinks, sink.sink, mark.batch);
+    }
+    for (const StreamedAlerts& sink : streamed) {
+      if (!sink.in_transaction) note_alert(sinks, sink.sink, mark.batch);
+    }
+    log.payload.clear();
+    log_format::put_batch(log.payload, mark, updates, watermark, alerts, streamed);
+    log.append_payload();
+    log.sinks.swap(sinks);
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    if (log.segment->size != before) log.take_back(before);
+    throw;
+  }
   log.last = mark.batch;
   ++log.batches_in_segment;
 }
 
 void Log::delivered(const Delivered& delivered) {
-  const std::scoped_lock lock(impl_->mutex);
+  const std::scoped_lock lock(impl_->appending, impl_->mutex);
   impl_->must_stand();
   Standing& standing = impl_->sinks[delivered.sink];  // made before anything is written
   standing.delivered.sink = delivered.sink;
@@ -312,8 +372,13 @@ std::uint64_t Log::undelivered_from() const {
 std::vector<Delivered> Log::positions() const {
   const std::scoped_lock lock(impl_->mutex);
   std::vector<Delivered> positions;
-  for (const auto& [name, standing] : impl_->sinks) positions.push_back(position(standing, impl_->last));
+  for (const auto& [name, standing] : impl_->sinks) positions.push_back(impl_->position(standing));
   return positions;
+}
+
+LogBreak Log::lost() const {
+  const std::scoped_lock lock(impl_->mutex);
+  return impl_->lost;
 }
 
 std::uint64_t Log::bytes() const { return bytes_behind(0); }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,6 +35,16 @@ struct SinkAlerts {
   std::vector<LoggedAlert> alerts;
 };
 
+/// What one sink has to write of a batch, if that is too much for memory.
+struct StreamedAlerts {
+  std::string sink;
+  bool in_transaction =
+      false;  ///< of a sink in Kafka: the log keeps them until the batch is committed, nobody else waits for them
+  std::uint64_t alerts = 0;
+  /// Hands out so many, in order. Where the log is read it is empty: for_each_streamed does it.
+  std::function<void(const std::function<void(std::string_view alert)>& take)> for_each;
+};
+
 /// Where a sink stands: its alerts of all batches up to `batch` are delivered, and it was at `position` (AlertSink::commit)
 /// then.
 struct Delivered {
@@ -41,6 +52,13 @@ struct Delivered {
   std::uint64_t batch = 0;
   std::string position;
   friend auto operator<=>(const Delivered&, const Delivered&) = default;
+};
+
+/// Batches that a log does not tell of, [from, up_to]; none if that is empty.
+struct LogBreak {
+  std::uint64_t from = 1;
+  std::uint64_t up_to = 0;
+  [[nodiscard]] bool empty() const noexcept { return from > up_to; }
 };
 
 struct LogOptions {
@@ -62,9 +80,10 @@ class Log {
   /// Appends the batch mark.batch, which is last_batch() + 1; mark.watermark is the engine's behind the batch. `updates` as the
   /// engine was given them, those that it refused included or not; `watermark` is their UpdateBatch::watermark(), if any. Sinks
   /// without alerts need not be there. Not durable before sync(). Throws Error where it cannot be written whole (a full disk),
-  /// and the log is as it was before; where even that cannot be had, every later call throws.
+  /// and the log is as it was before; where even that cannot be had, every later call throws. `streamed`: of sinks that are not
+  /// among `alerts`; they are written in pieces of 1 MiB, so that neither writing nor reading them takes more memory.
   void append(const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
-              std::span<const SinkAlerts> alerts);
+              std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed = {});
 
   /// Notes where a sink stands. Durable with the next sync(); where it is lost, the batches since are delivered again from the
   /// position noted before. For a sink that is no more it says that nobody waits for its alerts. Throws as append does.
@@ -80,8 +99,11 @@ class Log {
   [[nodiscard]] std::uint64_t last_batch() const;
   /// No sink waits for an alert of a batch before this one: from here a LogReader has to read alerts.
   [[nodiscard]] std::uint64_t undelivered_from() const;
-  /// Where each sink stands that ever had an alert, by name.
+  /// Where each sink stands that ever had an alert, by name: at the last batch, or before what it waits for. Of batches that
+  /// are lost() it is not known what they had for a sink: it stands before them until it is noted to stand behind them.
   [[nodiscard]] std::vector<Delivered> positions() const;
+  /// What the constructor found the log to lack before `last`: nothing, or what lies from a damage on.
+  [[nodiscard]] LogBreak lost() const;
   /// Bytes of all segments.
   [[nodiscard]] std::uint64_t bytes() const;
   /// Bytes of the segments that hold batches behind this one.
@@ -99,19 +121,28 @@ class Log {
 /// A batch as it was appended. Valid until the reader's next `next`.
 struct LoggedBatch {
   Mark mark;
-  UpdateBatch updates;             ///< empty where not wanted; they tell the watermark, be it only by the mark
-  std::vector<SinkAlerts> alerts;  ///< empty where not wanted
+  UpdateBatch updates;                   ///< empty where not wanted; they tell the watermark, be it only by the mark
+  std::vector<SinkAlerts> alerts;        ///< empty where not wanted
+  std::vector<StreamedAlerts> streamed;  ///< likewise; without for_each
+};
+
+/// A piece of the streamed alerts of a batch that follows. Valid until the reader's next `next`.
+struct LoggedPiece {
+  std::uint64_t batch = 0;
+  std::string_view sink;
+  std::vector<std::string_view> alerts;
 };
 
 /// Reads a log in the order in which it was appended; one thread calls it, and a Log may append meanwhile. Trusts nothing:
 /// bytes are used only after their checksum was verified, and memory follows the bytes that are there.
 class LogReader {
  public:
-  enum class Entry : std::uint8_t { batch, delivered, end };
+  enum class Entry : std::uint8_t { batch, delivered, piece, end };
 
   struct Wanted {
     std::uint64_t updates_from;  ///< the first batch whose updates are wanted
     std::uint64_t alerts_from;   ///< the first batch whose alerts are wanted
+    bool pieces = false;         ///< whether pieces of streamed alerts are entries; else they are passed over
   };
   static constexpr std::uint64_t none = UINT64_MAX;
 
@@ -128,6 +159,7 @@ class LogReader {
   [[nodiscard]] Entry next();
   [[nodiscard]] const LoggedBatch& batch() const noexcept;
   [[nodiscard]] const Delivered& delivered() const noexcept;
+  [[nodiscard]] const LoggedPiece& piece() const noexcept;
 
   /// After `end`: what stands behind the last sound entry.
   struct End {
@@ -144,5 +176,10 @@ class LogReader {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Hands out a sink's streamed alerts of a batch that is whole in the log, in order, until `take` gives false. O(the log from
+/// the segment's begin on). Throws Error where they cannot be read any more.
+void for_each_streamed(const std::filesystem::path& folder, const std::string& fingerprint, std::uint64_t batch,
+                       std::string_view sink, const std::function<bool(std::string_view alert)>& take);
 
 }  // namespace deltamatch::ingest

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,7 +16,8 @@
 
 namespace deltamatch::ingest::log_format {
 
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t oldest_version = 1;  ///< that is read: it knows no streamed alerts
 inline constexpr std::size_t fingerprint_size = 32;
 inline constexpr std::size_t checksum_size = 16;
 inline constexpr std::size_t head_size = 8 + 4 + 8 + fingerprint_size + checksum_size;
@@ -37,18 +39,38 @@ struct Head {
 /// Empty where it is no head, or a damaged one. `bytes` are head_size ones.
 [[nodiscard]] std::optional<Head> read_head(std::string_view bytes);
 
-enum class Kind : std::uint8_t { batch = 1, delivered = 2 };
+enum class Kind : std::uint8_t { batch = 1, delivered = 2, piece = 3, streamed_batch = 4 };
 
 /// Appends the payload of an entry.
 void put_batch(std::string& out, const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
-               std::span<const SinkAlerts> alerts);
+               std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed = {});
 void put_delivered(std::string& out, const Delivered& delivered);
+
+/// Makes payloads of pieces.
+class PieceWriter {
+ public:
+  /// `write` is called with each payload.
+  PieceWriter(std::uint64_t batch, std::string_view sink, std::function<void(std::string_view payload)> write)
+      : batch_(batch), sink_(sink), write_(std::move(write)) {}
+  void add(std::string_view alert);
+  /// To be called at the end.
+  void flush();
+
+ private:
+  std::uint64_t batch_;
+  std::string_view sink_;
+  std::function<void(std::string_view payload)> write_;
+  std::uint64_t alerts_ = 0;
+  std::string texts_;
+  std::string payload_;
+};
 
 /// The kind of a payload; empty for an unknown one.
 [[nodiscard]] std::optional<Kind> kind_of(std::string_view payload);
 /// False where the payload is malformed. The alerts' texts are views into it.
 [[nodiscard]] bool read_batch(std::string_view payload, LogReader::Wanted wanted, LoggedBatch& batch);
 [[nodiscard]] bool read_delivered(std::string_view payload, Delivered& delivered);
+[[nodiscard]] bool read_piece(std::string_view payload, LoggedPiece& piece);
 
 /// Makes entries of payloads.
 class Packer {

@@ -5,6 +5,9 @@
 //   update     flags, then as the flags say: label, source, target, source label, target label, time
 //   alerts     number of sinks; of each: text(name), number of alerts; of each: text(id), text(alert)
 //   delivered  2, text(sink), batch, text(position)
+//   piece      3, batch, text(sink), number of alerts; of each: text(alert)
+//   batch      4, as 1, and text(streamed), whose alerts lie in the pieces since the batch before
+//   streamed   number of sinks; of each: text(name), 1 for a sink in Kafka and else 0, number of alerts
 //
 // A label is its number in the order of first use in the batch; a number that was not used before is followed by the text.
 #include <string_view>
@@ -144,11 +147,26 @@ bool read_alerts(std::string_view bytes, std::vector<SinkAlerts>& sinks) {
   return in.finished();
 }
 
+bool read_streamed(std::string_view bytes, std::vector<StreamedAlerts>& sinks) {
+  ByteReader in(bytes);
+  for (std::uint64_t left = in.number(); left > 0 && in.sound(); --left) {
+    StreamedAlerts& sink = sinks.emplace_back();
+    sink.sink = in.text();
+    const std::uint8_t in_transaction = in.byte();
+    if (in_transaction > 1) in.fail();
+    sink.in_transaction = in_transaction == 1;
+    sink.alerts = in.number();
+  }
+  return in.finished();
+}
+
+constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+
 }  // namespace
 
 void put_batch(std::string& out, const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
-               std::span<const SinkAlerts> alerts) {
-  out.push_back(static_cast<char>(Kind::batch));
+               std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed) {
+  out.push_back(static_cast<char>(streamed.empty() ? Kind::batch : Kind::streamed_batch));
   put_text(out, to_json(mark));
   std::string part;
   part.push_back(watermark ? 1 : 0);
@@ -168,6 +186,33 @@ void put_batch(std::string& out, const Mark& mark, std::span<const Update> updat
     }
   }
   put_text(out, part);
+  if (streamed.empty()) return;
+  part.clear();
+  put_number(part, streamed.size());
+  for (const StreamedAlerts& sink : streamed) {
+    put_text(part, sink.sink);
+    part.push_back(sink.in_transaction ? 1 : 0);
+    put_number(part, sink.alerts);
+  }
+  put_text(out, part);
+}
+
+void PieceWriter::add(std::string_view alert) {
+  put_text(texts_, alert);
+  ++alerts_;
+  if (texts_.size() >= piece_bytes) flush();
+}
+
+void PieceWriter::flush() {
+  if (alerts_ == 0) return;
+  payload_.assign(1, static_cast<char>(Kind::piece));
+  put_number(payload_, batch_);
+  put_text(payload_, sink_);
+  put_number(payload_, alerts_);
+  payload_ += texts_;
+  write_(payload_);
+  texts_.clear();
+  alerts_ = 0;
 }
 
 void put_delivered(std::string& out, const Delivered& delivered) {
@@ -179,18 +224,20 @@ void put_delivered(std::string& out, const Delivered& delivered) {
 
 std::optional<Kind> kind_of(std::string_view payload) {
   const auto kind = payload.empty() ? Kind{} : static_cast<Kind>(payload.front());
-  if (kind != Kind::batch && kind != Kind::delivered) return std::nullopt;
+  if (kind < Kind::batch || kind > Kind::streamed_batch) return std::nullopt;
   return kind;
 }
 
 bool read_batch(std::string_view payload, LogReader::Wanted wanted, LoggedBatch& batch) {
   batch.updates.clear();
   batch.alerts.clear();
+  batch.streamed.clear();
   ByteReader in(payload);
-  in.byte();
+  const auto kind = static_cast<Kind>(in.byte());
   const std::string_view mark = in.text();
   const std::string_view updates = in.text();
   const std::string_view alerts = in.text();
+  const std::string_view streamed = kind == Kind::streamed_batch ? in.text() : std::string_view();
   if (!in.finished()) return false;
   try {
     batch.mark = parse_mark(mark, "log");
@@ -199,7 +246,18 @@ bool read_batch(std::string_view payload, LogReader::Wanted wanted, LoggedBatch&
   }
   if (batch.mark.batch >= wanted.updates_from && !read_updates(updates, batch.updates)) return false;
   if (!batch.updates.tells_watermark()) batch.updates.set_watermark(batch.mark.watermark);
-  return batch.mark.batch < wanted.alerts_from || read_alerts(alerts, batch.alerts);
+  if (batch.mark.batch < wanted.alerts_from) return true;
+  return read_alerts(alerts, batch.alerts) && (streamed.empty() || read_streamed(streamed, batch.streamed));
+}
+
+bool read_piece(std::string_view payload, LoggedPiece& piece) {
+  ByteReader in(payload);
+  in.byte();
+  piece.batch = in.number();
+  piece.sink = in.text();
+  piece.alerts.clear();
+  for (std::uint64_t left = in.number(); left > 0 && in.sound(); --left) piece.alerts.push_back(in.text());
+  return in.finished();
 }
 
 bool read_delivered(std::string_view payload, Delivered& delivered) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "deltamatch/error.hpp"
 #include "ingest/state/log.hpp"
 #include "ingest/state/log_segment.hpp"
 
@@ -96,6 +97,7 @@ LogReader::Entry LogReader::next() {
 
 const LoggedBatch& LogReader::batch() const noexcept { return impl_->segment->batch(); }
 const Delivered& LogReader::delivered() const noexcept { return impl_->segment->delivered(); }
+const LoggedPiece& LogReader::piece() const noexcept { return impl_->segment->piece(); }
 const LogReader::End& LogReader::end() const noexcept { return impl_->end; }
 
 bool LogReader::skip_damage() {
@@ -105,6 +107,23 @@ bool LogReader::skip_damage() {
   impl_->enter(std::move(*later));
   impl_->end = {};
   return true;
+}
+
+void for_each_streamed(const std::filesystem::path& folder, const std::string& fingerprint, std::uint64_t batch,
+                       std::string_view sink, const std::function<bool(std::string_view alert)>& take) {
+  LogReader log(folder, fingerprint, {.updates_from = LogReader::none, .alerts_from = batch, .pieces = true});
+  for (;;) {
+    const LogReader::Entry entry = log.next();
+    if (entry == LogReader::Entry::end) {
+      throw Error(folder.string(), fmt::format("the alerts of batch {} cannot be read from the log", batch),
+                  "bring the log back from a backup");
+    }
+    if (entry == LogReader::Entry::batch && log.batch().mark.batch >= batch) return;
+    if (entry != LogReader::Entry::piece || log.piece().batch != batch || log.piece().sink != sink) continue;
+    for (const std::string_view alert : log.piece().alerts) {
+      if (!take(alert)) return;
+    }
+  }
 }
 
 }  // namespace deltamatch::ingest

@@ -64,15 +64,17 @@ bool SegmentReader::read_head() {
   if (!read(0, log_format::head_size, bytes)) return false;
   const auto head = log_format::read_head(bytes);
   if (!head || head->first != file_.first) return false;
-  if (head->version != log_format::version) {
+  if (head->version < log_format::oldest_version || head->version > log_format::version) {
     throw Error(file_.path.string(),
-                fmt::format("is a log of version {}, while this program reads version {}", head->version, log_format::version),
+                fmt::format("is a log of version {}, while this program reads versions {} to {}", head->version,
+                            log_format::oldest_version, log_format::version),
                 "go on with the release that wrote it, or give the service an empty state directory");
   }
   if (head->fingerprint != fingerprint_) {
     throw Error(file_.path.string(), "belongs to a service of another configuration",
                 "give each service its own state directory");
   }
+  version_ = head->version;
   offset_ = log_format::head_size;
   return true;
 }
@@ -89,18 +91,27 @@ std::optional<std::string_view> SegmentReader::read_payload() {
 
 LogReader::Entry SegmentReader::next() {
   using Entry = LogReader::Entry;
-  const auto payload = read_payload();
-  const auto kind = payload ? log_format::kind_of(*payload) : std::nullopt;
-  if (!kind) return Entry::end;
-  if (kind == log_format::Kind::delivered) {
-    if (!log_format::read_delivered(*payload, delivered_)) return Entry::end;
+  using log_format::Kind;
+  for (;;) {
+    const auto payload = read_payload();
+    const auto kind = payload ? log_format::kind_of(*payload) : std::nullopt;
+    if (!kind) return Entry::end;
+    if (kind == Kind::delivered) {
+      if (!log_format::read_delivered(*payload, delivered_)) return Entry::end;
+      offset_ += entry_.size();
+      return Entry::delivered;
+    }
+    if (kind == Kind::piece) {
+      if (wanted_.pieces && (!log_format::read_piece(*payload, piece_) || piece_.batch != due_)) return Entry::end;
+      offset_ += entry_.size();
+      if (wanted_.pieces) return Entry::piece;
+      continue;
+    }
+    if (!log_format::read_batch(*payload, wanted_, batch_) || batch_.mark.batch != due_) return Entry::end;
+    ++due_;
     offset_ += entry_.size();
-    return Entry::delivered;
+    return Entry::batch;
   }
-  if (!log_format::read_batch(*payload, wanted_, batch_) || batch_.mark.batch != due_) return Entry::end;
-  ++due_;
-  offset_ += entry_.size();
-  return Entry::batch;
 }
 
 }  // namespace deltamatch::ingest

@@ -33,6 +33,9 @@ class SegmentReader {
   /// Of the latest entry; valid until the next one is read.
   [[nodiscard]] const LoggedBatch& batch() const noexcept { return batch_; }
   [[nodiscard]] const Delivered& delivered() const noexcept { return delivered_; }
+  [[nodiscard]] const LoggedPiece& piece() const noexcept { return piece_; }
+  /// Of the segment's head, once an entry was read.
+  [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
 
   [[nodiscard]] const SegmentFile& file() const noexcept { return file_; }
   /// The number that the next batch must have.
@@ -57,6 +60,8 @@ class SegmentReader {
   log_format::Unpacker unpacker_;
   LoggedBatch batch_;
   Delivered delivered_;
+  LoggedPiece piece_;
+  std::uint32_t version_ = 0;
 };
 
 }  // namespace deltamatch::ingest

@@ -66,6 +66,21 @@ std::optional<Base> from_snapshot(const StateDirectory& directory, const Recover
   return std::nullopt;
 }
 
+/// Up to which batch the log is to stay where replaying ended before the last committed one. What lies behind a damage is as
+/// committed as what lies before it: sinks may wait for it. The log ends before the first batch that is known to be another's.
+std::uint64_t committed_part(const StateDirectory& directory, const RecoveryInput& input, std::uint64_t replayed,
+                             std::uint64_t committed) {
+  LogReader log(directory.path(), directory.fingerprint(), {.updates_from = replayed + 1, .alerts_from = LogReader::none});
+  for (;;) {
+    const LogReader::Entry entry = log.next();
+    if (entry == LogReader::Entry::end && !log.skip_damage()) return committed;
+    if (entry != LogReader::Entry::batch) continue;
+    const Mark& mark = log.batch().mark;
+    if (mark.batch > committed) return committed;
+    if (!was_committed(input, mark)) return mark.batch - 1;
+  }
+}
+
 Base from_beginning(const RecoveryInput& input) {
   Base base{input.begin(), {}};
   base.mark.watermark = base.engine.watermark();
@@ -104,10 +119,15 @@ Recovered recover(const StateDirectory& directory, const RecoveryInput& input, J
     journal.tell(Level::warn, "log_lost",
                  {{"from", std::to_string(base.mark.batch + 1)}, {"to", std::to_string(committed)}, {"why", why}});
   }
-  auto log = std::make_unique<Log>(directory.path(), directory.fingerprint(), base.mark.batch);
+  if (base.mark.batch == committed && input.begun) {
+    const auto is_begun = [&](const LoggedBatch& batch) { return batch.mark == *input.begun; };
+    replay(directory, base, committed + 1, {.before = is_begun, .after = {}});
+  }
+  std::uint64_t last = base.mark.batch;
+  if (last < committed && !differs) last = committed_part(directory, input, last, committed);
+  auto log = std::make_unique<Log>(directory.path(), directory.fingerprint(), last);
   if (log->dropped_bytes() > 0) {
-    journal.tell(Level::info, "log_cut",
-                 {{"behind", std::to_string(base.mark.batch)}, {"bytes", std::to_string(log->dropped_bytes())}});
+    journal.tell(Level::info, "log_cut", {{"behind", std::to_string(last)}, {"bytes", std::to_string(log->dropped_bytes())}});
   }
   return {std::move(base.engine), std::move(base.mark), std::move(log)};
 }

@@ -26,6 +26,9 @@ struct RecoveryInput {
   /// as it stands there (another owner committed its own): the log ends before it. Asked for ascending batches. May be null;
   /// `committed` itself is always held against the log.
   std::function<std::optional<Mark>(std::uint64_t batch)> record;
+  /// Of the batch behind `committed`, if its alerts are published in part: where the log has that batch it stays, and the
+  /// engine takes it.
+  std::optional<Mark> begun;
   EngineOptions engine;
   std::function<Engine()> begin;                          ///< makes the engine before the first batch
   std::function<void(const RecoveryProgress&)> progress;  ///< called after each batch; may be null
@@ -33,9 +36,11 @@ struct RecoveryInput {
 
 struct Recovered {
   Engine engine;
-  Mark reached;  ///< where it stands, as its commit record tells it. Before input.committed: the log is lost from batch
-                 ///< reached.batch + 1 on
-  std::unique_ptr<Log> log;  ///< goes on behind `reached`; it knows where the sinks stand and what they wait for
+  Mark reached;  ///< where it stands, as its commit record tells it, or input.begun. Before input.committed: the log is lost
+                 ///< from batch reached.batch + 1 on
+  /// Goes on behind the last committed batch, also if what `reached` lacks is lost in it: it knows where the sinks stand and
+  /// what they wait for. If another owner committed one of its batches otherwise it ends before that one.
+  std::unique_ptr<Log> log;
 };
 
 /// Takes the newest sound snapshot of a committed batch (others are set aside), or where there is none what was before the

@@ -1,5 +1,6 @@
 // deltamatch run: the service.
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -34,6 +35,7 @@ Exit codes: 0 stopped, 1 it could not go on (start it again: it goes on from wha
 (input.on_error is fail: starting it again without a change does not help), 78 configuration.)";
 
 constexpr int ended_by_signal = 128;
+constexpr mode_t not_for_others = 027;    // files are 0640, folders 0750
 constexpr std::chrono::seconds grace(2);  // for stopping threads, beyond shutdown_timeout
 
 sigset_t heeded_signals() noexcept {
@@ -112,6 +114,8 @@ class Signals {
 };
 
 int run_service(const std::string& file) {
+  // Before any file is made. Who starts the program decides neither that others read alerts nor that the group cannot.
+  ::umask(not_for_others);
   ServiceConfig config = read_service_config(file);
   const std::unique_ptr<ingest::Journal> journal = ingest::make_journal(config.service.logging);
   for (const std::string& warning : config.warnings) journal->tell(ingest::Level::warn, warning);

@@ -338,9 +338,13 @@ class ServiceTest(unittest.TestCase):
 
     def marks(self):
         """The committed batches from 1 on; checks that they are contiguous."""
-        marks = [json.loads(record[3]) for record in self.broker.consume(self.app + ".commits")]
+        marks = [record for record in self.commit_records() if "batch" in record]
         self.assertEqual([mark["batch"] for mark in marks], list(range(len(marks))), "commit records are not contiguous")
         return marks
+
+    def commit_records(self):
+        """Those of batches, and those of how far a batch is published."""
+        return [json.loads(record[3]) for record in self.broker.consume(self.app + ".commits")]
 
     def alert_lines(self, topic=None):
         records = self.broker.consume(topic or self.alerts)

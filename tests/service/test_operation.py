@@ -35,6 +35,29 @@ class Operation(ServiceTest):
         batch = self.marks()[-1]["batch"]
         self.assertTrue((self.dir / "state" / f"snapshot-{batch:020}.dms").exists())
 
+    def test_files_are_for_owner_and_group_under_any_umask(self):
+        for umask in ("000", "077"):
+            folder = self.dir / umask
+            folder.mkdir()
+            self.app = f"{self.app}-{umask}"  # what is committed belongs to one state directory
+            self.config(state={"directory": str(folder / "state"), "snapshot_every": "1s"}, application=self.app,
+                        input__on_error="dead-letter", input__dead_letters={"file": str(folder / "letters.jsonl")},
+                        sinks={"file": {"type": "file", "path": str(folder / "alerts.jsonl"), "rotate_size": "1KiB"}},
+                        queries=[{"name": "edge", "pattern": "(a)-->(b)", "sinks": ["file"]}])
+            service = self.start(wrapper=("sh", "-c", f'umask {umask}; exec "$@"', "sh"))
+            for batch in range(3):
+                self.send(service, *[edge(f"{umask}-{batch}-{vertex}", "end") for vertex in range(8)], b"{broken")
+            service.wait(lambda: service.status()["snapshot"]["made"] > 0, "a snapshot")
+            service.wait(lambda: all(sink["undelivered"] == 0 for sink in service.status()["sinks"].values()), "delivery")
+            self.assertEqual(service.stop(), 0)
+            modes = {str(path.relative_to(folder)): oct(path.stat().st_mode & 0o777) for path in folder.rglob("*")}
+            self.assertEqual(modes.pop("state"), "0o750")
+            self.assertEqual(set(modes.values()), {"0o640"}, modes)
+            for part in ("letters.jsonl", "alerts.jsonl", "alerts-000001.jsonl", "alerts.jsonl.series", "state/state.json", "state/lock"):
+                self.assertIn(part, modes)
+            for pattern in ("snapshot-*.dms", "log-*.dmlog"):
+                self.assertTrue(list((folder / "state").glob(pattern)))
+
     def test_a_second_sigterm_ends_it_at_once(self):
         hole = socket.create_server(("127.0.0.1", 0))  # takes connections and says nothing
         self.addCleanup(hole.close)

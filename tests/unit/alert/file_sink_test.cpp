@@ -162,7 +162,10 @@ TEST_F(FileSinkTest, KeepsWhatLiesBeyondThePosition) {
   std::vector<std::string> held;
   const auto keep = [&](const std::string& position) {
     held.clear();
-    return sink()->keep(position, [&](std::string_view alert) { held.emplace_back(alert); });
+    return sink()->keep(position, [&](std::string_view alert) {
+      held.emplace_back(alert);
+      return true;
+    });
   };
   const std::string end = keep(noted);
   std::vector<std::string> expected;
@@ -184,9 +187,12 @@ TEST_F(FileSinkTest, KeepsNoTornLine) {
   write_file(path_, read_file(path_) + alert_of(2, 0) + '\n' + alert_of(2, 1).substr(0, 9));
   std::vector<std::string> held;
   const std::string whole = lines_of(1, 2) + lines_of(2, 1);
-  EXPECT_EQ(
-      sink()->keep("0:" + std::to_string(lines_of(1, 2).size()), [&](std::string_view alert) { held.emplace_back(alert); }),
-      "0:" + std::to_string(whole.size()));
+  EXPECT_EQ(sink()->keep("0:" + std::to_string(lines_of(1, 2).size()),
+                         [&](std::string_view alert) {
+                           held.emplace_back(alert);
+                           return true;
+                         }),
+            "0:" + std::to_string(whole.size()));
   EXPECT_EQ(read_file(path_), whole);
   EXPECT_THAT(held, ElementsAre(alert_of(2, 0)));
 }
@@ -266,7 +272,7 @@ TEST_F(FileSinkTest, RefusesAFileThatIsNotTheOneThatWasDeliveredTo) {
   const std::string error = error_of([&] { sink()->recover("0:9"); });
   EXPECT_THAT(error, HasSubstr("is another file than the one that sink 'file' wrote: no line ends at byte 9"));
   EXPECT_THAT(error, HasSubstr("give the sink another name"));
-  EXPECT_THAT(error_of([&] { sink()->keep("0:9", [](std::string_view) {}); }), HasSubstr("is another file"));
+  EXPECT_THAT(error_of([&] { sink()->keep("0:9", [](std::string_view) { return true; }); }), HasSubstr("is another file"));
   EXPECT_EQ(read_file(path_), "a longer file of somebody else\n");
 }
 

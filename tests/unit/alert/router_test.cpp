@@ -31,7 +31,7 @@ ServiceQuery query(std::string name, std::vector<std::string> sinks) {
 
 std::vector<std::string> texts(const AlertList& list) {
   std::vector<std::string> out;
-  for (std::size_t i = 0; i < list.size(); ++i) out.emplace_back(list[i]);
+  list.for_each([&](std::string_view alert) { out.emplace_back(alert); });
   return out;
 }
 
@@ -55,8 +55,8 @@ std::vector<std::string> brief(const AlertList& list) {
 
 class Router : public ::testing::Test {
  protected:
-  AlertRouter make(std::vector<SinkOptions> sinks) {
-    return AlertRouter(sinks, [this] { return now_; });
+  AlertRouter make(std::vector<SinkOptions> sinks, AlertMemory memory = {}) {
+    return AlertRouter(sinks, [this] { return now_; }, std::move(memory));
   }
 
   void write(MatchSink& router, std::string_view name, bool added, std::uint64_t batch, std::size_t times = 1) {
@@ -279,6 +279,108 @@ TEST(AlertList, CutsAndCounts) {
   EXPECT_EQ(list.size(), 1u);
   EXPECT_EQ(list[0], first);
   EXPECT_GE(list.bytes(), 3 * first.size());
+}
+
+/// What more than one router is made to do.
+void some_batches(AlertRouter& router, const std::function<void(std::string_view, bool, std::size_t)>& write) {
+  router.set_queries(std::vector{query("ring", {"both", "few"}), query("path", {"new", "both"})});
+  router.begin(1);
+  write("ring", true, 40);
+  router.commit();
+  router.begin(2);
+  write("path", true, 25);
+  write("path", false, 30);
+  router.abort();
+  router.begin(2);
+  write("ring", false, 20);
+  write("path", true, 15);
+  router.commit();
+}
+
+TEST_F(Router, WhatIsTooMuchForMemoryComesFromAFileAndIsTheSame) {
+  const std::vector<SinkOptions> sinks{sink("both"), sink("new", Signs::added), sink("few", Signs::both, 5), sink("idle")};
+  const auto run = [&](AlertRouter& router) {
+    id_ = 0;
+    some_batches(router, [&](std::string_view name, bool added, std::size_t times) { write(router, name, added, 2, times); });
+  };
+  AlertRouter roomy = make(sinks);
+  run(roomy);
+  const std::vector<AlertList> expected = roomy.take();
+  // The first alert that is too much lies before, within and behind the batch that is undone, or nowhere.
+  std::size_t streamed = 0;
+  for (std::size_t bytes = 0; bytes < 20'000; bytes += 250) {
+    AlertRouter tight = make(sinks, {.bytes = bytes, .folder = {}});
+    run(tight);
+    const std::vector<AlertList> lists = tight.take();
+    ASSERT_EQ(lists.size(), expected.size());
+    streamed += lists[0].streamed() ? 1 : 0;
+    for (std::size_t s = 0; s < lists.size(); ++s) {
+      EXPECT_EQ(texts(lists[s]), texts(expected[s])) << bytes << ", sink " << s;
+      EXPECT_EQ(lists[s].size(), expected[s].size());
+    }
+    run(tight);  // the next batches begin anew
+    EXPECT_EQ(texts(tight.take()[0]).size(), expected[0].size());
+  }
+  EXPECT_GT(streamed, 20U);
+  EXPECT_LT(streamed, 80U);
+}
+
+TEST_F(Router, AStreamIsGoneOnFromWhereItWasLeft) {
+  AlertRouter router = make({sink("a"), sink("b", Signs::removed)}, {.bytes = 100, .folder = {}});
+  router.set_queries(std::vector{query("ring", {"a", "b"})});
+  router.begin(1);
+  write(router, "ring", true, 1, 10);
+  write(router, "ring", false, 1, 10);
+  router.commit();
+  const std::vector<AlertList> lists = router.take();
+  std::vector<std::string> parts;
+  for (AlertCursor cursor; cursor.alerts < 20;) {
+    std::size_t room = 3;
+    lists[0].read(cursor, [&](std::string_view alert) {
+      if (room == 0) return false;
+      --room;
+      parts.emplace_back(alert);
+      return true;
+    });
+  }
+  EXPECT_EQ(parts, texts(lists[0]));
+  EXPECT_EQ(lists[1].size(), 10U);
+}
+
+/// A hub of 300 by 300 edges: 90,000 alerts of one batch, some 30 MB, with 64 KiB of memory for them.
+TEST_F(Router, TheAlertsOfAHubTakeBoundedMemory) {
+  AlertRouter router = make({sink("a"), sink("b")}, {.bytes = std::size_t{64} << 10, .folder = {}});
+  ServiceQuery path{parse_pattern("(a)-[:T]->(b)-[:T]->(c)", "path"), "here", {.list = true}, {"a", "b"}, false};
+  router.set_queries(std::vector{path});
+  Engine engine;
+  engine.spool({.memory = std::size_t{64} << 10, .folder = {}});
+  engine.add_query(path.query, path.options);
+  UpdateBatch batch;
+  for (int i = 1; i <= 300; ++i) {
+    Update in;
+    in.source = Id(i);
+    in.target = Id(0);
+    in.label = "T";
+    batch.add(in);
+    Update out = in;
+    out.source = Id(0);
+    out.target = Id(1000 + i);
+    batch.add(out);
+  }
+  engine.process(batch, OnReject::stop, &router);
+  const std::vector<AlertList> lists = router.take();
+  for (const AlertList& list : lists) {
+    EXPECT_TRUE(list.streamed());
+    EXPECT_EQ(list.bytes(), 0U);
+    ASSERT_EQ(list.size(), 90'000U);
+    std::string before;
+    std::uint64_t ascending = 0;
+    list.for_each([&](std::string_view alert) {
+      ascending += before < alert_id(alert) ? 1 : 0;
+      before = alert_id(alert);
+    });
+    EXPECT_EQ(ascending, 90'000U);  // by id, so that a second time they are the same
+  }
 }
 
 }  // namespace

@@ -237,10 +237,10 @@ TEST_F(LogTest, AnotherConfigurationOrVersionIsRefused) {
   EXPECT_THAT(refusal([&] { static_cast<void>(reader.next()); }), HasSubstr("another configuration"));
   const std::filesystem::path path = segments()[0].path;
   std::string bytes = read_bytes(path);
-  bytes.replace(0, log_format::head_size, log_format::to_bytes({2, 1, fingerprint}));
+  bytes.replace(0, log_format::head_size, log_format::to_bytes({log_format::version + 1, 1, fingerprint}));
   write_bytes(path, bytes);
   EXPECT_THAT(refusal([&] { Log(folder_.path(), fingerprint, 2); }),
-              HasSubstr("version 2, while this program reads version 1"));
+              HasSubstr("version 3, while this program reads versions 1 to 2"));
 }
 
 TEST_F(LogTest, OnlyTheNextBatchCanBeAppended) {
@@ -610,6 +610,115 @@ TEST_F(LogTest, RepetitionIsPackedOnlySoFar) {
   ASSERT_EQ(reader.next(), Entry::batch);
   EXPECT_EQ(reader.batch().alerts.at(0).alerts.at(0).text, text);
   EXPECT_GE(std::filesystem::file_size(segments()[0].path), text.size() / log_format::max_ratio);
+}
+
+/// Alerts of a sink that are handed out one by one.
+StreamedAlerts streamed(std::string sink, bool in_transaction, std::size_t count, std::size_t length = 100) {
+  return {std::move(sink), in_transaction, count, [count, length](const auto& take) {
+            for (std::size_t i = 0; i < count; ++i) take(std::to_string(i) + std::string(length, 'x'));
+          }};
+}
+
+std::vector<std::string> stream_of(const std::filesystem::path& folder, std::uint64_t batch, std::string_view sink,
+                                   std::size_t up_to = SIZE_MAX) {
+  std::vector<std::string> alerts;
+  for_each_streamed(folder, fingerprint, batch, sink, [&](std::string_view alert) {
+    if (alerts.size() == up_to) return false;
+    alerts.emplace_back(alert);
+    return true;
+  });
+  return alerts;
+}
+
+void append_streamed(Log& log, std::uint64_t batch, std::vector<StreamedAlerts> alerts) {
+  Mark mark;
+  mark.batch = batch;
+  log.append(mark, {}, {}, {}, alerts);
+}
+
+// More than a piece of each, so that a reader finds them by parts and holds one of them.
+TEST_F(LogTest, StreamedAlertsComeBackByBatchAndSink) {
+  Log log(folder_.path(), fingerprint, 0);
+  append_streamed(log, 1, {streamed("file", false, 30'000)});
+  append_streamed(log, 2, {streamed("topic", true, 25'000), streamed("file", false, 20'000)});
+  const auto all = stream_of(folder_.path(), 1, "file");
+  ASSERT_EQ(all.size(), 30'000U);
+  EXPECT_EQ(all.back(), "29999" + std::string(100, 'x'));
+  EXPECT_EQ(stream_of(folder_.path(), 2, "topic").size(), 25'000U);
+  EXPECT_EQ(stream_of(folder_.path(), 2, "file").size(), 20'000U);
+  EXPECT_THAT(stream_of(folder_.path(), 2, "file", 2), ElementsAre("0" + std::string(100, 'x'), "1" + std::string(100, 'x')));
+  EXPECT_THAT(stream_of(folder_.path(), 2, "hook"), IsEmpty());
+  LogReader reader(folder_.path(), fingerprint, {.updates_from = 0, .alerts_from = 0, .pieces = true});
+  std::size_t most = 0;
+  for (Entry entry{}; (entry = reader.next()) != Entry::end;) {
+    if (entry != Entry::piece) continue;
+    std::size_t bytes = 0;
+    for (const std::string_view alert : reader.piece().alerts) bytes += alert.size();
+    most = std::max(most, bytes);
+  }
+  EXPECT_GT(most, 0U);
+  EXPECT_LE(most, std::size_t{1} << 20);
+}
+
+TEST_F(LogTest, StreamedAlertsThatNobodyElseWaitsForHoldNothing) {
+  Log log(folder_.path(), fingerprint, 0);
+  append_streamed(log, 1, {streamed("topic", true, 10)});
+  EXPECT_EQ(log.undelivered_from(), 2U);
+  EXPECT_THAT(log.positions(), IsEmpty());
+  append_streamed(log, 2, {streamed("topic", true, 10), streamed("file", false, 10)});
+  EXPECT_EQ(log.undelivered_from(), 2U);
+  log.delivered({"file", 2, "there"});
+  EXPECT_EQ(log.undelivered_from(), 3U);
+}
+
+// A crash within the pieces, or a disk that is full there, leaves what was before.
+TEST_F(LogTest, ABatchOfStreamedAlertsIsThereWholeOrNotAtAll) {
+  std::uint64_t first = 0;
+  {
+    Log log(folder_.path(), fingerprint, 0);
+    append_streamed(log, 1, {streamed("file", false, 5)});
+    first = log.bytes();
+    append_streamed(log, 2, {streamed("file", false, 30'000, 200)});
+    EXPECT_EQ(refusal([&] {
+                append_streamed(log, 3, {{"file", false, 2, [](const auto& take) {
+                                            for (int i = 0; i < 2'000; ++i) take(std::string(1000, 'y'));
+                                            throw Error("disk", "is full");
+                                          }}});
+              }),
+              "disk: is full");
+    append_streamed(log, 3, {streamed("file", false, 7)});
+    EXPECT_EQ(stream_of(folder_.path(), 3, "file").size(), 7U);
+  }
+  const std::string whole = read_bytes(segments()[0].path);
+  for (std::size_t at = first; at < whole.size(); at += whole.size() / 37) {
+    write_bytes(segments()[0].path, whole.substr(0, at));
+    LogReader reader(folder_.path(), fingerprint, everything);
+    std::uint64_t last = 0;
+    while (reader.next() == Entry::batch) last = reader.batch().mark.batch;
+    EXPECT_GE(last, 1U);
+    Log log(folder_.path(), fingerprint, 1);
+    EXPECT_EQ(log.bytes(), first);
+    append_streamed(log, 2, {streamed("file", false, 3)});
+    EXPECT_EQ(stream_of(folder_.path(), 2, "file").size(), 3U) << at;
+  }
+}
+
+/// A log as releases before streamed alerts wrote it.
+TEST_F(LogTest, ALogOfVersionOneIsReadAndGoneOnFrom) {
+  fill(4, 1U << 20);
+  const std::filesystem::path path = segments()[0].path;
+  std::string bytes = read_bytes(path);
+  bytes.replace(0, log_format::head_size, log_format::to_bytes({1, 1, fingerprint}));
+  write_bytes(path, bytes);
+  EXPECT_EQ(read(folder_.path(), {1, 1}).batches.size(), 4U);
+  {
+    Log log(folder_.path(), fingerprint, 4);
+    EXPECT_TRUE(log.lost().empty());
+    append_streamed(log, 5, {streamed("file", false, 3)});
+  }
+  ASSERT_EQ(segments().size(), 2U);  // a release before would take a new entry for a damage
+  EXPECT_EQ(log_format::read_head(read_bytes(path).substr(0, log_format::head_size))->version, 1U);
+  EXPECT_EQ(read(folder_.path(), {1, 1}).batches.size(), 5U);
 }
 
 }  // namespace

@@ -184,10 +184,10 @@ TEST_F(RecoveryTest, ADamagedLogIsLostFromThere) {
   EXPECT_THAT(scene_.journal.told("log_lost"),
               ElementsAre(testing::AllOf(HasSubstr("from=" + std::to_string(state.reached.batch + 1)), HasSubstr("to=40"),
                                          HasSubstr(segment->path.string()))));
-  // The rest is cut anew and appended.
-  for (std::uint64_t batch = state.reached.batch + 1; batch <= 40; ++batch)
-    state.log->append(scene_.marks.at(batch), {}, {}, {});
+  // What lies behind the damage is committed: it stays, and the log goes on behind it.
   EXPECT_EQ(state.log->last_batch(), 40U);
+  EXPECT_EQ(state.log->dropped_bytes(), 0U);
+  EXPECT_EQ(segments_in(scene_.directory->path()).size(), files.size());
 }
 
 TEST_F(RecoveryTest, DamageBeforeTheSnapshotDoesNotMatter) {
@@ -207,7 +207,9 @@ TEST_F(RecoveryTest, ALostLogLeavesTheSnapshot) {
   for (const SegmentFile& file : segments_in(scene_.directory->path())) std::filesystem::remove(file.path);
   const Recovered state = recovered(30);
   EXPECT_EQ(state.reached, scene_.marks.at(10));
-  EXPECT_EQ(state.log->last_batch(), 10U);
+  EXPECT_EQ(state.log->last_batch(), 30U);
+  EXPECT_EQ(state.log->lost().from, 1U);
+  EXPECT_EQ(state.log->lost().up_to, 30U);
   EXPECT_THAT(scene_.journal.told("log_lost"), ElementsAre(HasSubstr("from=11 to=30")));
 }
 

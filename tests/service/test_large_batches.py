@@ -1,0 +1,150 @@
+"""One update that makes more alerts than memory or one transaction takes: each comes once, whatever is killed or lost meanwhile.
+
+DELTAMATCH_HUB is how many edges lead to the hub, and away from it, in the largest of them (default 1000: 1,000,000 alerts)."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+from harness import edge, main, ServiceTest
+
+HUB = int(os.environ.get("DELTAMATCH_HUB", "1000"))
+PATTERN = "(a)-[:IN]->(b)-[:BRIDGE]->(c)-[:OUT]->(d)"
+
+
+class LargeBatches(ServiceTest):
+    def setUp(self):
+        super().setUp()
+        self.broker.create(self.input)
+        self.file = self.dir / "alerts.jsonl"
+
+    def configure(self, timeout, **changes):
+        """Transactions take a quarter of their time-out at most, so one of these batches takes several."""
+        self.config(transaction_timeout=timeout, state__snapshot_every="1h",
+                    sinks={"alerts": {"type": "kafka", "topic": self.alerts}, "file": {"type": "file", "path": str(self.file)}},
+                    queries=[{"name": "wide", "pattern": PATTERN, "sinks": ["alerts", "file"]}], **changes)
+
+    def build_hub(self, hub):
+        """All but the edge that makes every path at once."""
+        service = self.start()
+        self.broker.produce(self.input, [edge(f"from-{i}", "left", label="IN") for i in range(hub)])
+        self.broker.produce(self.input, [edge("right", f"to-{i}", label="OUT") for i in range(hub)])
+        service.wait_committed({f"{self.input}[0]": 2 * hub})
+        self.assertEqual(service.stop(), 0)
+        self.broker.produce(self.input, [edge("left", "right", label="BRIDGE")])
+        self.ends = {f"{self.input}[0]": 2 * hub + 1}
+
+    def keys(self, isolation="read_committed"):
+        """Ids of the alerts in Kafka, without their text: there may be a million."""
+        command = ["kcat", "-C", "-q", "-e", "-b", self.broker.address, "-t", self.alerts, "-o", "beginning",
+                   "-X", f"isolation.level={isolation}", "-f", "%k\n"]
+        return subprocess.run(command, capture_output=True, check=True).stdout.split()
+
+    def ids_in_file(self):
+        with open(self.file, "rb") as lines:
+            return [line[13:45] for line in lines]
+
+    def parts(self):
+        return sum("published" in record for record in self.commit_records())
+
+    def killed_between_two_transactions(self, count=1):
+        service = self.start_signalled("committed", count, signal.SIGKILL)
+        self.assertEqual(service.ended(300), -signal.SIGKILL, service.log())
+        self.assertGreaterEqual(self.parts(), 1, "the batch was one transaction")
+        return len(self.keys())
+
+    def finish(self, alerts, file=True):
+        service = self.start(ready=False)
+        service.wait_ready(300)
+        service.wait_committed(self.ends, 300)
+        service.wait(lambda: service.status()["sinks"]["file"]["undelivered"] == 0, "delivery", 300)
+        peak = self.peak(service)
+        self.assertEqual(service.stop(), 0)
+        keys = self.keys()
+        self.assertEqual(len(keys), alerts)
+        self.assertEqual(len(set(keys)), alerts)
+        if file:
+            ids = self.ids_in_file()
+            self.assertEqual(len(ids), alerts)
+            self.assertEqual(set(ids), set(keys))
+        return peak, service
+
+    @staticmethod
+    def peak(service):
+        """The most memory that the process ever had, in MiB."""
+        with open(f"/proc/{service.process.pid}/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) // 1024
+
+    def test_a_million_alerts_of_one_update_come_once_in_bounded_memory(self):
+        self.configure("4s")
+        self.build_hub(HUB)
+        first = self.killed_between_two_transactions()
+        second = self.killed_between_two_transactions()  # goes on where the first one was
+        self.assertLess(0, first)
+        self.assertLess(first, HUB * HUB)
+        self.assertLess(first, second)
+        self.assertLessEqual(second, HUB * HUB)
+        peak, service = self.finish(HUB * HUB)
+        print(f"{HUB * HUB} alerts: {self.parts() + 1} transactions, {first} and {second} before two kills, {peak} MiB at most", file=sys.stderr)
+        self.assertLess(peak, 400)
+        self.assertEqual(self.marks()[-1]["ends"][self.input]["0"], self.ends[f"{self.input}[0]"])
+        # What was published in part is told to be one batch, and the next start has nothing of it to do.
+        self.assertIn("a batch is published in part", service.log())
+        again = self.start()
+        self.assertNotIn("published in part", again.log())
+        self.assertEqual(again.stop(), 0)
+
+    def test_within_one_transaction_they_come_at_once(self):
+        self.configure("300s")
+        self.build_hub(300)
+        peak, _ = self.finish(90_000)  # matched by this process
+        self.assertEqual(self.parts(), 0)
+        self.assertLess(peak, 400)
+
+    def test_a_kill_within_a_transaction_leaves_none_of_it(self):
+        self.configure("3s")
+        self.build_hub(600)
+        service = self.start_signalled("transaction", 2, signal.SIGKILL)
+        self.assertEqual(service.ended(300), -signal.SIGKILL, service.log())
+        self.finish(360_000)
+
+    def test_a_lost_log_does_not_stop_the_rest(self):
+        self.configure("3s")
+        self.build_hub(600)
+        self.killed_between_two_transactions()
+        for segment in (self.dir / "state").glob("log-*"):
+            segment.unlink()
+        self.finish(360_000)
+
+    def test_another_instance_publishes_the_rest(self):
+        self.configure("3s")
+        self.build_hub(600)
+        self.killed_between_two_transactions()
+        self.configure("3s", state__directory=str(self.dir / "other"))
+        _, service = self.finish(360_000)
+        self.assertIn("a batch is published in part", service.log())
+        shutil.rmtree(self.dir / "other")
+        # The first one comes back: what it has in its log is committed, by the other.
+        self.configure("3s")
+        self.finish(360_000)
+
+    def test_another_instance_that_has_other_queries_is_refused(self):
+        self.configure("3s")
+        self.build_hub(600)
+        first = self.killed_between_two_transactions()
+        self.configure("3s", state__directory=str(self.dir / "other"))
+        config = dict(self.last_config, queries=[{"name": "wide", "pattern": "(a)-[:IN]->(b)", "sinks": ["alerts"]}])
+        (self.dir / "service.yaml").write_text(json.dumps(config))
+        service = self.start(ready=False)
+        self.assertEqual(service.ended(), 78, service.log())
+        self.assertIn("with the query 'wide', which is configured otherwise now", service.log())
+        self.assertEqual(len(self.keys()), first)
+        self.configure("3s")
+        self.finish(360_000)
+
+
+if __name__ == "__main__":
+    main()
