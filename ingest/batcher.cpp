@@ -30,7 +30,8 @@ void PositionedBatch::clear() noexcept {
 
 std::string_view PositionedBatch::record(std::size_t index) const {
   if (record_ends_.empty()) return {};
-  const std::size_t start = index == 0 ? 0 : record_ends_.at(index - 1);
+  const std::size_t first = record_around(updates.updates(), index).first;
+  const std::size_t start = first == 0 ? 0 : record_ends_.at(first - 1);
   return std::string_view(records_).substr(start, record_ends_.at(index) - start);
 }
 
@@ -55,7 +56,7 @@ void Batcher::add(PositionedBatch& batch) {
     }
     batch.positions_.push_back(reading_.record.position);
     if (on_unreadable_ != OnUnreadable::list) continue;
-    batch.records_.append(reading_.record.bytes);
+    if (!update.continues) batch.records_.append(reading_.record.bytes);  // once for all updates of a record
     batch.record_ends_.push_back(batch.records_.size());
   }
   held_ = {};

@@ -9,15 +9,17 @@
 #include "ingest/codec/binary.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
+#include "ingest/codec/mtx.hpp"
 #include "ingest/read_ahead.hpp"
 #include "ingest/source/binary_source.hpp"
 #include "ingest/source/byte_buffer.hpp"
+#include "ingest/source/json_source.hpp"
 #include "ingest/source/line_source.hpp"
 
 namespace deltamatch::ingest {
 namespace {
 
-constexpr std::string_view all_formats = "snap, csv, tsv, tve, jlg or jsonl";
+constexpr std::string_view all_formats = "snap, csv, tsv, tve, jlg, mtx or jsonl";
 
 // How files of deltamatch that are no streams begin, what they are and what they are read as.
 struct WholeFile {
@@ -40,7 +42,9 @@ OnUnreadable on_unreadable(OnError policy) noexcept {
 /// The first line that is not empty.
 std::string_view first_line(std::string_view head) noexcept {
   const std::size_t start = std::min(head.find_first_not_of("\r\n"), head.size());
-  return head.substr(start, head.find('\n', start) - start);
+  std::string_view line = head.substr(start, head.find('\n', start) - start);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
 }
 
 /// Whether a line could be an edge of vertices that are named by words.
@@ -54,25 +58,48 @@ bool may_join_names(std::string_view line) noexcept {
   return words >= 2 && words <= 5;
 }
 
+/// Whether the first bracket of a line has its counterpart there.
+bool closes(std::string_view line) noexcept {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (quoted && c == '\\') {
+      ++at;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && (c == '[' || c == '{')) {
+      ++depth;
+    } else if (!quoted && (c == ']' || c == '}') && --depth == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// By the third field of the header `V,E,u|d,name`.
 bool jlg_is_undirected(std::string_view header) noexcept {
   for (int comma = 0; comma < 2; ++comma) header.remove_prefix(std::min(header.find(','), header.size() - 1) + 1);
-  return header.starts_with("u,") || header == "u" || header == "u\r";
+  return header.starts_with("u,") || header == "u";
+}
+
+/// Whether a cell of a CSV line is such.
+template <class Holds>
+bool any_cell(std::string_view line, char separator, Holds holds) {
+  for (std::size_t at = 0; at <= line.size();) {
+    const std::size_t end = std::min(line.find(separator, at), line.size());
+    if (holds(csv_cell(line.substr(at, end - at)))) return true;
+    at = end + 1;
+  }
+  return false;
 }
 
 /// Whether a CSV line is a header with columns for a vertex and its label.
-bool names_vertices(std::string_view line, char separator) noexcept {
-  bool vertex = false;
-  bool label = false;
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  for (std::size_t at = 0; at <= line.size();) {
-    const std::size_t end = std::min(line.find(separator, at), line.size());
-    const std::optional<Role> role = role_by_usual_name(line.substr(at, end - at));
-    vertex = vertex || role == Role::vertex;
-    label = label || role == Role::label;
-    at = end + 1;
-  }
-  return vertex && label;
+bool names_vertices(std::string_view line, char separator) {
+  const auto names = [&](Role role) {
+    return any_cell(line, separator, [&](std::string_view cell) { return role_by_usual_name(cell) == role; });
+  };
+  return names(Role::vertex) && names(Role::label);
 }
 
 class Stream final : public BatchSource {
@@ -186,11 +213,62 @@ class Stream final : public BatchSource {
     auto lines = std::make_unique<LineSource>(std::move(bytes), options_.max_record);
     const std::string_view head = lines->head();
     if (!format_ && !head.empty()) format_ = recognise(head);
-    if (format_ == Format::jsonl && options_.format && head.find('{') == std::string_view::npos) advice_ = no_json(head);
-    directed_ = format_ != Format::tve && !(format_ == Format::jlg && jlg_is_undirected(first_line(head)));
-    codec_ = make_codec(format_.value_or(Format::snap), codec_options(head));
+    if (format_ && format_ != Format::mtx && begins_as_mtx(head)) {
+      throw Error(name_ + ":1", fmt::format("a Matrix Market file, which is to be read as {}", format_name(*format_)),
+                  "leave format out, or set it to mtx");
+    }
+    if (format_ == Format::jsonl && options_.format && head.find_first_of("{[") == std::string_view::npos)
+      advice_ = no_json(head);
+    const CodecOptions codec = codec_options(head);
+    codec_ = make_codec(format_.value_or(Format::snap), codec);
     lines->set_quoted_separator(codec_->quoted_separator());
-    source_ = std::move(lines);
+    directed_ = means_directed(*lines, codec);
+    codec_->hold_to_direction(directed_);
+    const JsonLayout layout = format_ == Format::jsonl ? json_layout(*lines, codec) : JsonLayout::lines;
+    if (layout == JsonLayout::lines)
+      source_ = std::move(lines);
+    else
+      source_ = std::make_unique<JsonSource>(std::move(*lines).release(), options_.max_record, layout);
+  }
+
+  /// A file that is one array, or whose objects go on over lines, is not read by lines.
+  static JsonLayout json_layout(LineSource& lines, const CodecOptions& codec) {
+    const std::string_view first = without_blanks(first_line(lines.head()));
+    if (first == "{") {  // of an object that goes on a name follows; else the line is damaged
+      const std::string_view head = lines.head(2);
+      const std::size_t next = head.find_first_not_of(" \t\r\n", head.find('{') + 1);
+      return next != std::string_view::npos && head[next] == '"' ? JsonLayout::sequence : JsonLayout::lines;
+    }
+    if (!first.starts_with('[')) return JsonLayout::lines;
+    const std::size_t inner = first.find_first_not_of(" \t", 1);
+    const bool nested = inner != std::string_view::npos && (first[inner] == '[' || first[inner] == '{');
+    if (inner != std::string_view::npos && !nested && reads_arrays_as_rows(codec)) return JsonLayout::lines;
+    if (!closes(first)) return JsonLayout::array;
+    const std::string_view head = lines.head(2);
+    const std::size_t start = head.find('[');
+    const std::size_t end = std::min(head.find('\n', start), head.size());
+    return head.find_first_not_of(" \t\r\n", end) == std::string_view::npos ? JsonLayout::array : JsonLayout::lines;
+  }
+
+  /// By the format, or by what the beginning of the file says.
+  [[nodiscard]] bool means_directed(LineSource& lines, const CodecOptions& codec) const {
+    if (!format_ || format_ == Format::tve) return !format_;
+    const std::string_view first = first_line(lines.head());
+    if (format_ == Format::jlg) return !jlg_is_undirected(first);
+    MtxBanner banner;
+    if (format_ == Format::mtx) return !read_mtx_banner(first, banner).empty() || !banner.symmetric;
+    if (format_ != Format::csv || !any_cell(first, codec.separator, [](auto cell) { return same_letters(cell, "type"); }))
+      return true;
+    // Whether that column tells the direction is seen in the first record.
+    LineSource beginning(memory_bytes(lines.head(2), name_), options_.max_record);
+    CodecOptions alone = codec;
+    alone.doubts = nullptr;
+    const std::unique_ptr<Codec> probe = make_codec(Format::csv, alone);
+    beginning.set_quoted_separator(probe->quoted_separator());
+    for (Record record; !probe->directed() && beginning.next(record);) {
+      if (record.fault == RecordFault::none && !probe->decode(record.bytes).remedy.empty()) break;
+    }
+    return probe->directed().value_or(true);
   }
 
   [[nodiscard]] Format recognise(std::string_view head) const {
@@ -215,7 +293,7 @@ class Stream final : public BatchSource {
   /// What to do about data without any object that is to be read as JSON.
   [[nodiscard]] static std::string no_json(std::string_view head) {
     const std::optional<Format> format = detect_format(head);
-    if (!format || *format == Format::jsonl) return "if it is no JSON, set format to snap, csv, tsv, tve or jlg, else ";
+    if (!format || *format == Format::jsonl) return "if it is no JSON, set format to snap, csv, tsv, tve, jlg or mtx, else ";
     return fmt::format("set format to {}, as which the data can be read, else ", format_name(*format));
   }
 
@@ -239,6 +317,7 @@ class Stream final : public BatchSource {
         break;
       case Format::tve:
       case Format::jlg:
+      case Format::mtx:
       case Format::binary:
         break;
     }

@@ -75,7 +75,8 @@ class BatchSource {
   [[nodiscard]] virtual Progress progress() const noexcept = 0;
   /// The format given or recognised; nothing for an empty stream of no given format.
   [[nodiscard]] virtual std::optional<Format> format() const noexcept = 0;
-  /// Whether the format means its edges as directed: t/v/e never, jlg as its header says, all others always.
+  /// Whether the input means its edges as directed: t/v/e never, jlg and mtx as the header says, csv with Gephi's column Type
+  /// as that says, all others always.
   [[nodiscard]] virtual bool directed() const noexcept = 0;
   [[nodiscard]] virtual const std::string& name() const noexcept = 0;
 };

@@ -76,6 +76,7 @@ class BinaryCodec final : public Codec {
       throw Error(ErrorKind::usage, option, fmt::format("binary records {}", what), "leave the option out");
     };
     if (!options.columns.empty()) refuse_option("columns", "have no columns");
+    if (!options.op_values.empty()) refuse_option("op-values", "have operations of their own");
     if (options.time_unit || !options.time_format.empty()) refuse_option("time", "bear microseconds");
   }
 

@@ -10,11 +10,12 @@
 #include "ingest/codec/binary.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
+#include "ingest/codec/mtx.hpp"
 
 namespace deltamatch::ingest {
 namespace {
 
-constexpr std::array<std::string_view, 7> format_names = {"snap", "csv", "tsv", "tve", "jlg", "jsonl", "binary"};
+constexpr std::array<std::string_view, 8> format_names = {"snap", "csv", "tsv", "tve", "jlg", "jsonl", "binary", "mtx"};
 
 /// The lines of a head that say something.
 std::vector<std::string_view> telling_lines(std::string_view head) {
@@ -39,7 +40,19 @@ bool is_text(std::string_view head) noexcept {
   });
 }
 
-bool is_json(std::string_view line) noexcept { return line[line.find_first_not_of(" \t")] == '{'; }
+/// An object, or an array of objects, arrays, texts or numbers. Over many lines they begin with a bracket alone.
+bool is_json(std::string_view line) noexcept {
+  const std::size_t first = line.find_first_not_of(" \t");
+  if (line[first] == '{') return true;
+  if (line[first] != '[') return false;
+  const std::size_t inner = line.find_first_not_of(" \t", first + 1);
+  return inner == std::string_view::npos || std::string_view("{[]\"-0123456789").find(line[inner]) != std::string_view::npos;
+}
+
+/// JSON that goes on in the next lines.
+bool begins_json(std::string_view line) noexcept {
+  return is_json(line) && (line[line.find_first_not_of(" \t")] == '[' || without_blanks(line) == "{");
+}
 
 bool is_tve(std::string_view line) noexcept {
   const std::size_t first = line.find_first_not_of(" \t");
@@ -49,9 +62,9 @@ bool is_tve(std::string_view line) noexcept {
   const std::string_view verb = rest.substr(0, end);
   constexpr std::array<std::string_view, 7> verbs = {"t", "v", "e", "-v", "-e", "+v", "+e"};
   if (std::find(verbs.begin(), verbs.end(), verb) == verbs.end()) return false;
-  const std::size_t operand = rest.find_first_not_of(" \t", end);  // an integer follows in every such line
-  return operand != std::string_view::npos &&
-         (std::isdigit(static_cast<unsigned char>(rest[operand])) != 0 || rest[operand] == '-');
+  const std::size_t operand = rest.find_first_not_of(" \t", end);  // an integer follows in every such line, or # in `t # N`
+  return operand != std::string_view::npos && (std::isdigit(static_cast<unsigned char>(rest[operand])) != 0 ||
+                                               rest[operand] == '-' || (verb == "t" && rest[operand] == '#'));
 }
 
 /// Of numbers that may be negative, so that such a header is refused as what it is.
@@ -92,9 +105,7 @@ bool is_header(std::string_view line) {
   Layout layout;
   for (std::size_t at = 0, column = 0; at <= line.size(); ++column) {
     const std::size_t end = std::min(line.find(separator, at), line.size());
-    std::string_view field = line.substr(at, end - at);
-    if (field.size() > 1 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
-    if (const auto role = role_by_usual_name(field)) layout.set(*role, column);
+    if (const auto role = role_by_usual_name(csv_cell(line.substr(at, end - at)))) layout.set(*role, column);
     at = end + 1;
   }
   return (layout.has(Role::source) && layout.has(Role::target)) || (layout.has(Role::vertex) && layout.has(Role::label));
@@ -114,6 +125,7 @@ std::string_view format_name(Format format) noexcept { return format_names[stati
 
 std::optional<Format> format_by_name(std::string_view name) noexcept {
   if (name == "json") return Format::jsonl;
+  if (name == "matrix-market") return Format::mtx;
   const auto* const found = std::find(format_names.begin(), format_names.end(), name);
   if (found == format_names.end()) return std::nullopt;
   return static_cast<Format>(found - format_names.begin());
@@ -142,6 +154,10 @@ std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options) {
       return make_jsonl_codec(options);
     case Format::binary:
       return make_binary_codec(options);
+    case Format::csv:
+      return make_csv_codec(options);
+    case Format::mtx:
+      return make_mtx_codec(options);
     default:
       return make_delimited_codec(format, options);
   }
@@ -150,13 +166,14 @@ std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options) {
 std::optional<Format> detect_format(std::string_view head, std::size_t columns) {
   const std::vector<std::string_view> lines = telling_lines(head);
   if (head.empty() || !is_text(head)) return std::nullopt;
+  if (begins_as_mtx(head)) return Format::mtx;
   if (lines.empty()) return Format::snap;  // comments only
   const auto all = [&](auto holds) { return std::all_of(lines.begin(), lines.end(), holds); };
   const auto most = [&](auto holds) {
     return static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), holds)) * 2 > lines.size();
   };
   const auto has_separator = [](std::string_view line) { return line.find_first_of(",;") != std::string_view::npos; };
-  if (most(is_json)) return Format::jsonl;
+  if (most(is_json) || begins_json(lines[0])) return Format::jsonl;
   if (most(is_tve)) return Format::tve;
   if (is_jlg_header(lines[0])) return Format::jlg;
   if (is_header(lines[0])) return Format::csv;

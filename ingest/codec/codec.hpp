@@ -16,18 +16,19 @@ namespace deltamatch::ingest {
 class Doubts;
 
 enum class Format : std::uint8_t {
-  snap,   ///< fields separated by blanks: `u v`, `u v time`, `u v label time`; comments # and %
-  csv,    ///< RFC 4180, with a header unless `columns` gives positions; separator , ; or tab
-  tsv,    ///< fields separated by one tab each: `[+|-] source target label time`
-  tve,    ///< `t N M`, `v id label`, `e u v [label]`, and -e, -v for deletions
-  jlg,    ///< a header `V,E,u|d,name`, then `u,v`
-  jsonl,  ///< one JSON object per line
-  binary  ///< records of ingest/codec/binary.hpp, which know their fields; times are microseconds
+  snap,    ///< fields separated by blanks: `u v`, `u v time`, `u v label time`; comments # and %
+  csv,     ///< RFC 4180, with a header unless `columns` gives positions; separator , ; or tab
+  tsv,     ///< fields separated by one tab each: `[+|-] source target label time`
+  tve,     ///< `t N M`, `v id label`, `e u v [label]`, and -e, -v for deletions
+  jlg,     ///< a header `V,E,u|d,name`, then `u,v`
+  jsonl,   ///< one JSON object per line, or arrays of them; files may also be one array, or objects over many lines
+  binary,  ///< records of ingest/codec/binary.hpp, which know their fields; times are microseconds
+  mtx      ///< Matrix Market: a banner, `rows columns entries`, then `row column [value]`
 };
 
 /// "snap", "csv", ...
 [[nodiscard]] std::string_view format_name(Format format) noexcept;
-/// Nothing where the name is unknown. "json" is jsonl.
+/// Nothing where the name is unknown. "json" is jsonl, "matrix-market" is mtx.
 [[nodiscard]] std::optional<Format> format_by_name(std::string_view name) noexcept;
 
 /// What ids are. automatic: the canonical spelling of a 64-bit integer ("7", "-3") is an integer, digits beyond 64 bits are
@@ -45,25 +46,31 @@ enum class Envelope : std::uint8_t { none, debezium };
 /// How records are read. What is left empty goes by the format.
 struct CodecOptions {
   /// What the columns are: "source,target,label,time" by position, or "source=payer,target=payee" by names of a CSV header or
-  /// fields of JSON objects. Roles: source, target, label, source_label, target_label, time, op, vertex; `-` skips a column.
-  /// With `vertex` (and `label`) records state vertices. Default: by the format and the number of fields.
+  /// fields of JSON objects. Roles: source, target, label, source_label, target_label, time, op, vertex, deleted; `-` skips a
+  /// column. With `vertex` (and `label`) records state vertices. Default: by the format and the number of fields.
   ///
-  /// In JSON a name is a path: "source=payer.id" is the field id of the object in the field payer; `\.` is a dot within a name
-  /// and `\\` a backslash. Under an envelope paths start at the row; one that begins with a dot starts at the envelope:
-  /// "label=.source.table,time=.ts_ms".
+  /// In JSON a name is a path: "source=payer.id" is the field id of the object in the field payer, "source=parties.0.id" that
+  /// of the first element of the array parties; `\.` is a dot within a name and `\\` a backslash. Under an envelope paths start
+  /// at the row; one that begins with a dot starts at the envelope: "label=.source.table,time=.ts_ms".
   std::string columns;
   Envelope envelope = Envelope::none;  ///< JSON only
   char separator = 0;                  ///< CSV only; 0: , ; or tab, whichever the first line has
   std::optional<bool> header;          ///< CSV only; default: there is one unless `columns` gives positions
-  std::optional<IdKind> ids;           ///< default: integer for snap, tve and jlg, else automatic
+  std::optional<IdKind> ids;           ///< default: integer for snap, tve, jlg and mtx, else automatic
   std::optional<TimeUnit> time_unit;   ///< of times that are numbers; default: microseconds for jsonl, else seconds
   std::string time_format;             ///< e.g. "%m/%d/%Y-%H:%M" (%Y %m %d %H %M %S); default: a number or ISO-8601
   bool negative_ids = false;           ///< t/v/e only: `e -(u+1) -(v+1)` deletes the edge u v
   std::string edge_label;              ///< label of edges whose records carry none
+  /// What values of the roles op and deleted mean, beside the usual ones: "c,r,u=+;d=-".
+  std::string op_values;
+  /// How all edges are meant, whatever the records say (CSV with a column Type that says Directed or Undirected, as Gephi
+  /// writes it); nothing: as they say.
+  std::optional<bool> directed;
   /// Records state vertices and their labels where `columns` does not say otherwise: the first two columns, the columns of a
   /// CSV header or the fields of JSON objects that are called so, the `v` lines of t/v/e.
   bool vertices = false;
-  /// The records are a whole graph: the sizes that a header tells (t/v/e, jlg) must be true, and ids within them.
+  /// The records are a whole graph: the sizes that a header tells (t/v/e, jlg) must be true, and ids within them. Those of a
+  /// Matrix Market file are always held to be true.
   bool whole = false;
   Doubts* doubts = nullptr;  ///< told of doubtful readings (ingest/doubts.hpp); outlives the codec; null: nobody is
   friend bool operator==(const CodecOptions&, const CodecOptions&) = default;
@@ -95,6 +102,10 @@ class Codec {
   virtual Decoded decode_padded(std::string_view record) { return decode(record); }
   /// Once all records were decoded: what a whole graph lacks or has too much by its header; empty where nothing is wrong.
   [[nodiscard]] virtual std::string flaw() const { return {}; }
+  /// How the records mean their edges, if those decoded so far say so.
+  [[nodiscard]] virtual std::optional<bool> directed() const noexcept { return std::nullopt; }
+  /// Tells what the edges are taken for from here on: a record that says otherwise can not be read, nor any behind it.
+  virtual void hold_to_direction(bool /*directed*/) {}
   /// The field separator where quoted fields may span lines, else 0.
   [[nodiscard]] virtual char quoted_separator() const noexcept { return 0; }
 };
@@ -104,7 +115,8 @@ class Codec {
 
 /// A codec of messages: each holds one record, which may end like a line; an empty or blank one is malformed. What a message
 /// says depends on nothing before it, so there is no header: snap, tsv and csv need `columns` by position, csv is separated by
-/// commas unless told, and jlg is no format of messages. Throws Error(usage) as make_codec does.
+/// commas unless told, and jlg and mtx are no formats of messages. An array of JSON objects is one record. Throws Error(usage)
+/// as make_codec does.
 [[nodiscard]] std::unique_ptr<Codec> make_message_codec(Format format, const CodecOptions& options);
 
 /// Recognises the format by the first bytes of a text (whole lines, unless there is but one). `columns`: how many columns are

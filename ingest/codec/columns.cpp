@@ -10,8 +10,8 @@
 namespace deltamatch::ingest {
 namespace {
 
-constexpr std::array<std::string_view, role_count> role_names = {"source",       "target", "label", "source_label",
-                                                                 "target_label", "time",   "op",    "vertex"};
+constexpr std::array<std::string_view, role_count> role_names = {"source", "target", "label",  "source_label", "target_label",
+                                                                 "time",   "op",     "vertex", "deleted"};
 
 std::optional<Role> role_by_name(std::string_view name) noexcept {
   const auto* const found = std::find(role_names.begin(), role_names.end(), name);
@@ -24,30 +24,24 @@ std::optional<Role> role_by_name(std::string_view name) noexcept {
               "give e.g. source,target,label,time by position (- skips one) or source=NAME,target=NAME by name");
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 }  // namespace
 
 std::string_view role_name(Role role) noexcept { return role_names[static_cast<std::size_t>(role)]; }
 
 ColumnSpec parse_columns(std::string_view text) {
   ColumnSpec spec;
-  if (trimmed(text).empty()) return spec;
+  if (without_blanks(text).empty()) return spec;
   std::array<bool, role_count> seen{};
   bool by_name = false;
   for (std::size_t start = 0, entries = 0; start <= text.size(); ++entries) {
     const std::size_t end = std::min(text.find(',', start), text.size());
-    const std::string_view entry = trimmed(text.substr(start, end - start));
+    const std::string_view entry = without_blanks(text.substr(start, end - start));
     start = end + 1;
     const std::size_t equals = entry.find('=');
     const bool has_name = equals != std::string_view::npos;
     if (entries != 0 && has_name != by_name) bad_columns(text, "positions and names are mixed");
     by_name = has_name;
-    const std::string_view word = has_name ? entry.substr(0, equals) : entry;
+    const std::string_view word = has_name ? without_blanks(entry.substr(0, equals)) : entry;
     const std::optional<Role> role = role_by_name(word);
     if (!role && (by_name || word != "-"))
       bad_columns(text, fmt::format("`{}` is none of {}", word, fmt::join(role_names, ", ")));
@@ -69,7 +63,7 @@ ColumnSpec parse_columns(std::string_view text) {
 }
 
 std::optional<Role> role_by_usual_name(std::string_view field) noexcept {
-  static constexpr std::array<std::pair<std::string_view, Role>, 22> names = {{
+  static constexpr std::array<std::pair<std::string_view, Role>, 25> names = {{
       {"source", Role::source},
       {"src", Role::source},
       {"from", Role::source},
@@ -89,6 +83,9 @@ std::optional<Role> role_by_usual_name(std::string_view field) noexcept {
       {"ts", Role::time},
       {"op", Role::op},
       {"sign", Role::op},
+      {"__op", Role::op},
+      {"_change_type", Role::op},
+      {"__deleted", Role::deleted},
       {"vertex", Role::vertex},
       {"id", Role::vertex},
       {"node", Role::vertex},
@@ -104,8 +101,14 @@ Layout::Layout(const std::vector<std::optional<Role>>& positions) : Layout() {
   }
 }
 
-UpdateMaker::UpdateMaker(IdKind ids, TimeReader times, std::string edge_label)
-    : ids_(ids), times_(std::move(times)), edge_label_(std::move(edge_label)) {}
+UpdateMaker::UpdateMaker(IdKind ids, TimeReader times, std::string edge_label, Operations operations)
+    : ids_(ids), times_(std::move(times)), edge_label_(std::move(edge_label)), operations_(std::move(operations)) {}
+
+void UpdateMaker::name_operations(std::string op, std::string deleted) {
+  op_name_ = std::move(op);
+  deleted_name_ = std::move(deleted);
+  op_is_flag_ = is_deletion_flag(op_name_);
+}
 
 Decoded UpdateMaker::refuse(RejectReason reason, std::string message) {
   message_ = std::move(message);
@@ -123,13 +126,38 @@ bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view
   return false;
 }
 
+/// False: a value is not known, or the two columns contradict each other. An empty flag says nothing.
+bool UpdateMaker::take_operation(const Layout& layout, std::span<const std::string_view> fields, bool& inserts) {
+  const auto field = [&](Role role) { return fields[static_cast<std::size_t>(layout.column(role))]; };
+  std::optional<bool> op;
+  if (layout.has(Role::op) && !(op_is_flag_ && field(Role::op).empty())) {
+    op = operations_.read(field(Role::op), op_is_flag_);
+    if (!op) {
+      message_ = Operations::refusal(op_name_, field(Role::op), op_is_flag_);
+      return false;
+    }
+  }
+  std::optional<bool> flag;
+  if (layout.has(Role::deleted) && !field(Role::deleted).empty()) {
+    flag = operations_.read(field(Role::deleted), true);
+    if (!flag) {
+      message_ = Operations::refusal(deleted_name_, field(Role::deleted), true);
+      return false;
+    }
+  }
+  if (op && flag && *op != *flag) {
+    message_ = Operations::contradiction(op_name_, field(Role::op), deleted_name_, field(Role::deleted));
+    return false;
+  }
+  inserts = op.value_or(flag.value_or(true));
+  return true;
+}
+
 Decoded UpdateMaker::make(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign) {
   const auto field = [&](Role role) { return fields[static_cast<std::size_t>(layout.column(role))]; };
-  if (!sign && layout.has(Role::op)) {
-    sign = parse_operation(field(Role::op));
-    if (!sign) return refuse(RejectReason::bad_operation, fmt::format("op {} is neither + nor -", in_ticks(field(Role::op))));
-  }
-  const bool inserts = sign.value_or(true);
+  bool inserts = sign.value_or(true);
+  if (!sign && (layout.has(Role::op) || layout.has(Role::deleted)) && !take_operation(layout, fields, inserts))
+    return {{}, RejectReason::bad_operation, message_, {}};
   const bool vertex = layout.has(Role::vertex);
   if (!take_id(layout, fields, vertex ? Role::vertex : Role::source, update_.source) ||
       (!vertex && !take_id(layout, fields, Role::target, update_.target))) {

@@ -13,11 +13,13 @@
 #include "deltamatch/update.hpp"
 #include "ingest/codec/codec.hpp"
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/operations.hpp"
 
 namespace deltamatch::ingest {
 
-enum class Role : std::uint8_t { source, target, label, source_label, target_label, time, op, vertex };
-inline constexpr std::size_t role_count = 8;
+/// op says whether a record inserts or deletes; deleted is a flag that says whether it deletes.
+enum class Role : std::uint8_t { source, target, label, source_label, target_label, time, op, vertex, deleted };
+inline constexpr std::size_t role_count = 9;
 
 [[nodiscard]] std::string_view role_name(Role role) noexcept;
 
@@ -27,13 +29,20 @@ struct ColumnSpec {
   std::vector<std::optional<Role>> positions;
   std::array<std::optional<std::string>, role_count> names;
   [[nodiscard]] bool named() const noexcept { return positions.empty(); }
+  [[nodiscard]] const std::optional<std::string>& name(Role role) const noexcept {
+    return names[static_cast<std::size_t>(role)];
+  }
+  /// Whether the usual names hold for the role: none was given. Who says where the operation stands says that no flag is one.
+  [[nodiscard]] bool usual(Role role) const noexcept {
+    return !name(role) && !(role == Role::deleted && name(Role::op).has_value());
+  }
 };
 
 /// Throws Error(usage) for unknown or repeated roles, a mix of positions and names, and positions that state neither edges nor
 /// vertices. An empty text names nothing.
 [[nodiscard]] ColumnSpec parse_columns(std::string_view text);
 
-/// The role of a header field by the usual names ("src", "from", "timestamp", ...), letters of either case.
+/// The role of a header field by the usual names ("src", "from", "timestamp", "__op", ...), letters of either case.
 [[nodiscard]] std::optional<Role> role_by_usual_name(std::string_view field) noexcept;
 
 /// Column number per role.
@@ -55,7 +64,10 @@ class Layout {
 /// Makes updates out of fields, for every format whose records are fields.
 class UpdateMaker {
  public:
-  UpdateMaker(IdKind ids, TimeReader times, std::string edge_label);
+  UpdateMaker(IdKind ids, TimeReader times, std::string edge_label, Operations operations = Operations());
+
+  /// What the data calls the columns of the operation, for messages and because flags have values of their own.
+  void name_operations(std::string op, std::string deleted);
 
   /// The update that `fields` state; fields.size() covers every column of the layout. `sign` precedes an op column. Views hold
   /// until the next call.
@@ -64,10 +76,15 @@ class UpdateMaker {
 
  private:
   bool take_id(const Layout& layout, std::span<const std::string_view> fields, Role role, Id& id);
+  bool take_operation(const Layout& layout, std::span<const std::string_view> fields, bool& inserts);
 
   IdKind ids_;
   TimeReader times_;
   std::string edge_label_;
+  Operations operations_;
+  std::string op_name_ = "op";
+  std::string deleted_name_ = "deleted";
+  bool op_is_flag_ = false;
   Update update_;
   std::string message_;
 };

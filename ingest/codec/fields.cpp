@@ -258,10 +258,4 @@ bool same_letters(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-std::optional<bool> parse_operation(std::string_view text) noexcept {
-  if (text == "+" || same_letters(text, "insert")) return true;
-  if (text == "-" || same_letters(text, "delete")) return false;
-  return std::nullopt;
-}
-
 }  // namespace deltamatch::ingest

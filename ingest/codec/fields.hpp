@@ -46,7 +46,12 @@ class TimeReader {
 /// Whether two ASCII texts are equal but for case.
 [[nodiscard]] bool same_letters(std::string_view a, std::string_view b) noexcept;
 
-/// "+", "-", "insert", "delete".
-[[nodiscard]] std::optional<bool> parse_operation(std::string_view text) noexcept;
+/// The text less blanks and tabs at its ends.
+[[nodiscard]] constexpr std::string_view without_blanks(std::string_view text) noexcept {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
 
 }  // namespace deltamatch::ingest

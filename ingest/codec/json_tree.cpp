@@ -34,6 +34,25 @@ std::vector<std::string> split_path(std::string_view path, std::string_view whol
   return names;
 }
 
+/// The number that a name is as it is written usually, below a thousand million; else none.
+std::uint32_t index_of(std::string_view name) noexcept {
+  constexpr std::size_t most_digits = 9;
+  const bool digits =
+      !name.empty() && name.size() <= most_digits && name.find_first_not_of("0123456789") == std::string_view::npos;
+  if (!digits || (name.size() > 1 && name[0] == '0')) return JsonTree::none;
+  std::uint32_t index = 0;
+  for (const char c : name) index = index * 10 + static_cast<std::uint32_t>(c - '0');
+  return index;
+}
+
+/// The paths of a role: the one that is told, or the usual ones; none where there is to be none.
+std::vector<std::string> paths_of(const ColumnSpec& columns, Role role) {
+  if (const auto& told = columns.name(role)) return told->empty() ? std::vector<std::string>() : std::vector{*told};
+  if (role == Role::op) return {"op", "__op", "_change_type"};
+  if (role == Role::deleted) return columns.usual(role) ? std::vector<std::string>{"__deleted"} : std::vector<std::string>();
+  return {std::string(role_name(role))};
+}
+
 }  // namespace
 
 std::uint32_t JsonTree::child(std::uint32_t parent, std::string_view name) {
@@ -46,7 +65,13 @@ std::uint32_t JsonTree::child(std::uint32_t parent, std::string_view name) {
       name.size() < Record::padding &&
       std::all_of(
           name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; });
-  nodes_.push_back({std::string(name), plain, above.empty() ? std::string(name) : fmt::format("{}.{}", above, name), {}, {}});
+  Node node;
+  node.name = name;
+  node.plain = plain;
+  node.path = above.empty() ? std::string(name) : fmt::format("{}.{}", above, name);
+  node.index = index_of(name);
+  nodes_[parent].indexed = nodes_[parent].indexed || node.index != none;
+  nodes_.push_back(std::move(node));
   nodes_[parent].children.push_back(made);
   return made;
 }
@@ -66,6 +91,20 @@ void JsonTree::add(std::uint32_t start, const std::vector<std::string>& names, s
   nodes_[node].slots.push_back(static_cast<std::uint8_t>(target));
 }
 
+void JsonTree::add_path(const std::string& path, Role role, bool event) {
+  if (path.starts_with('.')) {
+    in_envelope_[static_cast<std::size_t>(role)] = true;
+    if (!event) bad_path(path, "starts at an envelope, and there is none");
+    const std::vector<std::string> names = split_path(std::string_view(path).substr(1), path);
+    if (names[0] == "payload") bad_path(path, "names the payload, which is passed through by itself");
+    add(root, names, slot(Part::envelope, role));
+    return;
+  }
+  const std::vector<std::string> names = split_path(path, path);
+  add(event ? after : root, names, slot(Part::row, role));
+  if (event) add(before, names, slot(Part::before, role));
+}
+
 JsonTree::JsonTree(const ColumnSpec& columns, Envelope envelope) : nodes_(1) {
   const bool event = envelope == Envelope::debezium;
   if (event) {
@@ -75,28 +114,17 @@ JsonTree::JsonTree(const ColumnSpec& columns, Envelope envelope) : nodes_(1) {
   }
   for (std::size_t r = 0; r < role_count; ++r) {
     const auto role = static_cast<Role>(r);
-    if (event && role == Role::op) {
+    if (event && (role == Role::op || role == Role::deleted)) {
       if (!columns.names[r]) continue;
-      throw Error(ErrorKind::usage, "columns", "a change event has its own op", "leave op out");
+      throw Error(ErrorKind::usage, "columns", "a change event has its own op", fmt::format("leave {} out", role_name(role)));
     }
-    const std::string path = columns.names[r].value_or(std::string(role_name(role)));
-    if (path.empty()) continue;
-    in_envelope_[r] = path.starts_with('.');
-    if (in_envelope_[r]) {
-      if (!event) bad_path(path, "starts at an envelope, and there is none");
-      const std::vector<std::string> names = split_path(std::string_view(path).substr(1), path);
-      if (names[0] == "payload") bad_path(path, "names the payload, which is passed through by itself");
-      add(root, names, slot(Part::envelope, role));
-      continue;
-    }
-    const std::vector<std::string> names = split_path(path, path);
-    add(event ? after : root, names, slot(Part::row, role));
-    if (event) add(before, names, slot(Part::before, role));
+    for (const std::string& path : paths_of(columns, role)) add_path(path, role, event);
   }
   if (event) {
     const std::vector<std::uint32_t> bare = nodes_[root].children;
     payload = child(root, "payload");
     nodes_[payload].children = bare;
+    nodes_[payload].indexed = nodes_[root].indexed;
   }
 }
 

@@ -23,19 +23,22 @@ inline constexpr std::size_t slot_count = part_count * role_count;
   return static_cast<std::size_t>(part) * role_count + static_cast<std::size_t>(role);
 }
 
-/// The tree of the fields that are looked at. Inner nodes are objects, leaves are the values of one or more slots.
+/// The tree of the fields that are looked at. Inner nodes are objects, or arrays where a child has an index; leaves are the
+/// values of one or more slots.
 class JsonTree {
  public:
+  static constexpr std::uint32_t root = 0;
+  static constexpr std::uint32_t none = 0xffffffff;
+
   struct Node {
     std::string name;                     ///< as the field is called
     bool plain = false;                   ///< it is written in JSON as it is called, and shorter than Record::padding
     std::string path;                     ///< from the record's start, for messages
+    std::uint32_t index = none;           ///< of the element of an array that the name is, too: of digits alone
+    bool indexed = false;                 ///< there is a child with an index: it may be an array
     std::vector<std::uint32_t> children;  ///< empty in a leaf
     std::vector<std::uint8_t> slots;      ///< empty in an inner node
   };
-  static constexpr std::uint32_t root = 0;
-  static constexpr std::uint32_t none = 0xffffffff;
-
   /// Throws Error(usage) for paths that cannot be read, that start at an envelope which is not there, or that want a field to
   /// be an object and a value at once.
   JsonTree(const ColumnSpec& columns, Envelope envelope);
@@ -51,6 +54,7 @@ class JsonTree {
 
  private:
   std::uint32_t child(std::uint32_t parent, std::string_view name);
+  void add_path(const std::string& path, Role role, bool event);
   void add(std::uint32_t start, const std::vector<std::string>& names, std::size_t target);
 
   std::vector<Node> nodes_;

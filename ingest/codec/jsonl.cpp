@@ -1,14 +1,10 @@
-// One JSON object per record:
+// One JSON object per record, or an array of them, which is one record all the same:
 //   {"op":"+","source":"a","target":7,"label":"PAYS","source_label":"Account","target_label":"Shop","time":1700000000000000}
 //   {"op":"-","vertex":"a"}
 //   {"op":"u","before":{"source":"a","target":7},"after":{"source":"a","target":8},"ts_ms":1700000000000}      (a change event)
 // Fields in any order, others ignored but still checked to be JSON; a field that is null is absent. The record is walked once,
 // along the tree of the fields that are looked at.
 #include <fmt/format.h>
-
-// Without simdjson's exceptions an error that is not looked at does not compile.
-#define SIMDJSON_EXCEPTIONS 0
-#include <simdjson.h>
 
 #include <algorithm>
 #include <array>
@@ -19,113 +15,15 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
-#include "ingest/codec/json_string.hpp"
 #include "ingest/codec/json_tree.hpp"
+#include "ingest/codec/json_value.hpp"
+#include "ingest/codec/operations.hpp"
 #include "ingest/source/record_source.hpp"
 
 namespace deltamatch::ingest {
 namespace {
 
-namespace ondemand = simdjson::ondemand;
-
 static_assert(simdjson::SIMDJSON_PADDING <= Record::padding);
-
-/// A scalar of interest.
-struct Scalar {
-  enum class Kind : std::uint8_t { absent, string, number };
-  Kind kind = Kind::absent;
-  std::string_view text;
-};
-
-std::string_view token_text(std::string_view token) noexcept {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  while (!token.empty() && blank(token.back())) token.remove_suffix(1);
-  return token;
-}
-
-/// JSON's grammar of numbers, of any length.
-bool is_number(std::string_view text) noexcept {
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  const auto digits = [&] {
-    const char* const start = at;
-    while (at != end && *at >= '0' && *at <= '9') ++at;
-    return at - start;
-  };
-  const auto take = [&](char a, char b) {
-    const bool found = at != end && (*at == a || *at == b);
-    if (found) ++at;
-    return found;
-  };
-  take('-', '-');
-  const bool zero = at != end && *at == '0';
-  const auto whole = digits();
-  if (whole == 0 || (zero && whole > 1)) return false;
-  if (at == end) return true;
-  if (take('.', '.') && digits() == 0) return false;
-  if (take('e', 'E')) {
-    take('+', '-');
-    if (digits() == 0) return false;
-  }
-  return at == end;
-}
-
-/// How deep ignored values may nest; the stack pays for each level.
-constexpr int deepest = 256;
-
-/// Of a string's token to what it holds: a view of the record where that has no escapes, else of what is appended to
-/// `unescaped`.
-bool take_quotes(std::string_view& token, std::string& unescaped) {
-  if (token.size() < 2 || token.back() != '"') return false;
-  token = token.substr(1, token.size() - 2);
-  if (token.find('\\') == std::string_view::npos) return true;
-  const std::size_t start = unescaped.size();
-  if (!append_unescaped(unescaped, token)) return false;
-  token = std::string_view(unescaped).substr(start);
-  return true;
-}
-
-/// Reads a value to its end, so that what is ignored is valid all the same.
-simdjson::error_code pass(ondemand::value value, int depth = 0) {
-  if (depth > deepest) return simdjson::DEPTH_ERROR;
-  ondemand::json_type type{};
-  if (const auto error = value.type().get(type)) return error;
-  switch (type) {
-    case ondemand::json_type::array: {
-      ondemand::array array;
-      if (const auto error = value.get_array().get(array)) return error;
-      for (auto item : array) {
-        ondemand::value inner;
-        if (const auto error = item.get(inner)) return error;
-        if (const auto error = pass(inner, depth + 1)) return error;
-      }
-      return simdjson::SUCCESS;
-    }
-    case ondemand::json_type::object: {
-      ondemand::object object;
-      if (const auto error = value.get_object().get(object)) return error;
-      for (auto item : object) {
-        ondemand::field field;
-        if (const auto error = std::move(item).get(field)) return error;
-        if (const auto error = field.unescaped_key().error()) return error;
-        if (const auto error = pass(field.value(), depth + 1)) return error;
-      }
-      return simdjson::SUCCESS;
-    }
-    case ondemand::json_type::string: {
-      std::string_view text = token_text(value.raw_json_token());
-      std::string unescaped;
-      return take_quotes(text, unescaped) ? simdjson::SUCCESS : simdjson::STRING_ERROR;
-    }
-    case ondemand::json_type::boolean:
-      return value.get_bool().error();
-    case ondemand::json_type::number:
-      return is_number(token_text(value.raw_json_token())) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
-    case ondemand::json_type::null:
-      return token_text(value.raw_json_token()) == "null" ? simdjson::SUCCESS : simdjson::N_ATOM_ERROR;
-  }
-  return simdjson::TAPE_ERROR;
-}
 
 class JsonlCodec final : public Codec {
  public:
@@ -134,9 +32,15 @@ class JsonlCodec final : public Codec {
         times_(options.time_unit.value_or(TimeUnit::microseconds), options.time_format,
                options.time_unit ? nullptr : options.doubts),
         edge_label_(options.edge_label),
+        operations_(options.op_values),
         event_(options.envelope == Envelope::debezium),
         tree_(named_columns(options), options.envelope),
-        seen_(tree_.nodes().size()) {}
+        seen_(tree_.nodes().size()) {
+    const std::optional<std::string> op = parse_columns(options.columns).name(Role::op);
+    op_is_flag_ = op && is_deletion_flag(*op);
+    if (event_ && !options.op_values.empty())
+      throw Error(ErrorKind::usage, "op-values", "a change event has its own operations", "leave it out");
+  }
 
   Decoded decode(std::string_view record) override {
     if (bytes_.size() < record.size() + Record::padding) bytes_.resize(2 * record.size() + Record::padding);
@@ -145,19 +49,21 @@ class JsonlCodec final : public Codec {
   }
 
   Decoded decode_padded(std::string_view record) override {
-    if (record.find_first_not_of(" \t\r") == std::string_view::npos) return {};
-    std::fill_n(scalars_.begin(), event_ ? slot_count : role_count, Scalar());
-    message_.clear();
+    const std::size_t first = record.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return {};
+    updates_.clear();
     unescaped_.clear();
     unescaped_.reserve(record.size());  // it must not move once views point into it
-    ++records_;
-    if (const auto error = read(record)) {
-      const bool object = record[record.find_first_not_of(" \t\r")] == '{';
+    begin();
+    std::optional<RejectReason> refused;
+    if (const auto error = read(record, refused)) {
+      const bool structured = record[first] == '{' || record[first] == '[';
       return refuse(RejectReason::malformed,
-                    object ? simdjson::error_message(error) : R"(it is no JSON object such as {"source":1,"target":2})");
+                    structured ? simdjson::error_message(error) : R"(it is no JSON object such as {"source":1,"target":2})");
     }
-    if (!message_.empty()) return {{}, RejectReason::malformed, message_, {}};
-    return event_ ? change() : row();
+    if (refused) return {{}, refused, message_, {}};
+    for (std::size_t i = 1; i < updates_.size(); ++i) updates_[i].continues = true;
+    return {updates_, std::nullopt, {}, {}};
   }
 
  private:
@@ -168,14 +74,70 @@ class JsonlCodec final : public Codec {
                 "give e.g. source=payer,target=payee");
   }
 
-  simdjson::error_code read(std::string_view record) {
+  /// Before an object is walked.
+  void begin() {
+    std::fill_n(scalars_.begin(), event_ ? slot_count : role_count, Scalar());
+    message_.clear();
+    ++records_;
+  }
+
+  /// Whatever is refused is read to its end, so that it is JSON all the same.
+  simdjson::error_code read(std::string_view record, std::optional<RejectReason>& refused) {
     ondemand::document document;
     if (const auto error = parser_.iterate(record.data(), record.size(), record.size() + Record::padding).get(document))
       return error;
-    ondemand::object object;
-    if (const auto error = document.get_object().get(object)) return error;
-    if (const auto error = walk(object, JsonTree::root)) return error;
+    ondemand::json_type type{};
+    if (const auto error = document.type().get(type)) return error;
+    if (type == ondemand::json_type::array) {
+      ondemand::array array;
+      if (const auto error = document.get_array().get(array)) return error;
+      if (tree_.nodes()[JsonTree::root].indexed) {
+        if (const auto error = walk(array, JsonTree::root)) return error;
+        refused = say();
+      } else if (const auto error = read_elements(array, refused)) {
+        return error;
+      }
+    } else {
+      ondemand::object object;
+      if (const auto error = document.get_object().get(object)) return error;
+      if (const auto error = walk(object, JsonTree::root)) return error;
+      refused = say();
+    }
     return document.current_location().error() == simdjson::OUT_OF_BOUNDS ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;
+  }
+
+  simdjson::error_code read_elements(ondemand::array array, std::optional<RejectReason>& refused) {
+    std::size_t element = 0;
+    for (auto item : array) {
+      ondemand::value value;
+      if (const auto error = item.get(value)) return error;
+      if (refused) {
+        if (const auto error = pass(value)) return error;
+        continue;
+      }
+      ondemand::json_type type{};
+      if (const auto error = value.type().get(type)) return error;
+      begin();
+      if (type == ondemand::json_type::object) {
+        ondemand::object object;
+        if (const auto error = value.get_object().get(object)) return error;
+        if (const auto error = walk(object, JsonTree::root)) return error;
+        refused = say();
+      } else {
+        complain(R"(it is no JSON object such as {"source":1,"target":2})");
+        refused = RejectReason::malformed;
+        if (const auto error = pass(value)) return error;
+      }
+      if (refused) message_ = fmt::format("element {}, from 0: {}", element, message_);
+      ++element;
+    }
+    return simdjson::SUCCESS;
+  }
+
+  /// Appends the updates of the object that was walked, or gives why it is refused.
+  std::optional<RejectReason> say() {
+    if (!message_.empty()) return RejectReason::malformed;
+    return event_ ? change() : row();
   }
 
   simdjson::error_code walk(ondemand::object object, std::uint32_t node) {  // NOLINT(misc-no-recursion): as deep as the tree
@@ -185,6 +147,21 @@ class JsonlCodec final : public Codec {
       std::uint32_t child = JsonTree::none;
       if (const auto error = find_child(node, field, child)) return error;
       if (const auto error = child == JsonTree::none ? pass(field.value()) : take(child, field.value())) return error;
+    }
+    return simdjson::SUCCESS;
+  }
+
+  simdjson::error_code walk(ondemand::array array, std::uint32_t node) {  // NOLINT(misc-no-recursion)
+    std::size_t element = 0;
+    for (auto item : array) {
+      ondemand::value value;
+      if (const auto error = item.get(value)) return error;
+      std::uint32_t found = JsonTree::none;
+      for (const std::uint32_t child : tree_.nodes()[node].children) {
+        if (tree_.nodes()[child].index == element) found = child;
+      }
+      if (const auto error = found == JsonTree::none ? pass(value) : take(found, value)) return error;
+      ++element;
     }
     return simdjson::SUCCESS;
   }
@@ -218,8 +195,18 @@ class JsonlCodec final : public Codec {
     if (const auto error = value.type().get(type)) return error;
     if (type == ondemand::json_type::null) return pass(value);
     if (node.slots.empty()) {
-      if (type != ondemand::json_type::object)
-        return complain(fmt::format("field {} is no object", in_ticks(node.path))), pass(value);
+      if (type == ondemand::json_type::array && node.indexed) {
+        seen.object = true;
+        ondemand::array array;
+        if (const auto error = value.get_array().get(array)) return error;
+        return walk(array, index);
+      }
+      if (type != ondemand::json_type::object) {
+        const bool array = type == ondemand::json_type::array;
+        return complain(fmt::format("field {} is no object{}", in_ticks(node.path),
+                                    array ? fmt::format("; {}.0 is the first of its elements", node.path) : "")),
+               pass(value);
+      }
       seen.object = true;
       ondemand::object object;
       if (const auto error = value.get_object().get(object)) return error;
@@ -233,13 +220,25 @@ class JsonlCodec final : public Codec {
     } else if (type == ondemand::json_type::number) {
       scalar = {Scalar::Kind::number, token_text(value.raw_json_token())};
       if (!is_number(scalar.text)) return simdjson::NUMBER_ERROR;
+    } else if (type == ondemand::json_type::boolean && std::ranges::all_of(node.slots, says_operation)) {
+      bool yes = false;
+      if (const auto error = value.get_bool().get(yes)) return error;
+      scalar = {Scalar::Kind::boolean, yes ? "true" : "false"};
     } else {
       return complain(fmt::format("field {} is neither a string nor a number", in_ticks(node.path))), pass(value);
     }
-    for (const std::uint8_t slot : node.slots) scalars_[slot] = scalar;
+    for (const std::uint8_t slot : node.slots) {
+      if (scalars_[slot].kind != Scalar::Kind::absent) [[unlikely]]  // of the operation alone: it has several usual names
+        complain(fmt::format("two fields say the operation; --columns op={} reads that one", node.path));
+      scalars_[slot] = scalar;
+    }
     return simdjson::SUCCESS;
   }
 
+  static bool says_operation(std::uint8_t slot) noexcept {
+    const auto role = static_cast<Role>(slot % role_count);
+    return role == Role::op || role == Role::deleted;
+  }
   void complain(std::string message) {
     if (message_.empty()) message_ = std::move(message);
   }
@@ -250,14 +249,18 @@ class JsonlCodec final : public Codec {
     return scalars_[slot(tree_.in_envelope(role) ? Part::envelope : part, role)];
   }
   [[nodiscard]] bool has(Part part, Role role) const noexcept { return of(part, role).kind != Scalar::Kind::absent; }
-  /// The role, by the name that its field has in the data.
+  /// The role, by the name that its field has in the data: of several names by the one that is there.
   [[nodiscard]] std::string name(Part part, Role role) const {
     const Part where = tree_.in_envelope(role) ? Part::envelope : part;
-    for (const JsonTree::Node& node : tree_.nodes()) {
-      const auto target = static_cast<std::uint8_t>(slot(where, role));
-      if (std::find(node.slots.begin(), node.slots.end(), target) != node.slots.end()) return node.path;
+    const auto target = static_cast<std::uint8_t>(slot(where, role));
+    std::string_view named = role_name(role);
+    bool first = true;
+    for (std::size_t node = 0; node < tree_.nodes().size(); ++node) {
+      const std::vector<std::uint8_t>& slots = tree_.nodes()[node].slots;
+      if (std::find(slots.begin(), slots.end(), target) == slots.end()) continue;
+      if (std::exchange(first, false) || seen_[node].record == records_) named = tree_.nodes()[node].path;
     }
-    return std::string(role_name(role));
+    return std::string(named);
   }
   [[nodiscard]] std::optional<std::string_view> label(Part part, Role role) const noexcept {
     return has(part, role) ? std::optional(of(part, role).text) : std::nullopt;
@@ -271,60 +274,73 @@ class JsonlCodec final : public Codec {
     message_ = std::move(message);
     return reason;
   }
-  Decoded updates(std::size_t count, std::optional<RejectReason> fault) {
-    if (fault) return {{}, fault, message_, {}};
-    return {{updates_.data(), count}, std::nullopt, {}, {}};
+
+  std::optional<RejectReason> row() {
+    bool inserts = true;
+    const bool states = has(Part::row, Role::op) || has(Part::row, Role::deleted);
+    if (states && !take_operation(inserts)) return RejectReason::bad_operation;
+    return state(Part::row, inserts, updates_.emplace_back());
   }
 
-  Decoded row() {
-    bool inserts = true;
-    if (has(Part::row, Role::op)) {
-      const Scalar& op = of(Part::row, Role::op);
-      const auto operation = op.kind == Scalar::Kind::string ? parse_operation(op.text) : std::nullopt;
-      if (!operation) {
-        return refuse(RejectReason::bad_operation,
-                      fmt::format("{} {} is none of +, -, insert and delete", name(Part::row, Role::op), in_ticks(op.text)));
-      }
-      inserts = *operation;
+  /// False: a value is not known, or the two fields contradict each other. An empty flag says nothing.
+  bool take_operation(bool& inserts) {
+    std::array<std::optional<bool>, 2> said;
+    constexpr std::array roles{Role::op, Role::deleted};
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+      const Scalar& scalar = of(Part::row, roles[i]);
+      const bool flag = op_is_flag_ || roles[i] == Role::deleted;
+      if (scalar.kind == Scalar::Kind::absent || (flag && scalar.text.empty())) continue;
+      said[i] = operations_.read(scalar.text, flag);
+      if (said[i]) continue;
+      message_ = Operations::refusal(name(Part::row, roles[i]), scalar.text, flag);
+      return false;
     }
-    return updates(1, state(Part::row, inserts, updates_[0]));
+    if (said[0] && said[1] && *said[0] != *said[1]) {
+      message_ = Operations::contradiction(name(Part::row, Role::op), of(Part::row, Role::op).text,
+                                           name(Part::row, Role::deleted), of(Part::row, Role::deleted).text);
+      return false;
+    }
+    inserts = said[0].value_or(said[1].value_or(true));
+    return true;
   }
 
   /// What a change event says. The event of a removed row's tombstone has a null payload and says nothing.
-  Decoded change() {
+  std::optional<RejectReason> change() {
     const bool tombstone = seen_[tree_.payload].record == records_ && !is_object(tree_.payload);
     const Scalar& op = of(Part::envelope, Role::op);
-    if (op.kind == Scalar::Kind::absent) return tombstone ? Decoded() : refuse(RejectReason::wrong_arity, "there is no op");
+    if (op.kind == Scalar::Kind::absent) return tombstone ? std::nullopt : fault(RejectReason::wrong_arity, "there is no op");
     const char kind = op.kind == Scalar::Kind::string && op.text.size() == 1 ? op.text[0] : '?';
-    if (kind != 'c' && kind != 'r' && kind != 'u' && kind != 'd')
-      return refuse(RejectReason::bad_operation, fmt::format("op {} is none of c, r, u and d", in_ticks(op.text)));
+    if (kind != 'c' && kind != 'r' && kind != 'u' && kind != 'd') {
+      const std::string_view known = debezium_refusal(op.text);
+      return fault(RejectReason::bad_operation,
+                   fmt::format("op {} {}", in_ticks(op.text), known.empty() ? "is none of c, r, u and d" : known));
+    }
     const auto lacks = [&](std::uint32_t node) {
-      return refuse(RejectReason::wrong_arity, fmt::format("op {} has no {}", in_ticks(op.text), tree_.nodes()[node].path));
+      return fault(RejectReason::wrong_arity, fmt::format("op {} has no {}", in_ticks(op.text), tree_.nodes()[node].path));
     };
     if (kind != 'c' && kind != 'r' && !is_object(tree_.before)) return lacks(tree_.before);
     if (kind != 'd' && !is_object(tree_.after)) return lacks(tree_.after);
-    if (kind == 'd') return updates(1, state(Part::before, false, updates_[0]));
-    if (kind != 'u') return updates(1, state(Part::row, true, updates_[0]));
+    if (kind == 'd') return state(Part::before, false, updates_.emplace_back());
+    if (kind != 'u') return state(Part::row, true, updates_.emplace_back());
     return replacement();
   }
 
-  Decoded replacement() {
-    auto& [removed, added] = updates_;
+  std::optional<RejectReason> replacement() {
+    Update removed;
+    Update added;
     std::optional<RejectReason> fault = state(Part::before, false, removed);
     if (!fault) fault = state(Part::row, true, added);
-    if (fault) return updates(0, fault);
+    if (fault) return fault;
     const bool vertices = removed.kind == UpdateKind::delete_vertex && added.kind == UpdateKind::insert_vertex;
-    if (vertices && removed.source == added.source) {  // to delete the vertex would be to delete its edges
-      removed = added;
-      return updates(1, std::nullopt);
-    }
     const bool same = !vertices && removed.source == added.source && removed.target == added.target &&
                       removed.label == added.label && removed.source_label == added.source_label &&
                       removed.target_label == added.target_label && removed.time == added.time;
-    if (same) return {};
-    added.continues = true;
+    if (same) return std::nullopt;
     removed.time = added.time;  // of the change, not of the row's earlier state
-    return updates(2, std::nullopt);
+    // To delete the vertex would be to delete its edges.
+    if (!vertices || removed.source != added.source) updates_.push_back(removed);
+    updates_.push_back(added);
+    return std::nullopt;
   }
 
   /// The update that a row states.
@@ -387,19 +403,26 @@ class JsonlCodec final : public Codec {
   IdKind ids_;
   TimeReader times_;
   std::string edge_label_;
+  Operations operations_;
+  bool op_is_flag_ = false;
   bool event_;
   JsonTree tree_;
   std::vector<Seen> seen_;     // by node
-  std::uint64_t records_ = 0;  // decoded so far, this one included
+  std::uint64_t records_ = 0;  // objects walked so far, this one included
   ondemand::parser parser_;
   std::vector<char> bytes_;
   std::string unescaped_;
   std::array<Scalar, slot_count> scalars_;
-  std::array<Update, 2> updates_;
+  std::vector<Update> updates_;
   std::string message_;
 };
 
 }  // namespace
+
+bool reads_arrays_as_rows(const CodecOptions& options) {
+  const JsonTree tree(parse_columns(options.columns), options.envelope);
+  return tree.nodes()[JsonTree::root].indexed;
+}
 
 std::unique_ptr<Codec> make_jsonl_codec(const CodecOptions& options) { return std::make_unique<JsonlCodec>(options); }
 

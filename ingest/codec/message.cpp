@@ -13,8 +13,9 @@ namespace {
 
 CodecOptions options_of_messages(Format format, CodecOptions options) {
   const std::string name(format_name(format));
-  if (format == Format::jlg)
-    throw Error(ErrorKind::usage, "format", "jlg is a format of files, which begin with a header", "choose another format");
+  if (format == Format::jlg || format == Format::mtx) {
+    throw Error(ErrorKind::usage, "format", name + " is a format of files, which begin with a header", "choose another format");
+  }
   if (options.vertices && options.columns.empty()) {
     if (format == Format::jsonl) options.columns = "vertex=vertex,label=label";
     if (format == Format::snap || format == Format::tsv || format == Format::csv) options.columns = "vertex,label";
@@ -35,6 +36,7 @@ class MessageCodec final : public Codec {
  public:
   MessageCodec(Format format, const CodecOptions& options)
       : text_(format != Format::binary),
+        begins_graph_(format == Format::tve),
         one_line_(format == Format::snap || format == Format::tsv || format == Format::tve),
         codec_(make_codec(format, options_of_messages(format, options))) {}
 
@@ -44,13 +46,21 @@ class MessageCodec final : public Codec {
     if (record.ends_with('\r')) record.remove_suffix(1);
     if (record.find_first_not_of(" \t\r\n") == std::string_view::npos) return malformed("the message is empty");
     if (one_line_ && record.find('\n') != std::string_view::npos) return malformed("the message has more than one line");
+    if (begins_graph_ && is_graph_header(record)) return malformed("t # N begins one of several graphs; a message is of one");
     return codec_->decode(record);
   }
 
  private:
+  /// gSpan's `t # N`: what it says is about messages that come later.
+  static bool is_graph_header(std::string_view record) noexcept {
+    const std::size_t verb = record.find_first_not_of(" \t");
+    const std::size_t number = record.find_first_not_of(" \t", verb + 1);
+    return record[verb] == 't' && number != std::string_view::npos && number > verb + 1 && record[number] == '#';
+  }
   static Decoded malformed(std::string_view message) { return {{}, RejectReason::malformed, message, {}}; }
 
   bool text_;
+  bool begins_graph_;
   bool one_line_;
   std::unique_ptr<Codec> codec_;
 };

@@ -22,6 +22,7 @@ bool inserts(const Update& update) noexcept {
 /// Whether an id is read from a field of text as what it is.
 bool survives_text(const Id& id) noexcept {
   if (!id.is_text()) return true;
+  if (without_blanks(id.text()) != id.text()) return false;
   Id read;
   return parse_id(id.text(), IdKind::automatic, read) == IdFault::none && read == id;
 }
@@ -65,6 +66,7 @@ std::string_view append_tsv(std::string& out, const Update& update) {
   if (update.source_label || update.target_label) return "a vertex's label";
   if (!survives_text(update.source) || !survives_text(update.target)) return "an id that would be read as something else";
   if (update.label.find_first_of("\t\n") != std::string_view::npos) return "a label with a tab or a line end";
+  if (without_blanks(update.label) != update.label) return "a label with blanks at its ends";
   out += inserts(update) ? "+\t" : "-\t";
   append_plain(out, update.source);
   out += '\t';

@@ -37,6 +37,8 @@ class ToldSizes {
     edges_told_ = edges;
   }
   [[nodiscard]] bool told() const noexcept { return vertices_told_.has_value(); }
+  /// Whether a record was counted.
+  [[nodiscard]] bool any() const noexcept { return vertices_ != 0 || edges_ != 0; }
   void count_vertex() noexcept { ++vertices_; }
   void count_edge() noexcept { ++edges_; }
 

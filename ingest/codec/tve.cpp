@@ -1,6 +1,7 @@
 // t/v/e graphs and update streams:
 //   t N M                     optional, says nothing about the updates; of a whole graph it must be true, and is there once.
 //                             `t 0 N` is another spelling, in which 0 numbers the graph
+//   t # N [* SUPPORT]         gSpan's: the graph N of several begins; `t # -1` ends the file. There is one graph in a file
 //   v ID LABEL [DEGREE]       -v ID
 //   e U V [LABEL]             -e U V [LABEL]
 // With the option negative_ids, `e -(U+1) -(V+1)` deletes the edge U V. Without it negative ids are refused, lest such
@@ -42,6 +43,10 @@ class TveCodec final : public Codec {
         whole_(options.whole) {
     if (!options.columns.empty())
       throw Error(ErrorKind::usage, "columns", "t/v/e files have fixed columns", "leave the option out");
+    if (!options.op_values.empty()) {
+      throw Error(ErrorKind::usage, "op-values", "t/v/e records delete by -e and -v, and have no other operations",
+                  "leave the option out");
+    }
     if (negative_deletes_ && ids_ != IdKind::integer) {
       throw Error(ErrorKind::usage, "negative ids", "deletions by negative ids need integer ids",
                   "leave one of the options out");
@@ -58,9 +63,9 @@ class TveCodec final : public Codec {
       inserts = verb[0] == '+';
       verb.remove_prefix(1);
     }
-    if (verb == "e") return edge(fields, count, inserts);
-    if (verb == "v") return vertex(fields, count, inserts);
-    if (fields[0] == "t") return header(fields, count);
+    if (verb == "e") return ended_ ? behind_end() : edge(fields, count, inserts);
+    if (verb == "v") return ended_ ? behind_end() : vertex(fields, count, inserts);
+    if (fields[0] == "t") return count > 1 && fields[1] == "#" ? graph(fields, count) : header(fields, count);
     return refuse(RejectReason::malformed, fmt::format("{} is none of t, v, e, -v and -e", in_ticks(fields[0])));
   }
 
@@ -76,8 +81,8 @@ class TveCodec final : public Codec {
     std::string fault = read_size(fields[1], first);
     if (fault.empty()) fault = read_size(fields[2], second);
     if (!fault.empty()) return refuse(RejectReason::malformed, std::move(fault));
-    if (!whole_) return {};
-    if (sizes_.told()) return refuse(RejectReason::malformed, "a second header; a file holds one graph");
+    if (!whole_ && !begun_) return {};
+    if (sizes_.told() || begun_) return refuse(RejectReason::malformed, "a second header; a file holds one graph");
     if (first == 0) {
       sizes_.tell(second, std::nullopt);
     } else {
@@ -85,6 +90,30 @@ class TveCodec final : public Codec {
     }
     return {};
   }
+
+  /// gSpan's header. What follows it may bear the same ids as what stood before: a second graph is never read into the first.
+  Decoded graph(const Fields& fields, std::size_t count) {
+    std::int64_t number = 0;
+    std::int64_t support = 0;
+    const bool numbered = count > 2 && parse_integer(fields[2], number) == NumberFault::none && number >= -1;
+    const bool rest = count == 3 || (count == 4 && parse_integer(fields[3], support) == NumberFault::none) ||
+                      (count == 5 && fields[3] == "*" && parse_integer(fields[4], support) == NumberFault::none);
+    if (!numbered || !rest) return refuse(RejectReason::malformed, "a header of this kind is written t # NUMBER");
+    if (number == -1) {
+      ended_ = true;
+      return {};
+    }
+    if (ended_ || begun_ || sizes_.any()) {
+      Decoded decoded = refuse(RejectReason::malformed,
+                               fmt::format("a second graph begins here (t # {}), and a file holds one graph", number));
+      decoded.remedy = "split the file at its lines `t # N`; of the first graph, awk '$1==\"t\"{n++} n<2' makes a file";
+      return decoded;
+    }
+    begun_ = true;
+    return {};
+  }
+
+  Decoded behind_end() { return refuse(RejectReason::malformed, "a record behind t # -1, which ends the file"); }
 
   Decoded edge(const Fields& fields, std::size_t count, bool inserts) {
     sizes_.count_edge();
@@ -144,6 +173,8 @@ class TveCodec final : public Codec {
   bool negative_deletes_;
   std::string edge_label_;
   bool whole_;
+  bool begun_ = false;  // by t # N
+  bool ended_ = false;  // by t # -1
   ToldSizes sizes_{0};
   Update update_;
   std::string message_;

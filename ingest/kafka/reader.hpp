@@ -45,9 +45,7 @@ class Reader {
   /// Everything before this offset has been taken. Any thread, for a partition that has been added.
   [[nodiscard]] std::int64_t seen(std::uint32_t partition) const { return seen_[partition].load(std::memory_order_relaxed); }
   /// Behind the last record of it that has been taken; 0: none has. Any thread.
-  [[nodiscard]] std::int64_t taken(std::uint32_t partition) const {
-    return taken_[partition].load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] std::int64_t taken(std::uint32_t partition) const { return taken_[partition].load(std::memory_order_relaxed); }
   /// The high watermark as the last fetch told it; -1: none has yet. Any thread.
   [[nodiscard]] std::int64_t end(const TopicPartition& partition);
 

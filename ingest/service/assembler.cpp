@@ -23,8 +23,7 @@ std::int64_t milliseconds_ahead(Timestamp time, std::int64_t recorded) {
 
 std::string_view UpdateRun::key(std::size_t update) const {
   if (kept_.empty()) return {};
-  const std::size_t start = update == 0 ? 0 : kept_[update - 1].value_end;
-  return std::string_view(bytes_).substr(start, kept_[update].key_end - start);
+  return std::string_view(bytes_).substr(kept_[update].begin, kept_[update].key_end - kept_[update].begin);
 }
 
 std::string_view UpdateRun::value(std::size_t update) const {
@@ -38,10 +37,15 @@ void UpdateRun::add(const Update& update, Origin origin) {
 }
 
 void UpdateRun::keep(std::string_view key, std::string_view value) {
+  if (!kept_.empty() && updates.updates().back().continues) {
+    kept_.push_back(kept_.back());
+    return;
+  }
+  const std::size_t begin = bytes_.size();
   bytes_.append(key);
   const std::size_t key_end = bytes_.size();
   bytes_.append(value);
-  kept_.push_back({key_end, bytes_.size()});
+  kept_.push_back({begin, key_end, bytes_.size()});
 }
 
 void UpdateRun::append(UpdateRun& other) {
@@ -53,7 +57,9 @@ void UpdateRun::append(UpdateRun& other) {
   origins.insert(origins.end(), other.origins.begin(), other.origins.end());
   const std::size_t shift = bytes_.size();
   bytes_ += other.bytes_;
-  for (const Kept& kept : other.kept_) kept_.push_back({kept.key_end + shift, kept.value_end + shift});
+  for (const Kept& kept : other.kept_) {
+    kept_.push_back({kept.begin + shift, kept.key_end + shift, kept.value_end + shift});
+  }
 }
 
 void UpdateRun::clear() noexcept {

@@ -59,7 +59,7 @@ class UpdateRun {
   [[nodiscard]] std::string_view value(std::size_t update) const;
 
   void add(const Update& update, Origin origin);
-  /// Notes the record of the update added last.
+  /// Notes the record of the update added last; once for all updates of a record.
   void keep(std::string_view key, std::string_view value);
   /// Moves all of another run behind this one; the other is then to be cleared.
   void append(UpdateRun& other);
@@ -68,6 +68,7 @@ class UpdateRun {
 
  private:
   struct Kept {
+    std::size_t begin;
     std::size_t key_end;
     std::size_t value_end;
   };

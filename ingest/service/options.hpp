@@ -109,8 +109,8 @@ struct SinkOptions {
   friend bool operator==(const SinkOptions&, const SinkOptions&) = default;
 };
 
-/// What becomes of a query that exceeds its budget in a batch: it stands no more until the queries are taken anew, or the service
-/// stops before the batch is committed.
+/// What becomes of a query that exceeds its budget in a batch: it stands no more until the queries are taken anew, or the
+/// service stops before the batch is committed.
 enum class OverBudget : std::uint8_t { suspend, stop };
 
 /// Of one query in one batch.

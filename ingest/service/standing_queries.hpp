@@ -25,8 +25,8 @@ class StandingQueries {
   /// Both outlive it. No query stands yet.
   StandingQueries(Engine& engine, AlertRouter& router) : engine_(&engine), router_(&router) {}
 
-  /// Lets exactly these stand from the next batch on, routed to their sinks, each with its budget. Gives what that changes beside `before`. Throws
-  /// Error and leaves everything as it was where a query fits neither graph nor sinks.
+  /// Lets exactly these stand from the next batch on, routed to their sinks, each with its budget. Gives what that changes
+  /// beside `before`. Throws Error and leaves everything as it was where a query fits neither graph nor sinks.
   QueryChange replace(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before);
 
   /// Takes queries away until replace is called with them again. From the next batch on.

@@ -41,12 +41,20 @@ void load_file(Engine& engine, const StartFile& file, std::size_t max_record, Jo
   StreamOptions options;
   options.format = file.format;
   options.codec = file.codec;
+  options.codec.directed = engine.options().directed;
   options.max_record = max_record;
   options.limits.max_updates = load_batch;
   options.limits = options.limits.within_window(engine.options().window);
   options.window = engine.options().window;
   options.spelling.in_configuration = true;
   const std::unique_ptr<BatchSource> stream = open_stream(file.path.string(), options);
+  // t/v/e files do not say how they are meant.
+  if (engine.options().directed && !stream->directed() && stream->format() != Format::tve) {
+    throw Error(
+        ErrorKind::configuration, stream->name(), "the file says that its edges are undirected, and graph.directed is true",
+        "set graph.directed to false, or give a copy that deltamatch convert wrote as jsonl: its edges are directed as they "
+        "are written");
+  }
   PositionedBatch batch;
   try {
     while (stream->next(batch)) stream->settle(batch, engine.load(batch.updates).rejects);

@@ -12,12 +12,17 @@ constexpr std::size_t head_size = std::size_t{1} << 16;
 constexpr std::size_t kept_of_long_record = 4096;
 
 /// Where in a CSV record a scan stands.
-enum class Quoting : std::uint8_t { field_start, plain, quoted, quote_seen, broken };
+enum class Quoting : std::uint8_t { field_start, plain, quoted, quote_seen, closed, broken };
+
+/// Blanks around a quoted field say nothing, but for a tab that separates fields.
+bool is_blank(char c, char separator) noexcept { return (c == ' ' || c == '\t') && c != separator; }
 
 Quoting scan(std::string_view text, char separator, Quoting state) noexcept {
   for (const char c : text) {
     switch (state) {
       case Quoting::field_start:
+        if (is_blank(c, separator)) break;
+        [[fallthrough]];
       case Quoting::plain:
         state = c == separator                              ? Quoting::field_start
                 : c == '"' && state == Quoting::field_start ? Quoting::quoted
@@ -31,9 +36,16 @@ Quoting scan(std::string_view text, char separator, Quoting state) noexcept {
           state = Quoting::field_start;
         } else if (c == '"') {
           state = Quoting::quoted;
+        } else if (is_blank(c, separator)) {
+          state = Quoting::closed;
         } else {
           return Quoting::broken;
         }
+        break;
+      case Quoting::closed:
+        if (is_blank(c, separator)) break;
+        if (c != separator) return Quoting::broken;
+        state = Quoting::field_start;
         break;
       case Quoting::broken:
         return state;
@@ -67,17 +79,22 @@ void LineSource::skip_mark() {
   if (bytes_.begins_with(mark)) bytes_.drop(mark.size());
 }
 
-std::string_view LineSource::head() {
+std::string_view LineSource::head(std::size_t telling) {
   skip_mark();
   std::size_t line = 0;  // start of the line that is looked at
+  std::size_t needed = 0;
   for (;;) {
     const std::size_t end = line_end(line);
     if (end == none) break;
     const std::string_view text = bytes_.held().substr(line, end - line);
     line = end + 1;
-    if (says_something(text) || line > head_size || end >= bytes_.held().size()) break;
+    if (says_something(text)) {
+      needed = line;
+      --telling;
+    }
+    if (telling == 0 || line > head_size || end >= bytes_.held().size()) break;
   }
-  const std::string_view all = bytes_.held().substr(0, head_size);
+  const std::string_view all = bytes_.held().substr(0, std::max(head_size, needed));
   const std::size_t last = all.rfind('\n');
   return last == std::string_view::npos ? all : all.substr(0, last + 1);
 }

@@ -29,12 +29,14 @@ class LineSource final : public RecordSource {
   [[nodiscard]] Progress progress() const noexcept override;
   void cancel() noexcept override { bytes_.cancel(); }
 
-  /// The first whole lines, at least one that is neither blank nor a comment and at most about 64 KiB; all there is where there
-  /// is less. Holds until next(). Call it before next().
-  [[nodiscard]] std::string_view head();
+  /// The first whole lines, at least `telling` that are neither blank nor a comment and about 64 KiB at most, unless those need
+  /// more; all there is if there is less. Waits for them. Holds until next() or head(). Call it before next().
+  [[nodiscard]] std::string_view head(std::size_t telling = 1);
   /// Quoted fields may span lines from here on; 0: they may not.
   void set_quoted_separator(char separator) noexcept { separator_ = separator; }
   [[nodiscard]] const std::string& name() const noexcept { return bytes_.name(); }
+  /// The bytes that were not handed over, for another source to read; the end of this one.
+  [[nodiscard]] ByteBuffer release() && { return std::move(bytes_); }
 
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);

@@ -9,8 +9,8 @@
 
 namespace deltamatch::ingest {
 
-/// Where a record stands. In a file `number` is the line, from 1, and `part` is 0; sources with parts (partitions of a topic)
-/// number within each.
+/// Where a record stands. In a file `number` is the line, from 1, and `part` is 0, or in a JSON array the element, from 0;
+/// sources with parts (partitions of a topic) number within each.
 struct Position {
   std::uint64_t number = 0;
   std::uint32_t part = 0;

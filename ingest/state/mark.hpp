@@ -38,8 +38,8 @@ struct ActiveQuery {
 struct SuspendedQuery {
   std::string name;
   std::string fingerprint;
-  std::uint64_t batch = 0;                    ///< in which it exceeded its budget
-  Shortfall shortfall = Shortfall::limit;     ///< limit: of matches; timeout: of time
+  std::uint64_t batch = 0;                 ///< in which it exceeded its budget
+  Shortfall shortfall = Shortfall::limit;  ///< limit: of matches; timeout: of time
   friend auto operator<=>(const SuspendedQuery&, const SuspendedQuery&) = default;
 };
 
@@ -55,9 +55,9 @@ struct Mark {
   std::uint64_t batch = 0;  ///< 0: before the first batch
   Offsets ends;             ///< what lies before belongs to this batch or an earlier one
   std::optional<Timestamp> watermark;
-  std::vector<ActiveQuery> queries;    ///< standing after the batch, by name
-  std::string reading;                 ///< how its records were read (reading_fingerprint); empty: it does not tell
-  std::optional<GraphIdentity> graph;  ///< nothing: it does not tell
+  std::vector<ActiveQuery> queries;         ///< standing after the batch, by name
+  std::string reading;                      ///< how its records were read (reading_fingerprint); empty: it does not tell
+  std::optional<GraphIdentity> graph;       ///< nothing: it does not tell
   std::vector<SuspendedQuery> suspended{};  ///< by name; not among `queries`
   friend bool operator==(const Mark&, const Mark&) = default;
 };
@@ -67,9 +67,9 @@ struct Mark {
 
 /// {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"},
 /// "reading":"<32 hex digits>","graph":{"directed":true,"window":86400000000,"start":"<32 hex digits>"},
-/// "suspended":{"hub":{"fingerprint":"<32 hex digits>","batch":16,"over":"limit"}}}; `reading` and `graph` only if they are known,
-/// `suspended` only if there are any. `time` is null where there is no watermark. Topics, partitions and queries in ascending order:
-/// equal marks, equal bytes. Throws Error(configuration) for a name that is not UTF-8.
+/// "suspended":{"hub":{"fingerprint":"<32 hex digits>","batch":16,"over":"limit"}}}; `reading` and `graph` only if they are
+/// known, `suspended` only if there are any. `time` is null where there is no watermark. Topics, partitions and queries in
+/// ascending order: equal marks, equal bytes. Throws Error(configuration) for a name that is not UTF-8.
 [[nodiscard]] std::string to_json(const Mark& mark);
 
 /// Reads what to_json wrote. Throws Error at `where` for anything else.

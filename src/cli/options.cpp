@@ -27,7 +27,7 @@ void add_input_options(const Command& command, InputOptions& input, const std::s
   const auto name = [&](const char* option) { return "--" + prefix + option; };
   std::vector<std::pair<std::string, Format>> formats;
   for (const Format format :
-       {Format::snap, Format::csv, Format::tsv, Format::tve, Format::jlg, Format::jsonl, Format::binary}) {
+       {Format::snap, Format::csv, Format::tsv, Format::tve, Format::jlg, Format::mtx, Format::jsonl, Format::binary}) {
     formats.emplace_back(ingest::format_name(format), format);
   }
   add_choice(command, name("format"), input.format, "Format (default: recognised by content)", formats).group(group);
@@ -35,8 +35,12 @@ void add_input_options(const Command& command, InputOptions& input, const std::s
       .add_text(name("columns"), input.codec.columns,
                 "Roles of the columns by position (source,target,label,time; - skips one) or by name "
                 "(source=payer,target=payee; in JSON "
-                "paths, source=payer.id)",
+                "paths, source=payer.id, source=parties.0.id)",
                 "LIST")
+      .group(group);
+  command
+      .add_text(name("op-values"), input.codec.op_values,
+                "What values of an operation column mean beside the usual ones, e.g. 'c,r,u=+;d=-'", "LIST")
       .group(group);
   add_choice(command, name("envelope"), input.codec.envelope, "What surrounds the row in a JSON record (default: none)",
              std::vector<std::pair<std::string, Envelope>>{{"none", Envelope::none}, {"debezium", Envelope::debezium}})
@@ -134,7 +138,7 @@ std::unique_ptr<MatchSink> EmitOptions::make_sink() const {
 void add_direction_options(const Command& command, std::optional<bool>& directed) {
   const Option yes = command.add_flag(
       "--directed", [&directed] { directed = true; },
-      "Edges have a direction (default, except for t/v/e and undirected jlg files)");
+      "Edges have a direction (default, except for t/v/e files and files that say otherwise)");
   const Option no = command.add_flag("--undirected", [&directed] { directed = false; }, "Edges have no direction");
   yes.group("Data graph").excludes(no);
   no.group("Data graph");
@@ -210,7 +214,7 @@ Option add_query_options(const Command& command, QuerySelection& options) {
   const std::string group = "Queries";
   const Option queries = command
                              .add_list("--query", options.sources,
-                                       "A query: a pattern file, a .graph file (t/v/e), a directory of both, or name=PATTERN; "
+                                       "A query: a file (a pattern or t/v/e), a directory of them, or name=PATTERN; "
                                        "may be given several times",
                                        "QUERY")
                              .group(group);
@@ -332,6 +336,7 @@ ingest::StreamOptions stream_options(const GraphOptions& common, const InputOpti
   options.format = input.format;
   options.codec = input.codec;
   options.codec.ids = common.ids;
+  options.codec.directed = common.directed;
   options.limits = limits;
   options.on_error = common.on_error;
   options.letters = std::move(letters);

@@ -79,9 +79,20 @@ Session::Session(const GraphOptions& graph, const StreamOptions& stream)
     window = saved.window;
   }
   open(graph, stream, window);
+  if (engine_ && !graph.directed) check_updates_of_snapshot(graph.snapshot);
   if (!engine_) {
     engine_ = std::make_unique<Engine>(
         EngineOptions{.directed = decide_direction(graph), .threads = graph.threads, .window = window, .backend = backend});
+  }
+}
+
+// t/v/e streams do not say how they are meant; others that say undirected do not go with a directed graph.
+void Session::check_updates_of_snapshot(const std::string& snapshot) const {
+  for (const auto& source : updates_) {
+    if (!engine_->options().directed || source->directed() || source->format() == ingest::Format::tve) continue;
+    throw Error(ErrorKind::usage, "inputs",
+                fmt::format("{} is undirected, but the snapshot {} holds a directed graph", source->name(), snapshot),
+                "say that all edges are directed with --directed");
   }
 }
 
@@ -123,6 +134,7 @@ void Session::check_graph_files(const GraphOptions& graph) const {
   if (!graphs_.empty()) return;
   const ingest::CodecOptions& codec = input.codec;
   of_input(!codec.columns.empty(), "columns");
+  of_input(!codec.op_values.empty(), "op-values");
   of_input(codec.envelope != ingest::Envelope::none, "envelope");
   of_input(codec.separator != 0, "separator");
   of_input(codec.header.has_value(), "header");

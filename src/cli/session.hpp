@@ -63,6 +63,7 @@ class Session {
   void show(const BatchProgress& progress, const Report& report);
   void open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window);
   void check_graph_files(const GraphOptions& graph) const;
+  void check_updates_of_snapshot(const std::string& snapshot) const;
   [[nodiscard]] bool decide_direction(const GraphOptions& graph) const;
   void load_files(Report& report, const engine::EdgeDemand* demand);
   void load_as_updates(engine::GraphFile& file);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <ranges>
+#include <tuple>
+#include <utility>
 
 namespace deltamatch::graph {
 
@@ -13,13 +15,12 @@ constexpr std::size_t find_grain = 256;
 }  // namespace
 
 void BatchNetting::run(std::span<const Update> updates, const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries,
-                       std::span<const std::uint32_t> unknown_deletes, Origins&& origins, ResolvedBatch& result) {
+                       std::span<const std::uint32_t> unknown_deletes, const Origins& origins, ResolvedBatch& result) {
   updates_ = updates;
-  origins_ = std::move(origins);
   result_ = &result;
   resolve(unknown_deletes, entries);
   sort(look_up, entries);
-  if (result.rebound) find_last_updates(entries);
+  if (result.rebound) name_by_origin(origins, entries);
   find_live(entries);
   for (std::size_t begin = 0; begin < entries.size();) {
     std::size_t end = begin + 1;
@@ -27,13 +28,16 @@ void BatchNetting::run(std::span<const Update> updates, const BatchLookUp& look_
     net(std::span(entries).subspan(begin, end - begin), live_[begin] != 0);
     begin = end;
   }
+  if (result.rebound) {
+    move_untouched(entries);
+    put_in_order();
+  }
   if (window_ != nullptr && result.watermark) expire();
 }
 
 void BatchNetting::clear() noexcept {
   refreshes_.clear();
-  last_update_.clear();
-  origins_.clear();
+  moved_.clear();
 }
 
 // A deletion whose vertices or label were unknown when it was read deletes nothing; it still is an earlier update of its edge
@@ -84,20 +88,61 @@ void BatchNetting::sort(const BatchLookUp& look_up, std::vector<EdgeUpdate>& ent
   entries.swap(merged_);
 }
 
-// The edge as the stream knows it: by the number that its ends had when the batch began.
-Edge BatchNetting::original(const Edge& edge) const {
-  const auto first = [&](VertexId vertex) {
-    for (auto at = origins_.find(vertex); at != origins_.end(); at = origins_.find(vertex)) vertex = at->second;
-    return vertex;
-  };
-  return graph_->ranked(first(edge.tail), first(edge.head), edge.label);
+/// The number that a vertex of before the batch goes on under.
+VertexId BatchNetting::now(VertexId vertex) const {
+  const auto at = moved_.find(vertex);
+  return at == moved_.end() ? vertex : at->second;
 }
 
-void BatchNetting::find_last_updates(std::span<const EdgeUpdate> entries) {
-  for (const EdgeUpdate& entry : entries) {
-    auto& last = last_update_[original(entry.edge)];
-    last = std::max(last, entry.index);
+/// From here on entries name edges by the numbers that their ends had when the batch began: so all updates of an edge are side
+/// by side, whatever its ends have become meanwhile.
+void BatchNetting::name_by_origin(const Origins& origins, std::vector<EdgeUpdate>& entries) {
+  for (const auto& [fresh, before] : origins) moved_.emplace(before, fresh);
+  const auto before = [&](VertexId vertex) {
+    const auto at = origins.find(vertex);
+    return at == origins.end() ? vertex : at->second;
+  };
+  for (EdgeUpdate& entry : entries) {
+    entry.edge = graph_->ranked(before(entry.edge.tail), before(entry.edge.head), entry.edge.label);
   }
+  sort_edge_updates(entries, spare_, *workers_);
+}
+
+/// The edges of rebound vertices that no update names go on under their fresh numbers; those that the watermark leaves behind
+/// do not, and are left to `expire`.
+void BatchNetting::move_untouched(std::span<const EdgeUpdate> entries) {
+  for (const auto& [before, fresh] : moved_) {
+    const VertexId vertex = before;
+    graph_->for_each_edge(vertex, true, [&](const Edge& edge, Timestamp time) {
+      if (edge.head == vertex && moved_.contains(edge.tail)) return;  // that end tells it
+      const auto touched = std::lower_bound(entries.begin(), entries.end(), edge,
+                                            [](const EdgeUpdate& entry, const Edge& wanted) { return entry.edge < wanted; });
+      if (touched != entries.end() && touched->edge == edge) return;
+      if (window_ != nullptr && result_->watermark && window_->dead(time, *result_->watermark)) return;
+      result_->net.removed.push_back(edge);
+      insert(now(edge), time);
+    });
+  }
+}
+
+void BatchNetting::insert(const Edge& edge, Timestamp time) {
+  if (window_ != nullptr) window_->note(edge, time);
+  result_->net.inserted.push_back(edge);
+  if (graph_->timed()) result_->net.inserted_times.push_back(time);
+}
+
+/// Of edges that have been moved the new numbers are in another order.
+void BatchNetting::put_in_order() {
+  NetBatch& net = result_->net;
+  std::ranges::sort(net.removed);
+  if (net.inserted_times.empty()) {
+    std::ranges::sort(net.inserted);
+    return;
+  }
+  std::vector<std::pair<Edge, Timestamp>> timed(net.inserted.size());
+  for (std::size_t i = 0; i < timed.size(); ++i) timed[i] = {net.inserted[i], net.inserted_times[i]};
+  std::ranges::sort(timed);
+  for (std::size_t i = 0; i < timed.size(); ++i) std::tie(net.inserted[i], net.inserted_times[i]) = timed[i];
 }
 
 // Each search waits for memory: nearly all that netting takes.
@@ -116,13 +161,12 @@ void BatchNetting::find_live(std::span<const EdgeUpdate> entries) {
 void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
   const Edge& edge = entries.front().edge;
   const std::uint32_t last = entries.back().index;
-  const std::uint32_t stream_last = result_->rebound ? last_update_[original(edge)] : last;
   bool deleted = false;
   bool stamped = false;
   Timestamp time = 0;  // the largest insert time since the last deletion
   for (const std::uint32_t index : entries | std::views::transform(&EdgeUpdate::index)) {
     const Update& update = updates_[index];
-    if (index != stream_last && update.kind != UpdateKind::delete_vertex) ++result_->ignored.superseded;
+    if (index != last && update.kind != UpdateKind::delete_vertex) ++result_->ignored.superseded;
     if (!inserts(index)) {
       deleted = true;
       stamped = false;
@@ -134,8 +178,7 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
   if (!inserts(last)) {
     if (live) {
       result_->net.removed.push_back(edge);
-    } else if (updates_[last].kind == UpdateKind::delete_edge && last == stream_last &&
-               !(result_->rebound && graph_->contains(original(edge)))) {
+    } else if (updates_[last].kind == UpdateKind::delete_edge) {
       ++result_->ignored.absent_delete;
     }
     return;
@@ -147,17 +190,19 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
   if (window_ != nullptr && result_->watermark && window_->dead(after, *result_->watermark)) {
     ++result_->ignored.late;
     if (live && deleted) result_->net.removed.push_back(edge);
-  } else if (live) {
+    return;
+  }
+  const Edge after_batch = result_->rebound ? now(edge) : edge;
+  if (live && after_batch == edge) {
     ++result_->ignored.duplicate_insert;
     if (timed && after != before) {
       if (window_ != nullptr && after < before) window_->note(edge, after);
       refreshes_.push_back({edge, after});
     }
-  } else {
-    if (window_ != nullptr) window_->note(edge, after);
-    result_->net.inserted.push_back(edge);
-    if (timed) result_->net.inserted_times.push_back(after);
+    return;
   }
+  if (live) result_->net.removed.push_back(edge);
+  insert(after_batch, after);
 }
 
 // Edges that the new watermark leaves behind, unless this batch refreshes or deletes them.

@@ -3,7 +3,6 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,15 +27,16 @@ struct ResolvedBatch {
   Ignored ignored;
   std::vector<Reject> rejects;
   std::optional<Timestamp> watermark;
-  /// A vertex goes on under a fresh number, so that an edge of it may be in both halves of the net batch: a match that no label
-  /// forbids then seems to vanish and to appear.
+  /// A vertex goes on under a fresh number, since it bears another label. So an edge of it may be in both halves of the net
+  /// batch, and a match that no label forbids then seems to vanish and to appear.
   bool rebound = false;
 };
 
 /// Nets one batch at a time against the settled graph.
 class BatchNetting {
  public:
-  /// By the fresh number of a vertex that was rebound in this batch: the number before.
+  /// By the fresh number of a vertex that was rebound in this batch: the number before. The number before bears edges only as
+  /// the fresh one's earlier self.
   using Origins = boost::unordered_flat_map<VertexId, VertexId>;
 
   /// All outlive it; `window` may be null.
@@ -46,9 +46,10 @@ class BatchNetting {
   /// Makes `result.net` of the updates of edges that were read, in any order: `entries`, which are put in order and added to,
   /// and `unknown_deletes`, by index, whose vertices or label were unknown when they were read. Adds to what `result` says
   /// was ignored or has expired; watermark and `rebound` are given. The look-up is finished, of this batch. What it notes in
-  /// the window does no harm where the batch does not happen. O(n log n).
+  /// the window does no harm where the batch does not happen. An edge that lives before and after is in both halves where an
+  /// end has been rebound; its time is kept. O(n log n), n with the edges of rebound vertices.
   void run(std::span<const Update> updates, const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries,
-           std::span<const std::uint32_t> unknown_deletes, Origins&& origins, ResolvedBatch& result);
+           std::span<const std::uint32_t> unknown_deletes, const Origins& origins, ResolvedBatch& result);
   /// Of the batch that was netted last, by rank.
   [[nodiscard]] std::span<const Refresh> refreshes() const noexcept { return refreshes_; }
   void clear() noexcept;
@@ -66,8 +67,12 @@ class BatchNetting {
   void find_live(std::span<const EdgeUpdate> entries);
   /// The updates of one edge; whether it is in the settled graph.
   void net(std::span<const EdgeUpdate> entries, bool live);
-  [[nodiscard]] Edge original(const Edge& edge) const;
-  void find_last_updates(std::span<const EdgeUpdate> entries);
+  void name_by_origin(const Origins& origins, std::vector<EdgeUpdate>& entries);
+  void move_untouched(std::span<const EdgeUpdate> entries);
+  void insert(const Edge& edge, Timestamp time);
+  void put_in_order();
+  [[nodiscard]] VertexId now(VertexId vertex) const;
+  [[nodiscard]] Edge now(const Edge& edge) const { return graph_->ranked(now(edge.tail), now(edge.head), edge.label); }
   void expire();
   [[nodiscard]] bool inserts(std::uint32_t index) const noexcept { return updates_[index].kind == UpdateKind::insert_edge; }
 
@@ -81,8 +86,7 @@ class BatchNetting {
   std::vector<std::uint8_t> live_;      // by entry
   std::vector<Refresh> refreshes_;
   std::vector<Edge> expired_;
-  std::map<Edge, std::uint32_t> last_update_;  // by original edge, where a vertex is rebound
-  Origins origins_;
+  boost::unordered_flat_map<VertexId, VertexId> moved_;  // fresh numbers by the number before
   ResolvedBatch* result_ = nullptr;
 };
 

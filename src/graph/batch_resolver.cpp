@@ -25,7 +25,7 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     retiring_.reserve(2 * updates_.size());  // for undo
     while (!read_all(batch, on_reject, watermark)) undo();
     leave_if(stop);
-    netting_.run(updates_, look_up_, entries_, unknown_deletes_, origins(), result_);
+    netting_.run(updates_, look_up_, entries_, unknown_deletes_, origins_, result_);
     if (window_ != nullptr) list_forgettable();
     retiring_.reserve(doomed_.size() + forgettable_.size());
     leave_if(stop);
@@ -93,8 +93,8 @@ std::optional<Reject> BatchResolver::read_record(std::size_t first, std::size_t 
 void BatchResolver::take_back(const Checkpoint& to) {
   for (; indexed_ > to.entries; --indexed_) {
     const Edge& edge = entries_[indexed_ - 1].edge;
-    index_[edge.tail].pop_back();
-    index_[edge.head].pop_back();
+    index_[origin(edge.tail)].pop_back();
+    index_[origin(edge.head)].pop_back();
   }
   entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(to.entries), entries_.end());
   unknown_deletes_.resize(to.unknown_deletes);
@@ -114,8 +114,9 @@ void BatchResolver::take_back(const Checkpoint& to) {
     } else if (done.kind == Undo::Kind::revived) {
       deleted_.insert(done.vertex);
       doomed_.push_back(done.vertex);
-    } else if (done.kind == Undo::Kind::rebound && !deleted_.contains(done.vertex)) {
-      spare(done.vertex);  // it was relabelled
+    } else if (done.kind == Undo::Kind::rebound) {
+      origins_.erase(done.other);
+      if (!deleted_.contains(done.vertex)) spare(done.vertex);  // it was relabelled
     }
   }
 }
@@ -194,10 +195,8 @@ std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std
 // A vertex that was relabelled in this batch and now takes its first label again: its settled self goes on, as if it had never
 // been another. Returns invalid_vertex where that is not so.
 VertexId BatchResolver::earlier_self(VertexId fresh, LabelId label) {
-  const auto rebound = std::find_if(undo_.begin(), undo_.end(),
-                                    [&](const Undo& undo) { return undo.kind == Undo::Kind::rebound && undo.other == fresh; });
-  if (rebound == undo_.end() || graph_->dictionary.label(rebound->vertex) != label) return invalid_vertex;
-  const VertexId old = rebound->vertex;
+  const VertexId old = origin(fresh);
+  if (old == fresh || graph_->dictionary.label(old) != label) return invalid_vertex;
   irrevocable_ = true;
   const bool declared = !deleted_.contains(fresh) && graph_->dictionary.declared(fresh);
   for (EdgeUpdate& entry : entries_) {
@@ -211,6 +210,7 @@ VertexId BatchResolver::earlier_self(VertexId fresh, LabelId label) {
     return undo.vertex == fresh || (undo.kind == Undo::Kind::rebound && undo.other == fresh);
   });
   graph_->dictionary.undo_rebind(old, fresh);
+  origins_.erase(fresh);
   for (const VertexId vertex : {old, fresh}) {
     deleted_.erase(vertex);
     std::erase(doomed_, vertex);
@@ -297,26 +297,38 @@ VertexId BatchResolver::become(const Mention& mention, LabelId label) {
   }
   const VertexId fresh = graph_->dictionary.rebind(vertex, label);
   undo_.push_back({Undo::Kind::rebound, vertex, fresh});
+  origins_.emplace(fresh, vertex);
   result_.rebound = true;
-  if (!deleted) {  // relabelled: its old self goes when the batch is settled
+  if (!deleted) {  // relabelled: its old self goes when the batch is settled, its edges go on under the fresh number
     graph_->dictionary.set_declared(fresh, graph_->dictionary.declared(vertex));
     doomed_.push_back(vertex);
   }
   return fresh;
 }
 
-const std::vector<std::uint32_t>& BatchResolver::entries_of(VertexId vertex) {
-  for (; indexed_ < entries_.size(); ++indexed_) {
-    index_[entries_[indexed_].edge.tail].push_back(static_cast<std::uint32_t>(indexed_));
-    index_[entries_[indexed_].edge.head].push_back(static_cast<std::uint32_t>(indexed_));
-  }
-  return index_[vertex];
+/// The number that the vertex had when the batch began.
+VertexId BatchResolver::origin(VertexId vertex) const {
+  if (origins_.empty()) return vertex;
+  const auto at = origins_.find(vertex);
+  return at == origins_.end() ? vertex : at->second;
 }
 
-// The vertex's edges that this batch has touched so far, each with its latest update.
+Edge BatchResolver::origin(const Edge& edge) const {
+  return origins_.empty() ? edge : graph_->ranked(origin(edge.tail), origin(edge.head), edge.label);
+}
+
+const std::vector<std::uint32_t>& BatchResolver::entries_of(VertexId vertex) {
+  for (; indexed_ < entries_.size(); ++indexed_) {
+    index_[origin(entries_[indexed_].edge.tail)].push_back(static_cast<std::uint32_t>(indexed_));
+    index_[origin(entries_[indexed_].edge.head)].push_back(static_cast<std::uint32_t>(indexed_));
+  }
+  return index_[origin(vertex)];
+}
+
+// The vertex's edges that this batch has touched so far, each with its latest update; by origin.
 std::vector<EdgeUpdate> BatchResolver::states_of(VertexId vertex) {
   std::vector<EdgeUpdate> states;
-  for (const std::uint32_t entry : entries_of(vertex)) states.push_back(entries_[entry]);
+  for (const std::uint32_t entry : entries_of(vertex)) states.push_back({origin(entries_[entry].edge), entries_[entry].index});
   std::sort(states.begin(), states.end());
   std::size_t kept = 0;
   for (std::size_t i = 0; i < states.size(); ++i) {
@@ -327,8 +339,8 @@ std::vector<EdgeUpdate> BatchResolver::states_of(VertexId vertex) {
 }
 
 bool BatchResolver::keeps_label(VertexId vertex) {
-  const bool stated = graph_->dictionary.declared(vertex) && graph_->dictionary.label(vertex) != empty_label;
-  return (relabelling_ == Relabelling::undeclared && stated) || has_live_edges(vertex);
+  if (graph_->dictionary.label(vertex) == empty_label) return false;
+  return (relabelling_ == Relabelling::undeclared && graph_->dictionary.declared(vertex)) || has_live_edges(vertex);
 }
 
 bool BatchResolver::has_live_edges(VertexId vertex) {
@@ -337,7 +349,7 @@ bool BatchResolver::has_live_edges(VertexId vertex) {
     if (inserts(state.index)) return true;
     if (graph_->contains(state.edge)) ++deleted;
   }
-  return graph_->degree(vertex) > deleted;
+  return graph_->degree(origin(vertex)) > deleted;
 }
 
 // Deletes the edges that live at this point of the batch.
@@ -346,7 +358,7 @@ void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
   for (const EdgeUpdate& state : states) {
     if (inserts(state.index)) entries_.push_back({state.edge, index});
   }
-  graph_->for_each_edge(vertex, true, [&](const Edge& edge, Timestamp) {
+  graph_->for_each_edge(origin(vertex), true, [&](const Edge& edge, Timestamp) {
     const auto touched = std::lower_bound(states.begin(), states.end(), edge,
                                           [](const EdgeUpdate& state, const Edge& wanted) { return state.edge < wanted; });
     if (touched == states.end() || touched->edge != edge) entries_.push_back({edge, index});
@@ -354,14 +366,6 @@ void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
   deleted_.insert(vertex);
   doomed_.push_back(vertex);
   undo_.push_back({Undo::Kind::deleted, vertex, vertex});
-}
-
-BatchNetting::Origins BatchResolver::origins() const {
-  BatchNetting::Origins origins;
-  for (const Undo& undo : undo_) {
-    if (undo.kind == Undo::Kind::rebound) origins.emplace(undo.other, undo.vertex);
-  }
-  return origins;
 }
 
 void BatchResolver::list_forgettable() {
@@ -434,6 +438,7 @@ void BatchResolver::reset() noexcept {
   doomed_.clear();
   forgettable_.clear();
   deleted_.clear();
+  origins_.clear();
   index_.clear();
   indexed_ = 0;
 }

@@ -1,9 +1,10 @@
 // Turns a batch of updates, as the stream states them, into a net batch of the data graph.
 //
 // Updates are read in order: ids become dense numbers, labels are checked, vertices come and go. Then the last state of each
-// edge counts. A record of which one update is refused is taken back. A vertex that is deleted, or that comes back under
-// another label once it has lost its edges, continues under a fresh dense number: so before and after the batch each dense
-// vertex has one label. All changes (dictionary, window) can be undone until `commit`.
+// edge counts. A record of which one update is refused is taken back. A vertex that takes another label (its first one, or one
+// after it was deleted or has lost its edges) while settled edges know it by the one before continues under a fresh dense
+// number: so before and after the batch each dense vertex has one label. All changes (dictionary, window) can be undone until
+// `commit`.
 //
 // What the dictionary says of a batch is looked up first; between resolve and commit or undo of the batch ahead that may be
 // done for the next one (`anticipate`). It is out of date for the vertices that the batch ahead gives up when it ends, which
@@ -26,7 +27,7 @@
 
 namespace deltamatch::graph {
 
-/// When a record may give a vertex another label than it bears.
+/// When a record may give a vertex another label than the one it bears; one without a label may be given its first at any time.
 enum class Relabelling : std::uint8_t {
   without_edges,  ///< once it has no edges
   undeclared,     ///< nor a label by a record that declared it: a graph that is told twice is told alike
@@ -98,7 +99,8 @@ class BatchResolver {
   bool has_live_edges(VertexId vertex);
   std::vector<EdgeUpdate> states_of(VertexId vertex);
   const std::vector<std::uint32_t>& entries_of(VertexId vertex);
-  [[nodiscard]] BatchNetting::Origins origins() const;
+  [[nodiscard]] VertexId origin(VertexId vertex) const;
+  [[nodiscard]] Edge origin(const Edge& edge) const;
   void list_forgettable();
   void reset() noexcept;
   [[nodiscard]] bool inserts(std::uint32_t index) const noexcept { return updates_[index].kind == UpdateKind::insert_edge; }
@@ -121,7 +123,8 @@ class BatchResolver {
   std::vector<VertexId> forgettable_;  // released on commit where they have no edges
   bool irrevocable_ = false;           // what the record being read has done cannot be taken back alone
   boost::unordered_flat_set<VertexId> deleted_;
-  boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by vertex, built when first needed
+  BatchNetting::Origins origins_;
+  boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by origin, built when first needed
   std::size_t indexed_ = 0;
   LabelId last_label_ = empty_label;  // of a vertex, that was looked up
   std::uint64_t label_limit_ = UINT64_MAX;

@@ -1,6 +1,7 @@
 // Query graphs in the field's t/v/e format. One record per line, fields apart by blanks; empty lines and lines that begin with
 // # or % are comments. Edges come after their vertices. The `t` record comes first where there is one; two spellings are in
-// use, `t VERTICES EDGES` and `t 0 VERTICES` (0 numbers the graph), and both are held to what follows.
+// use, `t VERTICES EDGES` and `t 0 VERTICES` (0 numbers the graph), and both are held to what follows. gSpan's `t # NUMBER`
+// says nothing about it; `t # -1` ends the file. A degree of -1 says nothing either.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +45,8 @@ class QueryGraphParser {
   void record(std::size_t begin, std::size_t end) {
     split(begin, end);
     if (fields_.empty() || fields_[0].text[0] == '#' || fields_[0].text[0] == '%') return;
-    if (fields_[0].text == "t") return header();
+    if (fields_[0].text == "t") return fields_.size() > 1 && fields_[1].text == "#" ? numbered_header() : header();
+    if (ended_) source_.fail(fields_[0].offset, "a record behind 't # -1', which ends the file", "leave it or that line out");
     if (fields_[0].text == "v") return vertex();
     if (fields_[0].text == "e") return edge();
     source_.fail(fields_[0].offset, fmt::format("a record of unknown kind '{}'", shown(fields_[0].text)),
@@ -79,10 +81,30 @@ class QueryGraphParser {
 
   void header() {
     expect_fields(3, 3, "t VERTICES EDGES");
-    if (header_ || !query_.vertices.empty()) {
-      source_.fail(fields_[0].offset, "a 't' record that is not the first", "a file holds one query graph: split it");
-    }
+    expect_first();
     header_ = Header{fields_[0].offset, number(fields_[1], "first count"), number(fields_[2], "second count")};
+  }
+
+  void expect_first() {
+    if (!begun_ && query_.vertices.empty()) {
+      begun_ = true;
+      return;
+    }
+    source_.fail(fields_[0].offset, "a second query graph begins here: a 't' record that is not the first",
+                 "a file holds one query graph: split it");
+  }
+
+  /// gSpan's: t # NUMBER, and what else stands behind it, `* SUPPORT` for instance, all of which says nothing about the graph.
+  void numbered_header() {
+    expect_fields(3, 5, "t # NUMBER");
+    if (fields_[2].text == "-1") {
+      ended_ = true;
+      return;
+    }
+    static_cast<void>(number(fields_[2], "graph's number"));
+    if (ended_)
+      source_.fail(fields_[0].offset, "a record behind 't # -1', which ends the file", "a file holds one query graph");
+    expect_first();
   }
 
   void check_header() const {
@@ -99,7 +121,7 @@ class QueryGraphParser {
   void vertex() {
     expect_fields(2, 4, "v ID [LABEL [DEGREE]]");
     const std::uint64_t id = number(fields_[1], "vertex id");
-    if (fields_.size() > 3) static_cast<void>(number(fields_[3], "degree"));
+    if (fields_.size() > 3 && fields_[3].text != "-1") static_cast<void>(number(fields_[3], "degree"));
     if (!indices_.emplace(id, static_cast<std::uint32_t>(query_.vertices.size())).second) {
       source_.fail(fields_[1].offset, fmt::format("vertex {} is there already", id), "list each vertex once");
     }
@@ -143,6 +165,8 @@ class QueryGraphParser {
   Query query_;
   std::vector<Field> fields_;  // of the current record
   std::optional<Header> header_;
+  bool begun_ = false;  // by a t record
+  bool ended_ = false;  // by t # -1
   std::unordered_map<std::uint64_t, std::uint32_t> indices_;
   Places places_;
 };

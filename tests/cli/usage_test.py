@@ -234,7 +234,7 @@ class Usage(harness.CliTest):
             ("loop=(a)-->(b), (a)-->(a)", "self-loop"),
             ("broken=(a)-->(b", "--query broken:1:"),
             ("bad.pattern", "bad.pattern:2:"),
-            ("empty", "no *.pattern or *.graph file"),
+            ("empty", "no *.pattern, *.graph, *.q, *.query"),
             ("=(a)-->(b)", "the name is empty"),
         ]:
             with self.subTest(query=query[:40]):

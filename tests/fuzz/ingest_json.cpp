@@ -1,5 +1,6 @@
-// One JSON record, a row or a change event, as the first byte says. What stands behind it and what came before it change
-// nothing; what is accepted is JSON to a parser that reads it whole, and what it says is the same written and read again.
+// One JSON record, a row, an array of rows, or a change event, as the first byte says. What stands behind it and what came
+// before it change nothing; what is accepted is JSON to a parser that reads it whole, and what it says is the same written and
+// read again.
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
@@ -26,7 +27,13 @@ CodecOptions options_of(std::uint8_t choice) {
   constexpr const char* rows[] = {"", "source=a.b,target=a.c.d,source_label=a.k,target_label=a.k", R"(source=a\.b,target="c)",
                                   "vertex=id,label=a.k"};
   constexpr const char* events[] = {"", "label=.source.table,time=.ts_ms", "source=a.b,target=.source.to", "vertex=id"};
+  constexpr const char* elements[] = {"source=0,target=1", "source=a.0.b,target=a.1",
+                                      "deleted=a,op=", "op=__deleted,label=l.2"};
   options.columns = options.envelope == Envelope::none ? rows[choice >> 3 & 3] : events[choice >> 3 & 3];
+  if ((choice & 128) != 0 && options.envelope == Envelope::none) {
+    options.columns = elements[choice >> 3 & 3];
+    options.op_values = "x,1=-;y=+";
+  }
   if ((choice & 32) != 0) options.time_unit = TimeUnit::milliseconds;
   if ((choice & 64) != 0) options.vertices = true;
   return options;
@@ -37,7 +44,10 @@ struct Outcome {
   explicit Outcome(const Decoded& decoded) : refused(decoded.refused), message(decoded.message) {
     for (const Update& update : decoded.updates) append_binary_framed(updates, update);
     if (refused && !decoded.updates.empty()) std::abort();
-    if (!decoded.remedy.empty() || decoded.updates.size() > 2) std::abort();
+    if (!decoded.remedy.empty()) std::abort();
+    for (std::size_t i = 0; i < decoded.updates.size(); ++i) {
+      if (decoded.updates[i].continues != (i != 0)) std::abort();
+    }
   }
   std::optional<RejectReason> refused;
   std::string message;
@@ -88,7 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Decoded decoded = codec->decode(record);
   const Outcome outcome(decoded);
   check_rewritten(decoded, *options.ids);
-  const bool blank = record.find_first_not_of(" \t\r") == std::string_view::npos;
+  const bool blank = record.find_first_not_of(" \t\r\n") == std::string_view::npos;
   if (outcome.refused != RejectReason::malformed && !blank) check_json(record);
 
   for (const char tail : {'"', '}', '1', '\\'}) {

@@ -1,4 +1,5 @@
-// Any bytes are a valid query or an Error(configuration), directed or not; a query's pattern parses back to it.
+// Any bytes are a valid query or an Error(configuration), directed or not, in the form that they are recognised by; a query's
+// pattern parses back to it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -6,11 +7,17 @@
 
 #include "deltamatch/error.hpp"
 #include "deltamatch/query.hpp"
+#include "query/recognise.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace deltamatch;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const bool directed : {false, true}) {
+    try {
+      validate(query::parse_query_text(text, "fuzz", directed, "fuzz"), "fuzz");
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::configuration) std::abort();
+    }
     try {
       const Query query = parse_query_graph(text, "fuzz", directed);
       validate(query, "fuzz");

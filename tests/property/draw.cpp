@@ -18,6 +18,7 @@ struct World {
   std::vector<std::string> edge_labels;
   std::size_t salt = 0;
   bool timed = false;
+  bool late = false;  ///< labels are mostly left out, and so come later than edges
   Traits traits;
 
   /// The label that a vertex mostly bears.
@@ -69,12 +70,14 @@ World draw_world(const Traits& traits, bool timed) {
   world.edge_labels = edge_pools[static_cast<std::size_t>(*below(4))];
   world.salt = static_cast<std::size_t>(*below(3));
   world.timed = timed;
+  world.late = *below(3) == 2;
   world.traits = traits;
   world.traits.untidy = traits.untidy && *below(2) == 1;  // bad records leave less room for matches
   return world;
 }
 
 std::optional<std::string> mention(const World& world, std::size_t vertex, int raw) {
+  if (world.late && raw % 5 > 1) return std::nullopt;
   if (!world.traits.untidy || raw < 70) return world.home(vertex);
   if (raw < 88) return std::nullopt;
   return world.vertex_labels[static_cast<std::size_t>(raw) % world.vertex_labels.size()];

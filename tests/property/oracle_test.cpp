@@ -302,9 +302,15 @@ TEST(OracleModel, ALabelHoldsWhileTheVertexHasEdges) {
   EXPECT_EQ(model.graph().vertices.at(1), "A");
   EXPECT_EQ(model.graph().vertices.at(2), "");
   EXPECT_EQ(model.graph().edges.size(), 3U);
-  // A first mention without a label bears the empty one, and that holds as well.
-  EXPECT_EQ(refused(apply(model, {labelled(insert(2, 5), "A")})), "label_conflict@0");
-  EXPECT_FALSE(model.graph().vertices.contains(5));
+}
+
+TEST(OracleModel, AVertexWithoutALabelTakesItsFirstAtAnyTime) {
+  Model model(true);
+  apply(model, {insert(1, 2), insert(2, 3)});
+  EXPECT_EQ(counts(apply(model, {labelled(insert(2, 5), "A"), vertex(add, 2, "B"), vertex(add, 3, "")})), "3 2 0 | 0 0 0 0");
+  EXPECT_EQ(model.graph().vertices.at(2), "A");
+  EXPECT_EQ(model.graph().vertices.at(3), "");
+  EXPECT_EQ(refused(apply(model, {vertex(add, 2, "")})), "label_conflict@0");
 }
 
 TEST(OracleModel, AVertexComesBackUnderAnotherLabel) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "property/draw.hpp"
@@ -72,6 +73,32 @@ void visit_batch(Corners& corners, const oracle::Model& model, const oracle::Dat
   }
 }
 
+/// The vertices that take their first label while they have edges.
+std::set<oracle::ExternalId> newly_labelled(const oracle::DataGraph& before, const oracle::DataGraph& after) {
+  std::set<oracle::ExternalId> found;
+  for (const DataEdge& edge : before.edges) {
+    if (!after.edges.contains(edge)) continue;
+    for (const oracle::ExternalId& end : {edge.source, edge.target}) {
+      if (before.vertices.at(end).empty() && !after.vertices.at(end).empty()) found.insert(end);
+    }
+  }
+  return found;
+}
+
+void visit_labelled(Corners& corners, const std::set<oracle::ExternalId>& labelled, const Answer& before, const Answer& after) {
+  const auto touched = [&](const Embedding& match) {
+    return std::any_of(match.vertices.begin(), match.vertices.end(),
+                       [&](const oracle::ExternalId& vertex) { return labelled.contains(vertex); });
+  };
+  const auto any = [&](const Answer& of, const Answer& other, bool in_both) {
+    return std::any_of(of.begin(), of.end(),
+                       [&](const Embedding& match) { return touched(match) && other.contains(match) == in_both; });
+  };
+  corners.visit("a match stays at a vertex that takes its first label", any(after, before, true));
+  corners.visit("a match appears at a vertex that takes its first label", any(after, before, false));
+  corners.visit("a match vanishes at a vertex that takes its first label", any(before, after, false));
+}
+
 void visit_query(Corners& corners, const Standing& standing, bool directed, const Answer& before, const Answer& after) {
   const auto changed = [](const Answer& a, const Answer& b) {
     return std::any_of(a.begin(), a.end(), [&](const Embedding& embedding) { return !b.contains(embedding); });
@@ -115,6 +142,7 @@ void visit_scenario(Corners& corners, const Scenario& scenario) {
       const std::vector<Answer> before = std::exchange(after, answers());
       for (std::size_t q = 0; q < matchers.size(); ++q) {
         visit_query(corners, scenario.queries[q], scenario.directed, before[q], after[q]);
+        visit_labelled(corners, newly_labelled(graph, model.graph()), before[q], after[q]);
       }
     }
   } catch (const oracle::TooMany&) {
@@ -141,6 +169,9 @@ TEST(Reach, DrawnScenariosVisitEveryCorner) {
                              "edge under a new label",
                              "vertex forgotten or deleted",
                              "vertex relabelled",
+                             "a match stays at a vertex that takes its first label",
+                             "a match appears at a vertex that takes its first label",
+                             "a match vanishes at a vertex that takes its first label",
                              "parallel edges",
                              "edges there and back",
                              "isomorphism, subgraphs, directed: new",

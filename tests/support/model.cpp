@@ -15,11 +15,12 @@ bool Model::has_edges(const ExternalId& vertex) const {
 }
 
 /// Reading: a label conflict is judged at the record's place in the batch, against the edges that live there: those of the
-/// graph and of earlier inserts, less earlier deletions. Expiry comes only at the end of the batch, so an edge that will expire
-/// with this batch, or that is dead on arrival, still holds its vertices' labels until then.
+/// graph and of earlier inserts, less earlier deletions. A vertex without a label (or with the empty one, which is the same)
+/// may be given its first at any time. Expiry comes only at the end of the batch, so an edge that will expire with this batch,
+/// or that is dead on arrival, still holds its vertices' labels until then.
 bool Model::conflicts(const ExternalId& vertex, const std::optional<std::string_view>& label) const {
   const auto known = graph_.vertices.find(vertex);
-  return label && known != graph_.vertices.end() && known->second != *label && has_edges(vertex);
+  return label && known != graph_.vertices.end() && !known->second.empty() && known->second != *label && has_edges(vertex);
 }
 
 /// Reading: where several reasons hold, what the record alone shows comes first: missing_time, then label_conflict. Deletions

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using ingest::Format;
 using std::chrono::milliseconds;
 
-constexpr std::array roles{"source", "target", "label", "source_label", "target_label", "time", "op", "vertex"};
+constexpr std::array roles{"source", "target", "label", "source_label", "target_label", "time", "op", "vertex", "deleted"};
 
 /// Tells of what does not fit the format and would be passed over.
 void check_format(const Section& section, Format format) {
@@ -55,13 +55,15 @@ void read_columns(Section& section, std::string& columns) {
   columns = fmt::format("{}", fmt::join(parts, ","));
 }
 
-/// Messages have no header, which jlg begins with.
-constexpr std::array formats{Format::jsonl, Format::csv, Format::tsv, Format::snap, Format::tve, Format::binary, Format::jlg};
+/// Messages have no header, which jlg and mtx begin with: these come last.
+constexpr std::array formats{Format::jsonl, Format::csv,    Format::tsv, Format::snap,
+                             Format::tve,   Format::binary, Format::jlg, Format::mtx};
+constexpr std::size_t formats_of_files_alone = 2;
 
 std::optional<Format> read_format(Section& section, bool files) {
   const Node* const text = section.find_text("format");
   if (text == nullptr) return std::nullopt;
-  const std::span offered(formats.begin(), files ? formats.size() : formats.size() - 1);
+  const std::span offered(formats.begin(), files ? formats.size() : formats.size() - formats_of_files_alone);
   const auto format = ingest::format_by_name(text->text);
   if (format && std::find(offered.begin(), offered.end(), *format) != offered.end()) return format;
   std::vector<std::string_view> names;
@@ -75,6 +77,7 @@ void read_codec(Section& section, ingest::CodecOptions& codec, bool files) {
   using ingest::IdKind;
   using ingest::TimeUnit;
   read_columns(section, codec.columns);
+  section.text("op_values", codec.op_values);
   constexpr std::array<std::pair<std::string_view, ingest::Envelope>, 2> envelopes{
       {{"none", ingest::Envelope::none}, {"debezium", ingest::Envelope::debezium}}};
   section.choice("envelope", codec.envelope, envelopes);

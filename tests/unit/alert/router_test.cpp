@@ -81,7 +81,7 @@ class Router : public ::testing::Test {
 TEST_F(Router, AlertsAreTheLinesOfAFileOfMatches) {
   const testing::Folder folder;
   Engine engine;
-  const ServiceQuery ring{parse_pattern("(a)-[:T]->(b)-[:T]->(a)", "ring"), "here", {.list = true}, {"all"}, false};
+  const ServiceQuery ring{parse_pattern("(a)-[:T]->(b)-[:T]->(a)", "ring"), "here", {.list = true}, {"all"}, false, {}};
   engine.add_query(ring.query, ring.options);
   AlertRouter router = make({sink("all")});
   router.set_queries({&ring, 1});
@@ -220,7 +220,7 @@ TEST_F(Router, ExistingMatchesBearTheBatchAndItsTime) {
   UpdateBatch updates;
   updates.add({UpdateKind::insert_edge, false, false, Id(1), Id(2), "T", {}, {}, {}});
   engine.process(updates);
-  const ServiceQuery edge{parse_pattern("(a)-[:T]->(b)", "edge"), "here", {.list = true}, {"all"}, true};
+  const ServiceQuery edge{parse_pattern("(a)-[:T]->(b)", "edge"), "here", {.list = true}, {"all"}, true, {}};
   AlertRouter router = make({sink("all")});
   router.set_queries({&edge, 1});
   StaticOptions options;
@@ -350,7 +350,7 @@ TEST_F(Router, AStreamIsGoneOnFromWhereItWasLeft) {
 /// A hub of 300 by 300 edges: 90,000 alerts of one batch, some 30 MB, with 64 KiB of memory for them.
 TEST_F(Router, TheAlertsOfAHubTakeBoundedMemory) {
   AlertRouter router = make({sink("a"), sink("b")}, {.bytes = std::size_t{64} << 10, .folder = {}});
-  ServiceQuery path{parse_pattern("(a)-[:T]->(b)-[:T]->(c)", "path"), "here", {.list = true}, {"a", "b"}, false};
+  ServiceQuery path{parse_pattern("(a)-[:T]->(b)-[:T]->(c)", "path"), "here", {.list = true}, {"a", "b"}, false, {}};
   router.set_queries(std::vector{path});
   Engine engine;
   engine.spool({.memory = std::size_t{64} << 10, .folder = {}});

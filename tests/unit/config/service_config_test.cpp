@@ -383,5 +383,17 @@ TEST_F(ServiceConfigTest, ATornFileIsReadOrRefused) {
   EXPECT_GT(refused, 60U);
 }
 
+TEST_F(ServiceConfigTest, TakesWhatOperationsMeanAndWhereTheyStand) {
+  write("etc/m.mtx", "");
+  write("etc/g.csv", "");
+  const ServiceConfig config = read(
+      "input: {topics: [{name: p, columns: {op: __op, deleted: gone, source: a.0.id}, op_values: 'c,r=+;d=-'}]}\n"
+      "graph: {start: {files: [{path: m.mtx, format: mtx}, {path: g.csv, op_values: x=-}]}}");
+  EXPECT_EQ(config.service.input.topics.at(0).codec.op_values, "c,r=+;d=-");
+  EXPECT_EQ(config.service.input.topics.at(0).codec.columns, "source=a.0.id,op=__op,deleted=gone");
+  EXPECT_EQ(config.service.start_graph.files.at(0).format, ingest::Format::mtx);
+  EXPECT_EQ(config.service.start_graph.files.at(1).codec.op_values, "x=-");
+}
+
 }  // namespace
 }  // namespace deltamatch::cli

@@ -349,16 +349,99 @@ TEST(BatchResolver, ALabelHoldsWhileEdgesLiveAtThatPointOfTheBatch) {
   EXPECT_EQ(graph.rejects(), "label_conflict@2");
 }
 
-TEST(BatchResolver, WithoutALabelAVertexBearsTheEmptyOneAndThatHolds) {
+TEST(BatchResolver, AVertexWithoutALabelTakesItsFirstAtAnyTime) {
   Resolver graph(true);
-  graph.apply({insert(1, 2)});
-  graph.apply({labelled(insert(1, 3), "A")});
-  EXPECT_EQ(graph.rejects(), "label_conflict@0");
-  EXPECT_EQ(graph.apply({erase(1, 2), declare(1, "A")}), "0 1 0 | 0 0 0 0");
-  EXPECT_EQ(graph.rejects(), "");
+  graph.apply({insert(1, 2), insert(2, 1), insert(2, 3)});
+  const VertexId before = graph.number(1);
+  // Its edges leave under the old label and come back under the new one.
+  EXPECT_EQ(graph.apply({labelled(insert(1, 3), "A")}), "3 2 0 | 0 0 0 0");
+  EXPECT_TRUE(graph.result().rebound);
   EXPECT_EQ(graph.label(1), "A");
-  EXPECT_EQ(graph.apply({insert(1, 2)}), "1 0 0 | 0 0 0 0");
-  EXPECT_EQ(graph.label(1), "A") << "no label says nothing";
+  EXPECT_NE(graph.number(1), before);
+  for (const auto& [source, target] : {std::pair{1, 2}, {2, 1}, {1, 3}, {2, 3}}) EXPECT_TRUE(graph.has(source, target));
+  EXPECT_EQ(graph.graph.edges(), 4U);
+  // What it bears now holds; to state the empty label for a vertex that has none changes nothing.
+  EXPECT_EQ(graph.apply({declare(1, "B"), labelled(insert(1, 4), ""), labelled(insert(2, 4), ""), insert(1, 2)}),
+            "1 0 0 | 1 0 0 0");
+  EXPECT_EQ(graph.rejects(), "label_conflict@0 label_conflict@1");
+  EXPECT_FALSE(graph.result().rebound);
+}
+
+TEST(BatchResolver, BothEndsOfAnEdgeTakeTheirFirstLabels) {
+  for (const bool directed : {true, false}) {
+    Resolver graph(directed);
+    graph.apply({insert(1, 2), insert(2, 3), insert(3, 4)});
+    EXPECT_EQ(graph.apply({declare(1, "A"), declare(2, "B"), labelled(insert(1, 2), "A", "B"), declare(3, "C")}),
+              "3 3 0 | 0 0 0 0");
+    EXPECT_EQ(graph.label(1) + graph.label(2) + graph.label(3), "ABC");
+    for (const int v : {1, 2, 3}) EXPECT_TRUE(graph.has(v, v + 1));
+  }
+}
+
+TEST(BatchResolver, AFirstLabelAndOtherUpdatesOfTheVertexInOneBatch) {
+  Resolver graph(true);
+  const Updates start = {insert(1, 2), insert(1, 3), insert(4, 1)};
+  graph.apply(start);
+  // Deleted before and after it, inserted before and after it, deleted and inserted again.
+  EXPECT_EQ(graph.apply({erase(1, 2), insert(1, 5), declare(1, "A"), erase(1, 3), insert(1, 6), erase(4, 1), insert(4, 1)}),
+            "3 3 0 | 0 0 1 0");
+  EXPECT_FALSE(graph.has(1, 2) || graph.has(1, 3));
+  EXPECT_TRUE(graph.has(1, 5) && graph.has(1, 6) && graph.has(4, 1));
+  // The second one is another one while edges are left, some of them from before.
+  EXPECT_EQ(graph.apply({declare(5, "B"), declare(5, "C"), erase(1, 5), declare(5, "C")}), "0 1 0 | 0 0 0 0");
+  EXPECT_EQ(graph.rejects(), "label_conflict@1");
+  EXPECT_EQ(graph.label(5), "C");
+  // The vertex goes, and comes back with and without it.
+  EXPECT_EQ(graph.apply({declare(6, "B"), drop(6)}), "0 1 0 | 0 0 0 0");
+  EXPECT_FALSE(graph.known(6));
+  EXPECT_EQ(graph.apply({declare(4, "B"), drop(4), insert(4, 1)}), "0 0 0 | 1 0 0 0");
+  EXPECT_EQ(graph.label(4), "");
+  EXPECT_EQ(graph.apply({declare(4, "B"), drop(4), labelled(insert(4, 1), "B")}), "1 1 0 | 0 0 0 0");
+  EXPECT_EQ(graph.label(4), "B");
+  EXPECT_EQ(graph.graph.edges(), 1U);
+}
+
+TEST(BatchResolver, ARefusedRecordGivesNoFirstLabel) {
+  Resolver graph(true);
+  Resolver plain(true);
+  const Updates start = {insert(1, 2), labelled(insert(3, 4), "C"), insert(2, 5)};
+  const Updates batch = {declare(2, "B"), insert(1, 5)};
+  graph.apply(start);
+  plain.apply(start);
+  EXPECT_EQ(graph.apply({batch[0], declare(1, "A"), also(insert(1, 4)), also(drop(2)), also(declare(3, "X")), batch[1]}),
+            plain.apply(batch));
+  EXPECT_EQ(graph.rejects(), "label_conflict@4");
+  EXPECT_EQ(graph.label(1), "");
+  EXPECT_EQ(graph.vertices(), plain.vertices());
+}
+
+TEST(BatchResolver, ABatchThatDoesNotHappenGivesNoFirstLabel) {
+  Resolver graph(true, 100);
+  graph.apply({insert(1, 2, 10), insert(2, 3, 20)});
+  const auto before = graph.vertices();
+  graph.resolve({labelled(insert(2, 4, 30), "B"), declare(1, "A")});
+  graph.undo();
+  EXPECT_EQ(graph.vertices(), before);
+  EXPECT_EQ(graph.apply({labelled(insert(2, 4, 30), "B"), declare(1, "A")}), "3 2 0 | 0 0 0 0");
+}
+
+TEST(BatchResolver, EdgesKeepTheirTimeUnderAFirstLabel) {
+  Resolver graph(true, 100);
+  graph.apply({insert(1, 2, 10), insert(1, 3, 50), insert(4, 1, 60)});
+  EXPECT_EQ(graph.apply({labelled(insert(1, 3, 40), "A"), insert(4, 1, 70)}), "3 3 0 | 0 0 0 0");
+  const auto time = [&](std::int64_t source, std::int64_t target) {
+    return graph.graph.time({graph.number(source), graph.number(target), empty_label});
+  };
+  EXPECT_EQ(time(1, 2), 10);
+  EXPECT_EQ(time(1, 3), 50);
+  EXPECT_EQ(time(4, 1), 70);
+  // They expire when they would have, in the batch that gives the label, too.
+  EXPECT_EQ(graph.apply({insert(8, 9, 120)}), "1 1 1 | 0 0 0 0");
+  EXPECT_EQ(graph.apply({labelled(insert(3, 9, 155), "C")}), "1 1 1 | 0 0 0 0");
+  EXPECT_EQ(graph.label(3), "C");
+  EXPECT_FALSE(graph.has(1, 3));
+  EXPECT_EQ(graph.apply({insert(8, 9, 400)}), "0 2 2 | 1 0 0 0");
+  EXPECT_EQ(graph.graph.edges(), 1U);
 }
 
 // -- Vertices that come and go -----------------------------------------------------------------------------------------------

@@ -41,6 +41,17 @@ TEST(Detect, EveryFormatByItsContent) {
   EXPECT_EQ(detected("172.016.112.020,192.168.001.010,06/01/1998-07:55,-\n"), "csv");
   EXPECT_EQ(detected("{\"source\":1,\"target\":2}\n"), "jsonl");
   EXPECT_EQ(detected("\n\n  {\"source\":1"), "jsonl");
+  EXPECT_EQ(detected("[{\"source\":1,\"target\":2}]\n"), "jsonl");
+  EXPECT_EQ(detected("[\n  {\n    \"source\": 1,\n"), "jsonl");
+  EXPECT_EQ(detected("{\n  \"source\": 1,\n"), "jsonl");
+  EXPECT_EQ(detected("[\"a\",\"b\"]\n"), "jsonl");
+  EXPECT_EQ(detected("[a],b\n"), "csv");
+  EXPECT_EQ(detected("t # 0\nv 0 0\n"), "tve");
+  EXPECT_EQ(detected("t # -1\n"), "tve");
+  EXPECT_EQ(detected(" Source ; Target ;Type\n1;2;Directed\n"), "csv");
+  EXPECT_EQ(detected("%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n"), "mtx");
+  EXPECT_EQ(detected("%%matrixmarket MATRIX array real general\n"), "mtx");
+  EXPECT_EQ(detected("%MatrixMarket\n1 2\n"), "snap");
 }
 
 TEST(Detect, TheFirstRecordDecidesWhereTheOthersFitNothing) {
@@ -70,11 +81,11 @@ TEST(Detect, NamesGoBothWays) {
 }
 
 TEST(Detect, StreamsSayWhatTheySawAndWhatToDo) {
-  EXPECT_EQ(
-      error_of([] { read_all("hello world\n"); }),
-      "test:1: the format is not recognised; the data starts with `hello world\\x0a`; set format to snap, csv, tsv, tve, "
-      "jlg or jsonl; if the lines are edges between names, give --format snap --ids string (in a configuration ids: string)");
-  EXPECT_THAT(error_of([] { read_all("hello\n"); }), EndsWith("tve, jlg or jsonl"));
+  EXPECT_EQ(error_of([] { read_all("hello world\n"); }),
+            "test:1: the format is not recognised; the data starts with `hello world\\x0a`; set format to snap, csv, tsv, tve, "
+            "jlg, mtx or jsonl; if the lines are edges between names, give --format snap --ids string (in a configuration ids: "
+            "string)");
+  EXPECT_THAT(error_of([] { read_all("hello\n"); }), EndsWith("tve, jlg, mtx or jsonl"));
   StreamOptions options;
   options.format = Format::snap;
   options.codec.ids = IdKind::string;
@@ -89,9 +100,9 @@ TEST(Detect, WhatIsNoJsonIsToldWithTheFormatThatItHas) {
   EXPECT_THAT(refusal("1 2\n2 3\n"),
               StartsWith("test:1: " + said + "set format to snap, as which the data can be read, else "));
   EXPECT_THAT(refusal("\nalice bob\n"),
-              StartsWith("test:2: " + said + "if it is no JSON, set format to snap, csv, tsv, tve or jlg, "));
+              StartsWith("test:2: " + said + "if it is no JSON, set format to snap, csv, tsv, tve, jlg or mtx, "));
   const std::string json = "{\"source\":1,\"target\":2}\n";
-  EXPECT_THAT(refusal(json + "[1]\n"), StartsWith("test:2: " + said + "correct the record"));
+  EXPECT_THAT(refusal(json + "1\n"), StartsWith("test:2: " + said + "correct the record"));
   EXPECT_THAT(refusal(json + "{\"source\":1\n"), Not(HasSubstr("no JSON object")));
 }
 

@@ -104,7 +104,8 @@ TEST(Jsonl, RefusesEachByItsReason) {
 TEST(Jsonl, BrokenJsonIsMalformedWhereverItBreaks) {
   for (const char* record : {"{",
                              "}",
-                             "[]",
+                             "[",
+                             "]",
                              "1",
                              "null",
                              "\"x\"",

@@ -52,7 +52,7 @@ TEST(Tve, AHeaderHoldsTwoSizes) {
     EXPECT_THAT(
         decode(Format::tve,
                {"t 3 x", "t x y", "t 3", "t", "t 3 -3", "t -3 3", "t 3.0 3", "t 18446744073709551616 3",
-                "t 3 18446744073709551615", "t 3 3 3", "t # 0", "t 3 1", "e 0 1"},
+                "t 3 18446744073709551615", "t 3 3 3", "t # x", "t 3 1", "e 0 1"},
                options),
         ElementsAre("! malformed: the header's `x` is not an integer", "! malformed: the header's `x` is not an integer",
                     "! wrong_arity: 2 fields where a header has 3: t N M", HasSubstr("! wrong_arity: 1 fields"),
@@ -60,8 +60,8 @@ TEST(Tve, AHeaderHoldsTwoSizes) {
                     "! malformed: the header's `3.0` is not an integer",
                     "! malformed: the header's `18446744073709551616` is beyond 64 bits",
                     "! malformed: the header's `18446744073709551615` is beyond 64 bits",
-                    "! wrong_arity: 4 fields where a header has 3: t N M", "! malformed: the header's `#` is not an integer",
-                    "+ 0 -> 1"));
+                    "! wrong_arity: 4 fields where a header has 3: t N M",
+                    "! malformed: a header of this kind is written t # NUMBER", "+ 0 -> 1"));
   }
   EXPECT_THAT(decode(Format::tve, {"t 2 1", "e 0 1", "t 2 1"}), ElementsAre("+ 0 -> 1"));
   EXPECT_THAT(decode(Format::tve, {"t 2 1", "e 0 1", "t 2 1"}, whole),

@@ -122,19 +122,23 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"v 0 A\nv 1 A\ne 0 -2\n", "3:5: the vertex id '-2' is not a number; "},
         Case{"v 0 A\x1b[31m\nv\x01 1 A\n", "2:1: a record of unknown kind 'v.'; "}));
 
-INSTANTIATE_TEST_SUITE_P(
-    Headers, QueryGraphErrors,
-    testing::Values(Case{"# x\nt 3 1\nv 0 A\nv 1 A\ne 0 1\n",
-                         "2:1: 't 3 1' over 2 vertices and 1 edges; the file may be truncated"},
-                    Case{"t 2 2\nv 0 A\nv 1 A\ne 0 1\n", "1:1: 't 2 2' over 2 vertices and 1 edges; "},
-                    Case{"t 0 3\nv 0 A\nv 1 A\ne 0 1\n", "1:1: 't 0 3' over 2 vertices and 1 edges; "},
-                    Case{"t 1 2\nv 0 A\nv 1 A\ne 0 1\n", "1:1: 't 1 2' over 2 vertices and 1 edges; "},
-                    Case{"t 2\n", "1:1: a record of 2 fields; it is written 't VERTICES EDGES'"},
-                    Case{"t 2 1 0\n", "1:7: a record of 4 fields; it is written 't VERTICES EDGES'"},
-                    Case{"t # 0\n", "1:3: the first count '#' is not a number; "},
-                    Case{"t 2 x\n", "1:5: the second count 'x' is not a number; "},
-                    Case{"v 0 A\nt 1 0\n", "2:1: a 't' record that is not the first; a file holds one query graph: split it"},
-                    Case{"t 2 1\nt 2 1\n", "2:1: a 't' record that is not the first; "}));
+INSTANTIATE_TEST_SUITE_P(Headers, QueryGraphErrors,
+                         testing::Values(Case{"# x\nt 3 1\nv 0 A\nv 1 A\ne 0 1\n",
+                                              "2:1: 't 3 1' over 2 vertices and 1 edges; the file may be truncated"},
+                                         Case{"t 2 2\nv 0 A\nv 1 A\ne 0 1\n", "1:1: 't 2 2' over 2 vertices and 1 edges; "},
+                                         Case{"t 0 3\nv 0 A\nv 1 A\ne 0 1\n", "1:1: 't 0 3' over 2 vertices and 1 edges; "},
+                                         Case{"t 1 2\nv 0 A\nv 1 A\ne 0 1\n", "1:1: 't 1 2' over 2 vertices and 1 edges; "},
+                                         Case{"t 2\n", "1:1: a record of 2 fields; it is written 't VERTICES EDGES'"},
+                                         Case{"t 2 1 0\n", "1:7: a record of 4 fields; it is written 't VERTICES EDGES'"},
+                                         Case{"t # x\n", "1:5: the graph's number 'x' is not a number; "},
+                                         Case{"v 0 A\nv 1 A\ne 0 1\nt # 1\n", "4:1: a second query graph begins here: "},
+                                         Case{"t # -1\nv 0 A\n", "2:1: a record behind 't # -1', which ends the file; "},
+                                         Case{"t 2 x\n", "1:5: the second count 'x' is not a number; "},
+                                         Case{"v 0 A\nt 1 0\n",
+                                              "2:1: a second query graph begins here: a 't' record that is not the first; a "
+                                              "file holds one query graph: split it"},
+                                         Case{"t 2 1\nt 2 1\n",
+                                              "2:1: a second query graph begins here: a 't' record that is not the first; "}));
 
 INSTANTIATE_TEST_SUITE_P(
     Graph, QueryGraphErrors,

@@ -367,5 +367,29 @@ TEST_F(AssemblerTest, TellsTheFirstRefusedRecordOfABatchUnderEveryPolicy) {
   }
 }
 
+TEST_F(AssemblerTest, AnArrayIsOneRecordAndIsKeptOnce) {
+  make({}, OnError::dead_letter);
+  const std::size_t part = open("a", 0);
+  const std::string_view both = R"([{"source":1,"target":2},{"source":2,"target":3,"op":"-"}])";
+  const std::string_view one = R"({"source":5,"target":6})";
+  EXPECT_TRUE(add(part, 0, one));
+  EXPECT_TRUE(add(part, 1, both));
+  EXPECT_TRUE(add(part, 2, R"([{"source":8,"target":9},{"source":3}])"));
+  EXPECT_TRUE(add(part, 3, "[]"));
+  EXPECT_TRUE(add(part, 4, one));
+  EXPECT_THAT(cut(), ElementsAre("+5>6", "+1>2", "-2>3", "+5>6"));
+  EXPECT_THAT((std::array{batch_.updates.updates()[1].continues, batch_.updates.updates()[2].continues}),
+              ElementsAre(false, true));
+  EXPECT_EQ(batch_.value(0), one);
+  EXPECT_EQ(batch_.value(1), both);
+  EXPECT_EQ(batch_.value(2), both);
+  EXPECT_EQ(batch_.value(2).data(), batch_.value(1).data());
+  EXPECT_EQ(batch_.key(2), "k");
+  EXPECT_EQ(batch_.value(3), one);
+  ASSERT_THAT(batch_.bad, SizeIs(1));
+  EXPECT_EQ(batch_.bad[0].offset, 2);
+  EXPECT_EQ(batch_.bad[0].message, "element 1, from 0: there is no target");
+}
+
 }  // namespace
 }  // namespace deltamatch::ingest

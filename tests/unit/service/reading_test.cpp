@@ -27,6 +27,7 @@ TEST(Reading, EveryOptionThatChangesUpdatesChangesIt) {
       [](auto& input) { input.topics[0].codec.negative_ids = true; },
       [](auto& input) { input.topics[0].codec.edge_label = "\xff"; },
       [](auto& input) { input.topics[0].codec.vertices = true; },
+      [](auto& input) { input.topics[0].codec.op_values = "x=-"; },
       [](auto& input) { input.max_record /= 2; },
       [](auto& input) { input.max_ahead /= 2; },
       [](auto& input) { input.topics.pop_back(); }};

@@ -1,0 +1,280 @@
+// CSV: RFC 4180, and blanks around cells say nothing unless they are quoted. The meaning of the columns comes from a header, or
+// from positions that are given.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+#include "ingest/codec/columns.hpp"
+#include "ingest/codec/delimited.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+/// Where the first byte behind blanks stands, a tab that separates fields not being one.
+std::size_t behind_blanks(std::string_view record, std::size_t at, char separator) noexcept {
+  while (at < record.size() && (record[at] == ' ' || record[at] == '\t') && record[at] != separator) ++at;
+  return at;
+}
+
+/// Splits a CSV record. Quoted fields with doubled quotes are copied to `scratch`. False: a quote or a line end where none may
+/// be, or no quote at the end.
+bool split_csv(std::string_view record, char separator, std::vector<std::string_view>& fields, std::string& scratch) {
+  fields.clear();
+  scratch.clear();
+  scratch.reserve(record.size());  // it must not move once views point into it
+  const bool lines = record.find('\n') != std::string_view::npos;
+  std::size_t at = 0;
+  for (;;) {
+    at = behind_blanks(record, at, separator);
+    if (at < record.size() && record[at] == '"') {
+      const std::size_t start = ++at;
+      const std::size_t copied = scratch.size();
+      bool doubled = false;
+      std::size_t from = start;
+      for (;;) {
+        at = record.find('"', at);
+        if (at == std::string_view::npos) return false;
+        if (at + 1 == record.size() || record[at + 1] != '"') break;
+        scratch.append(record, from, at + 1 - from);
+        doubled = true;
+        from = at += 2;
+      }
+      if (doubled) scratch.append(record, from, at - from);
+      fields.push_back(doubled ? std::string_view(scratch).substr(copied) : record.substr(start, at - start));
+      at = behind_blanks(record, at + 1, separator);
+      if (at < record.size() && record[at] != separator) return false;
+    } else {
+      const std::size_t end = std::min(record.find(separator, at), record.size());
+      const std::string_view field = record.substr(at, end - at);
+      if (field.find('"') != std::string_view::npos || (lines && field.find('\n') != std::string_view::npos)) return false;
+      fields.push_back(without_blanks(field));
+      at = end;
+    }
+    if (at >= record.size()) return true;
+    ++at;
+  }
+}
+
+/// What a cell of Gephi's column Type says: Directed or Undirected as Gephi writes them, or all small. In capitals they might
+/// be labels as well. Mutual stands for two edges.
+enum class TypeCell : std::uint8_t { other, empty, directed, undirected, mutual, capitals };
+
+TypeCell type_cell(std::string_view cell) noexcept {
+  if (cell.empty()) return TypeCell::empty;
+  constexpr std::array<std::pair<std::string_view, TypeCell>, 3> words = {
+      {{"directed", TypeCell::directed}, {"undirected", TypeCell::undirected}, {"mutual", TypeCell::mutual}}};
+  for (const auto& [word, type] : words) {
+    if (!same_letters(cell, word)) continue;
+    return cell.substr(1) == word.substr(1) ? type : TypeCell::capitals;
+  }
+  return TypeCell::other;
+}
+
+class CsvCodec final : public Codec {
+ public:
+  explicit CsvCodec(const CodecOptions& options)
+      : spec_(parse_columns(options.columns)), maker_(make_field_maker(Format::csv, options)), told_(options.directed) {
+    separator_ = options.separator;
+    if (separator_ != 0 && separator_ != ',' && separator_ != ';' && separator_ != '\t') {
+      throw Error(ErrorKind::usage, "separator", in_ticks({&separator_, 1}) + " separates no CSV fields", "use , ; or a tab");
+    }
+    if (!spec_.named()) {
+      layout_ = Layout(spec_.positions);
+      arity_ = spec_.positions.size();
+    }
+    awaits_header_ = options.header.value_or(spec_.named());
+    if (!awaits_header_ && spec_.named()) {
+      throw Error(ErrorKind::usage, "columns", "a CSV file without a header needs its columns",
+                  "give e.g. source,target,label,time");
+    }
+  }
+
+  [[nodiscard]] char quoted_separator() const noexcept override { return separator_ != 0 ? separator_ : ','; }
+  [[nodiscard]] std::optional<bool> directed() const noexcept override { return type_says_; }
+  void hold_to_direction(bool directed) override { held_ = directed; }
+
+  Decoded decode(std::string_view record) override {
+    if (record.find_first_not_of(" \t") == std::string_view::npos) return {};
+    if (separator_ == 0) separator_ = csv_separator(record);
+    const bool whole = split_csv(record, separator_, fields_, scratch_);
+    if (awaits_header_) {
+      const std::string fault = spec_.named() ? read_header(whole) : std::string();
+      awaits_header_ = !fault.empty();
+      return fault.empty() ? Decoded() : bad_header(record, fault);
+    }
+    if (!whole) return maker_.refuse(RejectReason::malformed, "a quote or a line end is misplaced, or a quote is missing");
+    if (fields_.size() != arity_) return maker_.refuse(RejectReason::wrong_arity, arity_text(fields_.size(), arity_));
+    if (type_column_) {
+      if (std::optional<Decoded> refused = read_type(fields_[*type_column_])) return *refused;
+    }
+    return maker_.make(layout_, fields_);
+  }
+
+ private:
+  /// Returns what is wrong with the header.
+  std::string read_header(bool whole) {
+    layout_ = Layout();
+    type_column_.reset();
+    arity_ = fields_.size();
+    std::array<bool, role_count> twice{};
+    for (std::size_t column = 0; whole && column < fields_.size(); ++column) {
+      for (std::size_t r = 0; r < role_count; ++r) {
+        const auto role = static_cast<Role>(r);
+        if (!is_called(fields_[column], role)) continue;
+        twice[r] = layout_.has(role);
+        layout_.set(role, column);
+      }
+    }
+    // A column that happens to be called `id` says something about vertices only beside a label, and not where there are edges.
+    const bool edges = layout_.has(Role::source) && layout_.has(Role::target);
+    if ((edges || !layout_.has(Role::label)) && !spec_.name(Role::vertex)) layout_.unset(Role::vertex);
+    if (edges) find_type_column(twice[static_cast<std::size_t>(Role::label)]);
+    for (std::size_t r = 0; r < role_count; ++r) {
+      const auto role = static_cast<Role>(r);
+      if (twice[r] && layout_.has(role)) return fmt::format("has two columns for {}", role_name(role));
+      if (spec_.names[r] && !spec_.names[r]->empty() && !layout_.has(role)) {
+        return fmt::format("has no column {} for {}", in_ticks(*spec_.names[r]), role_name(role));
+      }
+    }
+    if (!layout_.complete()) return "names neither source and target nor a vertex and its label";
+    maker_.name_operations(column_name(Role::op), column_name(Role::deleted));
+    return {};
+  }
+
+  [[nodiscard]] bool is_called(std::string_view field, Role role) const {
+    const auto& name = spec_.name(role);
+    if (name) return !name->empty() && (field == *name || field == without_blanks(*name));
+    return spec_.usual(role) && role_by_usual_name(field) == role;
+  }
+
+  [[nodiscard]] std::string column_name(Role role) const {
+    return layout_.has(role) ? std::string(fields_[static_cast<std::size_t>(layout_.column(role))]) : std::string();
+  }
+
+  /// A column Type that no option claims is the label, or it says how an edge is meant, as in Gephi's tables: the first record
+  /// shows which. Beside a column Label it can only be the latter.
+  void find_type_column(bool& labels_twice) {
+    std::vector<std::size_t> labels;
+    std::optional<std::size_t> type;
+    for (std::size_t column = 0; column < fields_.size(); ++column) {
+      if (same_letters(fields_[column], "type")) {
+        if (type) return;
+        type = column;
+      } else if (is_called(fields_[column], Role::label)) {
+        labels.push_back(column);
+      }
+    }
+    if (!type) return;
+    for (std::size_t r = 0; r < role_count; ++r) {
+      const auto role = static_cast<Role>(r);
+      if (spec_.names[r] && layout_.column(role) == static_cast<int>(*type)) return;
+    }
+    type_column_ = type;
+    type_may_be_label_ = !spec_.name(Role::label) && labels.empty();
+    if (labels.empty()) return;
+    labels_twice = labels.size() > 1;
+    layout_.set(Role::label, labels.back());
+  }
+
+  /// What the record is refused for.
+  std::optional<Decoded> read_type(std::string_view cell) {
+    const TypeCell type = type_cell(cell);
+    const bool says = type == TypeCell::directed || type == TypeCell::undirected;
+    if (type_is_ == TypeIs::undecided) {
+      if (std::optional<Decoded> refused = decide_type(cell, type)) return refused;
+    }
+    if (type_is_ == TypeIs::other) {
+      if (!says || (told_ && !type_may_be_label_)) return std::nullopt;
+      return end_with(fmt::format("Type {} says how the edge is meant as in Gephi's tables, and the records before it say "
+                                  "something else there",
+                                  in_ticks(cell)),
+                      "set columns to label=Type if Type is the label, else correct those records");
+    }
+    if (!says) {
+      return maker_.refuse(RejectReason::malformed,
+                           fmt::format("Type {} is neither Directed nor Undirected{}", in_ticks(cell),
+                                       type == TypeCell::mutual ? ": write two edges, one in each direction" : ""));
+    }
+    const bool directed = type == TypeCell::directed;
+    if (!told_ && held_.value_or(type_says_.value_or(directed)) != directed) {
+      return end_with(
+          fmt::format("Type {}, but the edges before it are {}", in_ticks(cell), directed ? "undirected" : "directed"),
+          "make two files of it, or say how all edges are meant with --directed or --undirected");
+    }
+    type_says_ = directed;
+    return std::nullopt;
+  }
+
+  /// By the first record.
+  std::optional<Decoded> decide_type(std::string_view cell, TypeCell type) {
+    if (type == TypeCell::capitals) {
+      return end_with(fmt::format("Type {} may be a label, or say how the edge is meant as in Gephi's tables", in_ticks(cell)),
+                      "set columns to label=Type if it is the label, else write Directed or Undirected");
+    }
+    if (type != TypeCell::other && type != TypeCell::empty) {
+      type_is_ = TypeIs::direction;
+      if (type_may_be_label_) layout_.unset(Role::label);
+      return std::nullopt;
+    }
+    if (!type_may_be_label_ && !spec_.name(Role::label)) {
+      return end_with(
+          fmt::format("it has two columns for label, if Type is one: {} is neither Directed nor Undirected", in_ticks(cell)),
+          "set columns to label=NAME, of the two the one that is the label");
+    }
+    type_is_ = TypeIs::other;
+    return std::nullopt;
+  }
+
+  Decoded end_with(std::string message, std::string_view remedy) {
+    Decoded decoded = maker_.refuse(RejectReason::malformed, std::move(message));
+    decoded.remedy = remedy;
+    return decoded;
+  }
+
+  Decoded bad_header(std::string_view record, std::string_view fault) {
+    return end_with(fmt::format("the CSV header {} {}", in_ticks(record), fault),
+                    "set columns to source=NAME,target=NAME, or by position where there is no header: source,target");
+  }
+
+  ColumnSpec spec_;
+  UpdateMaker maker_;
+  Layout layout_;
+  char separator_ = 0;
+  bool awaits_header_ = false;
+  std::size_t arity_ = 0;
+  std::vector<std::string_view> fields_;
+  std::string scratch_;
+
+  std::optional<std::size_t> type_column_;  // that is, or may be, Gephi's
+  bool type_may_be_label_ = false;
+  enum class TypeIs : std::uint8_t { undecided, direction, other };
+  TypeIs type_is_ = TypeIs::undecided;
+  std::optional<bool> type_says_;  // what it has said
+  std::optional<bool> told_;       // how all edges are meant, whatever it says
+  std::optional<bool> held_;       // what the edges are taken for
+};
+
+}  // namespace
+
+char csv_separator(std::string_view record) noexcept {
+  char best = ',';
+  for (const char c : {';', '\t'}) {
+    if (std::count(record.begin(), record.end(), c) > std::count(record.begin(), record.end(), best)) best = c;
+  }
+  return best;
+}
+
+std::string_view csv_cell(std::string_view text) noexcept {
+  text = without_blanks(text);
+  if (text.size() > 1 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+  return text;
+}
+
+std::unique_ptr<Codec> make_csv_codec(const CodecOptions& options) { return std::make_unique<CsvCodec>(options); }
+
+}  // namespace deltamatch::ingest

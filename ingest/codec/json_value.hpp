@@ -1,0 +1,115 @@
+// Values of a JSON record, as simdjson walks them.
+#pragma once
+
+// Without simdjson's exceptions an error that is not looked at does not compile.
+#define SIMDJSON_EXCEPTIONS 0
+#include <simdjson.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ingest/codec/json_string.hpp"
+
+namespace deltamatch::ingest {
+
+namespace ondemand = simdjson::ondemand;
+
+/// A scalar of interest.
+struct Scalar {
+  enum class Kind : std::uint8_t { absent, string, number, boolean };
+  Kind kind = Kind::absent;
+  std::string_view text;
+};
+
+inline std::string_view token_text(std::string_view token) noexcept {
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!token.empty() && blank(token.back())) token.remove_suffix(1);
+  return token;
+}
+
+/// JSON's grammar of numbers, of any length.
+inline bool is_number(std::string_view text) noexcept {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto digits = [&] {
+    const char* const start = at;
+    while (at != end && *at >= '0' && *at <= '9') ++at;
+    return at - start;
+  };
+  const auto take = [&](char a, char b) {
+    const bool found = at != end && (*at == a || *at == b);
+    if (found) ++at;
+    return found;
+  };
+  take('-', '-');
+  const bool zero = at != end && *at == '0';
+  const auto whole = digits();
+  if (whole == 0 || (zero && whole > 1)) return false;
+  if (at == end) return true;
+  if (take('.', '.') && digits() == 0) return false;
+  if (take('e', 'E')) {
+    take('+', '-');
+    if (digits() == 0) return false;
+  }
+  return at == end;
+}
+
+/// How deep ignored values may nest; the stack pays for each level.
+inline constexpr int deepest = 256;
+
+/// Of a string's token to what it holds: a view of the record where that has no escapes, else of what is appended to
+/// `unescaped`.
+inline bool take_quotes(std::string_view& token, std::string& unescaped) {
+  if (token.size() < 2 || token.back() != '"') return false;
+  token = token.substr(1, token.size() - 2);
+  if (token.find('\\') == std::string_view::npos) return true;
+  const std::size_t start = unescaped.size();
+  if (!append_unescaped(unescaped, token)) return false;
+  token = std::string_view(unescaped).substr(start);
+  return true;
+}
+
+/// Reads a value to its end, so that what is ignored is valid all the same.
+inline simdjson::error_code pass(ondemand::value value, int depth = 0) {
+  if (depth > deepest) return simdjson::DEPTH_ERROR;
+  ondemand::json_type type{};
+  if (const auto error = value.type().get(type)) return error;
+  switch (type) {
+    case ondemand::json_type::array: {
+      ondemand::array array;
+      if (const auto error = value.get_array().get(array)) return error;
+      for (auto item : array) {
+        ondemand::value inner;
+        if (const auto error = item.get(inner)) return error;
+        if (const auto error = pass(inner, depth + 1)) return error;
+      }
+      return simdjson::SUCCESS;
+    }
+    case ondemand::json_type::object: {
+      ondemand::object object;
+      if (const auto error = value.get_object().get(object)) return error;
+      for (auto item : object) {
+        ondemand::field field;
+        if (const auto error = std::move(item).get(field)) return error;
+        if (const auto error = field.unescaped_key().error()) return error;
+        if (const auto error = pass(field.value(), depth + 1)) return error;
+      }
+      return simdjson::SUCCESS;
+    }
+    case ondemand::json_type::string: {
+      std::string_view text = token_text(value.raw_json_token());
+      std::string unescaped;
+      return take_quotes(text, unescaped) ? simdjson::SUCCESS : simdjson::STRING_ERROR;
+    }
+    case ondemand::json_type::boolean:
+      return value.get_bool().error();
+    case ondemand::json_type::number:
+      return is_number(token_text(value.raw_json_token())) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
+    case ondemand::json_type::null:
+      return token_text(value.raw_json_token()) == "null" ? simdjson::SUCCESS : simdjson::N_ATOM_ERROR;
+  }
+  return simdjson::TAPE_ERROR;
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,138 @@
+#include "ingest/codec/operations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "deltamatch/error.hpp"
+#include "ingest/codec/fields.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+struct Word {
+  std::string_view text;
+  bool inserts;
+};
+
+// Longer words than the longest here are not looked up.
+constexpr auto words = std::to_array<Word>({
+    {"+", true},        {"-", false},       {"i", true},
+    {"c", true},        {"r", true},        {"u", true},
+    {"d", false},       {"insert", true},   {"inserted", true},
+    {"create", true},   {"created", true},  {"read", true},
+    {"update", true},   {"updated", true},  {"upsert", true},
+    {"replace", true},  {"add", true},      {"added", true},
+    {"delete", false},  {"deleted", false}, {"remove", false},
+    {"removed", false}, {"+i", true},       {"+u", true},
+    {"-d", false},      {"-u", false},      {"update_postimage", true},
+    {"del", false},     {"ins", true},      {"update_preimage", false},
+});
+constexpr std::size_t longest_word = 16;
+
+constexpr auto flag_words = std::to_array<Word>({
+    {"false", true},
+    {"f", true},
+    {"no", true},
+    {"n", true},
+    {"0", true},
+    {"true", false},
+    {"t", false},
+    {"yes", false},
+    {"y", false},
+    {"1", false},
+});
+
+template <std::size_t size>
+std::optional<bool> look_up(const std::array<Word, size>& known, std::string_view value) noexcept {
+  const auto* const found =
+      std::find_if(known.begin(), known.end(), [&](const Word& word) { return same_letters(word.text, value); });
+  return found == known.end() ? std::nullopt : std::optional(found->inserts);
+}
+
+[[noreturn]] void bad_mapping(std::string_view text, std::string_view what) {
+  throw Error(ErrorKind::usage, "op-values", fmt::format("`{}`: {}", text, what),
+              "give the values that insert and those that delete, e.g. c,r,u=+;d=-");
+}
+
+}  // namespace
+
+std::optional<bool> parse_sign(std::string_view text) noexcept {
+  if (text == "+") return true;
+  if (text == "-") return false;
+  return std::nullopt;
+}
+
+Operations::Operations(std::string_view mapping) {
+  if (mapping.empty()) return;
+  for (std::size_t start = 0; start <= mapping.size();) {
+    const std::size_t end = std::min(mapping.find(';', start), mapping.size());
+    const std::string_view entry = mapping.substr(start, end - start);
+    start = end + 1;
+    const std::size_t equals = entry.rfind('=');
+    if (equals == std::string_view::npos) bad_mapping(mapping, fmt::format("`{}` has no =", without_blanks(entry)));
+    const std::optional<bool> inserts = parse_sign(without_blanks(entry.substr(equals + 1)));
+    if (!inserts) bad_mapping(mapping, fmt::format("`{}` ends with neither =+ nor =-", without_blanks(entry)));
+    const std::string_view values = entry.substr(0, equals);
+    for (std::size_t at = 0; at <= values.size();) {
+      const std::size_t comma = std::min(values.find(',', at), values.size());
+      const std::string_view value = without_blanks(values.substr(at, comma - at));
+      at = comma + 1;
+      if (value.empty()) bad_mapping(mapping, fmt::format("a value is missing in `{}`", without_blanks(entry)));
+      if (std::ranges::any_of(mapped_, [&](const auto& other) { return other.first == value; }))
+        bad_mapping(mapping, fmt::format("`{}` is there twice", value));
+      mapped_.emplace_back(value, *inserts);
+    }
+  }
+}
+
+std::optional<bool> Operations::read(std::string_view value, bool flag) const noexcept {
+  for (const auto& [text, inserts] : mapped_) {
+    if (text == value) return inserts;
+  }
+  if (flag) return look_up(flag_words, value);
+  if (value.size() == 1) {  // by far the most
+    if (value[0] == '+') return true;
+    if (value[0] == '-') return false;
+  }
+  return value.size() > longest_word ? std::nullopt : look_up(words, value);
+}
+
+std::string Operations::refusal(std::string_view column, std::string_view value, bool flag) {
+  if (const std::string_view debezium = flag ? std::string_view() : debezium_refusal(value); !debezium.empty())
+    return fmt::format("{} {} {}", column, in_ticks(value), debezium);
+  return fmt::format("{} {} is not known: {}; --op-values '{}=-' (in a configuration op_values) gives it a meaning", column,
+                     in_ticks(value),
+                     flag ? "true deletes, false inserts"
+                          : "+, insert, create, update, upsert, read, c, r, u and i insert, -, delete, remove and d delete",
+                     value.empty() || value.size() > longest_word ? "VALUE" : value);
+}
+
+std::string Operations::contradiction(std::string_view column, std::string_view value, std::string_view flag,
+                                      std::string_view flag_value) {
+  return fmt::format("{} {} and {} {} contradict each other; --columns op={} reads the one alone", column, in_ticks(value),
+                     flag, in_ticks(flag_value), column);
+}
+
+bool is_deletion_flag(std::string_view column) noexcept {
+  column.remove_prefix(column.rfind('.') + 1);  // npos + 1 = 0
+  while (column.starts_with('_')) column.remove_prefix(1);
+  return same_letters(column, "deleted") || same_letters(column, "is_deleted") || same_letters(column, "isdeleted");
+}
+
+std::string_view debezium_refusal(std::string_view value) noexcept {
+  if (same_letters(value, "t") || same_letters(value, "truncate")) {
+    return "says that a table was emptied (Debezium's truncate) and names no row: set skipped.operations to t at the "
+           "connector, "
+           "and delete the rows one by one";
+  }
+  if (same_letters(value, "m") || same_letters(value, "message")) {
+    return "is a message of the database's log (Debezium's message) and no row: leave such events out, e.g. with "
+           "message.prefix.exclude.list at the connector";
+  }
+  return {};
+}
+
+}  // namespace deltamatch::ingest

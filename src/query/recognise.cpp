@@ -1,0 +1,67 @@
+#include "query/recognise.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+
+#include "query/source_text.hpp"
+
+namespace deltamatch::query {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\f\v";
+
+/// Where the first thing stands that is neither a blank nor a comment of either form; the text's size where there is none.
+std::size_t first_said(std::string_view text) noexcept {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    at = std::min(text.find_first_not_of(" \t\r\f\v\n", at), text.size());
+    const std::string_view rest = text.substr(at);
+    if (!rest.starts_with('#') && !rest.starts_with('%') && !rest.starts_with("//")) return at;
+    at = std::min(text.find('\n', at), text.size());
+  }
+  return at;
+}
+
+bool is_match(std::string_view word) noexcept {
+  constexpr std::string_view keyword = "match";
+  return std::equal(word.begin(), word.end(), keyword.begin(), keyword.end(),
+                    [](unsigned char a, char b) { return std::tolower(a) == b; });
+}
+
+QueryForm form_at(std::string_view text, std::size_t first) noexcept {
+  const std::string_view line = text.substr(first, text.find('\n', first) - first);
+  if (line.starts_with('(')) return QueryForm::pattern;
+  const std::string_view word = line.substr(0, line.find_first_of(" \t\r\f\v("));
+  if (is_match(word)) return QueryForm::pattern;
+  const bool verb = word == "t" || word == "v" || word == "e";
+  return verb && line.find_first_not_of(blanks, 1) != std::string_view::npos ? QueryForm::graph : QueryForm::neither;
+}
+
+}  // namespace
+
+QueryForm recognise_query(std::string_view text) noexcept {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  return form_at(text, first_said(text));
+}
+
+Query parse_query_text(std::string_view text, std::string_view name, bool directed, std::string_view where) {
+  const SourceText source(text, where);
+  const std::size_t first = first_said(source.text());
+  switch (form_at(source.text(), first)) {
+    case QueryForm::pattern:
+      return parse_pattern(text, name, where);
+    case QueryForm::graph:
+      return parse_query_graph(text, name, directed, where);
+    case QueryForm::neither:
+      break;
+  }
+  source.fail(first,
+              first == source.text().size() ? "an empty query: neither a pattern nor a t/v/e graph"
+                                            : "a query in neither of the two forms, a pattern and a t/v/e graph",
+              "a pattern begins with a vertex, such as (a:Account)-[:TRANSFER]->(b:Account); a t/v/e graph has lines "
+              "'t VERTICES EDGES', 'v ID LABEL' and 'e ID ID [LABEL]'");
+}
+
+}  // namespace deltamatch::query

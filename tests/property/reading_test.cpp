@@ -1,0 +1,182 @@
+// Every way in: what is written in a form is read as it was meant, and a byte that is damaged costs no other record.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+#include "property/draw.hpp"
+#include "property/reading_draw.hpp"
+#include "property/reading_forms.hpp"
+
+namespace deltamatch::property {
+namespace {
+
+using ingest::Codec;
+using ingest::Decoded;
+
+/// What a stream was read as; nothing: it is refused, in part or in all.
+struct Heard {
+  std::vector<std::string> updates;
+  bool directed = true;
+  friend bool operator==(const Heard&, const Heard&) = default;
+};
+
+std::optional<Heard> hear(const std::string& text, const Written& written, bool recognise) {
+  ingest::StreamOptions options;
+  options.codec = written.codec;
+  if (!recognise) options.format = written.format;
+  options.limits.max_updates = 3;
+  Heard heard;
+  try {
+    const auto stream = ingest::open_memory(text, "drawn", options);
+    heard.directed = stream->directed();
+    ingest::PositionedBatch batch;
+    while (stream->next(batch)) {
+      for (const Update& update : batch.updates.updates()) heard.updates.push_back(told(update));
+      stream->settle(batch, {});
+    }
+  } catch (const Error& error) {
+    RC_ASSERT(std::string(error.what()).find("drawn") == 0);
+    RC_ASSERT(std::string(error.what()).find("; ") != std::string::npos);
+    return std::nullopt;
+  }
+  return heard;
+}
+
+/// The same of one message.
+std::optional<std::vector<std::string>> hear_message(Codec& codec, const std::string& message) {
+  const Decoded decoded = codec.decode(message);
+  if (decoded.refused) {
+    RC_ASSERT(!decoded.message.empty());
+    return std::nullopt;
+  }
+  std::vector<std::string> updates;
+  for (const Update& update : decoded.updates) updates.push_back(told(update));
+  return updates;
+}
+
+void check_messages(const Written& written) {
+  const auto codec = ingest::make_message_codec(written.format, written.codec);
+  for (const Written::Record& record : written.records) {
+    const auto heard = hear_message(*codec, record.bytes);
+    RC_LOG() << record.bytes;
+    RC_ASSERT(heard == record.updates);
+  }
+}
+
+class Reading : public testing::TestWithParam<std::size_t> {
+ protected:
+  [[nodiscard]] const Form& form() const { return forms()[GetParam()]; }
+};
+
+TEST_P(Reading, WhatIsWrittenIsRead) {
+  hold(150, [&] {
+    const Written written = form().draw();
+    if (form().of_messages) return check_messages(written);
+    const std::string text = written.text();
+    RC_LOG() << text;
+    const Heard meant{written.updates(0, written.records.size()), written.directed};
+    RC_ASSERT(hear(text, written, false) == meant);
+    // Recognised by content it is the same, or it is refused. No record and no head says no format.
+    const auto recognised = hear(text, written, true);
+    if (recognised && !written.records.empty()) RC_ASSERT(*recognised == meant);
+  });
+}
+
+/// A byte of `text` at `at` becomes another, goes, or another comes before it.
+std::string damaged(std::string text, std::size_t at) {
+  const std::string bytes = "+-0123456789,;:.\"'{}[]()#% \t\n\r\\aetvTuLxX\x01\x7f\xff";
+  const char byte = bytes[static_cast<std::size_t>(*below(static_cast<int>(bytes.size())))];
+  switch (*below(3)) {
+    case 0:
+      text[at] = byte;
+      break;
+    case 1:
+      text.erase(at, 1);
+      break;
+    default:
+      text.insert(at, 1, byte);
+  }
+  return text;
+}
+
+bool starts_with(const std::vector<std::string>& all, const std::vector<std::string>& part) {
+  return all.size() >= part.size() && std::equal(part.begin(), part.end(), all.begin());
+}
+bool ends_with(const std::vector<std::string>& all, const std::vector<std::string>& part) {
+  return all.size() >= part.size() && std::equal(part.rbegin(), part.rend(), all.rbegin());
+}
+
+/// Whether one byte may turn the rest of the file into part of a record that is as good: by a quote that another one ends.
+bool may_quote(const Written& written, const std::string& text) {
+  return written.format == ingest::Format::csv && std::count(text.begin(), text.end(), '"') > 0;
+}
+
+/// A damaged file is refused, or all records but the damaged one are read as before: what this one says now, or whether it says
+/// anything, is what is written there. A line end that comes or goes damages the record behind as well.
+void check_damage(const Written& written) {
+  const auto record = static_cast<std::size_t>(*below(static_cast<int>(written.records.size())));
+  Written broken = written;
+  std::string& bytes = broken.records[record].bytes;
+  const auto at = static_cast<std::size_t>(*below(static_cast<int>(bytes.size())));
+  bytes = damaged(bytes, at);
+  const std::string text = broken.text();
+  if (may_quote(written, text)) RC_DISCARD("a quote may take in other records");
+  RC_LOG() << text;
+  const std::optional<Heard> heard = hear(text, written, false);
+  if (!heard) return;
+  const std::vector<std::string> before = written.updates(0, record);
+  const std::vector<std::string> after = written.updates(std::min(record + 2, written.records.size()), written.records.size());
+  RC_ASSERT(heard->directed == written.directed);
+  RC_ASSERT(starts_with(heard->updates, before));
+  RC_ASSERT(ends_with(heard->updates, after));
+  RC_ASSERT(heard->updates.size() >= before.size() + after.size());
+  // No more records than lines can come of it: the damaged one, what a line end makes of it, and the one behind.
+  RC_ASSERT(heard->updates.size() <=
+            before.size() + after.size() + written.updates(record, std::min(record + 2, written.records.size())).size() + 2);
+}
+
+TEST_P(Reading, ADamagedByteCostsNoOtherRecord) {
+  hold(300, [&] {
+    const Written written = form().draw();
+    if (written.records.empty()) RC_DISCARD("nothing to damage");
+    if (!form().of_messages) return check_damage(written);
+    const auto codec = ingest::make_message_codec(written.format, written.codec);
+    const auto record = static_cast<std::size_t>(*below(static_cast<int>(written.records.size())));
+    std::string bytes = written.records[record].bytes;
+    bytes = damaged(bytes, static_cast<std::size_t>(*below(static_cast<int>(bytes.size()))));
+    static_cast<void>(hear_message(*codec, bytes));
+    check_messages(written);  // whatever it said, the others say what they did
+  });
+}
+
+TEST_P(Reading, ADamagedHeadIsRefusedOrSaysTheSame) {
+  hold(200, [&] {
+    Written written = form().draw();
+    if (!written.frail_head) return;
+    const Heard meant{written.updates(0, written.records.size()), written.directed};
+    written.head = damaged(written.head, static_cast<std::size_t>(*below(static_cast<int>(written.head.size()))));
+    RC_LOG() << written.text();
+    const auto heard = hear(written.text(), written, false);
+    if (heard) RC_ASSERT(*heard == meant);
+  });
+}
+
+std::vector<std::size_t> numbers() {
+  std::vector<std::size_t> all(forms().size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryForm, Reading, testing::ValuesIn(numbers()), [](const auto& form) {
+  std::string name = forms()[form.param].name;
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace deltamatch::property

@@ -1,0 +1,51 @@
+#include "ingest/service/start_graph.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/ingest/support.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using ::testing::AllOf;
+using testing::error_of;
+using ::testing::HasSubstr;
+
+class Silent final : public Journal {
+ public:
+  void tell(Level /*level*/, std::string_view /*event*/, std::initializer_list<Field> /*fields*/) noexcept override {}
+};
+
+constexpr const char* undirected_table = "Source,Target,Type\n1,2,Undirected\n2,3,Undirected\n";
+constexpr const char* undirected_matrix = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n";
+
+/// What a service begins with that is given such a file.
+GraphStatistics begun(const char* text, bool directed) {
+  testing::Folder folder;
+  testing::write_file(folder.file("start"), text);
+  ServiceOptions options;
+  StartFile file;
+  file.path = folder.file("start");
+  options.start_graph.files = {file};
+  Silent journal;
+  return begin_engine(options, {.directed = directed, .threads = 1}, std::nullopt, journal).graph();
+}
+
+TEST(StartGraph, ReadsFilesInTheirFormsAsTheyMeanTheirEdges) {
+  EXPECT_EQ(begun(undirected_table, false).edges, 2U);
+  EXPECT_EQ(begun(undirected_matrix, false).edges, 2U);
+  EXPECT_EQ(begun("[{\"source\":1,\"target\":2},\n{\"source\":2,\"target\":3}]", true).edges, 2U);
+  EXPECT_EQ(begun("t # 0\nv 0 0\nv 1 1\ne 0 1 0\n", true).edges, 1U);
+  EXPECT_EQ(begun("Source,Target,Type\n1,2,Undirected\n2,3,Directed\n", false).edges, 2U);  // as the configuration says
+}
+
+TEST(StartGraph, RefusesAFileThatSaysThatItIsUndirectedWhereTheGraphIsNot) {
+  for (const char* text : {undirected_table, undirected_matrix, "3,1,u,x\n1,2\n"}) {
+    EXPECT_THAT(error_of([&] { begun(text, true); }),
+                AllOf(HasSubstr("edges are undirected"), HasSubstr("graph.directed to false")));
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch::ingest
