@@ -153,7 +153,10 @@ Written draw_csv(bool messages) {
   }
   for (Fact fact : draw_facts(range)) {
     fact.vertex = range.vertices;
-    if (fact.vertex) fact.source_label = fact.target_label = std::nullopt;
+    if (fact.vertex) {
+      fact.source_label.reset();
+      fact.target_label.reset();
+    }
     std::vector<std::string> cells;
     for (const Column& column : columns) {
       cells.push_back(csv_cell(value_of(fact, column.role), separator, separator == '\t' ? " " : " \t"));
@@ -257,15 +260,23 @@ Written draw_binary(bool messages) {
   Written written;
   written.format = Format::binary;
   const Range range{.letters = anything, .vertices = true, .end_labels = true};
-  if (!messages) ingest::append_binary_preamble(written.head);
-  for (const Fact& fact : draw_facts(range)) {
-    std::string bytes;
-    if (messages)
+  if (messages) {
+    for (const Fact& fact : draw_facts(range)) {
+      std::string bytes;
       ingest::append_binary(bytes, fact.update());
-    else
-      ingest::append_binary_framed(bytes, fact.update());
-    written.records.push_back({bytes, {fact.told()}});
+      written.records.push_back({bytes, {fact.told()}});
+    }
+    return written;
   }
+  ingest::BinaryStreamWriter writer(written.head);
+  for (const Fact& fact : draw_facts(range)) {
+    std::string block;  // of one record, so that it is known which bytes say what
+    writer.add(block, fact.update());
+    writer.flush(block);
+    written.records.push_back({block, {fact.told()}});
+  }
+  writer.finish(written.tail);
+  written.frail_head = true;
   return written;
 }
 
