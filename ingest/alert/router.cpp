@@ -208,7 +208,14 @@ void AlertRouter::end(const ListingEnd& end) {
   if (end.shortfall == Shortfall::none || found == routes_.end()) return;
   const std::size_t at = text_->size();
   append_partial(*text_, end);
-  for (Limiters::value_type* limiter : found->second) lists_[limiter->first.second].refer(at, text_->size() - at);
+  receivers_.clear();
+  for (const Limiters::value_type* limiter : found->second)
+    receivers_.push_back(static_cast<std::uint32_t>(limiter->first.second));
+  if (receivers_.empty()) {
+    text_->resize(at);
+  } else {
+    put(at);
+  }
 }
 
 void AlertRouter::commit() {

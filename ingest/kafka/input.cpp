@@ -51,7 +51,8 @@ struct Input::State {
   Reader reader;
   std::mutex mutex;  // held to add partitions, and to read them from another thread
   std::vector<InputPartition> partitions;
-  std::set<std::uint32_t> left;  // likewise
+  std::set<std::uint32_t> left;         // likewise
+  std::vector<std::int64_t> told_ends;  // likewise, by partition: answers to ends; -1: none
   bool disowned = false;
 };
 
@@ -131,9 +132,11 @@ std::vector<std::int64_t> Input::ends(Deadline deadline) {
   if (asked.empty()) return ends;
   if (rd_kafka_offsets_for_times(s.reader.client().c(), list.get(), remaining_ms(deadline)) != RD_KAFKA_RESP_ERR_NO_ERROR)
     return ends;
+  const std::scoped_lock lock(s.mutex);
+  s.told_ends.resize(s.partitions.size(), -1);
   for (std::size_t k = 0; k < asked.size(); ++k) {
     const rd_kafka_topic_partition_t& answer = list->elems[k];
-    if (answer.err == RD_KAFKA_RESP_ERR_NO_ERROR && answer.offset >= 0) ends[asked[k]] = answer.offset;
+    if (answer.err == RD_KAFKA_RESP_ERR_NO_ERROR && answer.offset >= 0) s.told_ends[asked[k]] = ends[asked[k]] = answer.offset;
   }
   return ends;
 }
@@ -193,8 +196,12 @@ std::vector<Progress> Input::progress() const {
   const std::scoped_lock lock(s.mutex);
   std::vector<Progress> result;
   result.reserve(s.partitions.size());
-  for (std::uint32_t i = 0; i < s.partitions.size(); ++i)
-    result.push_back({s.partitions[i].id, s.reader.seen(i), s.reader.taken(i), s.reader.end(s.partitions[i].id)});
+  for (std::uint32_t i = 0; i < s.partitions.size(); ++i) {
+    // While fetching pauses only the answers to `ends` grow.
+    const std::int64_t told = i < s.told_ends.size() ? s.told_ends[i] : -1;
+    const TopicPartition& id = s.partitions[i].id;
+    result.push_back({id, s.reader.seen(i), s.reader.taken(i), std::max(told, s.reader.end(id))});
+  }
   return result;
 }
 

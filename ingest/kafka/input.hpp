@@ -18,7 +18,7 @@ struct Progress {
   TopicPartition id;
   std::int64_t seen = 0;   ///< everything before this offset has been polled
   std::int64_t taken = 0;  ///< behind the last record that has been polled; what lies between this and `seen` is no record
-  std::int64_t end = -1;   ///< the high watermark, as the last fetch told it; -1: none has yet
+  std::int64_t end = -1;   ///< as the last fetch or Input::ends told it, whichever is later; -1: neither has yet
 };
 
 /// Reads committed records only, each partition in ascending order of offsets, partitions mixed as they arrive. Partitions are

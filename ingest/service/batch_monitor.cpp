@@ -18,7 +18,7 @@ std::string BatchMonitor::text() const {
                      now_->query.empty() ? "" : fmt::format(", most of the time query '{}'", now_->query));
 }
 
-void BatchMonitor::progress(const BatchProgress& progress) {
+void BatchMonitor::progress(const deltamatch::BatchProgress& progress) {
   std::optional<Now> told;
   {
     const std::scoped_lock lock(mutex_);

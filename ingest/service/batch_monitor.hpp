@@ -28,7 +28,7 @@ class BatchMonitor {
   /// The engine begins with a batch; `names`: of the queries that it matches.
   void begin(std::uint64_t batch, Names names);
   /// How far it is; for BatchOptions::progress.
-  void progress(const BatchProgress& progress);
+  void progress(const deltamatch::BatchProgress& progress);
   /// It is done with it, however that went.
   void end();
 

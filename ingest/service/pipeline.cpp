@@ -41,14 +41,6 @@ SnapshotterOptions snapshotter_options(const ServiceOptions& options, const std:
 
 }  // namespace
 
-/// Somebody waits for other queries.
-struct Pipeline::Request {
-  std::vector<ServiceQuery> queries;
-  QueryChange change;
-  std::exception_ptr failure;
-  bool done = false;
-};
-
 Pipeline::Pipeline(const Context& context, Recovered recovered)
     : context_(context),
       engine_(std::move(recovered.engine)),
@@ -56,7 +48,8 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
       router_(context.options.sinks, std::chrono::steady_clock::now, alert_memory(context.directory)),
       queries_(engine_, router_),
       last_(std::move(recovered.reached)),
-      reading_(reading_fingerprint(context.options.input)) {
+      reading_(reading_fingerprint(context.options.input)),
+      monitor_(context.options.batching.max_match_time, context.metrics, context.journal) {
   engine_.spool({.memory = match_memory, .folder = context.directory.path()});
   status_.committed = last_;
   status_.graph = engine_.graph();
@@ -121,21 +114,22 @@ void Pipeline::start_reading(const std::stop_token& stop) {
 
 void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& stop, const std::function<void()>& ready) {
   try {
-    change(std::move(queries), std::vector<ActiveQuery>(last_.queries));
+    const std::stop_callback stopping(stop, [this] { stop_soon(); });
+    begin_queries(std::move(queries));
     start_reading(stop);
     const std::stop_callback on_stop(stop, [this] { reader_->stop(); });
     ready();
     InputBatch batch;
-    for (bool more = true; more && !failure_;) {
+    for (bool more = true; more && !failure_ && !exceeded_;) {
       serve_requests();
       committer_->check();
       make_sure_of_ownership();
       switch (reader_->next(batch, longest_wait)) {
         case Reader::Outcome::batch:
-          process(batch);
+          more = settle(batch);
           break;
         case Reader::Outcome::nothing:
-          tell_lag();
+          context_.metrics.partitions_missing(reader_->missing());
           if (router_.due()) process_empty();
           break;
         case Reader::Outcome::ended:
@@ -143,13 +137,34 @@ void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& sto
           break;
       }
     }
-    if (router_.close_intervals()) process_empty();
+    if (!exceeded_ && router_.close_intervals()) process_empty();
     finish();
   } catch (...) {
     refuse_requests();
     throw;
   }
   refuse_requests();
+  throw_ending();
+}
+
+/// In the thread that requests the stop. A batch that is being matched has half of the time, what follows it the rest.
+void Pipeline::stop_soon() {
+  const auto now = Clock::now();
+  const std::chrono::milliseconds time = context_.options.shutdown_timeout;
+  {
+    const std::scoped_lock lock(mutex_);
+    end_by_ = now + time;
+  }
+  monitor_.give_up_at(now + time / 2);
+}
+
+/// What the input holds ends the service.
+void Pipeline::throw_ending() const {
+  if (exceeded_) {
+    throw Error(ErrorKind::record, exceeded_->where, exceeded_->what,
+                "there are two ways on: raise the query's budget, or set its budget.then to suspend, which keeps the service "
+                "and the other queries going. Without a change the next start ends here again");
+  }
   if (failure_) {
     throw Error(
         ErrorKind::record, fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
@@ -160,17 +175,56 @@ void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& sto
   }
 }
 
-void Pipeline::process(InputBatch& batch) {
-  const OnError on_error = context_.options.input.on_error;
-  Commit commit;
-  commit.queries = queries_.names();
-  const Upcoming upcoming = [this](const std::stop_token& stop) {
+/// False if the service is to stop and the batch was abandoned for that.
+bool Pipeline::settle(InputBatch& batch) {
+  while (!process(batch)) {
+    if (monitor_.gives_up()) {
+      context_.journal.tell(Level::warn, "a batch was abandoned, because the service is to stop",
+                            {{"batch", std::to_string(last_.batch + 1)},
+                             {"effect", "nothing of it is committed, the next start takes it again"}});
+      return false;
+    }
+    context_.journal.tell(Level::info, "a batch was abandoned, because other queries are wanted: it is matched anew",
+                          {{"batch", std::to_string(last_.batch + 1)}});
+    serve_requests();
+  }
+  return true;
+}
+
+/// Nothing if the batch was abandoned: then all is as before.
+std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
+  BatchOptions options;
+  options.on_reject = context_.options.input.on_error == OnError::fail ? OnReject::stop : OnReject::skip;
+  options.sink = &router_;
+  options.upcoming = [this](const std::stop_token& stop) {
     const InputBatch* next = reader_ ? reader_->upcoming(stop) : nullptr;
     return next == nullptr ? nullptr : &next->updates;
   };
-  commit.result =
-      engine_.process(batch.updates, on_error == OnError::fail ? OnReject::stop : OnReject::skip, &router_, upcoming);
+  // What a batch tells of a query that exceeds its budget is the same, then, however often it is matched.
+  options.tell_partial = false;
+  options.progress = [this](const deltamatch::BatchProgress& progress) { monitor_.progress(progress); };
+  if (!batch.updates.empty())
+    options.stop = [this] { return monitor_.gives_up() || (requested_ != 0 && !monitor_.overdue().empty()); };
+  BatchMonitor::Names names;
+  for (const StandingQueries::Named& query : queries_.standing()) names.emplace_back(query.id, query.query->query.name);
+  struct End {
+    BatchMonitor& monitor;
+    ~End() { monitor.end(); }
+  };
+  monitor_.begin(last_.batch + 1, std::move(names));
+  const End end{monitor_};
+  return engine_.process(batch.updates, options);
+}
+
+/// False if the batch was abandoned: then all is as before.
+bool Pipeline::process(InputBatch& batch) {
+  Commit commit;
+  commit.queries = queries_.names();
+  std::optional<BatchResult> matched = match(batch);
+  if (!matched) return false;
+  commit.result = std::move(*matched);
   const BatchResult& result = commit.result;
+  if (stops_here(result)) return true;
   commit.consumed = result.consumed;
   if (result.consumed < batch.updates.size()) {  // on_error is fail
     const Reject& reject = result.rejects.back();
@@ -187,6 +241,7 @@ void Pipeline::process(InputBatch& batch) {
   }
   collect_letters(batch, result, commit);
   note_reading(batch, result);
+  suspend(result);
   last_.batch = result.batch;
   last_.ends = batch.ends;
   last_.watermark = result.watermark;
@@ -201,13 +256,15 @@ void Pipeline::process(InputBatch& batch) {
     batch = std::move(free_.back());
     free_.pop_back();
   }
+  return true;
 }
 
+/// It has no updates, so it is never abandoned.
 void Pipeline::process_empty() {
   InputBatch none;
   none.ends = last_.ends;
   none.since = Clock::now();
-  process(none);
+  static_cast<void>(process(none));
 }
 
 /// Where the input stands when the batch ends before this update: partitions of lesser order are read to the batch's end, those
@@ -293,32 +350,6 @@ void Pipeline::collect_letters(const InputBatch& batch, const BatchResult& resul
   commit.letters = std::move(letters);
 }
 
-/// Brings the standing queries to what is wanted. What that changes beside `before` is a batch of its own, without updates,
-/// which tells what the added queries match already where they want that.
-QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before) {
-  QueryChange change = queries_.replace(std::move(wanted), before);
-  {
-    const std::scoped_lock lock(mutex_);
-    status_.queries = queries_.active();
-  }
-  if (change.empty()) return change;
-  for (const ServiceQuery& query : change.added) {
-    if (!query.report_existing || query.sinks.empty()) continue;
-    const std::unique_ptr<MatchSink> sink = router_.existing(engine_.batch() + 1, engine_.watermark());
-    StaticOptions options;
-    options.query = query.options;
-    options.query.list = true;
-    engine_.match(query.query, options, sink.get());
-  }
-  for (const std::string& name : change.removed) context_.metrics.forget_query(name);
-  process_empty();
-  context_.journal.tell(Level::info, "queries changed",
-                        {{"batch", std::to_string(last_.batch)},
-                         {"added", std::to_string(change.added.size())},
-                         {"removed", std::to_string(change.removed.size())}});
-  return change;
-}
-
 void Pipeline::submit(Commit&& commit) {
   if (context_.options.engine.backend) tell_cache();
   {
@@ -327,6 +358,7 @@ void Pipeline::submit(Commit&& commit) {
     status_.updates += commit.consumed;
     status_.graph = engine_.graph();
     status_.queries = commit.mark.queries;
+    status_.suspended = commit.mark.suspended;
   }
   if (reader_) context_.metrics.partitions_missing(reader_->missing());
   for (const Suppressed& suppressed : router_.take_suppressed()) {
@@ -373,65 +405,18 @@ void Pipeline::committed(Commit&& commit) {
   if (free_.size() < 4) free_.push_back(std::move(commit.input));
 }
 
-QueryChange Pipeline::change_queries(std::vector<ServiceQuery> queries) {
-  const auto request = std::make_shared<Request>();
-  request->queries = std::move(queries);
-  std::unique_lock lock(mutex_);
-  if (ended_) throw Error(ErrorKind::configuration, "queries", "the service stops", "start it again");
-  requests_.push_back(request);
-  if (reader_) reader_->wake();
-  changed_.wait(lock, [&] { return request->done; });
-  if (request->failure) std::rethrow_exception(request->failure);
-  return std::move(request->change);
-}
-
-void Pipeline::serve_requests() {
-  for (;;) {
-    std::shared_ptr<Request> request;
-    {
-      const std::scoped_lock lock(mutex_);
-      if (requests_.empty()) return;
-      request = requests_.front();
-      requests_.pop_front();
-    }
-    std::exception_ptr fatal;
-    try {
-      const std::vector<ActiveQuery> before = queries_.active();
-      request->change = change(std::move(request->queries), before);
-      committer_->drain(Clock::time_point::max());
-    } catch (const Error& error) {
-      request->failure = std::current_exception();
-      if (error.kind() != ErrorKind::configuration) fatal = request->failure;
-    } catch (...) {
-      fatal = request->failure = std::current_exception();
-    }
-    {
-      const std::scoped_lock lock(mutex_);
-      request->done = true;
-    }
-    changed_.notify_all();
-    if (fatal) std::rethrow_exception(fatal);
-  }
-}
-
-void Pipeline::refuse_requests() {
-  const std::scoped_lock lock(mutex_);
-  ended_ = true;
-  for (const std::shared_ptr<Request>& request : requests_) {
-    request->failure = std::make_exception_ptr(Error("queries", "the service stops", "the old queries stay"));
-    request->done = true;
-  }
-  requests_.clear();
-  changed_.notify_all();
-}
-
 void Pipeline::finish() {
-  const auto deadline = Clock::now() + context_.options.shutdown_timeout;
+  auto deadline = Clock::now() + context_.options.shutdown_timeout;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (end_by_) deadline = *end_by_;
+  }
   if (!committer_->drain(deadline)) {
     throw Error("service", "the last batches could not be committed in time", "they are read again at the next start");
   }
-  // The snapshot first: sinks that do not answer would take its time, and what they lack is in the log.
-  snapshotter_->save_now(engine_, last_);
+  // The snapshot first: sinks that do not answer would take its time, and what they lack is in the log. An engine that has
+  // settled a batch which is not to be committed is none to be saved.
+  if (!exceeded_) snapshotter_->save_now(engine_, last_);
   if (!deliverer_->stop(deadline)) {
     context_.journal.tell(Level::warn, "some alerts are not delivered yet, they are at the next start", {});
   }
@@ -447,17 +432,19 @@ void Pipeline::make_sure_of_ownership() {
 }
 
 std::string Pipeline::stalled() const {
+  if (std::string overdue = monitor_.overdue(); !overdue.empty()) return overdue;
   const auto since = committer_->waiting_since();
   if (!since || Clock::now() - *since < stalled_after) return {};
   return fmt::format("no batch was committed for {} s, although one waits",
                      std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - *since).count());
 }
 
-void Pipeline::tell_lag() {
-  context_.metrics.partitions_missing(reader_->missing());
-  for (const kafka::Progress& progress : context_.input.progress()) {
-    if (progress.end >= 0) context_.metrics.consumer_lag(progress.id, std::max<std::int64_t>(0, progress.end - progress.seen));
-  }
+std::optional<std::int64_t> lag_of(const kafka::Progress& progress, const Offsets& committed) {
+  const auto end = committed.find(progress.id);
+  if (progress.end < 0 || end == committed.end()) return std::nullopt;
+  const bool all_records = end->second >= progress.taken;
+  const std::int64_t from = all_records ? std::max(end->second, progress.seen) : end->second;
+  return std::max<std::int64_t>(0, progress.end - from);
 }
 
 Pipeline::Status Pipeline::status() const {
@@ -470,6 +457,7 @@ Pipeline::Status Pipeline::status() const {
   status.snapshots = snapshotter_->statistics();
   status.commits = committer_->statistics();
   status.input = context_.input.progress();
+  status.under_way = monitor_.now();
   return status;
 }
 

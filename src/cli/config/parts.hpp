@@ -19,8 +19,9 @@ void read_input(Section section, ingest::InputOptions& input);
 /// How the records of messages or of files are read; the section's other keys are read already. No format: it is not stated.
 void read_records(Section& section, std::optional<ingest::Format>& format, ingest::CodecOptions& codec, bool files);
 void read_sinks(Section section, std::vector<ingest::SinkOptions>& sinks);
-/// Direction and sinks are read already.
-void read_queries(Section& top, ServiceConfig& config);
+void read_budget(Section section, ingest::ServiceBudget& budget);
+/// Direction and sinks are read already. `budget` is that of queries which state none.
+void read_queries(Section& top, ServiceConfig& config, const ingest::ServiceBudget& budget);
 
 /// A topic's name as Kafka takes it; tells where it is none.
 bool topic_name(Section& section, std::string_view key, std::string& target);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -20,8 +22,8 @@ namespace {
 /// Reads the queries one entry after the other; an engine without data says whether they fit the graph and each other.
 class QueryReader {
  public:
-  explicit QueryReader(ServiceConfig& config)
-      : config_(config), engine_(EngineOptions{.directed = config.service.engine.directed, .threads = 1}) {}
+  QueryReader(ServiceConfig& config, const ingest::ServiceBudget& budget)
+      : config_(config), budget_(budget), engine_(EngineOptions{.directed = config.service.engine.directed, .threads = 1}) {}
 
   void read(Section section) {
     const ingest::ServiceQuery common = read_common(section);
@@ -61,6 +63,11 @@ class QueryReader {
     common.options.count = common.options.mode == MatchMode::isomorphism ? CountMode::subgraphs : CountMode::embeddings;
     section.choice("count", common.options.count, counts);
     section.flag("report_existing", common.report_existing);
+    common.budget = budget_;
+    read_budget(section.section("budget"), common.budget);
+    if (section.has("budget") && !common.budget.limits.any()) {
+      section.refuse("budget", "it limits nothing", "write e.g. budget: {matches: 1000000}, or leave it out");
+    }
     read_sink_names(section, common.sinks);
     common.options.list = !common.sinks.empty();
     if (common.report_existing && common.sinks.empty() && section.has("report_existing")) {
@@ -150,16 +157,33 @@ class QueryReader {
   }
 
   ServiceConfig& config_;
+  const ingest::ServiceBudget budget_;
   Engine engine_;
 };
 
 }  // namespace
 
-void read_queries(Section& top, ServiceConfig& config) {
+void read_budget(Section section, ingest::ServiceBudget& budget) {
+  using std::chrono::milliseconds;
+  milliseconds time{0};
+  if (section.duration("time", time, milliseconds(1), milliseconds(86'400'000), "none")) {
+    budget.limits.time = time.count() == 0 ? std::nullopt : std::optional<std::chrono::nanoseconds>(time);
+  }
+  std::uint64_t matches = 0;
+  if (section.number("matches", matches, 1, std::numeric_limits<std::uint64_t>::max(), "none")) {
+    budget.limits.matches = matches == 0 ? std::nullopt : std::optional(matches);
+  }
+  constexpr std::array<std::pair<std::string_view, ingest::OverBudget>, 2> ends{
+      {{"suspend", ingest::OverBudget::suspend}, {"stop", ingest::OverBudget::stop}}};
+  section.choice("then", budget.then, ends);
+  section.finish();
+}
+
+void read_queries(Section& top, ServiceConfig& config, const ingest::ServiceBudget& budget) {
   if (!top.require("queries", "queries: [{directory: patterns}]")) return;
   const Node* const list = top.find_list("queries");
   if (list == nullptr) return;
-  QueryReader reader(config);
+  QueryReader reader(config, budget);
   for (std::size_t i = 0; i < list->items.size(); ++i) reader.read(top.item("queries", *list, i));
 }
 

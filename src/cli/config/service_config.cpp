@@ -70,6 +70,7 @@ void read_batch(Section section, ingest::BatchingOptions& batching) {
   section.number("max_updates", batching.max_updates, 1);
   section.duration("max_delay", batching.max_delay, milliseconds(1), milliseconds(1h));
   section.duration("max_span", batching.max_span, 1, century, "none");
+  section.duration("max_match_time", batching.max_match_time, milliseconds(1), milliseconds(24h), "never");
   section.finish();
 }
 
@@ -191,7 +192,9 @@ void read_service(Reading& reading, const Node& root, ServiceConfig& config) {
     if (sink.kind == ingest::SinkOptions::Kind::webhook && sink.dead_letters.empty())
       sink.dead_letters = service.state.directory / (sink.name + ".dead-letters.jsonl");
   }
-  read_queries(top, config);
+  ingest::ServiceBudget budget;
+  read_budget(top.section("budget"), budget);
+  read_queries(top, config, budget);
   read_http(top.section("http"), service.http);
   read_log(top.section("log"), service.logging);
   top.duration("shutdown_timeout", service.shutdown_timeout, milliseconds(1s), milliseconds(24h));
