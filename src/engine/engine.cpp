@@ -72,6 +72,7 @@ struct Engine::Impl {
                                             std::span<match::QueryResult> results) const;
   void deliver(const graph::ResolvedBatch& resolved, std::span<const QueryDelta> deltas, bool tell_partial, MatchSink& sink);
   Standing& find(QueryId query);
+  void bind_anew();
   match::Matcher& on_cpu() {
     if (options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
     return cpu_matcher ? *cpu_matcher : *matcher;
@@ -319,6 +320,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& want
     result.ignored = resolved.ignored;
     result.rejects = resolved.rejects;
     result.watermark = resolved.watermark;
+    bind_anew();
     graph.stage(resolved.net, workers);
   } catch (...) {
     resolver.undo();
@@ -368,6 +370,16 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& want
       std::chrono::duration<double>(matched - staged).count() - result.seconds.estimate - result.seconds.cache;
   result.seconds.settle = seconds_since(matched);
   return result;
+}
+
+// The queries that name a label which has come to the graph or gone.
+void Engine::Impl::bind_anew() {
+  for (auto& [id, query] : standing) {
+    if (!query->bound.outdated()) continue;
+    auto fresh = std::make_unique<Standing>(query->bound.query, query->options, graph);
+    fresh->budget = query->budget;
+    query = std::move(fresh);
+  }
 }
 
 Standing& Engine::Impl::find(QueryId query) {
@@ -456,6 +468,7 @@ std::string Engine::explain(const Query& query, const StaticOptions& options, Fi
 }
 
 std::string Engine::explain(QueryId query) {
+  impl_->bind_anew();
   Standing& standing = impl_->find(query);
   if (!standing.planned) impl_->graph.resolve_all();
   standing.refresh_plans();
@@ -468,8 +481,8 @@ GraphStatistics Engine::graph() const {
   statistics.edges = impl_->graph.edges();
   statistics.adjacency_bytes = impl_->graph.adjacency_bytes();
   statistics.dictionary_bytes = impl_->graph.dictionary.bytes();
-  statistics.vertex_labels = impl_->graph.vertex_labels.size() - 1;
-  statistics.edge_labels = impl_->graph.edge_labels.size() - 1;
+  statistics.vertex_labels = impl_->graph.vertex_labels.count() - 1;
+  statistics.edge_labels = impl_->graph.edge_labels.count() - 1;
   statistics.label_bytes = impl_->graph.vertex_labels.bytes() + impl_->graph.edge_labels.bytes();
   statistics.bytes = statistics.adjacency_bytes + statistics.dictionary_bytes + statistics.label_bytes +
                      (impl_->window ? impl_->window->bytes() : 0);

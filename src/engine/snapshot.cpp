@@ -95,6 +95,7 @@ SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
   return header;
 }
 
+// A free number below the largest in use has the empty text.
 void write_labels(SectionWriter& out, Section section, const LabelTable& labels) {
   out.begin(section);
   for (LabelId label = 1; label < labels.size(); ++label) out.text(labels.text(label));
@@ -105,7 +106,9 @@ void read_labels(SectionReader& in, Section section, std::uint64_t count, LabelT
   std::string text;
   for (std::uint64_t label = 1; label < count; ++label) {
     in.text(text);
-    if (labels.intern(text) != label) in.refuse("a label occurs twice");
+    if (text.empty()) continue;
+    if (labels.find(text)) in.refuse("a label occurs twice");
+    labels.restore(static_cast<LabelId>(label), text);
   }
 }
 
@@ -134,7 +137,8 @@ void write_vertices(SectionWriter& out, const graph::Dictionary& dictionary, std
   }
 }
 
-void read_vertices(SectionReader& in, const Sizes& sizes, graph::Dictionary& dictionary) {
+void read_vertices(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph) {
+  graph::Dictionary& dictionary = graph.dictionary;
   in.begin(Section::numbers);
   std::vector<std::uint8_t> in_use((sizes.numbers + 7) / 8);
   std::uint64_t count = 0;
@@ -150,6 +154,7 @@ void read_vertices(SectionReader& in, const Sizes& sizes, graph::Dictionary& dic
     if ((in_use[number / 8] >> (number % 8) & 1) == 0) continue;
     const auto flags = in.number(text_flag | declared_flag);
     const auto label = static_cast<LabelId>(in.number(sizes.vertex_labels - 1));
+    if (!graph.vertex_labels.in_use(label)) in.refuse("a vertex with a label that is none");
     Id id;
     if ((flags & text_flag) != 0) {
       in.text(text);
@@ -207,6 +212,7 @@ void read_edges(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph, 
     edge.tail = vertex(last.tail);
     edge.head = vertex(edge.tail == last.tail ? last.head : 0);
     edge.label = static_cast<LabelId>(in.number(sizes.edge_labels - 1));
+    if (!graph.edge_labels.in_use(edge.label)) in.refuse("an edge with a label that is none");
     if (edge.tail == edge.head || (!graph.directed() && edge.head < edge.tail)) in.refuse("an edge that cannot be");
     if (i > 0 && edge <= last) in.refuse("edges out of order");
     if (graph.timed()) batch.inserted_times.push_back(last_time = advance(last_time, in.signed_number()));
@@ -248,8 +254,9 @@ void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, W
   try {
     read_labels(in, Section::vertex_labels, sizes.vertex_labels, graph.vertex_labels);
     read_labels(in, Section::edge_labels, sizes.edge_labels, graph.edge_labels);
-    read_vertices(in, sizes, graph.dictionary);
+    read_vertices(in, sizes, graph);
     read_edges(in, sizes, graph, workers);
+    graph.give_back_labels();  // earlier versions kept those that nothing bears
   } catch (const std::bad_alloc&) {
     throw Error(path.string(),
                 "there is not enough memory for the snapshot: " + std::to_string(sizes.vertices) +

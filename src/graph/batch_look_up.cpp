@@ -110,6 +110,7 @@ void BatchLookUp::open(const DataGraph& graph, const UpdateBatch& batch) {
   if (!knows(graph, batch)) {
     edition_ = batch.edition();
     numbering_ = graph.dictionary.numbering();
+    labels_ = graph.edge_labels.edition();
     done_ = 0;
     in_order_ = false;
   }

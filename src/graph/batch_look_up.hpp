@@ -48,6 +48,9 @@ class BatchLookUp {
     return edition_ == batch.edition() && numbering_ == graph.dictionary.numbering();
   }
 
+  /// Whether the labels of edges have kept their numbers since this batch was first looked up.
+  [[nodiscard]] bool labels_hold(const DataGraph& graph) const noexcept { return labels_ == graph.edge_labels.edition(); }
+
   /// Looks up the rest. All that is known can be read until the next run or finish, which begins anew, even for the same batch;
   /// so it does where this one fails for want of memory.
   void finish(const DataGraph& graph, const UpdateBatch& batch, Workers& workers);
@@ -71,6 +74,7 @@ class BatchLookUp {
 
   std::uint64_t edition_ = 0;    // of the batch; 0: of none
   std::uint64_t numbering_ = 0;  // of the dictionary
+  std::uint64_t labels_ = 0;     // edition of the edge labels
   std::size_t done_ = 0;         // updates looked up
   bool in_order_ = false;        // sorted_ is made
   std::vector<Ends> ends_;

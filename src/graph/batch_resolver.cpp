@@ -18,6 +18,7 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     // First: a call that fails forgets it, as undo forgets what it is out of date for.
     look_up_.finish(*graph_, batch, *workers_);
     leave_if(stop);
+    labels_hold_ = look_up_.labels_hold(*graph_);
     entries_.reserve(updates_.size());
     undo_.reserve(6 * updates_.size());  // what is done must be undoable
     doomed_.reserve(2 * updates_.size());
@@ -27,6 +28,7 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     leave_if(stop);
     netting_.run(updates_, look_up_, entries_, unknown_deletes_, origins_, result_);
     if (window_ != nullptr) list_forgettable();
+    list_edge_labels();
     retiring_.reserve(doomed_.size() + forgettable_.size());
     leave_if(stop);
   } catch (...) {
@@ -78,8 +80,14 @@ void BatchResolver::see_times(std::span<const Update> record) {
 
 /// Where an update is refused, those of its record before it are taken back.
 std::optional<Reject> BatchResolver::read_record(std::size_t first, std::size_t last) {
-  const Checkpoint before{entries_.size(),           unknown_deletes_.size(), undo_.size(), result_.ignored.absent_delete,
-                          result_.ignored.self_loop, result_.rebound};
+  const Checkpoint before{entries_.size(),
+                          unknown_deletes_.size(),
+                          undo_.size(),
+                          result_.ignored.absent_delete,
+                          result_.ignored.self_loop,
+                          fresh_vertex_labels_.size(),
+                          fresh_edge_labels_.size(),
+                          result_.rebound};
   irrevocable_ = false;
   for (std::size_t i = first; i < last; ++i) {
     if (const auto reason = read(updates_[i], static_cast<std::uint32_t>(i))) {
@@ -119,6 +127,18 @@ void BatchResolver::take_back(const Checkpoint& to) {
       if (!deleted_.contains(done.vertex)) spare(done.vertex);  // it was relabelled
     }
   }
+  take_labels_back(to.vertex_labels, to.edge_labels);
+}
+
+/// Those that came with what is taken back: but for them nothing bears them, and the batch goes on without a trace.
+void BatchResolver::take_labels_back(std::size_t vertex_labels, std::size_t edge_labels) noexcept {
+  for (; fresh_vertex_labels_.size() > vertex_labels; fresh_vertex_labels_.pop_back()) {
+    graph_->vertex_labels.free(fresh_vertex_labels_.back());
+  }
+  for (; fresh_edge_labels_.size() > edge_labels; fresh_edge_labels_.pop_back()) {
+    graph_->edge_labels.free(fresh_edge_labels_.back());
+  }
+  last_label_ = empty_label;
 }
 
 /// Takes over what the batch before has given up, where this one's ids were looked up before it did.
@@ -165,9 +185,7 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
     unknown_deletes_.push_back(index);
     return std::nullopt;
   }
-  std::optional<LabelId> label = ends.label;  // a label keeps its number
-  if (ends.label == BatchLookUp::no_label)
-    label = insert ? intern(graph_->edge_labels, update.label) : graph_->edge_labels.find(update.label);
+  const std::optional<LabelId> label = edge_label(update, ends.label);
   if (!label) {
     if (insert) return RejectReason::label_limit;
     unknown_deletes_.push_back(index);
@@ -175,6 +193,13 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
   }
   entries_.push_back({graph_->ranked(tail, head, *label), index});
   return std::nullopt;
+}
+
+/// The number of an edge's label: nothing if it would be one too many, or a deletion names it first.
+std::optional<LabelId> BatchResolver::edge_label(const Update& update, LabelId looked_up) {
+  if (looked_up != BatchLookUp::no_label && (labels_hold_ || looked_up == empty_label)) return looked_up;
+  if (update.kind == UpdateKind::delete_edge) return graph_->edge_labels.find(update.label);
+  return intern(graph_->edge_labels, update.label, fresh_edge_labels_);
 }
 
 std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std::uint32_t index) {
@@ -239,10 +264,12 @@ std::optional<LabelId> BatchResolver::known_label(std::string_view text) {
 }
 
 /// Nothing where it would be one label too many.
-std::optional<LabelId> BatchResolver::intern(LabelTable& table, std::string_view text) const {
+std::optional<LabelId> BatchResolver::intern(LabelTable& table, std::string_view text, std::vector<LabelId>& fresh) const {
   if (const std::optional<LabelId> known = table.find(text)) return known;
-  if (table.size() > label_limit_) return std::nullopt;  // the empty label does not count
-  return table.intern(text);
+  if (table.count() > label_limit_) return std::nullopt;  // the empty label does not count
+  if (fresh.size() == fresh.capacity()) fresh.reserve(2 * fresh.size() + 8);
+  fresh.push_back(table.intern(text));
+  return fresh.back();
 }
 
 BatchResolver::Mention BatchResolver::mention(const Id& id, VertexId vertex, const std::optional<std::string_view>& label) {
@@ -263,8 +290,9 @@ BatchResolver::Mention BatchResolver::mention(const Id& id, VertexId vertex, con
 bool BatchResolver::settle(Mention& mention) {
   if (!mention.fresh) return true;
   std::optional<LabelId> label = known_label(mention.label);
-  if (!label) label = intern(graph_->vertex_labels, mention.label);
+  if (!label) label = intern(graph_->vertex_labels, mention.label, fresh_vertex_labels_);
   if (!label) return false;
+  graph_->dictionary.expect(*label);
   mention.vertex = become(mention, *label);
   return true;
 }
@@ -380,11 +408,34 @@ void BatchResolver::list_forgettable() {
   forgettable_.erase(std::unique(forgettable_.begin(), forgettable_.end()), forgettable_.end());
 }
 
+/// Those that may have lost their last edge once the batch is settled.
+void BatchResolver::list_edge_labels() {
+  if (graph_->edge_labels.count() == 1) return;
+  listed_.resize(std::max(listed_.size(), graph_->edge_labels.size()));
+  for (const Edge& edge : result_.net.removed) {
+    if (edge.label == empty_label || listed_[edge.label]) continue;
+    leaving_.push_back(edge.label);
+    listed_[edge.label] = true;
+  }
+}
+
+/// Those that nothing bears any more. Which ones, the batch decides; in which order they are given back makes no difference.
+void BatchResolver::give_back_labels() noexcept {
+  for (const Undo& undo : undo_) {
+    if (undo.kind == Undo::Kind::labelled) graph_->give_back_vertex_label(undo.other);
+  }
+  for (const LabelId label : fresh_vertex_labels_) graph_->give_back_vertex_label(label);
+  for (const LabelId label : leaving_) graph_->give_back_edge_label(label);
+  for (const LabelId label : fresh_edge_labels_) graph_->give_back_edge_label(label);
+}
+
 void BatchResolver::commit() noexcept {
   retiring_.clear();
   for (const Refresh& refresh : netting_.refreshes()) graph_->set_time(refresh.edge, refresh.time);
   const auto release = [&](VertexId vertex) {
+    const LabelId label = graph_->dictionary.label(vertex);
     graph_->dictionary.release(vertex);
+    graph_->give_back_vertex_label(label);
     retiring_.push_back(vertex);  // room is reserved
   };
   for (const VertexId vertex : doomed_) release(vertex);
@@ -392,6 +443,7 @@ void BatchResolver::commit() noexcept {
     if (!graph_->dictionary.alive(vertex) || graph_->dictionary.declared(vertex) || graph_->degree(vertex) > 0) continue;
     release(vertex);
   }
+  give_back_labels();
   if (window_ != nullptr) window_->commit();
   reset();
 }
@@ -402,6 +454,7 @@ void BatchResolver::undo() noexcept {
     revert(done);
     if (done.kind == Undo::Kind::created || done.kind == Undo::Kind::rebound) retiring_.push_back(done.other);  // reserved
   });
+  take_labels_back(0, 0);
   if (window_ != nullptr) window_->undo();
   reset();
 }
@@ -431,6 +484,11 @@ void BatchResolver::revert(const Undo& done) noexcept {
 }
 
 void BatchResolver::reset() noexcept {
+  for (const LabelId label : leaving_) listed_[label] = false;
+  leaving_.clear();
+  fresh_vertex_labels_.clear();
+  fresh_edge_labels_.clear();
+  last_label_ = empty_label;
   undo_.clear();
   entries_.clear();
   unknown_deletes_.clear();

@@ -4,7 +4,8 @@
 // edge counts. A record of which one update is refused is taken back. A vertex that takes another label (its first one, or one
 // after it was deleted or has lost its edges) while settled edges know it by the one before continues under a fresh dense
 // number: so before and after the batch each dense vertex has one label. All changes (dictionary, window) can be undone until
-// `commit`.
+// `commit`. Labels get their numbers when they are first read; those of a record or batch that does not happen are freed as if
+// it had never come, those that nothing bears any more when the batch is committed.
 //
 // What the dictionary says of a batch is looked up first; between resolve and commit or undo of the batch ahead that may be
 // done for the next one (`anticipate`). It is out of date for the vertices that the batch ahead gives up when it ends, which
@@ -74,6 +75,8 @@ class BatchResolver {
     std::size_t undo;
     std::uint64_t absent_deletes;
     std::uint64_t self_loops;
+    std::size_t vertex_labels;
+    std::size_t edge_labels;
     bool rebound;
   };
 
@@ -93,7 +96,11 @@ class BatchResolver {
   VertexId earlier_self(VertexId fresh, LabelId label);
   void set_declared(VertexId vertex, bool declared);
   [[nodiscard]] std::optional<LabelId> known_label(std::string_view text);
-  [[nodiscard]] std::optional<LabelId> intern(LabelTable& table, std::string_view text) const;
+  [[nodiscard]] std::optional<LabelId> intern(LabelTable& table, std::string_view text, std::vector<LabelId>& fresh) const;
+  [[nodiscard]] std::optional<LabelId> edge_label(const Update& update, LabelId looked_up);
+  void take_labels_back(std::size_t vertex_labels, std::size_t edge_labels) noexcept;
+  void list_edge_labels();
+  void give_back_labels() noexcept;
   void delete_vertex(VertexId vertex, std::uint32_t index);
   bool keeps_label(VertexId vertex);
   bool has_live_edges(VertexId vertex);
@@ -127,6 +134,12 @@ class BatchResolver {
   boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by origin, built when first needed
   std::size_t indexed_ = 0;
   LabelId last_label_ = empty_label;  // of a vertex, that was looked up
+  bool labels_hold_ = false;          // what was looked up of the labels of edges
+  // That had no number before the batch, in the order in which they got one.
+  std::vector<LabelId> fresh_vertex_labels_;
+  std::vector<LabelId> fresh_edge_labels_;
+  std::vector<LabelId> leaving_;  // labels of edges that are removed
+  std::vector<bool> listed_;      // by label, whether it is in leaving_
   std::uint64_t label_limit_ = UINT64_MAX;
 };
 

@@ -41,6 +41,23 @@ void NetBatch::clear() noexcept {
 DataGraph::DataGraph(bool directed, bool timed, SlabAllocator& slabs)
     : directed_(directed), slabs_(&slabs), base_(timed ? Column::time : Column::none, slabs) {}
 
+void DataGraph::give_back_vertex_label(LabelId label) noexcept {
+  if (label != empty_label && vertex_labels.in_use(label) && dictionary.bearers(label) == 0) vertex_labels.free(label);
+}
+
+void DataGraph::give_back_edge_label(LabelId label) noexcept {
+  if (label == empty_label || !edge_labels.in_use(label)) return;
+  const auto figures = base_.figures();
+  const auto holds_edges = [&](RelationId relation) { return relation < figures.size() && figures[relation].entries > 0; };
+  if (std::ranges::none_of(relations_.of(label), holds_edges)) edge_labels.free(label);
+}
+
+void DataGraph::give_back_labels() noexcept {
+  // From the largest number on: the table shrinks behind them.
+  for (auto label = static_cast<LabelId>(vertex_labels.size()); label-- > 1;) give_back_vertex_label(label);
+  for (auto label = static_cast<LabelId>(edge_labels.size()); label-- > 1;) give_back_edge_label(label);
+}
+
 bool DataGraph::contains(const Edge& edge) const noexcept {
   // Either end's list tells; the shorter one costs less.
   const bool from_tail = base_.degree(edge.tail) <= base_.degree(edge.head);

@@ -83,6 +83,13 @@ class DataGraph {
   LabelTable vertex_labels;
   LabelTable edge_labels;
 
+  /// Frees the number of a label that no vertex, or no settled edge, bears. Nothing is staged. The edge label costs O(its
+  /// relations).
+  void give_back_vertex_label(LabelId label) noexcept;
+  void give_back_edge_label(LabelId label) noexcept;
+  /// Of all labels. O(labels + relations).
+  void give_back_labels() noexcept;
+
   /// Of the settled graph. O(log of the shorter list).
   [[nodiscard]] bool contains(const Edge& edge) const noexcept;
   /// In a loop that asks for one edge after the other, at position `at`: fetches what comes next, up to prefetch_lead edges

@@ -48,6 +48,7 @@ void Dictionary::fetch_text(std::uint32_t hash) const noexcept {
 
 VertexId Dictionary::create(const Id& id, LabelId label) {
   assert(find(id) == invalid_vertex);
+  expect(label);
   reserve_one();
   index_.reserve(index_.size() + 1);
   const VertexId vertex = take_number(id, store(id), label);
@@ -58,6 +59,7 @@ VertexId Dictionary::create(const Id& id, LabelId label) {
 VertexId Dictionary::rebind(VertexId old, LabelId label) {
   const Id id = external(old);
   assert(find(id) == old);
+  expect(label);
   reserve_one();
   const VertexId fresh = take_number(id, store(id), label);
   *index_.locate(hash(id), [old](VertexId vertex) { return vertex == old; }) = fresh;
@@ -82,11 +84,12 @@ void Dictionary::reserve(std::size_t extra, std::size_t text_bytes) {
   reserve_numbers(capacity() + (extra > unused ? extra - unused : 0));
   index_.reserve(index_.size() + extra);
   texts_.reserve(extra, text_bytes);
+  expect(empty_label);
 }
 
 std::size_t Dictionary::bytes() const noexcept {
   return keys_.capacity() * sizeof(keys_[0]) + labels_.capacity() * sizeof(labels_[0]) + flags_.capacity() * sizeof(flags_[0]) +
-         index_.bytes() + texts_.bytes();
+         bearers_.capacity() * sizeof(bearers_[0]) + index_.bytes() + texts_.bytes();
 }
 
 void Dictionary::restore(VertexId vertex, const Id& id, LabelId label, bool declared) {
@@ -95,6 +98,7 @@ void Dictionary::restore(VertexId vertex, const Id& id, LabelId label, bool decl
     throw Error("vertex dictionary", "a vertex number given twice", "restore from an intact snapshot");
   }
   if (find(id) != invalid_vertex) throw Error("vertex dictionary", "an id given twice", "restore from an intact snapshot");
+  expect(label);
   reserve_numbers(std::size_t{vertex} + 1);
   index_.reserve(index_.size() + 1);
   const std::uint64_t key = store(id);
@@ -107,6 +111,7 @@ void Dictionary::restore(VertexId vertex, const Id& id, LabelId label, bool decl
   labels_[vertex] = label;
   flags_[vertex] = static_cast<std::uint8_t>(alive_flag | (id.is_text() ? text_flag : 0) | (declared ? declared_flag : 0));
   index_.insert(hash(id), vertex);
+  ++bearers_[label];
   ++size_;
 }
 
@@ -131,9 +136,12 @@ void Dictionary::index_numbers() {
   constexpr std::size_t ahead = 16;
   size_ = static_cast<std::size_t>(std::count(flags_.begin(), flags_.end(), alive_flag));
   index_.reserve(size_);
+  if (!labels_.empty()) expect(*std::max_element(labels_.begin(), labels_.end()));
   for (std::size_t vertex = 0; vertex < flags_.size(); ++vertex) {
     if (vertex + ahead < flags_.size()) index_.prefetch(hash_of(std::uint64_t{vertex + ahead}, seed_));
-    if (flags_[vertex] != 0) index_.insert(hash_of(std::uint64_t{vertex}, seed_), static_cast<VertexId>(vertex));
+    if (flags_[vertex] == 0) continue;
+    index_.insert(hash_of(std::uint64_t{vertex}, seed_), static_cast<VertexId>(vertex));
+    ++bearers_[labels_[vertex]];
   }
 }
 
@@ -185,12 +193,14 @@ VertexId Dictionary::take_number(const Id& id, std::uint64_t key, LabelId label)
   keys_[vertex] = key;
   labels_[vertex] = label;
   flags_[vertex] = static_cast<std::uint8_t>(alive_flag | (id.is_text() ? text_flag : 0));
+  ++bearers_[label];
   ++size_;
   return vertex;
 }
 
 void Dictionary::free_number(VertexId vertex) noexcept {
   if ((flags_[vertex] & text_flag) != 0) texts_.release(block(vertex));
+  --bearers_[labels_[vertex]];
   keys_[vertex] = free_;
   labels_[vertex] = empty_label;
   flags_[vertex] = 0;

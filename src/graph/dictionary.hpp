@@ -1,6 +1,7 @@
 // The vertex dictionary: external ids (64-bit integers or strings) as dense numbers, and what a vertex bears.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -46,7 +47,18 @@ class Dictionary {
   }
 
   [[nodiscard]] LabelId label(VertexId vertex) const noexcept { return labels_[vertex]; }
-  void set_label(VertexId vertex, LabelId label) noexcept { labels_[vertex] = label; }
+  /// A label that is new to the dictionary was expected before.
+  void set_label(VertexId vertex, LabelId label) noexcept {
+    --bearers_[labels_[vertex]];
+    labels_[vertex] = label;
+    ++bearers_[label];
+  }
+  /// How many numbers in use bear the label.
+  [[nodiscard]] std::uint32_t bearers(LabelId label) const noexcept { return label < bearers_.size() ? bearers_[label] : 0; }
+  /// From now on the label can be given without failure.
+  void expect(LabelId label) {
+    if (label >= bearers_.size()) bearers_.resize(std::max<std::size_t>(std::size_t{label} + 1, 2 * bearers_.size()));
+  }
 
   /// Whether a vertex record named the vertex, so that it lives without edges.
   [[nodiscard]] bool declared(VertexId vertex) const noexcept { return (flags_[vertex] & declared_flag) != 0; }
@@ -68,7 +80,7 @@ class Dictionary {
   void release(VertexId vertex) noexcept;
 
   /// Makes room: up to `extra` calls of create or rebind, in any order with the others, cannot throw std::bad_alloc, if the
-  /// lengths of their string ids sum up to at most `text_bytes`. The previous reservation lapses.
+  /// labels were expected and the lengths of their string ids sum up to at most `text_bytes`. The previous reservation lapses.
   void reserve(std::size_t extra, std::size_t text_bytes);
 
   /// One past the largest number ever given out.
@@ -133,7 +145,8 @@ class Dictionary {
   std::vector<std::uint64_t> keys_;
   std::vector<LabelId> labels_;
   std::vector<std::uint8_t> flags_;
-  HashIndex index_;  ///< the vertices that find leads to
+  std::vector<std::uint32_t> bearers_;  ///< by label
+  HashIndex index_;                     ///< the vertices that find leads to
   TextArena texts_;
   std::uint64_t seed_;
   std::size_t size_ = 0;

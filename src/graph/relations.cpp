@@ -26,11 +26,15 @@ RelationId BaseRelations::intern(Direction direction, LabelId edge_label, LabelI
   const std::uint64_t key = key_of(edge_label, neighbour_label);
   if (const auto at = numbers.find(key); at != numbers.end()) return at->second;
   const auto number = static_cast<RelationId>(all_.size());
-  all_.push_back({direction, edge_label, neighbour_label});
+  if (edge_label >= of_label_.size())
+    of_label_.resize(std::max<std::size_t>(std::size_t{edge_label} + 1, 2 * of_label_.size()));
+  of_label_[edge_label].push_back(number);
   try {
+    all_.push_back({direction, edge_label, neighbour_label});
     numbers.emplace(key, number);
   } catch (...) {
-    all_.pop_back();
+    if (all_.size() > number) all_.pop_back();
+    of_label_[edge_label].pop_back();
     throw;
   }
   return number;

@@ -6,6 +6,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/types.hpp"
@@ -49,9 +50,15 @@ class BaseRelations {
   [[nodiscard]] RelationId find(Direction direction, LabelId edge_label, LabelId neighbour_label) const noexcept;
   [[nodiscard]] const BaseRelation& operator[](RelationId relation) const noexcept { return all_[relation]; }
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+  /// The relations of an edge label. A number outlives its labels: once both numbers are given again, it stands for the new
+  /// ones.
+  [[nodiscard]] std::span<const RelationId> of(LabelId edge_label) const noexcept {
+    return edge_label < of_label_.size() ? std::span<const RelationId>(of_label_[edge_label]) : std::span<const RelationId>();
+  }
 
  private:
   std::vector<BaseRelation> all_;
+  std::vector<std::vector<RelationId>> of_label_;
   boost::unordered_flat_map<std::uint64_t, RelationId> numbers_[3];  // by direction; key: edge label, neighbour label
 };
 

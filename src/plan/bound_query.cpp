@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <optional>
 
 #include "deltamatch/error.hpp"
 
@@ -15,13 +16,6 @@ bool intersects(const LabelIds& a, const LabelIds& b) {
   LabelIds common;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
   return !common.empty();
-}
-
-LabelIds intern(const LabelSet& labels, LabelTable& table) {
-  LabelIds ids;
-  for (const std::string& label : labels) ids.push_back(table.intern(label));
-  std::sort(ids.begin(), ids.end());
-  return ids;
 }
 
 graph::Direction direction(const graph::DataGraph& graph, const QueryEdge& edge, bool from_source) {
@@ -57,6 +51,47 @@ std::uint64_t next_id() noexcept {
 }
 }  // namespace
 
+// Labels that the graph does not know are numbered from here on, which no table reaches.
+static_assert(LabelTable::max_labels == std::size_t{1} << 31);
+constexpr LabelId unknown_label = LabelId{1} << 31;
+
+LabelIds BoundQuery::Names::bind(const LabelSet& labels, const LabelTable& table) {
+  LabelIds ids;
+  for (const std::string& label : labels) {
+    auto at = std::ranges::find(named_, label, &std::pair<std::string, LabelId>::first);
+    if (at == named_.end()) {
+      const std::optional<LabelId> known = table.find(label);
+      named_.emplace_back(label, known ? *known : unknown_label + static_cast<LabelId>(named_.size()));
+      at = std::prev(named_.end());
+    }
+    ids.push_back(at->second);
+  }
+  std::sort(ids.begin(), ids.end());
+  edition_ = table.edition();
+  return ids;
+}
+
+std::string_view BoundQuery::Names::text(LabelId label) const {
+  return std::ranges::find(named_, label, &std::pair<std::string, LabelId>::second)->first;
+}
+
+bool BoundQuery::Names::outdated(const LabelTable& table) const {
+  if (edition_ == table.edition()) return false;
+  for (const auto& [text, number] : named_) {
+    const std::optional<LabelId> now = table.find(text);
+    if (now ? *now != number : number < unknown_label) return true;
+  }
+  edition_ = table.edition();
+  return false;
+}
+
+std::string_view BoundQuery::vertex_label(LabelId label) const { return vertex_labels_.text(label); }
+std::string_view BoundQuery::edge_label(LabelId label) const { return edge_labels_.text(label); }
+
+bool BoundQuery::outdated() const {
+  return vertex_labels_.outdated(graph_->vertex_labels) || edge_labels_.outdated(graph_->edge_labels);
+}
+
 BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mode, graph::DataGraph& graph, bool only_induced)
     : query((validate(q, "query " + q.name), check(q, match_mode, count_mode, graph), q)),
       mode(match_mode),
@@ -66,7 +101,7 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
       group(query),
       graph_(&graph),
       neighbours_(query.vertices.size()) {
-  for (const QueryVertex& vertex : query.vertices) labels.push_back(intern(vertex.labels, graph.vertex_labels));
+  for (const QueryVertex& vertex : query.vertices) labels.push_back(vertex_labels_.bind(vertex.labels, graph.vertex_labels));
   edges.reserve(query.edges.size());
   replaced_.reserve(2 * query.edges.size());
   std::vector<graph::ReadingId> added;
@@ -77,7 +112,8 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
   };
   try {
     for (const QueryEdge& edge : query.edges) {
-      BoundEdge bound{edge.source, edge.target, edge.directed && graph.directed(), intern(edge.labels, graph.edge_labels), {}};
+      BoundEdge bound{
+          edge.source, edge.target, edge.directed && graph.directed(), edge_labels_.bind(edge.labels, graph.edge_labels), {}};
       bound.reading[0] = add({direction(graph, edge, true), bound.labels, labels[edge.target]});
       bound.reading[1] = add({direction(graph, edge, false), bound.labels, labels[edge.source]});
       edges.push_back(std::move(bound));

@@ -4,6 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "deltamatch/match.hpp"
@@ -42,7 +45,7 @@ class BoundQuery {
   const CountMode count;
   const bool induced;            ///< the matched edges are to be all that join the matched vertices
   const std::uint64_t id;        ///< another one for each that this process makes: an address may be taken again
-  std::vector<LabelIds> labels;  ///< by query vertex
+  std::vector<LabelIds> labels;  ///< by query vertex; a label that the graph did not know has a number of its own
   std::vector<BoundEdge> edges;
   /// Induced, by query vertex: leads along any edge to what the vertex's labels admit.
   std::vector<graph::ReadingId> any_edge;
@@ -50,6 +53,12 @@ class BoundQuery {
 
   [[nodiscard]] std::uint32_t vertices() const noexcept { return static_cast<std::uint32_t>(labels.size()); }
   [[nodiscard]] const graph::DataGraph& graph() const noexcept { return *graph_; }
+  /// The text of a vertex label, or an edge label, that the query names.
+  [[nodiscard]] std::string_view vertex_label(LabelId label) const;
+  [[nodiscard]] std::string_view edge_label(LabelId label) const;
+  /// Whether some label that the query names has another number by now, having come to the graph or gone: it is to be bound
+  /// anew before anything else comes to the graph. O(1) while the graph's labels stay the same.
+  [[nodiscard]] bool outdated() const;
   /// Whether two query vertices may be mapped to one vertex as far as labels go.
   [[nodiscard]] bool compatible(std::uint32_t u, std::uint32_t v) const noexcept;
   [[nodiscard]] bool adjacent(std::uint32_t u, std::uint32_t v) const noexcept { return (neighbours_[u] >> v & 1u) != 0; }
@@ -66,7 +75,22 @@ class BoundQuery {
   void lift_restrictions() noexcept;
 
  private:
+  /// The labels that one side of the query names: each with the number that it has in the graph's table, or one that no label
+  /// of a graph can have. So a query gives no label a number: only what is in the graph has one.
+  class Names {
+   public:
+    [[nodiscard]] LabelIds bind(const LabelSet& labels, const LabelTable& table);
+    [[nodiscard]] std::string_view text(LabelId label) const;
+    [[nodiscard]] bool outdated(const LabelTable& table) const;
+
+   private:
+    std::vector<std::pair<std::string, LabelId>> named_;
+    mutable std::uint64_t edition_ = 0;  // of the table for which the numbers hold
+  };
+
   graph::DataGraph* graph_;
+  Names vertex_labels_;
+  Names edge_labels_;
   std::vector<std::uint32_t> neighbours_;
   bool edges_may_coincide_ = false;
   struct Replaced {

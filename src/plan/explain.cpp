@@ -86,9 +86,9 @@ class Writer {
     return fmt::format("{}", fmt::join(names, "="));
   }
 
-  static std::string labels(const LabelIds& ids, const LabelTable& table) {
+  [[nodiscard]] std::string labels(const LabelIds& ids, std::string_view (BoundQuery::*text)(LabelId) const) const {
     std::vector<std::string> words;
-    for (const LabelId id : ids) words.push_back(word(table.text(id)));
+    for (const LabelId id : ids) words.push_back(word((query_.*text)(id)));
     std::sort(words.begin(), words.end());  // numbers depend on what else the process has seen
     return words.empty() ? "*" : fmt::format("{}", fmt::join(words, "|"));
   }
@@ -99,8 +99,8 @@ class Writer {
     const char* direction = reading.direction == graph::Direction::out  ? "out"
                             : reading.direction == graph::Direction::in ? "in"
                                                                         : "both";
-    return fmt::format("{}({}, {}, {}){}{}", direction, at, labels(reading.edge_labels, query_.graph().edge_labels),
-                       labels(reading.neighbour_labels, query_.graph().vertex_labels), inclusive ? "+anchor" : "",
+    return fmt::format("{}({}, {}, {}){}{}", direction, at, labels(reading.edge_labels, &BoundQuery::edge_label),
+                       labels(reading.neighbour_labels, &BoundQuery::vertex_label), inclusive ? "+anchor" : "",
                        power == 1 ? "" : fmt::format("^{}", power));
   }
 
@@ -130,9 +130,9 @@ class Writer {
     held_ = {vertex(plan.tail), vertex(plan.head)};
     const BoundEdge& edge = query_.edges[plan.anchor.edge];
     const auto end = [&](std::uint32_t v) {
-      return query_.labels[v].empty() ? vertex(v) : vertex(v) + ":" + labels(query_.labels[v], query_.graph().vertex_labels);
+      return query_.labels[v].empty() ? vertex(v) : vertex(v) + ":" + labels(query_.labels[v], &BoundQuery::vertex_label);
     };
-    const std::string label = edge.labels.empty() ? "" : fmt::format("[:{}]", labels(edge.labels, query_.graph().edge_labels));
+    const std::string label = edge.labels.empty() ? "" : fmt::format("[:{}]", labels(edge.labels, &BoundQuery::edge_label));
     line(0, "plan {}: anchor ({})-{}-{}({}), edge {}{}", index + 1, end(plan.tail), label, edge.directed ? ">" : "",
          end(plan.head), plan.anchor.edge, plan.anchor.reversed ? " reversed" : "");
     line(1, "stands for {}, stabiliser of order {}", plural(plan.orbit, "arc"), to_string(plan.stabiliser));

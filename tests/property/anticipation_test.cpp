@@ -41,13 +41,16 @@ class Side {
     graph_.unstage();
     resolver_.undo();
   }
-  /// Every number with what stands for it.
+  /// Every number with what stands for it, those of labels behind.
   [[nodiscard]] std::vector<std::string> vertices() const {
     std::vector<std::string> all;
     for (VertexId v = 0; v < graph_.dictionary.capacity(); ++v) {
       all.push_back(graph_.dictionary.alive(v) ? oracle::to_string(oracle::own(graph_.dictionary.external(v))) + ":" +
                                                      std::string(graph_.vertex_labels.text(graph_.dictionary.label(v)))
                                                : "-");
+    }
+    for (const LabelTable* labels : {&graph_.vertex_labels, &graph_.edge_labels}) {
+      for (LabelId label = 0; label < labels->size(); ++label) all.emplace_back(labels->text(label));
     }
     return all;
   }

@@ -70,7 +70,7 @@ World draw_world(const Traits& traits, bool timed) {
   world.edge_labels = edge_pools[static_cast<std::size_t>(*below(4))];
   world.salt = static_cast<std::size_t>(*below(3));
   world.timed = timed;
-  world.late = *below(3) == 2;
+  world.late = traits.untidy && *below(3) == 2;
   world.traits = traits;
   world.traits.untidy = traits.untidy && *below(2) == 1;  // bad records leave less room for matches
   return world;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -199,6 +201,12 @@ void Judge::check_graph(const Engine& engine) const {
   const GraphStatistics statistics = engine.graph();
   same("edges in the graph", model_.graph().edges.size(), statistics.edges);
   same("vertices in the dictionary", model_.graph().vertices.size(), statistics.vertices);
+  std::set<std::string_view> vertex_labels;
+  std::set<std::string_view> edge_labels;
+  for (const auto& [id, label] : model_.graph().vertices) vertex_labels.insert(label);
+  for (const DataEdge& edge : model_.graph().edges) edge_labels.insert(edge.label);
+  same("labels of vertices", vertex_labels.size() - vertex_labels.count(""), statistics.vertex_labels);
+  same("labels of edges", edge_labels.size() - edge_labels.count(""), statistics.edge_labels);
   const std::vector<std::string> expected = tell();
   const std::vector<std::string> told = property::tell(engine);
   const auto [wanted, got] = std::mismatch(expected.begin(), expected.end(), told.begin(), told.end());

@@ -338,6 +338,7 @@ class Forged : public SnapshotTest {
     std::string annotation;
     std::string behind_annotation;
     std::vector<std::string> labels{"A"};
+    std::vector<std::string> edge_labels;
     std::vector<std::uint8_t> numbers{0b111};
     std::vector<std::array<std::int64_t, 3>> vertices{{0, 1, 5}, {2, 0, 1}, {0, 0, 1}};  // flags, label, id difference
     std::vector<std::uint64_t> edges{0, 1, 0};
@@ -359,6 +360,7 @@ class Forged : public SnapshotTest {
     out.begin(Section::vertex_labels);
     for (const std::string& label : contents.labels) out.text(label);
     out.begin(Section::edge_labels);
+    for (const std::string& label : contents.edge_labels) out.text(label);
     out.begin(Section::numbers, false);
     for (const std::uint8_t bits : contents.numbers) out.byte(bits);
     out.begin(Section::vertices);
@@ -399,7 +401,16 @@ TEST_F(Forged, ContentsThatCannotBeAreRefused) {
   expect("more labels than the file can hold", [](Contents& c) { c.sizes[0] = LabelTable::max_labels; });
   expect("more than 1 MiB", [](Contents& c) { c.annotation.assign(max_annotation + 1, 'x'); });
   expect("longer than what it should hold", [](Contents& c) { c.behind_annotation = "x"; });
-  expect("occurs twice", [](Contents& c) { c.labels = {""}; });
+  expect("occurs twice", [](Contents& c) {
+    c.labels = {"A", "A"};
+    c.sizes[0] = 3;
+  });
+  expect("a vertex with a label that is none", [](Contents& c) { c.labels = {""}; });
+  expect("an edge with a label that is none", [](Contents& c) {
+    c.edge_labels = {""};
+    c.sizes[1] = 2;
+    c.edges = {0, 1, 1};
+  });
   expect("longer than what it should hold", [](Contents& c) { c.labels = {"A", "B"}; });
   expect("not as many", [](Contents& c) { c.numbers = {0b11}; });
   expect("missing", [](Contents& c) { c.numbers = {}; });

@@ -113,7 +113,7 @@ class Resolver {
   [[nodiscard]] Timestamp time(Id source, Id target) const {
     return graph.time(graph.ranked(number(source), number(target), empty_label)).value_or(-1);
   }
-  /// "id:label" of every vertex by number, "-" where the number is free, "!" behind the declared ones.
+  /// "id:label" of every vertex by number, "-" if the number is free and a larger one is not, "!" behind the declared ones.
   [[nodiscard]] std::vector<std::string> vertices() const {
     std::vector<std::string> all;
     for (VertexId v = 0; v < graph.dictionary.capacity(); ++v) {
@@ -126,6 +126,7 @@ class Resolver {
                     std::string(graph.vertex_labels.text(graph.dictionary.label(v))) +
                     (graph.dictionary.declared(v) ? "!" : ""));
     }
+    while (!all.empty() && all.back() == "-") all.pop_back();
     return all;
   }
 
@@ -246,6 +247,102 @@ TEST(BatchResolver, ALabelBeyondTheLimitIsRefused) {
   EXPECT_EQ(graph.apply({labelled(erase(8, 9), "E"), vertex(UpdateKind::delete_vertex, 1, "F"), declare(2, "G")}),
             "0 0 0 | 0 1 0 0");
   EXPECT_EQ(graph.rejects(), "label_conflict@1 label_conflict@2");
+}
+
+/// The labels by number, "-" for a free one.
+std::string numbers_of(const LabelTable& labels) {
+  std::string all;
+  for (LabelId label = 1; label < labels.size(); ++label) {
+    all += (all.empty() ? "" : " ") + (labels.in_use(label) ? std::string(labels.text(label)) : "-");
+  }
+  return all;
+}
+
+TEST(BatchResolver, LabelsThatNothingBearsAreGivenBackWithTheBatch) {
+  Resolver graph(true);
+  graph.apply({labelled(typed(insert(1, 2), "T"), "A", "B"), labelled(typed(insert(3, 4), "U"), "C", "A"), declare(5, "D")});
+  EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A B C D");
+  EXPECT_EQ(numbers_of(graph.graph.edge_labels), "T U");
+  // 4 still bears A.
+  graph.apply({drop(1), drop(2)});
+  EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A - C D");
+  EXPECT_EQ(numbers_of(graph.graph.edge_labels), "- U");
+  // The least free number first, and from the batch's end on: B is still there while the batch is read.
+  graph.apply({declare(6, "E"), declare(7, "F"), typed(insert(3, 4), "V")});
+  EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A E C D F");
+  EXPECT_EQ(numbers_of(graph.graph.edge_labels), "V U");
+  graph.apply({drop(6), declare(8, "G"), drop(7), drop(5)});
+  EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A - C - - G");
+  // One that comes and goes within the batch, by a deletion or by another label, leaves no trace.
+  graph.apply({declare(9, "X"), drop(9), declare(8, "Y"), declare(8, "Z"), typed(insert(8, 9), "W"), typed(erase(8, 9), "W")});
+  EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A - C - Z");
+  EXPECT_EQ(numbers_of(graph.graph.edge_labels), "V U");
+  // A vertex that settled edges know goes on under its first label.
+  graph.apply({insert(10, 11)});
+  graph.apply({declare(10, "K"), typed(erase(3, 4), "U"), typed(erase(3, 4), "V")});
+  EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A K C - Z");
+  EXPECT_EQ(numbers_of(graph.graph.edge_labels), "");
+  graph.apply({drop(3), drop(4), drop(8), drop(10), drop(11)});
+  EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "");
+}
+
+TEST(BatchResolver, RefusedRecordsLeaveNoLabel) {
+  Resolver graph(true);
+  Resolver plain(true);
+  graph.apply({labelled(insert(1, 2), "A")});
+  plain.apply({labelled(insert(1, 2), "A")});
+  // The second part of each record is refused; what comes behind is numbered as if they had not been there.
+  graph.apply({declare(3, "X"), also(typed(insert(3, 4), "S")), also(declare(1, "Y")), labelled(insert(5, 6), "B", "C"),
+               typed(insert(5, 1), "T"), declare(6, "W"), also(declare(1, "V"))});
+  plain.apply({labelled(insert(5, 6), "B", "C"), typed(insert(5, 1), "T")});
+  EXPECT_EQ(graph.rejects(), "label_conflict@2 label_conflict@5");
+  EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A B C");
+  EXPECT_EQ(numbers_of(graph.graph.vertex_labels), numbers_of(plain.graph.vertex_labels));
+  EXPECT_EQ(numbers_of(graph.graph.edge_labels), numbers_of(plain.graph.edge_labels));
+}
+
+TEST(BatchResolver, LabelsOfManyRefusedRecordsTakeNoMemory) {
+  Resolver graph(true);
+  graph.apply({labelled(insert(1, 2), "A")});
+  const auto bytes = [&] { return graph.graph.vertex_labels.bytes() + graph.graph.edge_labels.bytes(); };
+  const auto refuse = [&](int from) {
+    std::vector<std::string> names;
+    for (int i = from; i < from + 100; ++i) names.push_back("label " + std::to_string(i) + std::string(200, 'x'));
+    Updates batch;
+    for (const std::string& name : names) {
+      batch.push_back(typed(labelled(insert(3, 4), name), name));
+      batch.push_back(also(labelled(insert(1, 4), "B")));
+    }
+    graph.apply(batch);
+  };
+  refuse(0);
+  const std::size_t before = bytes();
+  for (int i = 100; i < 2000; i += 100) refuse(i);
+  EXPECT_EQ(graph.result().rejects.size(), 100U);
+  EXPECT_EQ(bytes(), before);
+}
+
+TEST(BatchResolver, ABatchThatDoesNotHappenLeavesNoLabel) {
+  Resolver graph(true);
+  graph.apply({declare(1, "A"), declare(2, "B"), typed(insert(1, 2), "T")});
+  graph.apply({drop(1)});
+  graph.resolve({declare(3, "C"), declare(4, "D"), typed(insert(3, 2), "U"), drop(2)});
+  graph.undo();
+  EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "- B");
+  EXPECT_EQ(numbers_of(graph.graph.edge_labels), "");
+  graph.apply({declare(4, "D"), typed(insert(4, 2), "V")});
+  EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "D B");
+  EXPECT_EQ(numbers_of(graph.graph.edge_labels), "V");
+}
+
+TEST(BatchResolver, AFreedLabelMakesRoomBelowTheLimit) {
+  Resolver graph(true);
+  graph.limit_labels(2);
+  graph.apply({declare(1, "A"), declare(2, "B"), declare(3, "C")});
+  EXPECT_EQ(graph.rejects(), "label_limit@2");
+  graph.apply({drop(1)});
+  graph.apply({declare(3, "C")});
+  EXPECT_EQ(graph.rejects(), "");
 }
 
 TEST(BatchResolver, StoppingAppliesWhatStandsBefore) {
