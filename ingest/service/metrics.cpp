@@ -125,7 +125,9 @@ struct Metrics::Series {
 
   Gauge& edges = gauges(registry, "deltamatch_graph_edges", "Edges of the data graph.").Add({});
   Gauge& vertices = gauges(registry, "deltamatch_graph_vertices", "Vertices of the data graph.").Add({});
-  Gauge& bytes = gauges(registry, "deltamatch_graph_bytes", "Bytes of lists and dictionary of the data graph.").Add({});
+  Gauge& bytes = gauges(registry, "deltamatch_graph_bytes", "Bytes of lists, dictionary and labels of the data graph.").Add({});
+  Family<Gauge>& labels =
+      gauges(registry, "deltamatch_graph_labels", "Different labels of vertices, or of edges, in the data graph.");
   Family<Counter>& gpu_look_ups = counters(registry, "deltamatch_gpu_look_ups_total",
                                            "Lists that kernels looked up in device memory (hit) or host memory (miss).");
   Family<Counter>& gpu_copied = counters(registry, "deltamatch_gpu_copied_bytes_total", "Bytes sent to GPUs in bulk.");
@@ -234,6 +236,8 @@ void Metrics::graph(const GraphStatistics& graph) {
   series_->edges.Set(static_cast<double>(graph.edges));
   series_->vertices.Set(static_cast<double>(graph.vertices));
   series_->bytes.Set(static_cast<double>(graph.bytes));
+  series_->labels.Add({{"of", "vertices"}}).Set(static_cast<double>(graph.vertex_labels));
+  series_->labels.Add({{"of", "edges"}}).Set(static_cast<double>(graph.edge_labels));
 }
 
 void Metrics::cache(const CacheStatistics& cache) {

@@ -15,7 +15,11 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   out["batch"] = status.committed.batch;
   out["time"] = status.committed.watermark ? nlohmann::json(*status.committed.watermark) : nlohmann::json();
   out["updates"] = status.updates;
-  out["graph"] = {{"vertices", status.graph.vertices}, {"edges", status.graph.edges}, {"bytes", status.graph.bytes}};
+  out["graph"] = {{"vertices", status.graph.vertices},
+                  {"edges", status.graph.edges},
+                  {"vertex_labels", status.graph.vertex_labels},
+                  {"edge_labels", status.graph.edge_labels},
+                  {"bytes", status.graph.bytes}};
   if (status.cache) {
     out["gpu"] = {{"hits", status.cache->hits},
                   {"misses", status.cache->misses},

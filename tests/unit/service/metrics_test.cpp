@@ -90,7 +90,13 @@ TEST(MetricsTest, TheRest) {
   EXPECT_EQ(found.at(R"(deltamatch_bad_records_total{reason="label_conflict"})"), 0) << "reasons are there before they occur";
   EXPECT_FALSE(found.contains("deltamatch_snapshot_age_seconds")) << "there is none before the first snapshot";
 
-  metrics.graph({.vertices = 3, .edges = 4, .bytes = 5, .adjacency_bytes = 0, .dictionary_bytes = 0});
+  metrics.graph({.vertices = 3,
+                 .edges = 4,
+                 .bytes = 5,
+                 .adjacency_bytes = 0,
+                 .dictionary_bytes = 0,
+                 .vertex_labels = 6,
+                 .edge_labels = 7});
   EXPECT_FALSE(found.contains("deltamatch_gpu_cached_bytes")) << "there is none where the CPU matches";
   CacheStatistics cache;
   cache.hits = 7;
@@ -127,6 +133,8 @@ TEST(MetricsTest, TheRest) {
   EXPECT_EQ(found.at("deltamatch_graph_vertices"), 3);
   EXPECT_EQ(found.at("deltamatch_graph_edges"), 4);
   EXPECT_EQ(found.at("deltamatch_graph_bytes"), 5);
+  EXPECT_EQ(found.at(R"(deltamatch_graph_labels{of="vertices"})"), 6);
+  EXPECT_EQ(found.at(R"(deltamatch_graph_labels{of="edges"})"), 7);
   EXPECT_EQ(found.at(R"(deltamatch_gpu_look_ups_total{result="hit"})"), 11);
   EXPECT_EQ(found.at(R"(deltamatch_gpu_look_ups_total{result="miss"})"), 2);
   EXPECT_EQ(found.at("deltamatch_gpu_copied_bytes_total"), 300);

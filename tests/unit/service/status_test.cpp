@@ -12,10 +12,14 @@ TEST(StatusTest, WhereTheCpuMatchesNoGpuIsTold) {
   status.committed.batch = 17;
   status.updates = 800;
   status.graph.edges = 4;
+  status.graph.vertex_labels = 5;
+  status.graph.edge_labels = 6;
   const Json told = to_json(status);
   EXPECT_EQ(told.at("batch"), 17);
   EXPECT_EQ(told.at("updates"), 800);
   EXPECT_EQ(told.at("graph").at("edges"), 4);
+  EXPECT_EQ(told.at("graph").at("vertex_labels"), 5);
+  EXPECT_EQ(told.at("graph").at("edge_labels"), 6);
   EXPECT_FALSE(told.contains("gpu"));
 }
 
