@@ -121,7 +121,9 @@ Mark parse_mark(std::string_view json, std::string_view where) {
     }
     if (object.contains("suspended")) {
       for (const auto& [name, query] : object.at("suspended").items()) {
-        const bool time = query.at("over").get<std::string>() == shortfall_name(Shortfall::timeout);
+        const auto over = query.at("over").get<std::string>();
+        const bool time = over == shortfall_name(Shortfall::timeout);
+        if (!time && over != shortfall_name(Shortfall::limit)) refuse(where, "a query is suspended for a reason of no name");
         mark.suspended.push_back({name, query.at("fingerprint").get<std::string>(), unsigned_number(query.at("batch"), where),
                                   time ? Shortfall::timeout : Shortfall::limit});
       }

@@ -29,10 +29,12 @@ constexpr const char* examples = R"(Examples:
   deltamatch run --config config/service.yaml
   deltamatch validate --config config/service.yaml    says what would run, and what is wrong, without starting
 
-SIGTERM or SIGINT: commit what is read, make a snapshot, exit with 0; the second one ends the process at once.
-SIGHUP: take the queries from the configuration anew.
-Exit codes: 0 stopped, 1 it could not go on (start it again: it goes on from what is committed), 2 usage, 65 a record stops it
-(input.on_error is fail: starting it again without a change does not help), 78 configuration.)";
+SIGTERM or SIGINT: commit what is read, make a snapshot, exit with 0; the second one ends the process at once. A batch that is
+still being matched when half of shutdown_timeout is over is abandoned: the next start takes it again.
+SIGHUP: take the queries from the configuration anew; suspended ones stand again.
+Exit codes: 0 stopped, 1 it could not go on (start it again: it goes on from what is committed), 2 usage, 65 the input stops it
+(a bad record with on_error: fail, or a query over its budget with then: stop: starting it again without a change does not
+help), 78 configuration.)";
 
 constexpr int ended_by_signal = 128;
 constexpr mode_t not_for_others = 027;    // files are 0640, folders 0750

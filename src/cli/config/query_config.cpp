@@ -64,8 +64,9 @@ class QueryReader {
     section.choice("count", common.options.count, counts);
     section.flag("report_existing", common.report_existing);
     common.budget = budget_;
-    read_budget(section.section("budget"), common.budget);
-    if (section.has("budget") && !common.budget.limits.any()) {
+    const Section own = section.section("budget");
+    read_budget(own, common.budget);
+    if (section.has("budget") && !own.has("time") && !own.has("matches") && !common.budget.limits.any()) {
       section.refuse("budget", "it limits nothing", "write e.g. budget: {matches: 1000000}, or leave it out");
     }
     read_sink_names(section, common.sinks);

@@ -347,6 +347,27 @@ TEST_F(Router, AStreamIsGoneOnFromWhereItWasLeft) {
   EXPECT_EQ(lists[1].size(), 10U);
 }
 
+/// Also where the alerts of other queries lie in a file already.
+TEST_F(Router, AQueryThatExceededItsBudgetIsMarkedInEverySink) {
+  for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{10}}) {
+    AlertRouter router = make({sink("a"), sink("b", Signs::both, 1), sink("c")}, {.bytes = bytes, .folder = {}});
+    router.set_queries(std::vector{query("ring", {"a", "b"}), query("path", {"a", "c"}), query("counted", {})});
+    router.begin(17);
+    write(router, "ring", true, 17, 2);
+    router.end({"counted", 0, Shortfall::limit, 17});
+    router.end({"path", 0, Shortfall::timeout, 17});
+    write(router, "ring", true, 17);
+    router.commit();
+    const std::vector<AlertList> lists = router.take();
+    const std::string marker = R"({"v":1,"query":"path","batch":17,"partial":"timeout","matches":0})";
+    EXPECT_EQ(texts(lists[0]).at(2), marker);
+    EXPECT_EQ(texts(lists[0]).size(), 4U);
+    EXPECT_EQ(lists[1].size(), 1U);
+    EXPECT_THAT(texts(lists[2]), ElementsAre(marker));
+    EXPECT_EQ(lists[2].streamed(), bytes == 10);
+  }
+}
+
 /// A hub of 300 by 300 edges: 90,000 alerts of one batch, some 30 MB, with 64 KiB of memory for them.
 TEST_F(Router, TheAlertsOfAHubTakeBoundedMemory) {
   AlertRouter router = make({sink("a"), sink("b")}, {.bytes = std::size_t{64} << 10, .folder = {}});

@@ -84,7 +84,7 @@ graph:
   directed: false
   window: 7d
   start: {files: [{path: seed.csv, header: true}, {path: ./labels.jsonl, format: json, vertices: true}]}
-batch: {max_updates: 1, max_delay: 5ms, max_span: 1h}
+batch: {max_updates: 1, max_delay: 5ms, max_span: 1h, max_match_time: 90s}
 engine: {threads: 3, backend: cpu}
 http: {listen: "[::1]:0", hosts: [deltamatch.example, Other]}
 log: {level: debug, format: json}
@@ -141,7 +141,7 @@ shutdown_timeout: 1m
               file.format = ingest::Format::jsonl;
               file.codec.vertices = true;
             }));
-  EXPECT_EQ(service.batching, (ingest::BatchingOptions{1, 5ms, Timestamp{3'600'000'000}}));
+  EXPECT_EQ(service.batching, (ingest::BatchingOptions{1, 5ms, Timestamp{3'600'000'000}, 90s}));
   EXPECT_EQ(service.engine.threads, 3U);
   EXPECT_EQ(config.backend.kind, BackendOptions::Kind::cpu);
   EXPECT_EQ(service.http, (ingest::HttpOptions{"::1", 0, true, {"deltamatch.example", "Other"}, false}));
@@ -207,6 +207,29 @@ queries: [{name: q, pattern: (a)--(b)}]
               sink.rate_limit = 100;
             }));
   EXPECT_THAT(config.warnings, testing::IsEmpty());
+}
+
+TEST_F(ServiceConfigTest, AQueryTakesFromTheBudgetOfAllWhatItDoesNotState) {
+  const ServiceConfig config = read(R"(
+batch: {max_match_time: never}
+budget: {time: 30s, then: stop}
+queries:
+  - {name: a, pattern: (a)-->(b)}
+  - {name: b, pattern: (a)-->(b), budget: {matches: 7}}
+  - {name: c, pattern: (a)-->(b), budget: {time: none, matches: 1000000, then: suspend}}
+  - {name: d, pattern: (a)-->(b), budget: {time: 1ms}}
+  - {name: e, pattern: (a)-->(b), budget: {time: none}}
+)");
+  using ingest::OverBudget;
+  std::vector<ingest::ServiceBudget> budgets;
+  for (const ingest::ServiceQuery& query : config.service.queries) budgets.push_back(query.budget);
+  EXPECT_THAT(budgets, ElementsAre(ingest::ServiceBudget{{30s, std::nullopt}, OverBudget::stop},
+                                   ingest::ServiceBudget{{30s, 7}, OverBudget::stop},
+                                   ingest::ServiceBudget{{std::nullopt, 1'000'000}, OverBudget::suspend},
+                                   ingest::ServiceBudget{{1ms, std::nullopt}, OverBudget::stop},
+                                   ingest::ServiceBudget{{std::nullopt, std::nullopt}, OverBudget::stop}));
+  EXPECT_EQ(config.service.batching.max_match_time, 0s);
+  EXPECT_FALSE(read("queries: [{name: a, pattern: (a)-->(b)}]").service.queries.at(0).budget.limits.any());
 }
 
 TEST_F(ServiceConfigTest, QueriesComeFromPatternsFilesAndFolders) {

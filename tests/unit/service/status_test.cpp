@@ -45,9 +45,22 @@ TEST(StatusTest, OfPartitionsItTellsWhatIsCommittedAndRead) {
   kafka::Progress progress;
   progress.id = {"payments", 3};
   progress.seen = 17;
+  progress.taken = 17;
   progress.end = 20;
   status.input.push_back(progress);
-  EXPECT_EQ(to_json(status).at("partitions"), (Json{{"payments[3]", {{"committed", 12}, {"read", 17}, {"end", 20}}}}));
+  EXPECT_EQ(to_json(status).at("partitions"),
+            (Json{{"payments[3]", {{"committed", 12}, {"read", 17}, {"end", 20}, {"lag", 8}}}}));
+}
+
+TEST(StatusTest, OfQueriesItTellsWhichAreSuspendedAndOfABatchHowLongItTakes) {
+  Pipeline::Status status;
+  EXPECT_EQ(to_json(status).at("suspended"), Json::object());
+  EXPECT_FALSE(to_json(status).contains("under_way"));
+  status.suspended = {{"hub", "00ff", 16, Shortfall::limit}, {"ring", "00aa", 17, Shortfall::timeout}};
+  status.under_way = BatchMonitor::Now{18, 2.5, "path", 7};
+  EXPECT_EQ(to_json(status).at("suspended"),
+            (Json{{"hub", {{"batch", 16}, {"over", "limit"}}}, {"ring", {{"batch", 17}, {"over", "timeout"}}}}));
+  EXPECT_EQ(to_json(status).at("under_way"), (Json{{"batch", 18}, {"seconds", 2.5}, {"query", "path"}, {"matches", 7}}));
 }
 
 TEST(StatusTest, OfReadingItTellsWhatIsRefusedAndDoubtful) {

@@ -23,6 +23,11 @@ TEST(Mark, SurvivesItsText) {
   EXPECT_EQ(to_json(mark).substr(to_json(mark).find(",\"g")),
             R"(,"graph":{"directed":false,"window":3600000000,"start":"99aa"}})");
   EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
+  mark.suspended = {{"hub", "00ff", 16, Shortfall::limit}, {"long", "00aa", 17, Shortfall::timeout}};
+  EXPECT_EQ(to_json(mark).substr(to_json(mark).find(",\"s")),
+            R"(,"start":"99aa"},"suspended":{"hub":{"fingerprint":"00ff","batch":16,"over":"limit"},)"
+            R"("long":{"fingerprint":"00aa","batch":17,"over":"timeout"}}})");
+  EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
   EXPECT_EQ(parse_mark(to_json(Mark{}), "here"), Mark{});
 }
 
@@ -35,6 +40,8 @@ TEST(Mark, RefusesAnythingElse) {
         R"({"v":1,"batch":1,"time":null,"ends":{"t":{"0":-1}},"queries":{}})",
         R"({"v":1,"batch":1,"time":null,"ends":{"t":{"0":1.5}},"queries":{}})",
         R"({"v":1,"batch":1,"time":null,"ends":{"t":7},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"suspended":{"hub":{"fingerprint":"00","batch":1}}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"suspended":{"hub":{"fingerprint":"00","batch":1,"over":"x"}}})",
         R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"graph":{"directed":true,"window":0}})"}) {
     EXPECT_THROW(static_cast<void>(parse_mark(text, "here")), Error) << text;
   }
