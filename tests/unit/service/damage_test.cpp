@@ -101,6 +101,19 @@ class DamageTest : public testing::Test {
     return drawn;
   }
 
+  /// With the alerts in the batch's own entry, or in pieces before it.
+  static void log_batch(Log& log, const Drawn& drawn, bool streamed) {
+    if (!streamed) return append(log, drawn);
+    std::vector<StreamedAlerts> streams;
+    for (std::size_t s = 0; s < drawn.sinks.size(); ++s) {
+      const std::vector<std::string>& texts = drawn.texts[s];
+      streams.push_back({drawn.sinks[s], false, texts.size() / 2, [&texts](const auto& take) {
+                           for (std::size_t i = 1; i < texts.size(); i += 2) take(texts[i]);
+                         }});
+    }
+    log.append(drawn.mark, drawn.updates.updates(), drawn.updates.watermark(), {}, streams);
+  }
+
   /// Works through all batches; up to `delivered` they are delivered. A snapshot is made behind some batches.
   void work(std::uint64_t delivered, std::initializer_list<std::uint64_t> snapshots, std::uint64_t segment_bytes = 1500) {
     const StateDirectory directory(state(), identity(), journal_);
@@ -116,7 +129,7 @@ class DamageTest : public testing::Test {
     for (std::uint64_t batch = 1; batch <= batches; ++batch) {
       drawn_[batch] = with_alerts(draws.batch(4, &engine));
       const Drawn& drawn = *drawn_[batch];
-      append(log, drawn);
+      log_batch(log, drawn, streamed_ && batch % 3 != 0);
       marks_[batch] = drawn.mark;
       if (batch <= delivered) {
         for (auto& [name, sink] : sinks) {
@@ -246,6 +259,7 @@ class DamageTest : public testing::Test {
   std::map<std::uint64_t, Mark> marks_;
   std::string graph_;
   Files files_;
+  bool streamed_ = false;  // of most batches the alerts
   std::size_t refusals_ = 0;
   std::vector<std::string> lost_;
 };
@@ -266,6 +280,12 @@ TEST_F(DamageTest, NorInALogOfOneSegment) {
 
 TEST_F(DamageTest, NorAfterACrash) {
   work(batches, {5});  // the graph behind it is in the log, and else in the input
+  flip_every_byte();
+}
+
+TEST_F(DamageTest, NorWhereAlertsLieInPieces) {
+  streamed_ = true;
+  work(batches, {5, batches});
   flip_every_byte();
 }
 
@@ -299,7 +319,10 @@ TEST_F(DamageTest, FilesThatAreGoneTakeNoAlertsBack) {
 }
 
 /// A crash may leave files with more than is noted: whole batches, a part of one, and a torn line.
-TEST_F(DamageTest, AlertsBeyondWhatIsNotedAreNeitherLostNorDoubledWhateverIsDamaged) {
+class DamageBeyondNotesTest : public DamageTest, public testing::WithParamInterface<bool> {};
+
+TEST_P(DamageBeyondNotesTest, AlertsAreNeitherLostNorDoubledWhateverIsDamaged) {
+  streamed_ = GetParam();
   work(8, {5, batches});
   files_.at("plain.jsonl") +=
       lines_up_to(9).substr(lines_up_to(8).size()) + alert_text(10, 0) + "\n" + alert_text(10, 1).substr(0, 40);
@@ -341,6 +364,9 @@ TEST_F(DamageTest, AlertsBeyondWhatIsNotedAreNeitherLostNorDoubledWhateverIsDama
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Alerts, DamageBeyondNotesTest, testing::Bool(),
+                         [](const auto& streamed) { return streamed.param ? "InPieces" : "InTheirBatch"; });
 
 TEST_F(DamageTest, WhatIsSettledIsToldOnce) {
   work(batches, {5, batches}, std::uint64_t{1} << 20);
