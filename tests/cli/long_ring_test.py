@@ -73,13 +73,13 @@ class LongRing(harness.CliTest):
 
     def test_replay_tells_when_it_leaves_the_window(self):
         edges = (self.dir / "graph.csv").read_text().splitlines()[1:]
-        rows = [f"{edge},{1_700_000_000 + i}" for i, edge in enumerate(edges)] + ["x,y,1800000000"]
+        rows = [f"{edge},{1_700_000_000 + i}" for i, edge in enumerate(edges)] + ["x,y,1700072000"]
         self.write("timed.csv", "source,target,time\n" + "\n".join(rows) + "\n")
         for batch in ("50", "100000"):
-            new, removed = self.replayed("--updates", "timed.csv", "--window", "24h", "--batch", batch)
+            new, removed = self.replayed("--updates", "timed.csv", "--window", "12h", "--batch", batch)
             self.assertEqual(new, removed)
             self.assertEqual(self.replayed("--updates", "timed.csv", "--window", "5000d", "--batch", batch), (1, 0))
-        self.assertEqual(self.replayed("--updates", "timed.csv", "--window", "24h", "--batch", "50"), (1, 1))
+        self.assertEqual(self.replayed("--updates", "timed.csv", "--window", "12h", "--batch", "50"), (1, 1))
 
 
 class LongRing27(LongRing):

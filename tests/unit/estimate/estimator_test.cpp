@@ -194,6 +194,7 @@ TEST_P(Unbiased, OnAllEdges) {
   expect_unbiased(world, GetParam());
   World tables({.edges = 60}, 17);
   tables.add(parse_pattern("(a)--(b)--(c)--(d)--(e)--(f)--(a)", "test"));
+  tables.add(parse_pattern("(a)--(b)--(c)--(d)", "test"));
   tables.take_whole(CountFrom::edges);
   EXPECT_GT(tables.use_tables(), 0);
   expect_unbiased(tables, GetParam());
