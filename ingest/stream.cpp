@@ -219,7 +219,8 @@ class Stream final : public BatchSource {
     }
     if (format_ == Format::jsonl && options_.format && head.find_first_of("{[") == std::string_view::npos)
       advice_ = no_json(head);
-    const CodecOptions codec = codec_options(head);
+    // An empty file has no format, so the options cannot be wrong for it.
+    const CodecOptions codec = format_ ? codec_options(head) : CodecOptions();
     codec_ = make_codec(format_.value_or(Format::snap), codec);
     lines->set_quoted_separator(codec_->quoted_separator());
     directed_ = means_directed(*lines, codec);
@@ -276,6 +277,9 @@ class Stream final : public BatchSource {
     const bool vertices = options_.codec.vertices && options_.codec.columns.empty();
     const std::size_t columns = vertices ? 2 : parse_columns(options_.codec.columns).positions.size();
     const std::optional<Format> format = detect_format(head, columns);
+    // Only CSV has a separator that can be set.
+    const bool separates = options_.codec.separator != 0 && first_line(head).find(options_.codec.separator) != head.npos;
+    if (separates && (format == Format::snap || format == Format::tsv)) return Format::csv;
     if (format) return *format;
     for (const auto& [magic, noun, role] : whole_files) {
       if (!head.starts_with(magic)) continue;

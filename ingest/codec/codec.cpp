@@ -92,7 +92,14 @@ std::size_t count_fields(std::string_view line, bool tabs) noexcept {
   return count;
 }
 
+/// Whether a field between tabs is several numbers or signs: the line's blanks separate them, too.
+bool is_several_numbers(std::string_view field) noexcept {
+  field = without_blanks(field);
+  return field.find(' ') != std::string_view::npos && field.find_first_not_of("+-0123456789 ") == std::string_view::npos;
+}
+
 bool is_tsv(std::string_view line) noexcept {
+  if (is_several_numbers(line.substr(0, line.find('\t')))) return false;
   const std::size_t fields = count_fields(line, true);
   const bool is_signed = line.size() > 1 && (line[0] == '+' || line[0] == '-') && line[1] == '\t';
   return is_signed ? fields == 3 || fields == 5 : fields == 4;

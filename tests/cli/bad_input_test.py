@@ -99,7 +99,7 @@ class BadInput(harness.CliTest):
                    says=["g.txt:1: malformed: it is no JSON object such as ", "; set format to snap, as which the data can be read"])
 
     def test_bad_operation(self):
-        self.refuses('{"source":1,"target":2}\n{"op":"upsert","source":1,"target":3}\n', 2, "bad_operation", name="s.jsonl")
+        self.refuses('{"source":1,"target":2}\n{"op":"merge","source":1,"target":3}\n', 2, "bad_operation", name="s.jsonl")
 
     def test_malformed_json(self):
         self.refuses('{"source":1,"target":2}\n{"source":1,"target"\n', 2, "malformed", name="s.jsonl")

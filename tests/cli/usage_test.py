@@ -226,7 +226,7 @@ class Usage(harness.CliTest):
         self.write("empty/x.txt", "")
         star33 = "big=" + ",".join(f"(a)-->(v{i})" for i in range(32))
         for query, text in [
-            ("no-such-file", "no such file; name a pattern file"),
+            ("no-such-file", "no such file; name a file that holds a pattern or a t/v/e graph"),
             ("one=(a)", "2 to 32 vertices"),
             (star33, "2 to 32 vertices"),
             ("apart=(a)-->(b), (c)-->(d)", "connected"),

@@ -51,11 +51,19 @@ struct Range {
   bool times = true;
 };
 
-/// A text of up to six of the letters, at least `least`.
+/// A text of up to six of the letters, at least `least`. A letter may be of two bytes.
 inline std::string word(std::string_view letters, int least = 1) {
+  const auto goes_on = [&](std::size_t at) {
+    return at < letters.size() && (static_cast<unsigned char>(letters[at]) & 0xc0U) == 0x80U;
+  };
   std::string text;
-  for (int left = least + *below(7 - least); left > 0; --left)
-    text += letters[static_cast<std::size_t>(*below(static_cast<int>(letters.size())))];
+  for (int left = least + *below(7 - least); left > 0; --left) {
+    auto at = static_cast<std::size_t>(*below(static_cast<int>(letters.size())));
+    while (goes_on(at)) --at;
+    do {
+      text += letters[at++];
+    } while (goes_on(at));
+  }
   return text;
 }
 

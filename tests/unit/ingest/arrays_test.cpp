@@ -125,7 +125,9 @@ TEST(JsonSource, EndsWithWhatIsWrongAfterAllBeforeIt) {
     EXPECT_EQ(elements("[1,,2]", step), "1.0 1 | test:1, element 1 from 0: no value where one belongs");
     EXPECT_EQ(elements("[1]\n[2]", step), "1.0 1 | test:2, element 1 from 0: something follows the array");
     EXPECT_EQ(elements("[{\"a\":\"b\n\"}]", step), "test:1, element 0 from 0: a string does not end in its line");
-    EXPECT_EQ(elements("[{\"a\":1]", step), "test:1, element 0 from 0: a value does not end");
+    EXPECT_EQ(elements("[{\"a\":1", step), "test:1, element 0 from 0: a value does not end");
+    // Brackets of the wrong kind are for the codec to judge: they cost one record.
+    EXPECT_EQ(elements("[{\"a\":1],2]", step), "1.0 {\"a\":1] | 1.1 2 | ");
     EXPECT_EQ(elements("{\"a\":1}\n{", step, JsonLayout::sequence), "1.0 {\"a\":1} | test:2: a value does not end");
     EXPECT_EQ(elements("{}}", step, JsonLayout::sequence), "1.0 {} | test:1: no value where one belongs");
     EXPECT_EQ(elements("[1234,12345]", step, JsonLayout::array, 4),

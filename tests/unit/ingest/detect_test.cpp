@@ -27,6 +27,7 @@ TEST(Detect, EveryFormatByItsContent) {
   EXPECT_EQ(detected("+\t126483\t2\t5\t1312242084\n-\t1\t2\t6\t1\n"), "tsv");
   EXPECT_EQ(detected("1\t0\t0\t1312242084\n"), "tsv");
   EXPECT_EQ(detected("a b\tc d\tL\t5\n"), "tsv");
+  EXPECT_EQ(detected("- 1\t 2 L\t\t0.5\n"), "snap");  // blanks separate its numbers, too
   EXPECT_EQ(detected("0\t1\tx y\n1\t0\t\n", 3), "tsv");
   EXPECT_EQ(detected("t 3112 12519\nv 0 0 1\n"), "tve");
   EXPECT_EQ(detected("v 0 0\n"), "tve");
@@ -61,6 +62,21 @@ TEST(Detect, TheFirstRecordDecidesWhereTheOthersFitNothing) {
   EXPECT_EQ(detected("e 0 1\nbad\n"), "tve");
   EXPECT_EQ(detected("hello, world\nbad\n"), "none");
   EXPECT_EQ(detected("bad\n1 2\n"), "none");
+}
+
+TEST(Detect, ASeparatorThatIsSetMeansCsv) {
+  StreamOptions options;
+  options.codec.columns = "source,target";
+  options.codec.separator = ',';
+  EXPECT_THAT(read_all("\t \"a\",\"b\"\n1\t,2\n", options), ElementsAre("+ 'a' -> 'b'", "+ 1 -> 2"));
+  EXPECT_THAT(read_all("1 2\n", options), ElementsAre("+ 1 -> 2"));  // it separates nothing here
+}
+
+TEST(Detect, AnEmptyFileFitsEveryOption) {
+  StreamOptions options;
+  options.codec.columns = "source=ends.0.id,target=ends.1.id";
+  options.codec.envelope = Envelope::debezium;
+  EXPECT_THAT(read_all("", options), IsEmpty());
 }
 
 TEST(Detect, NothingWhereNothingFits) {

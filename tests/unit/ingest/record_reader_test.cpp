@@ -57,7 +57,7 @@ std::vector<bool> far_ahead(const std::vector<Line>& lines) {
 std::vector<Line> draw(std::mt19937& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   const int count = below(4) == 0 ? below(12) : 50 + below(250);
-  const int leaps = 10 + below(300);  // one in so many
+  const int leaps = 10 + below(100);  // one in so many
   const int pace = below(3) == 0 ? 90 : 3;
   std::vector<Line> lines;
   Timestamp now = below(1000);
@@ -65,7 +65,7 @@ std::vector<Line> draw(std::mt19937& random) {
     now += below(pace) - (below(5) == 0 ? below(40) : 0);
     if (below(100) == 0) now += 150;  // for good
     Line line{Line::Kind::timed, now};
-    if (below(leaps) == 0) line.time += 80 + below(400);
+    if (below(leaps) == 0) line.time += 80 + below(1000);
     const int kind = below(20);
     if (kind == 0) line.kind = Line::Kind::untimed;
     if (kind == 1) line.kind = Line::Kind::refused;
