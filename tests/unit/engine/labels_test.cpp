@@ -216,5 +216,18 @@ TEST_F(Labels, OneBeyondTheLimitIsRefusedUntilAnotherGoes) {
   EXPECT_EQ(rejects({vertex(3, "C"), insert(4, 5, "F"), vertex(6, "G")}), 1U);
 }
 
+TEST_F(Labels, TheSameRecordsAreBeyondTheLimitIfTheyAreReadAgain) {
+  Engine live({.directed = true, .threads = 1});
+  Engine again({.directed = true, .threads = 1});  // without queries, as when lost batches are read from the input
+  live.add_query(parse_pattern("(a)-[:F]->(b)", "q"), {});
+  for (Engine* engine : {&live, &again}) engine->limit_labels(2);
+  for (const std::vector<Update>& batch : batches()) {
+    const BatchResult first = live.process(batch_of(batch), OnReject::skip);
+    const BatchResult second = again.process(batch_of(batch), OnReject::skip);
+    ASSERT_EQ(first.rejects.size(), second.rejects.size());
+    ASSERT_EQ(saved(live), saved(again));
+  }
+}
+
 }  // namespace
 }  // namespace deltamatch
