@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <unordered_set>
 
+#include "deltamatch/error.hpp"
 #include "ingest/alert/alert_sinks.hpp"
 #include "ingest/alert/alert_text.hpp"
 #include "ingest/service/committer.hpp"
@@ -45,30 +48,87 @@ void for_each_batch(const StateDirectory& directory, std::uint64_t from, std::ui
   }
 }
 
+/// Reads the streamed alerts of a sink and a batch out of the log, one by one.
+class StreamReader {
+ public:
+  StreamReader(const std::filesystem::path& folder, const std::string& fingerprint, std::uint64_t batch, std::string_view sink)
+      : folder_(folder),
+        batch_(batch),
+        sink_(sink),
+        log_(folder, fingerprint, {.updates_from = LogReader::none, .alerts_from = batch, .pieces = true}) {}
+
+  /// How many were passed.
+  [[nodiscard]] std::uint64_t passed() const noexcept { return passed_; }
+  /// The next one; none behind the last.
+  [[nodiscard]] std::optional<std::string_view> alert() {
+    while (in_piece_ ? at_ == log_.piece().alerts.size() : !ended_) find_piece();
+    return in_piece_ ? std::optional(log_.piece().alerts[at_]) : std::nullopt;
+  }
+  void pass() noexcept {
+    ++at_;
+    ++passed_;
+  }
+
+ private:
+  void find_piece() {
+    in_piece_ = false;
+    at_ = 0;
+    const LogReader::Entry entry = log_.next();
+    if (entry == LogReader::Entry::end) {
+      throw Error(folder_.string(), "the alerts of batch " + std::to_string(batch_) + " cannot be read from the log",
+                  "bring the log back from a backup");
+    }
+    ended_ = entry == LogReader::Entry::batch && log_.batch().mark.batch >= batch_;
+    in_piece_ = entry == LogReader::Entry::piece && log_.piece().batch == batch_ && log_.piece().sink == sink_;
+  }
+
+  std::filesystem::path folder_;
+  std::uint64_t batch_;
+  std::string sink_;
+  LogReader log_;
+  bool in_piece_ = false;
+  bool ended_ = false;
+  std::size_t at_ = 0;
+  std::uint64_t passed_ = 0;
+};
+
 /// The streamed alerts of a sink and a batch, out of the log.
 class LoggedStream final : public AlertSource {
  public:
   LoggedStream(const StateDirectory& directory, std::uint64_t batch, std::string_view sink)
       : folder_(directory.path()), fingerprint_(directory.fingerprint()), batch_(batch), sink_(sink) {}
 
+  /// Goes on where the last call ended, unless the cursor stands before: a batch that is read in many parts is read once.
   void read(AlertCursor& cursor, const TakeAlert& take) const override {
-    std::uint64_t behind = cursor.alerts;
-    for_each_streamed(folder_, fingerprint_, batch_, sink_, [&](std::string_view alert) {
-      if (behind > 0) {
-        --behind;
-        return true;
+    std::unique_ptr<StreamReader> reader = take_reader();
+    if (!reader || reader->passed() > cursor.alerts)
+      reader = std::make_unique<StreamReader>(folder_, fingerprint_, batch_, sink_);
+    while (const auto alert = reader->alert()) {
+      if (reader->passed() == cursor.alerts) {
+        if (!take(*alert)) break;
+        ++cursor.alerts;
       }
-      if (!take(alert)) return false;
-      ++cursor.alerts;
-      return true;
-    });
+      reader->pass();
+    }
+    put_back(std::move(reader));
   }
 
  private:
+  [[nodiscard]] std::unique_ptr<StreamReader> take_reader() const {
+    const std::scoped_lock lock(mutex_);
+    return std::move(reader_);
+  }
+  void put_back(std::unique_ptr<StreamReader> reader) const {
+    const std::scoped_lock lock(mutex_);
+    reader_ = std::move(reader);
+  }
+
   std::filesystem::path folder_;
   std::string fingerprint_;
   std::uint64_t batch_;
   std::string sink_;
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<StreamReader> reader_;  // behind what was read last; none meanwhile
 };
 
 /// Whether the log has all batches of [from, up_to].

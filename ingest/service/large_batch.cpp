@@ -28,6 +28,7 @@ LargeBatch::LargeBatch(const ServiceOptions& options, const Mark& mark, std::vec
 
 void LargeBatch::publish(kafka::Transactions& transactions, std::chrono::milliseconds give_up_after,
                          const std::function<void()>& progressed) {
+  pass_published();
   for (bool complete = false; !complete;) {
     const auto start = Clock::now();
     const unsigned aborted = transactions.aborted();
@@ -53,6 +54,17 @@ void LargeBatch::publish(kafka::Transactions& transactions, std::chrono::millise
     count(Metrics::Outcome::committed);
     settle();
     progressed();
+  }
+}
+
+/// Before a transaction begins, since reading millions of alerts takes a while.
+void LargeBatch::pass_published() {
+  for (Sink& sink : sinks_) {
+    sink.alerts.alerts.read(sink.cursor, [&](std::string_view alert) {
+      if (sink.ids >= sink.alerts.published) return false;
+      sink.ids += alert_id(alert).empty() ? 0 : 1;
+      return true;
+    });
   }
 }
 
@@ -118,12 +130,9 @@ bool LargeBatch::put_alerts(kafka::RecordTaker& taker) {
     Reached& reached = reached_[s];
     sink.alerts.read(reached.cursor, [&](std::string_view alert) {
       const std::string_view id = alert_id(alert);
-      const bool is_published = reached.ids < sink.published;
-      if (!is_published) {
-        late = records_ != 0 && taker.late();
-        if (late) return false;
-        put_alert(taker, sink.topic, id, alert);
-      }
+      late = records_ != 0 && taker.late();
+      if (late) return false;
+      put_alert(taker, sink.topic, id, alert);
       reached.ids += id.empty() ? 0 : 1;
       return true;
     });

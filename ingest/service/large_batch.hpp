@@ -58,6 +58,7 @@ class LargeBatch {
   void put_letters(kafka::RecordTaker& taker);
   bool put_alerts(kafka::RecordTaker& taker);
   void put_alert(kafka::RecordTaker& taker, const std::string& topic, std::string_view id, std::string_view alert);
+  void pass_published();
   void settle();
   void shorten(const kafka::TooLarge& refusal);
   [[nodiscard]] bool too_large(const std::string& topic, std::size_t bytes) const;
