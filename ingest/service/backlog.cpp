@@ -215,7 +215,7 @@ class Completion {
 }  // namespace
 
 AlertList logged_stream(const StateDirectory& directory, std::uint64_t batch, std::string_view sink, std::uint64_t alerts) {
-  return AlertList(std::make_shared<LoggedStream>(directory, batch, sink), alerts);
+  return {std::make_shared<LoggedStream>(directory, batch, sink), alerts};
 }
 
 std::vector<Delivery> read_back(const StateDirectory& directory, std::string_view sink, std::uint64_t from, std::uint64_t up_to,
