@@ -278,7 +278,8 @@ class Stream final : public BatchSource {
     const std::size_t columns = vertices ? 2 : parse_columns(options_.codec.columns).positions.size();
     const std::optional<Format> format = detect_format(head, columns);
     // Only CSV has a separator that can be set.
-    const bool separates = options_.codec.separator != 0 && first_line(head).find(options_.codec.separator) != head.npos;
+    const char separator = options_.codec.separator;
+    const bool separates = separator != 0 && first_line(head).find(separator) != std::string_view::npos;
     if (separates && (format == Format::snap || format == Format::tsv)) return Format::csv;
     if (format) return *format;
     for (const auto& [magic, noun, role] : whole_files) {
