@@ -254,8 +254,11 @@ void Log::Impl::restore() {
     --file;
     if (::unlink(file->path.c_str()) != 0) fail_on(file->path, "the log cannot be cut", errno);
   }
-  if (any && kept.last == last && kept.version == log_format::version) {
-    go_on(*std::prev(behind), kept);
+  const bool whole = any && kept.last == last;
+  if (whole) go_on(*std::prev(behind), kept);  // of whatever version: a torn end must not stay before a later segment
+  if (!whole || kept.version != log_format::version) {
+    start_segment();
+  } else {
     for (const auto& [name, standing] : sinks) {
       const auto before = kept_sinks.find(name);
       if (before != kept_sinks.end() && before->second.delivered == standing.delivered) continue;
@@ -263,8 +266,6 @@ void Log::Impl::restore() {
       log_format::put_delivered(payload, standing.delivered);
       append_payload();
     }
-  } else {
-    start_segment();
   }
   sync(*segment);
   sync_folder(folder);

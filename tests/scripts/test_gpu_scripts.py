@@ -530,7 +530,8 @@ class Pages(unittest.TestCase):
     """Every script of bench/ that writes a page, on a small graph."""
 
     SCRIPTS = {"static_sets.py": "rmat:6:4:2 --vertices 3 --queries 2", "mining_sizes.py": "rmat:5:2 --what cliques --threads 1",
-               "graph_file.py": "--vertices 1500 --edges-per-vertex 2 --labels 2", "filter_rule.py": "{folder}/g.graph={folder}/q --timeout 5"}
+               "graph_file.py": "--vertices 1500 --edges-per-vertex 2 --labels 2", "filter_rule.py": "{folder}/g.graph={folder}/q --timeout 5",
+               "rings.py": "--vertices 60 --degrees 1.5 --timeout 2"}
 
     def test_a_page_tells_revision_compiler_and_processor(self):
         pages = [path.name for path in (ROOT / "bench").glob("*.py") if "harness.conditions" in path.read_text()]
