@@ -7,7 +7,8 @@ namespace deltamatch::engine {
 namespace {
 
 // What filtering saves is seldom known beforehand, what it takes is: it may take this share of the time spent without it. Where
-// labels tell candidates apart it mostly saves much.
+// labels tell candidates apart it mostly saves much. So it does for long queries on sparse data, whose dead ends go; on other
+// data it ends after a step or two.
 constexpr double filtering_share = 0.1;
 constexpr double labelled_share = 1;
 constexpr double entry_seconds = 1e-9;    // of matching, for an entry that the planner expects to be read
@@ -20,16 +21,17 @@ constexpr double launch_patience = 0.05;
 constexpr double launch_speedup = 64;  // over one thread, at least
 
 bool may_be_first(const FilterCase& known) noexcept {
-  return known.labelled && !known.limited && (!known.timeout || known.filtering <= hasty_share * *known.timeout);
+  return !known.limited && (!known.timeout || known.filtering <= hasty_share * *known.timeout);
 }
 
 }  // namespace
 
 bool filters_before_planning(const FilterCase& known) noexcept {
-  return may_be_first(known) && known.filtering <= (known.launches ? launch_patience : quick_filtering);
+  return known.labelled && may_be_first(known) && known.filtering <= (known.launches ? launch_patience : quick_filtering);
 }
 
 bool filters_before_matching(const FilterCase& known, double entries) noexcept {
+  if (!known.labelled && !known.far) return false;
   return may_be_first(known) && entry_seconds * entries / (known.launches ? launch_speedup : 1) > known.filtering;
 }
 

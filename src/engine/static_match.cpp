@@ -93,14 +93,10 @@ class Run {
     const bool first = automatic ? filters_before_planning(known) && !ended() : filter_is_asked_for(options);
     if (first) filter_now(scene_, options_, stop_, bound_, filtering_);
     follow(plan_whole(scene_, bound_, options_, stop_));
+    const bool second = automatic && !first && filters_before_matching(known, expected_work(plans_)) && !ended();
+    if (second) filter_at_once();
     number_by_degree();
-    if (automatic && !first) {
-      if (filters_before_matching(known, expected_work(plans_)) && !ended()) {
-        filter_at_once();
-      } else {
-        begin_unfiltered(patience(known));
-      }
-    }
+    if (automatic && !first && !second) begin_unfiltered(patience(known));
     if (!options.query.list) return;
     listing_.emplace(scene_.graph, scene_.watermark, task_, options.limit, stop_, sink, [this] { tell_found(); });
     task_.taker = &*listing_;
@@ -142,6 +138,7 @@ class Run {
   [[nodiscard]] FilterCase filter_case() const {
     FilterCase known;
     known.labelled = std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
+    known.far = bound_.vertices() >= long_query;
     known.limited = options_.limit.has_value();
     known.launches = scene_.matcher.appetite() > 1;
     if (options_.timeout) known.timeout = std::chrono::duration<double>(*options_.timeout).count();

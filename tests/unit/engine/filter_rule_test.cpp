@@ -4,7 +4,12 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <string>
+
+#include "deltamatch/engine.hpp"
+#include "unit/engine/patient_backend.hpp"
 
 namespace deltamatch::engine {
 namespace {
@@ -22,7 +27,12 @@ struct Row {
 
 TEST(FilterRule, SaysWhenByWhatIsKnown) {
   const auto known = [](bool labelled, double filtering, double timeout = none, bool limited = false, bool launches = false) {
-    return FilterCase{labelled, limited, launches, std::isnan(timeout) ? std::nullopt : std::optional(timeout), filtering};
+    return FilterCase{labelled, false, limited, launches, std::isnan(timeout) ? std::nullopt : std::optional(timeout),
+                      filtering};
+  };
+  const auto far = [](FilterCase other) {
+    other.far = true;
+    return other;
   };
   const Row rows[] = {
       {"labels, quick", known(true, 0.005), 0, true, false, 0.005},
@@ -41,12 +51,51 @@ TEST(FilterRule, SaysWhenByWhatIsKnown) {
       {"launches, less than matching", known(true, 0.06, none, false, true), 5e9, false, true, 0.06},
       {"launches, a limit", known(true, 0.001, none, true, true), 5e9, false, false, 0.05},
       {"launches, no labels", known(false, 0.001, none, false, true), 5e9, false, false, 0.05},
+      {"long, less than matching", far(known(false, 0.001)), 2e6, false, true, 0.01},
+      {"long, more than matching", far(known(false, 0.001)), 0.5e6, false, false, 0.01},
+      {"long, a limit", far(known(false, 0.001, none, true)), 1e12, false, false, 0.01},
+      {"long, a time-out that is short", far(known(false, 0.001, 0.003)), 1e12, false, false, 0.01},
+      {"long, launches, less than matching", far(known(false, 0.001, none, false, true)), 1e8, false, true, 0.05},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
     EXPECT_EQ(filters_before_planning(row.known), row.before_planning);
     EXPECT_EQ(filters_before_matching(row.known, row.entries), row.before_matching);
     EXPECT_DOUBLE_EQ(patience(row.known), row.patience);
+  }
+}
+
+// A long query is filtered before anything is matched, if its plan is expected to take longer than that. A short one is not.
+TEST(FilterRule, FiltersLongQueriesAtOnce) {
+  const auto backend = std::make_shared<test::PatientBackend>(nullptr, 64);
+  Engine engine({.directed = false, .threads = 1, .backend = backend});
+  UpdateBatch batch;
+  const auto add = [&](int source, int target) {
+    Update update;
+    update.source = Id(std::int64_t{source});
+    update.target = Id(std::int64_t{target});
+    batch.add(update);
+  };
+  for (int v = 2; v < 1024; ++v) add(v / 2, v);  // a tree
+  for (int v = 0; v < 16; ++v) add(2000 + v, 2000 + (v + 1) % 16);
+  engine.load(batch, OnReject::stop);
+  const auto ring = [](int vertices) {
+    std::string text = "(v0)";
+    for (int v = 1; v < vertices; ++v) text += "--(v" + std::to_string(v) + ")";
+    return parse_pattern(text + "--(v0)", "q");
+  };
+  for (const bool list : {false, true}) {
+    StaticOptions options;
+    options.query.list = list;
+    backend->patience = {};
+    const StaticResult found = engine.match(ring(16), options);
+    EXPECT_EQ(found.matches, 1);
+    EXPECT_TRUE(found.filter.used);
+    EXPECT_EQ(backend->patience.on_graph, 0);
+    EXPECT_GE(backend->patience.among_candidates, 1);
+    backend->patience = {};
+    EXPECT_EQ(engine.match(ring(7), options).matches, 0);
+    EXPECT_GE(backend->patience.on_graph, 1);
   }
 }
 
