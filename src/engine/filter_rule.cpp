@@ -16,6 +16,8 @@ constexpr double quick_filtering = 0.01;  // seconds, about what planning for la
 constexpr double hasty_share = 0.25;      // of a time-out: what filtering may take before anything is matched
 constexpr double least_patience = 0.005;  // seconds
 constexpr double labelled_patience = 0.001;
+// Mean length of lists, weighted by length. In random data a walk finds one entry less: about one, at which it dies out.
+constexpr double short_list = 2.125;
 // Of what runs in launches, of which the first take longer, and small ones as long as large ones.
 constexpr double launch_patience = 0.05;
 constexpr double launch_speedup = 64;  // over one thread, at least
@@ -29,6 +31,8 @@ bool may_be_first(const FilterCase& known) noexcept {
 bool filters_before_planning(const FilterCase& known) noexcept {
   return known.labelled && may_be_first(known) && known.filtering <= (known.launches ? launch_patience : quick_filtering);
 }
+
+bool leads_on(bool directed, double squares, double entries) noexcept { return !directed || squares > short_list * entries; }
 
 bool filters_before_matching(const FilterCase& known, double entries) noexcept {
   if (!known.labelled && !known.far) return false;

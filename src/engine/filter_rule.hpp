@@ -22,6 +22,10 @@ struct FilterCase {
 /// A query of so many vertices is long.
 constexpr std::uint32_t long_query = 8;
 
+/// Whether walks along such lists go far: `squares` of their lengths in all, and `entries`. If edges have a direction and
+/// lists are short, walks soon end by themselves, and matching takes no longer than filtering.
+[[nodiscard]] bool leads_on(bool directed, double squares, double entries) noexcept;
+
 /// Whether to filter before matching, of which the planner expects to read so many entries of lists.
 [[nodiscard]] bool filters_before_matching(const FilterCase& known, double entries) noexcept;
 

@@ -138,7 +138,10 @@ class Run {
   [[nodiscard]] FilterCase filter_case() const {
     FilterCase known;
     known.labelled = std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
-    known.far = bound_.vertices() >= long_query;
+    known.far = bound_.vertices() >= long_query && std::ranges::any_of(bound_.edges, [&](const plan::BoundEdge& edge) {
+                  const graph::RelationFigures figures = scene_.graph.figures(edge.reading[0]);
+                  return leads_on(edge.reading[0] != edge.reading[1], figures.squares, static_cast<double>(figures.entries));
+                });
     known.limited = options_.limit.has_value();
     known.launches = scene_.matcher.appetite() > 1;
     if (options_.timeout) known.timeout = std::chrono::duration<double>(*options_.timeout).count();

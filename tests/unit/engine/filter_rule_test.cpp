@@ -99,5 +99,26 @@ TEST(FilterRule, FiltersLongQueriesAtOnce) {
   }
 }
 
+// Two edges lead on from each vertex or none does: along directed edges a walk ends by itself.
+TEST(FilterRule, DoesNotFilterAtOnceIfWalksEndByThemselves) {
+  EXPECT_TRUE(leads_on(false, 10, 10));
+  EXPECT_FALSE(leads_on(true, 20, 10));
+  EXPECT_TRUE(leads_on(true, 22.5, 10));
+  const auto backend = std::make_shared<test::PatientBackend>(nullptr, 64);
+  Engine engine({.directed = true, .threads = 1, .backend = backend});
+  UpdateBatch batch;
+  for (int v = 2; v < 1024; ++v) {
+    Update update;
+    update.source = Id(std::int64_t{v / 2});
+    update.target = Id(std::int64_t{v});
+    batch.add(update);
+  }
+  engine.load(batch, OnReject::stop);
+  std::string ring = "(v0)";
+  for (int v = 1; v < 20; ++v) ring += "-->(v" + std::to_string(v) + ")";
+  EXPECT_EQ(engine.match(parse_pattern(ring + "-->(v0)", "q")).matches, 0);
+  EXPECT_GE(backend->patience.on_graph, 1);
+}
+
 }  // namespace
 }  // namespace deltamatch::engine
