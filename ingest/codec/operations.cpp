@@ -81,6 +81,8 @@ Operations::Operations(std::string_view mapping) {
       const std::string_view value = without_blanks(values.substr(at, comma - at));
       at = comma + 1;
       if (value.empty()) bad_mapping(mapping, fmt::format("a value is missing in `{}`", without_blanks(entry)));
+      if (value.ends_with("=+") || value.ends_with("=-"))
+        bad_mapping(mapping, fmt::format("a comma stands behind `{}`, where a semicolon belongs", value));
       if (std::ranges::any_of(mapped_, [&](const auto& other) { return other.first == value; }))
         bad_mapping(mapping, fmt::format("`{}` is there twice", value));
       mapped_.emplace_back(value, *inserts);

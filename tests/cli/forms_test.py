@@ -126,7 +126,8 @@ class Operations(FormsTest):
     def test_a_mapping_that_cannot_be_read(self):
         self.write("m.jsonl", self.deletions(lambda d: {}))
         for values, says in (("c", "`c` has no ="), ("c=x", "ends with neither =+ nor =-"), ("c=+;c=-", "`c` is there twice"),
-                             ("=+", "a value is missing"), ("a,,b=+", "a value is missing")):
+                             ("=+", "a value is missing"), ("a,,b=+", "a value is missing"),
+                             ("c=+,d=-", "a comma stands behind `c=+`, where a semicolon belongs")):
             self.fails(2, "replay", "--updates", "m.jsonl", "--query", RING, "--op-values", values, says=[says, "c,r,u=+;d=-"])
         self.write("g.graph", "e 0 1\n")
         self.fails(2, "match", "--graph", "g.graph", "--query", RING, "--op-values", "c=+", says="leave the option out")

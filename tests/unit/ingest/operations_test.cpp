@@ -42,7 +42,7 @@ TEST(Operations, AMappingComesFirstAndKeepsTheOthers) {
 }
 
 TEST(Operations, AMappingThatCannotBeRead) {
-  for (const char* mapping : {" ", "a", "a=", "a=*", "a=+;", ";a=+", ",a=+", "a,=+", "=+", "a=+;a=-", "a,a=+"}) {
+  for (const char* mapping : {" ", "a", "a=", "a=*", "a=+;", ";a=+", ",a=+", "a,=+", "=+", "a=+;a=-", "a,a=+", "a=+,b=-"}) {
     EXPECT_THAT(error_of([&] { Operations{mapping}; }), HasSubstr("op-values: `")) << mapping;
   }
 }
