@@ -19,10 +19,10 @@ std::string first_line(const std::filesystem::path& path) {
   return line;
 }
 
-std::string limit_text(int resource, rlim_t unit) {
+std::string limit_text(int resource, rlim_t unit, const char* name) {
   rlimit limit{};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return "unknown";
-  return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur / unit);
+  return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur / unit) + name;
 }
 
 /// Of the control group (version 2) that this process is in, or of one above it; empty: none has a limit.
@@ -47,9 +47,9 @@ bool is_thread_shortage(const std::system_error& error) noexcept {
 
 Error thread_shortage(const std::system_error& error) {
   return {"threads",
-          "no thread can be started: " + error.code().message() + "; the limits are ulimit -u " + limit_text(RLIMIT_NPROC, 1) +
-              " (processes and threads of the user), ulimit -v " + limit_text(RLIMIT_AS, mebibyte) + " MiB and ulimit -s " +
-              limit_text(RLIMIT_STACK, mebibyte) + " MiB (a thread takes its stack of the memory), threads-max of the system " +
+          "no thread can be started: " + error.code().message() + "; the limits are ulimit -u " + limit_text(RLIMIT_NPROC, 1, "") +
+              " (processes and threads of the user), ulimit -v " + limit_text(RLIMIT_AS, mebibyte, " MiB") + " and ulimit -s " +
+              limit_text(RLIMIT_STACK, mebibyte, " MiB") + " (a thread takes its stack of the memory), threads-max of the system " +
               first_line("/proc/sys/kernel/threads-max") + group_text(),
           "raise the one that is reached, or ask for fewer threads (--threads, engine.threads)"};
 }
