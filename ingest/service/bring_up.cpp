@@ -55,6 +55,7 @@ Recovered first_start(const BringUp& context, kafka::Input& input, kafka::Transa
                                  .begin = [&] { return begin_engine(options, options.engine, {}, context.journal); },
                                  .progress = {}},
                                 context.journal);
+  recovered.engine.limit_labels(options.input.max_labels);
   if (context.directory.snapshots().empty()) {
     const std::vector<kafka::InputPartition> partitions = input.discover(Clock::now() + patience);
     recovered.reached.ends = input.first_offsets(partitions, {}, Clock::now() + patience);
@@ -160,7 +161,8 @@ class Recutter {
     if (mark.reading.empty() || mark.reading == reading_) return;
     throw Error(
         ErrorKind::configuration, "input",
-        fmt::format("batch {} was read with other topics, formats, columns, max_record or max_ahead, and has to be read again",
+        fmt::format("batch {} was read with other topics, formats, columns, max_record, max_ahead or max_labels, or by another "
+                    "release, and has to be read again",
                     mark.batch),
         "set them back for this start, or restore the state directory from a backup");
   }
@@ -240,6 +242,7 @@ Recovered bring_up(const BringUp& context, kafka::Input& input, kafka::Transacti
     context.progress(fmt::format("replaying the log: batch {} of {}", progress.batches, progress.batches_total));
   };
   Recovered recovered = recover(context.directory, wanted, context.journal);
+  recovered.engine.limit_labels(options.input.max_labels);
   if (recovered.reached.batch < committed->batch) {
     context.journal.tell(Level::warn, "the log is lost, its batches are read from the input again",
                          {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});

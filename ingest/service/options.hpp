@@ -43,6 +43,7 @@ struct InputOptions {
   std::size_t queue_bytes = std::size_t{64} << 20;  ///< fetched and not yet in a batch; fetching pauses beyond
   std::size_t queue_records = 200'000;
   std::size_t max_record = std::size_t{1} << 20;
+  std::uint64_t max_labels = Engine::default_label_limit;  ///< different ones at a time, of vertices and of edges
   std::chrono::milliseconds max_ahead{86'400'000};  ///< of event time before the record's own in Kafka; 0: no limit
   std::chrono::milliseconds idle_after{10'000};     ///< at its end for so long a partition does not hold the watermark
   std::chrono::milliseconds refresh_every{30'000};  ///< how often new topics and partitions are looked for

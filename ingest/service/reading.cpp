@@ -41,7 +41,7 @@ nlohmann::json to_json(const InputTopics& topics) {
 std::string reading_fingerprint(const InputOptions& input) {
   // Another version reads some records as others: 2 trims blanks around cells, knows more operations, and reads JSON arrays.
   constexpr int version = 2;
-  nlohmann::json all = nlohmann::json::array({version, input.max_record, max_name, input.max_ahead.count()});
+  nlohmann::json all = nlohmann::json::array({version, input.max_record, max_name, input.max_ahead.count(), input.max_labels});
   for (const InputTopics& topics : input.topics) all.push_back(to_json(topics));
   const std::string text = all.dump();
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());

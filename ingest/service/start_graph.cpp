@@ -17,7 +17,12 @@ namespace {
 constexpr std::size_t load_batch = std::size_t{1} << 14;
 
 void load(Engine& engine, UpdateBatch& batch, const std::string& where) {
-  if (!engine.load(batch).rejects.empty()) throw Error(where, "the snapshot does not fit this graph", "take one of its kind");
+  for (const Reject& reject : engine.load(batch).rejects) {
+    if (reject.reason == RejectReason::label_limit) {
+      throw Error(ErrorKind::configuration, where, "the snapshot has more labels than input.max_labels", "raise it");
+    }
+    throw Error(where, "the snapshot does not fit this graph", "take one of its kind");
+  }
   batch.clear();
 }
 
@@ -83,6 +88,7 @@ void load_start_graph(Engine& engine, const ServiceOptions& options, Journal& jo
 Engine begin_engine(const ServiceOptions& options, const EngineOptions& wanted, const std::optional<GraphIdentity>& known,
                     Journal& journal) {
   Engine engine(wanted);
+  engine.limit_labels(options.input.max_labels);
   load_start_graph(engine, options, journal);
   if (known && known->start != start_fingerprint(engine)) {
     throw Error(ErrorKind::configuration, "graph.start", "the start graph is not the one that batch 0 was committed with",

@@ -55,6 +55,7 @@ void check(const Convert& options) {
   if (options.common.directed) refuse(*options.common.directed ? "--directed" : "--undirected");
   if (!options.common.labels.empty()) refuse("--labels");
   if (options.times) refuse("--times");
+  if (options.common.max_labels != Engine::default_label_limit) refuse("--max-labels");
 }
 
 /// "2 records refused: bad_id 2"

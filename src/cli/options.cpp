@@ -79,6 +79,9 @@ void add_bad_record_options(const Command& command, GraphOptions& options) {
       .group(group);
   add_number(command, "--max-record", options.max_record, "Longest record in bytes (default: 1048576)", 1, 1U << 30)
       .group(group);
+  add_number(command, "--max-labels", options.max_labels,
+             "Most different labels at a time, of vertices and of edges (default: 1000000)", 1, std::uint64_t{1} << 31)
+      .group(group);
   add_fraction(command, "--max-refused", options.max_refused,
                "Exit with 1 if more than this share of an input's records is refused (default: 0.5; 1: never)", 0, 1)
       .group(group);

@@ -33,6 +33,7 @@ struct GraphOptions {
   std::optional<bool> directed;  ///< nothing: by the formats of the inputs, or the snapshot's
   std::optional<ingest::IdKind> ids;
   std::size_t max_record = ingest::default_max_record;
+  std::uint64_t max_labels = Engine::default_label_limit;  ///< different ones at a time, of vertices and of edges
   ingest::OnError on_error = ingest::OnError::fail;
   std::string dead_letters;
   double max_refused = 0.5;                                        ///< share of an input's records

@@ -84,6 +84,7 @@ Session::Session(const GraphOptions& graph, const StreamOptions& stream)
     engine_ = std::make_unique<Engine>(
         EngineOptions{.directed = decide_direction(graph), .threads = graph.threads, .window = window, .backend = backend});
   }
+  engine_->limit_labels(graph.max_labels);
 }
 
 // t/v/e streams do not say how they are meant; others that say undirected do not go with a directed graph.
@@ -146,6 +147,7 @@ void Session::check_graph_files(const GraphOptions& graph) const {
   refuse_if(graph.ids.has_value(), "ids");
   refuse_if(graph.on_error != ingest::OnError::fail, "on-error");
   refuse_if(graph.max_record != ingest::default_max_record, "max-record");
+  refuse_if(graph.max_labels != Engine::default_label_limit, "max-labels");
 }
 
 bool Session::decide_direction(const GraphOptions& graph) const {
@@ -202,7 +204,8 @@ void Session::load_as_updates(engine::GraphFile& file) {
     const BatchResult result = engine::BulkLoader::load(*engine_, batch);
     if (!result.rejects.empty()) {
       throw Error(file.name(), fmt::format("an edge or vertex is refused ({})", reject_name(result.rejects[0].reason)),
-                  "give vertices the same labels in all inputs");
+                  result.rejects[0].reason == RejectReason::label_limit ? "raise --max-labels"
+                                                                        : "give vertices the same labels in all inputs");
     }
     batch.clear();
     span = {};

@@ -33,6 +33,20 @@ class BadInput(harness.CliTest):
                 result = self.refuses(f"{GOOD}{line}\n+\t5\t6\n", 2, reason)
                 self.assertEqual((result["updates"], result["queries"][0]["new"]), (3, 2))
 
+    def test_a_label_beyond_the_limit(self):
+        for rows in ("A,x,\nB,x,\nC,x,\nB,x,\n", ",x,A\n,x,B\n,x,C\n,x,B\n"):  # of edges, of vertices
+            text = "source,target,label,time,source_label\n" + "".join(
+                f"{i},{100 + i},{label},,{vertex}\n" for i, (label, _, vertex) in enumerate(row.split(",") for row in rows.split()))
+            result = self.refuses(text, 4, "label_limit", "--max-labels", "2", name="s.csv")
+            self.assertEqual(result["queries"][0]["new"], 3)
+            self.assertEqual(self.json("match", "--graph", "s.csv", "--query", "e=(a)-->(b)", "--max-labels", "2", "--on-error",
+                                       "skip")["queries"][0]["matches"], 3)
+            self.fails(1, "convert", "s.csv", "s.dmg", "--to", "graph", "--max-labels", "2", says="s.csv:4: label_limit")
+            for enough in (["--max-labels", "3"], []):
+                self.assertEqual(self.json("replay", "--updates", "s.csv", "--query", "e=(a)-->(b)", *enough)["queries"][0]["new"], 4)
+        self.fails(2, "convert", "s.csv", "s.dmu", "--to", "binary", "--max-labels", "2", says="this is about whole graphs")
+        self.fails(2, "replay", "--updates", "s.csv", "--query", "e=(a)-->(b)", "--max-labels", "0", says="--max-labels")
+
     def test_self_loops_are_left_out_and_counted_and_cost_nothing_else(self):
         loops = {"l.txt": "0 0\n0 1\n1 0\n1 2\n2 0\n0 1\n", "l.tsv": "+\t0\t0\n-\t0\t0\n+\t0\t1\n+\t1\t0\n+\t1\t2\n+\t2\t0\n",
                  "l.csv": "source,target,source_label\n0,0,X\n0,1,\n1,0,\n1,2,\n2,0,\n",

@@ -132,7 +132,24 @@ class Recovery(ServiceTest):
         service.kill()
         self.some_batches(**other).kill()  # the log has all
         shutil.rmtree(self.state)
-        self.refuses("was read with other topics, formats, columns, max_record or max_ahead", code=78)
+        self.refuses("was read with other topics, formats, columns, max_record, max_ahead or max_labels", code=78)
+
+    def test_a_limit_on_labels_judges_alike_when_batches_are_made_anew(self):
+        limit = {"input__max_labels": 2, "input__on_error": "skip"}  # of edges, for vertices have none here
+        self.config(**limit)
+        service = self.start()
+        self.broker.produce(self.input, [edge(1, i, label=label) for i, label in enumerate("ABCBA", start=2)])
+        service.wait_committed({f"{self.input}[0]": 5})
+        self.assertEqual(service.status()["graph"]["edges"], 4)
+        self.assertEqual(service.metric("deltamatch_bad_records_total")['{reason="label_limit"}'], 1)
+        service.kill()
+        shutil.rmtree(self.state)
+        service = self.start()
+        self.assertEqual(service.status()["graph"]["edges"], 4)
+        service.kill()
+        shutil.rmtree(self.state)
+        self.config(**{**limit, "input__max_labels": 3})
+        self.refuses("max_ahead or max_labels, or by another release, and has to be read again", code=78)
 
     def test_a_lost_log_is_made_anew_from_the_input(self):
         self.some_batches().stop()  # makes a snapshot

@@ -206,6 +206,7 @@ void read_input(Section section, ingest::InputOptions& input) {
   queue.number("records", input.queue_records, 1, 1'000'000'000);
   queue.finish();
   section.size("max_record", input.max_record, 1, std::uint64_t{1} << 30);
+  section.number("max_labels", input.max_labels, 1, std::uint64_t{1} << 31);
   section.duration("max_ahead", input.max_ahead, milliseconds(1), milliseconds(36500 * 24h), "none");
   section.duration("idle_after", input.idle_after, milliseconds(1), milliseconds(365 * 24h));
   section.duration("refresh_every", input.refresh_every, milliseconds(100), milliseconds(24h));

@@ -74,6 +74,7 @@ input:
   start: 2026-01-31T08:00:00.5Z
   queue: {bytes: 1GiB, records: 7}
   max_record: 2MiB
+  max_labels: 12
   max_ahead: 2h
   idle_after: 1m
   refresh_every: 5s
@@ -122,6 +123,7 @@ shutdown_timeout: 1m
   EXPECT_EQ(service.input.queue_bytes, std::size_t{1} << 30);
   EXPECT_EQ(service.input.queue_records, 7U);
   EXPECT_EQ(service.input.max_record, std::size_t{2} << 20);
+  EXPECT_EQ(service.input.max_labels, 12U);
   EXPECT_EQ(service.input.max_ahead, 2h);
   EXPECT_EQ(service.input.idle_after, 1min);
   EXPECT_EQ(service.input.refresh_every, 5s);

@@ -30,6 +30,7 @@ TEST(Reading, EveryOptionThatChangesUpdatesChangesIt) {
       [](auto& input) { input.topics[0].codec.op_values = "x=-"; },
       [](auto& input) { input.max_record /= 2; },
       [](auto& input) { input.max_ahead /= 2; },
+      [](auto& input) { input.max_labels /= 2; },
       [](auto& input) { input.topics.pop_back(); }};
   std::set<std::string> seen{reading_fingerprint(options)};
   for (const auto& change : changes) {
