@@ -80,7 +80,8 @@ std::string_view refusal_remedy(RejectReason reason) noexcept {
     case RejectReason::label_conflict:
       return "give each vertex one label";
     case RejectReason::label_limit:
-      return "say which columns hold labels (columns), since these are as many as names would be, or raise the limit (max labels)";
+      return "say which columns hold labels (columns), since these are as many as names would be, or raise the limit (max "
+             "labels)";
     case RejectReason::missing_time:
       return "say which column holds the time (columns), or leave the window out";
     default:

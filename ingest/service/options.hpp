@@ -44,9 +44,9 @@ struct InputOptions {
   std::size_t queue_records = 200'000;
   std::size_t max_record = std::size_t{1} << 20;
   std::uint64_t max_labels = Engine::default_label_limit;  ///< different ones at a time, of vertices and of edges
-  std::chrono::milliseconds max_ahead{86'400'000};  ///< of event time before the record's own in Kafka; 0: no limit
-  std::chrono::milliseconds idle_after{10'000};     ///< at its end for so long a partition does not hold the watermark
-  std::chrono::milliseconds refresh_every{30'000};  ///< how often new topics and partitions are looked for
+  std::chrono::milliseconds max_ahead{86'400'000};         ///< of event time before the record's own in Kafka; 0: no limit
+  std::chrono::milliseconds idle_after{10'000};            ///< at its end for so long a partition does not hold the watermark
+  std::chrono::milliseconds refresh_every{30'000};         ///< how often new topics and partitions are looked for
   OnError on_error = OnError::fail;
   double max_refused = 0.5;       ///< share of recent records (RefusedShare); beyond it the service is not ready
   std::string dead_letter_topic;  ///< with OnError::dead_letter one of both is set

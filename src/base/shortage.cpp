@@ -47,9 +47,10 @@ bool is_thread_shortage(const std::system_error& error) noexcept {
 
 Error thread_shortage(const std::system_error& error) {
   return {"threads",
-          "no thread can be started: " + error.code().message() + "; the limits are ulimit -u " + limit_text(RLIMIT_NPROC, 1, "") +
-              " (processes and threads of the user), ulimit -v " + limit_text(RLIMIT_AS, mebibyte, " MiB") + " and ulimit -s " +
-              limit_text(RLIMIT_STACK, mebibyte, " MiB") + " (a thread takes its stack of the memory), threads-max of the system " +
+          "no thread can be started: " + error.code().message() + "; the limits are ulimit -u " +
+              limit_text(RLIMIT_NPROC, 1, "") + " (processes and threads of the user), ulimit -v " +
+              limit_text(RLIMIT_AS, mebibyte, " MiB") + " and ulimit -s " + limit_text(RLIMIT_STACK, mebibyte, " MiB") +
+              " (a thread takes its stack of the memory), threads-max of the system " +
               first_line("/proc/sys/kernel/threads-max") + group_text(),
           "raise the one that is reached, or ask for fewer threads (--threads, engine.threads)"};
 }

@@ -243,14 +243,16 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
     std::uint64_t done = 0;
     for (std::size_t index = 0; index < sources->size(); ++index) {
       ingest::BatchSource& source = *(*sources)[index];
+      std::uint64_t late = 0;
       while (source.next(batch)) {
         const BatchResult result = engine::BulkLoader::load(*engine_, batch.updates, source.on_reject());
+        late += result.ignored.late;
         report.unused.ignored += result.ignored;
         source.settle(batch, result.rejects);
         done += result.consumed;
         progress_.show("records loaded", done, fraction(*sources, index));
       }
-      conclude(source, report);
+      conclude(source, report, late);
     }
     if (sources == &labels_) load_files(report, demand);
   }
@@ -259,11 +261,17 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
   report.load = seconds_since(start);
 }
 
-/// Of an input that is done with.
-void Session::conclude(ingest::BatchSource& source, Report& report) {
+/// Of an input that is done with. `late`: how many of its updates were.
+void Session::conclude(ingest::BatchSource& source, Report& report, std::uint64_t late) {
   progress_.clear();
   report.unused.add(source.refused());
   report.notes.take(source, max_refused_);
+  constexpr std::uint64_t many = 10;  // one in so many
+  if (late <= source.records() / many) return;
+  report.notes.warn(
+      {"late", source.name(),
+       "more than a tenth of the records lie further below an earlier time than the window is long, and are left out",
+       "see whether some times are wrong or of another unit, or give a longer --window", late});
 }
 
 bool Session::ended() const noexcept { return interrupted() || (limits_.until && Clock::now() >= *limits_.until); }
@@ -319,9 +327,10 @@ void Session::release_inputs() noexcept {
 void Session::run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch) {
   ingest::BatchSource& source = *updates_[index];
   std::uint64_t refused_by_engine = 0;  // these are among the updates that it took
+  std::uint64_t late = 0;
   const auto count_refused = [&] {
     report.updates += source.refused().total() - refused_by_engine;
-    conclude(source, report);
+    conclude(source, report, late);
   };
   BatchOptions options;
   options.on_reject = source.on_reject();
@@ -340,6 +349,7 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
       }
       report.add(*result);
       refused_by_engine += result->rejects.size();
+      late += result->ignored.late;
       on_batch(*result, batch);
       source.settle(batch, result->rejects);
       progress_.show("updates", report.updates, fraction(updates_, index));

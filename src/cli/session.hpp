@@ -57,7 +57,7 @@ class Session {
   using Sources = std::vector<std::unique_ptr<ingest::BatchSource>>;
 
   void compare_ids(Report& report) const;
-  void conclude(ingest::BatchSource& source, Report& report);
+  void conclude(ingest::BatchSource& source, Report& report, std::uint64_t late);
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   [[nodiscard]] bool ended() const noexcept;
   void show(const BatchProgress& progress, const Report& report);

@@ -158,8 +158,19 @@ class TimesAhead(Doubts):
                     self.assertEqual((warning["code"], warning["where"]), ("time_ahead", f"{name}:{3 if name == 'ahead.csv' else 2}"))
                     self.assertIn("2033-11-11T", warning["what"])
                     self.assertIn("--max-ahead none", warning["remedy"])
-            counts, result = self.replay(content, "--window", "24h", "--max-ahead", "none", query=RING, name=name)
-            self.assertEqual((counts["R"], result["ignored"]["late"]), ((0, 0), 2))
+            counts, (warning,) = self.replay_of(name, content, "--window", "24h", "--max-ahead", "none")
+            self.assertEqual((counts, warning["code"], warning["count"]), ((0, 0), "late", 2))
+
+    def test_several_ahead_that_bear_each_other_out_are_told_by_what_is_late(self):
+        times = [1_700_000_000 + 60 * i + (400 * DAY if i in (150, 200) else 0) for i in range(300)]
+        units = [1_700_000_000 + 60 * i for i in range(300)]
+        for rows, late in ((times, 148), ([time * (1000 if i % 2 else 1) for i, time in enumerate(units)], 149)):
+            content = "source,target,time\n" + "".join(f"a{i},a{i + 1},{time}\n" for i, time in enumerate(rows))
+            _, (warning,) = self.replay_of("late.csv", content, "--window", "24h")
+            self.assertEqual((warning["code"], warning["where"], warning["count"]), ("late", "late.csv", late))
+        few = [1_700_000_000 + 60 * i - (3 * DAY if i % 20 == 19 else 0) for i in range(300)]
+        self.silent("few.csv", "source,target,time\n" + "".join(f"a{i},a{i + 1},{time}\n" for i, time in enumerate(few)),
+                    "--window", "24h", query=RING)
 
     def test_the_edge_is_kept_and_lives_by_its_own_time(self):
         ahead = 1_700_000_000 + 10 * DAY
