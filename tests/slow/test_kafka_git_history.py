@@ -56,7 +56,7 @@ class KafkaGitHistory(StreamTest):
         self.write("start.txt", "".join(f"{s} {t} {label} 0\n" for s, t, label in graph.edges()))
         self.write("rest.tsv", "".join(f"{sign}\t{s}\t{t}\t{label}\t{time // 1_000_000}\n" for sign, s, t, label, time in
                                        rows[80_000:]))
-        args = self.args(TRUNK)[:-1] + ["rest.tsv", "--graph", "start.txt"]
+        args = self.args(TRUNK)[:-1] + ["rest.tsv", "--graph", "start.txt", "--graph-columns", "source,target,label,time"]
         self.check_replay(args, rows[80_000:], PATTERNS, graph, checkpoints=2)
         self.assertGreater(start["corner"], 0)
 

@@ -12,7 +12,7 @@ GRAPHS = {
     "snap-static/email-enron.jlg": (727_044, []),
     "snap-static/ego-twitter-undirected.jlg": (13_082_506, []),
     "musae-github/git_edges.csv.gz": (523_810, ["--columns", "source=id_1,target=id_2"]),
-    "dblp-temporal-labelled/dblp.txt.gz": (210_176, []),
+    "dblp-temporal-labelled/dblp.txt.gz": (210_176, ["--columns", "source,target,time"]),
     "web-uk-2007-05-100000/edges.txt.xz": (59_926_808, []),
 }
 LARGE = ("snap-static/ego-twitter-undirected.jlg", "web-uk-2007-05-100000/edges.txt.xz")
