@@ -7,9 +7,9 @@
 
 namespace deltamatch {
 
-/// How far candidates are filtered; each one does what those before it do. `automatic` refines at once or late, by what
-/// matching and filtering are expected to take and have taken (docs/static.md), and matches on what is left where enough has
-/// gone.
+/// How far candidates are filtered. Each level includes those before it. `automatic` refines at once or later, by the times
+/// that matching and filtering are expected to take and have taken. It matches on what is left if enough is gone.
+/// docs/guide/whole-graphs.md has the rule.
 enum class Filter : std::uint8_t { automatic, none, label, degree, refine };
 
 /// Steps left out of those that a Filter takes, so that what each is worth can be measured. Labels are what the others begin
