@@ -128,7 +128,7 @@ class SlowTests(Folder):
 
     def setUp(self):
         super().setUp()
-        for name in ("scripts/check-includes", "scripts/demo", "scripts/format", "scripts/tidy"):
+        for name in ("scripts/check-includes", "scripts/prose", "scripts/demo", "scripts/format", "scripts/tidy"):
             self.program(self.root / name, "#!/bin/sh\n")
         self.program(self.root / "scripts/run-tests", "#!/bin/sh\necho \"tests $*\" >>\"$CALLS\"\necho '100% tests passed, 0 tests failed out of 7'\n")
         self.program(self.path / "cmake", '#!/bin/sh\necho "cmake $*" >>"$CALLS"\n')
