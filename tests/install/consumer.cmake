@@ -23,6 +23,8 @@ run(ignored ${CMAKE_COMMAND} --build ${WORK}/build)
 
 run(counts ${WORK}/build/triangles)
 expect("${counts}" "batch 1: +1 -0\nbatch 2: +0 -1\n")
+run(rings ${WORK}/build/own_sink)
+expect("${rings}" "+ ann bob cy\n- ann bob cy\n")
 if(GPU)
   run(devices ${WORK}/build/devices)
   expect("${devices}" "ready\n")
