@@ -16,7 +16,7 @@ namespace {
 using plan::Candidates;
 using plan::Factor;
 
-/// Evaluates the rooted plan of a world's only task with weights in maps, as docs/design.md describes it.
+/// Evaluates the rooted plan of a world's only task with weights in maps (docs/decisions/010-counting-by-sums.md).
 class PlainSums {
  public:
   explicit PlainSums(World& world)
