@@ -126,9 +126,9 @@ def techniques(records, out):
             cells.append(mean + (f", −{lost}" if lost else "") + (f", +{won}" if won else ""))
         rows.append([name_of(way), *cells])
         data.append([name_of(way), *means])
-    out.add("Each technique switched off", f"Time as a multiple of that of `{name_of(first)}`, geometric mean and in brackets the "
-            "arithmetic mean over the queries that both answer, and how many these are; −n: n queries that only the other answers, "
-            "+n: n that it does not.\n\n" +
+    out.add("Each technique switched off", f"Times as multiples of those of `{name_of(first)}`. A cell has the geometric mean over the "
+            "queries that both answer, in brackets the arithmetic mean, and how many queries these are. −n stands for n queries that only "
+            f"`{name_of(first)}` answers, +n for n queries that it does not answer.\n\n" +
             table(["way", *(key[0] for key in groups)], rows))
     # A histogram without a single point is an error to gnuplot.
     columns = [0, *(i for i in range(1, len(groups) + 1) if any(row[i] != "NaN" for row in data))]
@@ -170,9 +170,10 @@ def filtering(records, out):
         rows.append([graph, len(filtered), *(f"{value:,.1f}" for value in left), f"{rounds:.1f}",
                      *(f"{1e6 * seconds:,.0f}" for seconds in spent), *entries, len(lists)])
         data.append([graph, *(f"{value:.4g}" for value in left)])
-    out.add("Filtering by step", "Mean candidates of a query vertex after each step, mean rounds of refinement, median microseconds of each "
-            "step (refinement: all rounds), and median entries of the lists made of what it leaves, of those queries for which lists were "
-            "made after each step. Lists are made in both directions of a query edge; query edges with equal candidates share them.\n\n" +
+    out.add("Filtering by step", "Means: candidates of a query vertex after each step, and rounds of refinement. Medians: microseconds of each "
+            "step (refinement: all rounds), and entries of the lists made of what a step leaves. The entries are those of queries for which "
+            "lists were made after each step. Lists are made in both directions of a query edge. Query edges with equal candidates share "
+            "them.\n\n" +
             table(["graph", "queries", "by label", "by degree", "refined", "rounds", "label, µs", "degree, µs", "refine, µs",
                    "entries by label", "by degree", "refined", "queries"], rows))
     out.plot("filtering", "Mean candidates of a query vertex after each step", [["graph", "label", "degree", "refine"], *data],

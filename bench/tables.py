@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import textwrap
 
 from harness import Refused
 
@@ -9,6 +10,19 @@ from harness import Refused
 def table(head, rows):
     return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] +
                      ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]) + "\n"
+
+
+def wrapped(text):
+    """Markdown whose prose, list items among it, is wrapped at 100 columns; tables and code stay as they are."""
+    blocks = []
+    for block in text.split("\n\n"):
+        lines = block.rstrip("\n").split("\n")
+        if not lines[0].startswith(("|", "    ", "!", "#")):
+            items = lines if lines[0].startswith("- ") else [" ".join(lines)]
+            lines = [textwrap.fill(item, 100, subsequent_indent="  " * item.startswith("- "), break_long_words=False,
+                                   break_on_hyphens=False) for item in items]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n" * text.endswith("\n")
 
 
 def milliseconds(seconds):
@@ -23,7 +37,7 @@ class Writer:
         folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, title, text):
-        self.parts.append(f"## {title}\n\n{text}")
+        self.parts.append(f"## {title}\n\n{wrapped(text)}")
 
     def plot(self, name, title, rows, settings, command):
         """rows: the data, a list of lists; command: what stands behind `plot`, with DATA for the file."""

@@ -286,6 +286,11 @@ class BenchTables(unittest.TestCase):
                 self.assertFalse((self.folder / "out/name.png").exists())
                 self.assertNotIn("name.png", (self.folder / "out/tables.md").read_text())
 
+    def test_prose_is_wrapped_and_tables_and_code_are_not(self):
+        (self.folder / "page.md").write_text("\n\n".join(("w " * 60, "- " + "w " * 60 + "\n- a", "| " + "w " * 60 + "|\n|---|", "    " + "w " * 60)))
+        done = self.run_python("-c", "import pathlib, tables\nprint(tables.wrapped(pathlib.Path('page.md').read_text()))")
+        self.assertEqual([len(line) for line in done.stdout.splitlines()], [99, 19, 0, 99, 23, 3, 0, 123, 5, 0, 124], done.stderr)
+
     def test_techniques_without_a_time_of_a_graph_are_drawn_without_it(self):
         if shutil.which("gnuplot") is None:
             self.skipTest("gnuplot is missing")
