@@ -40,7 +40,7 @@ struct Query {
 /// edge's ends in range, label sets sorted, and no edge twice (same ends, direction and labels). `where` names it in errors.
 void validate(const Query& query, std::string_view where);
 
-/// Parses the pattern language, e.g. "(a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(a)"; docs/patterns.md defines it.
+/// Parses the pattern language, e.g. "(a:A)-[:PAYS]->(b:A)-[:PAYS]->(a)"; docs/reference/patterns.md defines it.
 /// The result is valid. Throws Error(configuration) that shows the text and points at the column. `where` names the source.
 [[nodiscard]] Query parse_pattern(std::string_view text, std::string_view name, std::string_view where = "pattern");
 

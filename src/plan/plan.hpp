@@ -182,7 +182,7 @@ struct PlanActuals {
   std::vector<double> partial_matches;  ///< by level, where they were counted (Engine::analyze)
 };
 
-/// The plans as text: docs/patterns.md explains how to read it.
+/// The plans as text: docs/reference/patterns.md explains how to read it.
 [[nodiscard]] std::string to_text(const BoundQuery& query, const QueryPlans& plans, const std::vector<PlanActuals>& actuals);
 
 }  // namespace deltamatch::plan
