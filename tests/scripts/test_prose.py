@@ -33,10 +33,11 @@ class Folder(unittest.TestCase):
         return subprocess.run([ROOT / "scripts/prose", *args], cwd=self.folder, capture_output=True, text=True, check=False)
 
     def found(self, text, name="page.md"):
-        """The findings in a file of that text: (line, number, what is counted)."""
+        """The findings in a file of that text, but for links: (line, number, what is counted)."""
         path = self.folder / name
         path.write_text(text)
-        return sorted((line, number, prose.COUNTED[rule]) for line, rule, number, _ in prose.check_file(path, prose.kind_of(path)))
+        return sorted((line, number, prose.COUNTED[rule])
+                      for line, rule, number, _ in prose.check_file(path, prose.kind_of(path)) if rule != "link")
 
 
 class Sentences(Folder):
@@ -112,6 +113,91 @@ class Markdown(Folder):
                 self.assertEqual(self.found(text), [])
 
 
+class Links(Folder):
+    """`missing` tells what is not there behind the links of a page, beside which lie a.md, a b.md, a_(b).md and sub/c.txt."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "sub").mkdir()
+        for name in ("a.md", "a b.md", "a_(b).md"):
+            (self.folder / name).write_text("# One\n\nText.\n\n## Two words\n")
+        (self.folder / "sub/c.txt").write_text("one\ntwo\n")
+
+    def missing(self, text, name="page.md"):
+        path = self.folder / name
+        path.write_text(text)
+        found = list(prose.check_file(path, "markdown"))
+        self.assertEqual({rule for _, rule, _, _ in found} - {"link"}, set())
+        return [(line, what, target) for line, _, what, target in found]
+
+    def test_files_and_folders(self):
+        for text in ("[x](a.md)", "[x](./a.md)", "[x](sub)", "[x](sub/)", "[x](sub/c.txt)", "[x](sub/../a.md)", "[x](<a b.md>)",
+                     "[x](a%20b.md)", "[x](a_(b).md)", "[x](a.md 'a (title)')", '[x](a.md "b")', "[`x]` y](a.md)", "![x](a.md)",
+                     "[x][y]\n\n[y]: a.md", '<img src="a.md" alt="x">', '<a href="a.md">x</a>'):
+            with self.subTest(text=text):
+                self.assertEqual(self.missing(text + "\n"), [])
+                gone = text.replace("a.md", "gone.md").replace("sub/c", "sub/d").replace("a_", "b_").replace("sub)", "sup)")
+                gone = gone.replace("sub/)", "sup/)").replace("a b", "b b").replace("a%20b", "b%20b")
+                self.assertEqual([what for _, what, _ in self.missing(gone + "\n")], ["no file"])
+
+    def test_the_line_and_the_target_are_told(self):
+        self.assertEqual(self.missing("# [x](0.md)\n\nText [a\nb](1.md#c) and\n[x](a.md) [x](2.md)\n\n- [x](3.md)\n\n[y]: 4.md\n"),
+                         [(1, "no file", "0.md"), (4, "no file", "1.md#c"), (5, "no file", "2.md"), (7, "no file", "3.md"),
+                          (9, "no file", "4.md")])
+        self.assertEqual(self.missing("| a |\n|---|\n| [x](1.md) `|` [x](2.md) |\n> [![x](3.png)](4.md)\n"),
+                         [(3, "no file", "1.md"), (3, "no file", "2.md"), (4, "no file", "4.md"), (4, "no file", "3.png")])
+
+    def test_what_is_no_link_or_leads_elsewhere(self):
+        for text in ("[x](https://a.b/c.md#d)", "[x](mailto:a@b.c)", "[x](//a.b/c)", "<https://a.b/c>", "`[x](gone.md)`",
+                     "```\n[x](gone.md)\n```", "    [x](gone.md)", "<!-- [x](gone.md) -->", "[x] (gone.md)", "a[0](b, c)", "[x]()"):
+            with self.subTest(text=text):
+                self.assertEqual(self.missing(text + "\n"), [])
+
+    def test_headings_of_pages(self):
+        for text in ("[x](a.md#one)", "[x](a.md#two-words)", "[x](#here)", "[x](page.md#here)", "[x](a.md#)", "[x](#set-off)",
+                     "[x](#point)", "[x](#other)", "[x](#cell)"):
+            with self.subTest(text=text):
+                page = 'Set off\n=======\n\n{}\n\n## Here ##\n\n<a name="point"></a>\n<a id="other"></a>\n\n| <a name="cell"></a> |\n'
+                self.assertEqual(self.missing(page.format(text)), [])
+        for target in ("a.md#three", "a.md#Two-words", "#there", "#in-code", "#in-a-comment", "sub#one"):
+            with self.subTest(target=target):
+                self.assertEqual(self.missing(f'[x]({target})\n\n```\n# In code\n```\n<!--\n# In a comment\n-->\n\n`<a name="there">`\n'),
+                                 [(1, "no heading", target)])
+
+    def test_anchors_are_those_of_github(self):
+        for heading, anchor in (("Two words", "two-words"), ("Why? Who's it for!", "why-whos-it-for"), ("`--cuts FILE`", "--cuts-file"),
+                                ("a_b and _this_ and __that__", "a_b-and-this-and-that"), ("`_x_`", "_x_"), ("**Bold** *it*", "bold-it"),
+                                ("A [link](b.md) here", "a-link-here"), ("1.2 Größe × 3", "12-größe--3"), ("C++ & CUDA", "c--cuda"),
+                                ("A – b", "a--b"), ("new &amp; old", "new--old"), ("a <b>c</b>", "a-c"), ("日本 語", "日本-語")):
+            with self.subTest(heading=heading):
+                self.assertEqual(prose.slug(heading), anchor)
+
+    def test_repeated_headings_are_numbered(self):
+        page = "# a\n\n## a\n\n## a-1\n\n## a\n\n[x](#a) [x](#a-1) [x](#a-1-1) [x](#a-2) [x](#a-3)\n"
+        self.assertEqual(self.missing(page), [(9, "no heading", "#a-3")])
+
+    def test_lines_of_sources(self):
+        for target in ("sub/c.txt#L1", "sub/c.txt#L1-L2"):
+            self.assertEqual(self.missing(f"[x]({target})\n"), [])
+        for target, what in (("sub/c.txt#L0", "line"), ("sub/c.txt#L3", "line"), ("sub/c.txt#L1-L3", "line"), ("sub/c.txt#one", "heading")):
+            self.assertEqual(self.missing(f"[x]({target})\n"), [(1, f"no {what}", target)])
+
+    def test_the_repository(self):
+        """Links stay within it, and do not lead to files that git ignores. `/` is its root."""
+        root = self.folder / "repository"
+        (root / "scripts").mkdir(parents=True)
+        shutil.copy(ROOT / "scripts/prose", root / "scripts/prose")
+        (root / "docs").mkdir()
+        (root / "docs/page.md").write_text("[1](../../a.md) [2](../scripts/prose) [3](/scripts) [4](../built) [5](..) [6](/gone) [7](../.hidden)\n")
+        for name, text in ((".gitignore", "built\n"), ("built", ""), (".hidden", "")):
+            (root / name).write_text(text)
+        broken = lambda: re.findall(r": no file behind a link: (\S+)", subprocess.run(
+            [root / "scripts/prose", "--docs"], capture_output=True, text=True, check=False).stdout)
+        self.assertEqual(broken(), ["../../a.md", "/gone"])
+        subprocess.run(["git", "init", "-q", root], check=True)
+        self.assertEqual(broken(), ["../../a.md", "../built", "/gone"])
+
+
 class Comments(Folder):
     def lines(self, name, text):
         found = self.found(text, name)
@@ -155,10 +241,11 @@ class Usage(Folder):
     LONG = words(30) + "\n"
 
     def test_the_finding_is_shown(self):
-        (self.folder / "a.md").write_text("Here `some code` of [a link](b.md)\n" + self.LONG)
+        (self.folder / "a.md").write_text("Here `some code` of [a link](a.md)\n" + self.LONG + "\n[b](gone.md#c)\n")
         done = self.run_prose("a.md")
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertTrue(done.stdout.startswith("a.md:1: 35 words in a sentence: Here `some code` of a link w w"), done.stdout)
+        self.assertTrue(done.stdout.endswith("\na.md:4: no file behind a link: gone.md#c\n"), done.stdout)
 
     def test_folders_kinds_and_counts(self):
         (self.folder / "docs").mkdir()
@@ -174,8 +261,8 @@ class Usage(Folder):
         self.assertEqual(files("docs/b.md", "docs/c.cpp"), {"docs/c.cpp"})
         done = self.run_prose("--count", "docs")
         self.assertEqual([line.split() for line in done.stdout.splitlines()],
-                         [["sentences", "paragraphs", "lines", "subjects", "in"],
-                          ["1", "docs/a.md"], ["1", "docs/c.cpp"], ["2", "0", "0", "0", "all"]])
+                         [["sentences", "paragraphs", "lines", "links", "subjects", "in"],
+                          ["1", "docs/a.md"], ["1", "docs/c.cpp"], ["2", "0", "0", "0", "0", "all"]])
         self.assertEqual(done.returncode, 1)
         self.assertEqual(self.run_prose("--count", "docs/b.md").returncode, 0)
 
