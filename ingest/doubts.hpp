@@ -16,7 +16,7 @@ namespace deltamatch::ingest {
 
 /// What was doubtful, told once for each code and input.
 struct Warning {
-  std::string code;   ///< stable: docs/reading.md lists them
+  std::string code;   ///< stable: docs/reference/formats.md lists them
   std::string where;  ///< the first place, "a.csv:3"
   std::string what;
   std::string remedy;

@@ -21,9 +21,10 @@ struct GivenUp {
   std::string_view reason;
 };
 
-/// One line for each alert (docs/formats.md), each once, also across crashes: of a part that is there already in whole or in
-/// part only the rest is written. Nothing that is there is ever removed but a line of the sink's own that a crash has torn. The
-/// file is made when it is needed. It may be moved away or emptied at any time; then it begins anew. One thread calls it.
+/// One line for each alert (docs/reference/formats.md), each once, also across crashes: of a part that is there already in
+/// whole or in part only the rest is written. Nothing that is there is ever removed but a line of the sink's own that a
+/// crash has torn. The file is made when it is needed. It may be moved away or emptied at any time; then it begins anew. One
+/// thread calls it.
 class AlertLetters {
  public:
   /// No path: there is no file, and nothing is written.

@@ -29,7 +29,7 @@ class AlertSink {
   virtual ~AlertSink() = default;
   virtual void begin(std::uint64_t batch) = 0;
   /// `id` is 32 hexadecimal digits, or empty where `alert` tells what was suppressed; `alert` is one JSON object without a line
-  /// end (docs/formats.md).
+  /// end (docs/reference/formats.md).
   virtual void write(std::string_view id, std::string_view alert) = 0;
   /// The batch is delivered: in a file, synced to disk. Gives the position after it, which is noted in the log; empty where the
   /// sink keeps none.

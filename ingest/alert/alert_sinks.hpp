@@ -38,9 +38,9 @@ namespace deltamatch::ingest {
 /// Retry-After), and comes again. A part is given up once it has failed `max_tries` times or for `give_up_after`, or once it
 /// was refused (3xx and 4xx other than 408, 425 and 429) `refused_tries` times. While a server takes nothing, its failures
 /// count for all batches that wait: they are given up with those before them, and none is held for longer. What is given up is
-/// written to `dead_letters` (docs/formats.md), told and counted; the position is that of the file. Throws Error(configuration)
-/// for a URL that is no http or https URL, or that holds a user or password. Neither headers nor the URL's path are in any
-/// message.
+/// written to `dead_letters` (docs/reference/formats.md), told and counted; the position is that of the file. Throws
+/// Error(configuration) for a URL that is no http or https URL, or that holds a user or password. Neither headers nor the URL's
+/// path are in any message.
 [[nodiscard]] std::unique_ptr<AlertSink> make_webhook_sink(std::string_view application, const SinkOptions& options,
                                                            Journal& journal);
 

@@ -1,4 +1,4 @@
-// The compact binary record: one update in a few bytes, read without parsing. docs/formats.md has it byte by byte.
+// The compact binary record: one update in a few bytes, read without parsing. docs/reference/formats.md has it byte by byte.
 #pragma once
 
 #include <array>

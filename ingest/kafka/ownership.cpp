@@ -40,7 +40,7 @@ class Membership final : public RdKafka::RebalanceCb {
     std::unique_lock lock(mutex_);
     const bool told = changed_.wait(lock, stop, [&] { return owned_ || failure_; });
     if (owned_) return true;
-    if (told && failure_) throw Error("kafka", *failure_, "see docs/operations.md for the rights that the service needs");
+    if (told && failure_) throw Error("kafka", *failure_, "see docs/guide/kafka-service.md for the rights that it needs");
     return false;
   }
 

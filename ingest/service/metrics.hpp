@@ -20,8 +20,8 @@ enum class ServiceState : std::uint8_t { standby, recovering, running, stopping 
 /// "standby", "recovering", "running", "stopping".
 [[nodiscard]] std::string_view state_name(ServiceState state) noexcept;
 
-/// The metrics that docs/operations.md lists. Thread-safe. Counters count since the start of the process; numbers beyond 2^53
-/// lose their last digits, as the format has it.
+/// The metrics that docs/reference/metrics.md lists. Thread-safe. Counters count since the start of the process; numbers
+/// beyond 2^53 lose their last digits, as the format has it.
 class Metrics {
  public:
   explicit Metrics(std::string_view version);

@@ -35,7 +35,7 @@ class Service {
   /// other keys of the configuration that differ from those at the start. Any thread. Throws Error where the configuration is
   /// refused or the service stops.
   std::string reload();
-  /// One JSON object; docs/operations.md lists its fields. Any thread.
+  /// One JSON object; docs/reference/metrics.md lists its fields. Any thread.
   [[nodiscard]] std::string status() const;
 
  private:

@@ -1,4 +1,4 @@
-// What GET /status tells of a service that works (docs/operations.md).
+// What GET /status tells of a service that works (docs/reference/metrics.md).
 #pragma once
 
 #include <nlohmann/json.hpp>

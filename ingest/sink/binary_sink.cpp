@@ -1,5 +1,5 @@
-// Matches in few bytes, as docs/formats.md describes them: texts that come again and again, names of queries and edge labels,
-// are told once and numbered in the order in which they come.
+// Matches in few bytes, as docs/reference/formats.md describes them. Texts that come again and again (names of queries, edge
+// labels) are written once, and numbered in the order in which they come.
 #include <algorithm>
 #include <map>
 #include <utility>

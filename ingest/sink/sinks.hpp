@@ -26,7 +26,7 @@ namespace deltamatch::ingest {
 /// partial:limit, partial:timeout or partial:stopped. Otherwise as make_jsonl_sink.
 [[nodiscard]] std::unique_ptr<MatchSink> make_csv_sink(const std::string& path);
 
-/// The binary form that docs/formats.md describes. Otherwise as make_jsonl_sink.
+/// The binary form that docs/reference/formats.md describes. Otherwise as make_jsonl_sink.
 [[nodiscard]] std::unique_ptr<MatchSink> make_binary_sink(const std::string& path);
 
 }  // namespace deltamatch::ingest

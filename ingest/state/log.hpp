@@ -1,5 +1,5 @@
 // The log of batches: what recovery replays, and where the sinks that are not Kafka find what they have to deliver.
-// docs/formats.md ("State directory") has its bytes.
+// docs/reference/formats.md ("State directory") has its bytes.
 #pragma once
 
 #include <unistd.h>

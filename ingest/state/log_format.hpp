@@ -1,5 +1,5 @@
-// The bytes of the log (docs/formats.md, "State directory"): what a segment begins with, the frames of its entries, and what is
-// in them. Nothing here touches a file.
+// The bytes of the log (docs/reference/formats.md, "State directory"): what a segment begins with, the frames of its entries,
+// and what is in them. Nothing here touches a file.
 #pragma once
 
 #include <cstddef>

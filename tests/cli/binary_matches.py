@@ -1,4 +1,4 @@
-"""Reads files of matches in the binary format, as docs/formats.md describes it and with nothing else to go by."""
+"""Reads files of matches in the binary format, as docs/reference/formats.md describes it and with nothing else to go by."""
 
 MAGIC = b"\x8fDMMTC\r\n"
 SHORTFALLS = {0: None, 1: "limit", 2: "timeout", 3: "stopped"}
