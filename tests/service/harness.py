@@ -58,8 +58,11 @@ class Broker:
         self.tool("org.apache.kafka.tools.TopicCommand", "--delete", "--topic", topic)
 
     def tool(self, name, *arguments):
-        subprocess.run(["java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", f"{ROOT}/build/kafka/lib/*",
-                        name, "--bootstrap-server", self.address, *map(str, arguments)], capture_output=True, check=True)
+        done = subprocess.run(["java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", f"{ROOT}/build/kafka/lib/*",
+                               name, "--bootstrap-server", self.address, *map(str, arguments)], capture_output=True, text=True,
+                              check=False)
+        if done.returncode != 0:
+            raise AssertionError(f"{name} {arguments}: exit {done.returncode}\n{done.stdout}{done.stderr}")
 
     def script(self, *arguments):
         where = ["--dir", str(self.directory)] if self.directory else []

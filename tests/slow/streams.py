@@ -23,6 +23,7 @@ NEEDS_GPU = bool(os.environ.get("DELTAMATCH_NEEDS_GPU"))
 
 class StreamTest(harness.CliTest):
     maxDiff = None
+    WARNED = ()  # codes of the warnings that the data deserves
 
     def run_program(self, *args, **options):
         if args[0] not in ("replay", "match"):
@@ -35,8 +36,14 @@ class StreamTest(harness.CliTest):
     def program(self, *args, stdin=b"", timeout=580):
         """The --json object of a command that must succeed."""
         outcome = self.run_program(*args, "--json", stdin=stdin, timeout=timeout)
-        self.assertEqual((outcome.code, outcome.err), (0, ""), outcome)
-        return json.loads(outcome.out)
+        self.assertEqual(outcome.code, 0, outcome)
+        told = json.loads(outcome.out)
+        warned = [warning["code"] for warning in told.get("warnings", [])]
+        self.assertLessEqual(set(warned), set(self.WARNED), outcome)
+        lines = outcome.err.splitlines()
+        self.assertEqual(len(lines), len(warned), outcome)
+        self.assertTrue(all(line.startswith("deltamatch: warning: ") for line in lines), outcome)
+        return told
 
     def replay(self, args, patterns, **options):
         return self.program("replay", *args, *queries(patterns), **options)
