@@ -13,7 +13,7 @@
 
 #include "base/seconds.hpp"
 #include "deltamatch/error.hpp"
-#include "engine/bulk.hpp"
+#include "engine/storage/bulk.hpp"
 #include "estimate/estimator.hpp"
 #include "estimate/prior.hpp"
 #include "estimate/selection.hpp"

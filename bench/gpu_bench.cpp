@@ -13,7 +13,7 @@
 #include "base/seconds.hpp"
 #include "contest.hpp"
 #include "deltamatch/error.hpp"
-#include "engine/bulk.hpp"
+#include "engine/storage/bulk.hpp"
 #include "gpu_bench_options.hpp"
 #include "gpu_bench_parts.hpp"
 #include "graphs.hpp"

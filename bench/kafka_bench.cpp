@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "ingest/kafka/input.hpp"
-#include "ingest/kafka/topics.hpp"
-#include "ingest/kafka/transactions.hpp"
+#include "ingest/service/kafka/input.hpp"
+#include "ingest/service/kafka/topics.hpp"
+#include "ingest/service/kafka/transactions.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/queries.hpp"
+#include "cli/options/queries.hpp"
 #include "edge_join.hpp"
 #include "thread_time.hpp"
 #include "whole_graph.hpp"

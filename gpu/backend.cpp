@@ -5,13 +5,13 @@
 
 #include "deltamatch/error.hpp"
 #include "deltamatch/gpu.hpp"
-#include "gpu/check.hpp"
-#include "gpu/dense_sets.hpp"
-#include "gpu/devices.hpp"
+#include "gpu/cuda/check.hpp"
+#include "gpu/cuda/devices.hpp"
+#include "gpu/cuda/nvtx.hpp"
+#include "gpu/cuda/slabs.hpp"
 #include "gpu/matcher.hpp"
-#include "gpu/motifs.hpp"
-#include "gpu/nvtx.hpp"
-#include "gpu/slabs.hpp"
+#include "gpu/mine/dense_sets.hpp"
+#include "gpu/mine/motifs.hpp"
 #include "match/backend.hpp"
 
 namespace deltamatch {

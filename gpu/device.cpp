@@ -3,7 +3,7 @@
 #include <thread>
 #include <utility>
 
-#include "gpu/check.hpp"
+#include "gpu/cuda/check.hpp"
 
 namespace deltamatch::gpu {
 

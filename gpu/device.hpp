@@ -15,12 +15,12 @@
 #include "base/parallel.hpp"
 #include "deltamatch/gpu.hpp"
 #include "estimate/accesses.hpp"
-#include "gpu/buffers.hpp"
-#include "gpu/device_graph.hpp"
+#include "gpu/cuda/buffers.hpp"
+#include "gpu/cuda/memory.hpp"
 #include "gpu/device_sums.hpp"
-#include "gpu/flat_programs.hpp"
-#include "gpu/kernel.hpp"
-#include "gpu/memory.hpp"
+#include "gpu/loops/kernel.hpp"
+#include "gpu/mirror/device_graph.hpp"
+#include "gpu/program/flat_programs.hpp"
 
 namespace deltamatch::gpu {
 

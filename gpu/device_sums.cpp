@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "gpu/check.hpp"
+#include "gpu/cuda/check.hpp"
 
 namespace deltamatch::gpu {
 

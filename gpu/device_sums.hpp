@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "gpu/buffers.hpp"
-#include "gpu/flat_sums.hpp"
-#include "gpu/table_sums.hpp"
+#include "gpu/cuda/buffers.hpp"
+#include "gpu/program/flat_sums.hpp"
+#include "gpu/tables/table_sums.hpp"
 
 namespace deltamatch::gpu {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "gpu/flat_programs.hpp"
+#include "gpu/program/flat_programs.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch::gpu {

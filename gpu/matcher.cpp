@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "gpu/candidate_steps.hpp"
-#include "gpu/flat_programs.hpp"
+#include "gpu/cuda/nvtx.hpp"
+#include "gpu/filter/candidate_steps.hpp"
 #include "gpu/handover.hpp"
-#include "gpu/kernel.hpp"
+#include "gpu/loops/kernel.hpp"
 #include "gpu/mirrors.hpp"
-#include "gpu/nvtx.hpp"
+#include "gpu/program/flat_programs.hpp"
 
 namespace deltamatch::gpu {
 

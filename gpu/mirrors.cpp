@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/seconds.hpp"
-#include "gpu/check.hpp"
-#include "gpu/nvtx.hpp"
+#include "gpu/cuda/check.hpp"
+#include "gpu/cuda/nvtx.hpp"
 
 namespace deltamatch::gpu {
 

@@ -14,9 +14,9 @@
 #include "estimate/pace.hpp"
 #include "estimate/prior.hpp"
 #include "estimate/selector.hpp"
-#include "gpu/cache_meter.hpp"
+#include "gpu/cuda/slabs.hpp"
 #include "gpu/device.hpp"
-#include "gpu/slabs.hpp"
+#include "gpu/mirror/cache_meter.hpp"
 #include "match/programs.hpp"
 
 namespace deltamatch::gpu {

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "ingest/batch/read_ahead.hpp"
 #include "ingest/codec/binary.hpp"
+#include "ingest/codec/binary_source.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
 #include "ingest/codec/mtx.hpp"
-#include "ingest/read_ahead.hpp"
-#include "ingest/source/binary_source.hpp"
 #include "ingest/source/byte_buffer.hpp"
 #include "ingest/source/json_source.hpp"
 #include "ingest/source/line_source.hpp"

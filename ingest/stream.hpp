@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "deltamatch/engine.hpp"
-#include "ingest/batcher.hpp"
+#include "ingest/batch/batcher.hpp"
+#include "ingest/batch/refusals.hpp"
 #include "ingest/codec/codec.hpp"
-#include "ingest/doubts.hpp"
-#include "ingest/refusals.hpp"
+#include "ingest/codec/doubts.hpp"
 #include "ingest/source/record_source.hpp"
 
 namespace deltamatch::ingest {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "deltamatch/update.hpp"
-#include "ingest/state/log.hpp"
+#include "ingest/service/state/log.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
-// What it takes to find a vertex's lists on a GPU: through a row for every vertex (gpu/layout.hpp), or by search in the sorted
-// index of the vertices that are cached (DCSR). Writes one JSON line for each number of cached vertices.
+// What it takes to find a vertex's lists on a GPU: through a row for every vertex (gpu/mirror/layout.hpp), or by search in the
+// sorted index of the vertices that are cached (DCSR). Writes one JSON line for each number of cached vertices.
 //
 //   look_up [vertices]   default 2^24
 #include <cuda_runtime.h>
@@ -12,9 +12,9 @@
 #include <random>
 #include <vector>
 
-#include "gpu/check.hpp"
-#include "gpu/layout.hpp"
-#include "gpu/memory.hpp"
+#include "gpu/cuda/check.hpp"
+#include "gpu/cuda/memory.hpp"
+#include "gpu/mirror/layout.hpp"
 
 namespace {
 

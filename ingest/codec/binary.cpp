@@ -11,7 +11,7 @@
 
 #include "deltamatch/error.hpp"
 #include "ingest/codec/fields.hpp"
-#include "ingest/codec/varint.hpp"
+#include "ingest/text/varint.hpp"
 
 namespace deltamatch::ingest {
 namespace {

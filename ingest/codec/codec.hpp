@@ -72,7 +72,7 @@ struct CodecOptions {
   /// The records are a whole graph: the sizes that a header tells (t/v/e, jlg) must be true, and ids within them. Those of a
   /// Matrix Market file are always held to be true.
   bool whole = false;
-  Doubts* doubts = nullptr;  ///< told of doubtful readings (ingest/doubts.hpp); outlives the codec; null: nobody is
+  Doubts* doubts = nullptr;  ///< told of doubtful readings (ingest/codec/doubts.hpp); outlives the codec; null: nobody is
   friend bool operator==(const CodecOptions&, const CodecOptions&) = default;
 };
 

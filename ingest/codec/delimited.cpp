@@ -11,8 +11,8 @@
 
 #include "deltamatch/error.hpp"
 #include "ingest/codec/columns.hpp"
+#include "ingest/codec/doubts.hpp"
 #include "ingest/codec/told_sizes.hpp"
-#include "ingest/doubts.hpp"
 
 namespace deltamatch::ingest {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
-#include "ingest/doubts.hpp"
+#include "ingest/codec/doubts.hpp"
 
 namespace deltamatch::ingest {
 namespace {

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "ingest/codec/fields.hpp"
-#include "ingest/sink/json_text.hpp"
+#include "ingest/text/json_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {

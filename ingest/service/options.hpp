@@ -12,9 +12,9 @@
 
 #include "deltamatch/engine.hpp"
 #include "deltamatch/query.hpp"
-#include "ingest/batcher.hpp"
+#include "ingest/batch/batcher.hpp"
+#include "ingest/batch/refusals.hpp"
 #include "ingest/codec/codec.hpp"
-#include "ingest/refusals.hpp"
 
 namespace deltamatch::ingest {
 

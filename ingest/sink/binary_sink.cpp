@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/codec/varint.hpp"
 #include "ingest/sink/file_sink.hpp"
 #include "ingest/sink/sinks.hpp"
+#include "ingest/text/varint.hpp"
 
 namespace deltamatch::ingest {
 namespace {

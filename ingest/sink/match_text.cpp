@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "ingest/sink/json_text.hpp"
+#include "ingest/text/json_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "ingest/sink/csv_text.hpp"
 #include "ingest/sink/file_sink.hpp"
-#include "ingest/sink/json_text.hpp"
 #include "ingest/sink/match_text.hpp"
+#include "ingest/text/csv_text.hpp"
+#include "ingest/text/json_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/shortage.hpp"
-#include "cli/commands.hpp"
-#include "cli/exit_codes.hpp"
-#include "cli/nearest.hpp"
-#include "cli/output.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/terminal/exit_codes.hpp"
+#include "cli/terminal/nearest.hpp"
+#include "cli/terminal/output.hpp"
 #include "deltamatch/error.hpp"
 
 namespace {

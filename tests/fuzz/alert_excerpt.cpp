@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "ingest/alert/excerpt.hpp"
-#include "ingest/sink/json_text.hpp"
+#include "ingest/service/alert/excerpt.hpp"
+#include "ingest/text/json_text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace deltamatch::ingest;

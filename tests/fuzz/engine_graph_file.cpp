@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
-#include "engine/graph_file.hpp"
-#include "engine/graph_file_layout.hpp"
+#include "engine/storage/graph_file.hpp"
+#include "engine/storage/graph_file_layout.hpp"
 
 namespace {
 

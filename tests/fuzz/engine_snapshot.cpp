@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "deltamatch/error.hpp"
-#include "engine/section_file.hpp"
-#include "engine/snapshot.hpp"
+#include "engine/storage/section_file.hpp"
+#include "engine/storage/snapshot.hpp"
 
 namespace {
 

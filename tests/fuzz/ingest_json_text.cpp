@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "ingest/sink/json_text.hpp"
+#include "ingest/text/json_text.hpp"
 
 namespace {
 

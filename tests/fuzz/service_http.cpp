@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/service/http_request.hpp"
+#include "ingest/service/http/http_request.hpp"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
-#include "ingest/state/log.hpp"
-#include "ingest/state/log_format.hpp"
+#include "ingest/service/state/log.hpp"
+#include "ingest/service/state/log_format.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // of all, most of whose warps have nothing to do in small tests.
 #include <gtest/gtest.h>
 
-#include "gpu/devices.hpp"
+#include "gpu/cuda/devices.hpp"
 #include "gpu/streams.hpp"
 
 namespace deltamatch {

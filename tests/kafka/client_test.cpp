@@ -1,11 +1,11 @@
 // Properties: which are passed on, which are refused, and that no secret is ever told. Needs no broker.
-#include "ingest/kafka/client.hpp"
+#include "ingest/service/kafka/client.hpp"
 
 #include <gmock/gmock.h>
 
 #include <thread>
 
-#include "ingest/kafka/handle.hpp"
+#include "ingest/service/kafka/handle.hpp"
 #include "kafka/support.hpp"
 
 namespace deltamatch::ingest::kafka::testing {

@@ -1,14 +1,14 @@
 // Finding the last commit record and those behind a batch, and cutting the input again where they say.
-#include "ingest/kafka/commit_log.hpp"
+#include "ingest/service/kafka/commit_log.hpp"
 
 #include <gmock/gmock.h>
 
 #include <array>
 #include <thread>
 
-#include "ingest/kafka/ranges.hpp"
-#include "ingest/kafka/topics.hpp"
-#include "ingest/kafka/transactions.hpp"
+#include "ingest/service/kafka/ranges.hpp"
+#include "ingest/service/kafka/topics.hpp"
+#include "ingest/service/kafka/transactions.hpp"
 #include "kafka/support.hpp"
 
 namespace deltamatch::ingest::kafka::testing {

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "ingest/kafka/transactions.hpp"
+#include "ingest/service/kafka/transactions.hpp"
 #include "kafka/support.hpp"
 
 namespace deltamatch::ingest::kafka::testing {

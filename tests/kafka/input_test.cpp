@@ -1,5 +1,5 @@
 // The input as it is assigned and polled: order, starts, gaps, what is gone, what is not polled.
-#include "ingest/kafka/input.hpp"
+#include "ingest/service/kafka/input.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,12 +1,12 @@
 // Who owns the one partition of the commit topic.
-#include "ingest/kafka/ownership.hpp"
+#include "ingest/service/kafka/ownership.hpp"
 
 #include <gmock/gmock.h>
 
 #include <atomic>
 #include <thread>
 
-#include "ingest/kafka/topics.hpp"
+#include "ingest/service/kafka/topics.hpp"
 #include "kafka/support.hpp"
 
 namespace deltamatch::ingest::kafka::testing {

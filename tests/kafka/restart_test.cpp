@@ -11,9 +11,9 @@
 #include <source_dir.hpp>
 #include <thread>
 
-#include "ingest/kafka/input.hpp"
-#include "ingest/kafka/ownership.hpp"
-#include "ingest/kafka/transactions.hpp"
+#include "ingest/service/kafka/input.hpp"
+#include "ingest/service/kafka/ownership.hpp"
+#include "ingest/service/kafka/transactions.hpp"
 #include "kafka/support.hpp"
 
 namespace deltamatch::ingest::kafka::testing {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "ingest/kafka/client.hpp"
-#include "ingest/kafka/message.hpp"
+#include "ingest/service/kafka/client.hpp"
+#include "ingest/service/kafka/message.hpp"
 
 namespace deltamatch::ingest::kafka::testing {
 

@@ -1,5 +1,5 @@
 // Transactions: visible once or not at all, with the offsets; fenced; refused; aborted and written again.
-#include "ingest/kafka/transactions.hpp"
+#include "ingest/service/kafka/transactions.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ingest/sink/json_text.hpp"
+#include "ingest/text/json_text.hpp"
 #include "property/reading_draw.hpp"
 
 namespace deltamatch::property {

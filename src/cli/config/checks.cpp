@@ -5,8 +5,8 @@
 #include <charconv>
 
 #include "cli/config/parts.hpp"
-#include "cli/paths.hpp"
-#include "ingest/alert/file_series.hpp"
+#include "cli/options/paths.hpp"
+#include "ingest/service/alert/file_series.hpp"
 
 namespace deltamatch::cli {
 namespace {

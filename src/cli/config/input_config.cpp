@@ -11,7 +11,7 @@
 #include "cli/config/parts.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/fields.hpp"
-#include "ingest/kafka/topic_expression.hpp"
+#include "ingest/service/kafka/topic_expression.hpp"
 
 namespace deltamatch::cli {
 namespace {

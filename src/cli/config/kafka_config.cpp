@@ -5,7 +5,7 @@
 
 #include "cli/config/parts.hpp"
 #include "deltamatch/error.hpp"
-#include "ingest/kafka/client.hpp"
+#include "ingest/service/kafka/client.hpp"
 
 namespace deltamatch::cli {
 namespace {

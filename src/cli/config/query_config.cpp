@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "cli/config/parts.hpp"
-#include "cli/nearest.hpp"
-#include "cli/queries.hpp"
+#include "cli/options/queries.hpp"
+#include "cli/terminal/nearest.hpp"
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/fields.hpp"
-#include "ingest/state/mark.hpp"
+#include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::cli {
 namespace {

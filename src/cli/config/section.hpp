@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "cli/config/node.hpp"
-#include "cli/values.hpp"
+#include "cli/terminal/values.hpp"
 
 namespace deltamatch::cli {
 

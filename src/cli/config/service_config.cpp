@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cli/config/parts.hpp"
-#include "cli/small_file.hpp"
+#include "cli/options/small_file.hpp"
 #include "deltamatch/error.hpp"
 
 namespace deltamatch::cli {

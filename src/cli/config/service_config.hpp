@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/backend_options.hpp"
 #include "cli/config/node.hpp"
+#include "cli/options/backend_options.hpp"
 #include "ingest/service/options.hpp"
 
 namespace deltamatch::cli {

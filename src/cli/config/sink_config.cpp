@@ -7,8 +7,8 @@
 
 #include "cli/config/parts.hpp"
 #include "deltamatch/error.hpp"
-#include "ingest/alert/alert_sinks.hpp"
-#include "ingest/journal.hpp"
+#include "ingest/service/alert/alert_sinks.hpp"
+#include "ingest/service/journal.hpp"
 
 namespace deltamatch::cli {
 namespace {

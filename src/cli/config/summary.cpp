@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "cli/config/service_config.hpp"
-#include "cli/values.hpp"
+#include "cli/terminal/values.hpp"
 #include "graph/data_graph.hpp"
 #include "plan/bound_query.hpp"
 #include "plan/plan.hpp"

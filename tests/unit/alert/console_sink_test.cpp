@@ -5,7 +5,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "ingest/alert/alert_sinks.hpp"
+#include "ingest/service/alert/alert_sinks.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {

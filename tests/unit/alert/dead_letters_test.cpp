@@ -1,8 +1,8 @@
-#include "ingest/alert/dead_letters.hpp"
+#include "ingest/service/alert/dead_letters.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "ingest/refusals.hpp"
+#include "ingest/batch/refusals.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {

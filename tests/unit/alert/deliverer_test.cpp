@@ -1,11 +1,11 @@
-#include "ingest/alert/deliverer.hpp"
+#include "ingest/service/alert/deliverer.hpp"
 
 #include <condition_variable>
 #include <numeric>
 #include <optional>
 #include <random>
 
-#include "ingest/alert/alert_sinks.hpp"
+#include "ingest/service/alert/alert_sinks.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {

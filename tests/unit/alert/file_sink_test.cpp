@@ -2,8 +2,8 @@
 
 #include <csignal>
 
-#include "ingest/alert/alert_sinks.hpp"
-#include "ingest/alert/file_series.hpp"
+#include "ingest/service/alert/alert_sinks.hpp"
+#include "ingest/service/alert/file_series.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {

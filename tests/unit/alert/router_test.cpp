@@ -1,4 +1,4 @@
-#include "ingest/alert/router.hpp"
+#include "ingest/service/alert/router.hpp"
 
 #include "deltamatch/engine.hpp"
 #include "ingest/sink/sinks.hpp"

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <thread>
 
-#include "ingest/alert/alert_list.hpp"
-#include "ingest/alert/alert_sink.hpp"
-#include "ingest/alert/alert_text.hpp"
-#include "ingest/journal.hpp"
+#include "ingest/service/alert/alert_list.hpp"
+#include "ingest/service/alert/alert_sink.hpp"
+#include "ingest/service/alert/alert_text.hpp"
+#include "ingest/service/journal.hpp"
 #include "unit/ingest/support.hpp"
 
 namespace deltamatch::ingest::testing {

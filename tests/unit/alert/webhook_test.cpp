@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "http_support.hpp"
-#include "ingest/alert/alert_sinks.hpp"
-#include "ingest/alert/deliverer.hpp"
+#include "ingest/service/alert/alert_sinks.hpp"
+#include "ingest/service/alert/deliverer.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {

@@ -1,5 +1,5 @@
 // Where matching runs, by what is asked for and what the machine's GPUs answer.
-#include "cli/backend_choice.hpp"
+#include "cli/options/backend_choice.hpp"
 
 #include <gmock/gmock.h>
 

@@ -9,7 +9,7 @@
 
 #include "cli/config/parts.hpp"
 #include "cli/config/service_config.hpp"
-#include "cli/small_file.hpp"
+#include "cli/options/small_file.hpp"
 #include "unit/config/support.hpp"
 
 namespace deltamatch::cli {

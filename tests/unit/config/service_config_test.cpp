@@ -7,7 +7,7 @@
 #include <source_dir.hpp>
 #include <string>
 
-#include "cli/small_file.hpp"
+#include "cli/options/small_file.hpp"
 #include "deltamatch/error.hpp"
 #include "unit/config/support.hpp"
 

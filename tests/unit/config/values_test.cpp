@@ -1,5 +1,5 @@
 // Durations, sizes and numbers as people write them.
-#include "cli/values.hpp"
+#include "cli/terminal/values.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The edges that whole-graph matches start from: those that some plan admits, each once, in any portions and on any number of
 // threads.
-#include "engine/anchor_edges.hpp"
+#include "engine/whole/anchor_edges.hpp"
 
 #include <gtest/gtest.h>
 

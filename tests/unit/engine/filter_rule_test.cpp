@@ -1,4 +1,4 @@
-#include "engine/filter_rule.hpp"
+#include "engine/whole/filter_rule.hpp"
 
 #include <gtest/gtest.h>
 

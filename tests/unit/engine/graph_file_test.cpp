@@ -1,5 +1,5 @@
 // Graph files: what is written comes back, a part of it answers queries as the whole does, and what is not sound is refused.
-#include "engine/graph_file.hpp"
+#include "engine/storage/graph_file.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -18,8 +18,8 @@
 #include <tuple>
 
 #include "deltamatch/error.hpp"
-#include "engine/bulk.hpp"
-#include "engine/graph_file_layout.hpp"
+#include "engine/storage/bulk.hpp"
+#include "engine/storage/graph_file_layout.hpp"
 
 namespace deltamatch::engine {
 namespace {

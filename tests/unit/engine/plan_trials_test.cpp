@@ -1,5 +1,5 @@
 // Plans are replaced where the batch shows that others take less time.
-#include "engine/plan_trials.hpp"
+#include "engine/batch/plan_trials.hpp"
 
 #include <gtest/gtest.h>
 

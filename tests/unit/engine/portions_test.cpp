@@ -1,4 +1,4 @@
-#include "engine/portions.hpp"
+#include "engine/whole/portions.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "deltamatch/engine.hpp"
-#include "engine/progress_teller.hpp"
+#include "engine/whole/progress_teller.hpp"
 
 namespace deltamatch {
 namespace {

@@ -1,5 +1,5 @@
 // Snapshots: what is written comes back exactly, and whatever is done to the file is noticed.
-#include "engine/snapshot.hpp"
+#include "engine/storage/snapshot.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
-#include "engine/section_file.hpp"
+#include "engine/storage/section_file.hpp"
 
 namespace deltamatch::engine {
 namespace {

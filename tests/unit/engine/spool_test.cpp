@@ -1,6 +1,6 @@
 // Listed matches of a batch, spooled: whatever is held in memory and whatever lies in the file, the same matches come back by
 // id; and where the file cannot be written the batch fails before anything was told.
-#include "engine/spool.hpp"
+#include "engine/listing/spool.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

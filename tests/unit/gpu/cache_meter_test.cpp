@@ -1,5 +1,5 @@
 // What is told of the cache over several batches and devices.
-#include "gpu/cache_meter.hpp"
+#include "gpu/mirror/cache_meter.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "gpu/cache_plan.hpp"
+#include "gpu/mirror/cache_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Filtering on a device whose memory is the host's: after every step the candidates are those of the CPU, bit for bit.
-#include "gpu/candidate_steps.hpp"
+#include "gpu/filter/candidate_steps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "filter/candidates.hpp"
-#include "gpu/device_graph.hpp"
+#include "gpu/mirror/device_graph.hpp"
 #include "host_candidate_ops.hpp"
 #include "host_ops.hpp"
 #include "unit/estimate/support.hpp"

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "deltamatch/mine.hpp"
-#include "gpu/dense_sets.hpp"
-#include "gpu/node_stack.hpp"
+#include "gpu/mine/dense_sets.hpp"
+#include "gpu/mine/node_stack.hpp"
 #include "host_dense_ops.hpp"
 #include "match/backend.hpp"
 #include "mine/cliques.hpp"

@@ -1,4 +1,4 @@
-#include "gpu/device_arena.hpp"
+#include "gpu/mirror/device_arena.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The mirror on a device whose memory is the host's: after every batch its lists equal the graph's, under every policy.
-#include "gpu/device_graph.hpp"
+#include "gpu/mirror/device_graph.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "estimate/selection.hpp"
 #include "estimate/selector.hpp"
 #include "filter/filtering.hpp"
-#include "gpu/check.hpp"
+#include "gpu/cuda/check.hpp"
 #include "host_ops.hpp"
 #include "random_graph.hpp"
 #include "unit/estimate/support.hpp"

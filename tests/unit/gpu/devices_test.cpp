@@ -1,4 +1,4 @@
-#include "gpu/devices.hpp"
+#include "gpu/cuda/devices.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include <cuda_runtime.h>
 
 #include "dump.hpp"
-#include "gpu/memory.hpp"
+#include "gpu/cuda/memory.hpp"
 
 namespace deltamatch::gpu {
 

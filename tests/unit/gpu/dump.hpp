@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/packed_list.hpp"
+#include "gpu/mirror/packed_list.hpp"
 
 namespace deltamatch::gpu {
 

@@ -1,5 +1,5 @@
 // Which tasks the kernel can take, and what is flattened of those.
-#include "gpu/flat_programs.hpp"
+#include "gpu/program/flat_programs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which count plans are counted with tables, and how their work is split.
-#include "gpu/flat_sums.hpp"
+#include "gpu/program/flat_sums.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/flat_programs.hpp"
+#include "gpu/program/flat_programs.hpp"
 #include "unit/estimate/support.hpp"
 
 namespace deltamatch::gpu {

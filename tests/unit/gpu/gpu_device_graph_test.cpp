@@ -7,10 +7,10 @@
 #include <string>
 
 #include "dump.hpp"
-#include "gpu/device_graph.hpp"
-#include "gpu/devices.hpp"
-#include "gpu/memory.hpp"
-#include "gpu/slabs.hpp"
+#include "gpu/cuda/devices.hpp"
+#include "gpu/cuda/memory.hpp"
+#include "gpu/cuda/slabs.hpp"
+#include "gpu/mirror/device_graph.hpp"
 #include "random_graph.hpp"
 
 namespace deltamatch::gpu {

@@ -11,7 +11,7 @@
 #include "dump.hpp"
 #include "estimate/selection.hpp"
 #include "filter/filtering.hpp"
-#include "gpu/device_graph.hpp"
+#include "gpu/mirror/device_graph.hpp"
 #include "host_ops.hpp"
 #include "random_graph.hpp"
 

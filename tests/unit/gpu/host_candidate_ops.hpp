@@ -1,8 +1,8 @@
 // A device that filters candidates on the host, with the steps that the kernel takes.
 #pragma once
 
-#include "gpu/candidate_ops.hpp"
-#include "gpu/candidate_step.hpp"
+#include "gpu/filter/candidate_ops.hpp"
+#include "gpu/filter/candidate_step.hpp"
 #include "host_memory_ops.hpp"
 #include "host_team.hpp"
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "gpu/clique_step.hpp"
-#include "gpu/dense_ops.hpp"
-#include "gpu/dense_rows.hpp"
-#include "gpu/set_step.hpp"
+#include "gpu/mine/clique_step.hpp"
+#include "gpu/mine/dense_ops.hpp"
+#include "gpu/mine/dense_rows.hpp"
+#include "gpu/mine/set_step.hpp"
 #include "host_memory_ops.hpp"
 
 namespace deltamatch::gpu {

@@ -6,8 +6,8 @@
 #include <map>
 #include <new>
 
-#include "gpu/check.hpp"
-#include "gpu/memory_ops.hpp"
+#include "gpu/cuda/check.hpp"
+#include "gpu/cuda/memory_ops.hpp"
 
 namespace deltamatch::gpu {
 

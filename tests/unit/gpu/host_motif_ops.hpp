@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "gpu/motif_ops.hpp"
-#include "gpu/motif_step.hpp"
+#include "gpu/mine/motif_ops.hpp"
+#include "gpu/mine/motif_step.hpp"
 #include "host_memory_ops.hpp"
 #include "host_team.hpp"
 

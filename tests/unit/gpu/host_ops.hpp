@@ -11,8 +11,8 @@
 #include <new>
 #include <utility>
 
-#include "gpu/check.hpp"
-#include "gpu/device_ops.hpp"
+#include "gpu/cuda/check.hpp"
+#include "gpu/mirror/device_ops.hpp"
 
 namespace deltamatch::gpu {
 

@@ -8,8 +8,8 @@
 
 #include "deltamatch/query.hpp"
 #include "filter/filtering.hpp"
-#include "gpu/check.hpp"
-#include "gpu/device_graph.hpp"
+#include "gpu/cuda/check.hpp"
+#include "gpu/mirror/device_graph.hpp"
 #include "host_ops.hpp"
 #include "random_graph.hpp"
 

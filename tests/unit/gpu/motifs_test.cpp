@@ -1,13 +1,13 @@
 // Patterns counted by the steps of the kernel, on the host, against those of the CPU: all sizes, methods and conditions, walks
 // that are broken off at every turn, little memory, several devices, stops.
-#include "gpu/motifs.hpp"
+#include "gpu/mine/motifs.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "deltamatch/mine.hpp"
-#include "gpu/motif_pool.hpp"
+#include "gpu/mine/motif_pool.hpp"
 #include "host_motif_ops.hpp"
 #include "match/backend.hpp"
 #include "unit/mine/brute_force.hpp"

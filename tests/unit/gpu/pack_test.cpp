@@ -1,4 +1,4 @@
-#include "gpu/pack.hpp"
+#include "gpu/mirror/pack.hpp"
 
 #include <gtest/gtest.h>
 

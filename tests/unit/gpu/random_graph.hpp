@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "gpu/cache_plan.hpp"
+#include "gpu/mirror/cache_plan.hpp"
 #include "graph/data_graph.hpp"
 
 namespace deltamatch::gpu {

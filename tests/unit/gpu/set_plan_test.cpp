@@ -1,5 +1,5 @@
 // Which loops read again what a loop above them has found, where that pays, and how sets that come in two runs become one.
-#include "gpu/set_plan.hpp"
+#include "gpu/program/set_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/flat_programs.hpp"
-#include "gpu/merged_place.hpp"
+#include "gpu/mirror/merged_place.hpp"
+#include "gpu/program/flat_programs.hpp"
 #include "unit/estimate/support.hpp"
 
 namespace deltamatch::gpu {

@@ -1,5 +1,5 @@
 // Steps that a group of lanes takes together are those of a single lane.
-#include "gpu/set_step.hpp"
+#include "gpu/mine/set_step.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Slabs where no device can register them. What a device sees of them is tested in gpu_device_graph_test.cpp.
-#include "gpu/slabs.hpp"
+#include "gpu/cuda/slabs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Sums of 64 bits that several threads add up to 128.
-#include "gpu/total.hpp"
+#include "gpu/loops/total.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ingest/batcher.hpp"
+#include "ingest/batch/batcher.hpp"
 
 #include "support.hpp"
 

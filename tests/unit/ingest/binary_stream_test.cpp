@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ingest/codec/binary.hpp"
-#include "ingest/source/binary_source.hpp"
+#include "ingest/codec/binary_source.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {

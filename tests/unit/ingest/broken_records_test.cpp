@@ -3,8 +3,8 @@
 #include <source_dir.hpp>
 
 #include "ingest/codec/binary.hpp"
-#include "ingest/codec/varint.hpp"
 #include "ingest/source/record_source.hpp"
+#include "ingest/text/varint.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {

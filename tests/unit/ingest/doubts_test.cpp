@@ -1,5 +1,5 @@
 // What is told of doubtful readings, and that it takes bounded memory and time.
-#include "ingest/doubts.hpp"
+#include "ingest/codec/doubts.hpp"
 
 #include <random>
 

@@ -1,5 +1,5 @@
 // Which times lie far ahead of the rest: the reader against the definition, written down once more.
-#include "ingest/record_reader.hpp"
+#include "ingest/batch/record_reader.hpp"
 
 #include <random>
 

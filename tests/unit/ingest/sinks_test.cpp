@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "ingest/sink/json_text.hpp"
 #include "ingest/sink/output_file.hpp"
+#include "ingest/text/json_text.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {

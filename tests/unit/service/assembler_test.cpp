@@ -1,4 +1,4 @@
-#include "ingest/service/assembler.hpp"
+#include "ingest/service/loop/assembler.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // Streamed alerts out of the log.
-#include "ingest/service/backlog.hpp"
+#include "ingest/service/loop/backlog.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "ingest/state/log_segment.hpp"
+#include "ingest/service/state/log_segment.hpp"
 #include "unit/state/support.hpp"
 
 namespace deltamatch::ingest {

@@ -1,6 +1,6 @@
-#include "ingest/service/batch_monitor.hpp"
+#include "ingest/service/loop/batch_monitor.hpp"
 
-#include "ingest/service/pipeline.hpp"
+#include "ingest/service/loop/pipeline.hpp"
 #include "unit/alert/support.hpp"
 
 namespace deltamatch::ingest {

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <map>
 
-#include "ingest/alert/alert_sinks.hpp"
-#include "ingest/alert/deliverer.hpp"
-#include "ingest/service/backlog.hpp"
-#include "ingest/state/log_segment.hpp"
-#include "ingest/state/recovery.hpp"
+#include "ingest/service/alert/alert_sinks.hpp"
+#include "ingest/service/alert/deliverer.hpp"
+#include "ingest/service/loop/backlog.hpp"
+#include "ingest/service/state/log_segment.hpp"
+#include "ingest/service/state/recovery.hpp"
 #include "unit/state/support.hpp"
 
 namespace deltamatch::ingest {

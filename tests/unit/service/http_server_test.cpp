@@ -1,4 +1,4 @@
-#include "ingest/service/http_server.hpp"
+#include "ingest/service/http/http_server.hpp"
 
 #include <arpa/inet.h>
 #include <httplib.h>

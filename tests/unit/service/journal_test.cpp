@@ -2,7 +2,7 @@
 #include <sstream>
 #include <thread>
 
-#include "ingest/service/spdlog_journal.hpp"
+#include "ingest/service/loop/spdlog_journal.hpp"
 #include "unit/ingest/support.hpp"
 
 namespace deltamatch::ingest {

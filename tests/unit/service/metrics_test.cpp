@@ -1,4 +1,4 @@
-#include "ingest/service/metrics.hpp"
+#include "ingest/service/http/metrics.hpp"
 
 #include <charconv>
 #include <map>

@@ -1,4 +1,4 @@
-#include "ingest/service/reading.hpp"
+#include "ingest/service/loop/reading.hpp"
 
 #include <gtest/gtest.h>
 

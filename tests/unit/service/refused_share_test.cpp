@@ -1,4 +1,4 @@
-#include "ingest/service/refused_share.hpp"
+#include "ingest/service/loop/refused_share.hpp"
 
 #include <gtest/gtest.h>
 

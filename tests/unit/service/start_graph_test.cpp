@@ -1,4 +1,4 @@
-#include "ingest/service/start_graph.hpp"
+#include "ingest/service/loop/start_graph.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

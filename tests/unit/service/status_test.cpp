@@ -1,4 +1,4 @@
-#include "ingest/service/status_json.hpp"
+#include "ingest/service/loop/status_json.hpp"
 
 #include "unit/ingest/support.hpp"
 

@@ -1,4 +1,4 @@
-#include "ingest/service/systemd.hpp"
+#include "ingest/service/loop/systemd.hpp"
 
 #include <sys/socket.h>
 #include <sys/un.h>

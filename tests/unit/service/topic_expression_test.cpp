@@ -1,5 +1,5 @@
 // Expressions that name input topics: whole names, in time linear in them.
-#include "ingest/kafka/topic_expression.hpp"
+#include "ingest/service/kafka/topic_expression.hpp"
 
 #include <gtest/gtest.h>
 

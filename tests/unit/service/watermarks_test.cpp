@@ -1,4 +1,4 @@
-#include "ingest/service/watermarks.hpp"
+#include "ingest/service/loop/watermarks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "ingest/state/directory.hpp"
+#include "ingest/service/state/directory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ingest/state/log_format.hpp"
+#include "ingest/service/state/log_format.hpp"
 #include "unit/state/support.hpp"
 
 namespace deltamatch::ingest {

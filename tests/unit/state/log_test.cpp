@@ -1,4 +1,4 @@
-#include "ingest/state/log.hpp"
+#include "ingest/service/state/log.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -11,8 +11,8 @@
 #include <map>
 #include <thread>
 
-#include "ingest/state/log_format.hpp"
-#include "ingest/state/log_segment.hpp"
+#include "ingest/service/state/log_format.hpp"
+#include "ingest/service/state/log_segment.hpp"
 #include "unit/state/support.hpp"
 
 namespace deltamatch::ingest {

@@ -1,4 +1,4 @@
-#include "ingest/state/mark.hpp"
+#include "ingest/service/state/mark.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "ingest/state/recovery.hpp"
+#include "ingest/service/state/recovery.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ingest/state/log_segment.hpp"
+#include "ingest/service/state/log_segment.hpp"
 #include "unit/state/scene.hpp"
 
 namespace deltamatch::ingest {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "ingest/state/snapshotter.hpp"
+#include "ingest/service/state/snapshotter.hpp"
 #include "unit/state/support.hpp"
 
 namespace deltamatch::ingest {

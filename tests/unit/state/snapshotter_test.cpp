@@ -1,4 +1,4 @@
-#include "ingest/state/snapshotter.hpp"
+#include "ingest/service/state/snapshotter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <functional>
 #include <thread>
 
-#include "ingest/state/log_segment.hpp"
+#include "ingest/service/state/log_segment.hpp"
 #include "unit/state/scene.hpp"
 
 namespace deltamatch::ingest {

@@ -20,9 +20,9 @@
 
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
-#include "ingest/journal.hpp"
-#include "ingest/state/directory.hpp"
-#include "ingest/state/log.hpp"
+#include "ingest/service/journal.hpp"
+#include "ingest/service/state/directory.hpp"
+#include "ingest/service/state/log.hpp"
 
 namespace deltamatch::ingest {
 

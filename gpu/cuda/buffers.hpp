@@ -1,0 +1,91 @@
+// Memory that is kept from batch to batch. Internal to gpu.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "gpu/cuda/check.hpp"
+#include "gpu/cuda/memory.hpp"
+#include "gpu/cuda/parts.hpp"
+
+namespace deltamatch::gpu {
+
+/// Memory that grows to what is asked for, and a quarter more where there is so much, and keeps it.
+template <class T>
+class DeviceBuffer {
+ public:
+  T* reserve(std::size_t count) {
+    if (count > count_) {
+      memory_.reset();
+      count_ = 0;
+      ++generation_;
+      std::size_t wanted = count + count / 4;
+      try {
+        memory_ = make_device_memory<T>(wanted);
+      } catch (const DeviceOutOfMemory&) {
+        wanted = count;
+        memory_ = make_device_memory<T>(wanted);
+      }
+      count_ = wanted;
+    }
+    return memory_.get();
+  }
+  [[nodiscard]] T* get() const noexcept { return memory_.get(); }
+  /// Changes whenever memory is taken anew: it may lie where the old one did.
+  [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
+
+ private:
+  DeviceMemory<T> memory_;
+  std::size_t count_ = 0;
+  std::uint64_t generation_ = 0;
+};
+
+/// Parts with what lies in them, gathered on the host.
+class Bundle {
+ public:
+  void clear() noexcept { parts_ = {}; }
+  template <class T>
+  std::size_t add(std::span<const T> values) {
+    Parts parts = parts_;
+    const std::size_t at = parts.add<T>(values.size());
+    if (parts.bytes() > capacity_) grow(parts.bytes());
+    if (!values.empty()) std::memcpy(host_.get() + at, values.data(), values.size_bytes());
+    parts_ = parts;
+    return at;
+  }
+  /// Takes the device's memory for what was added.
+  void reserve() { device_.reserve(bytes() + 16); }
+  /// After reserve.
+  void send(cudaStream_t stream) {
+    if (bytes() > 0) {
+      check(cudaMemcpyAsync(device_.get(), host_.get(), bytes(), cudaMemcpyHostToDevice, stream), "copy of the programs");
+    }
+  }
+  template <class T>
+  [[nodiscard]] const T* at(std::size_t offset) const noexcept {
+    return reinterpret_cast<const T*>(device_.get() + offset);
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept { return parts_.bytes(); }
+
+ private:
+  void grow(std::size_t least) {
+    const std::size_t capacity = std::max<std::size_t>(2 * least, 1 << 16);
+    PinnedMemory<std::byte> larger = make_pinned_memory<std::byte>(capacity);
+    if (bytes() > 0) std::memcpy(larger.get(), host_.get(), bytes());
+    host_ = std::move(larger);
+    capacity_ = capacity;
+  }
+
+  PinnedMemory<std::byte> host_;
+  std::size_t capacity_ = 0;
+  Parts parts_;
+  DeviceBuffer<std::byte> device_;
+};
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,54 @@
+// Owners of what CUDA hands out. Internal to gpu.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "gpu/cuda/check.hpp"
+#include "gpu/mirror/device_ops.hpp"
+
+namespace deltamatch::gpu {
+
+struct FreeDevice {
+  void operator()(void* memory) const noexcept { cudaFree(memory); }
+};
+struct FreePinned {
+  void operator()(void* memory) const noexcept { cudaFreeHost(memory); }
+};
+struct DestroyStream {
+  void operator()(cudaStream_t stream) const noexcept { cudaStreamDestroy(stream); }
+};
+struct DestroyEvent {
+  void operator()(cudaEvent_t event) const noexcept { cudaEventDestroy(event); }
+};
+using Stream = std::unique_ptr<CUstream_st, DestroyStream>;
+using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
+template <class T>
+using DeviceMemory = std::unique_ptr<T[], FreeDevice>;
+template <class T>
+using PinnedMemory = std::unique_ptr<T[], FreePinned>;
+
+/// All on the current device. Memory is uninitialised; `count` may be 0. Throw DeviceOutOfMemory where there is none, of the
+/// device or pinned of the host, Error where CUDA fails in any other way.
+[[nodiscard]] void* allocate_device(std::size_t bytes);
+[[nodiscard]] void* allocate_pinned(std::size_t bytes);
+template <class T>
+[[nodiscard]] DeviceMemory<T> make_device_memory(std::size_t count) {
+  return DeviceMemory<T>(static_cast<T*>(allocate_device(count * sizeof(T))));
+}
+template <class T>
+[[nodiscard]] PinnedMemory<T> make_pinned_memory(std::size_t count) {
+  return PinnedMemory<T>(static_cast<T*>(allocate_pinned(count * sizeof(T))));
+}
+[[nodiscard]] Stream make_stream();
+[[nodiscard]] Event make_event();  ///< without times
+[[nodiscard]] Event make_timer();  ///< an event with its time
+/// Free memory of the current device.
+[[nodiscard]] std::size_t free_device_bytes();
+
+/// Queues everything on `stream` of `device`; the stream outlives it. Calls may come from any thread, one at a time.
+[[nodiscard]] std::unique_ptr<DeviceOps> make_cuda_ops(int device, cudaStream_t stream);
+
+}  // namespace deltamatch::gpu

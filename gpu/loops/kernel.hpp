@@ -1,0 +1,241 @@
+// The matching kernel: what the host prepares for a launch and what it reads afterwards. Internal to gpu.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "gpu/cuda/host_device.hpp"
+#include "gpu/mirror/layout.hpp"
+
+struct CUstream_st;
+
+namespace deltamatch::gpu {
+
+// --- Programs (plan::Program, flattened; indices are absolute) ---
+
+struct Probe {
+  std::uint16_t reading;
+  std::uint8_t position;
+  std::uint8_t inclusive;
+};
+
+/// Induced matching: just so many data edges, of any label and direction, lead from the vertex at a position to the candidate.
+/// Without sums only, which cannot see edges that are not there.
+struct Joined {
+  std::uint16_t reading;
+  std::uint8_t position;
+  std::uint8_t edges;
+};
+
+/// Depths are those of frames: 0 the anchors, 1 the loops right below them.
+struct Node {
+  std::uint32_t first_probe;
+  std::uint32_t first_joined;
+  std::uint32_t first_position;  ///< into positions: those to differ from, then those to exceed, then those to stay below
+  std::uint8_t probes;
+  std::uint8_t distinct;
+  std::uint8_t above;
+  std::uint8_t below;
+  std::uint8_t joined;
+  // Where loops read again what one above them has found (gpu/program/set_plan.hpp):
+  std::uint8_t base;        ///< depth whose set stands for the last probes; 0: none
+  std::uint8_t rest;        ///< probes before those
+  std::uint8_t uncut;       ///< its set is kept without the cuts of its order constraints
+  std::uint32_t parent;     ///< node of the loop above
+  std::uint32_t sets_read;  ///< bits of the depths whose sets it, or a node below it, reads
+  std::uint32_t choose;
+  std::uint32_t first_step;
+  std::uint32_t end_step;
+
+  /// Whether the set of this node, at this depth, is read again.
+  DELTAMATCH_HOST_DEVICE bool keeps_set(std::uint32_t depth) const { return (sets_read >> depth & 1U) != 0; }
+};
+
+enum class StepKind : std::uint8_t { term, count, loop, edges, add, emit };
+
+struct Step {
+  StepKind kind;
+  std::uint8_t tail;
+  std::uint16_t unused;
+  std::uint32_t node;
+  std::int64_t coefficient;
+};
+
+/// A query edge, for listing and for counting its parallel data edges.
+struct QueryEdge {
+  std::uint8_t source;  ///< positions
+  std::uint8_t target;
+  std::uint8_t inclusive;
+  std::uint8_t unused;
+  std::uint32_t reading;  ///< from source to target
+};
+
+struct Program {
+  std::uint32_t first_step;
+  std::uint32_t end_step;
+  std::uint32_t first_closing;  ///< into probes
+  std::uint32_t first_joined;   ///< for the anchor's head
+  std::uint32_t first_edge;     ///< into edges
+  std::uint32_t first_vertex;   ///< into positions: by query vertex, where it is put
+  std::uint8_t closing;
+  std::uint8_t vertices;
+  std::uint8_t edges;
+  std::uint8_t anchor_edge;
+  std::uint8_t anchor_reversed;  ///< directed data only
+  std::uint8_t anchor_above;
+  std::uint8_t anchor_below;
+  std::uint8_t ordered;
+  std::uint8_t weighted;
+  std::uint8_t plain;
+  std::uint8_t distinct_edges;  ///< not homomorphism
+  std::uint8_t pass;            ///< match::Pass
+  std::uint8_t joined;
+  std::uint8_t unused[3];
+};
+
+/// A data edge from which matches are looked for.
+struct Anchor {
+  std::uint32_t tail;
+  std::uint32_t head;
+  std::uint32_t label;
+};
+
+/// Anchors that a warp takes together.
+struct Chunk {
+  std::uint32_t program;
+  std::uint32_t first;
+  std::uint32_t count;  ///< 1 to 32
+};
+
+/// What a program found: a 128-bit two's complement sum, and whether some intermediate exceeded 64 bits.
+struct Total {
+  unsigned long long low;
+  unsigned long long high;
+  unsigned int overflow;
+  unsigned int unused;
+};
+
+// --- Work that busy warps give to idle ones ---
+
+inline constexpr std::uint32_t max_positions = 32;
+
+/// One partial match, and a range of its children under a node that are still to be visited; or a range of steps that are still
+/// to be run on it.
+struct Item {
+  static constexpr std::uint32_t whole = 0xffffffffU;  ///< in place of a node: the range is of steps
+  static constexpr std::uint32_t all = 0xffffffffU;    ///< as the end: nobody has looked for its children yet
+  std::uint32_t program;
+  std::uint32_t node;
+  std::uint32_t depth;  ///< of the partial match: it has depth + 2 positions
+  std::uint32_t begin;
+  std::uint32_t end;
+  std::uint32_t label;  ///< of the anchor
+  std::uint32_t sets;   ///< bits of the depths whose sets were kept, of which the children's numbers depend on some
+  long long weight;
+  std::uint32_t vertices[max_positions];
+};
+
+/// Every warp that runs out of work takes a ticket and waits for the item of that number; every item given gets the next
+/// number. So nobody contends for an item, `popped` - `pushed` is how many warps wait for more, and once that is all of them,
+/// all is done. Each on a cache line of its own: thousands of warps look at them.
+struct Queue {
+  alignas(128) unsigned long long pushed;
+  alignas(128) unsigned long long popped;
+  alignas(128) unsigned int next_chunk;
+  unsigned int unused;
+  alignas(128) unsigned int stop;  ///< set by the host, in device memory: thousands of warps would jam the bus with their looks
+};
+
+// --- Listed matches: pages in registered host memory, drained while the kernel runs ---
+
+inline constexpr std::uint32_t page_words = 4096;  ///< the first two: program, words used
+
+struct Pages {
+  std::uint32_t* memory;             ///< page_words each; registered host memory
+  volatile std::uint32_t* full;      ///< host memory: by ticket modulo pages, 1 + page
+  volatile std::uint32_t* free;      ///< host memory: by ticket modulo pages, free_page of the ticket's lap
+  unsigned long long* full_tickets;  ///< device memory
+  unsigned long long* free_tickets;  ///< device memory
+  std::uint32_t pages;
+};
+
+/// A page for the ticket of a lap, which is the ticket divided by the number of pages; not 0. Where a warp is held up, another
+/// may wait at the same slot a lap later, never two laps, since there are more pages than warps: the page of one must not be
+/// taken by the other, let alone by both.
+[[nodiscard]] DELTAMATCH_HOST_DEVICE inline std::uint32_t free_page(std::uint32_t page, unsigned long long lap) {
+  return (page + 1) << 1 | static_cast<std::uint32_t>(lap & 1);
+}
+
+struct Launch {
+  GraphView graph;
+  const Program* programs;
+  const Node* nodes;
+  const Step* steps;
+  const Probe* probes;
+  const Joined* joined;
+  const QueryEdge* edges;
+  const std::uint8_t* positions;
+  const Anchor* anchors;
+  const Chunk* chunks;
+  std::uint32_t chunk_count;
+  Total* totals;  ///< by program
+  Queue* queue;
+  std::uint32_t warps;
+  std::uint32_t share_interval;  ///< clocks between two looks of a busy warp for idle ones
+  std::uint32_t idle_least;      ///< parts of work are given away while more warps wait than this
+  Item* items;                   ///< by ticket modulo their number
+  std::uint32_t* item_sequence;  ///< by item: twice how often it was read, and one more while it is to be read
+  std::uint32_t item_capacity;   ///< power of two, several times as many as there are warps
+  Pages pages;
+  Counters* counters;
+  std::uint32_t* accesses[stores];  ///< measuring: by store and vertex, how often its row was looked up; else null
+  std::uint32_t* frames;            ///< device memory for the warps' frames; null: they lie in shared memory
+  std::uint32_t* sets;              ///< device memory for what loops read again; see WarpLayout::sets
+  std::uint32_t set_capacity;       ///< ids that the sets of one depth have room for in a warp
+};
+
+/// What the largest nodes of a depth need.
+struct DepthNeeds {
+  std::uint32_t probes = 0;
+  std::uint32_t distinct = 0;
+  std::uint32_t joined = 0;
+  bool loops = false;  ///< partial matches are kept
+  bool sums = false;   ///< results are summed by partial match of the depth above
+  bool sets = false;   ///< what is found is read again further down
+};
+
+/// Memory that each warp needs, in words: where its parts lie by depth.
+struct WarpLayout {
+  std::uint32_t words;     ///< in all
+  std::uint32_t depths;    ///< loops and counts on the longest path, and the anchors
+  std::uint32_t weighted;  ///< lists may hold an id several times, so weights are stored
+  std::uint32_t sets;      ///< depths whose sets are kept, in device memory, each in two pieces of Launch::set_capacity ids
+  std::uint16_t frame[max_positions];
+  std::uint16_t partials[max_positions];
+  std::uint16_t products[max_positions];
+  std::uint16_t weights[max_positions];
+  std::uint16_t sums[max_positions];
+  std::uint8_t set[max_positions];  ///< which of those it is
+
+  [[nodiscard]] std::size_t set_words(std::uint32_t capacity) const { return std::size_t{2} * sets * capacity; }
+};
+
+/// `needs` by depth: 0 the anchors, 1 right below them. Nothing where a warp would need more than can be addressed.
+[[nodiscard]] std::optional<WarpLayout> make_layout(const std::vector<DepthNeeds>& needs, bool sums, bool weighted);
+
+/// How the kernel is to be launched on the present device so that all its warps run at once.
+struct Grid {
+  unsigned blocks;
+  unsigned threads;
+  std::size_t shared_bytes;
+  std::size_t frame_words;  ///< of device memory for all warps' frames; 0: they fit into shared memory
+  [[nodiscard]] unsigned warps() const { return blocks * threads / 32; }
+};
+[[nodiscard]] Grid fit_grid(const WarpLayout& layout, bool sums);
+
+/// `sums`: programs have weights; otherwise every match counts once. Asynchronous.
+void launch(const Launch& work, const WarpLayout& layout, const Grid& grid, bool sums, CUstream_st* stream);
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,237 @@
+// Neighbour lists as a pass sees them.
+//
+// A list is its stable entries without those that the batch takes away, and what the batch adds; of the changes only those
+// count that rank high enough beside the anchor. In a base relation's list the changes that count are one range of neighbours,
+// so they are found once for a list and looked into by search. Lists that may hold an id several times, and changed lists of a
+// derived relation, whose entries each bear a tag, take the slow way, entry by entry.
+#pragma once
+
+#include "gpu/loops/kernel.hpp"
+
+namespace deltamatch::gpu::device {
+
+inline constexpr unsigned all_lanes = 0xffffffffU;
+inline constexpr std::uint32_t none = 0xffffffffU;
+inline constexpr std::uint32_t pass_removed = 0;  // match::Pass
+inline constexpr std::uint32_t pass_added = 1;
+
+// Directories up to this many slices are scanned.
+inline constexpr std::uint32_t scanned_slices = 8;
+
+struct View {
+  const std::uint32_t* ids;
+  std::uint32_t count;
+  std::uint32_t slice;  // of the store's changes, or none
+};
+
+// How many entries of a base relation's list the batch takes away and adds: the first removed of its slice of the changes, and
+// the last added.
+struct Changes {
+  std::uint32_t removed;
+  std::uint32_t added;
+};
+
+__device__ inline std::uint32_t lower_bound(const std::uint32_t* a, std::uint32_t n, std::uint32_t x) {
+  std::uint32_t at = 0;
+#pragma unroll 1
+  while (n > 0) {
+    const std::uint32_t half = n >> 1;
+    const bool less = a[at + half] < x;
+    at = less ? at + half + 1 : at;
+    n = less ? n - half - 1 : half;
+  }
+  return at;
+}
+
+__device__ inline bool holds(const std::uint32_t* a, std::uint32_t n, std::uint32_t x) {
+  if (n == 0) return false;
+#pragma unroll 1
+  while (n > 1) {
+    const std::uint32_t half = n >> 1;
+    a = a[half] <= x ? a + half : a;
+    n -= half;
+  }
+  return *a == x;
+}
+
+/// `Memory`: has work_ with the graph, and what program() says about the pass.
+template <class Memory>
+class Lists : public Memory {
+ protected:
+  using Memory::lane_;
+  using Memory::Memory;
+  using Memory::program;
+  using Memory::work_;
+
+  // Not `counted` where another lane, or thread of a block, looks the same up.
+  __device__ __noinline__ View look_up(std::uint32_t reading, std::uint32_t vertex, bool counted = true) {
+    View found{nullptr, 0, none};
+    const Reading& where = work_.graph.readings[reading];
+    const std::uint32_t relation = where.relation;
+    if (relation == none) return found;
+    const Store& store = work_.graph.stores[where.store];
+    if (vertex >= store.vertices) return found;
+    const uint4 raw = __ldg(reinterpret_cast<const uint4*>(store.rows) + vertex);
+    const auto* block = reinterpret_cast<const std::uint32_t*>(static_cast<std::uint64_t>(raw.y) << 32 | raw.x);
+    const std::uint32_t shape = raw.w;
+    const std::uint32_t slices = shape >> 7;
+    if (counted && work_.accesses[where.store] != nullptr) atomicAdd(&work_.accesses[where.store][vertex], 1U);
+    if (slices > 0) {
+      if ((shape & Row::cached_bit) != 0) {
+        hits_ += counted ? 1 : 0;
+      } else {
+        misses_ += counted ? 1 : 0;
+      }
+      std::uint32_t at = 0;
+      if (slices <= scanned_slices) {
+#pragma unroll 1
+        while (at < slices && block[2 * at] != relation) ++at;
+      } else {
+        std::uint32_t n = slices;
+#pragma unroll 1
+        while (n > 0) {
+          const std::uint32_t half = n >> 1;
+          const bool less = block[2 * (at + half)] < relation;
+          at = less ? at + half + 1 : at;
+          n = less ? n - half - 1 : half;
+        }
+        if (at < slices && block[2 * at] != relation) at = slices;
+      }
+      if (at < slices) {
+        const std::uint32_t begin = at == 0 ? 0 : block[2 * at - 1];
+        found.count = block[2 * at + 1] - begin;
+        found.ids = block + (2U << (shape >> 2 & 31U)) + begin;
+      }
+    }
+    if ((shape & Row::staged_bit) != 0) {
+      const std::uint32_t row = lower_bound(store.delta_vertices, store.delta_rows, vertex);
+      if (row < store.delta_rows && store.delta_vertices[row] == vertex) {
+        std::uint32_t s = store.delta_first_slice[row];
+        std::uint32_t n = store.delta_first_slice[row + 1] - s;
+        const std::uint32_t end = s + n;
+#pragma unroll 1
+        while (n > 0) {
+          const std::uint32_t half = n >> 1;
+          const bool less = store.slices[s + half].relation < relation;
+          s = less ? s + half + 1 : s;
+          n = less ? n - half - 1 : half;
+        }
+        if (s < end && store.slices[s].relation == relation) found.slice = s;
+      }
+    }
+    return found;
+  }
+
+  // Whether this lane is the first of those looking that look at this vertex.
+  __device__ bool leads(unsigned looking, std::uint32_t vertex) const {
+    return static_cast<std::uint32_t>(__ffs(static_cast<int>(__match_any_sync(looking, vertex)))) - 1 == lane_;
+  }
+
+  // How many entries of a list without changes lead to `id`.
+  __device__ static std::uint32_t entries_to(const View& list, std::uint32_t id) {
+    const std::uint32_t first = lower_bound(list.ids, list.count, id);
+    std::uint32_t end = first;
+#pragma unroll 1
+    while (end < list.count && list.ids[end] == id) ++end;
+    return end - first;
+  }
+
+  // --- which changes count ---
+
+  // Whether the changed data edge between `vertex` and `neighbour` ranks high enough to be read.
+  __device__ bool admits(const Anchor& anchor, std::uint32_t vertex, std::uint32_t neighbour, std::uint32_t label,
+                         bool incoming, bool inclusive) const {
+    const bool turned = work_.graph.directed ? incoming : vertex > neighbour;
+    const std::uint32_t tail = turned ? neighbour : vertex;
+    const std::uint32_t head = turned ? vertex : neighbour;
+    if (tail != anchor.tail) return tail > anchor.tail;
+    if (head != anchor.head) return head > anchor.head;
+    return inclusive ? label >= anchor.label : label > anchor.label;
+  }
+
+  // Changed entries of a base relation's list rank high enough from this neighbour on.
+  __device__ std::uint32_t threshold(const Anchor& anchor, std::uint32_t vertex, const Reading& where, bool inclusive) const {
+    const bool label_suffices = inclusive ? where.edge_label >= anchor.label : where.edge_label > anchor.label;
+    if (work_.graph.directed ? !where.incoming : vertex <= anchor.tail) {
+      if (vertex > anchor.tail) return 0;
+      if (vertex < anchor.tail) return none;
+      return label_suffices ? anchor.head : anchor.head + 1;
+    }
+    const bool at_tail = vertex > anchor.head || (vertex == anchor.head && label_suffices);
+    return at_tail ? anchor.tail : anchor.tail + 1;
+  }
+
+  // Of the list of a base relation with changes. In the pass of the removed matches the list is what it was, without the
+  // taken edges that rank too low; in that of the added ones it is what it will be, without the new edges that do.
+  __device__ __noinline__ Changes changes_of(const Probe& probe, std::uint32_t slice_index, std::uint32_t owner,
+                                             const Anchor& anchor) const {
+    const Reading& where = work_.graph.readings[probe.reading];
+    const Store& store = work_.graph.stores[0];
+    const DeltaSlice slice = store.slices[slice_index];
+    const DeltaSlice next = store.slices[slice_index + 1];
+    const std::uint32_t from = threshold(anchor, owner, where, probe.inclusive);
+    const std::uint32_t removed = next.removed_begin - slice.removed_begin;
+    const std::uint32_t added = next.added_begin - slice.added_begin;
+    if (program().pass == pass_added) return {removed, added - lower_bound(store.added + slice.added_begin, added, from)};
+    return {lower_bound(store.removed + slice.removed_begin, removed, from), 0};
+  }
+
+  // Whether a list of a base relation leads to `id`, of which the stable entries say `here`.
+  __device__ __noinline__ bool leads_to(std::uint32_t slice, Changes changes, std::uint32_t id, bool here) const {
+    const Store& store = work_.graph.stores[0];
+    if (here) return !holds(store.removed + store.slices[slice].removed_begin, changes.removed, id);
+    return holds(store.added + (store.slices[slice + 1].added_begin - changes.added), changes.added, id);
+  }
+
+  // --- the slow way ---
+
+  // Whether the k-th stable entry of a derived list is not taken away.
+  __device__ bool stays(const Store& store, const View& list, std::uint32_t id, std::uint32_t tag, const Anchor& anchor,
+                        std::uint32_t owner, bool inclusive) const {
+    if (list.slice == none) return true;
+    const DeltaSlice slice = store.slices[list.slice];
+    const std::uint32_t count = store.slices[list.slice + 1].removed_begin - slice.removed_begin;
+    const std::uint32_t* removed = store.removed + slice.removed_begin;
+#pragma unroll 1
+    for (std::uint32_t i = lower_bound(removed, count, id); i < count && removed[i] == id; ++i) {
+      if (store.removed_tags[slice.removed_begin + i] != tag) continue;
+      return program().pass == pass_removed && admits(anchor, owner, id, tag >> 1, (tag & 1U) != 0, inclusive);
+    }
+    return true;
+  }
+
+  // How many entries of a list that count lead to `id`.
+  __device__ __noinline__ std::uint32_t multiplicity(const Probe& probe, const View& list, std::uint32_t owner,
+                                                     std::uint32_t id, const Anchor& anchor) const {
+    const std::uint32_t at = lower_bound(list.ids, list.count, id);
+    const bool here = at < list.count && list.ids[at] == id;
+    const Reading& where = work_.graph.readings[probe.reading];
+    if (list.slice == none && !where.parallel) return here ? 1 : 0;
+    const Store& store = work_.graph.stores[where.store];
+    if (!where.derived) return leads_to(list.slice, changes_of(probe, list.slice, owner, anchor), id, here) ? 1 : 0;
+    std::uint32_t found = 0;
+    if (here) {
+      const std::uint32_t capacity = store.rows[owner].capacity;
+#pragma unroll 1
+      for (std::uint32_t k = at; k < list.count && list.ids[k] == id; ++k) {
+        found += stays(store, list, id, list.ids[k + capacity], anchor, owner, probe.inclusive) ? 1 : 0;
+      }
+    }
+    if (list.slice != none && program().pass == pass_added) {
+      const DeltaSlice slice = store.slices[list.slice];
+      const std::uint32_t count = store.slices[list.slice + 1].added_begin - slice.added_begin;
+      const std::uint32_t* added = store.added + slice.added_begin;
+#pragma unroll 1
+      for (std::uint32_t i = lower_bound(added, count, id); i < count && added[i] == id; ++i) {
+        const std::uint32_t tag = store.added_tags[slice.added_begin + i];
+        found += admits(anchor, owner, id, tag >> 1, (tag & 1U) != 0, probe.inclusive) ? 1 : 0;
+      }
+    }
+    return found;
+  }
+
+  unsigned long long hits_ = 0;
+  unsigned long long misses_ = 0;
+};
+
+}  // namespace deltamatch::gpu::device

@@ -1,0 +1,23 @@
+// One device counts cliques of roots that it takes from a queue.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "gpu/mine/dense_sets.hpp"
+#include "gpu/mine/root_queue.hpp"
+
+namespace deltamatch::gpu {
+
+struct CliqueJob {
+  const match::LaterLists& graph;
+  std::optional<unsigned> k;
+  const DenseSettings& settings;
+  RootQueue& queue;
+  std::size_t devices;
+};
+
+/// Until all roots are taken or `go_on` says no. Roots that it has no memory for it does not take, or gives back.
+[[nodiscard]] match::CliqueTally search_cliques(DenseOps& ops, const CliqueJob& job, const match::GoOn& go_on);
+
+}  // namespace deltamatch::gpu

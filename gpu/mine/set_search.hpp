@@ -1,0 +1,51 @@
+// One device counts sets that lack a few of their edges, in spaces that it takes from a queue.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "gpu/mine/dense_sets.hpp"
+
+namespace deltamatch::gpu {
+
+/// Spaces, made as they are asked for by any thread.
+class SpaceQueue {
+ public:
+  explicit SpaceQueue(const match::MakeSpaces& make) : make_(make) {}
+
+  [[nodiscard]] match::DenseSpaces take(std::uint64_t words) {
+    const std::lock_guard lock(mutex_);
+    match::DenseSpaces spaces = make_(words);
+    share_ = spaces.share;
+    return spaces;
+  }
+  /// Does not wait for a thread that takes.
+  [[nodiscard]] double share() const noexcept { return share_; }
+  /// A space that the caller of the run has to look after.
+  void leave(VertexId root) {
+    const std::lock_guard lock(mutex_);
+    left_.push_back(root);
+  }
+  [[nodiscard]] std::vector<VertexId> left() { return std::move(left_); }
+
+ private:
+  const match::MakeSpaces& make_;
+  std::mutex mutex_;
+  std::atomic<double> share_ = 0;
+  std::vector<VertexId> left_;
+};
+
+struct SetJob {
+  const match::LaterLists& graph;
+  unsigned k;
+  unsigned budget;
+  const DenseSettings& settings;
+  SpaceQueue& queue;
+};
+
+/// By missing edges. Until there are no spaces left or `go_on` says no. Spaces that it has no memory for it leaves.
+[[nodiscard]] std::vector<Count> search_sets(DenseOps& ops, const SetJob& job, const match::GoOn& go_on);
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,221 @@
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "gpu/cuda/check.hpp"
+#include "gpu/mirror/device_graph_impl.hpp"
+
+namespace deltamatch::gpu {
+
+namespace {
+
+// Entries that a warp merges.
+constexpr std::uint32_t piece_entries = 1024;
+// Of what is made, at least so much has room.
+constexpr std::size_t least_made_bytes = std::size_t{1} << 20;
+
+// Of a row: its old entries, and the added ones.
+std::uint32_t work_of(const MergeRow& row, const DeltaSlice* slices) noexcept {
+  return row.from_entries + slices[row.end_slice].added_begin - slices[row.first_slice].added_begin;
+}
+std::uint64_t words_made(const MergeRow& row, const graph::Adjacency& store) noexcept {
+  return BlockShape{row.to_entries, row.to_slices, 0, store.column() == graph::Column::tag}.words();
+}
+
+}  // namespace
+
+// Brings blocks up to date on the device, from the batch before, which still lies there: those that keep their places, which
+// threads find out together, and those that move.
+void DeviceGraph::Impl::merge(unsigned s) {
+  Mirror& mirror = mirrors[s];
+  if (mirror.merge.empty() || mirror.fill_all) return;
+  hot.clear();
+  for (const std::uint32_t i : mirror.merge) hot.push_back({mirror.batch.vertices[i], s});
+  look_up_shapes(hot);
+  merges.clear();
+  keep_places(mirror);
+  order.clear();
+  for (std::uint32_t k = 0; k < hot.size(); ++k) {
+    if (fates[k] == Fate::stays) add_merge(mirror, hot[k], merge_rows[k]);
+    if (fates[k] == Fate::moves) order.push_back(k);
+  }
+  longest_first(order, [&](std::uint32_t i) { return shapes[i].words(); });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i + 16 < order.size()) plan.prefetch(hot[order[i + 16]]);
+    if (i + 8 < order.size()) plan.prefetch_slot(hot[order[i + 8]]);
+    const std::uint32_t k = order[i];
+    const BlockShape& shape = shapes[k];
+    if (resident() && shape.entries == 0) {
+      plan.drop(hot[k]);
+      continue;
+    }
+    const CacheSlot* had = plan.find(hot[k]);
+    if (had == nullptr && !resident()) continue;  // it has made room for another
+    const MergeRow row = merge_row(mirror, mirror.merge[k], had, shape);
+    if (!move(mirror, hot[k], shape)) continue;
+    ++counts.merged;
+    if (shape.entries != 0) add_merge(mirror, hot[k], row);
+  }
+  send_merges(mirror);
+}
+
+// Sets `fates`, and `merge_rows` of those that stay.
+void DeviceGraph::Impl::keep_places(const Mirror& mirror) {
+  fates.assign(hot.size(), Fate::nothing);
+  merge_rows.resize(hot.size());
+  std::atomic<std::uint64_t> merged = 0;
+  workers->for_each(hot.size(), look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+    std::uint64_t stay = 0;
+    for (std::size_t k = begin; k < end; ++k) {
+      if (k + 8 < end) plan.prefetch_block(hot[k + 8]);
+      if (k + 16 < end) plan.prefetch_slot(hot[k + 16]);
+      if (k + 24 < end) plan.prefetch(hot[k + 24]);
+      if (!mirror.touched(mirror.merge[k])) continue;
+      fates[k] = Fate::moves;
+      const CacheSlot* had = plan.find(hot[k]);
+      if (had == nullptr || shapes[k].entries == 0) continue;
+      const MergeRow row = merge_row(mirror, mirror.merge[k], had, shapes[k]);
+      if (!plan.reshape(hot[k], shapes[k])) continue;
+      merge_rows[k] = row;
+      fates[k] = Fate::stays;
+      ++stay;
+    }
+    merged += stay;
+  });
+  counts.merged += merged;
+}
+
+// Gives a vertex a place that its lists fit. False where it finds none.
+bool DeviceGraph::Impl::move(Mirror& mirror, HotVertex vertex, const BlockShape& shape) {
+  const bool wanted = resident() || plan.wants(vertex);
+  if (plan.find(vertex) != nullptr && plan.replace(vertex, shape)) return true;
+  if (!wanted) {
+    ++counts.evicted;
+    return false;
+  }
+  if (!resident()) make_room(shape);
+  if (plan.add(vertex, shape)) return true;
+  mirror.fill.push_back(vertex.vertex);
+  return false;
+}
+
+// Of what no selection wants any more, as much leaves as it takes.
+void DeviceGraph::Impl::make_room(const BlockShape& shape) {
+  selection.evicted.clear();
+  plan.make_room(shape, selection.evicted);
+  for (const HotVertex vertex : selection.evicted) mirrors[vertex.store].dirty.push_back(vertex.vertex);
+  counts.evicted += selection.evicted.size();
+}
+
+// From the place that a vertex has, if any, to one that is not known yet.
+MergeRow DeviceGraph::Impl::merge_row(const Mirror& mirror, std::uint32_t row, const CacheSlot* old, const BlockShape& shape) {
+  MergeRow merged{};
+  if (old != nullptr) {
+    merged.from = old->offset;
+    merged.from_entries = old->shape.entries;
+    merged.from_slices = old->shape.slices;
+    merged.from_log = old->shape.directory_log();
+  }
+  merged.to_entries = shape.entries;
+  merged.to_slices = shape.slices;
+  merged.to_log = shape.directory_log();
+  merged.first_slice = mirror.batch.first_slice[row];
+  merged.end_slice = mirror.batch.first_slice[row + 1];
+  return merged;
+}
+
+// What one launch is told and what it makes fit a chunk each, but for a list that is longer.
+void DeviceGraph::Impl::add_merge(Mirror& mirror, HotVertex vertex, const MergeRow& row) {
+  const std::uint64_t words = words_made(row, *mirror.store);
+  if (merges.bytes() >= staging.chunk_bytes() || (merges.words + words) * sizeof(std::uint32_t) > staging.chunk_bytes()) {
+    send_merges(mirror);
+  }
+  merges.rows.push_back(row);
+  merges.rows.back().to = merges.words;
+  merges.rows.back().directory = merges.directory;
+  merges.owners.push_back({vertex, merges.pieces, merges.copies});
+  merges.pieces += (work_of(row, mirror.batch.slices) + piece_entries - 1) / piece_entries;
+  merges.copies += pieces_of(words);
+  merges.directory += 2 * row.to_slices;
+  merges.words += words;
+}
+
+// Whether what is merged finds room before it goes to its places.
+bool DeviceGraph::Impl::reserve_made(std::size_t bytes) {
+  if (bytes <= made.bytes()) return true;
+  ops->drain();
+  // A list that is longer than a chunk is likely to grow.
+  const std::size_t wanted = bytes <= least_made_bytes ? least_made_bytes : std::max(staging.chunk_bytes(), bytes + bytes / 4);
+  for (const std::size_t room : {wanted, bytes}) {
+    try {
+      made.reserve(room);
+      return true;
+    } catch (const DeviceOutOfMemory&) {  // then as much as it takes
+      continue;
+    }
+  }
+  return false;
+}
+
+// What cannot be merged is sent again, as what has no place is.
+void DeviceGraph::Impl::give_up_merges(Mirror& mirror) {
+  for (const Merges::Owner& owner : merges.owners) {
+    if (resident() || plan.wants(owner.vertex)) mirror.fill.push_back(owner.vertex.vertex);
+    plan.drop(owner.vertex);
+  }
+  counts.merged -= merges.rows.size();
+  merges.clear();
+}
+
+// All are merged from where they were before any comes to its place. One that has made room for another meanwhile has none.
+void DeviceGraph::Impl::send_merges(Mirror& mirror) {
+  if (merges.rows.empty()) return;
+  if (!reserve_made(merges.words * sizeof(std::uint32_t))) {
+    give_up_merges(mirror);
+    return;
+  }
+  const std::vector<MergeRow>& rows = merges.rows;
+  Parts parts;
+  const std::size_t rows_at = parts.add<MergeRow>(rows.size());
+  const std::size_t pieces_at = parts.add<MergePiece>(merges.pieces);
+  const std::size_t copies_at = parts.add<Piece>(merges.copies);
+  const std::size_t directories_at = parts.add<std::uint32_t>(merges.directory);
+  staging.open(parts.bytes());
+  std::memcpy(staging.host<void>(rows_at), rows.data(), rows.size() * sizeof(MergeRow));
+  auto* const pieces = staging.host<MergePiece>(pieces_at);
+  auto* const copies = staging.host<Piece>(copies_at);
+  auto* const directories = staging.host<std::uint32_t>(directories_at);
+  workers->for_each(rows.size(), look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i + 8 < end) mirror.store->prefetch(merges.owners[i + 8].vertex.vertex);
+      if (i + 4 < end) mirror.store->prefetch_block(merges.owners[i + 4].vertex.vertex);
+      const MergeRow& row = rows[i];
+      const auto [vertex, first_piece, first_copy] = merges.owners[i];
+      pack_directory(*mirror.store, vertex.vertex, mirror.relations, owner(mirror, vertex.vertex), directories + row.directory);
+      const std::uint32_t work = work_of(row, mirror.batch.slices);
+      MergePiece* piece = pieces + first_piece;
+      for (std::uint32_t from = 0; from < work; from += std::min(piece_entries, work - from)) {
+        *piece++ = {static_cast<std::uint32_t>(i), from, from + std::min(piece_entries, work - from)};
+      }
+      const std::uint64_t words = words_made(row, *mirror.store);
+      if (const CacheSlot* slot = plan.find(vertex)) {
+        cut(slot->offset, row.to, words, copies + first_copy);
+      } else {
+        std::fill_n(copies + first_copy, pieces_of(words), Piece{});
+      }
+    }
+  });
+  staging.send(parts.bytes());
+  const MergeWork work{pool.as<const std::uint32_t>(),
+                       made.as<std::uint32_t>(),
+                       staging.device<MergeRow>(rows_at),
+                       staging.device<MergePiece>(pieces_at),
+                       staging.device<std::uint32_t>(directories_at),
+                       mirror.view};
+  ops->merge(work, merges.pieces);
+  ops->scatter_words(pool.as<std::uint32_t>(), staging.device<Piece>(copies_at), merges.copies, made.as<std::uint32_t>());
+  staging.close();
+  merges.clear();
+}
+
+}  // namespace deltamatch::gpu

@@ -1,0 +1,242 @@
+// What a block reads: candidates of a query vertex, and the lists of a whole set of vertices. Second layer of the kernel that
+// counts with tables.
+//
+// Of a set's lists, short ones are read side by side, whoever's they are, and each long one by a warp; warps share the set out
+// between them as they go.
+#pragma once
+
+#include "gpu/tables/block_tables.cuh"
+
+namespace deltamatch::gpu::device {
+
+// Lists from this length on are read one by one.
+inline constexpr std::uint32_t long_list = 32;
+
+/// What restricts the vertices that lists lead to: bounds, and vertices to differ from.
+struct Allowed {
+  std::uint32_t low;
+  std::uint32_t high;
+  const std::uint8_t* apart;  // positions
+  std::uint32_t aparts;
+};
+
+class BlockLists : public Lists<BlockMemory> {
+ protected:
+  using Base = Lists<BlockMemory>;
+  using Base::Base;
+
+  __device__ Allowed allowed(const SumVertex& vertex, bool distinct) const {
+    Allowed made{0, none, work_.positions + vertex.first_position, distinct ? vertex.distinct : 0U};
+    const std::uint8_t* at = made.apart + vertex.distinct;
+    for (std::uint32_t i = 0; i < vertex.above; ++i) made.low = max(made.low, state_.vertices[at[i]] + 1);
+    at += vertex.above;
+    for (std::uint32_t i = 0; i < vertex.below; ++i) made.high = min(made.high, state_.vertices[at[i]]);
+    return made;
+  }
+  __device__ bool allows(const Allowed& to, std::uint32_t vertex) const {
+    bool fits = vertex >= to.low && vertex < to.high;
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < to.aparts; ++i) fits = fits && state_.vertices[to.apart[i]] != vertex;
+    return fits;
+  }
+
+  // `counted`: see look_up.
+  __device__ OpenList open(std::uint32_t reading, bool inclusive, std::uint32_t owner, bool counted = true) {
+    const View list = this->look_up(reading, owner, counted);
+    OpenList made{list.ids, list.count, list.slice, {0, 0}};
+    if (list.slice != none) {
+      const Probe probe{static_cast<std::uint16_t>(reading), 0, static_cast<std::uint8_t>(inclusive ? 1 : 0)};
+      made.changes = this->changes_of(probe, list.slice, owner, state_.anchor);
+    }
+    return made;
+  }
+  // Entries to be read; those that are taken away count.
+  __device__ static std::uint32_t length(const OpenList& list) { return list.count + list.changes.added; }
+  // Entry number `at`, or none where the batch takes it away.
+  __device__ std::uint32_t entry(const OpenList& list, std::uint32_t at) const {
+    if (at >= list.count) {
+      const Store& store = work_.graph.stores[0];
+      return store.added[store.slices[list.slice + 1].added_begin - list.changes.added + (at - list.count)];
+    }
+    const std::uint32_t id = __ldg(list.ids + at);
+    return list.changes.removed > 0 && !this->leads_to(list.slice, list.changes, id, true) ? none : id;
+  }
+  __device__ bool leads(const OpenList& list, std::uint32_t id) const {
+    const bool here = holds(list.ids, list.count, id);
+    if (list.slice == none) return here;
+    return this->leads_to(list.slice, list.changes, id, here);
+  }
+  // How many vertices a list leads to that are allowed.
+  __device__ std::uint32_t size_of(const OpenList& list, const Allowed& to) const {
+    std::uint32_t size = length(list) - list.changes.removed;
+    if (to.low > 0 || to.high != none) {  // whole graphs only
+      const std::uint32_t begin = lower_bound(list.ids, list.count, to.low);
+      const std::uint32_t end = lower_bound(list.ids, list.count, to.high);
+      size = end > begin ? end - begin : 0;
+    }
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < to.aparts; ++i) {
+      const std::uint32_t other = state_.vertices[to.apart[i]];
+      if (other >= to.low && other < to.high && leads(list, other)) --size;
+    }
+    return size;
+  }
+
+  // The candidates of a vertex that has probes: those of this share, counted from the shortest list's entries. Their number
+  // lies in `into`, and where `keep` they themselves. For all threads at once; false where there is no room.
+  __device__ __noinline__ bool candidates(const SumVertex& vertex, std::uint32_t share, std::uint32_t shares, bool keep,
+                                          Members& into) {
+    into = {nullptr, nullptr, 0};
+    __syncthreads();
+    if (threadIdx.x < vertex.probes) {
+      const Probe probe = work_.probes[vertex.first_probe + threadIdx.x];
+      state_.lists[threadIdx.x] = open(probe.reading, probe.inclusive != 0, state_.vertices[probe.position]);
+    }
+    if (threadIdx.x == 0) state_.size = 0;
+    __syncthreads();
+    std::uint32_t best = 0;
+    for (std::uint32_t p = 1; p < vertex.probes; ++p) {
+      if (length(state_.lists[p]) < length(state_.lists[best])) best = p;
+    }
+    const OpenList list = state_.lists[best];
+    const Allowed to = allowed(vertex, true);
+    std::uint32_t begin = 0;
+    std::uint32_t end = length(list);
+    if (list.slice == none && (to.low > 0 || to.high != none)) {
+      begin = lower_bound(list.ids, list.count, to.low);
+      end = max(begin, lower_bound(list.ids, list.count, to.high));
+    }
+    if (vertex.probes == 1 && list.slice == none && shares == 1 && (to.aparts == 0 || !keep)) {
+      into.ids = list.ids + begin;
+      into.size = to.aparts == 0 ? end - begin : size_of(list, to);
+      return true;
+    }
+    Members made{};
+    if (keep && !make_ids((end - begin + shares - 1) / shares, made)) return false;
+    auto* ids = const_cast<std::uint32_t*>(made.ids);
+    for (std::uint32_t first = begin + share; first < end; first += blockDim.x * shares) {
+      const std::uint32_t at = first + threadIdx.x * shares;
+      const std::uint32_t id = at < end ? entry(list, at) : none;
+      bool found = id != none && allows(to, id);
+#pragma unroll 1
+      for (std::uint32_t p = 0; p < vertex.probes; ++p) {
+        if (p != best) found = found && leads(state_.lists[p], id);
+      }
+      const unsigned hits = __ballot_sync(all_lanes, found);
+      std::uint32_t place = 0;
+      if (lane_ == 0 && hits != 0) place = atomicAdd(&state_.size, static_cast<unsigned>(__popc(hits)));
+      place = __shfl_sync(all_lanes, place, 0) + __popc(hits & ((1U << lane_) - 1));
+      if (keep && found) ids[place] = id;
+    }
+    __syncthreads();
+    into = made;
+    into.size = state_.size;
+    if (keep) top_ -= (end - begin + shares - 1) / shares - into.size;
+    return true;
+  }
+
+  // For all threads at once: runs through the lists of all members of a set. read(vertex, weight of the list's owner) is called
+  // with every vertex that is allowed; with Read::sums what it gives is summed by list and finish(number of the member, weight,
+  // sum) called with the sum, by one thread.
+  template <class Read>
+  __device__ void for_each_list(const Members& from, std::uint32_t reading, bool inclusive, const Allowed& to, Read& read) {
+    __syncthreads();
+    if (threadIdx.x == 0) state_.next = 0;
+    __syncthreads();
+#pragma unroll 1
+    while (true) {
+      std::uint32_t first = 0;
+      if (lane_ == 0) first = atomicAdd(&state_.next, 32U);
+      first = __shfl_sync(all_lanes, first, 0);
+      if (first >= from.size) break;
+      const std::uint32_t own = first + lane_;
+      Weight weight = 0;
+      if (own < from.size) weight = from.weights == nullptr ? 1 : from.weights[own];
+      OpenList list{nullptr, 0, none, {0, 0}};
+      if (weight != 0) list = open(reading, inclusive, from.ids[own]);
+      if (list.slice == none && (to.low > 0 || to.high != none)) {
+        const std::uint32_t begin = lower_bound(list.ids, list.count, to.low);
+        const std::uint32_t end = max(begin, lower_bound(list.ids, list.count, to.high));
+        list.ids += begin;
+        list.count = end - begin;
+      }
+      if (Read::sums) state_.lane_sums[warp_][lane_] = 0;
+      __syncwarp();
+      const std::uint32_t size = length(list);
+      const bool alone = size >= long_list || list.changes.added > 0 || list.changes.removed > 0;
+      read_short(alone ? 0 : size, list.ids, weight, to, read);
+      for (unsigned rest = __ballot_sync(all_lanes, alone); rest != 0; rest &= rest - 1) {
+        read_long(__ffs(static_cast<int>(rest)) - 1, list, weight, to, read);
+      }
+      if (Read::sums) {
+        __syncwarp();
+        if (own < from.size) read.finish(own, weight, state_.lane_sums[warp_][lane_]);
+      }
+    }
+    __syncthreads();
+  }
+
+ private:
+  template <class Read>
+  __device__ void read_short(std::uint32_t size, const std::uint32_t* ids, Weight weight, const Allowed& to, Read& read) {
+    std::uint32_t before = size;
+#pragma unroll
+    for (unsigned offset = 1; offset < 32; offset *= 2) {
+      const std::uint32_t other = __shfl_up_sync(all_lanes, before, offset);
+      if (lane_ >= offset) before += other;
+    }
+    const std::uint32_t total = __shfl_sync(all_lanes, before, 31);
+    const auto base = reinterpret_cast<unsigned long long>(ids) - sizeof(std::uint32_t) * (before - size);
+#pragma unroll 1
+    for (std::uint32_t chunk = 0; chunk < total; chunk += 32) {
+      const std::uint32_t at = chunk + lane_;
+      std::uint32_t slot = 0;
+#pragma unroll
+      for (std::uint32_t step = 16; step > 0; step /= 2) {
+        if (__shfl_sync(all_lanes, before, slot + step - 1) <= at) slot += step;
+      }
+      slot = min(slot, 31U);
+      const auto* from = reinterpret_cast<const std::uint32_t*>(__shfl_sync(all_lanes, base, slot));
+      const Weight of = __shfl_sync(all_lanes, weight, slot);
+      if (at >= total) continue;
+      const std::uint32_t id = __ldg(from + at);
+      if (!allows(to, id)) continue;
+      const Weight found = read(id, of);
+      if (Read::sums && found != 0) {
+        const Weight old = atomicAdd(&state_.lane_sums[warp_][slot], found);
+        if (old + found < old) overflow_ = true;
+      }
+    }
+  }
+
+  template <class Read>
+  __device__ void read_long(std::uint32_t slot, const OpenList& own, Weight weight, const Allowed& to, Read& read) {
+    OpenList list;
+    list.ids =
+        reinterpret_cast<const std::uint32_t*>(__shfl_sync(all_lanes, reinterpret_cast<unsigned long long>(own.ids), slot));
+    list.count = __shfl_sync(all_lanes, own.count, slot);
+    list.slice = __shfl_sync(all_lanes, own.slice, slot);
+    list.changes.removed = __shfl_sync(all_lanes, own.changes.removed, slot);
+    list.changes.added = __shfl_sync(all_lanes, own.changes.added, slot);
+    const Weight of = __shfl_sync(all_lanes, weight, slot);
+    const std::uint32_t size = length(list);
+    Weight sum = 0;
+#pragma unroll 4
+    for (std::uint32_t at = lane_; at < size; at += 32) {
+      const std::uint32_t id = entry(list, at);
+      if (id == none || !allows(to, id)) continue;
+      const Weight found = read(id, of);
+      if (Read::sums) sum = this->plus(sum, found);
+    }
+    if constexpr (Read::sums) {
+#pragma unroll
+      for (unsigned offset = 16; offset > 0; offset /= 2) {
+        const Weight other = __shfl_down_sync(all_lanes, sum, offset);
+        sum = this->plus(sum, lane_ + offset < 32 ? other : 0);
+      }
+      if (lane_ == 0) state_.lane_sums[warp_][slot] = sum;
+    }
+  }
+};
+
+}  // namespace deltamatch::gpu::device

@@ -1,0 +1,127 @@
+// Cuts a stream of records into batches, by count and by event time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "deltamatch/update.hpp"
+#include "ingest/batch/record_reader.hpp"
+#include "ingest/codec/codec.hpp"
+#include "ingest/source/record_source.hpp"
+
+namespace deltamatch::ingest {
+
+/// When a batch closes. With neither limit the whole stream is one batch.
+struct BatchLimits {
+  std::size_t max_updates = 0;  ///< 0: no limit
+  /// Microseconds between the least and the largest time of a batch; it closes before the record that would exceed it. 0: no
+  /// limit.
+  Timestamp max_span = 0;
+
+  /// The same limits, and no span beyond a sixteenth of the window (0: no window).
+  [[nodiscard]] BatchLimits within_window(Timestamp window) const noexcept;
+};
+
+/// A batch as it was cut elsewhere.
+struct Cut {
+  std::uint64_t records = 0;           ///< of the source, those that are refused or say nothing among them; none is legal
+  bool tells_watermark = false;        ///< nothing told: the largest time so far
+  std::optional<Timestamp> watermark;  ///< where it is told; nothing: none yet
+};
+
+/// A record that no codec could read.
+struct Refusal {
+  std::size_t index = 0;  ///< how many updates of its batch stand before it
+  Position position;
+  RejectReason reason{};
+  std::string message;
+  std::string bytes;         ///< the record, or the first of it where it is too long
+  std::uint64_t length = 0;  ///< its length in the source
+};
+
+/// A batch whose updates know where they came from.
+class PositionedBatch {
+ public:
+  UpdateBatch updates;
+
+  /// Keeps the memory.
+  void clear() noexcept;
+  /// Where update `index` stands in the stream.
+  [[nodiscard]] Position position(std::size_t index) const { return positions_.at(index); }
+  /// The bytes of update `index`'s record; empty unless the batch keeps records.
+  [[nodiscard]] std::string_view record(std::size_t index) const;
+  /// Records that could not be read, in order, where they are listed. They are not among the updates.
+  [[nodiscard]] const std::vector<Refusal>& refusals() const noexcept { return refusals_; }
+  /// Of such records the first with its reason in the stream, listed or not; without its bytes.
+  [[nodiscard]] const std::vector<Refusal>& first_refusals() const noexcept { return first_refusals_; }
+  /// How many records the updates come from.
+  [[nodiscard]] std::uint64_t records() const noexcept { return taken_; }
+  /// The number of such records by reason, listed or not.
+  [[nodiscard]] const std::array<std::uint64_t, reject_reason_count>& refused() const noexcept { return refused_; }
+
+ private:
+  friend class Batcher;
+  std::vector<Position> positions_;
+  std::vector<Refusal> refusals_;
+  std::vector<Refusal> first_refusals_;
+  std::uint64_t taken_ = 0;
+  std::array<std::uint64_t, reject_reason_count> refused_{};
+  std::string records_;                   // the kept records, one after the other
+  std::vector<std::size_t> record_ends_;  // per update; empty unless records are kept
+};
+
+/// What a batcher does with records that cannot be read. stop: list it, end the batch and the stream. count: count it. list:
+/// count and list it, and keep the bytes of every record. So that no flood of such records fills the memory, a batch that lists
+/// them also closes at max_listed of them.
+enum class OnUnreadable : std::uint8_t { stop, count, list };
+inline constexpr std::size_t max_listed = std::size_t{1} << 16;
+
+class TimeSpan;
+
+/// Fills batches from a source through a codec. Both must outlive it.
+class Batcher {
+ public:
+  /// With `cuts` they alone say where batches end: each is a batch, also where it is empty. `max_ahead`: see RecordReader.
+  Batcher(RecordSource& source, Codec& codec, Doubts& doubts, BatchLimits limits, OnUnreadable on_unreadable,
+          std::optional<std::vector<Cut>> cuts = std::nullopt, std::optional<Timestamp> max_ahead = std::nullopt)
+      : source_(source),
+        reader_(source, codec, doubts, max_ahead, on_unreadable == OnUnreadable::stop),
+        limits_(limits),
+        on_unreadable_(on_unreadable),
+        cuts_(std::move(cuts)) {}
+
+  /// Clears `batch` and fills it; false at the end of the stream, when there is nothing left to hand over. Where the source
+  /// fails what was read before is handed over first; the next call throws. Throws Error where the stream ends within a cut,
+  /// and where it goes on behind the last one; no part of such a batch is handed over.
+  bool fill(PositionedBatch& batch);
+
+ private:
+  bool read(PositionedBatch& batch);
+  bool fits(const PositionedBatch& batch, TimeSpan& span) const;
+  void add(PositionedBatch& batch);
+  void refuse(PositionedBatch& batch);
+  void fill_to_limits(PositionedBatch& batch);
+  bool fill_cut(PositionedBatch& batch);
+
+  RecordSource& source_;
+  RecordReader reader_;
+  BatchLimits limits_;
+  OnUnreadable on_unreadable_;
+  std::optional<std::vector<Cut>> cuts_;
+  std::size_t next_cut_ = 0;
+  Reading reading_;                               // the record read last
+  std::span<const Update> held_;                  // of it: read, not yet in a batch
+  std::array<bool, reject_reason_count> seen_{};  // reasons that a record was refused for
+  bool ended_ = false;
+  std::exception_ptr failure_;
+};
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,185 @@
+#include "ingest/batch/record_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+// Of comments and blank lines, which are no records, so many at most are passed over in search of what follows.
+constexpr std::size_t most_held = std::size_t{1} << 12;
+
+/// "2033-11-12T08:00:00Z"; the number itself where no calendar has it.
+std::string date_of(Timestamp time) {
+  constexpr Timestamp second = 1'000'000;
+  constexpr Timestamp last_year = 253'402'300'800 * second;
+  if (time < 0 || time >= last_year) return fmt::format("{} us", time);
+  const std::chrono::sys_seconds at{std::chrono::seconds(time / second)};
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(at - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(),
+                     clock.seconds().count());
+}
+
+}  // namespace
+
+std::optional<Timestamp> Reading::time() const noexcept {
+  if (updates.size() == 1) return updates.front().time;
+  std::optional<Timestamp> largest;
+  for (const Update& update : updates) largest = std::max(largest, update.time);  // nothing is less than any time
+  return largest;
+}
+
+/// Reads one record from the source.
+bool RecordReader::read(Reading& reading) {
+  if (ended_ || !source_.next(reading.record)) return false;
+  const Record& record = reading.record;
+  reading.updates = {};
+  reading.refused.reset();
+  reading.ahead = false;
+  doubts_.at(record.position);
+  if (record.fault == RecordFault::none) [[likely]] {
+    const Decoded decoded = within_max_name(record.padded ? codec_.decode_padded(record.bytes) : codec_.decode(record.bytes));
+    if (!decoded.remedy.empty()) throw Error(source_.where(record.position), decoded.message, decoded.remedy);
+    reading.refused = decoded.refused;
+    reading.message = decoded.message;
+    reading.updates = decoded.updates;
+  } else {
+    const bool too_long = record.fault == RecordFault::too_long;
+    reading.refused = too_long ? RejectReason::too_long : RejectReason::malformed;
+    message_ = too_long ? fmt::format("the record has {} bytes, more than the limit", record.length)
+                        : std::string("a quoted field does not end");
+    reading.message = message_;
+  }
+  if (doubts_.watches_ids()) {
+    for (const Update& update : reading.updates) doubts_.see_ids(update);
+  }
+  return true;
+}
+
+void RecordReader::hold(const Reading& reading) {
+  Held& held = held_.emplace_back();
+  held.bytes = reading.record.bytes;
+  held.message = reading.message;
+  for (const Update& update : reading.updates) held.updates.add(update);
+  held.time = reading.time();
+  held.reading = reading;
+  held.reading.record.bytes = held.bytes;
+  held.reading.record.padded = false;
+  held.reading.message = held.message;
+  held.reading.updates = held.updates.updates();
+}
+
+/// False at the end of the input, be it by a failure, which is told once all is given.
+bool RecordReader::read_in_advance() {
+  if (ended_) return false;
+  Reading reading;
+  try {
+    ended_ = !read(reading);
+  } catch (...) {
+    failure_ = std::current_exception();
+    ended_ = true;
+  }
+  if (ended_) return false;
+  hold(reading);
+  ended_ = stops_ && reading.refused;
+  return true;
+}
+
+bool RecordReader::far_above(Timestamp time, Timestamp other) const noexcept {
+  Timestamp lead = 0;
+  if (__builtin_sub_overflow(time, other, &lead)) return time > other;
+  return lead > *max_ahead_;
+}
+
+void RecordReader::pass(Timestamp time) noexcept {
+  if (passed_ == 0 || time > watermark_) {
+    watermark_ = time;
+    if (__builtin_add_overflow(time, *max_ahead_, &calm_)) calm_ = std::numeric_limits<Timestamp>::max();
+  }
+  last_[passed_++ % ring] = time;
+}
+
+/// Whether the first record held lies far ahead of what follows.
+bool RecordReader::is_ahead() {
+  const Timestamp time = *held_.front().time;
+  bool lower = false;  // one that follows bears a time
+  std::size_t records = 0;
+  for (std::size_t i = 1; i < most_held; ++i) {
+    if (i == held_.size() && !read_in_advance()) return is_ahead_at_the_end();
+    const Held& next = held_[i];
+    if (next.time) {
+      if (!far_above(time, *next.time)) return false;
+      lower = true;
+    }
+    if (next.reading.updates.empty() && !next.reading.refused) continue;  // no record
+    if (++records == horizon) break;
+  }
+  return lower;
+}
+
+/// The same where fewer than `horizon` records follow.
+bool RecordReader::is_ahead_at_the_end() const {
+  const Timestamp time = *held_.front().time;
+  std::vector<Timestamp> rest;
+  for (std::size_t i = 1; i < held_.size(); ++i) {
+    if (held_[i].time) rest.push_back(*held_[i].time);
+  }
+  for (std::size_t back = 1; back <= std::min(passed_, horizon) && rest.size() < horizon; ++back) {
+    rest.push_back(last_[(passed_ - back) % ring]);
+  }
+  if (rest.size() < 2) return false;
+  std::ranges::sort(rest);
+  if (!far_above(time, rest.back())) return false;
+  const auto apart = [](Timestamp later, Timestamp earlier) {
+    return static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier);
+  };
+  std::uint64_t widest = 0;
+  for (std::size_t i = 1; i < rest.size(); ++i) widest = std::max(widest, apart(rest[i], rest[i - 1]));
+  return apart(time, rest.back()) > widest;
+}
+
+void RecordReader::tell_ahead(const Held& held) {
+  doubts_.tell_at(held.reading.record.position, "time_ahead",
+                  fmt::format("the time {} lies far ahead of the rest; the edge is kept, but the watermark does not follow it",
+                              date_of(*held.time)),
+                  fmt::format("correct the time, or set how far a time may lie ahead: {}, or {} for no limit",
+                              doubts_.spelling().common("max-ahead", "7d"), doubts_.spelling().common("max-ahead", "none")));
+}
+
+bool RecordReader::next(Reading& reading) {
+  if (given_) held_.pop_front();
+  given_ = false;
+  if (held_.empty()) {
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (!read(reading)) return false;
+    if (!max_ahead_) return true;
+    const std::optional<Timestamp> time = reading.time();
+    if (!leaps(time)) [[likely]] {
+      if (time) pass(*time);
+      return true;
+    }
+    hold(reading);
+  }
+  Held& first = held_.front();
+  if (leaps(first.time) && is_ahead()) {
+    first.reading.ahead = true;
+    tell_ahead(first);
+  } else if (first.time) {
+    pass(*first.time);
+  }
+  reading = first.reading;
+  given_ = true;
+  return true;
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,197 @@
+#include "ingest/codec/binary_source.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+#include "ingest/codec/binary.hpp"
+#include "ingest/text/varint.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+constexpr std::size_t kept_of_long_record = 4096;
+
+}  // namespace
+
+BinarySource::BinarySource(ByteBuffer bytes, std::size_t max_record)
+    : bytes_(std::move(bytes)), max_record_(std::max<std::size_t>(max_record, 1)) {
+  if (!bytes_.held().empty() || bytes_.more()) take_preamble();
+}
+
+std::string BinarySource::where(Position position) const { return name() + ": record " + std::to_string(position.number); }
+
+Progress BinarySource::progress() const noexcept { return bytes_.progress(records_.load(std::memory_order_relaxed)); }
+
+void BinarySource::cancel() noexcept {
+  cancelled_.store(true, std::memory_order_release);
+  bytes_.cancel();
+}
+
+void BinarySource::refuse(std::string_view what) const {
+  throw Error(name(), std::string(what) + " at byte " + std::to_string(offset_),
+              "fetch or write it again; what stands before is whole");
+}
+
+void BinarySource::refuse_torn(std::uint64_t start) const {
+  throw Error(name(), "the stream is torn: it ends within what begins at byte " + std::to_string(start),
+              "fetch or write it again; what stands before is whole");
+}
+
+/// Bytes of records.
+std::string_view BinarySource::held() const noexcept {
+  return in_blocks_ ? std::string_view(verified_).substr(used_) : bytes_.held();
+}
+
+/// Reads more of them behind what is held; false at the end of the stream, and where it is cancelled.
+bool BinarySource::more() { return in_blocks_ ? take_block() : bytes_.more(); }
+
+void BinarySource::drop(std::size_t size) noexcept {
+  if (in_blocks_)
+    used_ += size;
+  else
+    drop_stored(size);
+}
+
+void BinarySource::drop_stored(std::size_t size) noexcept {
+  bytes_.drop(size);
+  offset_ += size;
+}
+
+/// Verifies the next block. False at the block that ends the stream, and where it is cancelled.
+bool BinarySource::take_block() {
+  const std::uint64_t start = offset_;
+  if (!hold_stored(BinaryBlock::head_size, start)) return false;
+  const auto block = BinaryBlock::read(bytes_.held().substr(0, BinaryBlock::head_size), block_);
+  if (!block) refuse("the stream is damaged, or a block is missing: there is no head of block " + std::to_string(block_));
+  if (block->size > BinaryBlock::most_bytes) refuse("there is a block of more than 1 MiB");
+  if (!hold_stored(BinaryBlock::head_size + block->size, start)) return false;
+  const std::string_view bytes = bytes_.held().substr(BinaryBlock::head_size, block->size);
+  if (!block->holds(bytes, block_)) refuse("the stream is damaged: a checksum does not match in the block");
+  ++block_;
+  const bool last = bytes.empty();
+  verified_.erase(0, used_);
+  used_ = 0;
+  verified_.append(bytes);
+  drop_stored(BinaryBlock::head_size + block->size);
+  if (last) in_blocks_ = false;
+  return !last;
+}
+
+/// Reads until `size` bytes are held. The stream is torn where it ends before: what is read began at `start`. False: cancelled.
+bool BinarySource::hold(std::size_t size, std::uint64_t start) {
+  while (held().size() < size) {
+    const bool blocks = in_blocks_;
+    if (more()) continue;
+    if (cancelled_.load(std::memory_order_acquire)) return false;
+    if (blocks && !in_blocks_) refuse("the stream is torn: it ends within a record");
+    refuse_torn(start);
+  }
+  return true;
+}
+
+/// The same of the bytes as they are stored.
+bool BinarySource::hold_stored(std::size_t size, std::uint64_t start) {
+  while (bytes_.held().size() < size) {
+    if (bytes_.more()) continue;
+    if (cancelled_.load(std::memory_order_acquire)) return false;
+    refuse_torn(start);
+  }
+  return true;
+}
+
+bool BinarySource::take_preamble() {
+  if (!bytes_.begins_with(binary_magic) && !binary_magic.starts_with(bytes_.held())) {
+    throw Error(name(), "does not begin as a binary stream does", "name its format, or leave that to be recognised");
+  }
+  if (!hold_stored(binary_preamble_size, offset_)) return false;
+  const char version = bytes_.held()[binary_magic.size()];
+  if (version != 1 && version != 2) {
+    throw Error(name(), "is a binary stream of version " + std::to_string(static_cast<unsigned char>(version)),
+                "read it with the deltamatch that wrote it, or a newer one");
+  }
+  if (version == 2) {
+    if (!hold_stored(binary_preamble_size + binary_seal.size(), offset_)) return false;
+    if (bytes_.held().substr(binary_preamble_size, binary_seal.size()) != binary_seal) refuse("the preamble is damaged");
+    drop_stored(binary_seal.size());
+    in_blocks_ = true;
+    block_ = 0;
+    verified_.clear();
+    used_ = 0;
+  }
+  drop_stored(binary_preamble_size);
+  return true;
+}
+
+/// Goes to the next record; false at the end of all streams, and where it is cancelled. Another stream's preamble may stand
+/// before it, and behind the end of a stream of version 2 nothing else.
+bool BinarySource::find_record() {
+  for (;;) {
+    const bool blocks = in_blocks_;
+    if (blocks) {
+      if (!held().empty() || more()) return true;
+      if (in_blocks_) return false;  // cancelled
+    }
+    if (bytes_.held().empty() && !bytes_.more()) return false;
+    if (bytes_.held()[0] != binary_magic[0] || !bytes_.begins_with(binary_magic)) {
+      if (!blocks) return true;
+      if (cancelled_.load(std::memory_order_acquire)) return false;
+      refuse("behind the end of the stream there is no other");
+    }
+    if (!take_preamble()) return false;
+  }
+}
+
+/// Takes a record's length; false as find_record is.
+bool BinarySource::take_length(std::uint64_t& length) {
+  if (!find_record()) return false;
+  for (;;) {
+    const std::string_view there = held();
+    const char* at = there.data();
+    const VarintFault fault = take_varint(at, there.data() + there.size(), length);
+    if (fault == VarintFault::none) {
+      drop(static_cast<std::size_t>(at - there.data()));
+      return true;
+    }
+    if (fault == VarintFault::wrong)
+      refuse(in_blocks_ ? "there is no length of a record before" : "there is no length of a record");
+    if (!hold(there.size() + 1, offset_)) return false;
+  }
+}
+
+/// Hands over the first bytes and passes over the rest; false: cancelled.
+bool BinarySource::take_long(Record& record, std::uint64_t start) {
+  prefix_.clear();
+  record.fault = RecordFault::too_long;
+  for (std::uint64_t left = record.length; left != 0;) {
+    if (!hold(1, start)) return false;
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, held().size()));
+    const std::size_t room = std::min(kept_of_long_record, max_record_) - prefix_.size();
+    prefix_ += held().substr(0, std::min(size, room));
+    drop(size);
+    left -= size;
+  }
+  record.bytes = prefix_;
+  return true;
+}
+
+bool BinarySource::next(Record& record) {
+  const std::uint64_t start = offset_;
+  if (!take_length(record.length)) return false;
+  record.position = {++record_, 0};
+  record.fault = RecordFault::none;
+  record.padded = false;
+  if (record.length <= max_record_) {
+    const auto size = static_cast<std::size_t>(record.length);
+    if (!hold(size, start)) return false;
+    record.padded = !in_blocks_;
+    record.bytes = held().substr(0, size);
+    drop(size);
+  } else if (!take_long(record, start)) {
+    return false;
+  }
+  records_.store(record_, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,63 @@
+#include "ingest/service/alert/alert_text.hpp"
+
+#include <charconv>
+
+#include "ingest/text/json_text.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+constexpr std::string_view before_id = R"({"v":1,"id":")";
+constexpr std::size_t id_digits = 32;
+constexpr std::string_view before_batch = R"(,"batch":)";
+
+}  // namespace
+
+std::string_view alert_id(std::string_view alert) noexcept {
+  if (!alert.starts_with(before_id) || alert.size() < before_id.size() + id_digits) return {};
+  return alert.substr(before_id.size(), id_digits);
+}
+
+std::optional<std::uint64_t> alert_batch(std::string_view alert) noexcept {
+  if (!alert.starts_with(R"({"v":1,)")) return std::nullopt;
+  // The field is among the first ones, and within the strings before it quotes are escaped.
+  const std::size_t at = alert.find(before_batch);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = alert.substr(at + before_batch.size());
+  std::uint64_t batch = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), batch);
+  if (error != std::errc{} || end == digits.data() + digits.size()) return std::nullopt;
+  return batch;
+}
+
+void append_alert_stub(std::string& out, std::string_view alert) {
+  // Within the strings before it quotes are escaped.
+  out += alert.substr(0, alert.find(R"(,"bindings":)"));
+  out += R"(,"too_large":)";
+  append_number(out, std::uint64_t{alert.size()});
+  out += '}';
+}
+
+void append_suppressed(std::string& out, std::string_view query, std::uint64_t batch, std::uint64_t count) {
+  out += R"({"v":1,"query":)";
+  append_json_string(out, query);
+  out += R"(,"batch":)";
+  append_number(out, batch);
+  out += R"(,"suppressed":)";
+  append_number(out, count);
+  out += '}';
+}
+
+void append_partial(std::string& out, const ListingEnd& end) {
+  out += R"({"v":1,"query":)";
+  append_json_string(out, end.query);
+  out += R"(,"batch":)";
+  append_number(out, end.batch);
+  out += R"(,"partial":")";
+  out += shortfall_name(end.shortfall);
+  out += R"(","matches":)";
+  append_number(out, end.matches);
+  out += '}';
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,219 @@
+// POSTs alerts to a URL: at least once.
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ingest/service/alert/alert_letters.hpp"
+#include "ingest/service/alert/alert_sinks.hpp"
+#include "ingest/service/alert/http_poster.hpp"
+#include "ingest/service/alert/patience.hpp"
+#include "ingest/text/json_text.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+constexpr std::size_t request_bytes = std::size_t{1} << 20;
+
+using Clock = std::chrono::steady_clock;
+
+/// Whether the answer says that the request is at fault, not the moment.
+bool is_refusal(int status) noexcept {
+  return status >= 300 && status < 500 && status != 408 && status != 425 && status != 429;
+}
+
+class WebhookSink final : public AlertSink {
+ public:
+  WebhookSink(std::string_view application, const SinkOptions& options, Journal& journal)
+      : where_("sink '" + options.name + "'"),
+        name_(options.name),
+        key_(std::string(application) + '/' + options.name + '/'),
+        options_(options),
+        journal_(journal),
+        letters_(options.name, options.dead_letters),
+        patience_(options.max_tries, options.give_up_after),
+        poster_(where_, options.url, with_content_type(options), options.timeout) {}
+
+  std::string recover(std::string_view position) override { return letters_.recover(position); }
+  void begin(std::uint64_t batch) override;
+  void write(std::string_view id, std::string_view alert) override;
+  std::string commit() override;
+  void abort() noexcept override {}
+  void await(std::uint64_t latest) override { latest_ = latest; }
+  [[nodiscard]] bool gives_up(std::uint64_t batch) const override { return patience_.over(batch, Clock::now()); }
+  void cancel() noexcept override { poster_.cancel(); }
+  [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_; }
+
+ private:
+  [[nodiscard]] HttpPoster::Headers with_content_type(const SinkOptions& options) const;
+  void start_part();
+  void finish_part();
+  bool post();
+  [[nodiscard]] bool is_enough(bool refused) const;
+  [[nodiscard]] static std::string describe(const HttpAnswer& answer);
+  void give_up();
+
+  std::string where_;
+  std::string name_;
+  std::string key_;
+  SinkOptions options_;
+  Journal& journal_;
+  AlertLetters letters_;
+  Patience patience_;  // with a server that does not take requests
+  HttpPoster poster_;
+  std::uint64_t latest_ = 0;  // batch that is committed
+  std::uint64_t batch_ = 0;
+  std::uint64_t part_ = 0;     // of the batch
+  std::uint64_t settled_ = 0;  // parts of the batch that are delivered or given up
+  std::string body_;
+  std::vector<std::pair<std::size_t, std::size_t>> alerts_;  // in it: where each begins, and its length
+
+  // Of the first part that is not settled.
+  std::size_t tries_ = 0;
+  std::size_t refusals_ = 0;
+  std::optional<Clock::time_point> first_try_;
+
+  std::string last_failure_;
+  std::atomic<std::uint64_t> dropped_{0};
+};
+
+HttpPoster::Headers WebhookSink::with_content_type(const SinkOptions& options) const {
+  for (const auto& [name, value] : options.headers) {
+    std::string lower = name;
+    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (const std::string_view own : {"content-type", "content-length", "host", "deltamatch-batch", "idempotency-key"}) {
+      if (lower == own)
+        throw Error(ErrorKind::configuration, where_, "header '" + name + "' is the sink's own", "remove it from its headers");
+    }
+  }
+  HttpPoster::Headers headers = options.headers;
+  headers.emplace("Content-Type", "application/json");
+  return headers;
+}
+
+void WebhookSink::begin(std::uint64_t batch) {
+  if (batch != batch_) {
+    batch_ = batch;
+    settled_ = 0;
+    tries_ = 0;
+    refusals_ = 0;
+    first_try_.reset();
+  }
+  latest_ = std::max(latest_, batch);
+  part_ = 0;
+  start_part();
+}
+
+void WebhookSink::start_part() {
+  body_ = R"({"v":1,"batch":)";
+  append_number(body_, batch_);
+  body_ += R"(,"part":)";
+  append_number(body_, part_);
+  body_ += R"(,"alerts":[)";
+  alerts_.clear();
+}
+
+void WebhookSink::write(std::string_view, std::string_view alert) {
+  if (!alerts_.empty() && body_.size() + alert.size() > request_bytes) finish_part();
+  if (!alerts_.empty()) body_ += ',';
+  alerts_.emplace_back(body_.size(), alert.size());
+  body_ += alert;
+}
+
+std::string WebhookSink::commit() {
+  if (!alerts_.empty()) finish_part();
+  return letters_.settle(batch_);
+}
+
+void WebhookSink::finish_part() {
+  body_ += "]}";
+  if (part_ == settled_) {
+    if (gives_up(batch_) || !post()) give_up();
+    ++settled_;
+    tries_ = 0;
+    refusals_ = 0;
+    first_try_.reset();
+  }
+  ++part_;
+  start_part();
+}
+
+/// True where the part is delivered, false where it is to be given up. Throws where it is to be tried again.
+bool WebhookSink::post() {
+  const std::string batch = std::to_string(batch_);
+  const HttpAnswer answer =
+      poster_.post(body_, {{"Deltamatch-Batch", batch}, {"Idempotency-Key", key_ + batch + '/' + std::to_string(part_)}});
+  const bool refused = is_refusal(answer.status);
+  if (refused || (answer.status >= 200 && answer.status < 300)) patience_.restored();
+  if (answer.status >= 200 && answer.status < 300) return true;
+  if (answer.status == 0 && answer.error == "cancelled") throw Error(where_, answer.error);
+  const Clock::time_point now = Clock::now();
+  last_failure_ = describe(answer);
+  ++tries_;
+  if (refused) ++refusals_;
+  if (!refused) patience_.failed(latest_, now);
+  if (!first_try_) first_try_ = now;
+  if (is_enough(refused)) return false;
+  if (answer.status == 0)
+    throw Error(where_, last_failure_, "check its URL, its certificate, and that its server runs and can be reached");
+  if (refused) throw Error(where_, last_failure_, "check its URL and headers, and what its server makes of the alerts");
+  if (answer.retry_after) throw TryLater(*answer.retry_after, where_, last_failure_);
+  throw Error(where_, last_failure_);
+}
+
+/// Whether the part has been tried for long enough.
+bool WebhookSink::is_enough(bool refused) const {
+  if (refused && options_.refused_tries != 0 && refusals_ >= options_.refused_tries) return true;
+  if (options_.max_tries != 0 && tries_ >= options_.max_tries) return true;
+  const bool late = options_.give_up_after.count() != 0 && Clock::now() - *first_try_ >= options_.give_up_after;
+  return late || gives_up(batch_);
+}
+
+std::string WebhookSink::describe(const HttpAnswer& answer) {
+  if (answer.status == 0) return answer.error;
+  const std::string what = "was answered with status " + std::to_string(answer.status);
+  return answer.excerpt.empty() ? what : what + ": " + answer.excerpt;
+}
+
+void WebhookSink::give_up() {
+  const std::size_t tries = std::max(tries_, patience_.tries(batch_));
+  std::vector<std::string_view> alerts;
+  for (const auto& [begin, length] : alerts_) alerts.push_back(std::string_view(body_).substr(begin, length));
+  letters_.write({batch_, part_, tries, last_failure_}, alerts);
+  dropped_ += alerts.size();
+  journal_.tell(Level::error, "alerts given up",
+                {{"sink", name_},
+                 {"batch", std::to_string(batch_)},
+                 {"part", std::to_string(part_)},
+                 {"alerts", std::to_string(alerts.size())},
+                 {"tries", std::to_string(tries)},
+                 {"error", last_failure_},
+                 {"dead_letters", letters_.path().string()}});
+}
+
+}  // namespace
+
+std::unique_ptr<AlertSink> make_webhook_sink(std::string_view application, const SinkOptions& options, Journal& journal) {
+  return std::make_unique<WebhookSink>(application, options, journal);
+}
+
+std::unique_ptr<AlertSink> make_alert_sink(std::string_view application, const SinkOptions& options, Journal& journal) {
+  switch (options.kind) {
+    case SinkOptions::Kind::file:
+      return make_file_sink(options.name, options.path, options.rotate_bytes, options.keep_files);
+    case SinkOptions::Kind::console:
+      return make_console_sink(options.name);
+    case SinkOptions::Kind::webhook:
+      return make_webhook_sink(application, options, journal);
+    case SinkOptions::Kind::kafka:
+      break;
+  }
+  throw Error("sink '" + options.name + "'", "alerts for Kafka go with the batch's transaction");
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,231 @@
+#include "ingest/service/http/http_connection.hpp"
+
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <exception>
+#include <utility>
+
+#include "ingest/text/json_text.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr std::string_view no_room =
+    "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nRetry-After: 1\r\n\r\n"
+    "{\"v\":1,\"error\":\"too many connections are open; try again\"}\n";
+/// What a client may still send that has its answer: were the socket closed at once, it might lose that.
+constexpr std::size_t most_drained = std::size_t{1} << 20;
+constexpr std::chrono::milliseconds longest_draining{1000};
+
+}  // namespace
+
+HttpReply http_error(unsigned status, std::string_view message) {
+  HttpReply reply{status, R"({"v":1,"error":)", "application/json", {}};
+  append_json_string(reply.body, message);
+  reply.body += "}\n";
+  return reply;
+}
+
+HttpConnection::HttpConnection(asio::ip::tcp::socket socket, HttpHost& host)
+    : socket_(std::move(socket)),
+      host_(host),
+      timer_(socket_.get_executor()),
+      buffer_(host.limits().request_bytes + sizeof(rest_)) {
+  parser_.header_limit(static_cast<std::uint32_t>(host.limits().request_bytes));
+  parser_.body_limit(host.limits().request_bytes);
+}
+
+/// What goes on with `step`, unless the connection is closed by then.
+auto HttpConnection::then(Step step) {
+  return [self = shared_from_this(), step](const error_code& error, std::size_t bytes = 0) { self->take(step, error, bytes); };
+}
+
+/// Whatever goes wrong with one connection ends that one.
+void HttpConnection::take(Step step, const error_code& error, std::size_t bytes) noexcept {
+  if (closed_) return;
+  try {
+    (this->*step)(error, bytes);
+  } catch (const std::exception& failure) {
+    host_.failed(failure.what());
+    close();
+  } catch (...) {
+    host_.failed("unknown failure");
+    close();
+  }
+}
+
+void HttpConnection::enter(Phase phase) {
+  phase_ = phase;
+  host_.renew(*this);
+}
+
+void HttpConnection::arm(std::chrono::milliseconds time) {
+  timer_.expires_after(time);
+  timer_.async_wait(then(&HttpConnection::late));
+}
+
+void HttpConnection::late(const error_code& error, std::size_t) {
+  if (error || timer_.expiry() > std::chrono::steady_clock::now()) return;
+  switch (phase_) {
+    case Phase::asking:  // the read ends, and is answered
+      late_ = true;
+      socket_.cancel();
+      break;
+    case Phase::waiting:
+      if (is_made_) return answer_made();
+      arm(host_.limits().time);
+      break;
+    case Phase::answering:
+    case Phase::leaving:
+      close();
+  }
+}
+
+void HttpConnection::start() {
+  error_code ignored;
+  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+  arm(host_.limits().time);
+  http::async_read_header(socket_, buffer_, parser_, then(&HttpConnection::head_read));
+}
+
+HttpHead HttpConnection::head() const {
+  const auto& request = parser_.get();
+  const auto view = [](boost::beast::string_view text) { return std::string_view(text.data(), text.size()); };
+  HttpHead head;
+  head.method = view(request.method_string());
+  head.target = view(request.target());
+  head.host_is_optional = request.version() < 11;
+  head.has_origin = request.count(http::field::origin) != 0;
+  const auto [host, hosts_end] = request.equal_range(http::field::host);
+  for (auto field = host; field != hosts_end; ++field) head.hosts.push_back(view(field->value()));
+  const auto [site, sites_end] = request.equal_range("Sec-Fetch-Site");
+  for (auto field = site; field != sites_end; ++field) head.fetch_sites.push_back(view(field->value()));
+  head.fetch_mode = view(request["Sec-Fetch-Mode"]);
+  head.fetch_destination = view(request["Sec-Fetch-Dest"]);
+  return head;
+}
+
+void HttpConnection::head_read(const error_code& error, std::size_t) {
+  if (error) return unreadable(error);
+  const HttpVerdict verdict = judge(head(), host_.hosts());
+  if (!verdict.page) {
+    HttpReply reply = http_error(verdict.status, verdict.error);
+    reply.allow = verdict.allow;
+    return answer(std::move(reply));
+  }
+  page_ = *verdict.page;
+  const bool asks = !parser_.is_done() && boost::beast::iequals(parser_.get()[http::field::expect], "100-continue");
+  if (!asks) return told_to_continue({}, 0);
+  asio::async_write(socket_, asio::buffer(go_on.data(), go_on.size()), then(&HttpConnection::told_to_continue));
+}
+
+void HttpConnection::told_to_continue(const error_code& error, std::size_t) {
+  if (error) return unreadable(error);
+  http::async_read(socket_, buffer_, parser_, then(&HttpConnection::body_read));
+}
+
+void HttpConnection::body_read(const error_code& error, std::size_t) {
+  if (error) return unreadable(error);
+  enter(Phase::waiting);
+  arm(host_.limits().time);
+  host_.make(shared_from_this(), page_);
+}
+
+/// Answers what is no request, or not one in time.
+void HttpConnection::unreadable(const error_code& error) {
+  const std::string limit = std::to_string(host_.limits().request_bytes);
+  if (late_) {
+    return answer(http_error(
+        408, "the request did not come within " + std::to_string(host_.limits().time.count()) + " ms; send it at once"));
+  }
+  if (error == http::error::end_of_stream || error.category() != make_error_code(http::error::bad_method).category())
+    return close();
+  if (error == http::error::header_limit || error == http::error::buffer_overflow)
+    return answer(http_error(431, "the request's head is longer than " + limit + " bytes; send fewer headers"));
+  if (error == http::error::body_limit)
+    return answer(http_error(413, "the request's body is longer than " + limit + " bytes; send none"));
+  answer(http_error(400, "this is no request of HTTP/1.1: " + error.message()));
+}
+
+void HttpConnection::answer(HttpReply reply) {
+  if (closed_) return;
+  if (!host_.reserve(*this, reply.body.size())) {
+    reply = http_error(500, "the answer is longer than " + std::to_string(host_.limits().answer_bytes) + " bytes");
+    if (!host_.reserve(*this, reply.body.size())) return close();
+  }
+  reserved_ = reply.body.size();
+  write(std::move(reply));
+}
+
+void HttpConnection::made(HttpReply reply) noexcept {
+  made_ = std::move(reply);
+  is_made_ = true;
+}
+
+void HttpConnection::answer_made() {
+  if (phase_ == Phase::waiting) answer(std::move(made_));
+}
+
+void HttpConnection::write(HttpReply reply) {
+  enter(Phase::answering);
+  response_.version(parser_.get().version() == 10 ? 10 : 11);
+  response_.result(reply.status);
+  response_.keep_alive(false);
+  response_.set(http::field::content_type, boost::beast::string_view(reply.type.data(), reply.type.size()));
+  response_.set(http::field::cache_control, "no-store");
+  response_.set("X-Content-Type-Options", "nosniff");
+  if (!reply.allow.empty())
+    response_.set(http::field::allow, boost::beast::string_view(reply.allow.data(), reply.allow.size()));
+  if (reply.status == 503) response_.set(http::field::retry_after, "1");
+  response_.content_length(reply.body.size());
+  if (parser_.get().method() != http::verb::head) response_.body() = std::move(reply.body);
+  arm(host_.limits().time);
+  http::async_write(socket_, response_, then(&HttpConnection::answered));
+}
+
+void HttpConnection::answered(const error_code& error, std::size_t) {
+  host_.release(std::exchange(reserved_, 0));
+  response_ = {};
+  error_code cannot;
+  if (!error) socket_.shutdown(asio::ip::tcp::socket::shutdown_send, cannot);
+  if (error || cannot) return close();
+  enter(Phase::leaving);
+  arm(std::min(host_.limits().time, longest_draining));
+  drained({}, 0);
+}
+
+/// Reads on until the client closes, too.
+void HttpConnection::drained(const error_code& error, std::size_t bytes) {
+  drained_ += bytes;
+  if (error || drained_ > most_drained) return close();
+  socket_.async_read_some(asio::buffer(rest_), then(&HttpConnection::drained));
+}
+
+void HttpConnection::turn_away() noexcept {
+  error_code ignored;
+  if (phase_ == Phase::asking && !socket_.non_blocking(true, ignored))
+    socket_.send(asio::buffer(no_room.data(), no_room.size()), 0, ignored);
+  close();
+}
+
+void HttpConnection::close() noexcept {
+  if (std::exchange(closed_, true)) return;
+  const std::shared_ptr<HttpConnection> self = shared_from_this();  // the server lets go of it
+  host_.release(std::exchange(reserved_, 0));
+  error_code ignored;
+  socket_.close(ignored);
+  timer_.cancel(ignored);
+  host_.closed(*this);
+}
+
+}  // namespace deltamatch::ingest

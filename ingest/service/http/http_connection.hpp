@@ -1,0 +1,105 @@
+// One client of the HTTP server. All of it runs in the server's one thread, but for HttpConnection::made.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ingest/service/http/http_request.hpp"
+#include "ingest/service/http/http_server.hpp"
+
+namespace deltamatch::ingest {
+
+struct HttpReply {
+  unsigned status = 200;
+  std::string body;
+  std::string_view type;   ///< of the body
+  std::string_view allow;  ///< the methods that there are, with 405
+};
+
+/// {"v":1,"error":"…"}
+[[nodiscard]] HttpReply http_error(unsigned status, std::string_view message);
+
+class HttpConnection;
+
+/// What connections ask of their server.
+class HttpHost {
+ public:
+  virtual ~HttpHost() = default;
+  [[nodiscard]] virtual const HttpLimits& limits() const noexcept = 0;
+  [[nodiscard]] virtual const HttpHosts& hosts() const noexcept = 0;
+  /// Has a page made, and calls answer() or made().
+  virtual void make(const std::shared_ptr<HttpConnection>& connection, HttpPage page) = 0;
+  /// It now waits for its client anew: it is the youngest of those that do.
+  virtual void renew(HttpConnection& connection) noexcept = 0;
+  /// Frees memory for an answer, at the expense of the oldest that are not taken yet. False where it is too much.
+  [[nodiscard]] virtual bool reserve(const HttpConnection& connection, std::size_t bytes) = 0;
+  virtual void release(std::size_t bytes) noexcept = 0;
+  virtual void closed(HttpConnection& connection) noexcept = 0;
+  virtual void failed(std::string_view what) noexcept = 0;
+};
+
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+ public:
+  HttpConnection(boost::asio::ip::tcp::socket socket, HttpHost& host);
+
+  void start();
+  void answer(HttpReply reply);
+  /// From any thread: what answer_made() answers. The server calls that at once; should it fail to, a timer does.
+  void made(HttpReply reply) noexcept;
+  void answer_made();
+  /// Ends it for want of room. A client that is still asking gets a short answer, if it takes that at once.
+  void turn_away() noexcept;
+  void close() noexcept;
+  /// Whether it waits for its client, not for the server.
+  [[nodiscard]] bool idle() const noexcept { return phase_ != Phase::waiting; }
+  [[nodiscard]] bool holds_answer() const noexcept { return reserved_ != 0; }
+
+ private:
+  enum class Phase : std::uint8_t { asking, waiting, answering, leaving };
+  using Step = void (HttpConnection::*)(const boost::system::error_code&, std::size_t);
+
+  auto then(Step step);
+  void take(Step step, const boost::system::error_code& error, std::size_t bytes) noexcept;
+  void enter(Phase phase);
+  void arm(std::chrono::milliseconds time);
+  void late(const boost::system::error_code& error, std::size_t);
+  void head_read(const boost::system::error_code& error, std::size_t);
+  void told_to_continue(const boost::system::error_code& error, std::size_t);
+  void body_read(const boost::system::error_code& error, std::size_t);
+  void unreadable(const boost::system::error_code& error);
+  [[nodiscard]] HttpHead head() const;
+  void write(HttpReply reply);
+  void answered(const boost::system::error_code& error, std::size_t);
+  void drained(const boost::system::error_code& error, std::size_t bytes);
+
+  boost::asio::ip::tcp::socket socket_;
+  HttpHost& host_;
+  boost::asio::steady_timer timer_;
+  boost::beast::flat_buffer buffer_;
+  boost::beast::http::request_parser<boost::beast::http::string_body> parser_;
+  boost::beast::http::response<boost::beast::http::string_body> response_;
+  Phase phase_ = Phase::asking;
+  bool late_ = false;
+  bool closed_ = false;
+  std::size_t reserved_ = 0;
+  std::size_t drained_ = 0;
+  std::array<char, 2048> rest_;
+  HttpPage page_{};
+  HttpReply made_;
+  std::atomic<bool> is_made_{false};
+};
+
+}  // namespace deltamatch::ingest

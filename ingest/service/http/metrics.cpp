@@ -1,0 +1,316 @@
+#include "ingest/service/http/metrics.hpp"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace deltamatch::ingest {
+namespace {
+
+using prometheus::BuildCounter;
+using prometheus::BuildGauge;
+using prometheus::BuildHistogram;
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Gauge;
+using prometheus::Histogram;
+using prometheus::Labels;
+using prometheus::Registry;
+
+constexpr std::array states{ServiceState::standby, ServiceState::recovering, ServiceState::running, ServiceState::stopping};
+
+/// Seconds, from a tenth of a millisecond to half a minute.
+const Histogram::BucketBoundaries& buckets() {
+  static const Histogram::BucketBoundaries boundaries{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                      0.1,    0.25,    0.5,    1,     2.5,    5,     10,   30};
+  return boundaries;
+}
+
+Family<Counter>& counters(Registry& registry, const char* name, const char* help) {
+  return BuildCounter().Name(name).Help(help).Register(registry);
+}
+
+Family<Gauge>& gauges(Registry& registry, const char* name, const char* help) {
+  return BuildGauge().Name(name).Help(help).Register(registry);
+}
+
+Family<Histogram>& histograms(Registry& registry, const char* name, const char* help) {
+  return BuildHistogram().Name(name).Help(help).Register(registry);
+}
+
+/// For totals that are told as such, by one thread at a time.
+void raise_to(Counter& counter, std::uint64_t total) {
+  const double more = static_cast<double>(total) - counter.Value();
+  if (more > 0) counter.Increment(more);
+}
+
+Labels edge_change(const char* change) { return {{"change", change}}; }
+
+std::string_view outcome_name(Metrics::Outcome outcome) noexcept {
+  switch (outcome) {
+    case Metrics::Outcome::committed:
+      return "committed";
+    case Metrics::Outcome::fenced:
+      return "fenced";
+    case Metrics::Outcome::failed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+std::string text_of(std::string_view view) { return std::string(view); }
+
+}  // namespace
+
+std::string_view state_name(ServiceState state) noexcept {
+  switch (state) {
+    case ServiceState::standby:
+      return "standby";
+    case ServiceState::recovering:
+      return "recovering";
+    case ServiceState::running:
+      return "running";
+    case ServiceState::stopping:
+      return "stopping";
+  }
+  return "unknown";
+}
+
+struct Metrics::Series {
+  explicit Series(std::string_view version) {
+    gauges(registry, "deltamatch_build_info", "Always 1; its label says which version runs.")
+        .Add({{"version", text_of(version)}})
+        .Set(1);
+  }
+
+  Registry registry;
+
+  Counter& updates =
+      counters(registry, "deltamatch_updates_total", "Updates taken into committed batches, refused ones included.").Add({});
+  Counter& batches = counters(registry, "deltamatch_batches_total", "Batches committed.").Add({});
+  Histogram& batch_seconds =
+      histograms(registry, "deltamatch_batch_seconds", "Seconds from a batch's first record to its settling.")
+          .Add({}, buckets());
+  Family<Histogram>& step_seconds = histograms(registry, "deltamatch_step_seconds", "Seconds that a step took in a batch.");
+  Family<Counter>& edge_changes =
+      counters(registry, "deltamatch_edge_changes_total", "Edges inserted, deleted and expired by batches, once netted.");
+  Counter& inserted = edge_changes.Add(edge_change("inserted"));
+  Counter& deleted = edge_changes.Add(edge_change("deleted"));
+  Counter& expired = edge_changes.Add(edge_change("expired"));
+  Family<Counter>& ignored = counters(registry, "deltamatch_ignored_updates_total", "Updates that changed nothing.");
+  Counter& duplicate_insert = ignored.Add({{"cause", "duplicate_insert"}});
+  Counter& absent_delete = ignored.Add({{"cause", "absent_delete"}});
+  Counter& superseded = ignored.Add({{"cause", "superseded"}});
+  Counter& late = ignored.Add({{"cause", "late"}});
+  Counter& self_loop = ignored.Add({{"cause", "self_loop"}});
+  std::mutex matches_mutex;  // a series may end while others count
+  Family<Counter>& matches =
+      counters(registry, "deltamatch_matches_total", "Matches that appeared (sign +) and vanished (sign -).");
+
+  Family<Counter>& over_budget = counters(registry, "deltamatch_query_over_budget_total",
+                                          "Batches in which a query exceeded its budget of matches (limit) or time (timeout).");
+  Family<Gauge>& suspended_queries =
+      gauges(registry, "deltamatch_query_suspended", "1 while a query is suspended because it exceeded its budget.");
+  Gauge& under_way =
+      gauges(registry, "deltamatch_batch_under_way_seconds", "For how long the present batch has been processed; 0 if briefly.")
+          .Add({});
+
+  Gauge& edges = gauges(registry, "deltamatch_graph_edges", "Edges of the data graph.").Add({});
+  Gauge& vertices = gauges(registry, "deltamatch_graph_vertices", "Vertices of the data graph.").Add({});
+  Gauge& bytes = gauges(registry, "deltamatch_graph_bytes", "Bytes of lists, dictionary and labels of the data graph.").Add({});
+  Family<Gauge>& labels =
+      gauges(registry, "deltamatch_graph_labels", "Different labels of vertices, or of edges, in the data graph.");
+  Family<Counter>& gpu_look_ups = counters(registry, "deltamatch_gpu_look_ups_total",
+                                           "Lists that kernels looked up in device memory (hit) or host memory (miss).");
+  Family<Counter>& gpu_copied = counters(registry, "deltamatch_gpu_copied_bytes_total", "Bytes sent to GPUs in bulk.");
+  Family<Gauge>& gpu_cached = gauges(registry, "deltamatch_gpu_cached_bytes", "Bytes of lists in device memory.");
+  Family<Gauge>& watermark =
+      gauges(registry, "deltamatch_watermark_seconds", "Event time up to which the stream is complete, since the epoch.");
+
+  Gauge& missing = gauges(registry, "deltamatch_input_partitions_missing", "Partitions that were read and are gone.").Add({});
+  Family<Gauge>& lag = gauges(registry, "deltamatch_consumer_lag", "Records of a partition that are in no committed batch.");
+  Family<Counter>& bad_records = counters(registry, "deltamatch_bad_records_total", "Records refused.");
+  Gauge& refused_share =
+      gauges(registry, "deltamatch_refused_share", "Share of the last records that was refused, from 0 to 1.").Add({});
+  Family<Counter>& doubtful =
+      counters(registry, "deltamatch_doubtful_readings_total", "Warnings about how records are read, by their code.");
+  Family<Counter>& dead_letters = counters(registry, "deltamatch_dead_letters_total", "Records put among the dead letters.");
+  Family<Counter>& shortened =
+      counters(registry, "deltamatch_shortened_records_total", "Records too large for a topic, written shortened.");
+
+  Family<Counter>& transactions = counters(registry, "deltamatch_transactions_total", "Transactions by their outcome.");
+  Histogram& transaction_seconds =
+      histograms(registry, "deltamatch_transaction_seconds", "Seconds from a transaction's begin to its outcome.")
+          .Add({}, buckets());
+
+  Family<Gauge>& snapshot_age =
+      gauges(registry, "deltamatch_snapshot_age_seconds", "Seconds since the newest snapshot was written.");
+  Counter& snapshot_failures =
+      counters(registry, "deltamatch_snapshot_failures_total", "Snapshots that could not be written.").Add({});
+
+  Family<Counter>& suppressed =
+      counters(registry, "deltamatch_alerts_suppressed_total", "Alerts that a sink's rate limit kept from it.");
+  std::mutex raising_mutex;
+  Family<Counter>& delivered = counters(registry, "deltamatch_alerts_delivered_total", "Alerts delivered to a sink.");
+  Family<Gauge>& undelivered =
+      gauges(registry, "deltamatch_sink_undelivered_batches", "Committed batches whose alerts a sink has not got yet.");
+  Family<Counter>& delivery_failures =
+      counters(registry, "deltamatch_delivery_failures_total", "Tries to deliver a batch to a sink that failed.");
+  Family<Counter>& dropped = counters(registry, "deltamatch_alerts_dropped_total", "Alerts that a sink gave up.");
+
+  Family<Gauge>& state = gauges(registry, "deltamatch_state", "1 for the state that the service is in, 0 for the others.");
+
+  std::atomic<std::int64_t> snapshot_time{0};  // milliseconds since the epoch; 0: none yet
+};
+
+Metrics::Metrics(std::string_view version) : series_(std::make_unique<Series>(version)) {
+  for (std::size_t reason = 0; reason < reject_reason_count; ++reason) {
+    bad_records(static_cast<RejectReason>(reason), 0);
+    dead_letters(static_cast<RejectReason>(reason), 0);
+  }
+  for (const Outcome outcome : {Outcome::committed, Outcome::fenced, Outcome::failed})
+    series_->transactions.Add({{"outcome", text_of(outcome_name(outcome))}});
+  series_->transactions.Add({{"outcome", "aborted"}});
+}
+
+Metrics::~Metrics() = default;
+
+void Metrics::batch(const BatchResult& result, std::span<const std::string> names, double seconds) {
+  const auto add = [](Counter& counter, auto count) { counter.Increment(static_cast<double>(count)); };
+  add(series_->updates, result.consumed);
+  add(series_->batches, 1);
+  series_->batch_seconds.Observe(seconds);
+  add(series_->inserted, result.inserted);
+  add(series_->deleted, result.deleted - result.expired);
+  add(series_->expired, result.expired);
+  add(series_->duplicate_insert, result.ignored.duplicate_insert);
+  add(series_->absent_delete, result.ignored.absent_delete);
+  add(series_->superseded, result.ignored.superseded);
+  add(series_->late, result.ignored.late);
+  add(series_->self_loop, result.ignored.self_loop);
+  step("apply", result.seconds.apply);
+  step("anticipate", result.seconds.anticipate);
+  step("estimate", result.seconds.estimate);
+  step("cache", result.seconds.cache);
+  step("match", result.seconds.match);
+  step("settle", result.seconds.settle);
+  if (result.watermark) watermark(*result.watermark);
+  const std::lock_guard lock(series_->matches_mutex);
+  for (std::size_t i = 0; i < result.queries.size(); ++i) {
+    add(series_->matches.Add({{"query", names[i]}, {"sign", "+"}}), result.queries[i].added);
+    add(series_->matches.Add({{"query", names[i]}, {"sign", "-"}}), result.queries[i].removed);
+  }
+}
+
+void Metrics::step(std::string_view step, double seconds) {
+  series_->step_seconds.Add({{"step", text_of(step)}}, buckets()).Observe(seconds);
+}
+
+void Metrics::forget_query(std::string_view name) {
+  const std::lock_guard lock(series_->matches_mutex);
+  for (const char* sign : {"+", "-"}) {
+    Counter& counter = series_->matches.Add({{"query", text_of(name)}, {"sign", sign}});
+    series_->matches.Remove(&counter);
+  }
+}
+
+void Metrics::over_budget(std::string_view name, Shortfall shortfall) {
+  series_->over_budget.Add({{"query", text_of(name)}, {"over", text_of(shortfall_name(shortfall))}}).Increment();
+}
+
+void Metrics::suspended(std::string_view name, bool is) {
+  series_->suspended_queries.Add({{"query", text_of(name)}}).Set(is ? 1 : 0);
+}
+
+void Metrics::batch_under_way(double seconds) { series_->under_way.Set(seconds); }
+
+void Metrics::graph(const GraphStatistics& graph) {
+  series_->edges.Set(static_cast<double>(graph.edges));
+  series_->vertices.Set(static_cast<double>(graph.vertices));
+  series_->bytes.Set(static_cast<double>(graph.bytes));
+  series_->labels.Add({{"of", "vertices"}}).Set(static_cast<double>(graph.vertex_labels));
+  series_->labels.Add({{"of", "edges"}}).Set(static_cast<double>(graph.edge_labels));
+}
+
+void Metrics::cache(const CacheStatistics& cache) {
+  const std::lock_guard lock(series_->raising_mutex);
+  raise_to(series_->gpu_look_ups.Add({{"result", "hit"}}), cache.hits);
+  raise_to(series_->gpu_look_ups.Add({{"result", "miss"}}), cache.misses);
+  raise_to(series_->gpu_copied.Add({}), cache.copied_bytes);
+  series_->gpu_cached.Add({}).Set(static_cast<double>(cache.cached_bytes));
+}
+
+void Metrics::watermark(Timestamp watermark) { series_->watermark.Add({}).Set(static_cast<double>(watermark) * 1e-6); }
+
+void Metrics::consumer_lag(const TopicPartition& partition, std::int64_t records) {
+  series_->lag.Add({{"topic", partition.topic}, {"partition", std::to_string(partition.partition)}})
+      .Set(static_cast<double>(records));
+}
+
+void Metrics::bad_records(RejectReason reason, std::uint64_t count) {
+  series_->bad_records.Add({{"reason", text_of(reject_name(reason))}}).Increment(static_cast<double>(count));
+}
+
+void Metrics::refused_share(double share) { series_->refused_share.Set(share); }
+
+void Metrics::doubtful_reading(std::string_view code) { series_->doubtful.Add({{"code", text_of(code)}}).Increment(); }
+
+void Metrics::partitions_missing(std::size_t count) { series_->missing.Set(static_cast<double>(count)); }
+
+void Metrics::record_shortened(std::string_view topic) { series_->shortened.Add({{"topic", text_of(topic)}}).Increment(); }
+
+void Metrics::dead_letters(RejectReason reason, std::uint64_t count) {
+  series_->dead_letters.Add({{"reason", text_of(reject_name(reason))}}).Increment(static_cast<double>(count));
+}
+
+void Metrics::transaction(Outcome outcome, double seconds, unsigned aborted) {
+  series_->transactions.Add({{"outcome", text_of(outcome_name(outcome))}}).Increment();
+  series_->transactions.Add({{"outcome", "aborted"}}).Increment(aborted);
+  series_->transaction_seconds.Observe(seconds);
+}
+
+void Metrics::snapshot_written(std::chrono::system_clock::time_point time) {
+  series_->snapshot_time = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
+void Metrics::snapshot_failed() { series_->snapshot_failures.Increment(); }
+
+void Metrics::alerts_suppressed(std::string_view query, std::string_view sink, std::uint64_t count) {
+  series_->suppressed.Add({{"query", text_of(query)}, {"sink", text_of(sink)}}).Increment(static_cast<double>(count));
+}
+
+void Metrics::alerts_delivered(std::string_view sink, std::uint64_t count) {
+  series_->delivered.Add({{"sink", text_of(sink)}}).Increment(static_cast<double>(count));
+}
+
+void Metrics::sink(std::string_view sink, const DeliveryStatistics& statistics) {
+  const Labels labels{{"sink", text_of(sink)}};
+  const std::lock_guard lock(series_->raising_mutex);
+  series_->undelivered.Add(labels).Set(static_cast<double>(statistics.undelivered));
+  raise_to(series_->delivered.Add(labels), statistics.alerts);
+  raise_to(series_->delivery_failures.Add(labels), statistics.failures);
+  raise_to(series_->dropped.Add(labels), statistics.dropped);
+}
+
+void Metrics::state(ServiceState state) {
+  for (const ServiceState each : states) series_->state.Add({{"state", text_of(state_name(each))}}).Set(each == state ? 1 : 0);
+}
+
+std::string Metrics::text() const {
+  if (const std::int64_t written = series_->snapshot_time; written != 0) {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now).count() - written;
+    series_->snapshot_age.Add({}).Set(static_cast<double>(age) * 1e-3);
+  }
+  return prometheus::TextSerializer().Serialize(series_->registry.Collect());
+}
+
+}  // namespace deltamatch::ingest

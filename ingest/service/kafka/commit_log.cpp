@@ -1,0 +1,164 @@
+#include "ingest/service/kafka/commit_log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "ingest/service/kafka/metadata.hpp"
+#include "ingest/service/kafka/reader.hpp"
+
+namespace deltamatch::ingest::kafka {
+namespace {
+
+/// Whether something like a mark was meant: of another version, or damaged.
+bool claims_to_be_mark(std::string_view value) {
+  const nlohmann::json object = nlohmann::json::parse(value, nullptr, false);
+  return object.is_object() && object.contains("v") && object.contains("batch");
+}
+
+/// The marks between two offsets of the commit topic.
+class Marks {
+ public:
+  Marks(const Cluster& cluster, const TopicPartition& topic, std::int64_t from, std::int64_t end, std::set<std::int64_t>& told)
+      : reader_(cluster, "commits", {}), topic_(topic), end_(end), told_(told) {
+    reader_.add(topic, from);
+    reader_.fetch_added();
+  }
+
+  std::optional<Mark> next(Deadline deadline) {
+    while (reader_.seen(0) < end_) {
+      Message::Handle message(rd_kafka_consumer_poll(reader_.client().c(), std::min(remaining_ms(deadline), 100)));
+      if (message != nullptr) {
+        const auto record = reader_.take(std::move(message));
+        if (record && record->offset >= end_) return std::nullopt;
+        if (!record) continue;
+        const std::string where = fmt::format("{} at offset {}", to_string(topic_), record->offset);
+        if (auto progress = parse_progress(record->value.value_or(""), where)) {
+          progress_ = std::move(progress);
+          continue;
+        }
+        if (auto mark = mark_in(*record)) {
+          progress_.reset();
+          return mark;
+        }
+      } else if (Clock::now() >= deadline) {
+        throw Unreachable(to_string(topic_), fmt::format("read to offset {} of {} in the time given", reader_.seen(0), end_),
+                          "check that the brokers are up");
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Behind the mark that next gave last.
+  [[nodiscard]] const std::optional<BatchProgress>& progress() const noexcept { return progress_; }
+
+ private:
+  /// None: another program wrote the record, so it says nothing of what was committed.
+  std::optional<Mark> mark_in(const Message& record) {
+    const std::string_view value = record.value.value_or("");
+    const std::string where = fmt::format("{} at offset {}", to_string(topic_), record.offset);
+    try {
+      Mark mark = parse_mark(value, where);
+      if (last_ && mark.batch <= *last_) {
+        pass_over(record.offset, fmt::format("the mark of batch {} behind that of batch {}", mark.batch, *last_));
+        return std::nullopt;
+      }
+      last_ = mark.batch;
+      return mark;
+    } catch (const Error& error) {
+      if (claims_to_be_mark(value)) {
+        throw Error("", error.what(),
+                    "run the release that wrote it; if it is a stray, give the application another name and an empty state "
+                    "directory, and let nobody else write to this topic");
+      }
+      pass_over(record.offset, "no commit record");
+      return std::nullopt;
+    }
+  }
+
+  void pass_over(std::int64_t offset, const std::string& what) {
+    if (!told_.insert(offset).second) return;
+    reader_.client().relay().tell(
+        Level::warn, "stray_commit_record",
+        {{"topic", topic_.topic},
+         {"partition", std::to_string(topic_.partition)},
+         {"offset", std::to_string(offset)},
+         {"what", what},
+         {"effect", "it is passed over"},
+         {"remedy", "find out who writes to this topic, and allow only the application to (an ACL of the brokers)"}});
+  }
+
+  Reader reader_;
+  TopicPartition topic_;
+  std::int64_t end_;
+  std::optional<std::uint64_t> last_;  // batch
+  std::set<std::int64_t>& told_;       // offsets of strays
+  std::optional<BatchProgress> progress_;
+};
+
+}  // namespace
+
+struct CommitLog::State {
+  explicit State(const Cluster& of) : cluster(of), topic{commit_topic(of.application), 0} {}
+
+  /// Opens the topic from nearer its end to farther from it, until `enough` says so of what was opened; all of it at last. The
+  /// ends of transactions and aborted records take offsets too, so how far back a record lies is not known. None: no topic.
+  std::unique_ptr<Marks> walk_back(Deadline deadline, const std::function<bool(Marks&)>& enough) {
+    std::int64_t low = 0, end = 0;
+    {
+      // The end of all records, not of the committed ones: for a moment after a commit they differ, and reading then waits.
+      Consumer client(cluster, "commits",
+                      configure(cluster, {}, {{"group.id", cluster.application}, {"isolation.level", "read_uncommitted"}}));
+      if (count_partitions(client, topic.topic, deadline) == 0) return nullptr;
+      std::tie(low, end) = watermarks(client, topic, deadline);
+    }
+    for (std::int64_t step = 64;; step *= 8) {
+      const std::int64_t from = std::max(low, end - step);
+      auto opened = std::make_unique<Marks>(cluster, topic, from, end, told);
+      if (enough(*opened) || from == low) return opened;
+    }
+  }
+
+  const Cluster cluster;
+  const TopicPartition topic;
+  std::set<std::int64_t> told;   // offsets of strays that the journal knows of
+  std::unique_ptr<Marks> marks;  // what next reads
+  std::optional<Mark> first;     // of them, read already
+  std::optional<BatchProgress> progress;
+};
+
+CommitLog::CommitLog(const Cluster& cluster) : state_(std::make_unique<State>(cluster)) {}
+CommitLog::~CommitLog() = default;
+
+std::optional<Mark> CommitLog::last(Deadline deadline) {
+  std::optional<Mark> last;
+  static_cast<void>(state_->walk_back(deadline, [&](Marks& marks) {
+    while (auto mark = marks.next(deadline)) last = std::move(mark);
+    state_->progress = marks.progress();
+    return last.has_value();
+  }));
+  return last;
+}
+
+const std::optional<BatchProgress>& CommitLog::progress() const noexcept { return state_->progress; }
+
+void CommitLog::seek(std::uint64_t batch, Deadline deadline) {
+  State& s = *state_;
+  s.first.reset();
+  s.marks = s.walk_back(deadline, [&](Marks& marks) {
+    s.first = marks.next(deadline);
+    return s.first && s.first->batch <= batch;
+  });
+  while (s.first && s.first->batch < batch) s.first = s.marks->next(deadline);
+}
+
+std::optional<Mark> CommitLog::next(Deadline deadline) {
+  State& s = *state_;
+  if (s.first) return std::exchange(s.first, std::nullopt);
+  return s.marks == nullptr ? std::nullopt : s.marks->next(deadline);
+}
+
+}  // namespace deltamatch::ingest::kafka

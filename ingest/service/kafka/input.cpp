@@ -1,0 +1,208 @@
+#include "ingest/service/kafka/input.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "ingest/service/kafka/metadata.hpp"
+#include "ingest/service/kafka/reader.hpp"
+#include "ingest/service/kafka/topic_expression.hpp"
+
+namespace deltamatch::ingest::kafka {
+namespace {
+
+bool is_expression(const InputTopics& topics) { return TopicExpression::is_one(topics.name); }
+
+std::vector<std::optional<TopicExpression>> compile(const std::vector<InputTopics>& topics) {
+  std::vector<std::optional<TopicExpression>> expressions(topics.size());
+  for (std::size_t i = 0; i < topics.size(); ++i) {
+    if (is_expression(topics[i])) expressions[i].emplace(topics[i].name);
+  }
+  return expressions;
+}
+
+}  // namespace
+
+struct Input::State {
+  State(const Cluster& cluster, const InputOptions& input, std::vector<std::string> own)
+      : options(input),
+        expressions(compile(input.topics)),
+        never(own.begin(), own.end()),
+        reader(cluster, "input", {input.queue_bytes, input.queue_records}) {
+    never.insert(commit_topic(cluster.application));
+  }
+
+  /// Which of the entries says how to read a topic; none: it is no input.
+  [[nodiscard]] std::optional<std::size_t> entry_of(const std::string& topic) const {
+    for (std::size_t i = 0; i < expressions.size(); ++i) {
+      if (!expressions[i] && options.topics[i].name == topic) return i;
+    }
+    if (topic.starts_with("__") || never.contains(topic)) return std::nullopt;
+    for (std::size_t i = 0; i < expressions.size(); ++i) {
+      if (expressions[i] && expressions[i]->matches(topic)) return i;
+    }
+    return std::nullopt;
+  }
+
+  const InputOptions options;
+  const std::vector<std::optional<TopicExpression>> expressions;  // of the entries that are names: none
+  std::set<std::string> never;
+  Reader reader;
+  std::mutex mutex;  // held to add partitions, and to read them from another thread
+  std::vector<InputPartition> partitions;
+  std::set<std::uint32_t> left;         // likewise
+  std::vector<std::int64_t> told_ends;  // likewise, by partition: answers to ends; -1: none
+  bool disowned = false;
+};
+
+Input::Input(const Cluster& cluster, const InputOptions& options, std::vector<std::string> never)
+    : state_(std::make_unique<State>(cluster, options, std::move(never))) {}
+Input::~Input() = default;
+
+std::vector<InputPartition> Input::discover(Deadline deadline) {
+  State& s = *state_;
+  std::map<std::string, int> counts;
+  if (std::ranges::any_of(s.options.topics, is_expression)) counts = all_topics(s.reader.client(), deadline);
+  for (const InputTopics& topics : s.options.topics) {
+    if (is_expression(topics) || counts.contains(topics.name)) continue;
+    counts[topics.name] = count_partitions(s.reader.client(), topics.name, deadline);
+    if (counts[topics.name] == 0) {
+      throw Error("\"" + topics.name + "\"", "there is no such topic to read", "make it, or correct its name in the input");
+    }
+  }
+  std::vector<InputPartition> found;
+  for (const auto& [topic, count] : counts) {
+    const auto entry = s.entry_of(topic);
+    for (std::int32_t number = 0; entry && number < count; ++number) found.push_back({{topic, number}, *entry});
+  }
+  return found;
+}
+
+Offsets Input::first_offsets(const std::vector<InputPartition>& partitions, const Offsets& known, Deadline deadline) {
+  State& s = *state_;
+  std::set<std::string_view> known_topics;
+  for (const auto& [partition, offset] : known) known_topics.insert(partition.topic);
+  Offsets first;
+  for (const auto& [id, topics] : partitions) {
+    if (known.contains(id)) continue;
+    const auto kind = known_topics.contains(id.topic) ? StartAt::Kind::earliest : s.options.start.kind;
+    const auto [low, high] = watermarks(s.reader.client(), id, deadline);
+    std::int64_t offset = kind == StartAt::Kind::earliest ? low : high;
+    if (kind == StartAt::Kind::timestamp) {
+      offset = offset_at(s.reader.client(), id, s.options.start.since_epoch.count(), deadline).value_or(high);
+    }
+    first.emplace(id, offset);
+  }
+  return first;
+}
+
+std::int64_t Input::low(const TopicPartition& partition, Deadline deadline) {
+  return watermarks(state_->reader.client(), partition, deadline).first;
+}
+
+void Input::add(const std::vector<InputPartition>& partitions, const Offsets& from) {
+  State& s = *state_;
+  {
+    const std::scoped_lock lock(s.mutex);
+    for (const InputPartition& partition : partitions) {
+      s.reader.add(partition.id, from.at(partition.id));
+      s.partitions.push_back(partition);
+    }
+  }
+  s.reader.fetch_added();
+}
+
+std::vector<std::int64_t> Input::ends(Deadline deadline) {
+  State& s = *state_;
+  const std::unique_ptr<rd_kafka_topic_partition_list_t, decltype(&rd_kafka_topic_partition_list_destroy)> list(
+      rd_kafka_topic_partition_list_new(0), &rd_kafka_topic_partition_list_destroy);
+  std::vector<std::int64_t> ends;
+  std::vector<std::uint32_t> asked;  // by place in the list
+  {
+    const std::scoped_lock lock(s.mutex);
+    ends.assign(s.partitions.size(), -1);
+    for (std::uint32_t i = 0; i < s.partitions.size(); ++i) {
+      if (s.left.contains(i)) continue;
+      const TopicPartition& id = s.partitions[i].id;
+      rd_kafka_topic_partition_list_add(list.get(), id.topic.c_str(), id.partition)->offset = RD_KAFKA_OFFSET_END;
+      asked.push_back(i);
+    }
+  }
+  if (asked.empty()) return ends;
+  if (rd_kafka_offsets_for_times(s.reader.client().c(), list.get(), remaining_ms(deadline)) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return ends;
+  const std::scoped_lock lock(s.mutex);
+  s.told_ends.resize(s.partitions.size(), -1);
+  for (std::size_t k = 0; k < asked.size(); ++k) {
+    const rd_kafka_topic_partition_t& answer = list->elems[k];
+    if (answer.err == RD_KAFKA_RESP_ERR_NO_ERROR && answer.offset >= 0) s.told_ends[asked[k]] = ends[asked[k]] = answer.offset;
+  }
+  return ends;
+}
+
+void Input::leave(std::uint32_t partition) {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->left.insert(partition);
+  }
+  state_->reader.leave(partition);
+}
+
+void Input::resume(std::uint32_t partition) {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->left.erase(partition);
+  }
+  state_->reader.resume(partition);
+}
+
+// librdkafka tells it with a message or with an event, as it happens.
+bool Input::disowned() noexcept {
+  const bool told = state_->reader.client().relay().take_gone();
+  return std::exchange(state_->disowned, false) || told;
+}
+
+const std::vector<InputPartition>& Input::partitions() const noexcept { return state_->partitions; }
+
+std::optional<Message> Input::poll(std::chrono::milliseconds timeout) {
+  State& s = *state_;
+  // A clock is asked only where nothing lies ready.
+  for (Deadline deadline{};;) {
+    const int wait = deadline == Deadline{} ? 0 : remaining_ms(deadline);
+    Message::Handle message(rd_kafka_consumer_poll(s.reader.client().c(), wait));
+    if (message != nullptr) {
+      s.reader.wake_fetchers();
+      try {
+        if (auto record = s.reader.take(std::move(message))) return record;
+      } catch (const PartitionGone& gone) {
+        if (gone.partition >= s.partitions.size() || !is_expression(s.options.topics[s.partitions[gone.partition].topics]))
+          throw;
+        s.disowned = true;
+        return std::nullopt;
+      }
+    } else if (deadline == Deadline{}) {
+      deadline = Clock::now() + timeout;
+    } else if (wait == 0) {
+      return std::nullopt;
+    }
+  }
+}
+
+std::int64_t Input::seen(std::uint32_t partition) const { return state_->reader.seen(partition); }
+
+std::vector<Progress> Input::progress() const {
+  State& s = *state_;
+  const std::scoped_lock lock(s.mutex);
+  std::vector<Progress> result;
+  result.reserve(s.partitions.size());
+  for (std::uint32_t i = 0; i < s.partitions.size(); ++i) {
+    // While fetching pauses only the answers to `ends` grow.
+    const std::int64_t told = i < s.told_ends.size() ? s.told_ends[i] : -1;
+    const TopicPartition& id = s.partitions[i].id;
+    result.push_back({id, s.reader.seen(i), s.reader.taken(i), std::max(told, s.reader.end(id))});
+  }
+  return result;
+}
+
+}  // namespace deltamatch::ingest::kafka

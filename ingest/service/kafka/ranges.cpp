@@ -1,0 +1,116 @@
+#include "ingest/service/kafka/ranges.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ingest/service/kafka/reader.hpp"
+
+namespace deltamatch::ingest::kafka {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t least_bytes = 256 << 10;  // of one partition's queue, however many there are
+constexpr auto tell_after = 10s;
+constexpr std::size_t record_bytes = 512;  // what librdkafka needs for a record beside its payload, about
+
+FetchLimits share_of(std::size_t queue_bytes, std::size_t partitions) {
+  const std::size_t bytes = std::max(queue_bytes / std::max<std::size_t>(partitions, 1), least_bytes);
+  return {bytes, bytes / record_bytes};
+}
+
+}  // namespace
+
+struct RangeReader::State {
+  State(const Cluster& cluster, const Offsets& start, std::size_t queue_bytes)
+      : reader(cluster, "range", share_of(queue_bytes, start.size())) {
+    add(start);
+  }
+
+  /// Those that are new among them. Their queues are cut off from the common one, so that each can be read alone.
+  void add(const Offsets& offsets) {
+    for (const auto& [partition, offset] : offsets) {
+      if (indices.contains(partition)) continue;
+      indices.emplace(partition, reader.add(partition, offset));
+      queues.emplace_back(rd_kafka_queue_get_partition(reader.client().c(), partition.topic.c_str(), partition.partition),
+                          &rd_kafka_queue_destroy);
+      rd_kafka_queue_forward(queues.back().get(), nullptr);
+    }
+    reader.fetch_added();
+  }
+
+  /// A record of the partition before `end`, none if there is none any more. What lies at or behind `end` is held back.
+  std::optional<Message> next(std::uint32_t partition, std::int64_t end, const std::stop_token& stop) {
+    auto& held = held_back[partition];
+    if (held) return held->offset < end ? std::exchange(held, std::nullopt) : std::nullopt;
+    while (reader.seen(partition) < end && !stop.stop_requested()) {
+      Message::Handle message(rd_kafka_consume_queue(queues[partition].get(), 0));
+      if (message == nullptr) {
+        reader.wake_fetchers();
+        message.reset(rd_kafka_consume_queue(queues[partition].get(), 100));
+      }
+      std::optional<Message> record;
+      if (message != nullptr) record = reader.take(std::move(message));
+      if (record && record->offset < end) return record;
+      if (record) {
+        held = std::move(record);
+        return std::nullopt;
+      }
+      heed_the_rest(partition, end);
+    }
+    return std::nullopt;
+  }
+
+  void heed_the_rest(std::uint32_t partition, std::int64_t end);
+
+  Reader reader;
+  std::map<TopicPartition, std::uint32_t> indices;
+  std::vector<std::unique_ptr<rd_kafka_queue_t, decltype(&rd_kafka_queue_destroy)>> queues;
+  std::map<std::uint32_t, std::optional<Message>> held_back;
+  std::pair<std::uint32_t, std::int64_t> waiting_at{0, -1};
+  Clock::time_point waiting_since;
+};
+
+// While nothing comes: the brokers may be away, or a transaction of somebody else is open; errors that concern no partition
+// arrive in the common queue; and a partition that ends before the range does will never come to its end.
+void RangeReader::State::heed_the_rest(std::uint32_t partition, std::int64_t end) {
+  Message::Handle message(rd_kafka_consumer_poll(reader.client().c(), 0));
+  if (message != nullptr) static_cast<void>(reader.take(std::move(message)));
+  const TopicPartition& name = reader.partitions()[partition];
+  const std::pair place{partition, reader.seen(partition)};
+  if (place != waiting_at) {
+    waiting_at = place;
+    waiting_since = Clock::now();
+  } else if (Clock::now() >= waiting_since + tell_after) {
+    reader.client().relay().tell(
+        Level::warn, "kafka_range_waits",
+        {{"partition", to_string(name)}, {"read_to", std::to_string(reader.seen(partition))}, {"until", std::to_string(end)}});
+    waiting_since = Clock::now();
+  }
+  const std::int64_t high = reader.end(name);
+  if (high >= 0 && high < end && reader.seen(partition) >= high) {
+    throw Error(
+        to_string(name), fmt::format("the input ends at offset {}, before offset {}, up to which it was read once", high, end),
+        "records were lost or the topic was made anew: restore it, or begin with a new state and a new application name");
+  }
+}
+
+RangeReader::RangeReader(const Cluster& cluster, const Offsets& start, std::size_t queue_bytes)
+    : state_(std::make_unique<State>(cluster, start, queue_bytes)) {}
+RangeReader::~RangeReader() = default;
+
+const std::vector<TopicPartition>& RangeReader::partitions() const noexcept { return state_->reader.partitions(); }
+
+bool RangeReader::read(const Offsets& ends, const std::function<void(Message&&)>& take, const std::stop_token& stop) {
+  State& s = *state_;
+  s.add(ends);
+  for (const auto& [name, end] : ends) {  // ascending, as the records are to come
+    const std::uint32_t partition = s.indices.at(name);
+    while (auto record = s.next(partition, end, stop)) take(std::move(*record));
+    if (stop.stop_requested()) return false;
+  }
+  return true;
+}
+
+}  // namespace deltamatch::ingest::kafka

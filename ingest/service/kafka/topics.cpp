@@ -1,0 +1,97 @@
+#include "ingest/service/kafka/topics.hpp"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "ingest/service/kafka/metadata.hpp"
+
+namespace deltamatch::ingest::kafka {
+namespace {
+
+template <class T>
+using Owned = std::unique_ptr<T, void (*)(T*)>;
+
+/// The brokers' answer to a request of the Admin API, which only C has.
+Owned<rd_kafka_event_t> answer_to(Consumer& client, Deadline deadline, const std::function<void(rd_kafka_queue_t*)>& request) {
+  const Owned<rd_kafka_queue_t> queue(rd_kafka_queue_new(client.c()), &rd_kafka_queue_destroy);
+  request(queue.get());
+  return {rd_kafka_queue_poll(queue.get(), remaining_ms(deadline)), &rd_kafka_event_destroy};
+}
+
+RdKafka::ErrorCode create_commit_topic(Consumer& client, const std::string& name, Deadline deadline) {
+  char reason[512] = "";
+  const Owned<rd_kafka_NewTopic_t> topic(rd_kafka_NewTopic_new(name.c_str(), 1, -1, reason, sizeof reason),
+                                         &rd_kafka_NewTopic_destroy);
+  if (topic == nullptr) throw Error("\"" + name + "\"", reason, "choose another name for the application");
+  rd_kafka_NewTopic_set_config(topic.get(), "cleanup.policy", "delete");
+  rd_kafka_NewTopic_set_config(topic.get(), "retention.ms", "-1");
+  rd_kafka_NewTopic_set_config(topic.get(), "retention.bytes", "-1");
+  const auto event = answer_to(client, deadline, [&](rd_kafka_queue_t* queue) {
+    rd_kafka_NewTopic_t* topics[]{topic.get()};
+    rd_kafka_CreateTopics(client.c(), topics, 1, nullptr, queue);
+  });
+  if (event == nullptr) return RdKafka::ERR__TIMED_OUT;
+  if (const auto error = rd_kafka_event_error(event.get())) return static_cast<RdKafka::ErrorCode>(error);
+  std::size_t count = 0;
+  const auto* results = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.get()), &count);
+  return count == 0 ? RdKafka::ERR_UNKNOWN : static_cast<RdKafka::ErrorCode>(rd_kafka_topic_result_error(results[0]));
+}
+
+/// What the brokers say of a topic's setting; empty where they do not.
+std::string setting_of(Consumer& client, const std::string& topic, std::string_view key, Deadline deadline) {
+  const Owned<rd_kafka_ConfigResource_t> resource(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()),
+                                                  &rd_kafka_ConfigResource_destroy);
+  const auto event = answer_to(client, deadline, [&](rd_kafka_queue_t* queue) {
+    rd_kafka_ConfigResource_t* resources[]{resource.get()};
+    rd_kafka_DescribeConfigs(client.c(), resources, 1, nullptr, queue);
+  });
+  if (event == nullptr || rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  std::size_t count = 0;
+  const auto* resources = rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event.get()), &count);
+  if (count == 0 || rd_kafka_ConfigResource_error(resources[0]) != RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  const auto* entries = rd_kafka_ConfigResource_configs(resources[0], &count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* value = rd_kafka_ConfigEntry_value(entries[i]);
+    if (key == rd_kafka_ConfigEntry_name(entries[i])) return value == nullptr ? "" : value;
+  }
+  return {};
+}
+
+}  // namespace
+
+void ensure_commit_topic(const Cluster& cluster, Deadline deadline) {
+  const std::string name = commit_topic(cluster.application);
+  const std::string remedy = fmt::format(
+      "make it: kafka-topics.sh --create --topic {} --partitions 1 --config cleanup.policy=delete --config retention.ms=-1",
+      name);
+  Consumer client(cluster, "topics", reader_configuration(cluster, {}));
+  int count = count_partitions(client, name, deadline);
+  if (count == 0) {
+    const auto code = ask(client.relay(), deadline, "topic \"" + name + "\"",
+                          [&](int) { return create_commit_topic(client, name, deadline); });
+    if (code == RdKafka::ERR_NO_ERROR) {
+      client.relay().tell(Level::info, "commit_topic_made", {{"topic", name}});
+    } else if (code != RdKafka::ERR_TOPIC_ALREADY_EXISTS) {
+      throw Error("\"" + name + "\"", "the topic of commit records could not be made: " + RdKafka::err2str(code), remedy);
+    }
+    while ((count = count_partitions(client, name, deadline)) == 0) {
+      if (Clock::now() >= deadline)
+        throw Unreachable("\"" + name + "\"", "the topic was made, but the brokers do not show it yet");
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+  if (count > 1) {
+    throw Error("\"" + name + "\"", fmt::format("the topic of commit records has {} partitions, it needs one", count),
+                "choose another name for the application, or delete the topic if nothing was committed yet");
+  }
+  for (const auto& [key, kept] : {std::pair{"retention.ms", "-1"}, std::pair{"cleanup.policy", "delete"}}) {
+    const std::string value = setting_of(client, name, key, deadline);
+    if (!value.empty() && value != kept) {
+      client.relay().tell(Level::warn, "commit_topic_may_be_cleaned",
+                          {{"topic", name}, {"setting", key}, {"value", value}, {"needed", kept}});
+    }
+  }
+}
+
+}  // namespace deltamatch::ingest::kafka

@@ -1,0 +1,492 @@
+#include "ingest/service/kafka/transactions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ingest/service/kafka/handle.hpp"
+#include "ingest/service/kafka/metadata.hpp"
+#include "ingest/service/kafka/setback.hpp"
+
+namespace deltamatch::ingest::kafka {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int most_tries = 10;
+constexpr std::size_t most_under_way = std::size_t{16} << 20;  // bytes
+constexpr std::size_t looked_at_every = 1000;                  // records: for what became of earlier ones
+constexpr auto offsets_patience = 3s;  // at the first try, before it is asked whether the partitions are there
+
+std::unique_ptr<RdKafka::Conf> configuration(const Cluster& cluster, std::chrono::milliseconds timeout) {
+  // While the brokers still end a transaction the next one is told to ask again after this back-off: at 1 ms transactions take
+  // half the time that they take at 5. How large a record may be is for its topic to say.
+  auto result = configure(cluster, {{"retry.backoff.ms", "1"}, {"linger.ms", "1"}, {"message.max.bytes", "1000000000"}},
+                          {{"transactional.id", cluster.application},
+                           {"enable.idempotence", "true"},
+                           {"transaction.timeout.ms", std::to_string(timeout.count())}});
+  rd_kafka_conf_set_dr_msg_cb(result->c_ptr_global(), &Deliveries::report);
+  return result;
+}
+
+void destroy(rd_kafka_headers_t* headers) { rd_kafka_headers_destroy(headers); }
+void destroy(rd_kafka_error_t* error) { rd_kafka_error_destroy(error); }
+void destroy(rd_kafka_topic_partition_list_t* list) { rd_kafka_topic_partition_list_destroy(list); }
+void destroy(rd_kafka_consumer_group_metadata_t* group) { rd_kafka_consumer_group_metadata_destroy(group); }
+
+struct Destroy {
+  template <class T>
+  void operator()(T* object) const {
+    destroy(object);
+  }
+};
+template <class T>
+using Owned = std::unique_ptr<T, Destroy>;
+using Answer = Owned<rd_kafka_error_t>;  // null: it went well
+
+/// About what it takes in a batch.
+std::size_t size_of(const OutputRecord& record) {
+  std::size_t size = record.key.value_or("").size() + record.value.value_or("").size();
+  for (const auto& [key, value] : record.headers) size += key.size() + value.size();
+  return size;
+}
+
+Owned<rd_kafka_headers_t> headers_of(const OutputRecord& record) {
+  if (record.headers.empty()) return {};
+  Owned<rd_kafka_headers_t> headers(rd_kafka_headers_new(record.headers.size()));
+  for (const auto& [key, value] : record.headers) {
+    rd_kafka_header_add(headers.get(), key.data(), static_cast<ssize_t>(key.size()), value.data(),
+                        static_cast<ssize_t>(value.size()));
+  }
+  return headers;
+}
+
+rd_kafka_vu_t field(rd_kafka_vtype_t type, const std::optional<std::string_view>& bytes) {
+  rd_kafka_vu_t field{};
+  field.vtype = type;
+  if (bytes) field.u.mem = {const_cast<char*>(bytes->empty() ? "" : bytes->data()), bytes->size()};
+  return field;
+}
+
+}  // namespace
+
+struct Transactions::State {
+  class Taker;
+  State(const Cluster& cluster, std::chrono::milliseconds limit)
+      : application(cluster.application),
+        timeout(limit),
+        deliveries(std::make_shared<Deliveries>()),
+        producer(cluster, "transactions", configuration(cluster, limit), deliveries) {}
+
+  /// How long an attempt may take. The rest of the brokers' patience is for aborting it.
+  [[nodiscard]] std::chrono::milliseconds allowed() const { return timeout * 3 / 4; }
+
+  void init(Deadline deadline);
+  void commit(const PutRecords& put, const Offsets& offsets, bool offsets_first, Deadline deadline,
+              const std::function<void()>& before_end);
+  void attempt(const PutRecords& put, const Offsets& offsets, bool offsets_first, Deadline deadline,
+               const std::function<void()>& before_end);
+  void produce(const OutputRecord& record, std::size_t number, Deadline deadline);
+  void make_room(Deadline deadline);
+  bool part(const Setback& setback);
+  bool leave_out_gone(const Setback& setback, const Offsets& offsets, Deadline deadline);
+  [[nodiscard]] RdKafka::ErrorCode learn(const std::string& name, Deadline deadline) const;
+  void send_offsets(const Offsets& offsets, Deadline deadline);
+  void flush(Deadline deadline);
+  void end(Deadline deadline);
+  void abort(Deadline deadline);
+  void drop(Deadline deadline) noexcept;
+
+  /// Makes a call of the transaction API until it has an answer for good; `late` throws what the deadline means for it.
+  void settle(Deadline deadline, const std::function<Answer(int timeout_ms)>& call, const std::function<void()>& late);
+  [[noreturn]] void die_of(const rd_kafka_error_t& fatal);
+  template <class E>
+  [[noreturn]] void die(const E& error) {
+    dead = std::make_exception_ptr(error);
+    throw error;
+  }
+  [[noreturn]] void undecided(std::string_view during);
+  [[noreturn]] void refuse(const Setback& setback) const;
+
+  const std::string application;
+  const std::chrono::milliseconds timeout;
+  const std::shared_ptr<Deliveries> deliveries;
+  Producer producer;
+  Clock::time_point begun;
+  std::string topic;  // of the last record, ending in 0 as librdkafka wants it
+  std::set<std::string> known_topics;
+  std::map<std::string, std::size_t> most_bytes;    // that travel together, of the topics that refused more
+  std::map<std::string, std::size_t> under_way;     // bytes of such topics in this attempt
+  std::set<TopicPartition> gone;                    // of the input
+  Clock::duration offsets_time = offsets_patience;  // with the brokers, about the offsets of one call
+  unsigned aborted = 0;                             // transactions
+  std::exception_ptr dead;                          // why nothing more can be committed
+};
+
+Transactions::Transactions(const Cluster& cluster, std::chrono::milliseconds timeout, Deadline deadline)
+    : state_(std::make_unique<State>(cluster, timeout)) {
+  state_->init(deadline);
+}
+
+Transactions::~Transactions() = default;
+
+void Transactions::must_be_there(std::span<const std::string> topics, Deadline deadline) {
+  State& s = *state_;
+  for (const std::string& name : topics) {
+    const RdKafka::ErrorCode code = s.learn(name, deadline);
+    if (code == RdKafka::ERR_NO_ERROR) {
+      s.known_topics.insert(name);
+    } else if (passes(code)) {
+      throw Unreachable("\"" + name + "\"", "no answer about the topic: " + RdKafka::err2str(code),
+                        "check that the brokers are up");
+    } else {
+      s.refuse({code, RdKafka::err2str(code), name});
+    }
+  }
+}
+
+/// Numbers the records of an attempt.
+class Transactions::State::Taker final : public RecordTaker {
+ public:
+  Taker(State& state, Deadline limit) : state_(state), limit_(limit) {}
+  void put(const OutputRecord& record) override { state_.produce(record, number_++, limit_); }
+  [[nodiscard]] bool late() const override { return Clock::now() >= state_.begun + state_.allowed() / 3; }
+
+ private:
+  State& state_;
+  Deadline limit_;
+  std::size_t number_ = 0;
+};
+
+void Transactions::commit(std::span<const OutputRecord> records, const Offsets& offsets, Deadline deadline,
+                          const std::function<void()>& before_end) {
+  const auto put = [&](RecordTaker& taker) {
+    for (const OutputRecord& record : records) taker.put(record);
+    return true;
+  };
+  // The offsets first: while the brokers still end the transaction before this one, librdkafka asks again after
+  // retry.backoff.ms about offsets, but after 20 ms about the partitions of records.
+  state_->commit(put, offsets, true, deadline, before_end);
+}
+
+void Transactions::commit_streamed(const PutRecords& put, const Offsets& offsets, Deadline deadline) {
+  state_->commit(put, offsets, false, deadline, [] {});
+}
+
+void Transactions::State::commit(const PutRecords& put, const Offsets& offsets, bool offsets_first, Deadline deadline,
+                                 const std::function<void()>& before_end) {
+  if (dead) std::rethrow_exception(dead);
+  offsets_time = offsets_patience;
+  for (int tries = 1;;) {
+    try {
+      return attempt(put, offsets, offsets_first, deadline, before_end);
+    } catch (const Setback& setback) {
+      abort(std::max(deadline, Clock::now() + 1s));
+      if (Clock::now() < deadline && (part(setback) || leave_out_gone(setback, offsets, deadline))) continue;
+      if (is_refusal(setback.code)) refuse(setback);
+      offsets_time *= 2;
+      const std::string text = producer.relay().blot(setback.what);
+      producer.relay().tell(Level::warn, "transaction_aborted",
+                            {{"try", std::to_string(tries)}, {"error", RdKafka::err2str(setback.code)}, {"message", text}});
+      const auto pause = std::min(10ms * (1 << tries), 1000ms);
+      if (tries == most_tries || Clock::now() + pause >= deadline) {
+        throw Error("kafka", fmt::format("no transaction could be committed, {} tried: {}", tries, text),
+                    "nothing of it is visible; try again");
+      }
+      std::this_thread::sleep_for(pause);
+      ++tries;
+    } catch (...) {
+      if (!dead) drop(std::max(deadline, Clock::now() + 1s));
+      throw;
+    }
+  }
+}
+
+unsigned Transactions::aborted() const noexcept { return state_->aborted; }
+
+void Transactions::State::init(Deadline deadline) {
+  const auto late = [&] {
+    const std::string problem = producer.relay().last_problem();
+    throw Unreachable("kafka", "transactions could not be begun yet" + (problem.empty() ? "" : ": " + problem),
+                      producer.relay().remedy());
+  };
+  try {
+    settle(deadline, [&](int timeout_ms) { return Answer(rd_kafka_init_transactions(producer.c(), timeout_ms)); }, late);
+  } catch (const Setback& setback) {
+    refuse(setback);
+  }
+}
+
+void Transactions::State::attempt(const PutRecords& put, const Offsets& offsets, bool offsets_first, Deadline deadline,
+                                  const std::function<void()>& before_end) {
+  begun = Clock::now();
+  under_way.clear();
+  const Deadline limit = std::min(deadline, begun + allowed());
+  static_cast<void>(deliveries->take());
+  settle(
+      limit, [&](int) { return Answer(rd_kafka_begin_transaction(producer.c())); },
+      [&] { undecided("the begin of a transaction"); });
+  if (offsets_first) send_offsets(offsets, limit);
+  Taker taker(*this, limit);
+  if (put(taker) && !offsets_first) send_offsets(offsets, limit);
+  flush(limit);
+  before_end();
+  end(deadline);
+}
+
+/// Waits until librdkafka holds no more than most_under_way, and looks for what failed meanwhile.
+void Transactions::State::make_room(Deadline deadline) {
+  producer->poll(0);
+  while (deliveries->under_way() > most_under_way && Clock::now() < deadline) producer->poll(10);
+  if (auto failure = deliveries->take()) throw *failure;
+}
+
+void Transactions::State::produce(const OutputRecord& record, std::size_t number, Deadline deadline) {
+  if (topic != record.topic) {
+    topic = record.topic;
+    // One that was made a moment ago may not have come round to the broker that answers, or have no leader yet.
+    if (known_topics.insert(topic).second) static_cast<void>(learn(topic, std::min(deadline, Clock::now() + 5s)));
+  }
+  if (number % looked_at_every == 0 || deliveries->under_way() > most_under_way) make_room(deadline);
+  if (const auto most = most_bytes.find(topic); most != most_bytes.end()) {
+    const std::size_t before = under_way[topic];
+    if (before != 0 && before + size_of(record) > most->second) flush(deadline);
+    under_way[topic] += size_of(record);
+  }
+  Owned<rd_kafka_headers_t> headers = headers_of(record);
+  std::array<rd_kafka_vu_t, 6> fields{};
+  fields[0].vtype = RD_KAFKA_VTYPE_TOPIC;
+  fields[0].u.cstr = topic.c_str();
+  fields[1] = field(RD_KAFKA_VTYPE_VALUE, record.value);
+  fields[2] = field(RD_KAFKA_VTYPE_KEY, record.key);
+  fields[3].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
+  fields[3].u.i = RD_KAFKA_MSG_F_COPY;  // into the memory that librdkafka allocates for every record anyway
+  fields[4].vtype = RD_KAFKA_VTYPE_OPAQUE;
+  const std::size_t bytes = record.key.value_or("").size() + record.value.value_or("").size();
+  void* const ticket = deliveries->ticket(number, bytes);
+  fields[4].u.ptr = ticket;
+  fields[5].vtype = RD_KAFKA_VTYPE_HEADERS;
+  fields[5].u.headers = headers.get();
+  while (const Answer error{rd_kafka_produceva(producer.c(), fields.data(), headers == nullptr ? 5 : 6)}) {
+    const bool full = rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR__QUEUE_FULL;
+    if (!full || Clock::now() >= deadline) {
+      Setback setback = setback_of(*error, topic);
+      deliveries->give_back(ticket);
+      if (is_size(setback.code)) throw Setback{setback.code, setback.what, topic, {{number, bytes}}};
+      producer->poll(100);  // an earlier record may be why
+      if (auto failure = deliveries->take()) throw *failure;
+      // To try again would end the same way.
+      if (full) {
+        throw Error(
+            "kafka",
+            fmt::format("the records of one transaction do not reach the brokers in the {} ms there are for them: {} were "
+                        "handed on, and there is no room for more",
+                        std::chrono::duration_cast<std::chrono::milliseconds>(allowed()).count(), number),
+            "raise transaction_timeout, or let a batch find less: lower batch.max_updates, or set a sink's rate_limit");
+      }
+      throw setback;
+    }
+    producer->poll(10);
+  }
+  static_cast<void>(headers.release());  // they are the record's now
+}
+
+// librdkafka 2.0 looks once a second after topics that it does not know yet, and so long their records wait.
+RdKafka::ErrorCode Transactions::State::learn(const std::string& name, Deadline deadline) const {
+  std::string reason;
+  const std::unique_ptr<RdKafka::Topic> handle(RdKafka::Topic::create(producer.inner()->handle.get(), name, nullptr, reason));
+  if (handle == nullptr) throw Setback{RdKafka::ERR__INVALID_ARG, reason, name};
+  for (RdKafka::ErrorCode told = RdKafka::ERR__TIMED_OUT;;) {
+    RdKafka::Metadata* raw = nullptr;
+    RdKafka::ErrorCode code = producer->metadata(false, handle.get(), &raw, remaining_ms(deadline));
+    const std::unique_ptr<RdKafka::Metadata> answer(raw);
+    if (code == RdKafka::ERR_NO_ERROR)
+      code = answer == nullptr || answer->topics()->empty() ? RdKafka::ERR_UNKNOWN_TOPIC_OR_PART
+                                                            : answer->topics()->front()->err();
+    if (code == RdKafka::ERR_NO_ERROR || !(passes(code) || is_unknown(code))) return code;
+    if (code != RdKafka::ERR__TIMED_OUT) told = code;
+    if (Clock::now() >= deadline) return told;
+    std::this_thread::sleep_for(20ms);
+  }
+}
+
+/// Records that were refused together may fit apart. False where there is nothing to part.
+bool Transactions::State::part(const Setback& setback) {
+  if (setback.too_large.size() < 2) return false;
+  std::size_t bytes = 0;
+  for (const Setback::Refused& refused : setback.too_large) bytes += refused.bytes;
+  const auto [most, fresh] = most_bytes.try_emplace(setback.topic, bytes);
+  most->second = std::max<std::size_t>(1, std::min(most->second, bytes) / 2);
+  if (fresh) {
+    producer.relay().tell(Level::warn, "records_travel_apart",
+                          {{"topic", setback.topic},
+                           {"reason", "together they are larger than the topic's max.message.bytes"},
+                           {"remedy", "set batch.size below that"}});
+  }
+  return true;
+}
+
+/// Whether that is why, as far as is known now.
+bool Transactions::State::leave_out_gone(const Setback& setback, const Offsets& offsets, Deadline deadline) {
+  if (!setback.topic.empty() || !(is_unknown(setback.code) || setback.code == RdKafka::ERR__TIMED_OUT)) return false;
+  std::map<std::string, int> there;
+  try {
+    // All of them: a producer that asks for one topic makes it, where the brokers allow that.
+    there = all_topics(producer, std::min(deadline, Clock::now() + 5s));
+  } catch (const Error&) {  // nobody can tell now
+    return false;
+  }
+  const std::size_t before = gone.size();
+  for (const auto& [partition, offset] : offsets) {
+    const auto found = there.find(partition.topic);
+    if ((found != there.end() && partition.partition < found->second) || !gone.insert(partition).second) continue;
+    producer.relay().tell(Level::error, "input_partition_gone",
+                          {{"partition", to_string(partition)},
+                           {"offset", std::to_string(offset)},
+                           {"effect", "its offset is not committed to the group any more; the commit records keep it"}});
+  }
+  return gone.size() != before;
+}
+
+void Transactions::State::send_offsets(const Offsets& all, Deadline deadline) {
+  Offsets offsets = all;
+  for (const TopicPartition& partition : gone) offsets.erase(partition);
+  if (offsets.empty()) return;
+  struct Call {
+    std::shared_ptr<Producer::Inner> client;
+    Owned<rd_kafka_topic_partition_list_t> list;
+    Owned<rd_kafka_consumer_group_metadata_t> group;
+    Answer answer;
+  };
+  const auto send = [&](int remaining) {
+    // librdkafka asks for the offsets of a partition that is gone until the end of the time that it is given.
+    const int timeout_ms =
+        std::min(remaining, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(offsets_time).count()));
+    const auto call = std::make_shared<Call>();
+    call->client = producer.inner();
+    call->list.reset(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
+    call->group.reset(rd_kafka_consumer_group_metadata_new(application.c_str()));
+    for (const auto& [partition, offset] : offsets) {
+      rd_kafka_topic_partition_list_add(call->list.get(), partition.topic.c_str(), partition.partition)->offset = offset;
+    }
+    const bool returned = finish_by(deadline + 200ms, [call, timeout_ms] {
+      call->answer.reset(
+          rd_kafka_send_offsets_to_transaction(call->client->handle->c_ptr(), call->list.get(), call->group.get(), timeout_ms));
+    });
+    if (!returned) undecided("the input's offsets");
+    return std::move(call->answer);
+  };
+  settle(deadline, send, [&] { throw Setback{RdKafka::ERR__TIMED_OUT, "the input's offsets could not be sent in time", {}}; });
+}
+
+void Transactions::State::flush(Deadline deadline) {
+  const RdKafka::ErrorCode code = producer->flush(remaining_ms(deadline));
+  if (const auto failure = deliveries->take()) throw *failure;
+  under_way.clear();
+  if (code != RdKafka::ERR_NO_ERROR) throw Setback{code, "the records could not be delivered in time", {}};
+}
+
+void Transactions::State::end(Deadline deadline) {
+  if (Clock::now() >= begun + allowed()) throw Setback{RdKafka::ERR__TIMED_OUT, "the transaction was open for too long", {}};
+  settle(
+      deadline, [&](int timeout_ms) { return Answer(rd_kafka_commit_transaction(producer.c(), timeout_ms)); },
+      [&] { undecided("a commit"); });
+}
+
+void Transactions::State::abort(Deadline deadline) {
+  try {
+    settle(
+        deadline, [&](int timeout_ms) { return Answer(rd_kafka_abort_transaction(producer.c(), timeout_ms)); },
+        [&] { undecided("an abort"); });
+    ++aborted;
+  } catch (const Setback& setback) {
+    die(Error("kafka", "a transaction could neither be committed nor aborted: " + producer.relay().blot(setback.what),
+              "start again"));
+  }
+}
+
+/// Aborts on the way out with another error. If it fails, `dead` says so to the next call.
+void Transactions::State::drop(Deadline deadline) noexcept {
+  try {
+    abort(deadline);
+  } catch (...) {
+    static_cast<void>(std::current_exception());
+  }
+}
+
+void Transactions::State::settle(Deadline deadline, const std::function<Answer(int timeout_ms)>& call,
+                                 const std::function<void()>& late) {
+  for (auto pause = 5ms;; pause = std::min(2 * pause, 500ms)) {
+    const Answer error = call(remaining_ms(deadline));
+    if (error == nullptr) return;
+    if (rd_kafka_error_is_fatal(error.get()) != 0) die_of(*error);
+    if (rd_kafka_error_txn_requires_abort(error.get()) != 0 || rd_kafka_error_is_retriable(error.get()) == 0)
+      throw setback_of(*error);
+    if (Clock::now() + pause >= deadline) late();
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+void Transactions::State::die_of(const rd_kafka_error_t& fatal) {
+  const Setback reason = setback_of(fatal);
+  const std::string text = producer.relay().blot(reason.what);
+  if (reason.code == RdKafka::ERR_INVALID_TRANSACTION_TIMEOUT) {
+    die(Error(ErrorKind::configuration, "transaction_timeout",
+              fmt::format("the brokers do not take {} ms: {}", timeout.count(), text),
+              "lower it, or raise transaction.max.timeout.ms of the brokers"));
+  }
+  if (!is_fencing(reason.code)) die(Error("kafka", "transactions have ended for good: " + text, "start again"));
+  if (Clock::now() - begun >= timeout && begun != Clock::time_point{}) {
+    die(Fenced(
+        "kafka",
+        fmt::format("the brokers ended a transaction that was open for longer than {} ms, or another instance took over: {}",
+                    timeout.count(), text),
+        "start again"));
+  }
+  die(Fenced("kafka", "another instance of \"" + application + "\" took over: " + text,
+             "let it work, or stop it and start again"));
+}
+
+void Transactions::State::undecided(std::string_view during) {
+  const std::string problem = producer.relay().last_problem();
+  die(Undecided("kafka",
+                fmt::format("the brokers did not answer in time to {}{}{}", during, problem.empty() ? "" : ": ", problem),
+                "start again: the last commit record tells whether the batch was committed"));
+}
+
+void Transactions::State::refuse(const Setback& setback) const {
+  const std::string where = setback.topic.empty() ? "kafka" : "\"" + setback.topic + "\"";
+  const std::string text = producer.relay().blot(setback.what);
+  switch (setback.code) {
+    case RdKafka::ERR_MSG_SIZE_TOO_LARGE:
+    case RdKafka::ERR_RECORD_LIST_TOO_LARGE: {
+      char limit[32] = "";
+      std::size_t size = sizeof limit;
+      rd_kafka_conf_get(rd_kafka_conf(producer.c()), "message.max.bytes", limit, &size);
+      const Setback::Refused first = setback.too_large.empty() ? Setback::Refused{0, 0} : setback.too_large.front();
+      throw TooLarge(
+          first.record, first.bytes, setback.topic, where,
+          fmt::format("a record is too large: {} (message.max.bytes is {} here; the topic has its own)", text, limit),
+          "raise max.message.bytes of the topic, and message.max.bytes here where it is set");
+    }
+    case RdKafka::ERR_UNKNOWN_TOPIC_OR_PART:
+    case RdKafka::ERR__UNKNOWN_TOPIC:
+    case RdKafka::ERR__UNKNOWN_PARTITION:
+      if (setback.topic.empty())
+        throw Error(where, "the input's offsets were refused: " + text, "check that all of its topics still exist");
+      throw Error(where, "there is no such topic to write to", "make it");
+    default:
+      throw Error(where, text, "nothing of the transaction is visible");
+  }
+}
+
+}  // namespace deltamatch::ingest::kafka

@@ -1,0 +1,244 @@
+#include "ingest/service/loop/assembler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace deltamatch::ingest {
+namespace {
+
+/// How far an event time lies ahead of the record's own time in Kafka, in milliseconds, rounded up; 0: not at all, or the
+/// record bears none. That time and not the clock's, so that whoever reads the record again judges it alike.
+std::int64_t milliseconds_ahead(Timestamp time, std::int64_t recorded) {
+  Timestamp recorded_us = 0;
+  Timestamp ahead = 0;
+  if (recorded < 0 || __builtin_mul_overflow(recorded, 1000, &recorded_us) || time <= recorded_us) return 0;
+  if (__builtin_sub_overflow(time, recorded_us, &ahead)) return std::numeric_limits<std::int64_t>::max();
+  return ahead / 1000 + (ahead % 1000 != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+std::string_view UpdateRun::key(std::size_t update) const {
+  if (kept_.empty()) return {};
+  return std::string_view(bytes_).substr(kept_[update].begin, kept_[update].key_end - kept_[update].begin);
+}
+
+std::string_view UpdateRun::value(std::size_t update) const {
+  if (kept_.empty()) return {};
+  return std::string_view(bytes_).substr(kept_[update].key_end, kept_[update].value_end - kept_[update].key_end);
+}
+
+void UpdateRun::add(const Update& update, Origin origin) {
+  updates.add(update);
+  origins.push_back(origin);
+}
+
+void UpdateRun::keep(std::string_view key, std::string_view value) {
+  if (!kept_.empty() && updates.updates().back().continues) {
+    kept_.push_back(kept_.back());
+    return;
+  }
+  const std::size_t begin = bytes_.size();
+  bytes_.append(key);
+  const std::size_t key_end = bytes_.size();
+  bytes_.append(value);
+  kept_.push_back({begin, key_end, bytes_.size()});
+}
+
+void UpdateRun::append(UpdateRun& other) {
+  if (updates.empty()) {  // of most batches all updates come from one partition: nothing is copied
+    std::swap(*this, other);
+    return;
+  }
+  for (const Update& update : other.updates.updates()) updates.add(update);
+  origins.insert(origins.end(), other.origins.begin(), other.origins.end());
+  const std::size_t shift = bytes_.size();
+  bytes_ += other.bytes_;
+  for (const Kept& kept : other.kept_) {
+    kept_.push_back({kept.begin + shift, kept.key_end + shift, kept.value_end + shift});
+  }
+}
+
+void UpdateRun::clear() noexcept {
+  updates.clear();
+  origins.clear();
+  bytes_.clear();
+  kept_.clear();
+}
+
+Assembler::Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark,
+                     Timestamp window)
+    : on_error_(options.on_error),
+      max_record_(options.max_record),
+      max_ahead_(options.max_ahead),
+      limits_(limits),
+      max_bytes_(max_bytes),
+      watermarks_(options.idle_after, watermark),
+      window_(window),
+      id_doubts_({.prefix = {}, .in_configuration = true}) {
+  id_doubts_.watch_ids();
+}
+
+std::size_t Assembler::open(const TopicPartition& partition, std::int64_t next, const InputTopics& topics,
+                            Clock::time_point now) {
+  CodecOptions reading = topics.codec;
+  Doubts& doubts = doubts_.try_emplace(topics.name, OptionSpelling{.prefix = {}, .in_configuration = true}).first->second;
+  reading.doubts = &doubts;
+  const bool tells_kinds = !reading.ids && (topics.format == Format::jsonl || topics.format == Format::binary);
+  std::unique_ptr<Codec> codec = make_message_codec(topics.format, reading);
+  const auto number = static_cast<std::uint32_t>(parts_.size());
+  const auto place = std::upper_bound(order_.begin(), order_.end(), partition,
+                                      [&](const TopicPartition& at, std::uint32_t other) { return at < parts_[other].at; });
+  order_.insert(place, number);
+  parts_.push_back({partition, std::move(codec), &doubts, tells_kinds, next, {}});
+  held_.erase(partition);
+  watermarks_.open(now);
+  auto names = std::make_shared<std::vector<TopicPartition>>();
+  for (const Part& part : parts_) names->push_back(part.at);
+  names_ = std::move(names);
+  return number;
+}
+
+bool Assembler::full() const noexcept {
+  return failure_ || bad_.size() >= max_listed || bytes_ >= max_bytes_ ||
+         (limits_.max_updates != 0 && updates_ >= limits_.max_updates);
+}
+
+bool Assembler::add(const InputRecord& record, Clock::time_point now) {
+  if (full()) return false;
+  // What partitions that fell idle let the watermark go on by is a batch of its own: it might outdate edges of this one.
+  if (empty() && too_far(watermarks_.at(now))) return false;
+  Part& part = parts_[record.part];
+  largest_.reset();
+  if (!decode(part, record)) return false;
+  watermarks_.see(record.part, largest_, now);
+  if (records_++ == 0) begin(now);
+  bytes_ += record.key.size() + record.value.value_or("").size();
+  if (!failure_) part.next = record.offset + 1;
+  return true;
+}
+
+void Assembler::at_end(std::span<const std::optional<AtEnd>> ends) {
+  for (std::size_t part = 0; part < std::min(ends.size(), parts_.size()); ++part) watermarks_.at_end(part, ends[part]);
+}
+
+/// Whether a watermark is further on than one batch may move it.
+bool Assembler::too_far(std::optional<Timestamp> watermark) const {
+  const std::optional<Timestamp> before = watermarks_.current();
+  if (limits_.max_span == 0 || watermark <= before) return false;
+  Timestamp step = 0;
+  return !before || __builtin_sub_overflow(*watermark, *before, &step) || step > limits_.max_span;
+}
+
+/// The first record is taken, wherever it brings the watermark. From there on it is limited, and which partitions are idle does
+/// not change: so edges are settled before a watermark that outdates them.
+void Assembler::begin(Clock::time_point now) {
+  since_ = now;
+  if (limits_.max_span == 0) return;
+  std::optional<Timestamp> bound = watermarks_.at(now);
+  if (bound && __builtin_add_overflow(*bound, limits_.max_span, &*bound)) bound = std::numeric_limits<Timestamp>::max();
+  watermarks_.limit(bound, now);
+}
+
+/// False where the batch cannot take the record any more.
+bool Assembler::decode(Part& part, const InputRecord& record) {
+  if (!record.value) return true;
+  if (record.value->size() > max_record_) {
+    refuse(part, record, RejectReason::too_long,
+           fmt::format("the record has {} bytes, more than the limit of {}", record.value->size(), max_record_));
+    return true;
+  }
+  const Position position{static_cast<std::uint64_t>(record.offset), static_cast<std::uint32_t>(record.part)};
+  part.doubts->at(position);
+  const Decoded decoded = within_max_name(part.codec->decode(*record.value));
+  if (decoded.refused) {
+    refuse(part, record, *decoded.refused, decoded.message);
+    return true;
+  }
+  std::optional<Timestamp> largest;
+  for (const Update& update : decoded.updates) largest = std::max(largest, update.time);
+  if (const std::int64_t ahead = largest ? milliseconds_ahead(*largest, record.timestamp) : 0;
+      max_ahead_.count() != 0 && ahead > max_ahead_.count()) {
+    refuse(
+        part, record, RejectReason::bad_time,
+        fmt::format("its time lies {} ms ahead of the record's timestamp in Kafka, more than input.max_ahead, which is {} ms",
+                    ahead, max_ahead_.count()));
+    return true;
+  }
+  largest_ = largest;
+  if (limits_.max_span != 0 && !empty() && watermarks_.passes(record.part, largest_)) return false;
+  take(part, record, decoded.updates);
+  if (!part.tells_kinds) return true;
+  id_doubts_.at(position);
+  for (const Update& update : decoded.updates) id_doubts_.see_ids(update);
+  return true;
+}
+
+void Assembler::take(Part& part, const InputRecord& record, std::span<const Update> updates) {
+  for (const Update& update : updates) {
+    part.run.add(update, {static_cast<std::uint32_t>(record.part), record.offset});
+    if (on_error_ == OnError::dead_letter) part.run.keep(record.key, *record.value);
+  }
+  updates_ += updates.size();
+}
+
+void Assembler::refuse(Part& part, const InputRecord& record, RejectReason reason, std::string_view message) {
+  ++refused_[static_cast<std::size_t>(reason)];
+  if (!first_refused_) {
+    first_refused_ = BadRecord{part.at, record.offset, reason, std::string(message), {}, {}, record.value->size()};
+  }
+  if (on_error_ == OnError::skip) return;
+  BadRecord bad{part.at,
+                record.offset,
+                reason,
+                std::string(message),
+                std::string(record.key),
+                std::string(*record.value),
+                record.value->size()};
+  if (on_error_ == OnError::fail)
+    failure_ = std::move(bad);
+  else
+    bad_.push_back(std::move(bad));
+}
+
+void Assembler::tell_doubts(InputBatch& batch) {
+  batch.warnings.clear();
+  const auto tell = [&](Doubts& doubts) {
+    for (Doubts::Doubt& doubt : doubts.fresh(window_)) {
+      batch.warnings.push_back({std::move(doubt.code),
+                                fmt::format("{} at offset {}", to_string(parts_[doubt.at.part].at), doubt.at.number),
+                                std::move(doubt.what), std::move(doubt.remedy), doubt.count});
+    }
+  };
+  for (auto& [name, doubts] : doubts_) tell(doubts);
+  tell(id_doubts_);
+}
+
+bool Assembler::watermark_moves(Clock::time_point now) const { return watermarks_.at(now) != watermarks_.current(); }
+
+void Assembler::cut(InputBatch& batch, Clock::time_point now) {
+  batch.clear();
+  batch.parts = names_;
+  batch.ends = held_;
+  for (const std::uint32_t number : order_) {
+    Part& part = parts_[number];
+    if (!part.run.updates.empty()) batch.append(part.run);
+    part.run.clear();
+    batch.ends.emplace(part.at, part.next);
+  }
+  batch.updates.set_watermark(watermarks_.advance(empty() ? now : since_));
+  batch.records = records_;
+  batch.since = since_;
+  batch.bad = std::exchange(bad_, {});
+  batch.refused = std::exchange(refused_, {});
+  batch.first_refused = std::exchange(first_refused_, std::nullopt);
+  batch.failure = std::exchange(failure_, std::nullopt);
+  tell_doubts(batch);
+  updates_ = bytes_ = 0;
+  records_ = 0;
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,339 @@
+#include "ingest/service/loop/backlog.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_set>
+
+#include "deltamatch/error.hpp"
+#include "ingest/service/alert/alert_sinks.hpp"
+#include "ingest/service/alert/alert_text.hpp"
+#include "ingest/service/loop/committer.hpp"
+#include "ingest/service/state/log.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+/// Calls `take` with every batch of [from, up_to] that is there until it gives false, and `gap` before it for those that are
+/// not.
+template <class Take>
+void for_each_batch(const StateDirectory& directory, std::uint64_t from, std::uint64_t up_to, const LogGap& gap, Take take) {
+  if (from > up_to) return;
+  LogReader reader(directory.path(), directory.fingerprint(), {.updates_from = LogReader::none, .alerts_from = from});
+  std::uint64_t expected = from;  // every batch has its entry
+  std::string why = "they are not there";
+  const auto expect_from = [&](std::uint64_t batch) {
+    if (expected < batch) gap(expected, batch, why);
+    expected = batch;
+  };
+  for (;;) {
+    switch (reader.next()) {
+      case LogReader::Entry::delivered:
+      case LogReader::Entry::piece:
+        break;
+      case LogReader::Entry::end:
+        if (!reader.end().damage.empty()) why = reader.end().damage;
+        if (reader.skip_damage()) break;
+        return expect_from(up_to + 1);
+      case LogReader::Entry::batch:
+        const LoggedBatch& batch = reader.batch();
+        if (batch.mark.batch < from) break;
+        expect_from(std::min(batch.mark.batch, up_to + 1));
+        if (batch.mark.batch > up_to || !take(batch) || batch.mark.batch == up_to) return;
+        expected = batch.mark.batch + 1;
+        break;
+    }
+  }
+}
+
+/// Reads the streamed alerts of a sink and a batch out of the log, one by one.
+class StreamReader {
+ public:
+  StreamReader(const std::filesystem::path& folder, const std::string& fingerprint, std::uint64_t batch, std::string_view sink)
+      : folder_(folder),
+        batch_(batch),
+        sink_(sink),
+        log_(folder, fingerprint, {.updates_from = LogReader::none, .alerts_from = batch, .pieces = true}) {}
+
+  /// How many were passed.
+  [[nodiscard]] std::uint64_t passed() const noexcept { return passed_; }
+  /// The next one; none behind the last.
+  [[nodiscard]] std::optional<std::string_view> alert() {
+    while (in_piece_ ? at_ == log_.piece().alerts.size() : !ended_) find_piece();
+    return in_piece_ ? std::optional(log_.piece().alerts[at_]) : std::nullopt;
+  }
+  void pass() noexcept {
+    ++at_;
+    ++passed_;
+  }
+
+ private:
+  void find_piece() {
+    in_piece_ = false;
+    at_ = 0;
+    const LogReader::Entry entry = log_.next();
+    if (entry == LogReader::Entry::end) {
+      throw Error(folder_.string(), "the alerts of batch " + std::to_string(batch_) + " cannot be read from the log",
+                  "bring the log back from a backup");
+    }
+    ended_ = entry == LogReader::Entry::batch && log_.batch().mark.batch >= batch_;
+    in_piece_ = entry == LogReader::Entry::piece && log_.piece().batch == batch_ && log_.piece().sink == sink_;
+  }
+
+  std::filesystem::path folder_;
+  std::uint64_t batch_;
+  std::string sink_;
+  LogReader log_;
+  bool in_piece_ = false;
+  bool ended_ = false;
+  std::size_t at_ = 0;
+  std::uint64_t passed_ = 0;
+};
+
+/// The streamed alerts of a sink and a batch, out of the log.
+class LoggedStream final : public AlertSource {
+ public:
+  LoggedStream(const StateDirectory& directory, std::uint64_t batch, std::string_view sink)
+      : folder_(directory.path()), fingerprint_(directory.fingerprint()), batch_(batch), sink_(sink) {}
+
+  /// Goes on where the last call ended, unless the cursor stands before: a batch that is read in many parts is read once.
+  void read(AlertCursor& cursor, const TakeAlert& take) const override {
+    std::unique_ptr<StreamReader> reader = take_reader();
+    if (!reader || reader->passed() > cursor.alerts)
+      reader = std::make_unique<StreamReader>(folder_, fingerprint_, batch_, sink_);
+    while (const auto alert = reader->alert()) {
+      if (reader->passed() == cursor.alerts) {
+        if (!take(*alert)) break;
+        ++cursor.alerts;
+      }
+      reader->pass();
+    }
+    put_back(std::move(reader));
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<StreamReader> take_reader() const {
+    const std::scoped_lock lock(mutex_);
+    return std::move(reader_);
+  }
+  void put_back(std::unique_ptr<StreamReader> reader) const {
+    const std::scoped_lock lock(mutex_);
+    reader_ = std::move(reader);
+  }
+
+  std::filesystem::path folder_;
+  std::string fingerprint_;
+  std::uint64_t batch_;
+  std::string sink_;
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<StreamReader> reader_;  // behind what was read last; none meanwhile
+};
+
+/// Whether the log has all batches of [from, up_to].
+bool is_whole(const StateDirectory& directory, std::uint64_t from, std::uint64_t up_to) {
+  bool whole = true;
+  for_each_batch(
+      directory, from, up_to, [&](auto, auto, const auto&) { whole = false; }, [&](const LoggedBatch&) { return whole; });
+  return whole;
+}
+
+/// What a file holds beyond a position.
+struct Held {
+  std::uint64_t batch = 0;                   ///< of the last alert; 0: there is none
+  std::uint64_t alerts = 0;                  ///< of that batch: the first ones, for it may not be whole
+  std::unordered_set<std::size_t> others{};  ///< hashes of lines that name no batch: dead letters
+};
+
+/// Gives a file what it lacks of the batches [from, up_to] and the log has, and keeps the rest.
+class Completion {
+ public:
+  Completion(AlertSink& file, std::string sink, const StateDirectory& directory, Journal& journal)
+      : file_(file), sink_(std::move(sink)), directory_(directory), journal_(journal) {}
+
+  /// Gives the file's position then. `position`: the noted one, or none.
+  std::string run(const std::string& position, std::uint64_t from, std::uint64_t up_to) {
+    std::string reached = file_.keep(position, [&](std::string_view alert) { return stays(alert, up_to, !position.empty()); });
+    journal_.tell(Level::warn, "the log does not tell all of a file: its own lines do, and none is taken back",
+                  {{"sink", sink_}, {"position", reached}, {"holds_alerts_up_to_batch", std::to_string(held_.batch)}});
+    const LogGap lost = tell_lost(sink_, journal_);
+    const LogGap gap = [&](std::uint64_t first, std::uint64_t next, const std::string& why) {
+      if (next > held_.batch) lost(std::max(first, held_.batch), next, why);
+    };
+    for (std::uint64_t next = std::max(from, held_.batch);;) {
+      const std::vector<Delivery> deliveries = read_back(directory_, sink_, next, up_to, bytes, gap);
+      if (deliveries.empty()) return reached;
+      file_.begin(deliveries.back().batch);
+      for (const Delivery& delivery : deliveries) write(delivery);
+      reached = file_.commit();
+      next = deliveries.back().batch + 1;
+    }
+  }
+
+ private:
+  static constexpr std::size_t bytes = std::size_t{64} << 20;
+
+  bool stays(std::string_view alert, std::uint64_t committed, bool is_known) {
+    const std::optional<std::uint64_t> batch = alert_batch(alert);
+    if (!batch) {
+      held_.others.insert(hash_(alert));
+      return true;
+    }
+    if (*batch > committed) {
+      journal_.tell(Level::warn,
+                    is_known ? "a file held alerts behind the last commit record: they are taken back"
+                             : "a file holds alerts behind the last commit record",
+                    {{"sink", sink_}, {"batch", std::to_string(*batch)}, {"committed", std::to_string(committed)}});
+      return !is_known;
+    }
+    if (*batch != held_.batch) held_.alerts = 0;
+    held_.batch = *batch;
+    ++held_.alerts;
+    return true;
+  }
+
+  void write(const Delivery& delivery) {
+    std::uint64_t there = delivery.batch == held_.batch ? held_.alerts : 0;
+    delivery.alerts.for_each([&](std::string_view alert) {
+      if (there > 0) {
+        --there;
+      } else if (held_.others.empty() || !held_.others.contains(hash_(alert))) {
+        file_.write(alert_id(alert), alert);
+      }
+    });
+  }
+
+  AlertSink& file_;
+  const std::string sink_;
+  const StateDirectory& directory_;
+  Journal& journal_;
+  const std::hash<std::string_view> hash_{};
+  Held held_;
+};
+
+}  // namespace
+
+AlertList logged_stream(const StateDirectory& directory, std::uint64_t batch, std::string_view sink, std::uint64_t alerts) {
+  return {std::make_shared<LoggedStream>(directory, batch, sink), alerts};
+}
+
+std::vector<Delivery> read_back(const StateDirectory& directory, std::string_view sink, std::uint64_t from, std::uint64_t up_to,
+                                std::size_t bytes, const LogGap& gap) {
+  std::vector<Delivery> deliveries;
+  std::size_t taken = 0;
+  for_each_batch(directory, from, up_to, gap, [&](const LoggedBatch& batch) {
+    for (const StreamedAlerts& entry : batch.streamed) {
+      if (entry.sink != sink || entry.in_transaction) continue;
+      if (!deliveries.empty()) return false;
+      deliveries.push_back({batch.mark.batch, logged_stream(directory, batch.mark.batch, sink, entry.alerts)});
+      return false;
+    }
+    for (const SinkAlerts& entry : batch.alerts) {
+      if (entry.sink != sink || entry.alerts.empty()) continue;
+      AlertList list;
+      for (const LoggedAlert& alert : entry.alerts) list.add(alert.text);
+      taken += list.bytes();
+      if (taken > bytes && !deliveries.empty()) return false;
+      deliveries.push_back({batch.mark.batch, std::move(list)});
+    }
+    return true;
+  });
+  return deliveries;
+}
+
+LogGap tell_lost(const std::string& sink, Journal& journal) {
+  return [sink, &journal](std::uint64_t from, std::uint64_t next, const std::string& why) {
+    journal.tell(Level::error, "alerts are lost with the log, unless the sink had got them",
+                 {{"sink", sink},
+                  {"from", std::to_string(from)},
+                  {"to", std::to_string(next - 1)},
+                  {"why", why},
+                  {"remedy", "deltamatch replay --cuts finds the alerts of these batches again"}});
+  };
+}
+
+std::vector<SinkOptions> logged_sinks(const ServiceOptions& options) {
+  std::vector<SinkOptions> sinks;
+  for (const SinkOptions& sink : options.sinks) {
+    if (sink.kind != SinkOptions::Kind::kafka) sinks.push_back(sink);
+  }
+  if (!options.input.dead_letter_file.empty()) {
+    SinkOptions letters;
+    letters.name = dead_letter_sink;
+    letters.kind = SinkOptions::Kind::file;
+    letters.path = options.input.dead_letter_file;
+    sinks.push_back(letters);
+  }
+  return sinks;
+}
+
+void settle_sinks(const ServiceOptions& options, const StateDirectory& directory, Log& log, std::uint64_t committed,
+                  Journal& journal) {
+  const std::vector<Delivered> positions = log.positions();
+  const LogBreak lost = log.lost();
+  for (const SinkOptions& sink : logged_sinks(options)) {
+    const auto noted = std::ranges::find(positions, sink.name, &Delivered::sink);
+    const bool is_known = noted != positions.end();
+    if (!is_known && lost.empty()) continue;  // it never had an alert
+    const std::uint64_t from = is_known ? noted->batch + 1 : lost.from;
+    if (is_known && is_whole(directory, from, committed)) continue;  // the log gives again what is taken back
+    std::string position = is_known ? noted->position : std::string();
+    if (sink.kind == SinkOptions::Kind::file) {
+      const std::unique_ptr<AlertSink> file = make_alert_sink(options.application, sink, journal);
+      position = Completion(*file, sink.name, directory, journal).run(position, from, committed);
+    } else if (!is_known) {
+      tell_lost(sink.name, journal)(from, committed + 1, "the log does not tell where the sink stands");
+    } else if (!read_back(directory, sink.name, from, committed, 0, [](auto, auto, const auto&) {}).empty()) {
+      continue;  // it gets what is there, and is told of the rest then
+    } else {
+      tell_lost(sink.name, journal)(from, committed + 1, "its batches are not in the log");
+    }
+    log.delivered({sink.name, committed, position});
+  }
+  log.sync();
+}
+
+std::vector<DeliveryTarget> delivery_targets(const ServiceOptions& options, const StateDirectory& directory, Log& log,
+                                             std::uint64_t committed, Journal& journal) {
+  const std::vector<Delivered> positions = log.positions();
+  const std::vector<SinkOptions> sinks = logged_sinks(options);
+  std::vector<DeliveryTarget> targets;
+  for (const SinkOptions& sink : sinks) {
+    const auto noted = std::ranges::find(positions, sink.name, &Delivered::sink);
+    DeliveryTarget& target = targets.emplace_back();
+    target.name = sink.name;
+    target.max_backoff = sink.max_backoff;
+    target.sink = make_alert_sink(options.application, sink, journal);
+    const std::uint64_t delivered = noted == positions.end() ? committed : noted->batch;
+    if (noted != positions.end()) target.position = noted->position;
+    target.backlog = {delivered + 1, committed};
+  }
+  for (const Delivered& at : positions) {
+    if (std::ranges::find(sinks, at.sink, &SinkOptions::name) != sinks.end()) continue;
+    if (!read_back(directory, at.sink, at.batch + 1, committed, 0, tell_lost(at.sink, journal)).empty()) {
+      journal.tell(Level::warn, "a sink is gone, and with it what it had still to be given",
+                   {{"sink", at.sink}, {"since_batch", std::to_string(at.batch)}});
+    }
+    log.delivered({at.sink, committed, at.position});
+  }
+  log.sync();
+  return targets;
+}
+
+DeliveryHooks delivery_hooks(const StateDirectory& directory, Log& log, Journal& journal) {
+  DeliveryHooks hooks;
+  hooks.recovered = [&log](std::string_view sink, std::uint64_t batch, const std::string& position) {
+    log.delivered({std::string(sink), batch, position});
+    log.sync();
+  };
+  hooks.delivered = [&log](std::string_view sink, std::uint64_t batch, const std::string& position) {
+    log.delivered({std::string(sink), batch, position});
+  };
+  hooks.read_back = [&directory, &journal](std::string_view sink, std::uint64_t from, std::uint64_t up_to, std::size_t bytes) {
+    return read_back(directory, sink, from, up_to, bytes, tell_lost(std::string(sink), journal));
+  };
+  return hooks;
+}
+
+}  // namespace deltamatch::ingest

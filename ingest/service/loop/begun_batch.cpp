@@ -1,0 +1,120 @@
+#include "ingest/service/loop/begun_batch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+#include "ingest/service/alert/router.hpp"
+#include "ingest/service/loop/backlog.hpp"
+#include "ingest/service/loop/commit.hpp"
+#include "ingest/service/loop/large_batch.hpp"
+#include "ingest/service/loop/standing_queries.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+constexpr std::string_view remedy =
+    "set it back for this start, or start the instance in whose state directory the log of that batch lies";
+
+/// The queries that stood behind the batch, as they are configured.
+std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const Mark& before) {
+  std::vector<ServiceQuery> queries;
+  for (const ActiveQuery& active : begun.progress.mark.queries) {
+    const auto query = std::ranges::find_if(begun.options.queries, [&](const ServiceQuery& wanted) {
+      QueryOptions options = wanted.options;
+      options.list = !wanted.sinks.empty();
+      return wanted.query.name == active.name && query_fingerprint(wanted.query, options) == active.fingerprint;
+    });
+    if (query == begun.options.queries.end()) {
+      throw Error(ErrorKind::configuration, "queries",
+                  fmt::format("batch {} is published in part, with the query '{}', which is configured otherwise now",
+                              begun.progress.mark.batch, active.name),
+                  remedy);
+    }
+    const bool is_new = std::ranges::find(before.queries, active) == before.queries.end();
+    if (is_new && query->report_existing) {
+      throw Error(ErrorKind::configuration, "state.directory",
+                  fmt::format("batch {} is published in part, and told what matched the query '{}' already: in which order "
+                              "only the log tells",
+                              begun.progress.mark.batch, active.name),
+                  "start the instance in whose state directory the log of that batch lies");
+    }
+    queries.push_back(*query);
+    queries.back().budget = {};  // it was within it
+  }
+  return queries;
+}
+
+/// Tells again which queries exceeded their budgets in the batch, to the sinks that they have now. These records bear no id:
+/// they may come twice.
+void tell_suspended(const BegunBatch& begun, AlertRouter& router) {
+  const Mark& mark = begun.progress.mark;
+  router.set_queries(begun.options.queries);
+  for (const SuspendedQuery& query : mark.suspended) {
+    if (query.batch == mark.batch) router.end({query.name, 0, query.shortfall, query.batch});
+  }
+}
+
+}  // namespace
+
+void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch) {
+  const Mark& mark = begun.progress.mark;
+  AlertRouter router(begun.options.sinks, std::chrono::steady_clock::now, alert_memory(begun.directory));
+  StandingQueries standing(recovered.engine, router);
+  recovered.engine.spool({.memory = match_memory, .folder = begun.directory.path()});
+  standing.replace(queries_of(begun, recovered.reached), recovered.reached.queries);
+  Commit commit;
+  commit.result = recovered.engine.process(batch.updates, OnReject::skip, &router);
+  commit.consumed = commit.result.consumed;
+  commit.mark = mark;
+  commit.input = std::move(batch);
+  tell_suspended(begun, router);
+  commit.alerts = router.take();
+  standing.replace({}, {});
+  if (commit.result.batch != mark.batch || commit.result.watermark != mark.watermark) {
+    throw Error(begun.directory.path().string(),
+                fmt::format("batch {}, read from the input again, is not the one that was begun", mark.batch),
+                "start the instance in whose state directory the log of that batch lies");
+  }
+  append_to_log(begun.options, *recovered.log, commit, true);
+  recovered.log->sync();
+  recovered.reached = mark;
+}
+
+void publish_rest(const BegunBatch& begun, kafka::Transactions& transactions,
+                  const std::function<void(std::string)>& progress) {
+  const Mark& mark = begun.progress.mark;
+  LogReader log(begun.directory.path(), begun.directory.fingerprint(),
+                {.updates_from = LogReader::none, .alerts_from = mark.batch});
+  LogReader::Entry entry{};
+  do {
+    entry = log.next();
+    if (entry == LogReader::Entry::end) {
+      throw Error(begun.directory.path().string(), fmt::format("batch {} cannot be read from the log any more", mark.batch),
+                  "start again");
+    }
+  } while (entry != LogReader::Entry::batch || log.batch().mark.batch != mark.batch);
+  std::vector<TopicAlerts> alerts;
+  for (const StreamedAlerts& streamed : log.batch().streamed) {
+    if (!streamed.in_transaction) continue;
+    const auto sink = std::ranges::find(begun.options.sinks, streamed.sink, &SinkOptions::name);
+    if (sink == begun.options.sinks.end() || sink->kind != SinkOptions::Kind::kafka) {
+      throw Error(ErrorKind::configuration, "sinks",
+                  fmt::format("batch {} is published in part, and the sink '{}', which gets alerts of it, is no topic any more",
+                              mark.batch, streamed.sink),
+                  "set it back for this start");
+    }
+    const auto published = begun.progress.published.find(streamed.sink);
+    alerts.push_back({streamed.sink, sink->topic, logged_stream(begun.directory, mark.batch, streamed.sink, streamed.alerts),
+                      published == begun.progress.published.end() ? 0 : published->second});
+  }
+  // Its dead letters went with its first transaction.
+  LargeBatch batch(begun.options, mark, std::move(alerts), {}, nullptr, begun.journal);
+  batch.publish(transactions, begun.options.transaction_timeout,
+                [&] { progress(fmt::format("publishing the rest of batch {}", mark.batch)); });
+}
+
+}  // namespace deltamatch::ingest

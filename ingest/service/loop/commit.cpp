@@ -1,0 +1,131 @@
+#include "ingest/service/loop/commit.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "ingest/service/alert/alert_text.hpp"
+#include "ingest/service/alert/dead_letters.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+RefusedRecord refused(const BadRecord& bad) {
+  RefusedRecord record{bad.at, bad.offset, bad.reason, bad.message, std::nullopt, bad.value, bad.length};
+  if (!bad.key.empty()) record.key = bad.key;
+  return record;
+}
+
+/// What of the updates that the engine took it did not refuse: the log holds what happened.
+std::vector<Update> applied(const Commit& commit) {
+  const std::span<const Update> updates = commit.input.updates.updates().first(commit.consumed);
+  std::vector<Update> applied;
+  applied.reserve(updates.size());
+  std::size_t at = 0;
+  const auto take_up_to = [&](std::size_t end) {
+    for (; at < end; ++at) applied.push_back(updates[at]);
+  };
+  for (const Reject& reject : commit.result.rejects) {
+    if (reject.index >= updates.size()) break;
+    const RecordBounds record = record_around(updates, reject.index);
+    take_up_to(record.first);
+    at = record.last;
+  }
+  take_up_to(updates.size());
+  return applied;
+}
+
+/// Where a batch ends, for those who look at one alert.
+std::string ends_text(const Mark& mark) {
+  std::string out;
+  for (const auto& [partition, end] : mark.ends) {
+    if (!out.empty()) out += ' ';
+    out += to_string(partition) + '=' + std::to_string(end);
+  }
+  return out;
+}
+
+}  // namespace
+
+AlertList dead_letter_list(std::span<const BadRecord> letters) {
+  AlertList list;
+  std::string text;
+  for (const BadRecord& letter : letters) {
+    text.clear();
+    append_dead_letter(text, refused(letter));
+    list.add(text);
+  }
+  return list;
+}
+
+bool Commit::is_large() const noexcept {
+  return std::any_of(alerts.begin(), alerts.end(), [](const AlertList& list) { return list.streamed(); });
+}
+
+bool Commit::visible() const noexcept {
+  return !letters.empty() || std::any_of(alerts.begin(), alerts.end(), [](const AlertList& list) { return !list.empty(); });
+}
+
+std::size_t Commit::bytes() const noexcept {
+  constexpr std::size_t of_a_large_one = std::size_t{64} << 20;  // so that no two wait, each with its file
+  std::size_t bytes = input.updates.size() * sizeof(Update) + (is_large() ? of_a_large_one : 0);
+  for (const AlertList& list : alerts) bytes = std::max(bytes, list.bytes());  // they share their text
+  for (const BadRecord& letter : letters) bytes += letter.value.size();
+  return bytes;
+}
+
+void append_to_log(const ServiceOptions& options, Log& log, const Commit& commit, bool as_large) {
+  std::vector<SinkAlerts> entries;
+  std::vector<StreamedAlerts> streamed;
+  for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
+    const bool in_transaction = options.sinks[s].kind == SinkOptions::Kind::kafka;
+    if (const AlertList& list = commit.alerts[s]; list.streamed() || (as_large && !list.empty())) {
+      streamed.push_back(
+          {options.sinks[s].name, in_transaction, list.size(), [&list](const auto& take) { list.for_each(take); }});
+      continue;
+    }
+    if (in_transaction || commit.alerts[s].empty()) continue;
+    SinkAlerts& entry = entries.emplace_back(SinkAlerts{options.sinks[s].name, {}});
+    for (std::size_t i = 0; i < commit.alerts[s].size(); ++i) {
+      entry.alerts.push_back({alert_id(commit.alerts[s][i]), commit.alerts[s][i]});
+    }
+  }
+  AlertList letters;
+  if (!options.input.dead_letter_file.empty()) letters = dead_letter_list(commit.letters);
+  if (!letters.empty()) {
+    SinkAlerts& entry = entries.emplace_back(SinkAlerts{std::string(dead_letter_sink), {}});
+    for (std::size_t i = 0; i < letters.size(); ++i) entry.alerts.push_back({{}, letters[i]});
+  }
+  std::span<const Update> updates = commit.input.updates.updates().first(commit.consumed);
+  std::vector<Update> some;
+  if (!commit.result.rejects.empty()) updates = some = applied(commit);
+  log.append(commit.mark, updates, commit.input.updates.watermark(), entries, streamed);
+}
+
+std::span<const kafka::RecordHeader> alert_headers(const Mark& mark, RecordMemory& memory) {
+  const auto now = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch());
+  const std::string& committed = memory.texts.emplace_back(std::to_string(now.count()));
+  const std::string& ends = memory.texts.emplace_back(ends_text(mark));
+  return memory.headers.emplace_back(
+      std::vector<kafka::RecordHeader>{{"deltamatch.committed", committed}, {"deltamatch.ends", ends}});
+}
+
+kafka::OutputRecord letter_record(const ServiceOptions& options, const BadRecord& letter, std::size_t most,
+                                  RecordMemory& memory) {
+  const std::string_view value = std::string_view(letter.value).substr(0, most);
+  const std::string_view key = std::string_view(letter.key).substr(0, most);
+  RefusedRecord told = refused(letter);
+  told.value = value;
+  std::vector<kafka::RecordHeader> headers;
+  for (auto& [name, text] : dead_letter_headers(told)) {
+    const std::string& kept_name = memory.texts.emplace_back(std::move(name));
+    headers.push_back({kept_name, memory.texts.emplace_back(std::move(text))});
+  }
+  if (key.size() < letter.key.size())
+    headers.push_back({"deltamatch.key.length", memory.texts.emplace_back(std::to_string(letter.key.size()))});
+  kafka::OutputRecord record{options.input.dead_letter_topic, {}, value, memory.headers.emplace_back(std::move(headers))};
+  if (!key.empty()) record.key = key;
+  return record;
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,274 @@
+#include "ingest/service/loop/committer.hpp"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "ingest/service/alert/alert_text.hpp"
+#include "ingest/service/loop/large_batch.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Committer::Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics,
+                     Journal& journal, Offsets ends, Committed committed, const Limits& limits)
+    : options_(options),
+      log_(log),
+      transactions_(transactions),
+      metrics_(metrics),
+      journal_(journal),
+      committed_(std::move(committed)),
+      limits_(limits),
+      ends_(std::move(ends)),
+      commit_topic_(kafka::commit_topic(options.application)),
+      thread_([this] { run(); }) {}
+
+Committer::~Committer() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Committer::submit(Commit&& commit) {
+  const std::size_t bytes = commit.bytes();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] {
+    return failure_ || pending_.empty() || (pending_.size() < limits_.batches && pending_bytes_ + bytes <= limits_.bytes);
+  });
+  if (failure_) std::rethrow_exception(failure_);
+  pending_visible_ += commit.visible() ? 1 : 0;
+  pending_bytes_ += bytes;
+  if (pending_.empty() && under_way_ == 0) waiting_since_ = Clock::now();
+  pending_.push_back(std::move(commit));
+  lock.unlock();
+  changed_.notify_all();
+}
+
+bool Committer::drain(std::chrono::steady_clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  draining_ = true;
+  changed_.notify_all();
+  const bool done = changed_.wait_until(lock, deadline, [&] { return failure_ || (pending_.empty() && under_way_ == 0); });
+  draining_ = false;
+  if (failure_) std::rethrow_exception(failure_);
+  return done;
+}
+
+void Committer::check() {
+  const std::scoped_lock lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+Committer::Statistics Committer::statistics() const {
+  const std::scoped_lock lock(mutex_);
+  return statistics_;
+}
+
+std::optional<std::chrono::steady_clock::time_point> Committer::waiting_since() const {
+  const std::scoped_lock lock(mutex_);
+  if (pending_.empty() && under_way_ == 0) return std::nullopt;
+  return waiting_since_;
+}
+
+void Committer::probe() {
+  {
+    const std::scoped_lock lock(mutex_);
+    probing_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Committer::run() {
+  std::unique_lock lock(mutex_);
+  while (wait_for_group(lock)) {
+    take_group();
+    lock.unlock();
+    changed_.notify_all();
+    std::exception_ptr failure;
+    try {
+      commit_group();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    under_way_ = 0;
+    waiting_since_ = Clock::now();
+    failure_ = failure;
+    changed_.notify_all();
+    if (failure_) return;
+  }
+}
+
+/// All that wait, up to a large batch, which goes alone. With the mutex held.
+void Committer::take_group() {
+  group_.clear();
+  while (!pending_.empty() && (group_.empty() || !(group_.back().is_large() || pending_.front().is_large()))) {
+    Commit& commit = group_.emplace_back(std::move(pending_.front()));
+    pending_.pop_front();
+    pending_bytes_ -= commit.bytes();
+    pending_visible_ -= commit.visible() ? 1 : 0;
+  }
+  under_way_ = group_.size();
+  probing_ = false;
+}
+
+/// False where there is nothing more to do.
+bool Committer::wait_for_group(std::unique_lock<std::mutex>& lock) {
+  changed_.wait(lock, [&] { return stopping_ || probing_ || !pending_.empty(); });
+  const auto hurry = [&] {
+    return stopping_ || draining_ || probing_ || pending_visible_ > 0 || pending_.size() >= limits_.batches ||
+           pending_bytes_ >= limits_.bytes / 2;
+  };
+  changed_.wait_until(lock, last_ + limits_.quiet, hurry);
+  return !stopping_;
+}
+
+void Committer::commit_group() {
+  const auto start = Clock::now();
+  for (const Commit& commit : group_) append_to_log(options_, log_, commit);
+  const double written = seconds_since(start);
+  double synced = 0;
+  if (group_.empty()) {
+    commit_transaction([] {});
+  } else {
+    ends_ = group_.back().mark.ends;
+    if (group_.back().is_large()) {
+      log_.sync();
+      synced = seconds_since(start) - written;
+      commit_large(group_.back());
+    } else {
+      // The records travel to the brokers while the disk writes; nobody sees them before both have them.
+      const std::shared_future<double> sync = std::async(std::launch::async, [this] {
+        const auto begin = Clock::now();
+        log_.sync();
+        return seconds_since(begin);
+      });
+      commit_transaction([&] { synced = sync.get(); });
+    }
+  }
+  last_ = Clock::now();
+  const double logged = written + synced;
+  const double committed = seconds_since(start) - written;
+  metrics_.step("log", logged);
+  metrics_.step("commit", committed);
+  {
+    const std::scoped_lock lock(mutex_);
+    ++statistics_.transactions;
+    statistics_.log_seconds += logged;
+    statistics_.commit_seconds += committed;
+  }
+  for (Commit& commit : group_) committed_(std::move(commit));
+}
+
+/// The log has it: whatever happens, the same alerts can be published from there.
+void Committer::commit_large(const Commit& commit) {
+  std::vector<TopicAlerts> alerts;
+  for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
+    const SinkOptions& sink = options_.sinks[s];
+    if (sink.kind != SinkOptions::Kind::kafka || commit.alerts[s].empty()) continue;
+    alerts.push_back({sink.name, sink.topic, commit.alerts[s], 0});
+  }
+  LargeBatch batch(options_, commit.mark, std::move(alerts), commit.letters, &metrics_, journal_);
+  batch.publish(transactions_, limits_.give_up_after, [&] {
+    const std::scoped_lock lock(mutex_);
+    waiting_since_ = Clock::now();  // it goes on
+  });
+}
+
+void Committer::commit_transaction(const std::function<void()>& before_end) {
+  records_.clear();
+  sources_.clear();
+  memory_.clear();
+  for (const Commit& commit : group_) add_records(commit);
+  const auto start = Clock::now();
+  const auto deadline = start + limits_.give_up_after;
+  const unsigned aborted = transactions_.aborted();
+  const auto count = [&](Metrics::Outcome outcome) {
+    metrics_.transaction(outcome, seconds_since(start), transactions_.aborted() - aborted);
+  };
+  try {
+    for (bool done = false; !done;) {
+      try {
+        transactions_.commit(records_, ends_, deadline, before_end);
+        done = true;
+      } catch (const kafka::TooLarge& refusal) {
+        if (Clock::now() >= deadline || !shorten(refusal.record)) throw;
+      }
+    }
+  } catch (const kafka::Fenced&) {
+    count(Metrics::Outcome::fenced);
+    throw;
+  } catch (...) {
+    count(Metrics::Outcome::failed);
+    throw;
+  }
+  count(Metrics::Outcome::committed);
+}
+
+/// Shortens what was refused, and all of its topic that is no shorter. False where that is not possible any more.
+bool Committer::shorten(std::size_t refused) {
+  if (sources_[refused].kind == Source::Kind::mark || sources_[refused].shortened) return false;
+  const auto length = [](const kafka::OutputRecord& record) {
+    return record.key.value_or("").size() + record.value.value_or("").size();
+  };
+  const std::string_view topic = records_[refused].topic;
+  const std::size_t least = length(records_[refused]);
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    kafka::OutputRecord& record = records_[i];
+    Source& source = sources_[i];
+    if (record.topic != topic || source.kind == Source::Kind::mark || source.shortened || length(record) < least) continue;
+    source.shortened = true;
+    journal_.tell(Level::warn, source.kind == Source::Kind::alert ? "alert_shortened" : "dead_letter_shortened",
+                  {{"topic", std::string(topic)},
+                   {"bytes", std::to_string(length(record))},
+                   {"id", source.kind == Source::Kind::alert ? std::string(record.key.value_or("")) : std::string()},
+                   {"remedy", "raise max.message.bytes of the topic"}});
+    metrics_.record_shortened(topic);
+    if (source.kind == Source::Kind::alert) {
+      std::string& stub = memory_.texts.emplace_back();
+      append_alert_stub(stub, *record.value);
+      record.value = stub;
+    } else {
+      record = letter_record(options_, *source.letter, shortened_bytes, memory_);
+    }
+  }
+  return true;
+}
+
+void Committer::add_records(const Commit& commit) {
+  add_alerts(commit);
+  if (!options_.input.dead_letter_topic.empty()) {
+    for (const BadRecord& letter : commit.letters) {
+      records_.push_back(letter_record(options_, letter, std::string::npos, memory_));
+      sources_.push_back({Source::Kind::letter, &letter, false});
+    }
+  }
+  records_.push_back({commit_topic_, std::nullopt, memory_.texts.emplace_back(to_json(commit.mark)), {}});
+  sources_.push_back({Source::Kind::mark, nullptr, false});
+}
+
+void Committer::add_alerts(const Commit& commit) {
+  std::span<const kafka::RecordHeader> headers;
+  for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
+    const AlertList& list = commit.alerts[s];
+    if (options_.sinks[s].kind != SinkOptions::Kind::kafka || list.empty()) continue;
+    if (headers.empty()) headers = alert_headers(commit.mark, memory_);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::string_view id = alert_id(list[i]);
+      kafka::OutputRecord& record = records_.emplace_back(kafka::OutputRecord{options_.sinks[s].topic, {}, list[i], headers});
+      if (!id.empty()) record.key = id;
+      sources_.push_back({Source::Kind::alert, nullptr, false});
+    }
+  }
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,170 @@
+#include "ingest/service/loop/large_batch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "ingest/service/alert/alert_text.hpp"
+#include "ingest/service/state/progress.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t least_limit = 1024;  // what is refused although it is no longer cannot be shortened
+
+}  // namespace
+
+LargeBatch::LargeBatch(const ServiceOptions& options, const Mark& mark, std::vector<TopicAlerts> alerts,
+                       std::span<const BadRecord> letters, Metrics* metrics, Journal& journal)
+    : options_(options),
+      mark_(mark),
+      letters_(options.input.dead_letter_topic.empty() ? std::span<const BadRecord>() : letters),
+      metrics_(metrics),
+      journal_(journal),
+      commit_topic_(kafka::commit_topic(options.application)) {
+  for (TopicAlerts& each : alerts) sinks_.push_back({std::move(each), {}, 0});
+}
+
+void LargeBatch::publish(kafka::Transactions& transactions, std::chrono::milliseconds give_up_after,
+                         const std::function<void()>& progressed) {
+  pass_published();
+  for (bool complete = false; !complete;) {
+    const auto start = Clock::now();
+    const unsigned aborted = transactions.aborted();
+    const auto count = [&](Metrics::Outcome outcome) {
+      if (metrics_ == nullptr) return;
+      metrics_->transaction(outcome, std::chrono::duration<double>(Clock::now() - start).count(),
+                            transactions.aborted() - aborted);
+    };
+    try {
+      const auto put_records = [&](kafka::RecordTaker& taker) { return complete = put(taker); };
+      transactions.commit_streamed(put_records, mark_.ends, start + give_up_after);
+    } catch (const kafka::TooLarge& refusal) {
+      complete = false;
+      shorten(refusal);
+      continue;
+    } catch (const kafka::Fenced&) {
+      count(Metrics::Outcome::fenced);
+      throw;
+    } catch (...) {
+      count(Metrics::Outcome::failed);
+      throw;
+    }
+    count(Metrics::Outcome::committed);
+    settle();
+    progressed();
+  }
+}
+
+/// Before a transaction begins, since reading millions of alerts takes a while.
+void LargeBatch::pass_published() {
+  for (Sink& sink : sinks_) {
+    sink.alerts.alerts.read(sink.cursor, [&](std::string_view alert) {
+      if (sink.ids >= sink.alerts.published) return false;
+      sink.ids += alert_id(alert).empty() ? 0 : 1;
+      return true;
+    });
+  }
+}
+
+/// What was put is published.
+void LargeBatch::settle() {
+  letters_are_out_ = true;
+  for (std::size_t s = 0; s < sinks_.size(); ++s) {
+    sinks_[s].cursor = reached_[s].cursor;
+    sinks_[s].ids = reached_[s].ids;
+  }
+  for (const auto& [topic, records] : shortened_) {
+    journal_.tell(Level::warn, "records_shortened",
+                  {{"topic", topic},
+                   {"batch", std::to_string(mark_.batch)},
+                   {"records", std::to_string(records)},
+                   {"remedy", "raise max.message.bytes of the topic"}});
+    for (std::uint64_t i = 0; metrics_ != nullptr && i < records; ++i) metrics_->record_shortened(topic);
+  }
+}
+
+/// True if the transaction ends the batch.
+bool LargeBatch::put(kafka::RecordTaker& taker) {
+  memory_.clear();
+  shortened_.clear();
+  records_ = 0;
+  headers_ = alert_headers(mark_, memory_);
+  reached_.clear();
+  for (const Sink& sink : sinks_) reached_.push_back({sink.cursor, sink.ids});
+  if (!letters_are_out_) put_letters(taker);
+  const bool complete = put_alerts(taker);
+  if (complete) {
+    text_ = to_json(mark_);
+  } else {
+    BatchProgress progress{mark_, {}};
+    for (std::size_t s = 0; s < sinks_.size(); ++s) {
+      progress.published[sinks_[s].alerts.sink] = std::max(reached_[s].ids, sinks_[s].alerts.published);
+    }
+    text_ = to_json(progress);
+    journal_.tell(Level::info, "a part of a batch is published",
+                  {{"batch", std::to_string(mark_.batch)}, {"alerts", std::to_string(records_)}});
+  }
+  taker.put({commit_topic_, std::nullopt, text_, {}});
+  return complete;
+}
+
+void LargeBatch::put_letters(kafka::RecordTaker& taker) {
+  for (const BadRecord& letter : letters_) {
+    RecordMemory memory;
+    kafka::OutputRecord record = letter_record(options_, letter, std::string::npos, memory);
+    if (too_large(options_.input.dead_letter_topic, record.key.value_or("").size() + record.value.value_or("").size())) {
+      record = letter_record(options_, letter, shortened_bytes, memory);
+      ++shortened_[options_.input.dead_letter_topic];
+    }
+    taker.put(record);
+  }
+}
+
+/// True if there are no more behind those that were put.
+bool LargeBatch::put_alerts(kafka::RecordTaker& taker) {
+  bool late = false;
+  for (std::size_t s = 0; s < sinks_.size() && !late; ++s) {
+    const TopicAlerts& sink = sinks_[s].alerts;
+    Reached& reached = reached_[s];
+    sink.alerts.read(reached.cursor, [&](std::string_view alert) {
+      const std::string_view id = alert_id(alert);
+      late = records_ != 0 && taker.late();
+      if (late) return false;
+      put_alert(taker, sink.topic, id, alert);
+      reached.ids += id.empty() ? 0 : 1;
+      return true;
+    });
+  }
+  return !late;
+}
+
+void LargeBatch::put_alert(kafka::RecordTaker& taker, const std::string& topic, std::string_view id, std::string_view alert) {
+  ++records_;
+  kafka::OutputRecord record{topic, std::nullopt, alert, headers_};
+  if (!id.empty()) record.key = id;
+  if (too_large(topic, id.size() + alert.size())) {
+    text_.clear();
+    append_alert_stub(text_, alert);
+    record.value = text_;
+    ++shortened_[topic];
+  }
+  taker.put(record);
+}
+
+bool LargeBatch::too_large(const std::string& topic, std::size_t bytes) const {
+  if (most_bytes_.empty()) return false;
+  const auto most = most_bytes_.find(topic);
+  return most != most_bytes_.end() && bytes >= most->second;
+}
+
+/// From the next try on what is as long as what was refused is shortened.
+void LargeBatch::shorten(const kafka::TooLarge& refusal) {
+  if (refusal.topic == commit_topic_ || refusal.bytes <= least_limit) throw kafka::TooLarge(refusal);
+  const auto [most, fresh] = most_bytes_.try_emplace(refusal.topic, refusal.bytes);
+  if (!fresh && refusal.bytes >= most->second) throw kafka::TooLarge(refusal);  // it was shortened
+  most->second = refusal.bytes;
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,381 @@
+#include "ingest/service/loop/pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+#include "ingest/service/alert/alert_sinks.hpp"
+#include "ingest/service/loop/backlog.hpp"
+#include "ingest/service/loop/reading.hpp"
+#include "ingest/service/loop/start_graph.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto missing_patience = 15s;  // with partitions that are not there at the start
+constexpr auto stalled_after = 10s;     // so long may a commit take unnoticed
+constexpr auto longest_wait = 200ms;    // how late a request or a failure of the committer is noticed without input
+
+SnapshotterOptions snapshotter_options(const ServiceOptions& options, const std::optional<GraphIdentity>& graph,
+                                       Journal& journal) {
+  SnapshotterOptions wanted;
+  wanted.every = options.state.snapshot_every;
+  wanted.log_bytes = options.state.snapshot_log_bytes;
+  wanted.keep = options.state.keep_snapshots;
+  wanted.directed = options.engine.directed;
+  wanted.window = options.engine.window;
+  wanted.begin = [&options, &journal, graph] {
+    EngineOptions quiet;  // beside the one that works
+    quiet.directed = options.engine.directed;
+    quiet.window = options.engine.window;
+    quiet.threads = 1;
+    return begin_engine(options, quiet, graph, journal);
+  };
+  return wanted;
+}
+
+}  // namespace
+
+Pipeline::Pipeline(const Context& context, Recovered recovered)
+    : context_(context),
+      engine_(std::move(recovered.engine)),
+      log_(std::move(recovered.log)),
+      router_(context.options.sinks, std::chrono::steady_clock::now, alert_memory(context.directory)),
+      queries_(engine_, router_),
+      last_(std::move(recovered.reached)),
+      reading_(reading_fingerprint(context.options.input)),
+      monitor_(context.options.batching.max_match_time, context.metrics, context.journal) {
+  engine_.spool({.memory = match_memory, .folder = context.directory.path()});
+  status_.committed = last_;
+  status_.graph = engine_.graph();
+  if (!last_.reading.empty() && last_.reading != reading_) {
+    context_.journal.tell(Level::warn, "the input is read otherwise from here on",
+                          {{"behind_batch", std::to_string(last_.batch)},
+                           {"effect", "batches before cannot be made anew from the input with this configuration"}});
+  }
+  snapshotter_ = std::make_unique<Snapshotter>(context_.directory, *log_, context_.journal,
+                                               snapshotter_options(context_.options, last_.graph, context_.journal));
+  snapshotter_->committed(last_.batch);
+  make_deliverer();
+  Committer::Limits limits;
+  limits.give_up_after = context_.options.transaction_timeout;
+  committer_ = std::make_unique<Committer>(
+      context_.options, *log_, context_.transactions, context_.metrics, context_.journal, last_.ends,
+      [this](Commit&& commit) { committed(std::move(commit)); }, limits);
+}
+
+Pipeline::~Pipeline() {
+  reader_.reset();
+  committer_.reset();
+  if (deliverer_) deliverer_->stop(Clock::now());
+  snapshotter_.reset();
+}
+
+/// Finds what sinks still have to get. Each takes back in its own time what it holds beyond what is noted.
+void Pipeline::make_deliverer() {
+  deliverer_ =
+      std::make_unique<Deliverer>(delivery_targets(context_.options, context_.directory, *log_, last_.batch, context_.journal),
+                                  delivery_hooks(context_.directory, *log_, context_.journal), context_.journal);
+}
+
+/// What the input has, and where a partition is missing that was read before, what it has a while later: right after brokers
+/// have started they may not tell of all.
+std::vector<kafka::InputPartition> Pipeline::find_partitions(const std::stop_token& stop) {
+  for (const auto patience = Clock::now() + missing_patience;;) {
+    std::vector<kafka::InputPartition> partitions = context_.input.discover(Clock::now() + 60s);
+    const auto is_there = [&](const auto& known) {
+      return std::any_of(partitions.begin(), partitions.end(), [&](const auto& at) { return at.id == known.first; });
+    };
+    if (std::all_of(last_.ends.begin(), last_.ends.end(), is_there) || Clock::now() >= patience || stop.stop_requested())
+      return partitions;
+    std::this_thread::sleep_for(longest_wait);
+  }
+}
+
+void Pipeline::start_reading(const std::stop_token& stop) {
+  const std::vector<kafka::InputPartition> partitions = find_partitions(stop);
+  const auto deadline = Clock::now() + 60s;
+  Offsets from = context_.input.first_offsets(partitions, last_.ends, deadline);
+  for (const auto& [id, end] : last_.ends) from.insert_or_assign(id, end);  // those that are gone among them
+  const bool fresh =
+      std::any_of(partitions.begin(), partitions.end(), [&](const auto& at) { return !last_.ends.contains(at.id); });
+  last_.ends = from;
+  if (fresh) {  // a batch that names where they begin
+    process_empty();
+  }
+  reader_ = std::make_unique<Reader>(context_.input, context_.journal, context_.options.input, context_.options.batching,
+                                     context_.options.engine.window, partitions, from, last_.watermark);
+}
+
+void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& stop, const std::function<void()>& ready) {
+  try {
+    const std::stop_callback stopping(stop, [this] { stop_soon(); });
+    begin_queries(std::move(queries));
+    start_reading(stop);
+    const std::stop_callback on_stop(stop, [this] { reader_->stop(); });
+    ready();
+    InputBatch batch;
+    for (bool more = true; more && !failure_ && !exceeded_;) {
+      serve_requests();
+      committer_->check();
+      make_sure_of_ownership();
+      switch (reader_->next(batch, longest_wait)) {
+        case Reader::Outcome::batch:
+          more = settle(batch);
+          break;
+        case Reader::Outcome::nothing:
+          context_.metrics.partitions_missing(reader_->missing());
+          if (router_.due()) process_empty();
+          break;
+        case Reader::Outcome::ended:
+          more = false;
+          break;
+      }
+    }
+    if (!exceeded_ && router_.close_intervals()) process_empty();
+    finish();
+  } catch (...) {
+    refuse_requests();
+    throw;
+  }
+  refuse_requests();
+  throw_ending();
+}
+
+/// In the thread that requests the stop. A batch that is being matched has half of the time, what follows it the rest.
+void Pipeline::stop_soon() {
+  const auto now = Clock::now();
+  const std::chrono::milliseconds time = context_.options.shutdown_timeout;
+  {
+    const std::scoped_lock lock(mutex_);
+    end_by_ = now + time;
+  }
+  monitor_.give_up_at(now + time / 2);
+}
+
+/// What the input holds ends the service.
+void Pipeline::throw_ending() const {
+  if (exceeded_) {
+    throw Error(ErrorKind::record, exceeded_->where, exceeded_->what,
+                "there are two ways on: raise the query's budget, or set its budget.then to suspend, which keeps the service "
+                "and the other queries going. Without a change the next start ends here again");
+  }
+  if (failure_) {
+    throw Error(
+        ErrorKind::record, fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
+        fmt::format("{}: {}", reject_name(failure_->reason), failure_->message),
+        "there are two ways on: set input.on_error to skip (or dead-letter, which keeps it) to pass over it; or, where the "
+        "record is right, change how its topic is read (format, columns, ids, time_unit, input.max_ahead). Without a "
+        "change the next start ends here again");
+  }
+}
+
+/// False if the service is to stop and the batch was abandoned for that.
+bool Pipeline::settle(InputBatch& batch) {
+  while (!process(batch)) {
+    if (monitor_.gives_up()) {
+      context_.journal.tell(Level::warn, "a batch was abandoned, because the service is to stop",
+                            {{"batch", std::to_string(last_.batch + 1)},
+                             {"effect", "nothing of it is committed, the next start takes it again"}});
+      return false;
+    }
+    context_.journal.tell(Level::info, "a batch was abandoned, because other queries are wanted: it is matched anew",
+                          {{"batch", std::to_string(last_.batch + 1)}});
+    serve_requests();
+  }
+  return true;
+}
+
+/// Nothing if the batch was abandoned: then all is as before.
+std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
+  BatchOptions options;
+  options.on_reject = context_.options.input.on_error == OnError::fail ? OnReject::stop : OnReject::skip;
+  options.sink = &router_;
+  options.upcoming = [this](const std::stop_token& stop) {
+    const InputBatch* next = reader_ ? reader_->upcoming(stop) : nullptr;
+    return next == nullptr ? nullptr : &next->updates;
+  };
+  // What a batch tells of a query that exceeds its budget is the same, then, however often it is matched.
+  options.tell_partial = false;
+  options.progress = [this](const deltamatch::BatchProgress& progress) { monitor_.progress(progress); };
+  if (!batch.updates.empty())
+    options.stop = [this] { return monitor_.gives_up() || (requested_ != 0 && !monitor_.overdue().empty()); };
+  BatchMonitor::Names names;
+  for (const StandingQueries::Named& query : queries_.standing()) names.emplace_back(query.id, query.query->query.name);
+  struct End {
+    BatchMonitor& monitor;
+    ~End() { monitor.end(); }
+  };
+  monitor_.begin(last_.batch + 1, std::move(names));
+  const End end{monitor_};
+  return engine_.process(batch.updates, options);
+}
+
+/// False if the batch was abandoned: then all is as before.
+bool Pipeline::process(InputBatch& batch) {
+  Commit commit;
+  commit.queries = queries_.names();
+  std::optional<BatchResult> matched = match(batch);
+  if (!matched) return false;
+  commit.result = std::move(*matched);
+  const BatchResult& result = commit.result;
+  if (stops_here(result)) return true;
+  commit.consumed = result.consumed;
+  if (result.consumed < batch.updates.size()) {  // on_error is fail
+    const Reject& reject = result.rejects.back();
+    failure_ = BadRecord{batch.partition(reject.index),
+                         batch.origins[reject.index].offset,
+                         reject.reason,
+                         rejection_message(batch.updates.updates()[reject.index], reject.reason),
+                         {},
+                         {},
+                         0};
+    batch.ends = ends_before(batch, result.consumed);
+  } else if (batch.failure) {
+    failure_ = batch.failure;
+  }
+  collect_letters(batch, result, commit);
+  note_reading(batch, result);
+  suspend(result);
+  last_.batch = result.batch;
+  last_.ends = batch.ends;
+  last_.watermark = result.watermark;
+  last_.queries = queries_.active();
+  last_.reading = reading_;
+  commit.mark = last_;
+  commit.alerts = router_.take();
+  commit.input = std::move(batch);
+  submit(std::move(commit));
+  const std::scoped_lock lock(mutex_);
+  if (!free_.empty()) {
+    batch = std::move(free_.back());
+    free_.pop_back();
+  }
+  return true;
+}
+
+/// It has no updates, so it is never abandoned.
+void Pipeline::process_empty() {
+  InputBatch none;
+  none.ends = last_.ends;
+  none.since = Clock::now();
+  static_cast<void>(process(none));
+}
+
+void Pipeline::submit(Commit&& commit) {
+  if (context_.options.engine.backend) tell_cache();
+  {
+    const std::scoped_lock lock(mutex_);
+    ++status_.processed;
+    status_.updates += commit.consumed;
+    status_.graph = engine_.graph();
+    status_.queries = commit.mark.queries;
+    status_.suspended = commit.mark.suspended;
+  }
+  if (reader_) context_.metrics.partitions_missing(reader_->missing());
+  for (const Suppressed& suppressed : router_.take_suppressed()) {
+    context_.metrics.alerts_suppressed(suppressed.query, suppressed.sink, suppressed.count);
+  }
+  committer_->submit(std::move(commit));
+}
+
+/// Only this thread writes status_.cache; the journal may write to a disk, so it is told without the mutex.
+void Pipeline::tell_cache() {
+  CacheStatistics now = engine_.cache();
+  if (!now.notice.empty() && (!status_.cache || status_.cache->notice != now.notice)) {
+    context_.journal.tell(Level::warn, "GPUs match otherwise than asked for", {{"why", now.notice}});
+  }
+  const std::scoped_lock lock(mutex_);
+  status_.cache = std::move(now);
+}
+
+/// In the committer's thread.
+void Pipeline::committed(Commit&& commit) {
+  for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
+    const SinkOptions& sink = context_.options.sinks[s];
+    if (commit.alerts[s].empty()) continue;
+    if (sink.kind == SinkOptions::Kind::kafka) {
+      context_.metrics.alerts_delivered(sink.name, commit.alerts[s].size());
+    } else {
+      deliverer_->submit(sink.name, commit.mark.batch, std::move(commit.alerts[s]));
+    }
+  }
+  if (!context_.options.input.dead_letter_file.empty() && !commit.letters.empty()) {
+    deliverer_->submit(dead_letter_sink, commit.mark.batch, dead_letter_list(commit.letters));
+  }
+  for (const BadRecord& letter : commit.letters) context_.metrics.dead_letters(letter.reason);
+  snapshotter_->committed(commit.mark.batch);
+  if (commit.input.records != 0) {
+    context_.metrics.step("fetch", commit.input.fetch_seconds);
+    context_.metrics.step("decode", commit.input.decode_seconds);
+  }
+  context_.metrics.batch(commit.result, *commit.queries,
+                         std::chrono::duration<double>(Clock::now() - commit.input.since).count());
+  if (commit.mark.watermark) context_.metrics.watermark(*commit.mark.watermark);
+  const std::scoped_lock lock(mutex_);
+  status_.committed = std::move(commit.mark);
+  if (free_.size() < 4) free_.push_back(std::move(commit.input));
+}
+
+void Pipeline::finish() {
+  auto deadline = Clock::now() + context_.options.shutdown_timeout;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (end_by_) deadline = *end_by_;
+  }
+  if (!committer_->drain(deadline)) {
+    throw Error("service", "the last batches could not be committed in time", "they are read again at the next start");
+  }
+  // The snapshot first: sinks that do not answer would take its time, and what they lack is in the log. An engine that has
+  // settled a batch which is not to be committed is none to be saved.
+  if (!exceeded_) snapshotter_->save_now(engine_, last_);
+  if (!deliverer_->stop(deadline)) {
+    context_.journal.tell(Level::warn, "some alerts are not delivered yet, they are at the next start", {});
+  }
+  log_->sync();
+}
+
+/// The group forgets an owner whose brokers do not answer for a while, and takes another one if there is any. That one fences
+/// the transactions of this one: so as long as they succeed, nothing was taken over.
+void Pipeline::make_sure_of_ownership() {
+  if (context_.owned() || Clock::now() - last_probe_ < 2s) return;
+  last_probe_ = Clock::now();
+  committer_->probe();
+}
+
+std::string Pipeline::stalled() const {
+  if (std::string overdue = monitor_.overdue(); !overdue.empty()) return overdue;
+  const auto since = committer_->waiting_since();
+  if (!since || Clock::now() - *since < stalled_after) return {};
+  return fmt::format("no batch was committed for {} s, although one waits",
+                     std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - *since).count());
+}
+
+std::optional<std::int64_t> lag_of(const kafka::Progress& progress, const Offsets& committed) {
+  const auto end = committed.find(progress.id);
+  if (progress.end < 0 || end == committed.end()) return std::nullopt;
+  const bool all_records = end->second >= progress.taken;
+  const std::int64_t from = all_records ? std::max(end->second, progress.seen) : end->second;
+  return std::max<std::int64_t>(0, progress.end - from);
+}
+
+Pipeline::Status Pipeline::status() const {
+  Status status;
+  {
+    const std::scoped_lock lock(mutex_);
+    status = status_;
+  }
+  status.sinks = deliverer_->statistics();
+  status.snapshots = snapshotter_->statistics();
+  status.commits = committer_->statistics();
+  status.input = context_.input.progress();
+  status.under_way = monitor_.now();
+  return status;
+}
+
+}  // namespace deltamatch::ingest

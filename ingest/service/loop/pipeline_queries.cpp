@@ -1,0 +1,184 @@
+// Which queries stand: what is asked for while the service works, and what exceeded its budget.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+#include "ingest/service/loop/bring_up.hpp"
+#include "ingest/service/loop/pipeline.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+std::string limit_text(const QueryBudget& limits, Shortfall shortfall) {
+  if (shortfall == Shortfall::limit) return fmt::format("budget.matches ({})", limits.matches.value_or(0));
+  const std::chrono::duration<double> time = limits.time.value_or(std::chrono::nanoseconds(0));
+  return fmt::format("budget.time ({} s)", time.count());
+}
+
+constexpr const char* resume = "raise its budget or change it, and reload (SIGHUP): it then starts from the present graph";
+
+}  // namespace
+
+/// Somebody waits for other queries.
+struct Pipeline::Request {
+  std::vector<ServiceQuery> queries;
+  QueryChange change;
+  std::exception_ptr failure;
+  bool done = false;
+};
+
+/// Whether a query exceeded its budget that is to stop the service; then nothing of the batch may be committed.
+bool Pipeline::stops_here(const BatchResult& result) {
+  for (const QueryDelta& delta : result.queries) {
+    if (delta.complete()) continue;
+    for (const StandingQueries::Named& named : queries_.standing()) {
+      const ServiceQuery& query = *named.query;
+      if (named.id != delta.query || query.budget.then != OverBudget::stop) continue;
+      context_.metrics.over_budget(query.query.name, delta.shortfall);
+      exceeded_ = Exceeded{query.query.name, query.where,
+                           fmt::format("batch {} takes the query '{}' over its {}, and nothing of the batch is committed",
+                                       result.batch, query.query.name, limit_text(query.budget.limits, delta.shortfall))};
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Takes away the queries that exceeded their budgets. That is committed with the batch, whose alerts have a record of it.
+void Pipeline::suspend(const BatchResult& result) {
+  std::vector<QueryId> suspended;
+  for (const StandingQueries::Named& named : queries_.standing()) {
+    const auto delta = std::ranges::find(result.queries, named.id, &QueryDelta::query);
+    if (delta == result.queries.end() || delta->complete()) continue;
+    const std::string& name = named.query->query.name;
+    suspended.push_back(named.id);
+    last_.suspended.push_back({name, std::string(named.fingerprint), result.batch, delta->shortfall});
+    context_.metrics.over_budget(name, delta->shortfall);
+    context_.metrics.suspended(name, true);
+    context_.journal.tell(Level::error, "a query exceeded its budget and is suspended",
+                          {{"query", name},
+                           {"batch", std::to_string(result.batch)},
+                           {"budget", limit_text(named.query->budget.limits, delta->shortfall)},
+                           {"remedy", resume}});
+  }
+  if (suspended.empty()) return;
+  queries_.suspend(suspended);
+  std::ranges::sort(last_.suspended);
+}
+
+/// The first queries. Those that the last batch left suspended stay so, unless they ask for something else now.
+void Pipeline::begin_queries(std::vector<ServiceQuery> wanted) {
+  std::vector<SuspendedQuery> suspended;
+  std::erase_if(wanted, [&](const ServiceQuery& query) {
+    QueryOptions options = query.options;
+    options.list = !query.sinks.empty();
+    const auto found = std::ranges::find(last_.suspended, query.query.name, &SuspendedQuery::name);
+    if (found == last_.suspended.end() || found->fingerprint != query_fingerprint(query.query, options)) return false;
+    suspended.push_back(*found);
+    return true;
+  });
+  std::ranges::sort(suspended);
+  for (const SuspendedQuery& query : suspended) {
+    context_.metrics.suspended(query.name, true);
+    context_.journal.tell(Level::warn, "a query is suspended",
+                          {{"query", query.name}, {"since_batch", std::to_string(query.batch)}, {"remedy", resume}});
+  }
+  change(std::move(wanted), std::vector<ActiveQuery>(last_.queries), std::move(suspended));
+}
+
+/// Brings the standing queries to what is wanted, and the suspended ones. What that changes beside `before` is a batch of its
+/// own, without updates, which tells what the added queries match already where they want that.
+QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before,
+                             std::vector<SuspendedQuery> suspended) {
+  QueryChange change = queries_.replace(std::move(wanted), before);
+  const std::vector<SuspendedQuery> were = std::exchange(last_.suspended, std::move(suspended));
+  {
+    const std::scoped_lock lock(mutex_);
+    status_.queries = queries_.active();
+    status_.suspended = last_.suspended;
+  }
+  if (change.empty() && were == last_.suspended) return change;
+  report_existing(change);
+  for (const std::string& name : change.removed) context_.metrics.forget_query(name);
+  for (const SuspendedQuery& query : were) {
+    if (std::ranges::find(last_.suspended, query.name, &SuspendedQuery::name) == last_.suspended.end())
+      context_.metrics.suspended(query.name, false);
+  }
+  process_empty();
+  context_.journal.tell(Level::info, "queries changed",
+                        {{"batch", std::to_string(last_.batch)},
+                         {"added", std::to_string(change.added.size())},
+                         {"removed", std::to_string(change.removed.size())}});
+  return change;
+}
+
+/// Throws Stopped.
+void Pipeline::report_existing(const QueryChange& change) {
+  for (const ServiceQuery& query : change.added) {
+    if (!query.report_existing || query.sinks.empty()) continue;
+    const std::unique_ptr<MatchSink> sink = router_.existing(engine_.batch() + 1, engine_.watermark());
+    StaticOptions options;
+    options.query = query.options;
+    options.query.list = true;
+    options.stop = [this] { return monitor_.gives_up(); };
+    if (engine_.match(query.query, options, sink.get()).shortfall == Shortfall::stopped) throw Stopped();
+  }
+}
+
+QueryChange Pipeline::change_queries(std::vector<ServiceQuery> queries) {
+  const auto request = std::make_shared<Request>();
+  request->queries = std::move(queries);
+  std::unique_lock lock(mutex_);
+  if (ended_) throw Error(ErrorKind::configuration, "queries", "the service stops", "start it again");
+  requests_.push_back(request);
+  ++requested_;
+  if (reader_) reader_->wake();
+  changed_.wait(lock, [&] { return request->done; });
+  if (request->failure) std::rethrow_exception(request->failure);
+  return std::move(request->change);
+}
+
+void Pipeline::serve_requests() {
+  for (;;) {
+    std::shared_ptr<Request> request;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (requests_.empty()) return;
+      request = requests_.front();
+      requests_.pop_front();
+      --requested_;
+    }
+    std::exception_ptr fatal;
+    try {
+      const std::vector<ActiveQuery> before = queries_.active();
+      request->change = change(std::move(request->queries), before, {});
+      committer_->drain(Clock::time_point::max());
+    } catch (const Error& error) {
+      request->failure = std::current_exception();
+      if (error.kind() != ErrorKind::configuration) fatal = request->failure;
+    } catch (...) {
+      fatal = request->failure = std::current_exception();
+    }
+    {
+      const std::scoped_lock lock(mutex_);
+      request->done = true;
+    }
+    changed_.notify_all();
+    if (fatal) std::rethrow_exception(fatal);
+  }
+}
+
+void Pipeline::refuse_requests() {
+  const std::scoped_lock lock(mutex_);
+  ended_ = true;
+  for (const std::shared_ptr<Request>& request : requests_) {
+    request->failure = std::make_exception_ptr(Error("queries", "the service stops", "the old queries stay"));
+    request->done = true;
+  }
+  requests_.clear();
+  changed_.notify_all();
+}
+
+}  // namespace deltamatch::ingest

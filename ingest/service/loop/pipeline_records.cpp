@@ -1,0 +1,95 @@
+// What of a batch's records was refused or doubtful.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "ingest/service/loop/pipeline.hpp"
+
+namespace deltamatch::ingest {
+
+/// Where the input stands when the batch ends before this update: partitions of lesser order are read to the batch's end, those
+/// of greater order not at all.
+Offsets Pipeline::ends_before(const InputBatch& batch, std::size_t update) const {
+  const TopicPartition& at = batch.partition(update);
+  Offsets ends = last_.ends;
+  for (const auto& [id, end] : batch.ends) {
+    if (id < at || !last_.ends.contains(id)) ends.insert_or_assign(id, end);
+  }
+  ends.insert_or_assign(at, batch.origins[update].offset);
+  return ends;
+}
+
+/// What was doubtful in the batch, and how much of it was refused.
+void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) {
+  for (const Warning& warning : batch.warnings) {
+    context_.metrics.doubtful_reading(warning.code);
+    context_.journal.tell(
+        Level::warn, "doubtful_reading",
+        {{"code", warning.code}, {"where", warning.where}, {"what", warning.what}, {"remedy", warning.remedy}});
+  }
+  std::uint64_t records = 0;
+  for (const Update& update : batch.updates.updates().first(result.consumed)) records += update.continues ? 0 : 1;
+  std::uint64_t refused = result.rejects.size();
+  for (const std::uint64_t unreadable : batch.refused) {
+    records += unreadable;
+    refused += unreadable;
+  }
+  std::string first;
+  const auto name = [](const TopicPartition& at, std::int64_t offset, RejectReason reason, std::string_view message) {
+    return fmt::format("{} at offset {}: {}: {}", to_string(at), offset, reject_name(reason), message);
+  };
+  if (batch.first_refused) {
+    first =
+        name(batch.first_refused->at, batch.first_refused->offset, batch.first_refused->reason, batch.first_refused->message);
+  } else if (!result.rejects.empty()) {
+    const Reject& reject = result.rejects.front();
+    first = name(batch.partition(reject.index), batch.origins[reject.index].offset, reject.reason,
+                 rejection_message(batch.updates.updates()[reject.index], reject.reason));
+  }
+  const double most = context_.options.input.max_refused;
+  bool before = false;
+  bool now = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    status_.warnings.insert(status_.warnings.end(), batch.warnings.begin(), batch.warnings.end());
+    before = status_.refused.share() > most;
+    status_.refused.add(records, refused);
+    now = status_.refused.share() > most;
+    if (!first.empty()) status_.last_refused = std::move(first);
+    context_.metrics.refused_share(status_.refused.share());
+  }
+  if (now && !before) context_.journal.tell(Level::error, "records are refused", {{"why", refuses()}});
+  if (before && !now) context_.journal.tell(Level::info, "records are taken again");
+}
+
+std::string Pipeline::refuses() const {
+  const std::scoped_lock lock(mutex_);
+  const double most = context_.options.input.max_refused;
+  if (status_.refused.share() <= most) return {};
+  return fmt::format("{} of the last {} records were refused, more than input.max_refused ({}); {}", status_.refused.refused(),
+                     status_.refused.records(), most, status_.last_refused);
+}
+
+/// What codec and engine refused, in the order of the input.
+void Pipeline::collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit) {
+  for (std::size_t r = 0; r < reject_reason_count; ++r) {
+    if (batch.refused[r] != 0) context_.metrics.bad_records(static_cast<RejectReason>(r), batch.refused[r]);
+  }
+  std::vector<BadRecord> letters = batch.bad;
+  for (const Reject& reject : result.rejects) {
+    context_.metrics.bad_records(reject.reason);
+    if (context_.options.input.on_error != OnError::dead_letter) continue;
+    const UpdateRun::Origin& origin = batch.origins[reject.index];
+    const TopicPartition& at = batch.partition(reject.index);
+    letters.push_back(
+        {at, origin.offset, reject.reason, rejection_message(batch.updates.updates()[reject.index], reject.reason),
+         std::string(batch.key(reject.index)), std::string(batch.value(reject.index)), batch.value(reject.index).size()});
+  }
+  std::sort(letters.begin(), letters.end(),
+            [](const BadRecord& a, const BadRecord& b) { return std::tie(a.at, a.offset) < std::tie(b.at, b.offset); });
+  commit.letters = std::move(letters);
+}
+
+}  // namespace deltamatch::ingest

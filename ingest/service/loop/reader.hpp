@@ -1,0 +1,100 @@
+// The way in: reads all partitions in a thread of its own and hands over batches.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "ingest/service/journal.hpp"
+#include "ingest/service/kafka/input.hpp"
+#include "ingest/service/loop/assembler.hpp"
+#include "ingest/service/loop/end_watch.hpp"
+
+namespace deltamatch::ingest {
+
+/// A batch closes when it has the most updates, when its first record is max_delay old, or when it would move the watermark too
+/// far. While the caller is busy an open batch goes on filling: so batches grow under load, and where the caller falls behind
+/// for long, reading stops and the clients' queues bound the memory. New partitions are taken in between two batches. One that
+/// is gone is told to the journal, and so is its return: it is then read from where it was left, or refused where that is out
+/// of its range. Meanwhile batches tell where it was left.
+class Reader {
+ public:
+  enum class Outcome : std::uint8_t { batch, nothing, ended };
+
+  /// `input` reads nothing yet and outlives the reader, as the journal does. Begins at `from`, which names every partition of
+  /// `partitions`; those that it names beside them are gone.
+  Reader(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching, Timestamp window,
+         const std::vector<kafka::InputPartition>& partitions, const Offsets& from, std::optional<Timestamp> watermark);
+  /// Ends the thread; what it has read is dropped.
+  ~Reader();
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  /// Exchanges `batch` for the next one. `nothing`: none came within the time, or wake was called. `ended`: after stop, when
+  /// all batches are handed over. Throws what reading threw, behind the batches before that.
+  Outcome next(InputBatch& batch, std::chrono::milliseconds timeout);
+  /// What the following call of next will hand over, once there is anything; null where waiting for it is to stop or nothing
+  /// more comes. Any thread, between two calls of next.
+  const InputBatch* upcoming(const std::stop_token& stop);
+  /// Ends a next() that waits. Any thread.
+  void wake();
+  /// How many partitions are gone. Any thread.
+  [[nodiscard]] std::size_t missing() const noexcept { return missing_.load(std::memory_order_relaxed); }
+  /// Reads no further; what is read closes as the last batch. Any thread.
+  void stop();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void run();
+  void read_until_stopped();
+  [[nodiscard]] bool is_due(Clock::time_point now);
+  void take(const kafka::Message& message, Clock::time_point asked);
+  void hand_over();
+  void heed_ends(Clock::time_point now);
+  void look_for_partitions();
+  void take_up(const std::vector<kafka::InputPartition>& fresh, const Offsets& from);
+  void take_back(const kafka::InputPartition& partition);
+  void leave(const TopicPartition& partition);
+  [[nodiscard]] std::optional<std::uint32_t> index_of(const TopicPartition& partition) const;
+  [[nodiscard]] bool has_room();
+  [[nodiscard]] bool stopping();
+
+  kafka::Input& input_;
+  Journal& journal_;
+  const InputOptions options_;
+  const BatchingOptions batching_;
+  const bool timed_;
+  Assembler assembler_;
+  Offsets known_;  // where each partition began
+  std::set<TopicPartition> gone_;
+  std::atomic<std::size_t> missing_{0};
+  Clock::time_point last_refresh_;
+  Clock::time_point next_refresh_;
+  Clock::time_point last_cut_;
+  Clock::time_point next_ends_;
+  Clock::duration fetching_{};  // since the last cut, as below
+  Clock::duration decoding_{};
+  InputBatch open_;  // memory for the next cut
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<InputBatch> ready_;  // guarded by mutex_, as all below
+  std::vector<InputBatch> free_;
+  std::exception_ptr failure_;
+  bool stopping_ = false;
+  bool abandoned_ = false;
+  bool ended_ = false;
+  bool woken_ = false;
+  EndWatch ends_;
+  std::thread thread_;
+};
+
+}  // namespace deltamatch::ingest

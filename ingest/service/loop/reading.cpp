@@ -1,0 +1,51 @@
+#include "ingest/service/loop/reading.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <nlohmann/json.hpp>
+
+namespace deltamatch::ingest {
+namespace {
+
+/// As bytes: options of codecs may hold any.
+nlohmann::json bytes_of(const std::string& text) {
+  // NOLINTNEXTLINE(modernize-return-braced-init-list): braces would make a list that holds the list
+  return nlohmann::json(std::vector<std::uint8_t>(text.begin(), text.end()));
+}
+
+template <class T>
+nlohmann::json number_of(const std::optional<T>& value) {
+  return value ? nlohmann::json(static_cast<int>(*value)) : nlohmann::json();
+}
+
+nlohmann::json to_json(const InputTopics& topics) {
+  const CodecOptions& codec = topics.codec;
+  return {bytes_of(topics.name),
+          format_name(topics.format),
+          bytes_of(codec.columns),
+          static_cast<int>(codec.envelope),
+          static_cast<int>(codec.separator),
+          number_of(codec.header),
+          number_of(codec.ids),
+          number_of(codec.time_unit),
+          bytes_of(codec.time_format),
+          codec.negative_ids,
+          bytes_of(codec.edge_label),
+          codec.vertices,
+          bytes_of(codec.op_values)};
+}
+
+}  // namespace
+
+std::string reading_fingerprint(const InputOptions& input) {
+  // Another version reads some records as others: 2 trims blanks around cells, knows more operations, and reads JSON arrays.
+  constexpr int version = 2;
+  nlohmann::json all = nlohmann::json::array({version, input.max_record, max_name, input.max_ahead.count(), input.max_labels});
+  for (const InputTopics& topics : input.topics) all.push_back(to_json(topics));
+  const std::string text = all.dump();
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,361 @@
+#include "ingest/service/loop/service.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+#include "ingest/service/http/http_server.hpp"
+#include "ingest/service/http/metrics.hpp"
+#include "ingest/service/kafka/ownership.hpp"
+#include "ingest/service/loop/bring_up.hpp"
+#include "ingest/service/loop/pipeline.hpp"
+#include "ingest/service/loop/status_json.hpp"
+#include "ingest/service/loop/systemd.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto first_patience = 1s;  // with brokers that do not answer, before it is seen whether a stop is wanted
+constexpr auto longest_patience = 4s;
+constexpr auto told_again_after = 30s;
+constexpr auto topic_patience = 5s;  // with the topics that are written to
+
+StateIdentity identity(const ServiceOptions& options) {
+  StateIdentity identity{options.application, options.engine.directed, options.engine.window, {}};
+  for (const InputTopics& topics : options.input.topics) identity.topics.push_back(topics.name);
+  return identity;
+}
+
+/// What a reload finds.
+struct ReadAgain {
+  std::vector<ServiceQuery> queries;
+  std::vector<std::string> needs_restart;  ///< keys that differ otherwise
+};
+
+std::vector<std::string> changed_keys(const ServiceOptions& before, const ServiceOptions& now) {
+  std::vector<std::string> keys;
+  const auto compare = [&](const char* key, bool same) {
+    if (!same) keys.emplace_back(key);
+  };
+  compare("application", before.application == now.application);
+  compare("kafka", before.kafka == now.kafka);
+  compare("transaction_timeout", before.transaction_timeout == now.transaction_timeout);
+  compare("input", before.input == now.input);
+  compare("graph", before.start_graph == now.start_graph && before.engine.directed == now.engine.directed &&
+                       before.engine.window == now.engine.window);
+  compare("batch", before.batching == now.batching);
+  compare("engine", before.engine.threads == now.engine.threads);
+  compare("state", before.state == now.state);
+  compare("sinks", before.sinks == now.sinks);
+  compare("http", before.http == now.http);
+  compare("log", before.logging == now.logging);
+  compare("shutdown_timeout", before.shutdown_timeout == now.shutdown_timeout);
+  return keys;
+}
+
+}  // namespace
+
+std::vector<std::string> output_topics(const ServiceOptions& options) {
+  std::vector<std::string> topics;
+  for (const SinkOptions& sink : options.sinks) {
+    if (sink.kind == SinkOptions::Kind::kafka) topics.push_back(sink.topic);
+  }
+  if (!options.input.dead_letter_topic.empty()) topics.push_back(options.input.dead_letter_topic);
+  return topics;
+}
+
+struct Service::Impl {
+  Impl(ServiceOptions wanted, std::string_view version, Journal& told, std::function<ServiceOptions()> read)
+      : options(std::move(wanted)),
+        journal(told),
+        reread(std::move(read)),
+        metrics(version),
+        systemd(Systemd::from_environment()),
+        queries(options.queries) {}
+
+  void run();
+  void serve_http();
+  template <class Attempt>
+  void until_answered(Attempt attempt);
+  void own(const kafka::Cluster& cluster, const StateDirectory& directory, const kafka::Ownership& ownership);
+  void withdraw();
+  void enter(ServiceState next);
+  void progress(const std::string& word);
+  void keep_alive(const std::stop_token& stop) const;
+  ReadAgain read_again();
+  std::vector<ServiceQuery> queries_to_begin_with();
+  std::string reload();
+  std::string status();
+  std::string metrics_text();
+  std::string not_ready();
+
+  const ServiceOptions options;
+  Journal& journal;
+  std::function<ServiceOptions()> reread;
+  Metrics metrics;
+  Systemd systemd;
+  std::stop_source stop;
+  std::atomic<ServiceState> state{ServiceState::standby};
+  std::mutex reload_mutex;
+  std::vector<ServiceQuery> queries;  // guarded by reload_mutex: as they were taken last
+  std::mutex mutex;
+  std::string word;                     // guarded by mutex: what it is at, or waits for
+  std::shared_ptr<Pipeline> pipeline;   // likewise, as below
+  std::uint64_t snapshot_failures = 0;  // told to the metrics
+  std::optional<HttpServer> http;
+};
+
+void Service::Impl::enter(ServiceState next) {
+  state = next;
+  metrics.state(next);
+  systemd.status(state_name(next));
+  journal.tell(Level::info, state_name(next));
+}
+
+void Service::Impl::progress(const std::string& now) {
+  {
+    const std::scoped_lock lock(mutex);
+    word = now;
+  }
+  systemd.status(now);
+  journal.tell(Level::info, now);
+}
+
+/// Recovery may take long, and so may one batch: what is watched is that the process runs at all.
+void Service::Impl::keep_alive(const std::stop_token& done) const {
+  const auto every = systemd.alive_every();
+  if (!every) return;
+  std::mutex sleep;
+  std::condition_variable_any wake;
+  std::unique_lock lock(sleep);
+  while (!done.stop_requested()) {
+    systemd.alive();
+    wake.wait_for(lock, done, *every, [] { return false; });
+  }
+}
+
+void Service::Impl::serve_http() {
+  if (!options.http.enabled) return;
+  http.emplace(options.http,
+               HttpHandlers{[this] { return metrics_text(); }, [this] { return not_ready(); }, [this] { return status(); },
+                            [this] { return reload(); }},
+               journal);
+  journal.tell(Level::info, "listening", {{"address", fmt::format("{}:{}", options.http.host, http->port())}});
+}
+
+/// Calls `attempt` with a deadline until the brokers answer it. Throws Stopped.
+template <class Attempt>
+void Service::Impl::until_answered(Attempt attempt) {
+  auto next_word = Clock::now();
+  for (auto patience = std::chrono::duration_cast<Clock::duration>(first_patience);;
+       patience = std::min<Clock::duration>(2 * patience, longest_patience)) {
+    try {
+      attempt(Clock::now() + patience);
+      const std::scoped_lock lock(mutex);
+      word.clear();
+      return;
+    } catch (const kafka::Unreachable& error) {
+      if (stop.stop_requested()) throw Stopped();
+      {
+        const std::scoped_lock lock(mutex);
+        word = error.what();
+      }
+      if (Clock::now() < next_word) continue;
+      next_word = Clock::now() + told_again_after;
+      journal.tell(Level::warn, "waiting for the brokers", {{"why", error.what()}});
+    }
+  }
+}
+
+void Service::Impl::run() {
+  metrics.state(state);
+  const StateDirectory directory(options.state.directory, identity(options), journal);
+  serve_http();
+  const kafka::Cluster cluster{options.application, options.kafka, &journal};
+  const std::jthread alive([this](const std::stop_token& done) { keep_alive(done); });
+  systemd.ready();
+  enter(ServiceState::standby);
+  const std::stop_callback stopping(stop.get_token(), [this] {
+    systemd.stopping();
+    enter(ServiceState::stopping);
+  });
+  std::optional<kafka::Ownership> ownership;
+  try {
+    until_answered([&](kafka::Deadline deadline) {
+      ownership.emplace(cluster, deadline, [this] {
+        journal.tell(Level::warn, "the group has taken the application away; going on unless another instance takes over");
+      });
+    });
+    if (ownership->wait_until_owned(stop.get_token())) own(cluster, directory, *ownership);
+  } catch (const Stopped&) {
+    journal.tell(Level::info, "stopped before it ran");
+  } catch (...) {
+    if (http) http->stop();
+    throw;
+  }
+  if (http) http->stop();
+  if (ownership) ownership->release(Clock::now() + 5s);
+  journal.tell(Level::info, "stopped");
+}
+
+/// What an owner does, until it is stopped.
+void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& directory, const kafka::Ownership& ownership) {
+  if (!stop.stop_requested()) enter(ServiceState::recovering);
+  std::optional<kafka::Transactions> transactions;
+  until_answered([&](kafka::Deadline deadline) { transactions.emplace(cluster, options.transaction_timeout, deadline); });
+  const std::vector<std::string> written = output_topics(options);
+  transactions->must_be_there(written, Clock::now() + topic_patience);
+  kafka::Input input(cluster, options.input, written);
+  struct Withdrawal {
+    Impl& impl;
+    ~Withdrawal() { impl.withdraw(); }
+  };
+  const Withdrawal before_what_the_pipeline_refers_to{*this};
+  const BringUp context{options,         cluster, directory, journal, [this](const std::string& now) { progress(now); },
+                        stop.get_token()};
+  const Pipeline::Context around{
+      options, directory, input, *transactions, metrics, journal, [&ownership] { return ownership.owned(); }};
+  const auto working = std::make_shared<Pipeline>(around, bring_up(context, input, *transactions));
+  std::vector<ServiceQuery> first;
+  {
+    // A reload that comes now is either in what is read or waits for the pipeline.
+    const std::scoped_lock reloads(reload_mutex);
+    first = queries_to_begin_with();
+    const std::scoped_lock lock(mutex);
+    pipeline = working;
+  }
+  working->run(std::move(first), stop.get_token(), [this] {
+    if (!stop.stop_requested()) enter(ServiceState::running);
+  });
+}
+
+/// Nobody asks the pipeline anything afterwards. A reload under way holds on to it, and has its answer by now.
+void Service::Impl::withdraw() {
+  if (http) http->stop();
+  const std::scoped_lock reloads(reload_mutex);
+  const std::scoped_lock lock(mutex);
+  pipeline.reset();
+}
+
+/// The configuration as it is now. Throws Error(configuration) where it is refused, or its queries need what only a new start
+/// gives them.
+ReadAgain Service::Impl::read_again() {
+  ServiceOptions now = reread();
+  ReadAgain again{std::move(now.queries), changed_keys(options, now)};
+  for (const ServiceQuery& query : again.queries) {
+    for (const std::string& sink : query.sinks) {
+      if (std::ranges::find(options.sinks, sink, &SinkOptions::name) != options.sinks.end()) continue;
+      throw Error(ErrorKind::configuration, query.where, fmt::format("the sink '{}' is new", sink),
+                  "start the service again: while it runs only queries can change");
+    }
+  }
+  if (!again.needs_restart.empty()) {
+    journal.tell(
+        Level::warn, "the configuration has changed beyond its queries",
+        {{"keys", fmt::format("{}", fmt::join(again.needs_restart, ", "))}, {"remedy", "start the service again for these"}});
+  }
+  return again;
+}
+
+/// An owner begins with what its configuration says then, as a new process would: another instance may have worked with it
+/// already. With reload_mutex held.
+std::vector<ServiceQuery> Service::Impl::queries_to_begin_with() {
+  try {
+    queries = read_again().queries;
+  } catch (const Error& error) {
+    journal.tell(Level::error, "the configuration cannot be taken anew: the queries that were taken last hold",
+                 {{"why", error.what()}});
+  }
+  return queries;
+}
+
+std::string Service::Impl::reload() {
+  const std::scoped_lock one_at_a_time(reload_mutex);
+  ReadAgain again = read_again();
+  std::shared_ptr<Pipeline> working;
+  {
+    const std::scoped_lock lock(mutex);
+    working = pipeline;
+  }
+  QueryChange change;
+  if (working) {
+    change = working->change_queries(again.queries);
+  } else {
+    journal.tell(Level::info, "the queries are taken when this instance begins to work",
+                 {{"queries", std::to_string(again.queries.size())}});
+  }
+  queries = std::move(again.queries);
+  nlohmann::json out{{"state", state_name(state)},
+                     {"added", nlohmann::json::array()},
+                     {"removed", change.removed},
+                     {"needs_restart", again.needs_restart}};
+  for (const ServiceQuery& query : change.added) out["added"].push_back(query.query.name);
+  return out.dump();
+}
+
+std::string Service::Impl::status() {
+  nlohmann::json out{{"v", 1}, {"application", options.application}, {"state", state_name(state)}};
+  std::shared_ptr<Pipeline> working;
+  {
+    const std::scoped_lock lock(mutex);
+    working = pipeline;
+    if (!working && !word.empty()) out["doing"] = word;
+  }
+  if (working) out.update(to_json(working->status()));
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string Service::Impl::metrics_text() {
+  std::shared_ptr<Pipeline> working;
+  {
+    const std::scoped_lock lock(mutex);
+    working = pipeline;
+  }
+  if (working) {
+    const Pipeline::Status now = working->status();
+    metrics.graph(now.graph);
+    if (now.cache) metrics.cache(*now.cache);
+    for (const auto& [name, sink] : now.sinks) metrics.sink(name, sink);
+    for (const kafka::Progress& at : now.input) {
+      if (const auto lag = lag_of(at, now.committed.ends)) metrics.consumer_lag(at.id, *lag);
+    }
+    if (now.snapshots.last_made) metrics.snapshot_written(*now.snapshots.last_made);
+    const std::scoped_lock lock(mutex);
+    for (; snapshot_failures < now.snapshots.failures; ++snapshot_failures) metrics.snapshot_failed();
+  }
+  return metrics.text();
+}
+
+std::string Service::Impl::not_ready() {
+  const std::scoped_lock lock(mutex);
+  if (state == ServiceState::running) {
+    if (!pipeline) return {};
+    const std::string stalled = pipeline->stalled();
+    return stalled.empty() ? pipeline->refuses() : stalled;
+  }
+  return pipeline || word.empty() ? std::string(state_name(state)) : word;
+}
+
+Service::Service(ServiceOptions options, std::string_view version, Journal& journal, std::function<ServiceOptions()> reread)
+    : impl_(std::make_unique<Impl>(std::move(options), version, journal, std::move(reread))) {}
+Service::~Service() = default;
+
+void Service::run() { impl_->run(); }
+void Service::stop() { impl_->stop.request_stop(); }
+std::string Service::reload() { return impl_->reload(); }
+std::string Service::status() const { return impl_->status(); }
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,91 @@
+#include "ingest/service/loop/standing_queries.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace deltamatch::ingest {
+
+QueryChange StandingQueries::replace(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before) {
+  std::vector<Standing> next;
+  std::vector<Standing> fresh;
+  for (ServiceQuery& query : wanted) {
+    query.options.list = !query.sinks.empty();
+    std::string fingerprint = query_fingerprint(query.query, query.options);
+    const auto old = std::find_if(standing_.begin(), standing_.end(), [&](const Standing& standing) {
+      return standing.query.query == query.query && standing.query.options == query.options;
+    });
+    auto& list = old == standing_.end() ? fresh : next;
+    list.push_back({query, std::move(fingerprint), old == standing_.end() ? QueryId{} : old->id});
+  }
+  std::sort(next.begin(), next.end(), [](const Standing& a, const Standing& b) { return a.id < b.id; });
+  std::size_t added = 0;
+  auto names = std::make_shared<std::vector<std::string>>();
+  try {
+    router_->set_queries(wanted);
+    for (Standing& standing : fresh) {
+      standing.id = engine_->add_query(standing.query.query, standing.query.options);
+      ++added;
+    }
+    next.insert(next.end(), fresh.begin(), fresh.end());
+    names->reserve(next.size());
+    for (const Standing& standing : next) names->push_back(standing.query.query.name);
+  } catch (...) {
+    for (std::size_t i = 0; i < added; ++i) engine_->remove_query(fresh[i].id);
+    std::vector<ServiceQuery> old;
+    old.reserve(standing_.size());
+    for (const Standing& standing : standing_) old.push_back(standing.query);
+    router_->set_queries(old);
+    throw;
+  }
+  for (const Standing& standing : standing_) {
+    const bool stays = std::any_of(next.begin(), next.end(), [&](const Standing& other) { return other.id == standing.id; });
+    if (!stays) engine_->remove_query(standing.id);
+  }
+  standing_ = std::move(next);
+  names_ = std::move(names);
+  for (const Standing& standing : standing_) engine_->budget(standing.id, standing.query.budget.limits);
+
+  QueryChange change;
+  const std::vector<ActiveQuery> now = active();
+  for (const Standing& standing : standing_) {
+    const ActiveQuery active{standing.query.query.name, standing.fingerprint};
+    if (std::find(before.begin(), before.end(), active) == before.end()) change.added.push_back(standing.query);
+  }
+  for (const ActiveQuery& query : before) {
+    if (std::find(now.begin(), now.end(), query) == now.end()) change.removed.push_back(query.name);
+  }
+  return change;
+}
+
+void StandingQueries::suspend(std::span<const QueryId> queries) {
+  std::vector<Standing> left;
+  std::vector<ServiceQuery> routed;
+  auto names = std::make_shared<std::vector<std::string>>();
+  for (const Standing& standing : standing_) {
+    if (std::ranges::find(queries, standing.id) != queries.end()) continue;
+    left.push_back(standing);
+    routed.push_back(standing.query);
+    names->push_back(standing.query.query.name);
+  }
+  router_->set_queries(routed);
+  for (const QueryId query : queries) engine_->remove_query(query);
+  standing_ = std::move(left);
+  names_ = std::move(names);
+}
+
+std::vector<StandingQueries::Named> StandingQueries::standing() const {
+  std::vector<Named> named;
+  named.reserve(standing_.size());
+  for (const Standing& standing : standing_) named.push_back({standing.id, &standing.query, standing.fingerprint});
+  return named;
+}
+
+std::vector<ActiveQuery> StandingQueries::active() const {
+  std::vector<ActiveQuery> active;
+  active.reserve(standing_.size());
+  for (const Standing& standing : standing_) active.push_back({standing.query.query.name, standing.fingerprint});
+  std::sort(active.begin(), active.end());
+  return active;
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,143 @@
+#include "ingest/service/loop/start_graph.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <memory>
+#include <new>
+#include <string_view>
+
+#include "deltamatch/error.hpp"
+#include "ingest/service/state/byte_text.hpp"
+#include "ingest/stream.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+constexpr std::size_t load_batch = std::size_t{1} << 14;
+
+void load(Engine& engine, UpdateBatch& batch, const std::string& where) {
+  for (const Reject& reject : engine.load(batch).rejects) {
+    if (reject.reason == RejectReason::label_limit) {
+      throw Error(ErrorKind::configuration, where, "the snapshot has more labels than input.max_labels", "raise it");
+    }
+    throw Error(where, "the snapshot does not fit this graph", "take one of its kind");
+  }
+  batch.clear();
+}
+
+/// By updates, not as it lies there: the numbers of its batches are another stream's.
+void load_snapshot(Engine& engine, const std::string& path) {
+  const Engine saved = Engine::restore(path, engine.options().threads);
+  if (saved.options().directed != engine.options().directed || saved.options().window != engine.options().window) {
+    throw Error(ErrorKind::configuration, path, "a snapshot of a graph of another direction or window",
+                "set graph.directed and graph.window to what it was made with");
+  }
+  UpdateBatch batch;
+  saved.for_each([&](const Update& update) {
+    batch.add(update);
+    batch.set_watermark(saved.watermark());
+    if (batch.size() >= load_batch) load(engine, batch, path);
+  });
+  load(engine, batch, path);
+}
+
+void load_file(Engine& engine, const StartFile& file, std::size_t max_record, Journal& journal) {
+  StreamOptions options;
+  options.format = file.format;
+  options.codec = file.codec;
+  options.codec.directed = engine.options().directed;
+  options.max_record = max_record;
+  options.limits.max_updates = load_batch;
+  options.limits = options.limits.within_window(engine.options().window);
+  options.window = engine.options().window;
+  options.spelling.in_configuration = true;
+  const std::unique_ptr<BatchSource> stream = open_stream(file.path.string(), options);
+  // t/v/e files do not say how they are meant.
+  if (engine.options().directed && !stream->directed() && stream->format() != Format::tve) {
+    throw Error(
+        ErrorKind::configuration, stream->name(), "the file says that its edges are undirected, and graph.directed is true",
+        "set graph.directed to false, or give a copy that deltamatch convert wrote as jsonl: its edges are directed as they "
+        "are written");
+  }
+  PositionedBatch batch;
+  try {
+    while (stream->next(batch)) stream->settle(batch, engine.load(batch.updates).rejects);
+  } catch (const Error& error) {
+    if (stream->refused().total() == 0) throw;
+    throw Error(ErrorKind::record, {}, error.what());
+  }
+  for (const Warning& warning : stream->warnings()) {
+    journal.tell(Level::warn, "doubtful_reading",
+                 {{"code", warning.code}, {"where", warning.where}, {"what", warning.what}, {"remedy", warning.remedy}});
+  }
+}
+
+void load_start_graph(Engine& engine, const ServiceOptions& options, Journal& journal) {
+  const StartGraph& start = options.start_graph;
+  if (start.snapshot.empty() && start.files.empty()) return;
+  if (!start.snapshot.empty()) load_snapshot(engine, start.snapshot.string());
+  for (const StartFile& file : start.files) load_file(engine, file, options.input.max_record, journal);
+  const GraphStatistics graph = engine.graph();
+  journal.tell(Level::info, "start graph loaded",
+               {{"vertices", std::to_string(graph.vertices)}, {"edges", std::to_string(graph.edges)}});
+}
+
+}  // namespace
+
+Engine begin_engine(const ServiceOptions& options, const EngineOptions& wanted, const std::optional<GraphIdentity>& known,
+                    Journal& journal) {
+  Engine engine(wanted);
+  engine.limit_labels(options.input.max_labels);
+  load_start_graph(engine, options, journal);
+  if (known && known->start != start_fingerprint(engine)) {
+    throw Error(ErrorKind::configuration, "graph.start", "the start graph is not the one that batch 0 was committed with",
+                "set it and its files back for this start, or restore the state directory from a backup");
+  }
+  return engine;
+}
+
+std::string start_fingerprint(const Engine& engine) {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> hash(XXH3_createState(), &XXH3_freeState);
+  if (hash == nullptr) throw std::bad_alloc();
+  XXH3_128bits_reset(hash.get());
+  std::string bytes;
+  const auto put_id = [&](const Id& id) {
+    bytes.push_back(id.is_text() ? 1 : 0);
+    id.is_text() ? put_text(bytes, id.text()) : put_signed(bytes, id.number());
+  };
+  const auto put_time = [&](const std::optional<Timestamp>& time) {
+    bytes.push_back(time ? 1 : 0);
+    if (time) put_signed(bytes, *time);
+  };
+  put_time(engine.watermark());
+  engine.for_each([&](const Update& update) {
+    bytes.push_back(static_cast<char>(update.kind));
+    put_id(update.source);
+    if (update.kind == UpdateKind::insert_edge) {
+      put_id(update.target);
+      put_text(bytes, update.label);
+    } else {
+      put_text(bytes, update.source_label.value_or(""));
+    }
+    put_time(update.time);
+    XXH3_128bits_update(hash.get(), bytes.data(), bytes.size());
+    bytes.clear();
+  });
+  XXH3_128bits_update(hash.get(), bytes.data(), bytes.size());  // of a graph without vertices
+  const XXH128_hash_t sum = XXH3_128bits_digest(hash.get());
+  return fmt::format("{:016x}{:016x}", sum.high64, sum.low64);
+}
+
+void must_be_same_kind(const EngineOptions& engine, const std::optional<GraphIdentity>& known) {
+  if (!known) return;
+  const auto refuse = [](std::string_view key, const auto& was, const auto& is) {
+    throw Error(ErrorKind::configuration, key, fmt::format("the application's batches were made with {}, not with {}", was, is),
+                "set it as in the other instances, with an empty state directory, or name another application");
+  };
+  if (known->directed != engine.directed) refuse("graph.directed", known->directed, engine.directed);
+  if (known->window != engine.window)
+    refuse("graph.window", fmt::format("{} us", known->window), fmt::format("{} us", engine.window));
+}
+
+}  // namespace deltamatch::ingest

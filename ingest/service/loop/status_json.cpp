@@ -1,0 +1,59 @@
+#include "ingest/service/loop/status_json.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+nlohmann::json to_json(const DeliveryStatistics& sink) {
+  return {{"batches", sink.batches}, {"alerts", sink.alerts},           {"failures", sink.failures},
+          {"dropped", sink.dropped}, {"undelivered", sink.undelivered}, {"last_error", sink.last_error}};
+}
+
+}  // namespace
+
+nlohmann::json to_json(const Pipeline::Status& status) {
+  nlohmann::json out;
+  out["batch"] = status.committed.batch;
+  out["time"] = status.committed.watermark ? nlohmann::json(*status.committed.watermark) : nlohmann::json();
+  out["updates"] = status.updates;
+  out["graph"] = {{"vertices", status.graph.vertices},
+                  {"edges", status.graph.edges},
+                  {"vertex_labels", status.graph.vertex_labels},
+                  {"edge_labels", status.graph.edge_labels},
+                  {"bytes", status.graph.bytes}};
+  if (status.cache) {
+    out["gpu"] = {{"hits", status.cache->hits},
+                  {"misses", status.cache->misses},
+                  {"cached_bytes", status.cache->cached_bytes},
+                  {"on_cpu", status.cache->on_cpu}};
+    if (!status.cache->notice.empty()) out["gpu"]["notice"] = status.cache->notice;
+  }
+  out["refused"] = {{"records", status.refused.refused()}, {"of", status.refused.records()}, {"last", status.last_refused}};
+  out["warnings"] = nlohmann::json::array();
+  for (const Warning& warning : status.warnings) {
+    out["warnings"].push_back(
+        {{"code", warning.code}, {"where", warning.where}, {"what", warning.what}, {"remedy", warning.remedy}});
+  }
+  out["queries"] = nlohmann::json::array();
+  for (const ActiveQuery& query : status.queries) out["queries"].push_back(query.name);
+  out["suspended"] = nlohmann::json::object();
+  for (const SuspendedQuery& query : status.suspended)
+    out["suspended"][query.name] = {{"batch", query.batch}, {"over", shortfall_name(query.shortfall)}};
+  if (status.under_way) {
+    const BatchMonitor::Now& now = *status.under_way;
+    out["under_way"] = {{"batch", now.batch}, {"seconds", now.seconds}, {"query", now.query}, {"matches", now.matches}};
+  }
+  out["sinks"] = nlohmann::json::object();
+  for (const auto& [name, sink] : status.sinks) out["sinks"][name] = to_json(sink);
+  out["snapshot"] = {
+      {"batch", status.snapshots.last_batch}, {"made", status.snapshots.made}, {"failures", status.snapshots.failures}};
+  out["transactions"] = status.commits.transactions;
+  out["partitions"] = nlohmann::json::object();
+  for (const auto& [partition, end] : status.committed.ends) out["partitions"][to_string(partition)]["committed"] = end;
+  for (const kafka::Progress& progress : status.input) {
+    out["partitions"][to_string(progress.id)].update({{"read", progress.seen}, {"end", progress.end}});
+    if (const auto lag = lag_of(progress, status.committed.ends)) out["partitions"][to_string(progress.id)]["lag"] = *lag;
+  }
+  return out;
+}
+
+}  // namespace deltamatch::ingest

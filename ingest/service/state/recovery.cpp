@@ -1,0 +1,135 @@
+#include "ingest/service/state/recovery.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+#include "ingest/service/state/replay.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+/// Snapshots are made of committed batches only. So one that no commit record covers tells that records are missing.
+void must_be_covered(const StateDirectory& directory, std::uint64_t committed) {
+  for (const SnapshotFile& snapshot : directory.snapshots()) {
+    if (snapshot.batch <= committed) return;
+    try {
+      static_cast<void>(StateDirectory::snapshot_mark(snapshot));
+    } catch (const Error& error) {
+      directory.set_aside(snapshot, error.what());
+      continue;
+    }
+    throw Error(
+        snapshot.path.string(),
+        committed == 0 ? "there is no commit record of this snapshot, nor of any other batch"
+                       : fmt::format("the last commit record is of batch {}, before this snapshot", committed),
+        "bring the topic of commit records back, or name another application and an empty directory for a start from nothing");
+  }
+}
+
+/// Batch 0 is committed before the first entry is logged. So entries without any commit record tell that records are missing.
+void must_be_without_log(const StateDirectory& directory) {
+  LogReader log(directory.path(), directory.fingerprint(), {.updates_from = 0, .alerts_from = LogReader::none});
+  for (;;) {
+    const LogReader::Entry entry = log.next();
+    if (entry == LogReader::Entry::delivered) continue;
+    if (entry == LogReader::Entry::end && log.end().damage.empty()) return;
+    throw Error(directory.path().string(), "there is a log of batches, but no commit record of any batch",
+                "bring the topic of commit records back, or name another application and an empty directory for a start from "
+                "nothing");
+  }
+}
+
+std::optional<Mark> record_of(const RecoveryInput& input, std::uint64_t batch) {
+  if (input.committed && batch == input.committed->batch) return input.committed;
+  return input.committed && input.record ? input.record(batch) : std::nullopt;
+}
+
+/// Whether a batch was committed as the mark tells it, as far as is known.
+bool was_committed(const RecoveryInput& input, const Mark& mark) {
+  const std::optional<Mark> record = record_of(input, mark.batch);
+  return !record || *record == mark;
+}
+
+/// The newest sound snapshot that was committed.
+std::optional<Base> from_snapshot(const StateDirectory& directory, const RecoveryInput& input, std::uint64_t committed) {
+  std::optional<Base> base = restore_newest(directory, committed, input.engine);
+  if (!base || was_committed(input, base->mark)) return base;
+  const std::filesystem::path path = directory.snapshot_path(base->mark.batch);
+  if (base->mark.batch > 0) {
+    throw Error(path.string(), "the commit record of its batch tells otherwise",
+                "name an empty directory: the state is then made anew from Kafka");
+  }
+  directory.set_aside({0, path}, "another instance committed batch 0, not this one");  // made before it is committed
+  return std::nullopt;
+}
+
+/// Up to which batch the log is to stay where replaying ended before the last committed one. What lies behind a damage is as
+/// committed as what lies before it: sinks may wait for it. The log ends before the first batch that is known to be another's.
+std::uint64_t committed_part(const StateDirectory& directory, const RecoveryInput& input, std::uint64_t replayed,
+                             std::uint64_t committed) {
+  LogReader log(directory.path(), directory.fingerprint(), {.updates_from = replayed + 1, .alerts_from = LogReader::none});
+  for (;;) {
+    const LogReader::Entry entry = log.next();
+    if (entry == LogReader::Entry::end && !log.skip_damage()) return committed;
+    if (entry != LogReader::Entry::batch) continue;
+    const Mark& mark = log.batch().mark;
+    if (mark.batch > committed) return committed;
+    if (!was_committed(input, mark)) return mark.batch - 1;
+  }
+}
+
+Base from_beginning(const RecoveryInput& input) {
+  Base base{input.begin(), {}};
+  base.mark.watermark = base.engine.watermark();
+  const std::optional<Mark> record = record_of(input, 0);
+  if (!record) return base;
+  if (record->watermark != base.mark.watermark) {
+    throw Error(ErrorKind::configuration, "graph.start", "the start graph is not the one that batch 0 was committed with",
+                "set it back for this start, or restore the state directory from a backup");
+  }
+  base.mark = *record;
+  return base;
+}
+
+}  // namespace
+
+Recovered recover(const StateDirectory& directory, const RecoveryInput& input, Journal& journal) {
+  const std::uint64_t committed = input.committed ? input.committed->batch : 0;
+  must_be_covered(directory, committed);
+  if (!input.committed) must_be_without_log(directory);
+  std::optional<Base> newest = from_snapshot(directory, input, committed);
+  Base base = newest ? std::move(*newest) : from_beginning(input);
+  const std::uint64_t snapshot = base.mark.batch;
+  journal.tell(Level::info, "replaying", {{"snapshot", std::to_string(snapshot)}, {"to", std::to_string(committed)}});
+  RecoveryProgress progress{.batches_total = committed - snapshot};
+  bool differs = false;
+  ReplayHooks hooks;
+  hooks.before = [&](const LoggedBatch& batch) { return !(differs = !was_committed(input, batch.mark)); };
+  hooks.after = [&](const LoggedBatch& batch) {
+    ++progress.batches;
+    progress.updates += batch.updates.size();
+    if (input.progress) input.progress(progress);
+  };
+  std::string why = replay(directory, base, committed, hooks);
+  if (differs) why = "another owner committed that batch otherwise";
+  if (base.mark.batch < committed) {
+    journal.tell(Level::warn, "log_lost",
+                 {{"from", std::to_string(base.mark.batch + 1)}, {"to", std::to_string(committed)}, {"why", why}});
+  }
+  if (base.mark.batch == committed && input.begun) {
+    const auto is_begun = [&](const LoggedBatch& batch) { return batch.mark == *input.begun; };
+    replay(directory, base, committed + 1, {.before = is_begun, .after = {}});
+  }
+  std::uint64_t last = base.mark.batch;
+  if (last < committed && !differs) last = committed_part(directory, input, last, committed);
+  auto log = std::make_unique<Log>(directory.path(), directory.fingerprint(), last);
+  if (log->dropped_bytes() > 0) {
+    journal.tell(Level::info, "log_cut", {{"behind", std::to_string(last)}, {"bytes", std::to_string(log->dropped_bytes())}});
+  }
+  return {std::move(base.engine), std::move(base.mark), std::move(log)};
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,168 @@
+// deltamatch convert: a stream in another format.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/session.hpp"
+#include "cli/options/option_kinds.hpp"
+#include "cli/options/options.hpp"
+#include "cli/options/paths.hpp"
+#include "cli/report/report.hpp"
+#include "cli/terminal/exit_codes.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/values.hpp"
+#include "engine/storage/bulk.hpp"
+#include "ingest/codec/binary.hpp"
+#include "ingest/codec/text_records.hpp"
+#include "ingest/sink/output_file.hpp"
+#include "ingest/stream.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  deltamatch convert payments.csv payments.dmu --to binary --columns source=payer,target=payee,time=at
+  deltamatch convert friends.txt friends.dmg --to graph --undirected && deltamatch match --graph friends.dmg --query ring.pattern
+  deltamatch convert events.jsonl - --to jsonl --envelope debezium | deltamatch replay --updates - --query config/patterns
+  zstd -dc log.dmu.zst | deltamatch convert - log.tsv --to tsv)";
+
+using ingest::Format;
+
+struct Convert {
+  std::string input;
+  std::string out;
+  std::optional<Format> to = Format::binary;  ///< nothing: a graph file
+  GraphOptions common;
+  InputOptions reading;
+  bool times = false;
+};
+
+// Longer than any times are apart, so that no edge expires: 146,000 years.
+constexpr Timestamp forever = Timestamp{1} << 62;
+
+void check(const Convert& options) {
+  check(options.common, {});
+  check_apart({{"INPUT", options.input}}, {{"OUT", options.out}, {"--dead-letters", options.common.dead_letters}});
+  for (const std::string& labels : options.common.labels) check_apart({{"--labels", labels}}, {{"OUT", options.out}});
+  if (!options.to) return check_files({{"OUT", options.out}});
+  const auto refuse = [](std::string_view option) {
+    throw Error(ErrorKind::usage, option, "this is about whole graphs", "add --to graph, or leave it out");
+  };
+  if (options.common.directed) refuse(*options.common.directed ? "--directed" : "--undirected");
+  if (!options.common.labels.empty()) refuse("--labels");
+  if (options.times) refuse("--times");
+  if (options.common.max_labels != Engine::default_label_limit) refuse("--max-labels");
+}
+
+/// "2 records refused: bad_id 2"
+std::string refused_text(const ingest::RefusalCounters& refused) {
+  const std::string count = fmt::format("{} {} refused", grouped(refused.total()), refused.total() == 1 ? "record" : "records");
+  return refused.total() == 0 ? count : fmt::format("{}: {}", count, reasons_text(refused));
+}
+
+/// The graph that a stream leaves, or that of a snapshot.
+int convert_graph(const Convert& options) {
+  GraphOptions graph = options.common;
+  if (engine::SectionMap::recognises(options.input, engine::snapshot_file)) {
+    graph.snapshot = options.input;
+  } else {
+    graph.graphs = {options.input};
+    graph.graph_input = options.reading;
+  }
+  const auto without_times = [&](std::string_view noun) {
+    throw Error(ErrorKind::usage, "--times", fmt::format("the edges of the {} {} bear no times", noun, options.input),
+                "leave it out");
+  };
+  if (options.times && engine::GraphFile::recognises(options.input) && !engine::GraphFile(options.input).timed()) {
+    without_times("graph file");
+  }
+  StreamOptions stream;
+  if (options.times && graph.snapshot.empty()) stream.window = forever;
+  check_replaceable(options.out);
+  Session session(graph, stream);
+  if (options.times && session.engine().options().window == 0) without_times("snapshot");
+  Report report;
+  session.load(report);
+  engine::BulkLoader::save(session.engine(), options.out);
+  const GraphStatistics written = session.engine().graph();
+  const std::uint64_t loops = report.unused.ignored.self_loop;
+  print_out(fmt::format("{} vertices and {} edges written, {}{}\n", grouped(written.vertices), grouped(written.edges),
+                        refused_text(report.notes.refused()),
+                        loops > 0 ? fmt::format(", {} self-loops left out", grouped(loops)) : ""));
+  print_err(report.notes.verdict());
+  return report.notes.too_many_refused() ? exit_runtime : exit_ok;
+}
+
+/// Gives what the format does not hold of the update.
+std::string_view append(std::string& out, ingest::BinaryStreamWriter* binary, Format format, const Update& update) {
+  if (format == Format::tsv) return ingest::append_tsv(out, update);
+  if (binary == nullptr)
+    ingest::append_jsonl(out, update);
+  else
+    binary->add(out, update);
+  return {};
+}
+
+int convert(const Convert& options) {
+  check(options);
+  if (!options.to) return convert_graph(options);
+  const Format to = *options.to;
+  const std::shared_ptr<ingest::DeadLetterSink> letters =
+      options.common.dead_letters.empty() ? nullptr : ingest::make_dead_letter_file(options.common.dead_letters);
+  check_writable(options.common.dead_letters);
+  const auto stream =
+      ingest::open_stream(options.input, stream_options(options.common, options.reading, {.max_updates = 8192}, 0, letters));
+  ingest::OutputFile out(options.out);
+  if (letters) letters->commit();  // those of an earlier run are kept until here
+  std::optional<ingest::BinaryStreamWriter> binary;
+  if (to == Format::binary) binary.emplace(out.text());
+  std::uint64_t written = 0;
+  ingest::PositionedBatch batch;
+  while (stream->next(batch)) {
+    for (std::size_t i = 0; i < batch.updates.size(); ++i) {
+      const std::string_view lost = append(out.text(), binary ? &*binary : nullptr, to, batch.updates.updates()[i]);
+      if (lost.empty()) continue;
+      throw Error(fmt::format("{}:{}", stream->name(), batch.position(i).number),
+                  fmt::format("{} does not hold {}", ingest::format_name(to), lost), "convert to binary or jsonl");
+    }
+    written += batch.updates.size();
+    if (binary) binary->flush(out.text());
+    out.commit();
+    stream->settle(batch, {});
+  }
+  if (binary) binary->finish(out.text());
+  out.commit();
+  InputNotes notes;
+  notes.take(*stream, options.common.max_refused);
+  const std::string summary = fmt::format("{} updates written, {}\n", grouped(written), refused_text(notes.refused()));
+  if (options.out != "-")
+    print_out(summary);
+  else
+    print_err(summary);
+  print_err(notes.verdict());
+  return notes.too_many_refused() ? exit_runtime : exit_ok;
+}
+
+}  // namespace
+
+void add_convert(const Command& program, Run& run) {
+  const Command command = program.add_command("convert", "Write a stream in another format, or as a graph file", examples);
+  const auto options = std::make_shared<Convert>();
+  command.add_argument("INPUT", options->input, "The stream, or - for standard input");
+  command.add_argument("OUT", options->out, "Where it goes, or - for standard output");
+  add_choice<std::optional<Format>, std::optional<Format>>(
+      command, "--to", options->to, "The format that is written; graph: the graph that the stream leaves, for match --graph",
+      {{"binary", Format::binary}, {"jsonl", Format::jsonl}, {"tsv", Format::tsv}, {"graph", std::nullopt}})
+      .required();
+  command.add_flag("--times", options->times, "In graph files, keep each edge's latest time").group("Data graph");
+  add_direction_options(command, options->common.directed);
+  add_labels_options(command, options->common);
+  add_conversion_options(command, options->common, options->reading);
+  command.runs(run, [options] { return convert(*options); });
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,96 @@
+// deltamatch explain: how queries will be matched, and after a run how they were.
+#include <fmt/format.h>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/session.hpp"
+#include "cli/options/option_kinds.hpp"
+#include "cli/options/options.hpp"
+#include "cli/report/filter_report.hpp"
+#include "cli/terminal/exit_codes.hpp"
+#include "cli/terminal/output.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  deltamatch explain --query 'ring=(a)-->(b)-->(c)-->(a)'
+  deltamatch explain --query config/patterns --graph start.csv
+  deltamatch explain --query config/patterns --graph start.csv --whole
+  deltamatch explain --query config/patterns --graph start.csv --whole --filter refine
+  deltamatch explain --query config/patterns --graph start.csv --updates log.csv --analyze)";
+
+struct Explain {
+  GraphOptions graph;
+  StreamOptions stream;
+  QuerySelection queries;
+  bool analyze = false;
+  bool whole = false;
+  WholeOptions how;
+};
+
+int explain(Explain options) {
+  if (options.whole && (options.analyze || !options.stream.updates.empty())) {
+    throw Error(ErrorKind::usage, "--whole", "a whole graph is matched once, without a stream",
+                "leave out --analyze and --updates");
+  }
+  if (!options.whole && options.how.given()) {
+    throw Error(ErrorKind::usage, "--induced, --filter, --filter-without and --count-from", "are of a whole graph's matching",
+                "add --whole");
+  }
+  options.how.check(options.queries.mode);
+  if (!options.analyze && !options.stream.updates.empty()) {
+    throw Error(ErrorKind::usage, "--updates", "the stream is only run with --analyze", "add --analyze");
+  }
+  check_apart(input_paths(options.graph, options.stream, options.queries), {{"--dead-letters", options.graph.dead_letters}});
+  if (options.analyze && options.stream.updates.empty()) {  // the graph itself is the stream
+    options.stream.updates = std::exchange(options.graph.graphs, {});
+    options.stream.input = options.graph.graph_input;
+    if (options.stream.updates.empty()) {
+      throw Error(ErrorKind::usage, "--analyze", "there is nothing to run",
+                  "name a stream with --updates, or a graph with --graph");
+    }
+  }
+  Session session(options.graph, options.stream);
+  Engine& engine = session.engine();
+  engine.analyze(options.analyze);
+  const auto queries = read_queries(options.queries.sources, session.directed());
+  const QueryOptions how = options.queries.options(false);
+  Report report;
+  const auto ids = register_queries(engine, queries, how, report);
+  session.load(report);
+  if (options.analyze) session.run(report, nullptr, [](const BatchResult&, const ingest::PositionedBatch&) {}, {});
+  const StaticOptions once = options.how.options(how);
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    FilterReport filter;
+    const std::string plans = options.analyze ? engine.explain(ids[i])
+                              : options.whole ? engine.explain(queries[i].query, once, &filter)
+                                              : engine.explain(queries[i].query, how);
+    const std::string& name = queries[i].query.name;
+    print_out(fmt::format("{}{}{}:\n{}", i == 0 ? "" : "\n", filter_text(name, filter), name, plans));
+  }
+  print_err(report.notes.verdict());
+  return report.notes.too_many_refused() ? exit_runtime : exit_ok;
+}
+
+}  // namespace
+
+void add_explain(const Command& program, Run& run) {
+  const Command command = program.add_command("explain", "Show how queries are matched: the plans, with estimates", examples);
+  const auto options = std::make_shared<Explain>();
+  add_query_options(command, options->queries).required();
+  command
+      .add_flag(
+          "--analyze", options->analyze,
+          "Run --updates (without it, the edges of --graph as a stream) and say of each plan what it and its levels found")
+      .group("Queries");
+  command.add_flag("--whole", options->whole, "The plans by which match counts in the whole graph").group("Queries");
+  add_whole_options(command, options->how);
+  add_stream_options(command, options->stream);
+  add_graph_options(command, options->graph, true);
+  command.runs(run, [options] { return explain(*options); });
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,68 @@
+#include "cli/commands/interrupt.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <string_view>
+
+#include "cli/terminal/exit_codes.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+constexpr std::array heeded{SIGINT, SIGTERM};
+
+std::atomic<int> noted = 0;  // the signal
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may write no other");
+
+bool clears_line = false;
+
+constexpr std::string_view name_of(int signal) noexcept { return signal == SIGTERM ? "SIGTERM" : "SIGINT"; }
+
+/// Writes the signal's name between the two parts. A handler may call little more than this.
+void say(std::string_view before, int signal, std::string_view behind) noexcept {
+  const std::string_view clearing = clears_line ? "\r\x1b[K" : "";  // progress may stand on a terminal's line
+  for (const std::string_view part : {clearing, before, name_of(signal), behind}) {
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, part.data(), part.size());
+  }
+}
+
+void handle_interrupts(void (*handler)(int), int flags) noexcept {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  for (const int signal : heeded) sigaction(signal, &action, nullptr);
+}
+
+extern "C" void note_interrupt(int signal) {
+  const int kept = errno;
+  noted.store(signal);
+  handle_interrupts(SIG_DFL, 0);  // a second one, whichever it is, has its usual effect
+  say("deltamatch: ", signal, ": what is under way is broken off; once more ends the run at once, without an answer\n");
+  errno = kept;
+}
+
+extern "C" void end_program(int signal) {
+  say("deltamatch: stopped by ", signal, " before the graph was read, so there is no answer\n");
+  ::_exit(exit_by_signal + signal);
+}
+
+}  // namespace
+
+void end_at_interrupt() noexcept {
+  clears_line = ::isatty(STDERR_FILENO) != 0;
+  handle_interrupts(end_program, 0);
+}
+
+void watch_interrupts() noexcept { handle_interrupts(note_interrupt, SA_RESTART); }  // reads go on
+
+bool interrupted() noexcept { return noted.load() != 0; }
+
+std::string_view interrupt_name() noexcept { return name_of(noted.load()); }
+
+int interrupt_exit_code() noexcept { return exit_by_signal + noted.load(); }
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,178 @@
+// deltamatch replay: a start graph, a stream of updates, standing queries.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "base/seconds.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/interrupt.hpp"
+#include "cli/commands/session.hpp"
+#include "cli/options/option_kinds.hpp"
+#include "cli/options/options.hpp"
+#include "cli/terminal/exit_codes.hpp"
+#include "cli/terminal/output.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  deltamatch replay --updates payments.csv --window 24h --query config/patterns
+  deltamatch replay --graph start.graph --updates stream.txt --query q1.graph --query q2.graph --batch 1000 --json
+  zcat log.tsv.gz | deltamatch replay --updates - --query 'ring=(a)-->(b)-->(c)-->(a)' --emit matches
+  deltamatch replay --updates log.csv --columns source=payer,target=payee,time=at --query 'pair=(a)-->(b)-->(a)'
+                    --on-error dead-letter --dead-letters bad.jsonl --save-snapshot after.dms)";
+
+struct Replay {
+  GraphOptions graph;
+  StreamOptions stream;
+  QuerySelection queries;
+  EmitOptions emit;
+  std::size_t spool_memory = SpoolOptions().memory;
+  std::string save_snapshot;
+  Timestamp timeout = 0;  // microseconds; 0: none
+  std::optional<std::uint64_t> max_matches;
+};
+
+// Given back where a batch has found no memory, for what is written then: sections of a snapshot, and the report.
+constexpr std::size_t reserve_bytes = std::size_t{16} << 20;
+/// Says in what is listed that it ends before the stream does.
+void mark_ends(MatchSink& sink, const Report& report) {
+  sink.begin(0);
+  for (const QueryTotals& query : report.deltas) {
+    const Count matches = query.added + query.removed;
+    sink.end({.query = query.name,
+              .matches = matches > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(matches),
+              .shortfall = report.timed_out ? Shortfall::timeout : Shortfall::stopped});
+  }
+  sink.commit();
+}
+
+/// One line for each way in which the answer is partial; empty where it is whole.
+std::string shortfalls(const Report& report) {
+  std::string text;
+  if (report.timed_out) {
+    text += fmt::format(
+        "deltamatch: stopped by --timeout after {} {}, so the answer is partial; raise --timeout for the whole of it\n",
+        report.batches, report.batches == 1 ? "batch" : "batches");
+  }
+  for (const QueryTotals& query : report.deltas) {
+    if (query.partial_batches == 0) continue;
+    text += fmt::format(
+        "deltamatch: query {}: stopped by --max-matches in {} {}, first in batch {}, so the answer is partial; raise "
+        "--max-matches for the whole of it\n",
+        query.name, query.partial_batches, query.partial_batches == 1 ? "batch" : "batches", *query.first_partial);
+  }
+  return text;
+}
+
+void check(const Replay& options) {
+  check(options.graph, options.stream);
+  options.emit.check();
+  check_apart(input_paths(options.graph, options.stream, options.queries), {{"--out", options.emit.out},
+                                                                            {"--batches", options.emit.batches},
+                                                                            {"--save-snapshot", options.save_snapshot},
+                                                                            {"--dead-letters", options.graph.dead_letters}});
+  check_files({{"--save-snapshot", options.save_snapshot}});
+}
+
+int replay(const Replay& options) {
+  const auto start = std::chrono::steady_clock::now();
+  check(options);
+  options.emit.check_outputs();
+  check_replaceable(options.save_snapshot);
+  end_at_interrupt();
+  Session session(options.graph, options.stream);
+  session.engine().spool({.memory = options.spool_memory, .folder = {}});
+  const auto queries = read_queries(options.queries.sources, session.directed());
+  Report report;
+  report.digests = options.emit.emit == Emit::digest;
+  register_queries(session.engine(), queries, options.queries.options(options.emit.emit != Emit::none), report);
+  session.load(report);
+  watch_interrupts();
+  // Only here: opening empties them.
+  const std::unique_ptr<MatchSink> sink = options.emit.make_sink();
+  const std::unique_ptr<TextFile> batches =
+      options.emit.batches.empty() ? nullptr : std::make_unique<TextFile>(options.emit.batches);
+
+  const auto finish = [&] {
+    if (batches) batches->close();
+    report.graph = session.engine().graph();
+    report.cache = session.cache();
+    report.total = seconds_since(start);
+    print(report, options.emit);
+  };
+
+  // Where the snapshot cannot be written, the stream was processed all the same.
+  const auto save_and = [&](const auto& then) {
+    try {
+      if (!options.save_snapshot.empty()) session.engine().save(options.save_snapshot);
+    } catch (const Error&) {
+      then();
+      throw;
+    }
+    then();
+  };
+
+  std::unique_ptr<char[]> reserve;
+  try {
+    reserve = std::make_unique_for_overwrite<char[]>(reserve_bytes);
+    session.run(
+        report, sink.get(),
+        [&](const BatchResult& result, const ingest::PositionedBatch& batch) {
+          if (batches) batches->line(to_json(result, batch, report.deltas));
+        },
+        {.until = options.timeout > 0 ? std::optional(start + std::chrono::microseconds(options.timeout)) : std::nullopt,
+         .max_matches = options.max_matches});
+    if (sink && (report.interrupted || report.timed_out)) mark_ends(*sink, report);
+  } catch (const Error&) {
+    report.failed = true;
+    finish();
+    throw;
+  } catch (const std::bad_alloc&) {  // the graph is that of the batches before
+    session.release_inputs();
+    reserve.reset();
+    report.failed = true;
+    save_and(finish);
+    throw;
+  }
+  save_and(finish);
+  print_err(report.notes.verdict());
+  print_err(shortfalls(report));
+  if (report.interrupted) return interrupt_exit_code();
+  return report.complete() && !report.notes.too_many_refused() ? exit_ok : exit_runtime;
+}
+
+}  // namespace
+
+void add_replay(const Command& program, Run& run) {
+  const Command command =
+      program.add_command("replay", "Feed a stream of updates to standing queries, batch by batch", examples);
+  const auto options = std::make_shared<Replay>();
+  add_query_options(command, options->queries).required();
+  add_stream_options(command, options->stream).required();
+  add_duration(command, "--timeout", options->timeout,
+               "End after so long, e.g. 10s; a batch that is being matched then is abandoned")
+      .group("Stream");
+  add_number(command, "--max-matches", options->max_matches,
+             "Give a query up for the batch at hand once it has more new and removed matches there than that", 1)
+      .group("Queries");
+  add_emit_options(command, options->emit);
+  command
+      .add_text("--batches", options->emit.batches,
+                "One JSON object per batch (updates, new and removed matches, seconds); - for standard output", "FILE")
+      .group("Output");
+  add_size(command, "--spool-memory", options->spool_memory,
+           "How much of the listed matches of one batch is held in memory; the rest waits in a temporary file (default: 1G)")
+      .group("Output");
+  command.add_text("--save-snapshot", options->save_snapshot, "Write the graph as it stands at the end", "FILE")
+      .group("Output");
+  add_graph_options(command, options->graph, true);
+  command.runs(run, [options] { return replay(*options); });
+}
+
+}  // namespace deltamatch::cli

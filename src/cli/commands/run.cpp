@@ -1,0 +1,156 @@
+// deltamatch run: the service.
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/shortage.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/config/service_config.hpp"
+#include "cli/options/backend.hpp"
+#include "cli/terminal/exit_codes.hpp"
+#include "deltamatch/error.hpp"
+#include "ingest/service/loop/service.hpp"
+#include "ingest/service/loop/spdlog_journal.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  deltamatch run --config config/service.yaml
+  deltamatch validate --config config/service.yaml    says what would run, and what is wrong, without starting
+
+SIGTERM or SIGINT: commit what is read, make a snapshot, exit with 0; the second one ends the process at once. A batch that is
+still being matched when half of shutdown_timeout is over is abandoned: the next start takes it again.
+SIGHUP: take the queries from the configuration anew; suspended ones stand again.
+Exit codes: 0 stopped, 1 it could not go on (start it again: it goes on from what is committed), 2 usage, 65 the input stops it
+(a bad record with on_error: fail, or a query over its budget with then: stop: starting it again without a change does not
+help), 78 configuration.)";
+
+constexpr int ended_by_signal = 128;
+constexpr mode_t not_for_others = 027;    // files are 0640, folders 0750
+constexpr std::chrono::seconds grace(2);  // for stopping threads, beyond shutdown_timeout
+
+sigset_t heeded_signals() noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
+  return set;
+}
+
+/// Takes the queries anew when asked to, in a thread of its own: that may take as long as the brokers do.
+class Reloader {
+ public:
+  Reloader(ingest::Service& service, ingest::Journal& journal)
+      : thread_([this, &service, &journal](const std::stop_token& stop) {
+          std::unique_lock lock(mutex_);
+          while (asked_.wait(lock, stop, [this] { return wanted_; })) {
+            wanted_ = false;
+            lock.unlock();
+            reload(service, journal);
+            lock.lock();
+          }
+        }) {}
+
+  void ask() {
+    {
+      const std::scoped_lock lock(mutex_);
+      wanted_ = true;
+    }
+    asked_.notify_one();
+  }
+
+ private:
+  static void reload(ingest::Service& service, ingest::Journal& journal) {
+    try {
+      service.reload();
+    } catch (const std::exception& error) {
+      journal.tell(ingest::Level::error, "the queries stay as they are", {{"why", error.what()}});
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any asked_;
+  bool wanted_ = false;
+  std::jthread thread_;
+};
+
+/// Takes signals in a thread of its own. They are blocked everywhere else. Whatever the service waits for, brokers or a disk:
+/// it ends in the time that it has for stopping, and what was not done then is as after a crash.
+class Signals {
+ public:
+  Signals(ingest::Service& service, ingest::Journal& journal, std::chrono::milliseconds shutdown_timeout)
+      : reloader_(service, journal), thread_([this, &service, &journal, shutdown_timeout](const std::stop_token& stop) {
+          const sigset_t set = heeded_signals();
+          const timespec wait{0, 100'000'000};
+          std::optional<std::chrono::steady_clock::time_point> deadline;
+          while (!stop.stop_requested()) {
+            const int signal = sigtimedwait(&set, nullptr, &wait);
+            if (signal == SIGHUP) {
+              reloader_.ask();
+            } else if (signal > 0) {
+              if (deadline) std::_Exit(ended_by_signal + signal);
+              deadline = std::chrono::steady_clock::now() + shutdown_timeout + grace;
+              service.stop();
+            }
+            if (deadline && std::chrono::steady_clock::now() >= *deadline) {
+              journal.tell(ingest::Level::error, "stopping took longer than shutdown_timeout",
+                           {{"remedy", "the next start goes on from what is committed"}});
+              std::_Exit(exit_runtime);
+            }
+          }
+        }) {}
+
+ private:
+  Reloader reloader_;
+  std::jthread thread_;
+};
+
+int run_service(const std::string& file) {
+  // Before any file is made. Who starts the program decides neither that others read alerts nor that the group cannot.
+  ::umask(not_for_others);
+  ServiceConfig config = read_service_config(file);
+  const std::unique_ptr<ingest::Journal> journal = ingest::make_journal(config.service.logging);
+  for (const std::string& warning : config.warnings) journal->tell(ingest::Level::warn, warning);
+  // Before any thread is made: they inherit what is blocked.
+  const sigset_t set = heeded_signals();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  config.service.engine.backend = make_backend(
+      config.backend, {.backend = "engine.backend: ", .devices = "engine.gpu.devices", .warn = [&](const std::string& text) {
+                         journal->tell(ingest::Level::warn, text);
+                       }});
+  ingest::Service service(config.service, DELTAMATCH_VERSION, *journal, [file] { return read_service_config(file).service; });
+  const Signals signals(service, *journal, config.service.shutdown_timeout);
+  try {
+    service.run();
+  } catch (const std::exception& error) {
+    const auto* const refused = dynamic_cast<const std::system_error*>(&error);
+    const bool threads = refused != nullptr && is_thread_shortage(*refused);
+    const std::string why = threads ? thread_shortage(*refused).what() : error.what();
+    journal->tell(ingest::Level::error, "the service ends", {{"why", why}});
+    throw;
+  }
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_run(const Command& program, Run& run) {
+  const Command command =
+      program.add_command("run", "Run the service: Kafka in, alerts out, nothing lost and nothing twice", examples);
+  const auto file = std::make_shared<std::string>();
+  command.add_text("--config", *file, "The configuration (YAML); config/service.yaml documents every key", "FILE").required();
+  command.runs(run, [file] { return run_service(*file); });
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,374 @@
+#include "cli/commands/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "base/seconds.hpp"
+#include "cli/commands/interrupt.hpp"
+#include "cli/options/cuts.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/values.hpp"
+#include "deltamatch/error.hpp"
+#include "engine/storage/bulk.hpp"
+#include "ingest/batch/time_span.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+constexpr std::size_t load_batch = std::size_t{1} << 14;
+constexpr std::size_t usual_batch = 8192;
+
+using Clock = std::chrono::steady_clock;
+
+/// How far the sources are, the one at `index` being read.
+std::optional<double> fraction(const std::vector<std::unique_ptr<ingest::BatchSource>>& sources, std::size_t index) {
+  const ingest::Progress progress = sources[index]->progress();
+  if (!progress.bytes_total || *progress.bytes_total == 0) return std::nullopt;
+  const double share = static_cast<double>(progress.bytes_read) / static_cast<double>(*progress.bytes_total);
+  return (static_cast<double>(index) + share) / static_cast<double>(sources.size());
+}
+
+ingest::BatchLimits limits_of(const StreamOptions& stream, Timestamp window) {
+  const std::size_t unset = stream.batch_span > 0 ? 0 : usual_batch;
+  return ingest::BatchLimits{.max_updates = stream.batch.value_or(unset), .max_span = stream.batch_span}.within_window(window);
+}
+
+std::optional<std::vector<ingest::Cut>> cuts_of(const StreamOptions& stream) {
+  if (stream.cuts.empty()) return std::nullopt;
+  return read_cuts(stream.cuts);
+}
+
+}  // namespace
+
+std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOptions& stream, const QuerySelection& queries) {
+  std::vector<NamedPath> inputs{{"--snapshot", graph.snapshot}};
+  const auto add = [&inputs](std::string_view option, const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) inputs.push_back({option, path});
+  };
+  add("--graph", graph.graphs);
+  add("--labels", graph.labels);
+  add("--updates", stream.updates);
+  inputs.push_back({"--cuts", stream.cuts});
+  add("--query", query_paths(queries.sources));
+  return inputs;
+}
+
+Session::Session(const GraphOptions& graph, const StreamOptions& stream)
+    : max_refused_(graph.max_refused), progress_(graph.progress) {
+  check(graph, stream);
+  check_writable(graph.dead_letters);
+  Timestamp window = stream.window;
+  const std::shared_ptr<Backend> backend = make_backend(graph.backend);
+  if (!graph.snapshot.empty()) {
+    engine_ = std::make_unique<Engine>(Engine::restore(graph.snapshot, graph.threads, backend));
+    const EngineOptions& saved = engine_->options();
+    if (stream.window != 0 && stream.window != saved.window) {
+      throw Error(ErrorKind::usage, "--window", fmt::format("the snapshot {} was made with another window", graph.snapshot),
+                  "leave --window out: a snapshot brings its own");
+    }
+    if (graph.directed && *graph.directed != saved.directed) {
+      throw Error(
+          ErrorKind::usage, *graph.directed ? "--directed" : "--undirected",
+          fmt::format("the snapshot {} holds {} graph", graph.snapshot, saved.directed ? "a directed" : "an undirected"),
+          "leave the option out: a snapshot brings its own direction");
+    }
+    window = saved.window;
+  }
+  open(graph, stream, window);
+  if (engine_ && !graph.directed) check_updates_of_snapshot(graph.snapshot);
+  if (!engine_) {
+    engine_ = std::make_unique<Engine>(
+        EngineOptions{.directed = decide_direction(graph), .threads = graph.threads, .window = window, .backend = backend});
+  }
+  engine_->limit_labels(graph.max_labels);
+}
+
+// t/v/e streams do not say how they are meant; others that say undirected do not go with a directed graph.
+void Session::check_updates_of_snapshot(const std::string& snapshot) const {
+  for (const auto& source : updates_) {
+    if (!engine_->options().directed || source->directed() || source->format() == ingest::Format::tve) continue;
+    throw Error(ErrorKind::usage, "inputs",
+                fmt::format("{} is undirected, but the snapshot {} holds a directed graph", source->name(), snapshot),
+                "say that all edges are directed with --directed");
+  }
+}
+
+void Session::open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window) {
+  const ingest::BatchLimits load_limits = ingest::BatchLimits{.max_updates = load_batch}.within_window(window);
+  if (graph.on_error == ingest::OnError::dead_letter) letters_ = ingest::make_dead_letter_file(graph.dead_letters);
+  const auto open_all = [&](const std::vector<std::string>& paths, const InputOptions& input, const ingest::BatchLimits& limits,
+                            Sources& sources, const std::optional<std::vector<ingest::Cut>>& cuts = std::nullopt) {
+    for (const std::string& path : paths) {
+      if (&sources == &graphs_ && engine::GraphFile::recognises(path)) {
+        graph_files_.push_back(std::make_unique<engine::GraphFile>(path));
+        continue;
+      }
+      ingest::StreamOptions options = stream_options(graph, input, limits, window, letters_);
+      options.codec.whole = &sources == &graphs_;
+      options.cuts = cuts;
+      options.watch_ids = graph.labels.size() + graph.graphs.size() + stream.updates.size() > 1;
+      sources.push_back(ingest::open_stream(path, options));
+    }
+  };
+  open_all(graph.labels, graph.labels_input, load_limits, labels_);
+  open_all(graph.graphs, graph.graph_input, load_limits, graphs_);
+  open_all(stream.updates, stream.input, limits_of(stream, window), updates_, cuts_of(stream));
+  check_graph_files(graph);
+}
+
+// Options about records are refused where no input has records.
+void Session::check_graph_files(const GraphOptions& graph) const {
+  if (graph_files_.empty()) return;
+  const auto refuse_if = [&](bool given, std::string_view option) {
+    if (!given) return;
+    throw Error(ErrorKind::usage, fmt::format("--{}", option),
+                fmt::format("the graph file {} holds no records that it could be about", graph_files_[0]->name()),
+                "leave it out");
+  };
+  const InputOptions& input = graph.graph_input;
+  const auto of_input = [&](bool given, std::string_view option) { refuse_if(given, input.prefix + std::string(option)); };
+  of_input(input.format.has_value(), "format");
+  if (!graphs_.empty()) return;
+  const ingest::CodecOptions& codec = input.codec;
+  of_input(!codec.columns.empty(), "columns");
+  of_input(!codec.op_values.empty(), "op-values");
+  of_input(codec.envelope != ingest::Envelope::none, "envelope");
+  of_input(codec.separator != 0, "separator");
+  of_input(codec.header.has_value(), "header");
+  of_input(codec.time_unit.has_value(), "time-unit");
+  of_input(!codec.time_format.empty(), "time-format");
+  of_input(!codec.edge_label.empty(), "edge-label");
+  refuse_if(codec.negative_ids, "negative-ids");
+  if (!labels_.empty() || !updates_.empty()) return;
+  refuse_if(graph.ids.has_value(), "ids");
+  refuse_if(graph.on_error != ingest::OnError::fail, "on-error");
+  refuse_if(graph.max_record != ingest::default_max_record, "max-record");
+  refuse_if(graph.max_labels != Engine::default_label_limit, "max-labels");
+}
+
+bool Session::decide_direction(const GraphOptions& graph) const {
+  std::optional<bool> directed = graph.directed;
+  for (const auto& file : graph_files_) {
+    if (directed && *directed != file->directed()) {
+      throw Error(
+          ErrorKind::usage, graph.directed ? *directed ? "--directed" : "--undirected" : "inputs",
+          fmt::format("the graph file {} holds {} graph", file->name(), file->directed() ? "a directed" : "an undirected"),
+          graph.directed ? "leave the option out: a graph file brings its own direction" : "name graph files of one direction");
+    }
+    directed = file->directed();
+  }
+  if (graph.directed) return *graph.directed;
+  const ingest::BatchSource* first = nullptr;
+  for (const Sources* sources : {&graphs_, &updates_}) {
+    for (const auto& source : *sources) {
+      if (!source->format()) continue;  // an empty file says nothing
+      if (first == nullptr) first = source.get();
+      if (source->directed() == first->directed()) continue;
+      const auto kind = [](const ingest::BatchSource& input) {
+        return fmt::format("{} ({}) is {}", input.name(), ingest::format_name(*input.format()),
+                           input.directed() ? "directed" : "undirected");
+      };
+      throw Error(ErrorKind::usage, "inputs", fmt::format("{}, but {}", kind(*first), kind(*source)),
+                  "say how all edges are meant with --directed or --undirected");
+    }
+  }
+  if (directed && first != nullptr && first->directed() != *directed) {
+    throw Error(
+        ErrorKind::usage, "inputs",
+        fmt::format("{} is {}, but the graph file is not", first->name(), first->directed() ? "directed" : "undirected"),
+        fmt::format("say that all edges are {} with --{}", *directed ? "directed" : "undirected",
+                    *directed ? "directed" : "undirected"));
+  }
+  if (directed) return *directed;
+  return first == nullptr || first->directed();
+}
+
+std::optional<CacheStatistics> Session::cache() const {
+  if (!engine_->options().backend) return std::nullopt;
+  return engine_->cache();
+}
+
+void Session::load_as_updates(engine::GraphFile& file) {
+  const Timestamp window = engine_->options().window;
+  if (window > 0 && !file.timed()) {
+    throw Error(ErrorKind::usage, "--window", fmt::format("the edges of the graph file {} bear no times", file.name()),
+                "write it with --times, or leave --window out");
+  }
+  UpdateBatch batch;
+  ingest::TimeSpan span;
+  const auto flush = [&] {
+    const BatchResult result = engine::BulkLoader::load(*engine_, batch);
+    if (!result.rejects.empty()) {
+      throw Error(file.name(), fmt::format("an edge or vertex is refused ({})", reject_name(result.rejects[0].reason)),
+                  result.rejects[0].reason == RejectReason::label_limit ? "raise --max-labels"
+                                                                        : "give vertices the same labels in all inputs");
+    }
+    batch.clear();
+    span = {};
+  };
+  const ingest::BatchLimits limits = ingest::BatchLimits{.max_updates = load_batch}.within_window(window);
+  file.for_each([&](const Update& update) {
+    if (batch.size() >= load_batch) flush();
+    if (limits.max_span > 0 && update.time && !span.widen(*update.time, limits.max_span)) {
+      flush();
+      span.widen(*update.time, limits.max_span);
+    }
+    batch.add(update);
+  });
+  if (file.watermark()) batch.set_watermark(std::max(*file.watermark(), engine_->watermark().value_or(*file.watermark())));
+  flush();
+}
+
+void Session::load_files(Report& report, const engine::EdgeDemand* demand) {
+  const bool alone = graph_files_.size() == 1 && graphs_.empty() && labels_.empty() && engine_->options().window == 0;
+  for (const auto& file : graph_files_) {
+    if (alone) {
+      report.loaded = engine::BulkLoader::load(*engine_, *file, demand);
+    } else {
+      load_as_updates(*file);
+    }
+  }
+  graph_files_.clear();
+}
+
+void Session::load(Report& report, const engine::EdgeDemand* demand) {
+  const Clock::time_point start = Clock::now();
+  if (letters_) letters_->commit();  // those of an earlier run are kept until here
+  ingest::PositionedBatch batch;
+  for (const Sources* sources : {&labels_, &graphs_}) {
+    std::uint64_t done = 0;
+    for (std::size_t index = 0; index < sources->size(); ++index) {
+      ingest::BatchSource& source = *(*sources)[index];
+      std::uint64_t late = 0;
+      while (source.next(batch)) {
+        const BatchResult result = engine::BulkLoader::load(*engine_, batch.updates, source.on_reject());
+        late += result.ignored.late;
+        report.unused.ignored += result.ignored;
+        source.settle(batch, result.rejects);
+        done += result.consumed;
+        progress_.show("records loaded", done, fraction(*sources, index));
+      }
+      conclude(source, report, late);
+    }
+    if (sources == &labels_) load_files(report, demand);
+  }
+  progress_.clear();
+  if (updates_.empty()) compare_ids(report);
+  report.load = seconds_since(start);
+}
+
+/// Of an input that is done with. `late`: how many of its updates were.
+void Session::conclude(ingest::BatchSource& source, Report& report, std::uint64_t late) {
+  progress_.clear();
+  report.unused.add(source.refused());
+  report.notes.take(source, max_refused_);
+  constexpr std::uint64_t many = 10;  // one in so many
+  if (late <= source.records() / many) return;
+  report.notes.warn(
+      {"late", source.name(),
+       "more than a tenth of the records lie further below an earlier time than the window is long, and are left out",
+       "see whether some times are wrong or of another unit, or give a longer --window", late});
+}
+
+bool Session::ended() const noexcept { return interrupted() || (limits_.until && Clock::now() >= *limits_.until); }
+
+void Session::show(const BatchProgress& progress, const Report& report) {
+  std::string text = fmt::format("batch {} is being matched: {}", engine_->batch() + 1, human_seconds(progress.seconds));
+  if (progress.matches > 0) text += fmt::format(", {} matches so far", grouped(progress.matches));
+  if (progress.query) text += fmt::format(", query {}", report.deltas[static_cast<std::size_t>(*progress.query)].name);
+  progress_.show(text, std::nullopt, std::nullopt);
+}
+
+/// Each input with those before it: what is quoted in one file and bare in another joins nothing.
+void Session::compare_ids(Report& report) const {
+  std::vector<const ingest::BatchSource*> before;
+  const auto compare = [&](const ingest::BatchSource& source) {
+    const ingest::Doubts& doubts = source.doubts();
+    for (const ingest::BatchSource* other : before) {
+      const auto text = ingest::Doubts::text_and_number(doubts, other->doubts());
+      const auto number = text ? text : ingest::Doubts::text_and_number(other->doubts(), doubts);
+      if (!number) continue;
+      report.notes.warn({"ids_of_two_kinds", source.name(),
+                         fmt::format("the id {} is a {} here and a {} in {}, which are two vertices", *number,
+                                     text ? "text" : "number", text ? "number" : "text", other->name()),
+                         doubts.remedy_of_ids()});
+      return;
+    }
+  };
+  for (const Sources* sources : {&labels_, &graphs_, &updates_}) {
+    for (const auto& source : *sources) {
+      compare(*source);
+      before.push_back(source.get());
+    }
+  }
+}
+
+void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch, const Limits& limits) {
+  limits_ = limits;
+  if (limits.max_matches) {
+    for (std::size_t query = 0; query < report.deltas.size(); ++query)
+      engine_->budget(QueryId{static_cast<std::uint32_t>(query)}, {.time = {}, .matches = limits.max_matches});
+  }
+  for (std::size_t index = 0; index < updates_.size(); ++index) run_source(index, report, sink, on_batch);
+  compare_ids(report);
+  progress_.clear();
+  report.interrupted = interrupted();
+  report.timed_out = !report.interrupted && ended_;
+}
+
+void Session::release_inputs() noexcept {
+  for (Sources* sources : {&labels_, &graphs_, &updates_}) sources->clear();
+}
+
+void Session::run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch) {
+  ingest::BatchSource& source = *updates_[index];
+  std::uint64_t refused_by_engine = 0;  // these are among the updates that it took
+  std::uint64_t late = 0;
+  const auto count_refused = [&] {
+    report.updates += source.refused().total() - refused_by_engine;
+    conclude(source, report, late);
+  };
+  BatchOptions options;
+  options.on_reject = source.on_reject();
+  options.sink = sink;
+  options.upcoming = [&source](const std::stop_token& stop) { return source.upcoming(stop); };
+  options.stop = [this] { return ended(); };
+  if (progress_.enabled()) options.progress = [&](const BatchProgress& progress) { show(progress, report); };
+  ingest::PositionedBatch batch;
+  try {
+    while (!(ended_ = ended_ || ended()) && source.next(batch)) {
+      const std::optional<BatchResult> result = engine_->process(batch.updates, options);
+      if (!result) {
+        ended_ = true;
+        report.abandoned = engine_->batch() + 1;
+        break;
+      }
+      report.add(*result);
+      refused_by_engine += result->rejects.size();
+      late += result->ignored.late;
+      on_batch(*result, batch);
+      source.settle(batch, result->rejects);
+      progress_.show("updates", report.updates, fraction(updates_, index));
+    }
+  } catch (...) {
+    count_refused();
+    throw;
+  }
+  count_refused();
+}
+
+std::vector<QueryId> register_queries(Engine& engine, const std::vector<NamedQuery>& queries, const QueryOptions& options,
+                                      Report& report) {
+  std::vector<QueryId> ids;
+  for (const NamedQuery& query : queries) {
+    ids.push_back(engine.add_query(query.query, options));
+    report.deltas.emplace_back().name = query.query.name;
+  }
+  return ids;
+}
+
+}  // namespace deltamatch::cli

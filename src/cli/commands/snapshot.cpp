@@ -1,0 +1,91 @@
+// deltamatch snapshot: look at, check and unpack the files that replay --save-snapshot writes.
+#include <fmt/format.h>
+#include <memory>
+#include <string>
+
+#include "cli/commands/commands.hpp"
+#include "cli/options/option_kinds.hpp"
+#include "cli/options/paths.hpp"
+#include "cli/terminal/exit_codes.hpp"
+#include "cli/terminal/json_writer.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/values.hpp"
+#include "deltamatch/engine.hpp"
+#include "ingest/codec/text_records.hpp"
+#include "ingest/sink/output_file.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  deltamatch replay --updates log.csv --query 'pair=(a)-->(b)-->(a)' --save-snapshot after.dms
+  deltamatch snapshot info after.dms
+  deltamatch snapshot verify after.dms && cp after.dms /backup
+  deltamatch snapshot export after.dms --out after.jsonl
+  deltamatch match --graph after.jsonl --query 'pair=(a)-->(b)-->(a)')";
+
+struct Snapshot {
+  std::string file;
+  std::string out = "-";
+  bool json = false;
+};
+
+int info(const Snapshot& options) {
+  const Engine engine = Engine::restore(options.file);
+  const GraphStatistics graph = engine.graph();
+  const EngineOptions& saved = engine.options();
+  if (options.json) {
+    JsonWriter json;
+    json.begin_object().key("v").number(1).key("graph").begin_object();
+    json.key("vertices").number(graph.vertices).key("edges").number(graph.edges).key("bytes").number(graph.bytes).end_object();
+    json.key("directed").boolean(saved.directed);
+    json.key("window").number(static_cast<std::uint64_t>(saved.window)).end_object();
+    print_out(json.text() + '\n');
+    return exit_ok;
+  }
+  print_out(fmt::format("graph   {}, {} vertices, {} edges, {} in memory\nwindow  {}\n",
+                        saved.directed ? "directed" : "undirected", grouped(graph.vertices), grouped(graph.edges),
+                        human_bytes(graph.bytes),
+                        saved.window == 0 ? "none" : human_seconds(static_cast<double>(saved.window) / 1e6)));
+  return exit_ok;
+}
+
+int export_graph(const Snapshot& options) {
+  check_apart({{"FILE", options.file}}, {{"--out", options.out}});
+  const Engine engine = Engine::restore(options.file);
+  ingest::OutputFile out(options.out);
+  engine.for_each([&out](const Update& update) {
+    Update record = update;
+    if (record.source_label == "") record.source_label.reset();  // what a vertex bears that is mentioned without a label
+    ingest::append_jsonl(out.text(), record);
+    out.spill_if_large();
+  });
+  out.commit();
+  return exit_ok;
+}
+
+int verify(const Snapshot& options) {
+  static_cast<void>(Engine::restore(options.file));
+  print_out(options.file + ": sound\n");
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_snapshot(const Command& program, Run& run) {
+  const Command command = program.add_command("snapshot", "Look at, check and unpack snapshots", examples);
+  command.require_command();
+  const auto options = std::make_shared<Snapshot>();
+  const auto add = [&](const char* name, const char* help, int (*action)(const Snapshot&)) {
+    const Command sub = command.add_command(name, help);
+    sub.add_argument("FILE", options->file, "The snapshot");
+    sub.runs(run, [options, action] { return action(*options); });
+    return sub;
+  };
+  add("info", "What a snapshot holds", info).add_flag("--json", options->json, "Print one JSON object instead of a table");
+  add("export", "Write the graph as JSONL: its vertices, then its edges", export_graph)
+      .add_text("--out", options->out, "Where it goes, - for standard output (default)", "FILE");
+  add("verify", "Read a snapshot whole and check it", verify);
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,90 @@
+// deltamatch validate: whether queries can be registered, or a service can be started as its configuration says, before
+// anything runs.
+#include <fmt/format.h>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/commands/commands.hpp"
+#include "cli/options/options.hpp"
+#include "cli/options/queries.hpp"
+#include "cli/terminal/exit_codes.hpp"
+#include "cli/terminal/output.hpp"
+#include "deltamatch/engine.hpp"
+#include "deltamatch/error.hpp"
+#ifdef DELTAMATCH_WITH_SERVICE
+#include "cli/config/service_config.hpp"
+#endif
+
+namespace deltamatch::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  deltamatch validate --query config/patterns
+  deltamatch validate --query q1.graph --undirected --mode homomorphism
+  deltamatch validate --config config/service.yaml
+
+Ends with exit code 78 and says what is wrong and where: at the first query that cannot be matched, or all that is wrong with
+a configuration.)";
+
+struct Validate {
+  QuerySelection queries;
+  std::optional<bool> directed;
+  std::string config;
+
+  [[nodiscard]] bool describes_queries() const { return directed || queries.count || queries.mode != MatchMode::isomorphism; }
+};
+
+int validate_queries(const Validate& options) {
+  Engine engine(EngineOptions{.directed = options.directed.value_or(true), .threads = 1});
+  std::string text;
+  for (const NamedQuery& query : read_queries(options.queries.sources, options.directed.value_or(false))) {
+    engine.add_query(query.query, options.queries.options(true));
+    fmt::format_to(std::back_inserter(text), "{}: {} vertices, {} edges: {}\n", query.query.name, query.query.vertices.size(),
+                   query.query.edges.size(), to_pattern(query.query));
+  }
+  print_out(text);
+  return exit_ok;
+}
+
+#ifdef DELTAMATCH_WITH_SERVICE
+int validate_config(const Validate& options) {
+  if (options.describes_queries()) {
+    throw Error(ErrorKind::usage, "--config", "the configuration itself says how its queries are meant",
+                "leave --directed, --undirected, --mode and --count out");
+  }
+  const ServiceConfig config = read_service_config(options.config);
+  for (const std::string& warning : config.warnings) print_err("deltamatch: warning: " + warning + '\n');
+  print_out(summary(config));
+  return exit_ok;
+}
+#endif
+
+int validate(const Validate& options) {
+#ifdef DELTAMATCH_WITH_SERVICE
+  if (!options.config.empty()) return validate_config(options);
+#endif
+  if (options.queries.sources.empty()) {
+    throw Error(ErrorKind::usage, "validate", "there is nothing to check", "name queries with --query, see validate --help");
+  }
+  return validate_queries(options);
+}
+
+}  // namespace
+
+void add_validate(const Command& program, Run& run) {
+  const Command command =
+      program.add_command("validate", "Check queries or a configuration without running anything", examples);
+  const auto options = std::make_shared<Validate>();
+  [[maybe_unused]] const Option queries = add_query_options(command, options->queries);
+  add_direction_options(command, options->directed);
+#ifdef DELTAMATCH_WITH_SERVICE
+  command.add_text("--config", options->config, "The configuration of a service (config/service.yaml has every key)", "FILE")
+      .group("Service")
+      .excludes(queries);
+#endif
+  command.runs(run, [options] { return validate(*options); });
+}
+
+}  // namespace deltamatch::cli

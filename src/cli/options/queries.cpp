@@ -1,0 +1,133 @@
+#include "cli/options/queries.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "cli/options/small_file.hpp"
+#include "deltamatch/error.hpp"
+#include "query/recognise.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* remedy = "name a file that holds a pattern or a t/v/e graph, a directory of them, or write name=PATTERN";
+
+// Of the files that are taken from a directory.
+constexpr std::array<std::string_view, 4> query_extensions = {".pattern", ".graph", ".q", ".query"};
+
+/// Whether a file is one that an editor or a package keeps beside another, or is hidden.
+bool is_backup(const fs::path& file) {
+  const std::string name = file.filename().string();
+  const std::string extension = file.extension().string();
+  return name.starts_with('.') || name.ends_with('~') || extension == ".bak" || extension == ".orig" || extension == ".swp" ||
+         extension.starts_with(".dpkg-") || extension.starts_with(".rpm");
+}
+
+/// Whether what a file begins with looks like a query.
+bool looks_like_query(const fs::path& file) {
+  constexpr std::size_t enough = 4096;
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return false;
+  std::string head(enough, '\0');
+  std::ifstream in(file, std::ios::binary);
+  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(in.gcount()));
+  return query::recognise_query(head) != query::QueryForm::neither;
+}
+
+/// What a directory holds is taken or is no query: a query that is passed over by its name would be missed by nobody.
+void refuse_query(const fs::path& file) {
+  throw Error(ErrorKind::configuration, file.string(),
+              fmt::format("it looks like a query, but of a directory only *{} are taken", fmt::join(query_extensions, ", *")),
+              "rename it, name it by itself, or move it elsewhere");
+}
+
+void read_source(const std::string& source, bool directed, std::vector<NamedQuery>& queries) {
+  std::error_code error;
+  const fs::file_status status = fs::status(source, error);
+  if (fs::is_directory(status)) {
+    for (const fs::path& file : query_files(source)) queries.push_back(read_query_file(file, directed));
+    return;
+  }
+  if (fs::exists(status)) {
+    queries.push_back(read_query_file(source, directed));
+    return;
+  }
+  const std::size_t sign = source.find('=');
+  if (sign == std::string::npos) {
+    throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "no such file", remedy);
+  }
+  const std::string name = source.substr(0, sign);
+  if (name.empty()) throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "the name is empty", remedy);
+  queries.push_back({parse_pattern(std::string_view(source).substr(sign + 1), name, fmt::format("--query {}", name)),
+                     fmt::format("--query {}", name)});
+}
+
+}  // namespace
+
+NamedQuery read_query_file(const fs::path& path, bool directed) {
+  const std::string text = read_small_file(path, "the query");
+  const std::string name = path.stem().string();
+  const std::string where = path.string();
+  return {query::parse_query_text(text, name, directed, where), where};
+}
+
+std::vector<fs::path> query_files(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string extension = entry->path().extension().string();
+    if (std::ranges::find(query_extensions, extension) != query_extensions.end())
+      files.push_back(entry->path());
+    else if (!is_backup(entry->path()) && looks_like_query(entry->path()))
+      refuse_query(entry->path());
+  }
+  if (error) throw Error(ErrorKind::configuration, directory.string(), error.message(), "check the directory's permissions");
+  if (files.empty()) {
+    throw Error(ErrorKind::configuration, directory.string(),
+                fmt::format("no *{} in this directory", fmt::join(query_extensions, ", *")), remedy);
+  }
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) { return a.native() < b.native(); });
+  return files;
+}
+
+std::vector<std::string> query_paths(const std::vector<std::string>& sources) {
+  std::vector<std::string> paths;
+  for (const std::string& source : sources) {
+    std::error_code error;
+    const fs::file_status status = fs::status(source, error);
+    if (fs::is_directory(status)) {
+      for (const fs::path& file : query_files(source)) paths.push_back(file.string());
+    } else if (fs::exists(status)) {
+      paths.push_back(source);
+    }
+  }
+  return paths;
+}
+
+std::vector<NamedQuery> read_queries(const std::vector<std::string>& sources, bool directed) {
+  std::vector<NamedQuery> queries;
+  for (const std::string& source : sources) read_source(source, directed, queries);
+  std::map<std::string_view, const NamedQuery*> names;
+  for (const NamedQuery& query : queries) {
+    const auto [other, is_new] = names.emplace(query.query.name, &query);
+    if (!is_new) {
+      throw Error(ErrorKind::configuration, query.where,
+                  fmt::format("a second query named '{}' (the first: {})", query.query.name, other->second->where),
+                  "give each query its own name, e.g. other=PATTERN");
+    }
+  }
+  return queries;
+}
+
+}  // namespace deltamatch::cli

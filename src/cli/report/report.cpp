@@ -1,0 +1,372 @@
+#include "cli/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "cli/report/filter_report.hpp"
+#include "cli/terminal/json_writer.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/values.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+using Counter = std::pair<std::string_view, std::uint64_t>;
+
+std::vector<Counter> counters(const Ignored& ignored) {
+  return {{"duplicate_insert", ignored.duplicate_insert},
+          {"absent_delete", ignored.absent_delete},
+          {"superseded", ignored.superseded},
+          {"late", ignored.late},
+          {"self_loop", ignored.self_loop}};
+}
+
+std::string to_text(const MatchDigest& digest) { return to_string(MatchId{digest.high, digest.low}); }
+
+void write_steps(JsonWriter& json, const StepSeconds& steps) {
+  json.key("apply").seconds(steps.apply).key("estimate").seconds(steps.estimate).key("cache").seconds(steps.cache);
+  json.key("match").seconds(steps.match).key("settle").seconds(steps.settle);
+  json.key("anticipate").seconds(steps.anticipate);
+}
+
+void write_cache(JsonWriter& json, const CacheStatistics& cache) {
+  json.key("backend").string("gpu").key("cache").begin_object();
+  json.key("hits").number(cache.hits).key("misses").number(cache.misses).key("copied_bytes").number(cache.copied_bytes);
+  json.key("cached_lists").number(cache.cached_lists).key("cached_bytes").number(cache.cached_bytes);
+  json.key("choices").number(cache.choices);
+  json.key("on_cpu").number(cache.on_cpu);
+  json.key("shared_parts").number(cache.shared_parts).key("kernel_seconds").seconds(cache.kernel_seconds);
+  if (!cache.notice.empty()) json.key("notice").string(cache.notice);
+  if (!cache.top.empty()) json.key("coverage").seconds(cache.coverage);
+  json.end_object();
+}
+
+double sum(const StepSeconds& steps) { return steps.apply + steps.estimate + steps.cache + steps.match + steps.settle; }
+
+// Where no walk found a match, nothing is known; and a mean of few walks says little about how far replicates are apart: those
+// of one walk each often agree by chance.
+constexpr std::uint64_t least_walks = 10 * std::uint64_t{SampleResult::replicates};
+bool has_interval(const SampleResult& sample) { return sample.hits > 0 && sample.walks >= least_walks; }
+/// Where no walk was needed, since there can be no match.
+bool is_exact(const SampleResult& sample) { return sample.walks == 0 && sample.shortfall == Shortfall::none; }
+
+void write_sample(JsonWriter& json, const SampleResult& sample) {
+  json.key("estimate").real(sample.matches);
+  if (has_interval(sample) || is_exact(sample)) {
+    json.key("low").real(sample.low).key("high").real(sample.high);
+  } else {
+    json.key("low").null().key("high").null();
+  }
+  json.key("confidence").real(SampleResult::confidence).key("replicates").number(SampleResult::replicates);
+  json.key("walks").number(sample.walks).key("hits").number(sample.hits);
+}
+
+/// An estimate without digits that it does not know.
+std::string rounded(double number) {
+  return number < 1e15 ? grouped(static_cast<Count>(std::llround(number))) : fmt::format("{:.4g}", number);
+}
+
+std::string matches_text(const QueryMatches& query) {
+  if (!query.error.empty()) return "unknown: " + query.error;
+  if (!query.sample) {
+    return fmt::format("{}{}", query.result.complete() ? "" : "at least ", grouped(query.result.matches));
+  }
+  const SampleResult& sample = *query.sample;
+  if (is_exact(sample)) return "0 (exactly: nothing in the graph can match)";
+  if (sample.hits == 0) return fmt::format("unknown: none of {} walks found one", grouped(sample.walks));
+  if (!has_interval(sample)) {
+    return fmt::format("about {} (too few walks for an interval: {})", rounded(sample.matches), grouped(sample.walks));
+  }
+  return fmt::format("about {} ({} to {})", rounded(sample.matches), rounded(sample.low), rounded(sample.high));
+}
+
+void write_edge_labels(JsonWriter& json, const std::vector<EdgeLabelStatistics>& labels) {
+  if (labels.empty()) return;
+  json.key("edge_labels").begin_array();
+  for (const EdgeLabelStatistics& label : labels) {
+    json.begin_object().key("label").string(label.label).key("edges").number(label.edges);
+    json.key("bytes").number(label.bytes).end_object();
+  }
+  json.end_array();
+}
+
+/// One line: the labels that a query reads and what they take; the largest by name.
+std::string edge_labels_text(std::string_view query, const std::vector<EdgeLabelStatistics>& labels) {
+  if (labels.empty()) return {};
+  EdgeLabelStatistics all;
+  for (const EdgeLabelStatistics& label : labels) {
+    all.edges += label.edges;
+    all.bytes += label.bytes;
+  }
+  std::string text =
+      fmt::format("labels   {}: {} edge {}, {} {} in {}", query, labels.size(), labels.size() == 1 ? "label" : "labels",
+                  grouped(all.edges), all.edges == 1 ? "edge" : "edges", human_bytes(all.bytes));
+  if (labels.size() > 1) {
+    const EdgeLabelStatistics& largest = *std::ranges::max_element(labels, {}, &EdgeLabelStatistics::bytes);
+    text += fmt::format("; most take those of `{}`, {}", largest.label, human_bytes(largest.bytes));
+  }
+  return text + '\n';
+}
+
+void write_queries(JsonWriter& json, const Report& report) {
+  json.key("queries").begin_array();
+  for (const QueryTotals& query : report.deltas) {
+    json.begin_object().key("name").string(query.name).key("new").number(query.added).key("removed").number(query.removed);
+    if (report.digests) {
+      json.key("new_digest").string(to_text(query.added_digest));
+      json.key("removed_digest").string(to_text(query.removed_digest));
+    }
+    if (const Shortfall shortfall = report.shortfall(query); shortfall != Shortfall::none)
+      json.key("complete").boolean(false).key("partial").string(shortfall_name(shortfall));
+    if (query.partial_batches > 0) json.key("partial_batches").number(query.partial_batches);
+    json.end_object();
+  }
+  for (const QueryMatches& query : report.matches) {
+    json.begin_object().key("name").string(query.name);
+    if (!query.error.empty()) {
+      json.key("complete").boolean(false).key("error").string(query.error);
+    } else if (query.sample) {
+      write_sample(json, *query.sample);
+    } else {
+      json.key("matches").number(query.result.matches);
+      if (report.digests) json.key("digest").string(to_text(query.result.digest));
+    }
+    if (query.shortfall() != Shortfall::none) {
+      json.key("complete").boolean(false).key("partial").string(shortfall_name(query.shortfall()));
+    }
+    json.key("seconds").seconds(query.seconds());
+    write_filter(json, query.result.filter);
+    write_edge_labels(json, query.result.edge_labels);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+/// Rows of text, first column to the left, all others to the right; the first row is the heading.
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const auto& row : rows) {
+    for (std::size_t column = 0; column < row.size(); ++column) widths[column] = std::max(widths[column], row[column].size());
+  }
+  std::string text;
+  auto out = std::back_inserter(text);
+  for (const auto& row : rows) {
+    fmt::format_to(out, "{:<{}}", row.front(), widths.front());
+    for (std::size_t column = 1; column < row.size(); ++column) fmt::format_to(out, "  {:>{}}", row[column], widths[column]);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string query_table(const Report& report) {
+  std::vector<std::vector<std::string>> rows;
+  if (!report.deltas.empty()) {
+    rows.push_back({"query", "new", "removed"});
+    if (report.digests) rows.back().insert(rows.back().end(), {"digest of new", "digest of removed"});
+  } else {
+    rows.push_back({"query", "matches", "time"});
+    if (report.digests) rows.back().emplace_back("digest");
+  }
+  for (const QueryTotals& query : report.deltas) {
+    const std::string at_least = report.shortfall(query) != Shortfall::none ? "at least " : "";
+    rows.push_back({query.name, at_least + grouped(query.added), at_least + grouped(query.removed)});
+    if (report.digests) rows.back().insert(rows.back().end(), {to_text(query.added_digest), to_text(query.removed_digest)});
+  }
+  for (const QueryMatches& query : report.matches) {
+    rows.push_back({query.name, matches_text(query), human_seconds(query.seconds())});
+    if (report.digests) rows.back().push_back(to_text(query.result.digest));
+  }
+  return table(rows);
+}
+
+/// What was loaded of a graph file, and what there is.
+void write_loaded(JsonWriter& json, const engine::LoadedShare& loaded) {
+  const auto pair = [&](std::string_view name, std::uint64_t some, std::uint64_t all) {
+    json.key(name).begin_object().key("loaded").number(some).key("all").number(all).end_object();
+  };
+  json.key("graph_file").begin_object();
+  pair("vertices", loaded.vertices, loaded.all_vertices);
+  pair("edges", loaded.edges, loaded.all_edges);
+  pair("bytes", loaded.bytes, loaded.all_bytes);
+  json.end_object();
+}
+
+std::string loaded_text(const engine::LoadedShare& loaded) {
+  const auto share = [](std::uint64_t some, std::uint64_t all) {
+    return all == 0 ? 100.0 : 100.0 * static_cast<double>(some) / static_cast<double>(all);
+  };
+  return fmt::format("loaded   {:.3g} % of {} vertices, {:.3g} % of {} edges, {:.3g} % of {}\n",
+                     share(loaded.vertices, loaded.all_vertices), grouped(loaded.all_vertices),
+                     share(loaded.edges, loaded.all_edges), grouped(loaded.all_edges), share(loaded.bytes, loaded.all_bytes),
+                     human_bytes(loaded.all_bytes));
+}
+
+}  // namespace
+
+void Unused::add(const ingest::RefusalCounters& counters) noexcept {
+  for (std::size_t reason = 0; reason < reject_reason_count; ++reason) refused.by_reason[reason] += counters.by_reason[reason];
+}
+
+void write_unused(JsonWriter& json, const Unused& unused) {
+  json.key("ignored").begin_object();
+  for (const auto& [name, count] : counters(unused.ignored)) json.key(name).number(count);
+  for (std::size_t reason = 0; reason < reject_reason_count; ++reason) {
+    json.key(reject_name(static_cast<RejectReason>(reason))).number(unused.refused.by_reason[reason]);
+  }
+  json.end_object();
+}
+
+std::string ignored_text(const Ignored& ignored) {
+  std::string text;
+  for (const auto& [name, count] : counters(ignored)) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "ignored  " : ", ", name, grouped(count));
+  }
+  return text.empty() ? text : text + '\n';
+}
+
+void Report::add(const BatchResult& result) {
+  ++batches;
+  updates += result.consumed;
+  unused.ignored += result.ignored;
+  steps += result.seconds;
+  for (std::size_t query = 0; query < deltas.size(); ++query) {
+    const QueryDelta& delta = result.queries[query];
+    QueryTotals& totals = deltas[query];
+    totals.added += delta.added;
+    totals.removed += delta.removed;
+    if (!delta.complete()) {
+      ++totals.partial_batches;
+      if (!totals.first_partial) totals.first_partial = result.batch;
+    }
+    totals.added_digest.add({delta.added_digest.high, delta.added_digest.low});
+    totals.removed_digest.add({delta.removed_digest.high, delta.removed_digest.low});
+  }
+}
+
+Shortfall Report::shortfall(const QueryTotals& query) const noexcept {
+  if (query.partial_batches > 0) return Shortfall::limit;
+  if (timed_out) return Shortfall::timeout;
+  return interrupted ? Shortfall::stopped : Shortfall::none;
+}
+
+bool Report::complete() const noexcept {
+  return !failed && !interrupted && !timed_out &&
+         std::ranges::none_of(deltas, [](const QueryTotals& query) { return query.partial_batches > 0; });
+}
+
+std::string to_json(const Report& report) {
+  JsonWriter json;
+  json.begin_object().key("v").number(1);
+  json.key("graph").begin_object();
+  json.key("vertices").number(report.graph.vertices).key("edges").number(report.graph.edges);
+  json.key("bytes").number(report.graph.bytes).end_object();
+  if (report.loaded) write_loaded(json, *report.loaded);
+  json.key("batches").number(report.batches).key("updates").number(report.updates);
+  write_unused(json, report.unused);
+  report.notes.write(json);
+  write_queries(json, report);
+  json.key("seconds").begin_object().key("load").seconds(report.load);
+  write_steps(json, report.steps);
+  json.key("total").seconds(report.total).end_object();
+  if (report.cache) write_cache(json, *report.cache);
+  if (!report.complete()) json.key("complete").boolean(false);
+  if (report.timed_out) json.key("partial").string(shortfall_name(Shortfall::timeout));
+  if (report.abandoned) json.key("abandoned_batch").number(*report.abandoned);
+  json.end_object();
+  return json.text();
+}
+
+std::string to_json(const BatchResult& result, const ingest::PositionedBatch& batch, const std::vector<QueryTotals>& names) {
+  Unused unused{result.ignored, {batch.refused()}};
+  const std::uint64_t updates = result.consumed + unused.refused.total();
+  for (const Reject& reject : result.rejects) ++unused.refused.by_reason[static_cast<std::size_t>(reject.reason)];
+  JsonWriter json;
+  json.begin_object().key("v").number(1).key("batch").number(result.batch).key("updates").number(updates);
+  json.key("inserted").number(result.inserted).key("deleted").number(result.deleted).key("expired").number(result.expired);
+  write_unused(json, unused);
+  json.key("queries").begin_array();
+  for (std::size_t query = 0; query < names.size(); ++query) {
+    json.begin_object().key("name").string(names[query].name);
+    const QueryDelta& delta = result.queries[query];
+    json.key("new").number(delta.added).key("removed").number(delta.removed);
+    if (!delta.complete()) json.key("complete").boolean(false).key("partial").string(shortfall_name(delta.shortfall));
+    json.end_object();
+  }
+  json.end_array().key("seconds").begin_object();
+  write_steps(json, result.seconds);
+  json.key("total").seconds(sum(result.seconds)).end_object().end_object();
+  return json.text();
+}
+
+std::string to_table(const Report& report) {
+  std::string text;
+  auto out = std::back_inserter(text);
+  if (report.interrupted) {
+    text += report.batches > 0 ? "INTERRUPTED: what follows covers the stream up to the batch that was finished\n"
+                               : "INTERRUPTED: what follows covers what was found up to then\n";
+  }
+  if (report.timed_out) {
+    text += "INCOMPLETE: what follows covers the stream up to the last batch that was finished before --timeout\n";
+  }
+  if (report.abandoned) {
+    fmt::format_to(out, "abandoned batch {}, which was being matched: nothing of it is counted, listed or in the graph\n",
+                   *report.abandoned);
+  }
+  if (report.failed) text += "INCOMPLETE: what follows covers the stream up to the error\n";
+  text += report.notes.first_line();
+  if (report.batches > 0) {
+    const double busy = sum(report.steps);
+    fmt::format_to(out, "stream   {} updates in {} {}, {} updates/s\n", grouped(report.updates), grouped(report.batches),
+                   report.batches == 1 ? "batch" : "batches",
+                   grouped(busy > 0 ? static_cast<Count>(static_cast<double>(report.updates) / busy) : 0));
+  }
+  fmt::format_to(out, "graph    {} vertices, {} edges, {}\n", grouped(report.graph.vertices), grouped(report.graph.edges),
+                 human_bytes(report.graph.bytes));
+  if (report.loaded) text += loaded_text(*report.loaded);
+  fmt::format_to(out, "time     {} (load {}", human_seconds(report.total), human_seconds(report.load));
+  if (report.batches > 0) {
+    fmt::format_to(out, ", apply {}, estimate {}, cache {}, match {}, settle {}", human_seconds(report.steps.apply),
+                   human_seconds(report.steps.estimate), human_seconds(report.steps.cache), human_seconds(report.steps.match),
+                   human_seconds(report.steps.settle));
+  }
+  text += ")\n";
+  if (report.cache) {
+    const CacheStatistics& cache = *report.cache;
+    const double looked_up = static_cast<double>(cache.hits) + static_cast<double>(cache.misses);
+    fmt::format_to(out, "gpu      {} lists in {} of device memory, {:.2f} % of look-ups missed, {} copied\n",
+                   grouped(cache.cached_lists), human_bytes(cache.cached_bytes),
+                   looked_up > 0 ? 100 * static_cast<double>(cache.misses) / looked_up : 0, human_bytes(cache.copied_bytes));
+    if (!cache.top.empty()) {
+      fmt::format_to(out, "         {:.1f} % of the 5 % most looked-up lists lay there\n", 100 * cache.coverage);
+    }
+    if (report.steps.anticipate > 0) {
+      fmt::format_to(out, "         ids of next batches looked up meanwhile, in {}\n", human_seconds(report.steps.anticipate));
+    }
+    if (!cache.notice.empty()) fmt::format_to(out, "         {}\n", cache.notice);
+  }
+  text += ignored_text(report.unused.ignored);
+  if (!report.deltas.empty() || !report.matches.empty()) fmt::format_to(out, "\n{}", query_table(report));
+  std::string details;
+  for (const QueryMatches& query : report.matches) {
+    details += filter_text(query.name, query.result.filter) + edge_labels_text(query.name, query.result.edge_labels);
+  }
+  if (!details.empty()) fmt::format_to(out, "\n{}", details);
+  return text;
+}
+
+void print(const Report& report, const EmitOptions& options) {
+  if (options.json) {
+    print_out(to_json(report) + '\n');
+  } else if (options.lines_to_stdout()) {
+    print_err(to_table(report));
+  } else {
+    print_out(to_table(report));
+  }
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,41 @@
+#include "engine/batch/batch_listing.hpp"
+
+#include <utility>
+
+namespace deltamatch::engine {
+
+void BatchListing::open(const graph::DataGraph& graph, std::span<match::QueryTask> tasks,
+                        std::span<const Delivery* const> deliveries, bool differ, bool keep, BatchWatch& watch) {
+  graph_ = &graph;
+  watch_ = &watch;
+  differ_ = differ;
+  collectors_.clear();
+  collectors_.reserve(tasks.size());  // the tasks point into it
+  std::vector<Spool::Shape> shapes;
+  for (std::size_t q = 0; q < tasks.size(); ++q) {
+    shapes.insert(shapes.end(), 2, {tasks[q].query->vertices(), tasks[q].query->edges.size()});
+    collectors_.emplace_back(*this, q, *deliveries[q], tasks[q]);
+    if (tasks[q].list) tasks[q].taker = &collectors_.back();
+  }
+  spool_.open(shapes, keep, watch.stop());
+}
+
+void BatchListing::clear() noexcept {
+  spool_.clear();
+  collectors_.clear();
+}
+
+void BatchListing::deliver(std::size_t query, const Delivery::Occasion& occasion, std::uint64_t most, MatchSink& sink) const {
+  Delivery::Writer writer(collectors_[query].delivery(), *graph_, occasion, sink);
+  for_each(query, occasion.added, most, [&](const ListedMatch& match) { writer.write(match); });
+}
+
+void BatchListing::Collector::take(const match::Records& records, match::Pass pass) {
+  BatchWatch& watch = *listing_->watch_;
+  leave_if(watch.stop());
+  Delivery::Batch batch = delivery_->translate(*listing_->graph_, *task_, records, watch.stop());
+  watch.handed(query_, batch.ids.size());
+  listing_->spool_.add(list_of(query_, pass == match::Pass::added), std::move(batch));
+}
+
+}  // namespace deltamatch::engine

@@ -1,0 +1,83 @@
+// What the standing queries of a batch list: translated by the threads that find it, spooled by query and sign until the
+// batch's matching has succeeded, then told by id.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/batch/batch_watch.hpp"
+#include "engine/listing/delivery.hpp"
+#include "engine/listing/spool.hpp"
+#include "match/matcher.hpp"
+
+namespace deltamatch::engine {
+
+/// The listed matches of one batch at a time. Every batch begins with `open` and ends with `clear`.
+class BatchListing {
+ public:
+  void configure(const SpoolOptions& options) { spool_.configure(options); }
+
+  /// Begins a batch, and makes itself the taker of those tasks that list; `deliveries` has the delivery of each. With `differ`
+  /// a match that is listed under both signs counts under neither: where a vertex was rebound, it is the same before and after.
+  /// Without `keep` matches are digested only, and `for_each` finds none. The tasks outlive the matching, graph, deliveries and
+  /// watch the batch. Once the watch says that the batch is to stop, taking throws Stopped.
+  void open(const graph::DataGraph& graph, std::span<match::QueryTask> tasks, std::span<const Delivery* const> deliveries,
+            bool differ, bool keep, BatchWatch& watch);
+  /// Forgets all matches.
+  void clear() noexcept;
+
+  /// Of all that a query listed under a sign, whatever the other sign lists.
+  [[nodiscard]] const MatchDigest& digest(std::size_t query, bool added) const noexcept {
+    return spool_.digest(list_of(query, added));
+  }
+  /// Calls visit(match) for the matches of a query and a sign, by id, up to `most` of them. Throws Stopped once the batch is to
+  /// stop.
+  template <class Visit>
+  void for_each(std::size_t query, bool added, std::uint64_t most, Visit&& visit) const;
+  /// Gives them to a sink.
+  void deliver(std::size_t query, const Delivery::Occasion& occasion, std::uint64_t most, MatchSink& sink) const;
+
+ private:
+  /// Takes what is found of one query.
+  class Collector final : public match::RecordTaker {
+   public:
+    Collector(BatchListing& listing, std::size_t query, const Delivery& delivery, const match::QueryTask& task)
+        : listing_(&listing), query_(query), delivery_(&delivery), task_(&task) {}
+    void take(const match::Records& records, match::Pass pass) override;
+    [[nodiscard]] const Delivery& delivery() const noexcept { return *delivery_; }
+
+   private:
+    BatchListing* listing_;
+    std::size_t query_;
+    const Delivery* delivery_;
+    const match::QueryTask* task_;
+  };
+
+  static std::size_t list_of(std::size_t query, bool added) noexcept { return 2 * query + (added ? 1 : 0); }
+
+  const graph::DataGraph* graph_ = nullptr;
+  bool differ_ = false;
+  BatchWatch* watch_ = nullptr;
+  Spool spool_;
+  std::vector<Collector> collectors_;  // by query
+};
+
+template <class Visit>
+void BatchListing::for_each(std::size_t query, bool added, std::uint64_t most, Visit&& visit) const {
+  std::uint64_t visited = 0;
+  if (differ_) {
+    for_each_beyond(spool_, list_of(query, added), list_of(query, !added), [&](const ListedMatch& match) {
+      leave_if(watch_->stop(), visited);
+      if (visited++ < most) visit(match);
+    });
+    return;
+  }
+  for (Spool::Reader reader = spool_.read(list_of(query, added)); visited < most && reader.next(); ++visited) {
+    leave_if(watch_->stop(), visited);
+    visit(reader.match());
+  }
+}
+
+}  // namespace deltamatch::engine

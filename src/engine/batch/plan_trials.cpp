@@ -1,0 +1,217 @@
+#include "engine/batch/plan_trials.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <system_error>
+
+#include "base/deadline.hpp"
+#include "base/seconds.hpp"
+#include "estimate/level_walks.hpp"
+#include "plan/program.hpp"
+
+namespace deltamatch::engine {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Walks for each plan, and how many must come to a level to tell anything of it.
+constexpr std::size_t walks = 256;
+constexpr std::uint64_t telling_walks = 32;
+// A batch of fewer edges tells nothing.
+constexpr std::size_t telling_anchors = 32;
+// Each proposal shows levels that no walk has met before.
+constexpr int most_proposals = 4;
+// Anchors of a pass that plans are tried on, twice each. What takes them longer than that is not tried to the end.
+constexpr std::size_t sample = 1024;
+constexpr double patience = 0.5;
+// Below, a plan takes no time that could be saved.
+constexpr double least_seconds = 1e-4;
+// A new plan is kept where it takes less than this share of the old one's time.
+constexpr double clearly = 0.75;
+// Matches that each thread may list in a trial: it keeps them all.
+constexpr std::uint64_t most_matches = 20'000;
+// Plans and detours that walks go along at once.
+constexpr std::size_t most_ways = 256;
+
+plan::Observations::iterator find(plan::Observations& seen, std::uint32_t vertex, std::uint32_t from) {
+  return std::ranges::find_if(seen, [&](const plan::Observation& o) { return o.vertex == vertex && o.from == from; });
+}
+
+void learn(const plan::BoundQuery& query, const plan::Plan& plan, const std::vector<estimate::LevelFigures>& found,
+           plan::Observations& seen) {
+  for (std::size_t l = 0; l < found.size(); ++l) {
+    if (found[l].walks < telling_walks) return;
+    const plan::Level& level = plan.levels[l];
+    const std::uint32_t from = plan::read_at(query, 1u << level.vertex, level.candidates.probes);
+    if (find(seen, level.vertex, from) != seen.end()) continue;
+    seen.push_back({level.vertex, from, found[l].candidates / found[l].partial_matches});
+  }
+}
+
+// Walks along the plans and, for what nothing is known of yet, one step off them.
+void look(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const plan::BoundQuery& query,
+          const plan::QueryPlans& plans, const StopFlag* stop, std::vector<plan::Observations>& seen) {
+  plan::QueryPlans ways = plans;
+  std::vector<std::size_t> plan_of(plans.plans.size());
+  std::iota(plan_of.begin(), plan_of.end(), std::size_t{0});
+  for (std::size_t p = 0; p < plans.plans.size(); ++p) {
+    plan::Observations known = seen[p];
+    for (plan::Plan& detour : plan::make_detours(query, plans.plans[p])) {
+      const plan::Level& last = detour.levels.back();
+      const std::uint32_t from = plan::read_at(query, 1u << last.vertex, last.candidates.probes);
+      if (ways.plans.size() >= most_ways || find(known, last.vertex, from) != known.end()) continue;
+      known.push_back({last.vertex, from, 0});
+      plan_of.push_back(p);
+      ways.plans.push_back(std::move(detour));
+    }
+  }
+  const auto found = estimate::walk_levels(graph, passes, {&query, &ways, false}, walks, stop);
+  for (std::size_t way = 0; way < found.size(); ++way) learn(query, ways.plans[way], found[way], seen[plan_of[way]]);
+}
+
+std::vector<std::uint32_t> order_of(const plan::Plan& plan) {
+  std::vector<std::uint32_t> order;
+  order.reserve(plan.levels.size());
+  for (const plan::Level& level : plan.levels) order.push_back(level.vertex);
+  return order;
+}
+
+bool same_orders(const plan::QueryPlans& a, const plan::QueryPlans& b) {
+  return std::ranges::equal(a.plans, b.plans, {}, order_of, order_of);
+}
+
+// What a plan does, without what it expects of it.
+std::string work_of(const plan::BoundQuery& query, const plan::Plan& plan) {
+  std::string text = plan::to_text(query, plan::make_walk(plan, false, true, false));
+  if (!plan.count.terms.empty()) text += plan::to_text(query, plan::make_sums(query, plan));
+  return text;
+}
+
+std::vector<graph::Edge> some_of(std::span<const graph::Edge> anchors) {
+  std::vector<graph::Edge> some;
+  const std::size_t count = std::min(anchors.size(), sample);
+  some.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) some.push_back(anchors[i * anchors.size() / count]);
+  return some;
+}
+
+// Runs plans on a sample of the batch's anchors.
+class Trial {
+ public:
+  Trial(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const Standing& query, match::Matcher& cpu,
+        const StopFlag* stop)
+      : graph_(&graph), query_(&query), cpu_(&cpu), stop_(stop) {
+    for (const match::PassWork& pass : passes) anchors_.push_back(some_of(pass.anchors));
+    for (std::size_t p = 0; p < passes.size(); ++p) passes_.push_back({passes[p].pass, anchors_[p]});
+  }
+
+  bool takes_less(const plan::Plan& fresh, const plan::Plan& old) {
+    plan::QueryPlans one;
+    one.plans = {old};
+    plan::QueryPlans other;
+    other.plans = {fresh};
+    double best_old = seconds(one, patience);
+    if (best_old < least_seconds) return false;
+    double best_new = seconds(other, best_old);
+    if (best_new > best_old) return false;  // or it was stopped
+    best_old = std::min(best_old, seconds(one, patience));
+    best_new = std::min(best_new, seconds(other, best_old));
+    return best_new < clearly * best_old;
+  }
+
+ private:
+  double seconds(const plan::QueryPlans& plans, double limit) {
+    match::StopFlag stop = false;
+    const auto start = Clock::now();  // before the deadline is set: what was stopped has taken as long as its limit
+    const std::chrono::duration<double> time(std::min(limit, patience));
+    std::function<bool()> asked;
+    if (stop_ != nullptr) asked = [this] { return stop_->load(); };
+    const Deadline deadline(std::chrono::duration_cast<std::chrono::nanoseconds>(time), stop, asked);
+    const match::QueryTask task{&query_->bound, &plans, query_->options.list, &stop, most_matches};
+    std::vector<match::QueryResult> results(passes_.size());
+    for (match::QueryResult& result : results) result.plans.resize(1);
+    match::MatchSteps steps;
+    try {
+      cpu_->match(*graph_, passes_, {&task, 1}, results, &stop, steps);
+    } catch (const Error&) {  // a sum beyond 128 bits, before it is divided
+      return std::numeric_limits<double>::infinity();
+    }
+    leave_if(stop_);
+    return seconds_since(start);
+  }
+
+  const graph::DataGraph* graph_;
+  const Standing* query_;
+  match::Matcher* cpu_;
+  const StopFlag* stop_;
+  std::vector<std::vector<graph::Edge>> anchors_;  // by pass
+  std::vector<match::PassWork> passes_;
+};
+
+}  // namespace
+
+bool PlanTrials::due(std::span<const match::PassWork> passes) const noexcept {
+  std::size_t anchors = 0;
+  for (const match::PassWork& pass : passes) anchors += pass.anchors.size();
+  return matched_ >= next_ && anchors >= telling_anchors;
+}
+
+void PlanTrials::run(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
+                     std::span<Standing* const> standing, match::Matcher& cpu, const StopFlag* stop) {
+  const auto next = std::ranges::min_element(standing, {}, &Standing::next_trial);
+  if (next == standing.end() || (*next)->next_trial > matched_) return;
+  const auto start = Clock::now();
+  (*next)->next_trial = 2 * matched_;
+  try {
+    try_plans(graph, passes, **next, cpu, most_at_once * matched_, stop);
+  } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): the batch may well be matched without a trial
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): likewise
+  }
+  next_ = matched_ + seconds_since(start) / share;
+}
+
+plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const Standing& query,
+                               double seconds, const StopFlag* stop) {
+  const auto start = Clock::now();
+  std::vector<plan::Observations> seen(query.plans.plans.size());
+  plan::QueryPlans proposed = query.plans;
+  for (int i = 0; i < most_proposals && (i == 0 || seconds_since(start) < seconds); ++i) {
+    look(graph, passes, query.bound, proposed, stop, seen);
+    plan::QueryPlans next = plan::make_delta_plans(query.bound, seen);
+    const bool settled = same_orders(next, proposed);
+    proposed = std::move(next);
+    if (settled) break;
+  }
+  return proposed;
+}
+
+std::size_t try_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, Standing& query,
+                      match::Matcher& cpu, double seconds, const StopFlag* stop) {
+  const auto start = Clock::now();
+  const plan::QueryPlans proposed = propose_plans(graph, passes, query, seconds, stop);
+  Trial trial(graph, passes, query, cpu, stop);
+  std::vector<std::size_t> better;
+  const std::size_t plans = proposed.plans.size();
+  std::size_t tried = 0;
+  for (; tried < plans && seconds_since(start) < seconds; ++tried) {
+    const std::size_t p = (query.first_tried + tried) % plans;
+    const plan::Plan& fresh = proposed.plans[p];
+    const plan::Plan& old = query.plans.plans[p];
+    if (work_of(query.bound, fresh) != work_of(query.bound, old) && trial.takes_less(fresh, old)) better.push_back(p);
+  }
+  std::vector<plan::Plan> copies;
+  copies.reserve(better.size());
+  for (const std::size_t p : better) copies.push_back(proposed.plans[p]);
+  query.first_tried = (query.first_tried + tried) % plans;
+  for (std::size_t i = 0; i < better.size(); ++i) {
+    query.plans.plans[better[i]] = std::move(copies[i]);
+    query.actuals[better[i]] = {};
+  }
+  return better.size();
+}
+
+}  // namespace deltamatch::engine

@@ -1,0 +1,158 @@
+#include "engine/listing/delivery.hpp"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace deltamatch::engine {
+
+namespace {
+
+void append(std::vector<char>& bytes, std::string_view text) {
+  const std::uint64_t size = text.size();
+  const auto* raw = reinterpret_cast<const char*>(&size);
+  bytes.insert(bytes.end(), raw, raw + sizeof size);
+  bytes.insert(bytes.end(), text.begin(), text.end());
+}
+
+void append(std::vector<char>& bytes, const Id& id) {
+  bytes.push_back(id.is_text() ? 's' : 'i');
+  if (id.is_text()) {
+    append(bytes, id.text());
+  } else {
+    const std::int64_t number = id.number();
+    const auto* raw = reinterpret_cast<const char*>(&number);
+    bytes.insert(bytes.end(), raw, raw + sizeof number);
+  }
+}
+
+}  // namespace
+
+MatchedEdge external_edge(const graph::DataGraph& graph, const graph::Edge& edge) {
+  const Id tail = graph.dictionary.external(edge.tail);
+  const Id head = graph.dictionary.external(edge.head);
+  const bool swap = !graph.directed() && head < tail;
+  return {swap ? head : tail, graph.edge_labels.text(edge.label), swap ? tail : head};
+}
+
+Delivery::Delivery(const plan::BoundQuery& query)
+    : query_(&query),
+      fingerprint_(query::fingerprint(query.query, query.mode, query.count)),
+      action_(query.query),
+      edge_order_(query::canonical_edge_order(query.query)) {
+  if (query.mode != MatchMode::homomorphism) orbits_ = query::arc_orbits(query.query, query.group);
+  for (const QueryVertex& vertex : query.query.vertices) names_.push_back(vertex.name);
+}
+
+MatchId Delivery::id_of(const graph::DataGraph& graph, std::span<const VertexId> vertices,
+                        std::span<const graph::Edge> edges) const {
+  thread_local std::vector<char> bytes;
+  bytes.clear();
+  for (const std::uint64_t part : {fingerprint_.high, fingerprint_.low}) {
+    const auto* raw = reinterpret_cast<const char*>(&part);
+    bytes.insert(bytes.end(), raw, raw + sizeof part);
+  }
+  for (const VertexId vertex : vertices) append(bytes, graph.dictionary.external(vertex));
+  for (const std::uint32_t e : edge_order_) {
+    const MatchedEdge edge = external_edge(graph, edges[e]);
+    append(bytes, edge.source);
+    append(bytes, edge.label);
+    append(bytes, edge.target);
+  }
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return {hash.high64, hash.low64};
+}
+
+void Delivery::add(const graph::DataGraph& graph, std::span<const VertexId> vertices, std::span<const graph::Edge> edges,
+                   Batch& batch) const {
+  batch.vertices.insert(batch.vertices.end(), vertices.begin(), vertices.end());
+  batch.edges.insert(batch.edges.end(), edges.begin(), edges.end());
+  batch.ids.push_back(id_of(graph, vertices, edges));
+  batch.digest.add(batch.ids.back());
+}
+
+Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::QueryTask& task, const match::Records& records,
+                                    const StopFlag* stop) const {
+  Batch batch;
+  const std::size_t n = query_->vertices();
+  const std::size_t m = query_->edges.size();
+  std::vector<graph::Edge> edges(m);
+  std::vector<graph::Edge> image_edges(m);
+  std::vector<VertexId> image(n);
+  std::size_t matches = 0;
+  for (const std::uint32_t plan : records.plans) matches += match::ordered(task) ? 1 : task.plans->plans[plan].orbit;
+  batch.ids.reserve(matches);
+  batch.vertices.reserve(matches * n);
+  batch.edges.reserve(matches * m);
+  for (std::size_t r = 0; r < records.plans.size(); ++r) {
+    leave_if(stop);
+    const std::span<const VertexId> vertices(records.words.data() + r * (n + m), n);
+    const std::uint32_t* tags = vertices.data() + n;
+    for (std::size_t e = 0; e < m; ++e) {
+      const VertexId source = vertices[query_->edges[e].source];
+      const VertexId target = vertices[query_->edges[e].target];
+      edges[e] = (tags[e] & 1u) != 0 ? graph.ranked(target, source, tags[e] >> 1) : graph.ranked(source, target, tags[e] >> 1);
+    }
+    const auto add_image = [&](const query::Permutation& g) {
+      for (std::size_t e = 0; e < m; ++e) image_edges[e] = edges[action_.image(static_cast<std::uint32_t>(e), g)];
+      for (std::size_t v = 0; v < n; ++v) image[v] = vertices[g[v]];
+      add(graph, image, image_edges, batch);
+    };
+    const plan::Plan& plan = task.plans->plans[records.plans[r]];
+    if (match::ordered(task)) {
+      add_image(query::least_image<VertexId>(query_->group, vertices, image, [&](VertexId a, VertexId b) {
+        return graph.dictionary.external(a) < graph.dictionary.external(b);
+      }));
+    } else if (plan.orbit == 1) {
+      add(graph, vertices, edges, batch);
+    } else {
+      for (const query::ArcOrbit& orbit : orbits_) {
+        if (orbit.representative != plan.anchor) continue;
+        for (const query::Permutation& to : orbit.transversal) add_image(query::inverse(to));
+      }
+    }
+  }
+  batch.order.resize(batch.ids.size());
+  std::iota(batch.order.begin(), batch.order.end(), 0u);
+  std::sort(batch.order.begin(), batch.order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return batch.ids[a] < batch.ids[b]; });
+  std::sort(batch.ids.begin(), batch.ids.end());
+  return batch;
+}
+
+void Delivery::Batch::keep_first(std::size_t count) {
+  ids.resize(std::min(count, ids.size()));
+  order.resize(ids.size());
+  digest = {};
+  for (const MatchId& id : ids) digest.add(id);
+}
+
+Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph, const Occasion& occasion, MatchSink& sink)
+    : delivery_(&delivery),
+      graph_(&graph),
+      occasion_(occasion),
+      sink_(&sink),
+      vertices_(delivery.query_->vertices()),
+      edges_(delivery.query_->edges.size()) {}
+
+void Delivery::Writer::write(const ListedMatch& match) {
+  for (std::size_t v = 0; v < vertices_.size(); ++v) vertices_[v] = graph_->dictionary.external(match.vertices[v]);
+  cause_.clear();
+  for (std::size_t e = 0; e < edges_.size(); ++e) {
+    const graph::Edge& edge = match.edges[e];
+    edges_[e] = external_edge(*graph_, edge);
+    if (std::binary_search(occasion_.changed.begin(), occasion_.changed.end(), edge)) {
+      cause_.push_back(static_cast<std::uint32_t>(e));
+    }
+  }
+  sink_->write({match.id, delivery_->query_->query.name, occasion_.added, occasion_.batch, occasion_.time, delivery_->names_,
+                vertices_, edges_, cause_});
+}
+
+void Delivery::write(const graph::DataGraph& graph, const Batch& batch, const Occasion& occasion, MatchSink& sink) const {
+  Writer writer(*this, graph, occasion, sink);
+  for (std::size_t i = 0; i < batch.ids.size(); ++i) writer.write(batch.match(i, query_->vertices(), query_->edges.size()));
+}
+
+}  // namespace deltamatch::engine

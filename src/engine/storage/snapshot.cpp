@@ -1,0 +1,270 @@
+// The sections of a snapshot, in this order; the container is engine/storage/section_file.hpp.
+//
+//   header         directed, window, batch, watermark, and how much of everything there is
+//   annotation     bytes of whoever had it written
+//   vertex labels  texts by number, without the empty label
+//   edge labels    the same
+//   numbers        which dense numbers are in use, a bit each; not compressed, so that a short file cannot claim many
+//   vertices       ascending: flags, label, external id (integers as the difference to the one before)
+//   edges          by rank: tail and head as differences, label, and in a window the time as the difference to the one before
+#include "engine/storage/snapshot.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+#include "engine/storage/section_file.hpp"
+
+namespace deltamatch::engine {
+namespace {
+
+using graph::Edge;
+
+// Edges staged at once while a graph is loaded: bounds the memory beside the lists.
+constexpr std::size_t load_chunk = std::size_t{1} << 20;
+
+// Of a vertex (flags, label, id) and of an edge (tail, head, label), unpacked.
+constexpr std::uint64_t least_bytes = 3;
+
+constexpr std::uint8_t text_flag = 1;
+constexpr std::uint8_t declared_flag = 2;
+
+/// b - a and a + difference, modulo 2^64: no pair of numbers is too far apart.
+std::int64_t difference(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a));
+}
+std::int64_t advance(std::int64_t a, std::int64_t by) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(by));
+}
+
+/// How much of everything there is, so that a section that ends early or late is noticed.
+struct Sizes {
+  std::uint64_t vertex_labels;  ///< the empty one among them, as below
+  std::uint64_t edge_labels;
+  std::uint64_t numbers;  ///< one past the largest in use
+  std::uint64_t vertices;
+  std::uint64_t edges;
+};
+
+Sizes sizes_of(const graph::DataGraph& graph) {
+  std::uint64_t numbers = graph.dictionary.capacity();
+  while (numbers > 0 && !graph.dictionary.alive(static_cast<VertexId>(numbers - 1))) --numbers;
+  return {graph.vertex_labels.size(), graph.edge_labels.size(), numbers, graph.dictionary.size(), graph.edges()};
+}
+
+void write_header(SectionWriter& out, const SnapshotHeader& header, const Sizes& sizes) {
+  out.begin(Section::header);
+  out.byte(header.directed ? 1 : 0);
+  out.signed_number(header.window);
+  out.number(header.batch);
+  out.byte(header.watermark ? 1 : 0);
+  out.signed_number(header.watermark.value_or(0));
+  for (const std::uint64_t size : {sizes.vertex_labels, sizes.edge_labels, sizes.numbers, sizes.vertices, sizes.edges}) {
+    out.number(size);
+  }
+  out.begin(Section::annotation);
+  out.text(header.annotation);
+}
+
+SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
+  SnapshotHeader header;
+  in.begin(Section::header);
+  header.directed = in.number(1) != 0;
+  header.window = in.signed_number();
+  header.batch = in.number();
+  const bool watermark = in.number(1) != 0;
+  const Timestamp time = in.signed_number();
+  if (watermark) header.watermark = time;
+  sizes.vertex_labels = in.number(LabelTable::max_labels);
+  sizes.edge_labels = in.number(LabelTable::max_labels);
+  sizes.numbers = in.number(max_vertices);
+  sizes.vertices = in.number(sizes.numbers);
+  sizes.edges = in.number();
+  if (header.window < 0 || sizes.vertex_labels == 0 || sizes.edge_labels == 0) in.refuse("the header contradicts itself");
+  if (sizes.numbers / 8 > in.size() || sizes.vertices > in.room() / least_bytes) {
+    in.refuse("there are more vertices than the file can hold");
+  }
+  if (sizes.edges > in.room() / least_bytes) in.refuse("there are more edges than the file can hold");
+  if (sizes.vertex_labels + sizes.edge_labels > in.room()) in.refuse("there are more labels than the file can hold");
+  in.begin(Section::annotation);
+  in.text(header.annotation);
+  if (header.annotation.size() > max_annotation) in.refuse("an annotation of more than 1 MiB");
+  return header;
+}
+
+// A free number below the largest in use has the empty text.
+void write_labels(SectionWriter& out, Section section, const LabelTable& labels) {
+  out.begin(section);
+  for (LabelId label = 1; label < labels.size(); ++label) out.text(labels.text(label));
+}
+
+void read_labels(SectionReader& in, Section section, std::uint64_t count, LabelTable& labels) {
+  in.begin(section);
+  std::string text;
+  for (std::uint64_t label = 1; label < count; ++label) {
+    in.text(text);
+    if (text.empty()) continue;
+    if (labels.find(text)) in.refuse("a label occurs twice");
+    labels.restore(static_cast<LabelId>(label), text);
+  }
+}
+
+void write_vertices(SectionWriter& out, const graph::Dictionary& dictionary, std::uint64_t numbers) {
+  out.begin(Section::numbers, false);
+  for (std::uint64_t first = 0; first < numbers; first += 8) {
+    unsigned bits = 0;
+    for (std::uint64_t i = first; i < std::min(first + 8, numbers); ++i) {
+      bits |= (dictionary.alive(static_cast<VertexId>(i)) ? 1u : 0u) << (i - first);
+    }
+    out.byte(static_cast<std::uint8_t>(bits));
+  }
+  out.begin(Section::vertices);
+  std::int64_t last = 0;
+  for (VertexId vertex = 0; vertex < numbers; ++vertex) {
+    if (!dictionary.alive(vertex)) continue;
+    const Id id = dictionary.external(vertex);
+    out.byte(static_cast<std::uint8_t>((id.is_text() ? text_flag : 0) | (dictionary.declared(vertex) ? declared_flag : 0)));
+    out.number(dictionary.label(vertex));
+    if (id.is_text()) {
+      out.text(id.text());
+    } else {
+      out.signed_number(difference(last, id.number()));
+      last = id.number();
+    }
+  }
+}
+
+void read_vertices(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph) {
+  graph::Dictionary& dictionary = graph.dictionary;
+  in.begin(Section::numbers);
+  std::vector<std::uint8_t> in_use((sizes.numbers + 7) / 8);
+  std::uint64_t count = 0;
+  for (std::uint8_t& bits : in_use) {
+    bits = in.byte();
+    count += static_cast<unsigned>(std::popcount(bits));
+  }
+  if (count != sizes.vertices) in.refuse("the vertices are not as many as the header says");
+  in.begin(Section::vertices);
+  std::string text;
+  std::int64_t last = 0;
+  for (std::uint64_t number = 0; number < in_use.size() * 8; ++number) {
+    if ((in_use[number / 8] >> (number % 8) & 1) == 0) continue;
+    const auto flags = in.number(text_flag | declared_flag);
+    const auto label = static_cast<LabelId>(in.number(sizes.vertex_labels - 1));
+    if (!graph.vertex_labels.in_use(label)) in.refuse("a vertex with a label that is none");
+    Id id;
+    if ((flags & text_flag) != 0) {
+      in.text(text);
+      id = std::string_view(text);
+    } else {
+      last = advance(last, in.signed_number());
+      id = last;
+    }
+    if (number >= sizes.numbers || dictionary.find(id) != invalid_vertex) in.refuse("a vertex out of range, or an id twice");
+    dictionary.restore(static_cast<VertexId>(number), id, label, (flags & declared_flag) != 0);
+  }
+  dictionary.finish_restore();
+}
+
+struct TimedEdge {
+  Edge edge;
+  Timestamp time;
+  friend bool operator<(const TimedEdge& a, const TimedEdge& b) noexcept { return a.edge < b.edge; }
+};
+
+void write_edges(SectionWriter& out, const graph::DataGraph& graph, std::uint64_t numbers) {
+  out.begin(Section::edges);
+  Edge last{};
+  Timestamp last_time = 0;
+  std::vector<TimedEdge> edges;
+  for (VertexId tail = 0; tail < numbers; ++tail) {
+    edges.clear();
+    graph.for_each_edge(tail, false, [&](const Edge& edge, Timestamp time) { edges.push_back({edge, time}); });
+    std::sort(edges.begin(), edges.end());
+    for (const auto& [edge, time] : edges) {
+      out.number(edge.tail - last.tail);
+      out.number(edge.head - (edge.tail == last.tail ? last.head : 0));
+      out.number(edge.label);
+      if (graph.timed()) out.signed_number(difference(last_time, time));
+      last = edge;
+      last_time = time;
+    }
+  }
+}
+
+void read_edges(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph, Workers& workers) {
+  in.begin(Section::edges);
+  const auto vertex = [&](std::uint64_t from) {
+    const std::uint64_t number = from + in.number(max_vertices);
+    if (number >= graph.dictionary.capacity() || !graph.dictionary.alive(static_cast<VertexId>(number))) {
+      in.refuse("an edge leads to no vertex");
+    }
+    return static_cast<VertexId>(number);
+  };
+  graph::NetBatch batch;
+  Edge last{};
+  Timestamp last_time = 0;
+  for (std::uint64_t i = 0; i < sizes.edges; ++i) {
+    Edge edge{};
+    edge.tail = vertex(last.tail);
+    edge.head = vertex(edge.tail == last.tail ? last.head : 0);
+    edge.label = static_cast<LabelId>(in.number(sizes.edge_labels - 1));
+    if (!graph.edge_labels.in_use(edge.label)) in.refuse("an edge with a label that is none");
+    if (edge.tail == edge.head || (!graph.directed() && edge.head < edge.tail)) in.refuse("an edge that cannot be");
+    if (i > 0 && edge <= last) in.refuse("edges out of order");
+    if (graph.timed()) batch.inserted_times.push_back(last_time = advance(last_time, in.signed_number()));
+    batch.inserted.push_back(last = edge);
+    if (batch.inserted.size() < load_chunk && i + 1 < sizes.edges) continue;
+    graph.stage(batch, workers);
+    graph.settle(workers);
+    batch.clear();
+  }
+}
+
+}  // namespace
+
+void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph) {
+  if (header.annotation.size() > max_annotation) throw Error(path.string(), "an annotation of more than 1 MiB");
+  SectionWriter out(path);
+  const Sizes sizes = sizes_of(graph);
+  write_header(out, header, sizes);
+  write_labels(out, Section::vertex_labels, graph.vertex_labels);
+  write_labels(out, Section::edge_labels, graph.edge_labels);
+  write_vertices(out, graph.dictionary, sizes.numbers);
+  write_edges(out, graph, sizes.numbers);
+  out.commit();
+}
+
+SnapshotHeader read_snapshot_header(const std::filesystem::path& path) {
+  SectionReader in(path);
+  Sizes sizes{};
+  return read_header(in, sizes);
+}
+
+void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, Workers& workers) {
+  SectionReader in(path);
+  Sizes sizes{};
+  const SnapshotHeader header = read_header(in, sizes);
+  if (header.directed != graph.directed() || (header.window > 0) != graph.timed()) {
+    throw Error(path.string(), "the snapshot is of another kind of graph", "restore into a graph of its direction and window");
+  }
+  try {
+    read_labels(in, Section::vertex_labels, sizes.vertex_labels, graph.vertex_labels);
+    read_labels(in, Section::edge_labels, sizes.edge_labels, graph.edge_labels);
+    read_vertices(in, sizes, graph);
+    read_edges(in, sizes, graph, workers);
+    graph.give_back_labels();  // earlier versions kept those that nothing bears
+  } catch (const std::bad_alloc&) {
+    throw Error(path.string(),
+                "there is not enough memory for the snapshot: " + std::to_string(sizes.vertices) +
+                    " vertices with numbers below " + std::to_string(sizes.numbers) + ", and " + std::to_string(sizes.edges) +
+                    " edges",
+                "give the machine more, or use another snapshot");
+  }
+  in.finish();
+}
+
+}  // namespace deltamatch::engine

@@ -1,0 +1,69 @@
+// What a match of a whole graph lists, on its way to the sink.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "deltamatch/engine.hpp"
+#include "engine/listing/delivery.hpp"
+#include "graph/data_graph.hpp"
+#include "match/matcher.hpp"
+
+namespace deltamatch::engine {
+
+/// Translates records in the threads that found them; they take turns at the sink. All that it is given outlives it.
+class WholeListing final : public match::RecordTaker {
+ public:
+  /// Sets `stop` where more than `limit` matches are taken. `sink` may be null; `progress` is called after each take, in turn.
+  WholeListing(const graph::DataGraph& graph, std::optional<Timestamp> watermark, const match::QueryTask& task,
+               std::optional<std::uint64_t> limit, match::StopFlag& stop, MatchSink* sink, std::function<void()> progress)
+      : graph_(&graph),
+        watermark_(watermark),
+        task_(&task),
+        delivery_(*task.query),
+        limit_(limit),
+        stop_(&stop),
+        sink_(sink),
+        progress_(std::move(progress)) {}
+
+  void take(const match::Records& records, match::Pass /*pass*/) override {
+    if (records.plans.empty()) return;
+    Delivery::Batch batch = delivery_.translate(*graph_, *task_, records);
+    const std::scoped_lock turn(mutex_);
+    if (limit_ && batch.ids.size() > *limit_ - written_) {
+      batch.keep_first(*limit_ - written_);
+      beyond_limit_ = true;
+      stop_->store(true);
+    }
+    written_ += batch.ids.size();
+    digest_.add({batch.digest.high, batch.digest.low});
+    if (sink_ != nullptr) {
+      delivery_.write(*graph_, batch, {.time = watermark_}, *sink_);
+      sink_->flush();
+    }
+    progress_();
+  }
+
+  [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
+  [[nodiscard]] const MatchDigest& digest() const noexcept { return digest_; }
+  [[nodiscard]] bool beyond_limit() const noexcept { return beyond_limit_; }
+
+ private:
+  const graph::DataGraph* graph_;
+  std::optional<Timestamp> watermark_;
+  const match::QueryTask* task_;
+  Delivery delivery_;
+  std::optional<std::uint64_t> limit_;
+  match::StopFlag* stop_;
+  MatchSink* sink_;
+  std::function<void()> progress_;
+  std::mutex mutex_;
+  std::uint64_t written_ = 0;
+  MatchDigest digest_;
+  bool beyond_limit_ = false;
+};
+
+}  // namespace deltamatch::engine
