@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gpu/cuda/check.hpp"
+#include "gpu/mirror/cuda_ops.hpp"
 
 namespace deltamatch::gpu {
 

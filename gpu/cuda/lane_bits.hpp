@@ -5,9 +5,10 @@
 #include <cstdint>
 
 #include "gpu/cuda/host_device.hpp"
-#include "gpu/mine/dense_layout.hpp"
 
 namespace deltamatch::gpu {
+
+using Word = std::uint64_t;
 
 DELTAMATCH_HOST_DEVICE inline unsigned count_bits(Word word) {
 #ifdef __CUDA_ARCH__

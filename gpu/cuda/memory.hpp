@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "gpu/cuda/check.hpp"
-#include "gpu/mirror/device_ops.hpp"
 
 namespace deltamatch::gpu {
 
@@ -47,8 +46,5 @@ template <class T>
 [[nodiscard]] Event make_timer();  ///< an event with its time
 /// Free memory of the current device.
 [[nodiscard]] std::size_t free_device_bytes();
-
-/// Queues everything on `stream` of `device`; the stream outlives it. Calls may come from any thread, one at a time.
-[[nodiscard]] std::unique_ptr<DeviceOps> make_cuda_ops(int device, cudaStream_t stream);
 
 }  // namespace deltamatch::gpu

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "gpu/cuda/lane_bits.hpp"
-#include "gpu/mine/dense_layout.hpp"
 
 namespace deltamatch::gpu::device {
 

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace deltamatch::gpu {
+#include "gpu/cuda/lane_bits.hpp"
 
-using Word = std::uint64_t;
+namespace deltamatch::gpu {
 
 /// The candidates around one root as a small dense graph: which of `size` members are joined, in a row of bits for each.
 struct Space {

@@ -1,3 +1,5 @@
+#include "gpu/mirror/cuda_ops.hpp"
+
 #include <cuda_runtime.h>
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "match/partial.hpp"
+#include "base/stop.hpp"
 
 namespace deltamatch::engine {
 
@@ -19,7 +19,7 @@ namespace deltamatch::engine {
 /// is called by a thread of the deadline's own, every few milliseconds, and does not throw. `stop` outlives it.
 class Deadline {
  public:
-  Deadline(std::optional<std::chrono::nanoseconds> timeout, match::StopFlag& stop, std::function<bool()> asked = {}) {
+  Deadline(std::optional<std::chrono::nanoseconds> timeout, StopFlag& stop, std::function<bool()> asked = {}) {
     if (!timeout && !asked) return;
     std::optional<Clock::time_point> until;
     if (timeout) until = Clock::now() + *timeout;

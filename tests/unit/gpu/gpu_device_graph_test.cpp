@@ -10,6 +10,7 @@
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/memory.hpp"
 #include "gpu/cuda/slabs.hpp"
+#include "gpu/mirror/cuda_ops.hpp"
 #include "gpu/mirror/device_graph.hpp"
 #include "random_graph.hpp"
 
