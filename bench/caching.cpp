@@ -13,16 +13,16 @@
 
 #include "base/seconds.hpp"
 #include "deltamatch/error.hpp"
-#include "engine/storage/bulk.hpp"
+#include "engine/storage/bulk_loader.hpp"
+#include "estimate/access_prior.hpp"
 #include "estimate/estimator.hpp"
-#include "estimate/prior.hpp"
 #include "estimate/selection.hpp"
 #include "estimate/selector.hpp"
 #include "gpu_bench_options.hpp"
 #include "gpu_bench_parts.hpp"
 #include "match/backend.hpp"
 #include "match/programs.hpp"
-#include "report.hpp"
+#include "result_lines.hpp"
 
 namespace deltamatch::bench {
 namespace {
@@ -81,7 +81,7 @@ class Cache {
     } else {
       const estimate::Accesses& expected = estimator_.run(graph, passes, tasks, programs);
       chosen = Clock::now();
-      selection = selector_.select(prior_.temper(graph, expected.lists, bytes, budget_), bytes, budget_);
+      selection = selector_.select(prior_.posterior_of(graph, expected.lists, bytes, budget_), bytes, budget_);
     }
     served.estimating += std::chrono::duration<double>(chosen - start).count();
     served.selecting += seconds_since(chosen);
@@ -147,7 +147,7 @@ class Cache {
   std::string policy_;
   std::size_t budget_;
   estimate::Estimator estimator_;
-  estimate::Prior prior_;
+  estimate::AccessPrior prior_;
   estimate::Selector selector_;
   Workers* workers_;
   unsigned every_;

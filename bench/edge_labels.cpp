@@ -20,7 +20,7 @@
 #include "generate/chung_lu.hpp"
 #include "generate/distinct_edges.hpp"
 #include "generate/random.hpp"
-#include "generate/stream.hpp"
+#include "generate/synthetic_stream.hpp"
 #include "graph/data_graph.hpp"
 #include "label_partitions.hpp"
 

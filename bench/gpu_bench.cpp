@@ -13,11 +13,11 @@
 #include "base/seconds.hpp"
 #include "contest.hpp"
 #include "deltamatch/error.hpp"
-#include "engine/storage/bulk.hpp"
+#include "engine/storage/bulk_loader.hpp"
 #include "gpu_bench_options.hpp"
 #include "gpu_bench_parts.hpp"
 #include "graphs.hpp"
-#include "report.hpp"
+#include "result_lines.hpp"
 
 namespace deltamatch::bench {
 namespace {

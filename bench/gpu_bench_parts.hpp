@@ -8,7 +8,7 @@
 #include "deltamatch/engine.hpp"
 #include "gpu_bench_options.hpp"
 #include "graphs.hpp"
-#include "report.hpp"
+#include "result_lines.hpp"
 
 namespace deltamatch::bench {
 

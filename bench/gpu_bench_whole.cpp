@@ -6,7 +6,7 @@
 
 #include "base/seconds.hpp"
 #include "deltamatch/error.hpp"
-#include "engine/storage/bulk.hpp"
+#include "engine/storage/bulk_loader.hpp"
 #include "gpu_bench_parts.hpp"
 
 namespace deltamatch::bench {

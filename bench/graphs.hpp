@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "graph/bulk.hpp"
+#include "graph/bulk_graph.hpp"
 
 namespace deltamatch::bench {
 

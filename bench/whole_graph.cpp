@@ -5,9 +5,9 @@
 #include "base/checked.hpp"
 #include "deltamatch/engine.hpp"
 #include "ingest/stream.hpp"
-#include "match/concern.hpp"
 #include "match/enumerator.hpp"
 #include "match/matcher.hpp"
+#include "match/plan_index.hpp"
 #include "thread_time.hpp"
 
 namespace deltamatch::bench {
@@ -84,14 +84,14 @@ Walked walk(const Query& query, graph::DataGraph& graph) {
   const std::vector<graph::Edge> anchors = edges_of(graph);
   const std::vector<graph::Resolved> resolved = graph.resolved();
   const match::QueryTask task{&bound, &plans, true};
-  match::Concern concern(graph, {&task, 1}, resolved);
+  match::PlanIndex plan_index(graph, {&task, 1}, resolved);
   Walked walked;
   Taker taker;
   match::Scratch scratch;
   match::Partial partial(match::Lists(graph.base(), resolved, graph.directed(), match::Pass::whole), scratch);
   const double start = thread_seconds();
   for (const graph::Edge& anchor : anchors) {
-    for (const match::PlanRef& ref : concern.of(anchor)) {
+    for (const match::PlanRef& ref : plan_index.of(anchor)) {
       partial.begin(plans.plans[ref.plan], anchor);
       match::Enumerator enumerator(partial, bound, true, nullptr);
       walked.matches += enumerator.run({}, &taker);

@@ -74,7 +74,7 @@ Mirrors::Mirrors(const GpuOptions& options, const PinnedSlabs* pinned, bool mana
       estimator_(workers, estimator_options(options)),
       prior_(workers),
       selector_(workers),
-      pace_(choice_share) {}
+      schedule_(choice_share) {}
 
 void Mirrors::open(const graph::DataGraph& graph) {
   if (devices_.empty()) {
@@ -188,7 +188,7 @@ void Mirrors::open_devices() {
 void Mirrors::close_devices() noexcept {
   for (const auto& device : devices_) copied_bytes_ += device->mirror().statistics().copied_bytes;
   devices_.clear();
-  pace_.restart();
+  schedule_.restart();
 }
 
 bool Mirrors::chosen_for(const match::QueryTask& task) const noexcept {
@@ -215,13 +215,13 @@ void Mirrors::estimate(const graph::DataGraph& graph, std::span<const match::Pas
   if (storage_ != Storage::cached) return;
   const bool lost = held() < chosen_vertices_ / 2;
   if (lost) selector_ = estimate::Selector(*workers_);  // what it knows of is not there
-  if (lost || must_choose(graph, tasks)) pace_.restart();
-  chooses_ = pace_.due();
+  if (lost || must_choose(graph, tasks)) schedule_.restart();
+  chooses_ = schedule_.due();
   if (!chooses_ || policy_ != CachePolicy::random_walk) return;
   const Range range("estimate");
   const auto start = Clock::now();
   estimated_ = &estimator_.run(graph, passes, tasks, programs);
-  pace_.chose(seconds_since(start));
+  schedule_.chose(seconds_since(start));
 }
 
 void Mirrors::follow(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved) {
@@ -244,7 +244,7 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
   if (!chooses_) return;
   const auto start = Clock::now();
   choose(graph, passes, tasks);
-  pace_.chose(seconds_since(start));
+  schedule_.chose(seconds_since(start));
 }
 
 void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
@@ -255,7 +255,7 @@ void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassW
   for (const auto& device : devices_) budget = std::min(budget, device->mirror().cache_bytes());
   if (reads_ != hot_for_) {
     hot_for_ = reads_;
-    prior_ = estimate::Prior(*workers_);
+    prior_ = estimate::AccessPrior(*workers_);
     selector_ = estimate::Selector(*workers_);
   } else if (std::ranges::none_of(tasks, [&](const match::QueryTask& task) { return chosen_for(task); })) {
     selector_ = estimate::Selector(*workers_);  // what is usual of other queries' batches
@@ -269,7 +269,7 @@ void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassW
       selection = estimate::select_within(graph, passes, estimate::hops_of(tasks), bytes_of, budget, workers_);
       break;
     default:
-      selection = selector_.select(prior_.temper(graph, estimated_->lists, bytes_of, budget), bytes_of, budget,
+      selection = selector_.select(prior_.posterior_of(graph, estimated_->lists, bytes_of, budget), bytes_of, budget,
                                    options_.testing.miss_bytes > 0 ? options_.testing.miss_bytes : estimate::miss_bytes);
   }
   hot_.clear();
@@ -296,7 +296,7 @@ const GraphView* Mirrors::resident() {
 
 void Mirrors::matched(double seconds) {
   if (options_.walks == 0) estimator_.matched(seconds);
-  pace_.matched(seconds);
+  schedule_.matched(seconds);
 }
 
 void Mirrors::measure() {

@@ -10,9 +10,9 @@
 
 #include "base/parallel.hpp"
 #include "deltamatch/gpu.hpp"
+#include "estimate/access_prior.hpp"
+#include "estimate/choice_schedule.hpp"
 #include "estimate/estimator.hpp"
-#include "estimate/pace.hpp"
-#include "estimate/prior.hpp"
 #include "estimate/selector.hpp"
 #include "gpu/cuda/slabs.hpp"
 #include "gpu/device.hpp"
@@ -88,10 +88,10 @@ class Mirrors {
   bool managed_;
   Workers* workers_;
   estimate::Estimator estimator_;
-  estimate::Prior prior_;
+  estimate::AccessPrior prior_;
   estimate::Selector selector_;
   const estimate::Accesses* estimated_ = nullptr;
-  estimate::Pace pace_;
+  estimate::ChoiceSchedule schedule_;
   bool chooses_ = false;                       // otherwise what was chosen before holds
   std::vector<std::uint64_t> chosen_queries_;  // ids of those that the last choice was made for, ascending
   std::uint64_t chosen_vertices_ = 0;          // that the caches held then

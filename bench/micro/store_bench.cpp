@@ -18,7 +18,7 @@
 #include "base/parallel.hpp"
 #include "deltamatch/engine.hpp"
 #include "generate/rmat.hpp"
-#include "generate/stream.hpp"
+#include "generate/synthetic_stream.hpp"
 #include "graph/data_graph.hpp"
 
 namespace {

@@ -12,7 +12,7 @@
 
 #include "gpu/cuda/check.hpp"
 #include "gpu/cuda/memory.hpp"
-#include "gpu/cuda/parts.hpp"
+#include "gpu/cuda/packed_arrays.hpp"
 
 namespace deltamatch::gpu {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "gpu/mine/dense_sets.hpp"
+#include "gpu/mine/device_dense_sets.hpp"
 #include "gpu/mine/root_queue.hpp"
 
 namespace deltamatch::gpu {

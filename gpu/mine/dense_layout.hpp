@@ -1,4 +1,4 @@
-// Dense sets on a device: what kernels read and write (gpu/mine/dense_sets.hpp tells the idea).
+// Dense sets on a device: what kernels read and write (gpu/mine/device_dense_sets.hpp tells the idea).
 #pragma once
 
 #include <cstddef>

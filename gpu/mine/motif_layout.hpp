@@ -1,4 +1,4 @@
-// Counting patterns on a device: what the kernel reads and writes (gpu/mine/motifs.hpp tells the idea).
+// Counting patterns on a device: what the kernel reads and writes (gpu/mine/device_motifs.hpp tells the idea).
 #pragma once
 
 #include <cstdint>

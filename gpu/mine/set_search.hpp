@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/mine/dense_sets.hpp"
+#include "gpu/mine/device_dense_sets.hpp"
 
 namespace deltamatch::gpu {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/cuda/parts.hpp"
+#include "gpu/cuda/packed_arrays.hpp"
 #include "gpu/mirror/device_graph.hpp"
 #include "gpu/mirror/pack.hpp"
 #include "gpu/mirror/staging.hpp"

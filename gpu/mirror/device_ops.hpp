@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "gpu/mirror/block_merge.hpp"
 #include "gpu/mirror/layout.hpp"
-#include "gpu/mirror/merge.hpp"
 
 namespace deltamatch::gpu {
 

@@ -1,8 +1,8 @@
 // A settled list as it lies in a vertex's block, on host and device alike.
 #pragma once
 
+#include "gpu/mirror/block_merge.hpp"
 #include "gpu/mirror/layout.hpp"
-#include "gpu/mirror/merge.hpp"
 
 namespace deltamatch::gpu {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/cuda/parts.hpp"
+#include "gpu/cuda/packed_arrays.hpp"
 #include "gpu/mirror/device_ops.hpp"
 
 namespace deltamatch::gpu {

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "match/concern.hpp"
+#include "match/plan_index.hpp"
 
 namespace deltamatch::gpu {
 
@@ -266,11 +266,11 @@ class Collector {
       const std::span<const graph::Edge> anchors = passes_[p].anchors;
       shares_[p].assign(anchors.size() / share_grain + 1, Share(first_plan_.back()));
       const auto share_out = [&](unsigned, std::size_t first, std::size_t last) {
-        match::Concern concern(graph_, tasks_, resolved_);
+        match::PlanIndex plan_index(graph_, tasks_, resolved_);
         for (std::size_t share = first; share < last; ++share) {
           for (const graph::Edge& edge :
                anchors.subspan(share * share_grain).first(std::min(share_grain, anchors.size() - share * share_grain))) {
-            for (const match::PlanRef& plan : concern.of(edge)) {
+            for (const match::PlanRef& plan : plan_index.of(edge)) {
               shares_[p][share][first_plan_[plan.task] + plan.plan].push_back({edge.tail, edge.head, edge.label});
             }
           }

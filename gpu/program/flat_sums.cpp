@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "match/concern.hpp"
+#include "match/plan_index.hpp"
 #include "match/programs.hpp"
 
 namespace deltamatch::gpu {

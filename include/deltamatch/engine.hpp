@@ -113,7 +113,7 @@ struct BatchOptions {
   /// Must not throw. The batch does not end while it runs.
   std::function<void(const BatchProgress&)> progress{};
   /// Whether the sink gets what was found of a query that exceeds its budget; if not, it is only told of the end.
-  bool tell_partial = true;
+  bool report_partial = true;
 };
 
 /// An order-free digest of a set of matches: the sum of their ids modulo 2^128.

@@ -148,12 +148,13 @@ bool RecordReader::is_ahead_at_the_end() const {
   return apart(time, rest.back()) > widest;
 }
 
-void RecordReader::tell_ahead(const Held& held) {
-  doubts_.tell_at(held.reading.record.position, "time_ahead",
-                  fmt::format("the time {} lies far ahead of the rest; the edge is kept, but the watermark does not follow it",
-                              date_of(*held.time)),
-                  fmt::format("correct the time, or set how far a time may lie ahead: {}, or {} for no limit",
-                              doubts_.spelling().common("max-ahead", "7d"), doubts_.spelling().common("max-ahead", "none")));
+void RecordReader::report_ahead(const Held& held) {
+  doubts_.report_at(
+      held.reading.record.position, "time_ahead",
+      fmt::format("the time {} lies far ahead of the rest; the edge is kept, but the watermark does not follow it",
+                  date_of(*held.time)),
+      fmt::format("correct the time, or set how far a time may lie ahead: {}, or {} for no limit",
+                  doubts_.spelling().common("max-ahead", "7d"), doubts_.spelling().common("max-ahead", "none")));
 }
 
 bool RecordReader::next(Reading& reading) {
@@ -173,7 +174,7 @@ bool RecordReader::next(Reading& reading) {
   Held& first = held_.front();
   if (leaps(first.time) && is_ahead()) {
     first.reading.ahead = true;
-    tell_ahead(first);
+    report_ahead(first);
   } else if (first.time) {
     pass(*first.time);
   }

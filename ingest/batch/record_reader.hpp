@@ -67,7 +67,7 @@ class RecordReader {
   [[nodiscard]] bool far_above(Timestamp time, Timestamp other) const noexcept;
   bool is_ahead();
   [[nodiscard]] bool is_ahead_at_the_end() const;
-  void tell_ahead(const Held& held);
+  void report_ahead(const Held& held);
   void pass(Timestamp time) noexcept;
   void hold(const Reading& reading);
 

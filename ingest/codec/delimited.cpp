@@ -11,8 +11,8 @@
 
 #include "deltamatch/error.hpp"
 #include "ingest/codec/columns.hpp"
+#include "ingest/codec/declared_sizes.hpp"
 #include "ingest/codec/doubts.hpp"
-#include "ingest/codec/told_sizes.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -164,7 +164,7 @@ class JlgCodec final : public Codec {
 
   UpdateMaker maker_;
   bool whole_;
-  ToldSizes sizes_{1};
+  DeclaredSizes sizes_{1};
   Layout layout_{{Role::source, Role::target}};
   bool awaits_header_ = true;
   std::vector<std::string_view> fields_;

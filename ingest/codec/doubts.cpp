@@ -73,7 +73,7 @@ Doubts::~Doubts() = default;
 Doubts::Doubts(Doubts&&) noexcept = default;
 Doubts& Doubts::operator=(Doubts&&) noexcept = default;
 
-void Doubts::tell_at(Position position, std::string_view code, std::string_view what, std::string_view remedy) {
+void Doubts::report_at(Position position, std::string_view code, std::string_view what, std::string_view remedy) {
   const auto known = std::ranges::find(told_, code, &Doubt::code);
   if (known != told_.end()) {
     ++known->count;

@@ -59,8 +59,8 @@ class Doubts {
   /// What is told from here on is about the record at `position`.
   void at(Position position) noexcept { now_ = position; }
   /// A doubt with a code of its own: the first of each code stays, with its place, and later ones add to its count.
-  void tell(std::string_view code, std::string_view what, std::string_view remedy) { tell_at(now_, code, what, remedy); }
-  void tell_at(Position position, std::string_view code, std::string_view what, std::string_view remedy);
+  void tell(std::string_view code, std::string_view what, std::string_view remedy) { report_at(now_, code, what, remedy); }
+  void report_at(Position position, std::string_view code, std::string_view what, std::string_view remedy);
 
   /// A number was read as a time; `fraction`: it had one. Only for inputs whose unit nobody has stated. O(1), amortised.
   void number_as_time(Timestamp time, bool fraction) {

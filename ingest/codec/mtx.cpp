@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/declared_sizes.hpp"
 #include "ingest/codec/delimited.hpp"
 #include "ingest/codec/fields.hpp"
-#include "ingest/codec/told_sizes.hpp"
 
 namespace deltamatch::ingest {
 namespace {

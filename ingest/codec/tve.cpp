@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/declared_sizes.hpp"
 #include "ingest/codec/delimited.hpp"
 #include "ingest/codec/fields.hpp"
-#include "ingest/codec/told_sizes.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -175,7 +175,7 @@ class TveCodec final : public Codec {
   bool whole_;
   bool begun_ = false;  // by t # N
   bool ended_ = false;  // by t # -1
-  ToldSizes sizes_{0};
+  DeclaredSizes sizes_{0};
   Update update_;
   std::string message_;
 };

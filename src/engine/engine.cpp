@@ -13,7 +13,7 @@
 #include "engine/batch/batch_watch.hpp"
 #include "engine/batch/plan_trials.hpp"
 #include "engine/batch/standing.hpp"
-#include "engine/storage/bulk.hpp"
+#include "engine/storage/bulk_loader.hpp"
 #include "engine/storage/graph_updates.hpp"
 #include "engine/storage/snapshot.hpp"
 #include "engine/whole/clique_match.hpp"
@@ -70,7 +70,7 @@ struct Engine::Impl {
   LevelCounts analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks);
   [[nodiscard]] std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks,
                                             std::span<match::QueryResult> results) const;
-  void deliver(const graph::ResolvedBatch& resolved, std::span<const QueryDelta> deltas, bool tell_partial, MatchSink& sink);
+  void deliver(const graph::ResolvedBatch& resolved, std::span<const QueryDelta> deltas, bool report_partial, MatchSink& sink);
   Standing& find(QueryId query);
   void bind_anew();
   match::Matcher& on_cpu() {
@@ -260,12 +260,12 @@ void Engine::Impl::match_all(const graph::ResolvedBatch& resolved, const BatchOp
       delta.added_digest = added[q].digest;
       delta.removed_digest = removed[q].digest;
     }
-    if (!delta.complete()) shorten(q, told && wanted.tell_partial, delta);
+    if (!delta.complete()) shorten(q, told && wanted.report_partial, delta);
     result.queries.push_back(delta);
   }
 }
 
-void Engine::Impl::deliver(const graph::ResolvedBatch& resolved, std::span<const QueryDelta> deltas, bool tell_partial,
+void Engine::Impl::deliver(const graph::ResolvedBatch& resolved, std::span<const QueryDelta> deltas, bool report_partial,
                            MatchSink& sink) {
   const std::uint64_t number = batches + 1;
   try {
@@ -276,7 +276,7 @@ void Engine::Impl::deliver(const graph::ResolvedBatch& resolved, std::span<const
       std::uint64_t written = 0;
       for (const bool added : {false, true}) {
         const Count matches = added ? delta.added : delta.removed;
-        if (!delta.complete() && (!tell_partial || matches == 0)) continue;
+        if (!delta.complete() && (!report_partial || matches == 0)) continue;
         const std::uint64_t most = delta.complete() ? UINT64_MAX : static_cast<std::uint64_t>(matches);
         listing.deliver(q, {added, number, resolved.watermark, added ? resolved.net.inserted : resolved.net.removed}, most,
                         sink);
@@ -334,7 +334,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& want
     if (purpose == Purpose::process) {
       match_all(resolved, wanted, result, levels, removed, added);
       watch.ask();
-      if (wanted.sink != nullptr) deliver(resolved, result.queries, wanted.tell_partial, *wanted.sink);
+      if (wanted.sink != nullptr) deliver(resolved, result.queries, wanted.report_partial, *wanted.sink);
       listing.clear();
     }
   } catch (...) {

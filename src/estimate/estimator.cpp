@@ -262,7 +262,7 @@ void Estimator::find_pieces(std::span<const match::QueryTask> tasks, double want
 
 // Of a whole graph's anchors, one of each of as many parts of like size, until the pieces are enough.
 void Estimator::add_anchors(std::span<const match::QueryTask> tasks, std::uint32_t pass, double wanted) {
-  match::Concern concern(*graph_, tasks, resolved_);
+  match::PlanIndex plan_index(*graph_, tasks, resolved_);
   const std::size_t all = passes_[pass].anchors.size();
   if (passes_.size() == 1) {
     for (double parts = wanted * anchors_per_walk; parts < static_cast<double>(all) / 2; parts *= anchors_per_walk) {
@@ -271,19 +271,19 @@ void Estimator::add_anchors(std::span<const match::QueryTask> tasks, std::uint32
       thinned_ = static_cast<double>(all) / std::ceil(parts);
       for (double part = 0; part < parts; ++part) {
         const auto at = static_cast<std::size_t>((part + random.uniform()) * thinned_);
-        add_anchor(concern, pass, static_cast<std::uint32_t>(std::min(at, all - 1)));
+        add_anchor(plan_index, pass, static_cast<std::uint32_t>(std::min(at, all - 1)));
       }
       if (static_cast<double>(pieces_.size()) >= wanted) return;
     }
     pieces_.clear();
     thinned_ = 1;
   }
-  for (std::uint32_t a = 0; a < all; ++a) add_anchor(concern, pass, a);
+  for (std::uint32_t a = 0; a < all; ++a) add_anchor(plan_index, pass, a);
 }
 
-void Estimator::add_anchor(match::Concern& concern, std::uint32_t pass, std::uint32_t anchor) {
+void Estimator::add_anchor(match::PlanIndex& plan_index, std::uint32_t pass, std::uint32_t anchor) {
   const graph::Edge& edge = passes_[pass].anchors[anchor];
-  for (const match::PlanRef& plan : concern.of(edge)) {
+  for (const match::PlanRef& plan : plan_index.of(edge)) {
     const auto program = static_cast<std::uint32_t>(first_program_[plan.task] + plan.plan);
     pieces_.push_back({pass, anchor, program, loaded_[program].sums ? match::table_degree(*lists_, edge.tail, edge.head) : 0});
   }

@@ -28,7 +28,7 @@
 #include "estimate/accesses.hpp"
 #include "estimate/sum_walker.hpp"
 #include "estimate/walker.hpp"
-#include "match/concern.hpp"
+#include "match/plan_index.hpp"
 #include "match/programs.hpp"
 
 namespace deltamatch::estimate {
@@ -111,7 +111,7 @@ class Estimator {
   void load_plan(const match::QueryTask& task, const plan::Plan& plan, const match::AnchorProgram& program);
   void load_sums(Loaded&& loaded, std::shared_ptr<const LoadedSums> sums);
   void find_pieces(std::span<const match::QueryTask> tasks, double wanted);
-  void add_anchor(match::Concern& concern, std::uint32_t pass, std::uint32_t anchor);
+  void add_anchor(match::PlanIndex& plan_index, std::uint32_t pass, std::uint32_t anchor);
   void add_anchors(std::span<const match::QueryTask> tasks, std::uint32_t pass, double wanted);
   void add_roots(std::span<const match::QueryTask> tasks, std::uint32_t pass);
   void clear();

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "estimate/random.hpp"
-#include "match/concern.hpp"
+#include "estimate/counter_random.hpp"
+#include "match/plan_index.hpp"
 
 namespace deltamatch::estimate {
 
@@ -50,13 +50,13 @@ class Starts {
     }
     by_arc_.resize(first.plans.size());
     const match::QueryTask firsts{task.query, &first, task.list};
-    match::Concern concern(graph, {&firsts, 1}, resolved);
+    match::PlanIndex plan_index(graph, {&firsts, 1}, resolved);
     for (std::uint32_t p = 0; p < passes.size(); ++p) {
       const std::span<const graph::Edge> anchors = passes[p].anchors;
       const std::size_t count = std::min(anchors.size(), most_anchors);
       for (std::size_t i = 0; i < count; ++i) {
         const graph::Edge& anchor = anchors[i * anchors.size() / count];
-        for (const match::PlanRef& plan : concern.of(anchor)) by_arc_[plan.plan].push_back({p, &anchor});
+        for (const match::PlanRef& plan : plan_index.of(anchor)) by_arc_[plan.plan].push_back({p, &anchor});
       }
     }
   }

@@ -1,7 +1,7 @@
 #include "estimate/sampler.hpp"
 
-#include "estimate/random.hpp"
-#include "match/concern.hpp"
+#include "estimate/counter_random.hpp"
+#include "match/plan_index.hpp"
 
 namespace deltamatch::estimate {
 
@@ -30,10 +30,10 @@ Sampler::Sampler(const graph::DataGraph& graph, const match::QueryTask& task, Wo
       resolved_(graph.resolved()),
       scratch_(workers.size()),
       sums_(replicates) {
-  match::Concern concern(graph, {task_, 1}, resolved_);
+  match::PlanIndex plan_index(graph, {task_, 1}, resolved_);
   for (VertexId v = 0; v < graph.dictionary.capacity() && !stop.load(); ++v) {
     graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) {
-      for (const match::PlanRef& plan : concern.of(edge)) pieces_.push_back({edge, plan.plan});
+      for (const match::PlanRef& plan : plan_index.of(edge)) pieces_.push_back({edge, plan.plan});
     });
   }
 }

@@ -4,9 +4,9 @@
 #include <iterator>
 #include <utility>
 
+#include "estimate/choice_schedule.hpp"
 #include "estimate/fill.hpp"
-#include "estimate/merge.hpp"
-#include "estimate/pace.hpp"
+#include "estimate/merge_ranges.hpp"
 
 namespace deltamatch::estimate {
 
@@ -18,14 +18,14 @@ constexpr double newest_share = 0.25;
 // of bookkeeping, a row and a copy.
 constexpr double move_bytes = 0x1p12;
 // Batches for which what fills free room stays: as long as a choice may hold.
-constexpr double batches_stayed = Pace::most_batches;
+constexpr double batches_stayed = ChoiceSchedule::most_batches;
 // Batches without a look-up after which a vertex is forgotten.
 constexpr unsigned most_unseen = 8;
 
 }  // namespace
 
-Selection Selector::select(const Outlook& outlook, const BytesOf& bytes, std::size_t budget, double miss) {
-  const Merge<Expected, Heat> merge(outlook.lists, heat_);
+Selection Selector::select(const Posterior& posterior, const BytesOf& bytes, std::size_t budget, double miss) {
+  const Merge<Expected, Heat> merge(posterior.lists, heat_);
   together_.resize(merge.size());
   workers_->for_each(merge.parts(), 1, [&](unsigned, std::size_t first, std::size_t last) {
     for (std::size_t part = first; part < last; ++part) {
@@ -36,7 +36,7 @@ Selection Selector::select(const Outlook& outlook, const BytesOf& bytes, std::si
           heat.bytes = now != nullptr ? now->bytes : heat.unseen <= most_unseen ? bytes(heat.at) : 0;
         }
         heat.known = std::exchange(heat.kept, false);
-        heat.times = outlook.times(heat.usual, now == nullptr ? 0 : now->found);
+        heat.times = posterior.times(heat.usual, now == nullptr ? 0 : now->found);
         heat.usual += (heat.times - heat.usual) * newest_share;
         return heat;
       });

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "estimate/prior.hpp"
+#include "estimate/access_prior.hpp"
 #include "estimate/selection.hpp"
 
 namespace deltamatch::estimate {
@@ -20,8 +20,8 @@ class Selector {
   /// `workers` outlives it.
   explicit Selector(Workers& workers) noexcept : workers_(&workers) {}
   /// What fits is taken as by estimate::select. `bytes` is asked for vertices that were selected for the batch before and are
-  /// not in the outlook.
-  Selection select(const Outlook& outlook, const BytesOf& bytes, std::size_t budget, double miss = miss_bytes);
+  /// not in the posterior.
+  Selection select(const Posterior& posterior, const BytesOf& bytes, std::size_t budget, double miss = miss_bytes);
   [[nodiscard]] std::size_t memory() const noexcept { return (heat_.capacity() + together_.capacity()) * sizeof(Heat); }
 
  private:
@@ -30,7 +30,7 @@ class Selector {
     std::size_t bytes;  // 0: to be passed over
     double times;       // by the batch
     double usual;
-    unsigned unseen;  // batches since the last whose outlook had it
+    unsigned unseen;  // batches since the last whose posterior had it
     bool known;       // it was selected for the batch before
     bool kept;        // it is selected
   };

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "estimate/random.hpp"
+#include "estimate/counter_random.hpp"
 #include "estimate/walker.hpp"
 #include "match/elimination.hpp"
 #include "match/partial.hpp"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "estimate/accesses.hpp"
-#include "estimate/random.hpp"
+#include "estimate/counter_random.hpp"
 #include "match/partial.hpp"
 #include "match/programs.hpp"
 

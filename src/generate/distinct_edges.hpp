@@ -9,7 +9,7 @@
 
 #include "deltamatch/error.hpp"
 #include "generate/random.hpp"
-#include "generate/stream.hpp"
+#include "generate/synthetic_stream.hpp"
 
 namespace deltamatch::generate {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "generate/stream.hpp"
+#include "generate/synthetic_stream.hpp"
 
 namespace deltamatch::generate {
 

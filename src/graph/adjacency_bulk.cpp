@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
-#include "graph/bulk.hpp"
+#include "graph/bulk_graph.hpp"
 #include "graph/data_graph.hpp"
 
 namespace deltamatch::graph {

@@ -18,7 +18,7 @@
 #include "deltamatch/id.hpp"
 #include "graph/adjacency.hpp"
 #include "graph/blocks.hpp"
-#include "graph/bulk.hpp"
+#include "graph/bulk_graph.hpp"
 #include "graph/dictionary.hpp"
 #include "graph/relations.hpp"
 

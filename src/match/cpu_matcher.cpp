@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/checked.hpp"
-#include "match/concern.hpp"
 #include "match/matcher.hpp"
 #include "match/pieces.hpp"
+#include "match/plan_index.hpp"
 #include "match/recorder.hpp"
 #include "match/summation.hpp"
 
@@ -47,7 +47,7 @@ struct Worker {
 class CpuMatcher final : public Matcher {
  public:
   CpuMatcher(Workers& workers, const SpaceLimits& limits)
-      : workers_(&workers), state_(workers.size()), crew_(workers.size()), limits_(limits) {
+      : workers_(&workers), state_(workers.size()), busy_threads_(workers.size()), limits_(limits) {
     for (Worker& worker : state_) worker.space = CandidateSpace(limits);
   }
 
@@ -95,9 +95,9 @@ class CpuMatcher final : public Matcher {
     pieces_.clear();
     shares_.clear();
     split_ = false;
-    Concern concern(graph, tasks, resolved);
+    PlanIndex plan_index(graph, tasks, resolved);
     for (const LeftAnchor& each : left) {
-      for (const PlanRef& plan : concern.of(each.anchor)) {
+      for (const PlanRef& plan : plan_index.of(each.anchor)) {
         if (plan.plan == each.plan) pieces_.push_back({static_cast<std::uint32_t>(anchors.size()), plan, {}});
       }
       anchors.push_back(each.anchor);
@@ -154,19 +154,19 @@ class CpuMatcher final : public Matcher {
     do {
       const std::size_t grain =
           split_ ? 1 : std::clamp<std::size_t>(pieces_.size() / (turns * workers_->size()), 1, most_grain);
-      crew_.begin((pieces_.size() + grain - 1) / grain);
+      busy_threads_.begin((pieces_.size() + grain - 1) / grain);
       workers_->for_each(pieces_.size(), grain, [&](unsigned index, std::size_t begin, std::size_t end) {
         Worker& worker = state_[index];
         Partial partial(Lists(graph.base(), resolved, graph.directed(), pass), worker.scratch);
         Summation summation(partial, worker.narrow, worker.wide);
-        crew_.take();
+        busy_threads_.take();
         for (std::size_t i = begin; i < end; ++i) {
           if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
           if (begins_ != nullptr) (*begins_)(pieces_[i].anchor);
           run_piece(i, i == begin, index, partial, summation);
         }
         if (watch != nullptr) watch->leave(index);
-        crew_.finish();
+        busy_threads_.finish();
       });
       add_shares(results);
       take_parted();
@@ -232,7 +232,7 @@ class CpuMatcher final : public Matcher {
       const Summation::Signed sum = summation.run(piece.share, &allowance);
       if (allowance.over()) return;
       keep(at, sum, result);
-      if (task.watch != nullptr && piece.share.of == 1 && sum > 0) tell_sum(task, piece.plan.plan, sum, thread);
+      if (task.watch != nullptr && piece.share.of == 1 && sum > 0) report_sum(task, piece.plan.plan, sum, thread);
       return;
     }
     Tally tally;
@@ -277,7 +277,7 @@ class CpuMatcher final : public Matcher {
   bool walk(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
             Allowance& allowance, const Tally& tally) {
     Enumerator enumerator(partial, *task.query, ordered(task), &allowance);
-    enumerator.share_with(crew_);
+    enumerator.share_with(busy_threads_);
     enumerator.count_in(tally);
     if (partial.plan().levels.size() >= limits_.levels) enumerator.keep_to(worker.space);
     const std::uint64_t found = enumerator.run(piece.share, task.list ? &worker.recorder : nullptr, parted_.first(piece));
@@ -308,7 +308,7 @@ class CpuMatcher final : public Matcher {
   }
 
   /// Says what an anchor sums up to. Not of its shares, of which single ones tell nothing.
-  static void tell_sum(const QueryTask& task, std::size_t plan, Summation::Signed sum, unsigned thread) {
+  static void report_sum(const QueryTask& task, std::size_t plan, Summation::Signed sum, unsigned thread) {
     const Count matches = static_cast<Count>(sum) / task.plans->plans[plan].count.divisor;
     const std::uint64_t each = ordered(task) ? matches_of_each(task, plan) : 1;
     Tally(task.watch->found(thread, task.watched_as), each)
@@ -333,12 +333,12 @@ class CpuMatcher final : public Matcher {
                    std::span<const graph::Resolved> resolved, const StopFlag* stop) {
     pieces_.clear();
     split_ = false;
-    Concern concern(graph, tasks, resolved);
+    PlanIndex plan_index(graph, tasks, resolved);
     const bool may_split = workers_->size() > 1 && graph.base().degree_bound() >= 2 * share_degree;
     for (std::uint32_t i = 0; i < anchors.size(); ++i) {
       if (i % 1024 == 0 && stop != nullptr && stop->load(std::memory_order_relaxed)) break;  // and no piece will be run
       const graph::Edge& anchor = anchors[i];
-      const auto plans = concern.of(anchor);
+      const auto plans = plan_index.of(anchor);
       if (plans.empty()) continue;
       std::uint32_t shares = 1;
       if (may_split) {
@@ -390,7 +390,7 @@ class CpuMatcher final : public Matcher {
   const std::function<void(std::size_t)>* begins_ = nullptr;  // of the pass
   std::vector<Piece> pieces_;
   PartedPieces parted_;
-  Crew crew_;
+  BusyThreads busy_threads_;
   SpaceLimits limits_;
   std::size_t vertices_ = 0;      // of the graph
   bool again_ = false;            // the pass is of anchors that were left

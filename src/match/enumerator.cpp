@@ -80,7 +80,8 @@ std::span<const std::uint32_t> Enumerator::candidates(std::size_t level, Share s
 }
 
 bool Enumerator::parts() const noexcept {
-  return crew_ != nullptr && done_ >= least_done && crew_->idle() && (allowance_ == nullptr || allowance_->endless());
+  return busy_threads_ != nullptr && done_ >= least_done && busy_threads_->idle() &&
+         (allowance_ == nullptr || allowance_->endless());
 }
 
 // The last of the share's candidates at this level.

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "match/busy_threads.hpp"
 #include "match/candidate_space.hpp"
-#include "match/crew.hpp"
 #include "match/partial.hpp"
 #include "match/watch.hpp"
 
@@ -56,7 +56,7 @@ class Enumerator {
   };
   /// From now on a run that is without bounds, and has taken some while, ends where threads of the crew, which outlives it, are
   /// idle.
-  void share_with(const Crew& crew) noexcept { crew_ = &crew; }
+  void share_with(const BusyThreads& busy_threads) noexcept { busy_threads_ = &busy_threads; }
   /// From now on what is found is counted there, too, as it is found.
   void count_in(const Tally& tally) noexcept { tally_ = tally; }
   /// From now on runs build this space, which is open for the anchor, if they take long, and keep to it. They need an
@@ -97,7 +97,7 @@ class Enumerator {
   const plan::BoundQuery* query_;
   bool ordered_;
   Allowance* allowance_;
-  const Crew* crew_ = nullptr;
+  const BusyThreads* busy_threads_ = nullptr;
   Tally tally_;
   CandidateSpace* space_ = nullptr;
   std::size_t back_to_ = CandidateSpace::none;  // the first level whose vertex is known to be in no match

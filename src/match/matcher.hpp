@@ -127,7 +127,7 @@ class Matcher {
   /// Whether it heeds QueryTask::stop and QueryTask::watch.
   [[nodiscard]] virtual bool tells_tasks() const noexcept { return false; }
   /// How many anchors or roots keep it busy: with fewer for a call, time is lost.
-  [[nodiscard]] virtual std::size_t appetite() const noexcept { return 1; }
+  [[nodiscard]] virtual std::size_t preferred_anchors() const noexcept { return 1; }
 
   [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
   [[nodiscard]] virtual CacheStatistics statistics() const { return {}; }

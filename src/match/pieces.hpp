@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "match/concern.hpp"
 #include "match/enumerator.hpp"
+#include "match/plan_index.hpp"
 
 namespace deltamatch::match {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "match/concern.hpp"
+#include "match/plan_index.hpp"
 
 namespace deltamatch::match {
 

@@ -25,7 +25,7 @@ constexpr unsigned seconds_of_task = 64;
 class CliqueLister {
  public:
   CliqueLister(const OrderedGraph& graph, unsigned k, RunControl& control, unsigned worker, Store& store)
-      : graph_(&graph), k_(k), space_(graph), pace_(control, worker), store_(&store), clique_(k) {}
+      : graph_(&graph), k_(k), space_(graph), check_(control, worker), store_(&store), clique_(k) {}
 
   void run(const ListTask& task) {
     space_.centre(task.vertex);
@@ -48,14 +48,14 @@ class CliqueLister {
     const std::size_t words = space_.words();
     const Word* const set = stack_.data() + (held - 1) * words;
     if (!second && held + popcount({set, words}) < k_) return true;
-    if (!pace_.go_on(words)) return false;
+    if (!check_.go_on(words)) return false;
     for (std::size_t i = 0; i < words; ++i) {
       for (Word rest = set[i]; rest != 0; rest &= rest - 1) {
         const unsigned v = static_cast<unsigned>(i * 64) + static_cast<unsigned>(std::countr_zero(rest));
         clique_[held] = graph_->original(space_.member(v));
         if (held + 1 == k_) {
           store_->add(found_, clique_, 0);
-          if (!pace_.go_on(0)) return false;
+          if (!check_.go_on(0)) return false;
           continue;
         }
         Word* const next = stack_.data() + held * words;
@@ -72,7 +72,7 @@ class CliqueLister {
   const OrderedGraph* graph_;
   unsigned k_;
   CliqueSpace space_;
-  Pace pace_;
+  PeriodicCheck check_;
   Store* store_;
   std::vector<VertexId> clique_;
   std::vector<Word> stack_;

@@ -45,7 +45,7 @@ std::vector<CliqueTask> clique_tasks(const OrderedGraph& graph, std::span<const 
 class CliqueCounter {
  public:
   CliqueCounter(const OrderedGraph& graph, std::optional<unsigned> k, RunControl& control, unsigned worker)
-      : space_(graph), k_(k), pace_(control, worker) {}
+      : space_(graph), k_(k), check_(control, worker) {}
 
   void run(const CliqueTask& task) {
     space_.centre(task.vertex);
@@ -106,7 +106,7 @@ class CliqueCounter {
     Word* const set = stack_.data() + depth * words;
     const bool root = depth == 0;
     if (ends(set, size, held, pivots, !root || first_ == 0)) return true;
-    if (!pace_.go_on(size * words)) return false;
+    if (!check_.go_on(size * words)) return false;
     Word* const next = set + words;
     const unsigned p = pivot(set, size);
     const Word* const joined = space_.row(p);
@@ -134,7 +134,7 @@ class CliqueCounter {
 
   CliqueSpace space_;
   std::optional<unsigned> k_;
-  Pace pace_;
+  PeriodicCheck check_;
   unsigned first_ = 0;
   unsigned last_ = 0;
   std::vector<Word> stack_;

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "mine/clique_space.hpp"
+#include "mine/root_candidates.hpp"
 #include "mine/store.hpp"
-#include "mine/universe.hpp"
 
 namespace deltamatch::mine {
 
@@ -31,10 +31,10 @@ class DenseSets {
   DenseSets(const OrderedGraph& graph, unsigned k, unsigned budget, RunControl& control, unsigned worker, Store* store)
       : by_missing(budget + 1, 0),
         graph_(&graph),
-        universe_(graph, k, budget),
+        root_candidates_(graph, k, budget),
         k_(k),
         budget_(budget),
-        pace_(control, worker),
+        check_(control, worker),
         store_(store),
         local_(graph.vertices(), 0),
         taken_(k),
@@ -78,9 +78,9 @@ class DenseSets {
     if (root == root_) return;
     root_ = root;
     for (const VertexId u : members_) local_[u] = 0;
-    universe_.centre(root);
-    members_.assign(universe_.members().begin(), universe_.members().end());
-    joined_ = static_cast<unsigned>(universe_.joined());
+    root_candidates_.centre(root);
+    members_.assign(root_candidates_.members().begin(), root_candidates_.members().end());
+    joined_ = static_cast<unsigned>(root_candidates_.joined());
     VertexId next = 0;
     for (const VertexId u : members_) local_[u] = ++next;
     words_ = (members_.size() + 63) / 64;
@@ -103,7 +103,7 @@ class DenseSets {
     unsigned candidates = 0;
     for (unsigned layer = 0; layer <= budget_ - missing; ++layer) candidates += popcount({layers + layer * words_, words_});
     if (size + candidates < k_) return true;
-    if (!pace_.go_on(candidates)) return false;
+    if (!check_.go_on(candidates)) return false;
     Word* const next = layers + (budget_ + 1) * words_;
     for (unsigned layer = 0; layer <= budget_ - missing; ++layer) {
       for (std::size_t i = 0; i < words_; ++i) {
@@ -114,7 +114,7 @@ class DenseSets {
           take(layers, next, v, budget_ - missing - layer);
           if (size + 2 == k_) {
             complete(next, size + 1, missing + layer);
-            if (store_ != nullptr && !pace_.go_on(0)) return false;
+            if (store_ != nullptr && !check_.go_on(0)) return false;
           } else if (!grow(next, size + 1, missing + layer)) {
             return false;
           }
@@ -155,10 +155,10 @@ class DenseSets {
   }
 
   const OrderedGraph* graph_;
-  Universe universe_;
+  RootCandidates root_candidates_;
   unsigned k_;
   unsigned budget_;
-  Pace pace_;
+  PeriodicCheck check_;
   Store* store_;
   Task part_of_{};
   VertexId root_ = invalid_vertex;

@@ -7,15 +7,15 @@
 
 #include "base/parallel.hpp"
 #include "match/dense_set_counter.hpp"
+#include "mine/root_candidates.hpp"
 #include "mine/run_control.hpp"
-#include "mine/universe.hpp"
 
 namespace deltamatch::mine {
 
 class DenseSpaceMaker {
  public:
   DenseSpaceMaker(const OrderedGraph& graph, unsigned k, unsigned budget, Workers& workers)
-      : graph_(&graph), k_(k), workers_(&workers), universes_(workers.size(), Universe(graph, k, budget)) {}
+      : graph_(&graph), k_(k), workers_(&workers), root_candidates_(workers.size(), RootCandidates(graph, k, budget)) {}
 
   /// The spaces of the next roots, until their rows have `words` words or a little more or the control says stop; empty when
   /// all are made. One thread at a time.
@@ -28,7 +28,7 @@ class DenseSpaceMaker {
       std::vector<Made> portion(count);
       workers_->for_each(count, 8, [&](unsigned worker, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-          portion[i] = make(universes_[worker], first + static_cast<VertexId>(i));
+          portion[i] = make(root_candidates_[worker], first + static_cast<VertexId>(i));
         }
       });
       for (VertexId i = 0; i < count; ++i) {
@@ -54,10 +54,10 @@ class DenseSpaceMaker {
     std::vector<std::uint8_t> joined;  // by member
   };
 
-  static Made make(Universe& universe, VertexId root) {
-    universe.centre(root);
-    const auto members = universe.members();
-    const auto joined = members.first(universe.joined());  // ascending
+  static Made make(RootCandidates& root_candidates, VertexId root) {
+    root_candidates.centre(root);
+    const auto members = root_candidates.members();
+    const auto joined = members.first(root_candidates.joined());  // ascending
     Made made{{members.begin(), members.end()}, {}};
     std::sort(made.members.begin(), made.members.end());
     for (const VertexId v : made.members) made.joined.push_back(std::binary_search(joined.begin(), joined.end(), v) ? 1 : 0);
@@ -69,7 +69,7 @@ class DenseSpaceMaker {
   const OrderedGraph* graph_;
   unsigned k_;
   Workers* workers_;
-  std::vector<Universe> universes_;
+  std::vector<RootCandidates> root_candidates_;
   VertexId next_ = 0;
 };
 

@@ -31,7 +31,7 @@ EdgeIndex::EdgeIndex(const OrderedGraph& graph, bool list, Workers& workers, Run
   for (EdgeId e = 0; e < ends_.size(); ++e) edges_of_[next[ends_[e].lesser]++] = e;
   triangles_.assign(ends_.size(), 0);
   std::vector<std::vector<EdgeId>> marks(workers.size(), std::vector<EdgeId>(graph.vertices(), 0));
-  std::vector<Pace> paces;
+  std::vector<PeriodicCheck> paces;
   paces.reserve(workers.size());
   for (unsigned worker = 0; worker < workers.size(); ++worker) paces.emplace_back(control, worker);
   const auto for_each = [&](auto&& visit) {

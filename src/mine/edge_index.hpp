@@ -52,13 +52,14 @@ class EdgeIndex {
   /// Calls visit(ab, ac, bc) once for every triangle a < b < c whose latest vertex is c, until the run is stopped. O(1) each
   /// beyond reading lists.
   template <class Visit>
-  void for_each_triangle(const OrderedGraph& graph, VertexId c, std::vector<EdgeId>& mark, Pace& pace, Visit&& visit) const {
+  void for_each_triangle(const OrderedGraph& graph, VertexId c, std::vector<EdgeId>& mark, PeriodicCheck& check,
+                         Visit&& visit) const {
     const auto earlier = graph.earlier(c);
     EdgeId e = first_[c];
     for (const VertexId a : earlier) mark[a] = ++e;  // 1 + the edge
     EdgeId bc = first_[c];
     for (const VertexId b : earlier) {
-      if (!pace.go_on(graph.earlier(b).size())) break;
+      if (!check.go_on(graph.earlier(b).size())) break;
       EdgeId ab = first_[b];
       for (const VertexId a : graph.earlier(b)) {
         if (mark[a] != 0) visit(ab, mark[a] - 1, bc);

@@ -39,7 +39,7 @@ class Walk {
  public:
   Walk(const OrderedGraph& graph, const PatternTable& table, unsigned depth, TaskPool<WalkTask>& pool, RunControl& control,
        unsigned worker, Visitor& visitor)
-      : table_(table), depth_(depth), pool_(pool), visitor_(visitor), pace_(control, worker), traversal_(graph) {}
+      : table_(table), depth_(depth), pool_(pool), visitor_(visitor), check_(control, worker), traversal_(graph) {}
 
   void run(const WalkTask& task) {
     floor_ = task.size;
@@ -76,7 +76,7 @@ class Walk {
       const std::uint32_t position = next_[size];
       const VertexId v = traversal_.at(position);
       traversal_.pass(position);
-      if (!pace_.go_on(0)) return false;
+      if (!check_.go_on(0)) return false;
       const auto [state, key] = with(v);
       if (!visitor_.admit(traversal_, v, state, key)) continue;
       if (pool_.hungry()) donate();
@@ -91,7 +91,7 @@ class Walk {
 
   bool visit(std::uint32_t first) {
     const unsigned size = traversal_.size();
-    return pace_.go_on(visitor_.visit(traversal_, states_[size], keys_[size], first));
+    return check_.go_on(visitor_.visit(traversal_, states_[size], keys_[size], first));
   }
 
   [[nodiscard]] std::pair<State, Key> with(VertexId v) const {
@@ -126,7 +126,7 @@ class Walk {
   unsigned depth_;
   TaskPool<WalkTask>& pool_;
   Visitor& visitor_;
-  Pace pace_;
+  PeriodicCheck check_;
   Traversal traversal_;
   unsigned floor_ = 1;
   std::array<State, max_k + 1> states_{};

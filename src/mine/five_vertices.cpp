@@ -208,9 +208,9 @@ void add_edges(const OrderedGraph& graph, const EdgeIndex& index, LightSums& sum
 void add_triangles(const OrderedGraph& graph, const EdgeIndex& index, const std::vector<Wide>& two_steps, RunControl& control,
                    LightSums& sums) {
   std::vector<EdgeId> mark(graph.vertices(), 0);
-  Pace pace(control, 0);
+  PeriodicCheck check(control, 0);
   for (VertexId c = 0; c < graph.vertices() && !control.stopped(); ++c) {
-    index.for_each_triangle(graph, c, mark, pace, [&](EdgeId ab, EdgeId ac, EdgeId bc) {
+    index.for_each_triangle(graph, c, mark, check, [&](EdgeId ab, EdgeId ac, EdgeId bc) {
       const VertexId a = index.lesser(ab);
       const VertexId b = index.greater(ab);
       const Wide da = graph.degree(a);

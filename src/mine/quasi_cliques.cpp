@@ -47,7 +47,7 @@ class QuasiWalk {
         graph_(&graph),
         k_(k),
         budget_(budget),
-        pace_(control, worker),
+        check_(control, worker),
         store_(store),
         joined_(graph.vertices(), 0),
         discovered_(graph.vertices(), 0),
@@ -86,7 +86,7 @@ class QuasiWalk {
       const std::size_t bottom = undo_.size();
       extend(size, budget_ - now, i);
       const std::vector<Candidate>& next = candidates_[size + 1];
-      bool go = pace_.go_on(next.size());
+      bool go = check_.go_on(next.size());
       if (size + 2 == k_) {
         for (const Candidate& u : next) complete(size + 1, now, u);
       } else if (go && (size + 1 <= budget_ - now || size + 1 + next.size() >= k_)) {
@@ -138,7 +138,7 @@ class QuasiWalk {
   const OrderedGraph* graph_;
   unsigned k_;
   unsigned budget_;
-  Pace pace_;
+  PeriodicCheck check_;
   Store* store_;
   std::vector<std::uint64_t> joined_;  // by vertex: the last reading that met it
   std::uint64_t reading_ = 0;

@@ -42,9 +42,9 @@ class RunControl {
 };
 
 /// A thread's share of the control: looks at the clock once in a while only.
-class Pace {
+class PeriodicCheck {
  public:
-  Pace(RunControl& control, unsigned worker) noexcept : control_(&control), worker_(worker) {}
+  PeriodicCheck(RunControl& control, unsigned worker) noexcept : control_(&control), worker_(worker) {}
 
   /// `work`: steps done since the last call, of some nanoseconds each. Whether to go on.
   bool go_on(std::uint64_t work) {

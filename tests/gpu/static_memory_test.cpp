@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/storage/bulk.hpp"
+#include "engine/storage/bulk_loader.hpp"
 #include "gpu/streams.hpp"
 #include "gpu/support.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "ingest/service/alert/alert_sink.hpp"
 #include "ingest/service/journal.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 
 namespace deltamatch::ingest {
 

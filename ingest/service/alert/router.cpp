@@ -81,7 +81,7 @@ void AlertRouter::begin(std::uint64_t batch) {
   if (spool_) spool_before_ = spool_->end();
   spooled_before_ = spooled_;
   time_ = now_();
-  tell_suppressed(batch);
+  report_suppressed(batch);
 }
 
 void AlertRouter::note(Limiters::value_type& limiter) {
@@ -105,7 +105,7 @@ bool AlertRouter::close_intervals() {
   return due();
 }
 
-void AlertRouter::tell_suppressed(std::uint64_t batch) {
+void AlertRouter::report_suppressed(std::uint64_t batch) {
   for (auto& limiter : limiters_) {
     const auto& [query, sink] = limiter.first;
     LimiterState& state = limiter.second.state;

@@ -18,7 +18,7 @@
 #include "deltamatch/match.hpp"
 #include "ingest/service/alert/alert_list.hpp"
 #include "ingest/service/alert/alert_spool.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 
 namespace deltamatch::ingest {
 
@@ -100,7 +100,7 @@ class AlertRouter final : public MatchSink {
 
   [[nodiscard]] std::size_t sink_index(const ServiceQuery& query, std::string_view sink) const;
   void note(Limiters::value_type& limiter);
-  void tell_suppressed(std::uint64_t batch);
+  void report_suppressed(std::uint64_t batch);
   void put(std::size_t from);
   void spill();
   bool allows(Limiters::value_type& limiter);

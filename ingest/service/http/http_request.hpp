@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 
 namespace deltamatch::ingest {
 

@@ -7,7 +7,7 @@
 
 #include "deltamatch/error.hpp"
 #include "ingest/service/journal.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 
 namespace deltamatch::ingest::kafka {
 

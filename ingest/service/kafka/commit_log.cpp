@@ -8,7 +8,7 @@
 #include <set>
 
 #include "ingest/service/kafka/metadata.hpp"
-#include "ingest/service/kafka/reader.hpp"
+#include "ingest/service/kafka/partition_reader.hpp"
 
 namespace deltamatch::ingest::kafka {
 namespace {
@@ -81,7 +81,7 @@ class Marks {
 
   void pass_over(std::int64_t offset, const std::string& what) {
     if (!told_.insert(offset).second) return;
-    reader_.client().relay().tell(
+    reader_.client().client_log().tell(
         Level::warn, "stray_commit_record",
         {{"topic", topic_.topic},
          {"partition", std::to_string(topic_.partition)},

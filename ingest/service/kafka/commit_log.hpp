@@ -7,7 +7,7 @@
 
 #include "ingest/service/kafka/client.hpp"
 #include "ingest/service/state/mark.hpp"
-#include "ingest/service/state/progress.hpp"
+#include "ingest/service/state/publish_progress.hpp"
 
 namespace deltamatch::ingest::kafka {
 

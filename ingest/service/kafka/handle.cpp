@@ -42,32 +42,32 @@ template <class T>
 Client<T>::Client(const Cluster& cluster, std::string_view name, std::unique_ptr<RdKafka::Conf> configuration,
                   std::shared_ptr<void> callbacks)
     : inner_(std::make_shared<Inner>()) {
-  inner_->relay = std::make_shared<Relay>(cluster, name);
+  inner_->client_log = std::make_shared<ClientLog>(cluster, name);
   inner_->callbacks = std::move(callbacks);
   if (!waits_are_steady()) {
-    inner_->relay->tell(Level::warn, "kafka_waits_by_the_wall_clock",
-                        {{"effect", "while the system's clock steps back, nothing is committed"}});
+    inner_->client_log->tell(Level::warn, "kafka_waits_by_the_wall_clock",
+                             {{"effect", "while the system's clock steps back, nothing is committed"}});
   }
   std::string reason;
-  if (configuration->set("event_cb", inner_->relay.get(), reason) == RdKafka::Conf::CONF_OK) {
+  if (configuration->set("event_cb", inner_->client_log.get(), reason) == RdKafka::Conf::CONF_OK) {
     inner_->handle.reset(T::create(configuration.get(), reason));
   }
   if (inner_->handle == nullptr) {
-    throw Error(ErrorKind::configuration, "kafka", inner_->relay->blot(reason), "see librdkafka's list of properties");
+    throw Error(ErrorKind::configuration, "kafka", inner_->client_log->blot(reason), "see librdkafka's list of properties");
   }
 }
 
 template <class T>
 bool Client<T>::close(Deadline deadline) {
   if (inner_ == nullptr || inner_->handle == nullptr) return true;
-  const std::shared_ptr<Relay> relay = inner_->relay;
+  const std::shared_ptr<ClientLog> client_log = inner_->client_log;
   // A call that was left behind still uses the client; it ends with that call.
   const bool closed = inner_.use_count() == 1 && finish_by(deadline, [inner = inner_] {
                         if constexpr (std::is_same_v<T, RdKafka::KafkaConsumer>) inner->handle->close();
                         inner->handle.reset();
                       });
-  if (!closed) relay->tell(Level::warn, "kafka_client_left_behind", {{"reason", "it did not close in time"}});
-  relay->silence();
+  if (!closed) client_log->tell(Level::warn, "kafka_client_left_behind", {{"reason", "it did not close in time"}});
+  client_log->silence();
   inner_ = nullptr;
   return closed;
 }
@@ -112,17 +112,17 @@ bool passes(RdKafka::ErrorCode code) noexcept {
   }
 }
 
-RdKafka::ErrorCode ask(Relay& relay, Deadline deadline, std::string_view what,
+RdKafka::ErrorCode ask(ClientLog& client_log, Deadline deadline, std::string_view what,
                        const std::function<RdKafka::ErrorCode(int timeout_ms)>& request) {
   for (auto pause = 20ms;; pause = std::min(2 * pause, 1000ms)) {
     const RdKafka::ErrorCode code = request(std::clamp(remaining_ms(deadline), 1, 10'000));
     if (!passes(code)) return code;
     if (Clock::now() + pause >= deadline) {
-      const std::string problem = relay.last_problem();
+      const std::string problem = client_log.last_problem();
       throw Unreachable(
           "kafka",
           fmt::format("no answer about {}: {}{}", what, RdKafka::err2str(code), problem.empty() ? "" : " (" + problem + ")"),
-          relay.remedy());
+          client_log.remedy());
     }
     std::this_thread::sleep_for(pause);
   }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ingest/service/kafka/client.hpp"
-#include "ingest/service/kafka/relay.hpp"
+#include "ingest/service/kafka/client_log.hpp"
 
 namespace deltamatch::ingest::kafka {
 
@@ -35,7 +35,7 @@ using Settings = std::vector<Setting>;
 /// A consumer that reads what it is assigned, committed records only, and commits nothing.
 [[nodiscard]] std::unique_ptr<RdKafka::Conf> reader_configuration(const Cluster& cluster, const Settings& more);
 
-/// A librdkafka client with its relay. `callbacks` keeps alive what the configuration refers to.
+/// A librdkafka client with its client_log. `callbacks` keeps alive what the configuration refers to.
 template <class T>
 class Client {
  public:
@@ -48,11 +48,11 @@ class Client {
 
   [[nodiscard]] T* operator->() const noexcept { return inner_->handle.get(); }
   [[nodiscard]] rd_kafka_t* c() const noexcept { return inner_->handle->c_ptr(); }
-  [[nodiscard]] Relay& relay() const noexcept { return *inner_->relay; }
+  [[nodiscard]] ClientLog& client_log() const noexcept { return *inner_->client_log; }
 
   /// What a call that may be left behind has to hold.
   struct Inner {
-    std::shared_ptr<Relay> relay;
+    std::shared_ptr<ClientLog> client_log;
     std::shared_ptr<void> callbacks;
     std::unique_ptr<T> handle;
   };
@@ -73,7 +73,7 @@ using Producer = Client<RdKafka::Producer>;
 
 /// Calls `request` until it gives no error or one that does not pass, and gives that back; throws Unreachable at the deadline,
 /// naming `what` was asked for.
-RdKafka::ErrorCode ask(Relay& relay, Deadline deadline, std::string_view what,
+RdKafka::ErrorCode ask(ClientLog& client_log, Deadline deadline, std::string_view what,
                        const std::function<RdKafka::ErrorCode(int timeout_ms)>& request);
 
 }  // namespace deltamatch::ingest::kafka

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ingest/service/kafka/metadata.hpp"
-#include "ingest/service/kafka/reader.hpp"
+#include "ingest/service/kafka/partition_reader.hpp"
 #include "ingest/service/kafka/topic_expression.hpp"
 
 namespace deltamatch::ingest::kafka {
@@ -159,7 +159,7 @@ void Input::resume(std::uint32_t partition) {
 
 // librdkafka tells it with a message or with an event, as it happens.
 bool Input::disowned() noexcept {
-  const bool told = state_->reader.client().relay().take_gone();
+  const bool told = state_->reader.client().client_log().take_gone();
   return std::exchange(state_->disowned, false) || told;
 }
 

@@ -12,7 +12,7 @@ template <class T>
 std::unique_ptr<RdKafka::Metadata> metadata(Client<T>& client, const RdKafka::Topic* only, const std::string& what,
                                             Deadline deadline) {
   RdKafka::Metadata* answer = nullptr;
-  const auto code = ask(client.relay(), deadline, what,
+  const auto code = ask(client.client_log(), deadline, what,
                         [&](int timeout_ms) { return client->metadata(only == nullptr, only, &answer, timeout_ms); });
   if (code != RdKafka::ERR_NO_ERROR) refuse(only == nullptr ? "" : only->name(), code);
   return std::unique_ptr<RdKafka::Metadata>(answer);
@@ -40,7 +40,7 @@ int count_partitions(Consumer& client, const std::string& topic, Deadline deadli
   if (only == nullptr) throw Error("\"" + topic + "\"", reason, "correct the name of the topic");
   int count = 0;
   const std::string what = "topic \"" + topic + "\"";
-  const auto code = ask(client.relay(), deadline, what, [&](int) {
+  const auto code = ask(client.client_log(), deadline, what, [&](int) {
     const auto answer = metadata(client, only.get(), what, deadline);
     if (answer->topics()->empty()) return RdKafka::ERR_UNKNOWN_TOPIC_OR_PART;
     count = static_cast<int>(answer->topics()->front()->partitions()->size());
@@ -53,7 +53,7 @@ int count_partitions(Consumer& client, const std::string& topic, Deadline deadli
 
 std::pair<std::int64_t, std::int64_t> watermarks(Consumer& client, const TopicPartition& partition, Deadline deadline) {
   std::int64_t low = 0, high = 0;
-  const auto code = ask(client.relay(), deadline, to_string(partition), [&](int timeout_ms) {
+  const auto code = ask(client.client_log(), deadline, to_string(partition), [&](int timeout_ms) {
     return client->query_watermark_offsets(partition.topic, partition.partition, &low, &high, timeout_ms);
   });
   if (code != RdKafka::ERR_NO_ERROR) refuse(to_string(partition), code);
@@ -62,7 +62,7 @@ std::pair<std::int64_t, std::int64_t> watermarks(Consumer& client, const TopicPa
 
 std::optional<std::int64_t> offset_at(Consumer& client, const TopicPartition& partition, std::int64_t time, Deadline deadline) {
   std::vector<RdKafka::TopicPartition*> query{RdKafka::TopicPartition::create(partition.topic, partition.partition, time)};
-  const auto code = ask(client.relay(), deadline, to_string(partition), [&](int timeout_ms) {
+  const auto code = ask(client.client_log(), deadline, to_string(partition), [&](int timeout_ms) {
     query[0]->set_offset(time);
     const auto result = client->offsetsForTimes(query, timeout_ms);
     return result == RdKafka::ERR_NO_ERROR ? query[0]->err() : result;

@@ -107,8 +107,8 @@ struct Ownership::State {
       const std::unique_ptr<RdKafka::Message> message(client->consume(100));
       const RdKafka::ErrorCode code = message->err();
       if (code == RdKafka::ERR_NO_ERROR || code == RdKafka::ERR__TIMED_OUT) continue;
-      const std::string text = client.relay().blot(message->errstr());
-      client.relay().tell(Level::warn, "ownership_error", {{"error", RdKafka::err2str(code)}, {"message", text}});
+      const std::string text = client.client_log().blot(message->errstr());
+      client.client_log().tell(Level::warn, "ownership_error", {{"error", RdKafka::err2str(code)}, {"message", text}});
       if (lasts(code)) membership->fail("this instance cannot stand for ownership: " + text);
     }
   }

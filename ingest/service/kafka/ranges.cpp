@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ingest/service/kafka/reader.hpp"
+#include "ingest/service/kafka/partition_reader.hpp"
 
 namespace deltamatch::ingest::kafka {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t least_bytes = 256 << 10;  // of one partition's queue, however many there are
-constexpr auto tell_after = 10s;
+constexpr auto report_after = 10s;
 constexpr std::size_t record_bytes = 512;  // what librdkafka needs for a record beside its payload, about
 
 FetchLimits share_of(std::size_t queue_bytes, std::size_t partitions) {
@@ -82,8 +82,8 @@ void RangeReader::State::heed_the_rest(std::uint32_t partition, std::int64_t end
   if (place != waiting_at) {
     waiting_at = place;
     waiting_since = Clock::now();
-  } else if (Clock::now() >= waiting_since + tell_after) {
-    reader.client().relay().tell(
+  } else if (Clock::now() >= waiting_since + report_after) {
+    reader.client().client_log().tell(
         Level::warn, "kafka_range_waits",
         {{"partition", to_string(name)}, {"read_to", std::to_string(reader.seen(partition))}, {"until", std::to_string(end)}});
     waiting_since = Clock::now();

@@ -68,10 +68,10 @@ void ensure_commit_topic(const Cluster& cluster, Deadline deadline) {
   Consumer client(cluster, "topics", reader_configuration(cluster, {}));
   int count = count_partitions(client, name, deadline);
   if (count == 0) {
-    const auto code = ask(client.relay(), deadline, "topic \"" + name + "\"",
+    const auto code = ask(client.client_log(), deadline, "topic \"" + name + "\"",
                           [&](int) { return create_commit_topic(client, name, deadline); });
     if (code == RdKafka::ERR_NO_ERROR) {
-      client.relay().tell(Level::info, "commit_topic_made", {{"topic", name}});
+      client.client_log().tell(Level::info, "commit_topic_made", {{"topic", name}});
     } else if (code != RdKafka::ERR_TOPIC_ALREADY_EXISTS) {
       throw Error("\"" + name + "\"", "the topic of commit records could not be made: " + RdKafka::err2str(code), remedy);
     }
@@ -88,8 +88,8 @@ void ensure_commit_topic(const Cluster& cluster, Deadline deadline) {
   for (const auto& [key, kept] : {std::pair{"retention.ms", "-1"}, std::pair{"cleanup.policy", "delete"}}) {
     const std::string value = setting_of(client, name, key, deadline);
     if (!value.empty() && value != kept) {
-      client.relay().tell(Level::warn, "commit_topic_may_be_cleaned",
-                          {{"topic", name}, {"setting", key}, {"value", value}, {"needed", kept}});
+      client.client_log().tell(Level::warn, "commit_topic_may_be_cleaned",
+                               {{"topic", name}, {"setting", key}, {"value", value}, {"needed", kept}});
     }
   }
 }

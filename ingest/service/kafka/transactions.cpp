@@ -15,7 +15,7 @@
 
 #include "ingest/service/kafka/handle.hpp"
 #include "ingest/service/kafka/metadata.hpp"
-#include "ingest/service/kafka/setback.hpp"
+#include "ingest/service/kafka/transaction_failure.hpp"
 
 namespace deltamatch::ingest::kafka {
 namespace {
@@ -97,8 +97,8 @@ struct Transactions::State {
                const std::function<void()>& before_end);
   void produce(const OutputRecord& record, std::size_t number, Deadline deadline);
   void make_room(Deadline deadline);
-  bool part(const Setback& setback);
-  bool leave_out_gone(const Setback& setback, const Offsets& offsets, Deadline deadline);
+  bool part(const TransactionFailure& failure);
+  bool leave_out_gone(const TransactionFailure& failure, const Offsets& offsets, Deadline deadline);
   [[nodiscard]] RdKafka::ErrorCode learn(const std::string& name, Deadline deadline) const;
   void send_offsets(const Offsets& offsets, Deadline deadline);
   void flush(Deadline deadline);
@@ -115,7 +115,7 @@ struct Transactions::State {
     throw error;
   }
   [[noreturn]] void undecided(std::string_view during);
-  [[noreturn]] void refuse(const Setback& setback) const;
+  [[noreturn]] void refuse(const TransactionFailure& failure) const;
 
   const std::string application;
   const std::chrono::milliseconds timeout;
@@ -189,14 +189,15 @@ void Transactions::State::commit(const PutRecords& put, const Offsets& offsets, 
   for (int tries = 1;;) {
     try {
       return attempt(put, offsets, offsets_first, deadline, before_end);
-    } catch (const Setback& setback) {
+    } catch (const TransactionFailure& failure) {
       abort(std::max(deadline, Clock::now() + 1s));
-      if (Clock::now() < deadline && (part(setback) || leave_out_gone(setback, offsets, deadline))) continue;
-      if (is_refusal(setback.code)) refuse(setback);
+      if (Clock::now() < deadline && (part(failure) || leave_out_gone(failure, offsets, deadline))) continue;
+      if (is_refusal(failure.code)) refuse(failure);
       offsets_time *= 2;
-      const std::string text = producer.relay().blot(setback.what);
-      producer.relay().tell(Level::warn, "transaction_aborted",
-                            {{"try", std::to_string(tries)}, {"error", RdKafka::err2str(setback.code)}, {"message", text}});
+      const std::string text = producer.client_log().blot(failure.what);
+      producer.client_log().tell(
+          Level::warn, "transaction_aborted",
+          {{"try", std::to_string(tries)}, {"error", RdKafka::err2str(failure.code)}, {"message", text}});
       const auto pause = std::min(10ms * (1 << tries), 1000ms);
       if (tries == most_tries || Clock::now() + pause >= deadline) {
         throw Error("kafka", fmt::format("no transaction could be committed, {} tried: {}", tries, text),
@@ -215,14 +216,14 @@ unsigned Transactions::aborted() const noexcept { return state_->aborted; }
 
 void Transactions::State::init(Deadline deadline) {
   const auto late = [&] {
-    const std::string problem = producer.relay().last_problem();
+    const std::string problem = producer.client_log().last_problem();
     throw Unreachable("kafka", "transactions could not be begun yet" + (problem.empty() ? "" : ": " + problem),
-                      producer.relay().remedy());
+                      producer.client_log().remedy());
   };
   try {
     settle(deadline, [&](int timeout_ms) { return Answer(rd_kafka_init_transactions(producer.c(), timeout_ms)); }, late);
-  } catch (const Setback& setback) {
-    refuse(setback);
+  } catch (const TransactionFailure& failure) {
+    refuse(failure);
   }
 }
 
@@ -279,11 +280,11 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
   while (const Answer error{rd_kafka_produceva(producer.c(), fields.data(), headers == nullptr ? 5 : 6)}) {
     const bool full = rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR__QUEUE_FULL;
     if (!full || Clock::now() >= deadline) {
-      Setback setback = setback_of(*error, topic);
+      TransactionFailure failure = failure_of(*error, topic);
       deliveries->give_back(ticket);
-      if (is_size(setback.code)) throw Setback{setback.code, setback.what, topic, {{number, bytes}}};
+      if (is_size(failure.code)) throw TransactionFailure{failure.code, failure.what, topic, {{number, bytes}}};
       producer->poll(100);  // an earlier record may be why
-      if (auto failure = deliveries->take()) throw *failure;
+      if (auto earlier = deliveries->take()) throw *earlier;
       // To try again would end the same way.
       if (full) {
         throw Error(
@@ -293,7 +294,7 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
                         std::chrono::duration_cast<std::chrono::milliseconds>(allowed()).count(), number),
             "raise transaction_timeout, or let a batch find less: lower batch.max_updates, or set a sink's rate_limit");
       }
-      throw setback;
+      throw failure;
     }
     producer->poll(10);
   }
@@ -304,7 +305,7 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
 RdKafka::ErrorCode Transactions::State::learn(const std::string& name, Deadline deadline) const {
   std::string reason;
   const std::unique_ptr<RdKafka::Topic> handle(RdKafka::Topic::create(producer.inner()->handle.get(), name, nullptr, reason));
-  if (handle == nullptr) throw Setback{RdKafka::ERR__INVALID_ARG, reason, name};
+  if (handle == nullptr) throw TransactionFailure{RdKafka::ERR__INVALID_ARG, reason, name};
   for (RdKafka::ErrorCode told = RdKafka::ERR__TIMED_OUT;;) {
     RdKafka::Metadata* raw = nullptr;
     RdKafka::ErrorCode code = producer->metadata(false, handle.get(), &raw, remaining_ms(deadline));
@@ -320,24 +321,24 @@ RdKafka::ErrorCode Transactions::State::learn(const std::string& name, Deadline 
 }
 
 /// Records that were refused together may fit apart. False where there is nothing to part.
-bool Transactions::State::part(const Setback& setback) {
-  if (setback.too_large.size() < 2) return false;
+bool Transactions::State::part(const TransactionFailure& failure) {
+  if (failure.too_large.size() < 2) return false;
   std::size_t bytes = 0;
-  for (const Setback::Refused& refused : setback.too_large) bytes += refused.bytes;
-  const auto [most, fresh] = most_bytes.try_emplace(setback.topic, bytes);
+  for (const TransactionFailure::Refused& refused : failure.too_large) bytes += refused.bytes;
+  const auto [most, fresh] = most_bytes.try_emplace(failure.topic, bytes);
   most->second = std::max<std::size_t>(1, std::min(most->second, bytes) / 2);
   if (fresh) {
-    producer.relay().tell(Level::warn, "records_travel_apart",
-                          {{"topic", setback.topic},
-                           {"reason", "together they are larger than the topic's max.message.bytes"},
-                           {"remedy", "set batch.size below that"}});
+    producer.client_log().tell(Level::warn, "records_travel_apart",
+                               {{"topic", failure.topic},
+                                {"reason", "together they are larger than the topic's max.message.bytes"},
+                                {"remedy", "set batch.size below that"}});
   }
   return true;
 }
 
 /// Whether that is why, as far as is known now.
-bool Transactions::State::leave_out_gone(const Setback& setback, const Offsets& offsets, Deadline deadline) {
-  if (!setback.topic.empty() || !(is_unknown(setback.code) || setback.code == RdKafka::ERR__TIMED_OUT)) return false;
+bool Transactions::State::leave_out_gone(const TransactionFailure& failure, const Offsets& offsets, Deadline deadline) {
+  if (!failure.topic.empty() || !(is_unknown(failure.code) || failure.code == RdKafka::ERR__TIMED_OUT)) return false;
   std::map<std::string, int> there;
   try {
     // All of them: a producer that asks for one topic makes it, where the brokers allow that.
@@ -349,10 +350,10 @@ bool Transactions::State::leave_out_gone(const Setback& setback, const Offsets& 
   for (const auto& [partition, offset] : offsets) {
     const auto found = there.find(partition.topic);
     if ((found != there.end() && partition.partition < found->second) || !gone.insert(partition).second) continue;
-    producer.relay().tell(Level::error, "input_partition_gone",
-                          {{"partition", to_string(partition)},
-                           {"offset", std::to_string(offset)},
-                           {"effect", "its offset is not committed to the group any more; the commit records keep it"}});
+    producer.client_log().tell(Level::error, "input_partition_gone",
+                               {{"partition", to_string(partition)},
+                                {"offset", std::to_string(offset)},
+                                {"effect", "its offset is not committed to the group any more; the commit records keep it"}});
   }
   return gone.size() != before;
 }
@@ -385,18 +386,20 @@ void Transactions::State::send_offsets(const Offsets& all, Deadline deadline) {
     if (!returned) undecided("the input's offsets");
     return std::move(call->answer);
   };
-  settle(deadline, send, [&] { throw Setback{RdKafka::ERR__TIMED_OUT, "the input's offsets could not be sent in time", {}}; });
+  settle(deadline, send,
+         [&] { throw TransactionFailure{RdKafka::ERR__TIMED_OUT, "the input's offsets could not be sent in time", {}}; });
 }
 
 void Transactions::State::flush(Deadline deadline) {
   const RdKafka::ErrorCode code = producer->flush(remaining_ms(deadline));
   if (const auto failure = deliveries->take()) throw *failure;
   under_way.clear();
-  if (code != RdKafka::ERR_NO_ERROR) throw Setback{code, "the records could not be delivered in time", {}};
+  if (code != RdKafka::ERR_NO_ERROR) throw TransactionFailure{code, "the records could not be delivered in time", {}};
 }
 
 void Transactions::State::end(Deadline deadline) {
-  if (Clock::now() >= begun + allowed()) throw Setback{RdKafka::ERR__TIMED_OUT, "the transaction was open for too long", {}};
+  if (Clock::now() >= begun + allowed())
+    throw TransactionFailure{RdKafka::ERR__TIMED_OUT, "the transaction was open for too long", {}};
   settle(
       deadline, [&](int timeout_ms) { return Answer(rd_kafka_commit_transaction(producer.c(), timeout_ms)); },
       [&] { undecided("a commit"); });
@@ -408,8 +411,8 @@ void Transactions::State::abort(Deadline deadline) {
         deadline, [&](int timeout_ms) { return Answer(rd_kafka_abort_transaction(producer.c(), timeout_ms)); },
         [&] { undecided("an abort"); });
     ++aborted;
-  } catch (const Setback& setback) {
-    die(Error("kafka", "a transaction could neither be committed nor aborted: " + producer.relay().blot(setback.what),
+  } catch (const TransactionFailure& failure) {
+    die(Error("kafka", "a transaction could neither be committed nor aborted: " + producer.client_log().blot(failure.what),
               "start again"));
   }
 }
@@ -430,15 +433,15 @@ void Transactions::State::settle(Deadline deadline, const std::function<Answer(i
     if (error == nullptr) return;
     if (rd_kafka_error_is_fatal(error.get()) != 0) die_of(*error);
     if (rd_kafka_error_txn_requires_abort(error.get()) != 0 || rd_kafka_error_is_retriable(error.get()) == 0)
-      throw setback_of(*error);
+      throw failure_of(*error);
     if (Clock::now() + pause >= deadline) late();
     std::this_thread::sleep_for(pause);
   }
 }
 
 void Transactions::State::die_of(const rd_kafka_error_t& fatal) {
-  const Setback reason = setback_of(fatal);
-  const std::string text = producer.relay().blot(reason.what);
+  const TransactionFailure reason = failure_of(fatal);
+  const std::string text = producer.client_log().blot(reason.what);
   if (reason.code == RdKafka::ERR_INVALID_TRANSACTION_TIMEOUT) {
     die(Error(ErrorKind::configuration, "transaction_timeout",
               fmt::format("the brokers do not take {} ms: {}", timeout.count(), text),
@@ -457,31 +460,32 @@ void Transactions::State::die_of(const rd_kafka_error_t& fatal) {
 }
 
 void Transactions::State::undecided(std::string_view during) {
-  const std::string problem = producer.relay().last_problem();
+  const std::string problem = producer.client_log().last_problem();
   die(Undecided("kafka",
                 fmt::format("the brokers did not answer in time to {}{}{}", during, problem.empty() ? "" : ": ", problem),
                 "start again: the last commit record tells whether the batch was committed"));
 }
 
-void Transactions::State::refuse(const Setback& setback) const {
-  const std::string where = setback.topic.empty() ? "kafka" : "\"" + setback.topic + "\"";
-  const std::string text = producer.relay().blot(setback.what);
-  switch (setback.code) {
+void Transactions::State::refuse(const TransactionFailure& failure) const {
+  const std::string where = failure.topic.empty() ? "kafka" : "\"" + failure.topic + "\"";
+  const std::string text = producer.client_log().blot(failure.what);
+  switch (failure.code) {
     case RdKafka::ERR_MSG_SIZE_TOO_LARGE:
     case RdKafka::ERR_RECORD_LIST_TOO_LARGE: {
       char limit[32] = "";
       std::size_t size = sizeof limit;
       rd_kafka_conf_get(rd_kafka_conf(producer.c()), "message.max.bytes", limit, &size);
-      const Setback::Refused first = setback.too_large.empty() ? Setback::Refused{0, 0} : setback.too_large.front();
+      const TransactionFailure::Refused first =
+          failure.too_large.empty() ? TransactionFailure::Refused{0, 0} : failure.too_large.front();
       throw TooLarge(
-          first.record, first.bytes, setback.topic, where,
+          first.record, first.bytes, failure.topic, where,
           fmt::format("a record is too large: {} (message.max.bytes is {} here; the topic has its own)", text, limit),
           "raise max.message.bytes of the topic, and message.max.bytes here where it is set");
     }
     case RdKafka::ERR_UNKNOWN_TOPIC_OR_PART:
     case RdKafka::ERR__UNKNOWN_TOPIC:
     case RdKafka::ERR__UNKNOWN_PARTITION:
-      if (setback.topic.empty())
+      if (failure.topic.empty())
         throw Error(where, "the input's offsets were refused: " + text, "check that all of its topics still exist");
       throw Error(where, "there is no such topic to write to", "make it");
     default:

@@ -204,7 +204,7 @@ void Assembler::refuse(Part& part, const InputRecord& record, RejectReason reaso
     bad_.push_back(std::move(bad));
 }
 
-void Assembler::tell_doubts(InputBatch& batch) {
+void Assembler::report_doubts(InputBatch& batch) {
   batch.warnings.clear();
   const auto tell = [&](Doubts& doubts) {
     for (Doubts::Doubt& doubt : doubts.fresh(window_)) {
@@ -236,7 +236,7 @@ void Assembler::cut(InputBatch& batch, Clock::time_point now) {
   batch.refused = std::exchange(refused_, {});
   batch.first_refused = std::exchange(first_refused_, std::nullopt);
   batch.failure = std::exchange(failure_, std::nullopt);
-  tell_doubts(batch);
+  report_doubts(batch);
   updates_ = bytes_ = 0;
   records_ = 0;
 }

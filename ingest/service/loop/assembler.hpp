@@ -17,7 +17,7 @@
 #include "ingest/codec/codec.hpp"
 #include "ingest/codec/doubts.hpp"
 #include "ingest/service/loop/watermarks.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 #include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::ingest {
@@ -147,7 +147,7 @@ class Assembler {
   void begin(Clock::time_point now);
   void take(Part& part, const InputRecord& record, std::span<const Update> updates);
   void refuse(Part& part, const InputRecord& record, RejectReason reason, std::string_view message);
-  void tell_doubts(InputBatch& batch);
+  void report_doubts(InputBatch& batch);
 
   OnError on_error_;
   std::size_t max_record_;

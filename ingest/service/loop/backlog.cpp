@@ -157,7 +157,7 @@ class Completion {
     std::string reached = file_.keep(position, [&](std::string_view alert) { return stays(alert, up_to, !position.empty()); });
     journal_.tell(Level::warn, "the log does not tell all of a file: its own lines do, and none is taken back",
                   {{"sink", sink_}, {"position", reached}, {"holds_alerts_up_to_batch", std::to_string(held_.batch)}});
-    const LogGap lost = tell_lost(sink_, journal_);
+    const LogGap lost = report_lost(sink_, journal_);
     const LogGap gap = [&](std::uint64_t first, std::uint64_t next, const std::string& why) {
       if (next > held_.batch) lost(std::max(first, held_.batch), next, why);
     };
@@ -242,7 +242,7 @@ std::vector<Delivery> read_back(const StateDirectory& directory, std::string_vie
   return deliveries;
 }
 
-LogGap tell_lost(const std::string& sink, Journal& journal) {
+LogGap report_lost(const std::string& sink, Journal& journal) {
   return [sink, &journal](std::uint64_t from, std::uint64_t next, const std::string& why) {
     journal.tell(Level::error, "alerts are lost with the log, unless the sink had got them",
                  {{"sink", sink},
@@ -283,11 +283,11 @@ void settle_sinks(const ServiceOptions& options, const StateDirectory& directory
       const std::unique_ptr<AlertSink> file = make_alert_sink(options.application, sink, journal);
       position = Completion(*file, sink.name, directory, journal).run(position, from, committed);
     } else if (!is_known) {
-      tell_lost(sink.name, journal)(from, committed + 1, "the log does not tell where the sink stands");
+      report_lost(sink.name, journal)(from, committed + 1, "the log does not tell where the sink stands");
     } else if (!read_back(directory, sink.name, from, committed, 0, [](auto, auto, const auto&) {}).empty()) {
       continue;  // it gets what is there, and is told of the rest then
     } else {
-      tell_lost(sink.name, journal)(from, committed + 1, "its batches are not in the log");
+      report_lost(sink.name, journal)(from, committed + 1, "its batches are not in the log");
     }
     log.delivered({sink.name, committed, position});
   }
@@ -311,7 +311,7 @@ std::vector<DeliveryTarget> delivery_targets(const ServiceOptions& options, cons
   }
   for (const Delivered& at : positions) {
     if (std::ranges::find(sinks, at.sink, &SinkOptions::name) != sinks.end()) continue;
-    if (!read_back(directory, at.sink, at.batch + 1, committed, 0, tell_lost(at.sink, journal)).empty()) {
+    if (!read_back(directory, at.sink, at.batch + 1, committed, 0, report_lost(at.sink, journal)).empty()) {
       journal.tell(Level::warn, "a sink is gone, and with it what it had still to be given",
                    {{"sink", at.sink}, {"since_batch", std::to_string(at.batch)}});
     }
@@ -331,7 +331,7 @@ DeliveryHooks delivery_hooks(const StateDirectory& directory, Log& log, Journal&
     log.delivered({std::string(sink), batch, position});
   };
   hooks.read_back = [&directory, &journal](std::string_view sink, std::uint64_t from, std::uint64_t up_to, std::size_t bytes) {
-    return read_back(directory, sink, from, up_to, bytes, tell_lost(std::string(sink), journal));
+    return read_back(directory, sink, from, up_to, bytes, report_lost(std::string(sink), journal));
   };
   return hooks;
 }

@@ -11,7 +11,7 @@
 #include "ingest/service/alert/deliverer.hpp"
 #include "ingest/service/alert/router.hpp"
 #include "ingest/service/journal.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/log.hpp"
 
@@ -30,7 +30,7 @@ using LogGap = std::function<void(std::uint64_t from, std::uint64_t next, const 
                                       std::uint64_t alerts);
 
 /// Says that the sink lost alerts.
-[[nodiscard]] LogGap tell_lost(const std::string& sink, Journal& journal);
+[[nodiscard]] LogGap report_lost(const std::string& sink, Journal& journal);
 
 /// What is too much for memory lies where the log does, for which there is room.
 [[nodiscard]] inline AlertMemory alert_memory(const StateDirectory& directory) {

@@ -50,7 +50,7 @@ std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const Mark& before
 
 /// Tells again which queries exceeded their budgets in the batch, to the sinks that they have now. These records bear no id:
 /// they may come twice.
-void tell_suspended(const BegunBatch& begun, AlertRouter& router) {
+void report_suspended(const BegunBatch& begun, AlertRouter& router) {
   const Mark& mark = begun.progress.mark;
   router.set_queries(begun.options.queries);
   for (const SuspendedQuery& query : mark.suspended) {
@@ -71,7 +71,7 @@ void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch
   commit.consumed = commit.result.consumed;
   commit.mark = mark;
   commit.input = std::move(batch);
-  tell_suspended(begun, router);
+  report_suspended(begun, router);
   commit.alerts = router.take();
   standing.replace({}, {});
   if (commit.result.batch != mark.batch || commit.result.watermark != mark.watermark) {

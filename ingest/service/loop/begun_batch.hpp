@@ -7,9 +7,9 @@
 #include "ingest/service/journal.hpp"
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/assembler.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 #include "ingest/service/state/directory.hpp"
-#include "ingest/service/state/progress.hpp"
+#include "ingest/service/state/publish_progress.hpp"
 #include "ingest/service/state/recovery.hpp"
 
 namespace deltamatch::ingest {

@@ -13,7 +13,7 @@
 #include "ingest/service/alert/alert_list.hpp"
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/assembler.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 #include "ingest/service/state/log.hpp"
 #include "ingest/service/state/mark.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "ingest/service/alert/alert_text.hpp"
-#include "ingest/service/state/progress.hpp"
+#include "ingest/service/state/publish_progress.hpp"
 
 namespace deltamatch::ingest {
 namespace {

@@ -14,7 +14,7 @@
 #include "ingest/service/journal.hpp"
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/commit.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 #include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::ingest {

@@ -201,7 +201,7 @@ std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
     return next == nullptr ? nullptr : &next->updates;
   };
   // What a batch tells of a query that exceeds its budget is the same, then, however often it is matched.
-  options.tell_partial = false;
+  options.report_partial = false;
   options.progress = [this](const deltamatch::BatchProgress& progress) { monitor_.progress(progress); };
   if (!batch.updates.empty())
     options.stop = [this] { return monitor_.gives_up() || (requested_ != 0 && !monitor_.overdue().empty()); };
@@ -268,7 +268,7 @@ void Pipeline::process_empty() {
 }
 
 void Pipeline::submit(Commit&& commit) {
-  if (context_.options.engine.backend) tell_cache();
+  if (context_.options.engine.backend) report_cache();
   {
     const std::scoped_lock lock(mutex_);
     ++status_.processed;
@@ -285,7 +285,7 @@ void Pipeline::submit(Commit&& commit) {
 }
 
 /// Only this thread writes status_.cache; the journal may write to a disk, so it is told without the mutex.
-void Pipeline::tell_cache() {
+void Pipeline::report_cache() {
   CacheStatistics now = engine_.cache();
   if (!now.notice.empty() && (!status_.cache || status_.cache->notice != now.notice)) {
     context_.journal.tell(Level::warn, "GPUs match otherwise than asked for", {{"why", now.notice}});

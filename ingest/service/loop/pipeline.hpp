@@ -22,11 +22,11 @@
 #include "ingest/service/kafka/input.hpp"
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/batch_monitor.hpp"
+#include "ingest/service/loop/batch_reader.hpp"
 #include "ingest/service/loop/committer.hpp"
-#include "ingest/service/loop/reader.hpp"
 #include "ingest/service/loop/refused_share.hpp"
 #include "ingest/service/loop/standing_queries.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/recovery.hpp"
 #include "ingest/service/state/snapshotter.hpp"
@@ -119,7 +119,7 @@ class Pipeline {
   void note_reading(const InputBatch& batch, const BatchResult& result);
   void collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit);
   void submit(Commit&& commit);
-  void tell_cache();
+  void report_cache();
   void committed(Commit&& commit);
   void finish();
   void make_sure_of_ownership();

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
-#include "ingest/service/loop/bring_up.hpp"
 #include "ingest/service/loop/pipeline.hpp"
+#include "ingest/service/loop/start_up.hpp"
 
 namespace deltamatch::ingest {
 namespace {

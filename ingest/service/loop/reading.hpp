@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 
 namespace deltamatch::ingest {
 

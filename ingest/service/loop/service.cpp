@@ -17,8 +17,8 @@
 #include "ingest/service/http/http_server.hpp"
 #include "ingest/service/http/metrics.hpp"
 #include "ingest/service/kafka/ownership.hpp"
-#include "ingest/service/loop/bring_up.hpp"
 #include "ingest/service/loop/pipeline.hpp"
+#include "ingest/service/loop/start_up.hpp"
 #include "ingest/service/loop/status_json.hpp"
 #include "ingest/service/loop/systemd.hpp"
 
@@ -224,11 +224,11 @@ void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& dir
     ~Withdrawal() { impl.withdraw(); }
   };
   const Withdrawal before_what_the_pipeline_refers_to{*this};
-  const BringUp context{options,         cluster, directory, journal, [this](const std::string& now) { progress(now); },
-                        stop.get_token()};
+  const StartupContext context{options,         cluster, directory, journal, [this](const std::string& now) { progress(now); },
+                               stop.get_token()};
   const Pipeline::Context around{
       options, directory, input, *transactions, metrics, journal, [&ownership] { return ownership.owned(); }};
-  const auto working = std::make_shared<Pipeline>(around, bring_up(context, input, *transactions));
+  const auto working = std::make_shared<Pipeline>(around, start_up(context, input, *transactions));
   std::vector<ServiceQuery> first;
   {
     // A reload that comes now is either in what is read or waits for the pipeline.

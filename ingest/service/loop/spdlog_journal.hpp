@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "ingest/service/journal.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 
 namespace deltamatch::ingest {
 

@@ -8,7 +8,7 @@
 
 #include "deltamatch/engine.hpp"
 #include "ingest/service/alert/router.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 #include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::ingest {

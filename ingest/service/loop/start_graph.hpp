@@ -5,7 +5,7 @@
 
 #include "deltamatch/engine.hpp"
 #include "ingest/service/journal.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 #include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::ingest {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
-#include "ingest/service/state/replay.hpp"
+#include "ingest/service/state/log_replay.hpp"
 
 namespace deltamatch::ingest {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/session.hpp"
+#include "cli/options/common_options.hpp"
 #include "cli/options/option_kinds.hpp"
-#include "cli/options/options.hpp"
 #include "cli/report/filter_report.hpp"
 #include "cli/terminal/exit_codes.hpp"
 #include "cli/terminal/output.hpp"

@@ -18,7 +18,7 @@
 #include "generate/chung_lu.hpp"
 #include "generate/payments.hpp"
 #include "generate/rmat.hpp"
-#include "generate/stream.hpp"
+#include "generate/synthetic_stream.hpp"
 
 namespace deltamatch::cli {
 namespace {

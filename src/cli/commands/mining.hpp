@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "cli/options/options.hpp"
+#include "cli/options/common_options.hpp"
 #include "cli/report/input_notes.hpp"
 #include "cli/report/report.hpp"
 #include "cli/terminal/json_writer.hpp"

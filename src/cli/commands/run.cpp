@@ -16,7 +16,7 @@
 #include "base/shortage.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/config/service_config.hpp"
-#include "cli/options/backend.hpp"
+#include "cli/options/make_backend.hpp"
 #include "cli/terminal/exit_codes.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/service/loop/service.hpp"

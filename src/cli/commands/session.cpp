@@ -13,7 +13,7 @@
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/values.hpp"
 #include "deltamatch/error.hpp"
-#include "engine/storage/bulk.hpp"
+#include "engine/storage/bulk_loader.hpp"
 #include "ingest/batch/time_span.hpp"
 
 namespace deltamatch::cli {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/options.hpp"
+#include "cli/options/common_options.hpp"
 #include "cli/options/paths.hpp"
 #include "cli/options/queries.hpp"
 #include "cli/report/report.hpp"

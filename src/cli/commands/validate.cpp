@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/commands/commands.hpp"
-#include "cli/options/options.hpp"
+#include "cli/options/common_options.hpp"
 #include "cli/options/queries.hpp"
 #include "cli/terminal/exit_codes.hpp"
 #include "cli/terminal/output.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/config/parts.hpp"
+#include "cli/config/service_sections.hpp"
 #include "cli/options/paths.hpp"
 #include "ingest/service/alert/file_series.hpp"
 

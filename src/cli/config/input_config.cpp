@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "cli/config/parts.hpp"
+#include "cli/config/service_sections.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/fields.hpp"
 #include "ingest/service/kafka/topic_expression.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/config/parts.hpp"
+#include "cli/config/service_sections.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/service/kafka/client.hpp"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "cli/config/parts.hpp"
+#include "cli/config/service_sections.hpp"
 #include "cli/options/queries.hpp"
 #include "cli/terminal/nearest.hpp"
 #include "deltamatch/engine.hpp"

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <utility>
 
-#include "cli/config/parts.hpp"
+#include "cli/config/service_sections.hpp"
 #include "cli/options/small_file.hpp"
 #include "deltamatch/error.hpp"
 

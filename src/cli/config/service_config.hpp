@@ -7,7 +7,7 @@
 
 #include "cli/config/node.hpp"
 #include "cli/options/backend_options.hpp"
-#include "ingest/service/options.hpp"
+#include "ingest/service/service_options.hpp"
 
 namespace deltamatch::cli {
 

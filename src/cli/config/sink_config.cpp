@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include "cli/config/parts.hpp"
+#include "cli/config/service_sections.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/service/alert/alert_sinks.hpp"
 #include "ingest/service/journal.hpp"

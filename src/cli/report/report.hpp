@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/options.hpp"
+#include "cli/options/common_options.hpp"
 #include "cli/report/input_notes.hpp"
 #include "deltamatch/engine.hpp"
 #include "deltamatch/update.hpp"

@@ -39,11 +39,11 @@ bool asks_for_cliques(const Query& query, const StaticOptions& options) {
 /// The graph without directions and labels, unless several edges join the same two vertices; a part of it once the run is
 /// stopped.
 std::optional<SimpleGraph> without_parallels(const graph::DataGraph& graph, mine::RunControl& control) {
-  mine::Pace pace(control, 0);
+  mine::PeriodicCheck check(control, 0);
   std::vector<std::pair<VertexId, VertexId>> edges;
   edges.reserve(graph.edges());
   const VertexId vertices = graph.base().vertices();
-  for (VertexId v = 0; v < vertices && pace.go_on(steps_of_edge * std::uint64_t{graph.degree(v)}); ++v) {
+  for (VertexId v = 0; v < vertices && check.go_on(steps_of_edge * std::uint64_t{graph.degree(v)}); ++v) {
     graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) { edges.emplace_back(edge.tail, edge.head); });
   }
   if (control.check(0)) return SimpleGraph(0, {});

@@ -16,11 +16,11 @@ constexpr std::size_t patient_share = 16;
 
 }  // namespace
 
-Portions::Portions(std::size_t threads, std::size_t appetite) noexcept
+Portions::Portions(std::size_t threads, std::size_t preferred_anchors) noexcept
     : least_(threads),
-      most_(std::max(most_portion, 4 * appetite)),
-      size_(std::max(least_, appetite)),
-      least_if_lost_(std::max(least_, appetite / patient_share)) {}
+      most_(std::max(most_portion, 4 * preferred_anchors)),
+      size_(std::max(least_, preferred_anchors)),
+      least_if_lost_(std::max(least_, preferred_anchors / patient_share)) {}
 
 void Portions::may_lose(double patience) noexcept {
   may_lose_ = true;

@@ -10,8 +10,8 @@ namespace deltamatch::engine {
 /// to filtering, they are smaller still.
 class Portions {
  public:
-  /// `appetite`: how many anchors keep the matcher busy.
-  Portions(std::size_t threads, std::size_t appetite) noexcept;
+  /// `preferred_anchors`: how many anchors keep the matcher busy.
+  Portions(std::size_t threads, std::size_t preferred_anchors) noexcept;
 
   /// Until `lose_none`, a portion is lost where matching has taken `patience` seconds.
   void may_lose(double patience) noexcept;

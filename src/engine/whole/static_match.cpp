@@ -10,14 +10,14 @@
 #include "base/seconds.hpp"
 #include "engine/whole/anchor_edges.hpp"
 #include "engine/whole/edge_labels.hpp"
-#include "engine/whole/effort.hpp"
 #include "engine/whole/filter_rule.hpp"
 #include "engine/whole/held_records.hpp"
 #include "engine/whole/portions.hpp"
-#include "engine/whole/progress_teller.hpp"
+#include "engine/whole/progress_reporter.hpp"
 #include "engine/whole/whole_listing.hpp"
+#include "engine/whole/work_estimate.hpp"
 #include "filter/filtering.hpp"
-#include "match/concern.hpp"
+#include "match/plan_index.hpp"
 
 namespace deltamatch::engine {
 
@@ -86,7 +86,7 @@ class Run {
         bound_(query, options.query.mode, options.query.count, scene.graph, options.induced),
         task_{&bound_, nullptr, options.query.list},
         progress_(options.progress, options.limit),
-        portions_(scene.workers.size(), scene.matcher.appetite()) {
+        portions_(scene.workers.size(), scene.matcher.preferred_anchors()) {
     scene.graph.resolve_all();
     const bool automatic = options.filter == Filter::automatic;
     const FilterCase known = filter_case();
@@ -98,7 +98,7 @@ class Run {
     number_by_degree();
     if (automatic && !first && !second) begin_unfiltered(patience(known));
     if (!options.query.list) return;
-    listing_.emplace(scene_.graph, scene_.watermark, task_, options.limit, stop_, sink, [this] { tell_found(); });
+    listing_.emplace(scene_.graph, scene_.watermark, task_, options.limit, stop_, sink, [this] { report_found(); });
     task_.taker = &*listing_;
     if (options.limit) task_.beyond_limit = &stop_;
     task_.steps = first_steps;
@@ -143,7 +143,7 @@ class Run {
                   return leads_on(edge.reading[0] != edge.reading[1], figures.squares, static_cast<double>(figures.entries));
                 });
     known.limited = options_.limit.has_value();
-    known.launches = scene_.matcher.appetite() > 1;
+    known.launches = scene_.matcher.preferred_anchors() > 1;
     if (options_.timeout) known.timeout = std::chrono::duration<double>(*options_.timeout).count();
     known.filtering = filter::expected_seconds(bound_);
     return known;
@@ -189,7 +189,7 @@ class Run {
     if (plans_.rooted) return try_every_vertex();
     AnchorEdges anchors(scene_.graph, task_, scene_.workers, stop_);
     portions_.begin(anchors.size());
-    measure_effort([&](const Effort& effort) { return anchors.sum([&](const graph::Edge& edge) { return effort.of(edge); }); });
+    measure_work([&](const WorkEstimate& work) { return anchors.sum([&](const graph::Edge& edge) { return work.of(edge); }); });
     while (!ended()) {
       const std::span<const graph::Edge> portion = anchors.next(portions_.next());
       if (portion.empty()) break;
@@ -220,9 +220,9 @@ class Run {
   void try_every_vertex() {
     const std::vector<VertexId> roots = possible_roots();
     portions_.begin(roots.size());
-    measure_effort([&](const Effort& effort) {
+    measure_work([&](const WorkEstimate& work) {
       return std::transform_reduce(roots.begin(), roots.end(), 0.0, std::plus<>(),
-                                   [&](VertexId root) { return effort.of(root); });
+                                   [&](VertexId root) { return work.of(root); });
     });
     for (std::size_t first = 0; first < roots.size() && !ended();) {
       const std::size_t size = std::min(portions_.next(), roots.size() - first);
@@ -344,32 +344,32 @@ class Run {
     return work;
   }
 
-  /// What progress is told in: all that of(effort) adds up. Before the first portion is tried, and again where all begins
+  /// What progress is told in: all that of(work) adds up. Before the first portion is tried, and again where all begins
   /// again.
   template <class Of>
-  void measure_effort(const Of& of) {
+  void measure_work(const Of& of) {
     if (!progress_.asked()) return;
-    effort_.emplace(scene_.graph, bound_, match::ordered(task_) && bound_.group.order() > 1, scene_.workers, stop_);
-    progress_.expect(of(*effort_));
+    work_.emplace(scene_.graph, bound_, match::ordered(task_) && bound_.group.order() > 1, scene_.workers, stop_);
+    progress_.expect(of(*work_));
   }
 
   template <class Start>
   [[nodiscard]] const std::function<void(std::size_t)>* begins(std::span<const Start> portion) {
     if (!progress_.asked()) return nullptr;
-    std::vector<double> efforts;
-    for (const Start& start : portion) efforts.push_back(effort_of(start));
-    return progress_.portion(efforts);
+    std::vector<double> work;
+    for (const Start& start : portion) work.push_back(work_of(start));
+    return progress_.portion(work);
   }
   /// Of the anchors that were left since there were so many.
   [[nodiscard]] double left_effort(std::size_t before) const {
     return std::transform_reduce(left_.begin() + static_cast<std::ptrdiff_t>(before), left_.end(), 0.0, std::plus<>(),
-                                 [&](const match::LeftAnchor& left) { return effort_of(left); });
+                                 [&](const match::LeftAnchor& left) { return work_of(left); });
   }
-  [[nodiscard]] double effort_of(VertexId root) const { return effort_->of(root); }
-  [[nodiscard]] double effort_of(const graph::Edge& anchor) const { return effort_->of(anchor); }
-  [[nodiscard]] double effort_of(const match::LeftAnchor& left) const { return effort_->of(left.anchor); }
+  [[nodiscard]] double work_of(VertexId root) const { return work_->of(root); }
+  [[nodiscard]] double work_of(const graph::Edge& anchor) const { return work_->of(anchor); }
+  [[nodiscard]] double work_of(const match::LeftAnchor& left) const { return work_->of(left.anchor); }
 
-  void tell_found() {
+  void report_found() {
     if (progress_.asked() && !stop_.load()) progress_.found(matches());
   }
 
@@ -384,8 +384,8 @@ class Run {
   plan::QueryPlans plans_;
   match::QueryTask task_;
   std::vector<match::QueryResult> found_{1};
-  std::optional<Effort> effort_;  // where progress is told
-  ProgressTeller progress_;
+  std::optional<WorkEstimate> work_;  // where progress is told
+  ProgressReporter progress_;
   std::optional<WholeListing> listing_;
   bool without_sums_ = false;            // plans have none, though they could
   std::vector<match::LeftAnchor> left_;  // nothing was found at them yet

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <string>
 
-#include "cli/config/parts.hpp"
 #include "cli/config/service_config.hpp"
+#include "cli/config/service_sections.hpp"
 #include "cli/options/small_file.hpp"
 #include "unit/config/support.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "deltamatch/query.hpp"
 #include "filter/pruned_lists.hpp"
-#include "match/concern.hpp"
+#include "match/plan_index.hpp"
 #include "plan/plan.hpp"
 
 namespace deltamatch::engine {
@@ -57,10 +57,10 @@ TEST_P(AnchorEdgesOf, AreThoseThatConcernSomePlan) {
   const match::QueryTask task{&query, &plans, false};
   std::vector<graph::Edge> expected;
   const std::vector<graph::Resolved> resolved = graph.resolved();
-  match::Concern concern(graph, {&task, 1}, resolved);
+  match::PlanIndex plan_index(graph, {&task, 1}, resolved);
   for (VertexId v = 0; v < graph.dictionary.capacity(); ++v) {
     graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp) {
-      if (!concern.of(edge).empty()) expected.push_back(edge);
+      if (!plan_index.of(edge).empty()) expected.push_back(edge);
     });
   }
   ASSERT_FALSE(expected.empty());

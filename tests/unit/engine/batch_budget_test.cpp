@@ -303,7 +303,7 @@ TEST_P(BatchBudget, ThoseWhoDoNotWantPartsAreToldTheEndOnly) {
   engine.budget(query, {.time = {}, .matches = 3});
   BatchOptions options;
   options.sink = &recorder;
-  options.tell_partial = false;
+  options.report_partial = false;
   const auto result = engine.process(star(0, 10), options);
   EXPECT_EQ(result->queries[0].shortfall, Shortfall::limit);
   EXPECT_GE(result->queries[0].added, Count{4});

@@ -1,5 +1,5 @@
 // A graph that is loaded in bulk is the graph that updates build.
-#include "engine/storage/bulk.hpp"
+#include "engine/storage/bulk_loader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -257,7 +257,7 @@ class GreedyMatcher final : public match::Matcher {
     cpu_->match(graph, passes, {&task, 1}, results, stop, steps);
     waiting_->find(results[0].records.plans.size());
   }
-  [[nodiscard]] std::size_t appetite() const noexcept override { return 1 << 18; }
+  [[nodiscard]] std::size_t preferred_anchors() const noexcept override { return 1 << 18; }
   [[nodiscard]] std::size_t bytes() const noexcept override { return cpu_->bytes(); }
 
  private:

@@ -18,7 +18,7 @@
 #include <tuple>
 
 #include "deltamatch/error.hpp"
-#include "engine/storage/bulk.hpp"
+#include "engine/storage/bulk_loader.hpp"
 #include "engine/storage/graph_file_layout.hpp"
 
 namespace deltamatch::engine {

@@ -52,7 +52,9 @@ class PatientMatcher final : public match::Matcher {
     const bool among_candidates = std::ranges::any_of(resolved, &graph::Resolved::lent);
     return (among_candidates || !no_roots_on_graph_) && within_->takes_root(plan, resolved);
   }
-  [[nodiscard]] std::size_t appetite() const noexcept override { return std::max(within_->appetite(), least_appetite_); }
+  [[nodiscard]] std::size_t preferred_anchors() const noexcept override {
+    return std::max(within_->preferred_anchors(), least_appetite_);
+  }
   [[nodiscard]] std::size_t bytes() const noexcept override { return within_->bytes(); }
   [[nodiscard]] CacheStatistics statistics() const override { return within_->statistics(); }
 

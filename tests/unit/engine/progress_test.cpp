@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "deltamatch/engine.hpp"
-#include "engine/whole/progress_teller.hpp"
+#include "engine/whole/progress_reporter.hpp"
 
 namespace deltamatch {
 namespace {
@@ -108,10 +108,10 @@ TEST(Progress, FollowsTheLimit) {
   EXPECT_GT(last, 0.9);
 }
 
-TEST(ProgressTeller, TellsWithinPortions) {
+TEST(ProgressReporter, TellsWithinPortions) {
   std::vector<double> told;
-  const engine::ProgressTeller::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.fraction); };
-  engine::ProgressTeller teller(tell, {}, std::chrono::seconds(0));
+  const engine::ProgressReporter::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.fraction); };
+  engine::ProgressReporter teller(tell, {}, std::chrono::seconds(0));
   teller.expect(10);
   teller.end_portion(0);
   const auto& begins = *teller.portion({1, 3, 4});
@@ -127,10 +127,10 @@ TEST(ProgressTeller, TellsWithinPortions) {
   EXPECT_EQ(told, (std::vector<double>{0, 0.4, 0.4, 0.4, 0.8, 0.8, 1}));
 }
 
-TEST(ProgressTeller, TellsTheShareOfALimit) {
+TEST(ProgressReporter, TellsTheShareOfALimit) {
   std::vector<double> told;
-  const engine::ProgressTeller::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.fraction); };
-  engine::ProgressTeller teller(tell, 10, std::chrono::seconds(0));
+  const engine::ProgressReporter::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.fraction); };
+  engine::ProgressReporter teller(tell, 10, std::chrono::seconds(0));
   teller.expect(100);
   const auto& begins = *teller.portion({10, 10, 10, 20});
   teller.found(2);
@@ -143,10 +143,10 @@ TEST(ProgressTeller, TellsTheShareOfALimit) {
   EXPECT_EQ(told, (std::vector<double>{0.2, 0.3, 0.5, 0.9, 0.9, 1}));
 }
 
-TEST(ProgressTeller, WhatWasLeftIsStillToBeDone) {
+TEST(ProgressReporter, WhatWasLeftIsStillToBeDone) {
   std::vector<double> told;
-  const engine::ProgressTeller::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.fraction); };
-  engine::ProgressTeller teller(tell);
+  const engine::ProgressReporter::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.fraction); };
+  engine::ProgressReporter teller(tell);
   teller.expect(10);
   (void)teller.portion({4, 6});
   teller.end_portion(0, 6);
@@ -155,10 +155,10 @@ TEST(ProgressTeller, WhatWasLeftIsStillToBeDone) {
   EXPECT_EQ(told, (std::vector<double>{0.4, 1}));
 }
 
-TEST(ProgressTeller, TellsNoCountThatIsOld) {
+TEST(ProgressReporter, TellsNoCountThatIsOld) {
   std::vector<std::optional<Count>> told;
-  const engine::ProgressTeller::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.matches); };
-  engine::ProgressTeller teller(tell, {}, std::chrono::seconds(0));
+  const engine::ProgressReporter::Tell tell = [&](const StaticProgress& so_far) { told.push_back(so_far.matches); };
+  engine::ProgressReporter teller(tell, {}, std::chrono::seconds(0));
   teller.expect(10);
   const auto& begins = *teller.portion({4, 3});
   begins(1);  // counts are added up where the portion ends
@@ -169,10 +169,10 @@ TEST(ProgressTeller, TellsNoCountThatIsOld) {
   EXPECT_EQ(told, (std::vector<std::optional<Count>>{std::nullopt, 7, 8, 8}));
 }
 
-TEST(ProgressTeller, LeavesAPauseBetweenBeginnings) {
+TEST(ProgressReporter, LeavesAPauseBetweenBeginnings) {
   unsigned told = 0;
-  const engine::ProgressTeller::Tell tell = [&](const StaticProgress&) { ++told; };
-  engine::ProgressTeller teller(tell, {}, std::chrono::hours(1));
+  const engine::ProgressReporter::Tell tell = [&](const StaticProgress&) { ++told; };
+  engine::ProgressReporter teller(tell, {}, std::chrono::hours(1));
   teller.expect(8);
   const auto& begins = *teller.portion({1, 3, 4});
   begins(1);
@@ -182,10 +182,10 @@ TEST(ProgressTeller, LeavesAPauseBetweenBeginnings) {
   EXPECT_EQ(told, 1);
 }
 
-TEST(ProgressTeller, TellsAllWhereNothingIsToBeDone) {
+TEST(ProgressReporter, TellsAllWhereNothingIsToBeDone) {
   double told = 0;
-  const engine::ProgressTeller::Tell tell = [&](const StaticProgress& so_far) { told = so_far.fraction; };
-  engine::ProgressTeller teller(tell);
+  const engine::ProgressReporter::Tell tell = [&](const StaticProgress& so_far) { told = so_far.fraction; };
+  engine::ProgressReporter teller(tell);
   teller.expect(0);
   teller.end_portion(0);
   EXPECT_EQ(told, 1);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "estimate/access_prior.hpp"
 #include "estimate/estimator.hpp"
-#include "estimate/prior.hpp"
 #include "estimate/selection.hpp"
 #include "estimate/selector.hpp"
 #include "unit/estimate/support.hpp"
@@ -43,11 +43,11 @@ class Coverage : public testing::Test {
     options.walks = walks;
     Estimator estimator(workers_, options);
     const Accesses& found = estimator.run(world_.graph, world_.passes, world_.tasks, world_.programs);
-    Prior prior(workers_);
+    AccessPrior prior(workers_);
     Selector selector(workers_);
     const auto bytes_of = [this](const StoredVertex& at) { return bytes(at); };
     const auto limit = static_cast<std::size_t>(budget);
-    return top(selector.select(prior.temper(world_.graph, found.lists, bytes_of, limit), bytes_of, limit).hot).coverage;
+    return top(selector.select(prior.posterior_of(world_.graph, found.lists, bytes_of, limit), bytes_of, limit).hot).coverage;
   }
 
   World world_;

@@ -10,7 +10,7 @@
 #include <optional>
 #include <ostream>
 
-#include "estimate/prior.hpp"
+#include "estimate/access_prior.hpp"
 #include "unit/estimate/support.hpp"
 
 namespace deltamatch::estimate {
@@ -453,14 +453,14 @@ TEST(Estimator, CoversTheMostAccessedListsOfAWholeGraph) {
       Estimator estimator(workers);
       const Accesses truth = estimator.count(world.graph, world.passes, world.tasks, world.programs);
       Accesses estimate = estimator.run(world.graph, world.passes, world.tasks, world.programs);
-      Prior prior(workers);
+      AccessPrior prior(workers);
       const auto bytes = [&](const StoredVertex& at) {
         return at.store != graph::StoreKind::base ? 0 : 8 + std::size_t{4} * world.graph.degree(at.vertex);
       };
       std::vector<Access> expected;
-      const Outlook outlook = prior.temper(world.graph, estimate.lists, bytes, 40000);
-      for (const Expected& one : outlook.lists) {
-        if (one.bytes > 0) expected.push_back({one.at, outlook.times(one.usual, one.found)});
+      const Posterior posterior = prior.posterior_of(world.graph, estimate.lists, bytes, 40000);
+      for (const Expected& one : posterior.lists) {
+        if (one.bytes > 0) expected.push_back({one.at, posterior.times(one.usual, one.found)});
       }
       estimate.lists = std::move(expected);
       EXPECT_GE(coverage(truth, estimate), 0.85) << pattern << (from == CountFrom::vertices ? " from vertices" : " from edges");

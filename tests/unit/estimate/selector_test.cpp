@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "estimate/pace.hpp"
+#include "estimate/choice_schedule.hpp"
 #include "unit/estimate/support.hpp"
 
 namespace deltamatch::estimate {
@@ -106,7 +106,7 @@ TEST(Selector, MergesAllThatIsKnownWhateverTheThreads) {
   };
   Workers single(1);
   Workers several(3);
-  Prior priors[] = {Prior(single), Prior(several)};
+  AccessPrior priors[] = {AccessPrior(single), AccessPrior(several)};
   Selector selectors[] = {Selector(single), Selector(several)};
   for (unsigned batch = 0; batch < 4; ++batch) {
     std::vector<Access> found;
@@ -116,7 +116,7 @@ TEST(Selector, MergesAllThatIsKnownWhateverTheThreads) {
     Selection selections[2];
     std::map<VertexId, Expected> expected[2];
     for (unsigned w = 0; w < 2; ++w) {
-      const Outlook tempered = priors[w].temper(world.graph, found, bytes, sum / 4);
+      const Posterior tempered = priors[w].posterior_of(world.graph, found, bytes, sum / 4);
       VertexId last = 0;
       for (const Expected& one : tempered.lists) {
         EXPECT_LE(last, one.at.vertex);
@@ -146,8 +146,8 @@ TEST(Selector, MergesAllThatIsKnownWhateverTheThreads) {
   }
 }
 
-TEST(Pace, AChoiceHoldsUntilMatchingHasMadeUpForIt) {
-  Pace pace(0.1);
+TEST(ChoiceSchedule, AChoiceHoldsUntilMatchingHasMadeUpForIt) {
+  ChoiceSchedule pace(0.1);
   EXPECT_TRUE(pace.due()) << "the first";
   pace.matched(100);
   pace.chose(0.2);
@@ -162,12 +162,12 @@ TEST(Pace, AChoiceHoldsUntilMatchingHasMadeUpForIt) {
   EXPECT_TRUE(pace.due());
 }
 
-TEST(Pace, NoChoiceHoldsForEver) {
-  Pace pace(0.1);
+TEST(ChoiceSchedule, NoChoiceHoldsForEver) {
+  ChoiceSchedule pace(0.1);
   for (unsigned choice = 0; choice < 2; ++choice) {
     ASSERT_TRUE(pace.due());
     pace.chose(1e9);
-    for (unsigned batch = 0; batch < Pace::most_batches; ++batch) {
+    for (unsigned batch = 0; batch < ChoiceSchedule::most_batches; ++batch) {
       ASSERT_FALSE(pace.due()) << batch;
       pace.matched(0.5);
     }
@@ -178,10 +178,10 @@ TEST(Pace, NoChoiceHoldsForEver) {
   EXPECT_TRUE(pace.due()) << "what no batch made up for in time is forgotten";
 }
 
-TEST(Pace, TakesNoMoreThanItsShareOverManyBatches) {
+TEST(ChoiceSchedule, TakesNoMoreThanItsShareOverManyBatches) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> seconds(0.001, 1);
-  Pace pace(0.1);
+  ChoiceSchedule pace(0.1);
   double choosing = 0;
   double matching = 0;
   double longest = 0;

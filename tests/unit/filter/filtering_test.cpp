@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "match/concern.hpp"
+#include "match/plan_index.hpp"
 #include "unit/filter/support.hpp"
 
 namespace deltamatch::filter {
@@ -107,10 +107,10 @@ TEST_F(Filters, AnchorsConcernPlansWhoseListsHoldThem) {
     const plan::QueryPlans plans = plan::make_delta_plans(f.query());
     const match::QueryTask task{&f.query(), &plans, false};
     const std::vector<graph::Resolved> resolved = f.graph().resolved();
-    match::Concern concern(f.graph(), {&task, 1}, resolved);
+    match::PlanIndex concern(f.graph(), {&task, 1}, resolved);
     const auto to_d = [&](VertexId tail, VertexId head) {  // of those whose anchor is c to d, or back
       std::vector<std::uint32_t> ends;
-      for (const match::PlanRef& ref : concern.of({tail, head, f.graph().edge_labels.intern("")})) {
+      for (const match::PlanRef& ref : plan_index.of({tail, head, f.graph().edge_labels.intern("")})) {
         const plan::Plan& plan = plans.plans[ref.plan];
         if (plan.anchor.edge == 0) ends.push_back(plan.tail);
       }

@@ -1,4 +1,4 @@
-#include "generate/stream.hpp"
+#include "generate/synthetic_stream.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Filtering on a device whose memory is the host's: after every step the candidates are those of the CPU, bit for bit.
-#include "gpu/filter/candidate_steps.hpp"
+#include "gpu/filter/device_candidate_steps.hpp"
 
 #include <gtest/gtest.h>
 

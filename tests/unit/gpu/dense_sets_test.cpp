@@ -7,7 +7,7 @@
 #include <random>
 
 #include "deltamatch/mine.hpp"
-#include "gpu/mine/dense_sets.hpp"
+#include "gpu/mine/device_dense_sets.hpp"
 #include "gpu/mine/node_stack.hpp"
 #include "host_dense_ops.hpp"
 #include "match/backend.hpp"

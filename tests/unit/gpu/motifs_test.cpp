@@ -1,6 +1,6 @@
 // Patterns counted by the steps of the kernel, on the host, against those of the CPU: all sizes, methods and conditions, walks
 // that are broken off at every turn, little memory, several devices, stops.
-#include "gpu/mine/motifs.hpp"
+#include "gpu/mine/device_motifs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -204,7 +204,7 @@ TEST(Listing, WhatWalksPartWithIsDisjointAndAll) {
     Scratch scratch;
     const auto resolved = world.graph_.resolved();
     Partial partial(Lists(world.graph_.base(), resolved, false, Pass::whole), scratch);
-    Crew others_idle(2);
+    BusyThreads others_idle(2);
     std::size_t parted = 0;
     for (const plan::Plan& plan : world.plans_.plans) {
       for (const graph::Edge& anchor : std::span(world.anchors_).subspan(100, 1)) {

@@ -1,0 +1,354 @@
+// A batch on the GPU: programs are flattened, the estimator says which lists are worth caching, the mirrors are brought up to
+// date, every device gets its share of the anchors, and what the kernels list is drained while they run. Nothing is handed on
+// before all of it has succeeded.
+#include "gpu/gpu_matcher.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <ranges>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "gpu/cuda/nvtx.hpp"
+#include "gpu/filter/device_candidate_steps.hpp"
+#include "gpu/handover.hpp"
+#include "gpu/loops/kernel.hpp"
+#include "gpu/mirrors.hpp"
+#include "gpu/program/flat_programs.hpp"
+
+namespace deltamatch::gpu {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using match::PassWork;
+using match::QueryResult;
+using match::QueryTask;
+
+constexpr auto drain_pause = std::chrono::microseconds(20);
+// Small batches are done before the system would wake a sleeper.
+constexpr auto patience = std::chrono::milliseconds(2);
+
+constexpr std::size_t every_pass = ~std::size_t{0};
+// Batches that the CPU matches before devices that had no room are asked again.
+constexpr unsigned rest_batches = 64;
+
+constexpr std::string_view not_taken = "a query that kernels do not take is matched on the CPU";
+constexpr std::string_view no_room_for_candidates =
+    "what filtering leaves finds no room on the device, and is matched on the CPU";
+constexpr std::string_view sums_not_taken = "sums that exceed 64 bits, or whose tables find no memory, are counted on the CPU";
+
+double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+class GpuMatcher final : public match::Matcher {
+ public:
+  GpuMatcher(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
+      : options_(options),
+        workers_(&workers),
+        mirrors_(options, pinned, managed, workers),
+        set_choice_(options.testing.reuse) {}
+
+  void open(const graph::DataGraph& graph) override {
+    if (resting_ > 0) return;
+    try {
+      mirrors_.open(graph);
+    } catch (const DeviceOutOfMemory& error) {
+      rest(error);
+    }
+  }
+
+  [[nodiscard]] filter::CandidateSteps* candidate_steps() override {
+    const GraphView* graph = mirrors_.resident();
+    if (graph == nullptr) return nullptr;
+    if (!candidates_) candidates_ = std::make_unique<DeviceCandidates>(make_cuda_candidate_ops(), *workers_);
+    candidates_->look_at(*graph);
+    return &*candidates_;
+  }
+
+  void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
+             std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) override {
+    const Range range("batch");
+    // Only the CPU leaves anchors, of what it has matched in place of the devices.
+    const bool left = std::ranges::any_of(passes, [](const PassWork& work) { return !work.left.empty(); });
+    if (left || resting_ > 0) {
+      if (!left) --resting_;
+      statistics_.on_cpu += tasks.size();
+      for (std::size_t t = 0; t < tasks.size(); ++t) fall_back(graph, passes, tasks, t, every_pass, results, stop);
+      return;
+    }
+    passes_.assign(passes.begin(), passes.end());
+    const std::vector<graph::Resolved> resolved = graph.resolved();
+    match::Programs programs = match::make_programs(tasks, resolved);
+    choose_tables(tasks, resolved, options_.testing.tables, programs);
+    flatten(graph, resolved, passes, tasks, programs, set_choice_, flat_, left_out_, workers_);
+    if (std::ranges::find(left_out_, true) != left_out_.end()) why_ = not_taken;
+    try {
+      mirrors_.open(graph, resolved, passes, tasks);
+      if (!flat_.empty() && !match_on_devices(graph, resolved, passes, tasks, programs, results, stop, steps)) {
+        left_out_.assign(tasks.size(), true);
+        why_ = no_room_for_candidates;
+      }
+      no_room_.clear();
+    } catch (const DeviceOutOfMemory& error) {  // before anything was launched
+      rest(error);
+      left_out_.assign(tasks.size(), true);
+    }
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      if (!left_out_[t]) continue;
+      ++statistics_.on_cpu;
+      fall_back(graph, passes, tasks, t, every_pass, results, stop);
+    }
+  }
+
+  [[nodiscard]] bool takes_root(const plan::RootedPlan& plan,
+                                std::span<const graph::Resolved> resolved) const noexcept override {
+    return fits_tables(plan, resolved);
+  }
+  [[nodiscard]] std::size_t preferred_anchors() const noexcept override { return std::size_t{1} << 18; }
+  [[nodiscard]] std::size_t bytes() const noexcept override { return mirrors_.bytes(); }
+
+  [[nodiscard]] CacheStatistics statistics() const override {
+    CacheStatistics sum = statistics_;
+    mirrors_.write(sum);
+    for (const std::string_view notice : {std::string_view(no_room_), why_}) {
+      if (notice.empty()) continue;
+      if (!sum.notice.empty()) sum.notice += "; ";
+      sum.notice += notice;
+    }
+    if (candidates_) sum.kernel_seconds += candidates_->kernel_seconds();
+    return sum;
+  }
+
+ private:
+  // Under the policy auto devices without room are no reason to fail; under others the error goes on. Only while it is handled.
+  void rest(const DeviceOutOfMemory& error) {
+    if (options_.policy != CachePolicy::automatic) throw;
+    if (candidates_) statistics_.kernel_seconds += candidates_->kernel_seconds();
+    candidates_.reset();
+    mirrors_.close();
+    resting_ = rest_batches;
+    no_room_ = std::string("matched on the CPU, for there was no room on the device: ") + error.what();
+  }
+
+  // False, and nothing was added, where the graph has room on the devices and the lists that stand in for it have not, or where
+  // kernels cannot read these.
+  bool match_on_devices(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
+                        std::span<const PassWork> passes, std::span<const QueryTask> tasks, const match::Programs& programs,
+                        std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) {
+    const std::uint64_t lent = lent_to(graph);
+    if (lent != 0 && (lent == refused_ || !mirrors_.can_read())) return false;
+    for (;;) {
+      try {
+        const auto estimating = Clock::now();
+        mirrors_.estimate(graph, passes, tasks, programs);
+        const auto caching = Clock::now();
+        mirrors_.refresh(graph, resolved, passes, tasks);
+        const auto matching = Clock::now();
+        steps.estimate += seconds(caching - estimating);
+        steps.cache += seconds(matching - caching);
+        run_kernels(graph, tasks, results, stop);  // and nothing else: the time that choices may take follows from its own
+        mirrors_.matched(seconds(Clock::now() - matching));
+        count_again(graph, tasks, results, stop);
+        break;
+      } catch (const DeviceOutOfMemory&) {  // before anything was launched
+        if (mirrors_.make_room(graph)) continue;
+        if (lent == 0) throw;
+        refused_ = lent;
+        return false;
+      }
+    }
+    if (options_.measure) mirrors_.measure();
+    return true;
+  }
+
+  void run_kernels(const graph::DataGraph& graph, std::span<const QueryTask> tasks, std::span<QueryResult> results,
+                   const match::StopFlag* stop) {
+    const Range range("match");
+    const auto devices = mirrors_.devices();
+    const auto shares = static_cast<std::uint32_t>(devices.size());
+    bool launched = false;
+    try {
+      for (std::uint32_t d = 0; d < shares; ++d) {
+        devices[d]->prepare(flat_, d, shares, options_, graph);
+      }
+      for (const auto& device : devices) device->launch(flat_, options_);
+      launched = true;
+      drain(tasks, results, stop);
+      while (launch_again()) drain(tasks, results, stop);
+    } catch (const DeviceOutOfMemory& error) {
+      for (const auto& device : devices) device->settle();
+      if (launched) throw Error(error);  // matches may have been taken, which a second try would take again
+      throw;
+    } catch (...) {
+      for (const auto& device : devices) device->settle();
+      throw;
+    }
+    // What a stopped kernel has added up can be anything: walks end in the middle of an anchor, and an anchor's terms may be
+    // spread over blocks and devices. Matches that were walked to are all there.
+    const bool stopped = std::ranges::any_of(devices, [](const auto& device) { return device->stopped(); });
+    double longest = 0;
+    device_totals_.clear();
+    for (const auto& device : devices) {
+      Outcome outcome;
+      longest = std::max(longest, device->kernel_seconds());
+      device->finish(device_totals_.emplace_back(), outcome);
+      statistics_.hits += outcome.counters.hits;
+      statistics_.misses += outcome.counters.misses;
+      for (const Queue& queue : outcome.queue) statistics_.shared_parts += queue.pushed;
+    }
+    statistics_.kernel_seconds += longest;
+    // Sums that exceeded 64 bits on the way, or had no memory, are left to the CPU, which has 128: all of a task in a pass.
+    const std::size_t walks = flat_.sums.programs.size();
+    const std::size_t tables = walks + flat_.walks.programs.size();
+    again_.assign(results.size(), false);
+    if (!stopped) {
+      note_overflow(flat_.sums, 0, tasks.size());
+      note_overflow(flat_.tables, tables, tasks.size());
+      add(flat_.sums, 0, tasks, results);
+      add(flat_.tables, tables, tasks, results);
+    }
+    add(flat_.walks, walks, tasks, results);
+    count_anchors(flat_.sums, tasks, results);
+    count_anchors(flat_.walks, tasks, results);
+    count_anchors(flat_.tables, tasks, results);
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      const auto in_pass = [&](std::size_t pass) { return again_[pass * tasks.size() + t]; };
+      statistics_.on_cpu +=
+          std::ranges::any_of(std::views::iota(std::size_t{0}, again_.size() / tasks.size()), in_pass) ? 1 : 0;
+    }
+  }
+
+  void count_again(const graph::DataGraph& graph, std::span<const QueryTask> tasks, std::span<QueryResult> results,
+                   const match::StopFlag* stop) {
+    for (std::size_t i = 0; i < again_.size(); ++i) {
+      if (!again_[i]) continue;
+      why_ = sums_not_taken;
+      fall_back(graph, passes_of(i / tasks.size()), tasks, i % tasks.size(), i / tasks.size(), results, stop);
+    }
+  }
+
+  bool launch_again() {
+    bool some = false;
+    for (const auto& device : mirrors_.devices()) some = device->launch_again() || some;
+    return some;
+  }
+
+  // Takes what the kernels list until all have ended.
+  void drain(std::span<const QueryTask> tasks, std::span<QueryResult> results, const match::StopFlag* stop) {
+    // Pages come with programs of walks only.
+    Handover handover(*workers_, passes_, tasks, results);
+    const auto take = [&](const std::uint32_t* page) {
+      handover.add(flat_.walks.origins[page[0]], {page + 2, page + page[1]});
+    };
+    const auto devices = mirrors_.devices();
+    std::vector<bool> done(devices.size());
+    std::size_t running = devices.size();
+    const auto started = Clock::now();
+    while (running > 0) {
+      const bool stopping = stop != nullptr && stop->load(std::memory_order_relaxed);
+      for (std::size_t d = 0; d < devices.size(); ++d) {
+        if (done[d] || !devices[d]->poll(stopping, take)) continue;
+        done[d] = true;
+        --running;
+      }
+      handover.run();
+      if (running > 0 && Clock::now() - started < patience) {
+        std::this_thread::yield();
+      } else if (running > 0) {
+        std::this_thread::sleep_for(drain_pause);
+      }
+    }
+  }
+
+  [[nodiscard]] static std::size_t place_of(const ProgramOrigin& origin, std::size_t tasks) {
+    return origin.pass * tasks + origin.task;
+  }
+
+  template <class Work>
+  void note_overflow(const Work& work, std::size_t first, std::size_t tasks) {
+    for (const std::vector<Total>& totals : device_totals_) {
+      for (std::size_t i = 0; i < work.programs.size(); ++i) {
+        if (totals[first + i].overflow != 0) again_[place_of(work.origins[i], tasks)] = true;
+      }
+    }
+  }
+
+  template <class Work>
+  void add(const Work& work, std::size_t first, std::span<const QueryTask> tasks, std::span<QueryResult> results) {
+    for (const std::vector<Total>& totals : device_totals_) {
+      for (std::size_t i = 0; i < work.programs.size(); ++i) {
+        const ProgramOrigin& origin = work.origins[i];
+        if (again_[place_of(origin, tasks.size())]) continue;
+        const Total& total = totals[first + i];
+        match::PlanResult& into = results[place_of(origin, tasks.size())].plans[origin.plan];
+        __extension__ using Wide = __int128;
+        const auto value = static_cast<Wide>(static_cast<Count>(total.high) << 64 | total.low);
+        if (origin.sums) {
+          if (__builtin_add_overflow(into.sum, value, &into.sum)) throw_count_overflow();
+        } else {
+          into.found = checked_add(into.found, static_cast<Count>(value));
+        }
+      }
+    }
+  }
+
+  void count_anchors(const FlatWork& work, std::span<const QueryTask> tasks, std::span<QueryResult> results) const {
+    for (std::size_t i = 0; i < work.programs.size(); ++i) {
+      const ProgramOrigin& origin = work.origins[i];
+      if (again_[place_of(origin, tasks.size())]) continue;
+      results[place_of(origin, tasks.size())].plans[origin.plan].anchors += work.first_anchor[i + 1] - work.first_anchor[i];
+    }
+  }
+
+  // Shares of one anchor, and an anchor's two programs, are one.
+  void count_anchors(const FlatSums& work, std::span<const QueryTask> tasks, std::span<QueryResult> results) const {
+    for (std::size_t i = 0; i < work.anchor_counts.size(); ++i) {
+      const ProgramOrigin& origin = work.origins[i];
+      if (again_[place_of(origin, tasks.size())]) continue;
+      results[place_of(origin, tasks.size())].plans[origin.plan].anchors += work.anchor_counts[i];
+    }
+  }
+
+  [[nodiscard]] std::span<const PassWork> passes_of(std::size_t pass) const { return {passes_.data() + pass, 1}; }
+
+  void fall_back(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
+                 std::size_t task, std::size_t only, std::span<QueryResult> results, const match::StopFlag* stop) {
+    if (!cpu_) cpu_ = match::make_cpu_matcher(*workers_);
+    match::MatchSteps steps;
+    for (std::size_t p = 0; p < passes.size(); ++p) {
+      const std::size_t pass = only == every_pass ? p : only;
+      cpu_->match(graph, passes.subspan(p, 1), tasks.subspan(task, 1), results.subspan(pass * tasks.size() + task, 1), stop,
+                  steps);
+    }
+  }
+
+  GpuOptions options_;
+  Workers* workers_;
+  Mirrors mirrors_;
+  std::unique_ptr<DeviceCandidates> candidates_;  // on the first device, once something is filtered there
+  SetChoice set_choice_;
+  FlatPrograms flat_;
+  std::vector<bool> left_out_;  // by task: matched on the CPU
+  std::uint64_t refused_ = 0;   // lists lent to the graph for which there was no room on some device; 0: none
+  std::vector<std::vector<Total>> device_totals_;
+  std::vector<bool> again_;  // by pass and task: to be counted on the CPU
+  std::vector<PassWork> passes_;
+  std::unique_ptr<match::Matcher> cpu_;
+  CacheStatistics statistics_;
+  std::string_view why_;  // the CPU matched one in place of the devices the last time that it did
+  std::string no_room_;   // and all of them
+  unsigned resting_ = 0;  // batches
+};
+
+}  // namespace
+
+std::unique_ptr<match::Matcher> make_matcher(const GpuOptions& options, const PinnedSlabs* pinned, bool managed,
+                                             Workers& workers) {
+  return std::make_unique<GpuMatcher>(options, pinned, managed, workers);
+}
+
+}  // namespace deltamatch::gpu

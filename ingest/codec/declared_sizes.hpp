@@ -1,0 +1,70 @@
+// The sizes that the header of a whole graph tells, held against what follows it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "deltamatch/id.hpp"
+#include "ingest/codec/fields.hpp"
+
+namespace deltamatch::ingest {
+
+/// Reads a number of a header; returns what is wrong with it, or nothing.
+[[nodiscard]] inline std::string read_size(std::string_view field, std::int64_t& size) {
+  switch (parse_integer(field, size)) {
+    case NumberFault::none:
+      return size < 0 ? fmt::format("the header's {} is negative", in_ticks(field)) : std::string();
+    case NumberFault::not_a_number:
+      return fmt::format("the header's {} is not an integer", in_ticks(field));
+    case NumberFault::out_of_range:
+      break;
+  }
+  return fmt::format("the header's {} is beyond 64 bits", in_ticks(field));
+}
+
+/// Counts records; whether their ids and numbers fit the header can be asked once one told sizes.
+class DeclaredSizes {
+ public:
+  /// `first_id`: of the least vertex.
+  explicit DeclaredSizes(std::int64_t first_id) noexcept : first_id_(first_id) {}
+
+  void tell(std::int64_t vertices, std::optional<std::int64_t> edges) noexcept {
+    vertices_told_ = vertices;
+    edges_told_ = edges;
+  }
+  [[nodiscard]] bool told() const noexcept { return vertices_told_.has_value(); }
+  /// Whether a record was counted.
+  [[nodiscard]] bool any() const noexcept { return vertices_ != 0 || edges_ != 0; }
+  void count_vertex() noexcept { ++vertices_; }
+  void count_edge() noexcept { ++edges_; }
+
+  [[nodiscard]] bool holds(const Id& id) const noexcept {
+    return !vertices_told_ || id.is_text() || (id.number() >= first_id_ && id.number() - first_id_ < *vertices_told_);
+  }
+  /// Why an id does not fit.
+  [[nodiscard]] std::string out_of_range(const Id& id) const {
+    return fmt::format("vertex {} is out of range: the header says {} vertices, {} to {}", id.number(), *vertices_told_,
+                       first_id_, first_id_ - 1 + *vertices_told_);
+  }
+  /// What is wrong with the numbers; empty where nothing is. A file may leave out the records of vertices altogether.
+  [[nodiscard]] std::string flaw() const {
+    if (edges_told_ && *edges_told_ != edges_)
+      return fmt::format("the header says {} edges, but {} follow", *edges_told_, edges_);
+    if (vertices_told_ && vertices_ > 0 && *vertices_told_ != vertices_)
+      return fmt::format("the header says {} vertices, but {} follow", *vertices_told_, vertices_);
+    return {};
+  }
+
+ private:
+  std::int64_t first_id_;
+  std::optional<std::int64_t> vertices_told_;
+  std::optional<std::int64_t> edges_told_;
+  std::int64_t vertices_ = 0;
+  std::int64_t edges_ = 0;
+};
+
+}  // namespace deltamatch::ingest

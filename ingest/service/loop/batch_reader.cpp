@@ -1,0 +1,265 @@
+#include "ingest/service/loop/batch_reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t depth = 2;                                // batches that wait for the caller
+constexpr std::size_t max_batch_bytes = std::size_t{32} << 20;  // of the records of one batch
+constexpr auto longest_poll = 50ms;                             // how late a stop or a refresh is noticed
+
+}  // namespace
+
+Reader::Reader(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching,
+               Timestamp window, const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
+               std::optional<Timestamp> watermark)
+    : input_(input),
+      journal_(journal),
+      options_(options),
+      batching_(batching),
+      timed_(window > 0),
+      assembler_(options, BatchLimits{batching.max_updates, batching.max_span}.within_window(window), max_batch_bytes,
+                 watermark, window),
+      known_(from),
+      last_refresh_(Clock::now()),
+      next_refresh_(last_refresh_ + options.refresh_every),
+      last_cut_(Clock::now()),
+      ends_(input, Watermarks::ask_every(options.idle_after), Watermarks::answer_counts(options.idle_after)) {
+  for (const auto& [id, end] : from) {
+    assembler_.hold(id, end);
+    gone_.insert(id);
+  }
+  for (const kafka::InputPartition& partition : partitions) {
+    gone_.erase(partition.id);
+    assembler_.open(partition.id, from.at(partition.id), options_.topics[partition.topics], Clock::now());
+  }
+  input_.add(partitions, from);
+  for (const TopicPartition& partition : gone_) leave(partition);
+  missing_ = gone_.size();
+  thread_ = std::thread([this] { run(); });
+}
+
+Reader::~Reader() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = abandoned_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+Reader::Outcome Reader::next(InputBatch& batch, std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, timeout, [&] { return !ready_.empty() || ended_ || woken_; });
+  woken_ = false;
+  if (!ready_.empty()) {
+    free_.push_back(std::exchange(batch, std::move(ready_.front())));
+    ready_.pop_front();
+    lock.unlock();
+    changed_.notify_all();
+    return Outcome::batch;
+  }
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  return ended_ ? Outcome::ended : Outcome::nothing;
+}
+
+const InputBatch* Reader::upcoming(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, stop, [this] { return !ready_.empty() || ended_; });
+  return ready_.empty() ? nullptr : &ready_.front();
+}
+
+void Reader::wake() {
+  {
+    const std::scoped_lock lock(mutex_);
+    woken_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Reader::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+}
+
+bool Reader::stopping() {
+  const std::scoped_lock lock(mutex_);
+  return stopping_;
+}
+
+bool Reader::has_room() {
+  const std::scoped_lock lock(mutex_);
+  return ready_.size() < depth;
+}
+
+void Reader::run() {
+  std::exception_ptr failure;
+  try {
+    read_until_stopped();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  try {
+    if (!assembler_.empty()) hand_over();
+  } catch (...) {
+    if (!failure) failure = std::current_exception();
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    failure_ = std::move(failure);
+    ended_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Reader::read_until_stopped() {
+  while (!stopping()) {
+    const auto now = Clock::now();
+    if (assembler_.empty()) heed_ends(now);
+    const auto due =
+        assembler_.empty() ? now + longest_poll : std::min(assembler_.since() + batching_.max_delay, now + longest_poll);
+    const auto wait = std::max(0ms, std::chrono::ceil<std::chrono::milliseconds>(due - now));
+    if (const std::optional<kafka::Message> message = input_.poll(wait)) {
+      take(*message, now);
+    } else if (!assembler_.empty()) {
+      fetching_ += Clock::now() - now;
+    }
+    if (is_due(now)) hand_over();
+    if (input_.disowned()) next_refresh_ = std::min(next_refresh_, last_refresh_ + 1s);  // it may be said many times a second
+    if (now >= next_refresh_) look_for_partitions();
+  }
+}
+
+/// Whether the batch is to be cut here.
+bool Reader::is_due(Clock::time_point now) {
+  if (assembler_.full()) return true;
+  if (!assembler_.empty()) return Clock::now() - assembler_.since() >= batching_.max_delay && has_room();
+  // Edges expire although nothing comes.
+  return timed_ && now - last_cut_ >= std::max<Clock::duration>(batching_.max_delay, longest_poll) &&
+         assembler_.watermark_moves(now);
+}
+
+void Reader::heed_ends(Clock::time_point now) {
+  if (now < next_ends_) return;
+  next_ends_ = now + longest_poll;
+  assembler_.at_end(ends_.known());
+}
+
+void Reader::take(const kafka::Message& message, Clock::time_point asked) {
+  const InputRecord record{message.partition, message.offset, message.key.value_or(""), message.value, message.timestamp};
+  const auto now = Clock::now();
+  if (!assembler_.empty()) fetching_ += now - asked;  // before the first record it is waiting for input
+  bool taken = assembler_.add(record, now);
+  if (!taken) {
+    hand_over();
+    taken = assembler_.add(record, now);  // as of `now`: hand_over may have waited long
+  }
+  decoding_ += Clock::now() - now;
+  if (!taken) throw Error("batch", "an empty batch does not take a record");
+}
+
+/// Closes the open batch and waits until the caller has room for it.
+void Reader::hand_over() {
+  last_cut_ = Clock::now();
+  assembler_.cut(open_, last_cut_);
+  open_.fetch_seconds = std::chrono::duration<double>(std::exchange(fetching_, {})).count();
+  open_.decode_seconds = std::chrono::duration<double>(std::exchange(decoding_, {})).count();
+  const bool last = open_.failure.has_value();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ready_.size() < depth || abandoned_; });
+  if (abandoned_) return;
+  ready_.push_back(std::move(open_));
+  if (free_.empty()) free_.emplace_back();
+  open_ = std::move(free_.back());
+  free_.pop_back();
+  if (last) stopping_ = true;
+  lock.unlock();
+  changed_.notify_all();
+}
+
+void Reader::look_for_partitions() {
+  const auto deadline = Clock::now() + 5s;
+  last_refresh_ = Clock::now();
+  next_refresh_ = last_refresh_ + options_.refresh_every;
+  std::vector<kafka::InputPartition> fresh, back;
+  std::set<TopicPartition> lost;
+  Offsets from;
+  for (const auto& [id, start] : known_) {
+    if (!gone_.contains(id)) lost.insert(id);
+  }
+  try {
+    for (const kafka::InputPartition& partition : input_.discover(deadline)) {
+      lost.erase(partition.id);
+      if (!known_.contains(partition.id)) fresh.push_back(partition);
+      if (gone_.contains(partition.id)) back.push_back(partition);
+    }
+    for (const kafka::InputPartition& partition : fresh) from.emplace(partition.id, input_.low(partition.id, deadline));
+  } catch (const kafka::Unreachable&) {
+    return;  // looked for again
+  }
+  if (!lost.empty() && !assembler_.empty()) hand_over();  // they hold the watermark no more, from the next batch on
+  for (const TopicPartition& partition : lost) leave(partition);
+  for (const kafka::InputPartition& partition : back) take_back(partition);
+  if (!fresh.empty()) take_up(fresh, from);
+  missing_.store(gone_.size(), std::memory_order_relaxed);
+}
+
+/// What appears while the service runs is read from its first record, whatever the start policy says: nothing of it is old. It
+/// begins with a batch that names where, so that what is read of it can be told from the marks alone.
+void Reader::take_up(const std::vector<kafka::InputPartition>& fresh, const Offsets& from) {
+  for (const kafka::InputPartition& partition : fresh) {
+    const std::int64_t next = from.at(partition.id);
+    assembler_.open(partition.id, next, options_.topics[partition.topics], Clock::now());
+    known_.emplace(partition.id, next);
+  }
+  hand_over();
+  input_.add(fresh, from);
+}
+
+void Reader::leave(const TopicPartition& partition) {
+  gone_.insert(partition);
+  const std::optional<std::uint32_t> index = index_of(partition);
+  if (index) {
+    input_.leave(*index);
+    assembler_.leave(*index);
+  }
+  journal_.tell(Level::error, "input_partition_gone",
+                {{"partition", to_string(partition)},
+                 {"next_offset", std::to_string(index ? input_.seen(*index) : known_.at(partition))},
+                 {"effect", "nothing is read of it until it is back; the others go on"},
+                 {"remedy", "restore the topic; do not make another under its name"}});
+}
+
+void Reader::take_back(const kafka::InputPartition& partition) {
+  gone_.erase(partition.id);
+  const std::optional<std::uint32_t> index = index_of(partition.id);
+  const std::int64_t next = index ? input_.seen(*index) : known_.at(partition.id);
+  journal_.tell(Level::warn, "input_partition_back",
+                {{"partition", to_string(partition.id)}, {"next_offset", std::to_string(next)}});
+  if (index) {
+    input_.resume(*index);
+    assembler_.resume(*index, Clock::now());
+  } else {
+    assembler_.open(partition.id, next, options_.topics[partition.topics], Clock::now());
+    input_.add({partition}, {{partition.id, next}});
+  }
+}
+
+/// None where it has not been there since the start.
+std::optional<std::uint32_t> Reader::index_of(const TopicPartition& partition) const {
+  const auto& all = input_.partitions();
+  const auto at = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.id == partition; });
+  if (at == all.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(at - all.begin());
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,264 @@
+#include "ingest/service/loop/start_up.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "deltamatch/error.hpp"
+#include "ingest/service/kafka/ranges.hpp"
+#include "ingest/service/kafka/topic_expression.hpp"
+#include "ingest/service/loop/assembler.hpp"
+#include "ingest/service/loop/backlog.hpp"
+#include "ingest/service/loop/begun_batch.hpp"
+#include "ingest/service/loop/reading.hpp"
+#include "ingest/service/loop/start_graph.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto patience = 60s;  // with brokers that do not answer a question
+
+void save(const Engine& engine, const StateDirectory& directory, const Mark& mark) {
+  engine.save(directory.snapshot_path(mark.batch), to_json(mark));
+}
+
+std::vector<ActiveQuery> configured_queries(const ServiceOptions& options, bool existing_too) {
+  std::vector<ActiveQuery> queries;
+  for (const ServiceQuery& query : options.queries) {
+    if (!existing_too && query.report_existing) continue;  // they come with a batch of their own
+    queries.push_back({query.query.name, query_fingerprint(query.query, query.options)});
+  }
+  std::sort(queries.begin(), queries.end());
+  return queries;
+}
+
+void commit_mark(const ServiceOptions& options, kafka::Transactions& transactions, const Mark& mark) {
+  const std::string topic = kafka::commit_topic(options.application);
+  const std::string value = to_json(mark);
+  const kafka::OutputRecord record{topic, std::nullopt, value, {}};
+  transactions.commit({&record, 1}, mark.ends, Clock::now() + patience);
+}
+
+/// Batch 0: the start graph, and where the input begins.
+Recovered first_start(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions) {
+  const ServiceOptions& options = context.options;
+  Recovered recovered = recover(context.directory,
+                                {.committed = std::nullopt,
+                                 .record = {},
+                                 .begun = {},
+                                 .engine = options.engine,
+                                 .begin = [&] { return begin_engine(options, options.engine, {}, context.journal); },
+                                 .progress = {}},
+                                context.journal);
+  recovered.engine.limit_labels(options.input.max_labels);
+  if (context.directory.snapshots().empty()) {
+    const std::vector<kafka::InputPartition> partitions = input.discover(Clock::now() + patience);
+    recovered.reached.ends = input.first_offsets(partitions, {}, Clock::now() + patience);
+    recovered.reached.graph = {options.engine.directed, options.engine.window, start_fingerprint(recovered.engine)};
+    recovered.reached.reading = reading_fingerprint(options.input);
+    recovered.reached.queries = configured_queries(options, recovered.engine.graph().vertices == 0);
+    save(recovered.engine, context.directory, recovered.reached);
+  }
+  commit_mark(options, transactions, recovered.reached);
+  context.journal.tell(Level::info, "first start",
+                       {{"vertices", std::to_string(recovered.engine.graph().vertices)},
+                        {"edges", std::to_string(recovered.engine.graph().edges)},
+                        {"partitions", std::to_string(recovered.reached.ends.size())}});
+  return recovered;
+}
+
+/// The commit records of ascending batches, read once.
+class Records {
+ public:
+  Records(kafka::CommitLog& commits, std::uint64_t last) : commits_(commits), last_(last) {}
+
+  [[nodiscard]] std::optional<Mark> of(std::uint64_t batch) {
+    if (batch > last_) return std::nullopt;
+    if (!sought_) {
+      commits_.seek(batch, Clock::now() + patience);
+      next_ = commits_.next(Clock::now() + patience);
+      sought_ = true;
+    }
+    while (next_ && next_->batch < batch) next_ = commits_.next(Clock::now() + patience);
+    return next_ && next_->batch == batch ? next_ : std::nullopt;
+  }
+
+ private:
+  kafka::CommitLog& commits_;
+  std::uint64_t last_;
+  bool sought_ = false;
+  std::optional<Mark> next_;
+};
+
+/// Reads lost batches from the input again, as the commit records cut them.
+class Recutter {
+ public:
+  Recutter(const StartupContext& context, Recovered& recovered, const Mark& committed)
+      : context_(context),
+        recovered_(recovered),
+        committed_(committed),
+        assembler_(lenient(context.options.input), {}, SIZE_MAX, std::nullopt) {}
+
+  void run(kafka::CommitLog& commits) {
+    Engine& engine = recovered_.engine;
+    std::optional<Mark> mark;
+    commits.seek(recovered_.reached.batch, Clock::now() + patience);
+    mark = commits.next(Clock::now() + patience);
+    if (mark && mark->batch == recovered_.reached.batch && *mark != recovered_.reached) {
+      throw Error(context_.directory.path().string(),
+                  fmt::format("batch {} stands there otherwise than its commit record tells", mark->batch),
+                  "name an empty directory: the state is then made anew from Kafka");
+    }
+    kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
+    while ((mark = commits.next(Clock::now() + patience)) && mark->batch <= committed_.batch) {
+      if (mark->batch != engine.batch() + 1) {
+        throw Error(kafka::commit_topic(context_.options.application),
+                    fmt::format("no commit record of batch {}", engine.batch() + 1),
+                    "restore the state directory from a backup, or start a new application");
+      }
+      cut(ranges, *mark);
+      // Unlike the log, the input holds what was refused: the limit on labels judges it again. No query stands yet.
+      static_cast<void>(engine.process(batch_.updates, OnReject::skip));
+      recovered_.reached = std::move(*mark);
+      tell();
+    }
+    if (recovered_.reached.batch != committed_.batch) {
+      throw Error(
+          kafka::commit_topic(context_.options.application),
+          fmt::format("the commit records end at batch {}, before batch {}", recovered_.reached.batch, committed_.batch),
+          "restore the state directory from a backup, or start a new application");
+    }
+  }
+
+  /// The batch behind where the engine stands.
+  InputBatch next(const Mark& mark) {
+    kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
+    cut(ranges, mark);
+    return std::move(batch_);
+  }
+
+ private:
+  void cut(kafka::RangeReader& ranges, const Mark& mark) {
+    must_be_read_alike(mark);
+    const bool done = ranges.read(mark.ends, [&](const kafka::Message& message) { take(ranges, message); }, context_.stop);
+    if (!done) throw Stopped();
+    assembler_.cut(batch_, Clock::now());
+    batch_.updates.set_watermark(mark.watermark);
+  }
+
+  /// What was refused then is refused again: nothing is told twice.
+  static InputOptions lenient(InputOptions input) {
+    input.on_error = OnError::skip;
+    return input;
+  }
+
+  void must_be_read_alike(const Mark& mark) const {
+    if (mark.reading.empty() || mark.reading == reading_) return;
+    throw Error(
+        ErrorKind::configuration, "input",
+        fmt::format("batch {} was read with other topics, formats, columns, max_record, max_ahead or max_labels, or by another "
+                    "release, and has to be read again",
+                    mark.batch),
+        "set them back for this start, or restore the state directory from a backup");
+  }
+
+  void take(const kafka::RangeReader& ranges, const kafka::Message& message) {
+    while (parts_.size() < ranges.partitions().size()) {
+      const TopicPartition& at = ranges.partitions()[parts_.size()];
+      const InputTopics& topics = context_.options.input.topics[entry_of(context_.options.input.topics, at.topic)];
+      parts_.push_back(assembler_.open(at, 0, topics, Clock::now()));
+    }
+    assembler_.add({parts_[message.partition], message.offset, message.key.value_or(""), message.value, message.timestamp},
+                   Clock::now());
+  }
+
+  void tell() {
+    if (Clock::now() < next_word_) return;
+    next_word_ = Clock::now() + 2s;
+    context_.progress(
+        fmt::format("reading batches from the input again: {} of {}", recovered_.reached.batch, committed_.batch));
+  }
+
+  const StartupContext& context_;
+  Recovered& recovered_;
+  const Mark& committed_;
+  const std::string reading_ = reading_fingerprint(context_.options.input);
+  Assembler assembler_;
+  InputBatch batch_;
+  std::vector<std::size_t> parts_;  // by the reader's numbers, the assembler's
+  Clock::time_point next_word_;
+};
+
+/// Brings the batch to its end that was published in part when its owner went.
+void end_begun(const StartupContext& context, Recovered& recovered, const BatchProgress& progress,
+               kafka::Transactions& transactions) {
+  context.journal.tell(Level::warn, "a batch is published in part, its other alerts are published now",
+                       {{"batch", std::to_string(progress.mark.batch)}});
+  const BegunBatch begun{context.options, context.directory, context.journal, progress};
+  if (recovered.reached != progress.mark) {
+    match_again(begun, recovered, Recutter(context, recovered, recovered.reached).next(progress.mark));
+  }
+  publish_rest(begun, transactions, context.progress);
+}
+
+}  // namespace
+
+std::size_t entry_of(const std::vector<InputTopics>& topics, const std::string& topic) {
+  for (std::size_t i = 0; i < topics.size(); ++i) {
+    if (topics[i].name == topic) return i;
+  }
+  for (std::size_t i = 0; i < topics.size(); ++i) {
+    if (kafka::TopicExpression::is_one(topics[i].name) && kafka::TopicExpression(topics[i].name).matches(topic)) return i;
+  }
+  throw Error(ErrorKind::configuration, "input.topics",
+              fmt::format("nothing says how to read topic {}, which was read before", topic), "list it");
+}
+
+Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions) {
+  const ServiceOptions& options = context.options;
+  kafka::CommitLog commits(context.cluster);
+  const std::optional<Mark> committed = commits.last(Clock::now() + patience);
+  if (!committed) return first_start(context, input, transactions);
+  must_be_same_kind(options.engine, committed->graph);
+  for (const auto& [partition, end] : committed->ends) static_cast<void>(entry_of(options.input.topics, partition.topic));
+  Records records(commits, committed->batch);
+  std::optional<BatchProgress> begun = commits.progress();
+  if (begun && begun->mark.batch != committed->batch + 1) begun.reset();
+  RecoveryInput wanted{.committed = committed,
+                       .record = [&](std::uint64_t batch) { return records.of(batch); },
+                       .begun = begun ? std::optional(begun->mark) : std::nullopt,
+                       .engine = options.engine,
+                       .begin = [&] { return begin_engine(options, options.engine, committed->graph, context.journal); },
+                       .progress = {}};
+  auto next_word = Clock::now() + 2s;
+  wanted.progress = [&](const RecoveryProgress& progress) {
+    if (context.stop.stop_requested()) throw Stopped();
+    if (Clock::now() < next_word) return;
+    next_word = Clock::now() + 2s;
+    context.progress(fmt::format("replaying the log: batch {} of {}", progress.batches, progress.batches_total));
+  };
+  Recovered recovered = recover(context.directory, wanted, context.journal);
+  recovered.engine.limit_labels(options.input.max_labels);
+  if (recovered.reached.batch < committed->batch) {
+    context.journal.tell(Level::warn, "the log is lost, its batches are read from the input again",
+                         {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
+    Recutter(context, recovered, *committed).run(commits);
+    // The log lacks these batches: a snapshot behind them stands in for it.
+    save(recovered.engine, context.directory, recovered.reached);
+    recovered.log.reset();
+    recovered.log = std::make_unique<Log>(context.directory.path(), context.directory.fingerprint(), recovered.reached.batch);
+  } else if (context.directory.snapshots().empty()) {
+    save(recovered.engine, context.directory, recovered.reached);
+  }
+  // A snapshot stands in for the graph that a damaged log held, not for what the log told of the sinks.
+  settle_sinks(options, context.directory, *recovered.log, committed->batch, context.journal);
+  if (begun) end_begun(context, recovered, *begun, transactions);
+  return recovered;
+}
+
+}  // namespace deltamatch::ingest

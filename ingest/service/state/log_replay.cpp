@@ -1,0 +1,66 @@
+#include "ingest/service/state/log_replay.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+Base restore(const SnapshotFile& snapshot, const EngineOptions& options) {
+  const std::string where = snapshot.path.string();
+  Mark mark = StateDirectory::snapshot_mark(snapshot);
+  Engine engine = Engine::restore(snapshot.path, options.threads, options.backend);
+  if (engine.options().directed != options.directed || engine.options().window != options.window) {
+    throw Error(where, "is a snapshot of another kind of graph");
+  }
+  if (engine.batch() != mark.batch || engine.watermark() != mark.watermark) {
+    throw Error(where, "its mark is not that of its graph");
+  }
+  return {std::move(engine), std::move(mark)};
+}
+
+}  // namespace
+
+std::optional<Base> restore_newest(const StateDirectory& directory, std::uint64_t latest, const EngineOptions& options) {
+  for (const SnapshotFile& snapshot : directory.snapshots()) {
+    if (snapshot.batch > latest) continue;
+    try {
+      return restore(snapshot, options);
+    } catch (const Error& error) {
+      directory.set_aside(snapshot, error.what());
+    }
+  }
+  return std::nullopt;
+}
+
+std::string replay(const StateDirectory& directory, Base& base, std::uint64_t latest, const ReplayHooks& hooks) {
+  if (base.mark.batch >= latest) return {};
+  LogReader reader(directory.path(), directory.fingerprint(),
+                   {.updates_from = base.mark.batch + 1, .alerts_from = LogReader::none});
+  while (base.mark.batch < latest) {
+    const LogReader::Entry entry = reader.next();
+    if (entry == LogReader::Entry::delivered) continue;
+    if (entry == LogReader::Entry::end) {
+      const LogReader::End& end = reader.end();
+      if (!end.damage.empty()) return end.damage;
+      if (end.torn_bytes > 0) return fmt::format("its last {} bytes are torn or damaged", end.torn_bytes);
+      return "it ends there";
+    }
+    const LoggedBatch& batch = reader.batch();
+    if (hooks.before && !hooks.before(batch)) return "it was told to stop";
+    base.engine.absorb(batch.updates);
+    if (base.engine.batch() != batch.mark.batch || base.engine.watermark() != batch.mark.watermark) {
+      throw Error(directory.path().string(),
+                  fmt::format("batch {} of the log does not lead to the watermark that it tells", batch.mark.batch),
+                  "name an empty directory: the state is then made anew from Kafka");
+    }
+    base.mark = batch.mark;
+    if (hooks.after) hooks.after(batch);
+  }
+  return {};
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,124 @@
+// Options that several subcommands share: one place for each name, its help and its check.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/options/command.hpp"
+#include "cli/options/make_backend.hpp"
+#include "cli/terminal/progress.hpp"
+#include "deltamatch/engine.hpp"
+#include "ingest/stream.hpp"
+
+namespace deltamatch::cli {
+
+/// How the files of one role (stream, start graph, vertex labels) are read.
+struct InputOptions {
+  std::string prefix;  ///< of the options' names: "", "graph-" or "labels-"
+  std::optional<ingest::Format> format;
+  ingest::CodecOptions codec;
+};
+
+/// The data graph before the first batch, and what holds for every input.
+struct GraphOptions {
+  std::vector<std::string> graphs;
+  InputOptions graph_input;
+  std::vector<std::string> labels;
+  InputOptions labels_input;
+  std::string snapshot;
+  std::optional<bool> directed;  ///< nothing: by the formats of the inputs, or the snapshot's
+  std::optional<ingest::IdKind> ids;
+  std::size_t max_record = ingest::default_max_record;
+  std::uint64_t max_labels = Engine::default_label_limit;  ///< different ones at a time, of vertices and of edges
+  ingest::OnError on_error = ingest::OnError::fail;
+  std::string dead_letters;
+  double max_refused = 0.5;                                        ///< share of an input's records
+  std::optional<Timestamp> max_ahead = Timestamp{86'400'000'000};  ///< microseconds; nothing: no limit
+  unsigned threads = 0;
+  BackendOptions backend;
+  ProgressMode progress = ProgressMode::automatic;
+};
+
+/// The stream of updates and how it is cut.
+struct StreamOptions {
+  std::vector<std::string> updates;
+  InputOptions input;
+  std::optional<std::uint64_t> batch;
+  Timestamp batch_span = 0;
+  std::string cuts;  ///< path; empty: not given
+  Timestamp window = 0;
+};
+
+struct QuerySelection {
+  std::vector<std::string> sources;
+  MatchMode mode = MatchMode::isomorphism;
+  std::optional<CountMode> count;  ///< default: subgraphs for isomorphism, else embeddings
+
+  [[nodiscard]] QueryOptions options(bool list) const;
+};
+
+/// How a whole graph is matched.
+struct WholeOptions {
+  bool induced = false;
+  Filter filter = Filter::automatic;
+  FilterWithout filter_without;
+  CountFrom count_from = CountFrom::automatic;
+
+  [[nodiscard]] bool given() const noexcept {
+    return induced || filter != Filter::automatic || filter_without.any() || count_from != CountFrom::automatic;
+  }
+  [[nodiscard]] StaticOptions options(const QueryOptions& query) const;
+  /// Throws Error(usage) where the options contradict each other or `mode`.
+  void check(MatchMode mode) const;
+};
+
+enum class Emit { none, digest, matches };
+
+struct EmitOptions {
+  Emit emit = Emit::none;
+  std::string out;  ///< empty: not given
+  std::string out_format;
+  std::string batches;  ///< replay; empty: not given
+  bool json = false;
+
+  /// Throws Error(usage) where the options contradict each other.
+  void check() const;
+  /// Throws Error(runtime) where a file cannot be written. For after all that is wrong usage, which is told first.
+  void check_outputs() const;
+  [[nodiscard]] bool matches_to_stdout() const { return emit == Emit::matches && (out.empty() || out == "-"); }
+  /// Standard output holds lines for programs, so the table goes to standard error.
+  [[nodiscard]] bool lines_to_stdout() const { return matches_to_stdout() || batches == "-"; }
+  /// Null unless matches are written.
+  [[nodiscard]] std::unique_ptr<MatchSink> make_sink() const;
+};
+
+/// `--directed`, `--undirected`.
+void add_direction_options(const Command& command, std::optional<bool>& directed);
+/// `--labels` and how they are read.
+void add_labels_options(const Command& command, GraphOptions& options);
+/// Start graph, snapshot, vertex labels, direction, bad records, threads, backend and progress. In commands without a stream
+/// the graph is the input: its reading options are --format … instead of --graph-format ….
+void add_graph_options(const Command& command, GraphOptions& options, bool has_stream, GpuUse gpus = GpuUse::caches_lists);
+/// How the one input of a command is read, what its ids are, and bad records.
+void add_conversion_options(const Command& command, GraphOptions& common, InputOptions& input);
+/// Gives --updates.
+Option add_stream_options(const Command& command, StreamOptions& options);
+/// Gives --query.
+Option add_query_options(const Command& command, QuerySelection& options);
+void add_whole_options(const Command& command, WholeOptions& options);
+void add_emit_options(const Command& command, EmitOptions& options);
+void add_json_option(const Command& command, bool& json);
+
+/// What cannot be seen option by option. Throws Error(usage). Nothing is opened.
+void check(const GraphOptions& graph, const StreamOptions& stream);
+
+/// Stream options of ingest for one input; `letters` is null unless refused records are kept.
+[[nodiscard]] ingest::StreamOptions stream_options(const GraphOptions& common, const InputOptions& input,
+                                                   const ingest::BatchLimits& limits, Timestamp window,
+                                                   std::shared_ptr<ingest::DeadLetterSink> letters);
+
+}  // namespace deltamatch::cli

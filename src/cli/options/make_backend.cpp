@@ -1,0 +1,96 @@
+#include "cli/options/make_backend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/options/option_kinds.hpp"
+#include "cli/terminal/output.hpp"
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::cli {
+namespace {
+
+constexpr int most_devices = 1024;
+
+std::vector<int> parse_devices(const std::string& text) {
+  std::vector<int> devices;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const auto device = static_cast<int>(parse_number(text.substr(at, comma - at), "--devices", 0, most_devices - 1));
+    if (std::find(devices.begin(), devices.end(), device) != devices.end()) {
+      throw Error(ErrorKind::usage, "--devices", "device " + std::to_string(device) + " is named twice", "name each once");
+    }
+    devices.push_back(device);
+    at = comma + 1;
+  }
+  return devices;
+}
+
+/// A table of names as the choices of an option.
+template <typename Table>
+auto choices(const Table& table) {
+  std::vector<std::pair<std::string, typename Table::value_type::second_type>> result;
+  result.reserve(table.size());
+  for (const auto& [name, value] : table) result.emplace_back(name, value);
+  return result;
+}
+
+}  // namespace
+
+void warn_on_stderr(const std::string& text) { print_err(fmt::format("deltamatch: {}\n", text)); }
+
+void add_backend_options(const Command& command, BackendOptions& options, GpuUse use) {
+  add_choice(command, "--backend", options.kind, "Where matching runs (default: auto, a GPU where there is one)",
+             choices(backend_names))
+      .group("Running");
+#ifdef DELTAMATCH_WITH_GPU
+  const std::string group = "GPU";
+#else
+  const std::string group = "GPU (not in this build)";
+#endif
+  add_size(command, "--gpu-memory", options.memory,
+           use == GpuUse::counts ? "Memory of each device to count in, e.g. 8G (default: what is free, less a sixteenth)"
+                                 : "Memory of each device for neighbour lists, e.g. 8G (default: what is free, less 1 GiB)")
+      .group(group);
+  command
+      .add_value(
+          "--devices", [&options](const std::string& text) { options.devices = parse_devices(text); },
+          "GPUs that share the work, e.g. 0,1 (default: 0)", "LIST")
+      .group(group);
+  if (use == GpuUse::counts) return;
+  add_choice(command, "--gpu-policy", options.policy, "Which neighbour lists lie in device memory (default: auto)",
+             choices(cache_policy_names))
+      .group(group);
+  add_fraction(command, "--walks", options.walks,
+               "Random walks that estimate what is hot in each batch (default: at most 65536)", GpuOptions::least_walks,
+               GpuOptions::most_walks)
+      .group(group);
+  add_choice(command, "--walk-count", options.walk_count, "How walks are drawn and counted (default: even)",
+             choices(walk_count_names))
+      .group(group);
+  command
+      .add_flag(
+          "--measure-cache", [&options] { options.measure = true; },
+          "Count every look-up on the device, to tell how well the cache is chosen (slows matching down)")
+      .group(group);
+}
+
+std::shared_ptr<Backend> make_backend(const BackendOptions& options, const BackendWords& words) {
+  using Kind = BackendOptions::Kind;
+  if (const auto objected = objection(options, words.backend)) {
+    const char* kind = options.kind == Kind::cpu ? "cpu" : "gpu";
+    throw Error(ErrorKind::usage, options.kind == Kind::automatic ? "options of GPUs" : words.backend + kind, objected->what,
+                objected->remedy);
+  }
+#ifdef DELTAMATCH_WITH_GPU
+  return choose_backend(options, words, {gpu_devices, gpu_absence, gpus_without_code, make_gpu_backend});
+#else
+  return nullptr;
+#endif
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,117 @@
+#include "match/plan_index.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "match/intersect.hpp"
+
+namespace deltamatch::match {
+
+namespace {
+
+bool powers_meet_parallels(const plan::Factor& factor, std::span<const graph::Resolved> resolved) {
+  const auto bad = [&](std::uint8_t power, graph::ReadingId reading) { return power > 1 && resolved[reading].parallel; };
+  return std::any_of(factor.vertices.begin(), factor.vertices.end(),
+                     [&](const plan::Candidates& wanted) {
+                       return std::any_of(wanted.probes.begin(), wanted.probes.end(),
+                                          [&](const plan::Probe& probe) { return bad(probe.power, probe.reading); });
+                     }) ||
+         std::any_of(factor.edges.begin(), factor.edges.end(),
+                     [&](const plan::TreeEdge& edge) { return bad(edge.power, edge.a_to_b); }) ||
+         std::any_of(factor.inner.begin(), factor.inner.end(),
+                     [&](const plan::Factor& inner) { return powers_meet_parallels(inner, resolved); }) ||
+         std::any_of(factor.others.begin(), factor.others.end(),
+                     [&](const plan::Factor& other) { return powers_meet_parallels(other, resolved); });
+}
+
+/// Whether the plan reads a list that no vertex ever had.
+bool is_barren(const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
+  const auto empty = [&](const plan::Probe& probe) {
+    const graph::Resolved& where = resolved[probe.reading];
+    return where.store == nullptr || where.store->longest(where.relation) == 0;
+  };
+  return std::ranges::any_of(plan.closing, empty) || std::ranges::any_of(plan.levels, [&](const plan::Level& level) {
+           return std::ranges::any_of(level.candidates.probes, empty);
+         });
+}
+
+}  // namespace
+
+bool must_walk(const plan::CountPlan& count, std::span<const graph::Resolved> resolved) {
+  if (count.terms.empty()) return true;
+  for (const plan::Term& term : count.terms) {
+    for (const plan::Factor& factor : term.factors) {
+      if (powers_meet_parallels(factor, resolved)) return true;
+    }
+  }
+  return false;
+}
+
+bool may_be_root(const QueryTask& task, VertexId vertex, std::span<const graph::Resolved> resolved) {
+  const std::uint32_t root = task.plans->rooted->vertex;
+  return std::ranges::all_of(task.query->edges, [&](const plan::BoundEdge& edge) {
+    if (edge.source != root && edge.target != root) return true;
+    const graph::Resolved& where = resolved[edge.reading[edge.source == root ? 0 : 1]];
+    return where.store != nullptr && !where.store->ids(vertex, where.relation).empty();
+  });
+}
+
+PlanIndex::PlanIndex(const graph::DataGraph& graph, std::span<const QueryTask> tasks,
+                     std::span<const graph::Resolved> resolved) noexcept
+    : graph_(&graph), tasks_(tasks), resolved_(resolved), lent_(std::ranges::any_of(resolved, &graph::Resolved::lent)) {}
+
+std::span<const PlanRef> PlanIndex::of(const graph::Edge& anchor) {
+  const auto from_tail = graph_->directed() ? graph::Direction::out : graph::Direction::both;
+  const auto from_head = graph_->directed() ? graph::Direction::in : graph::Direction::both;
+  // Without labels no vertex is looked up, which would take longer than all else.
+  const bool labelled = graph_->vertex_labels.size() > 1;
+  const LabelId tail = labelled ? graph_->dictionary.label(anchor.tail) : empty_label;
+  const LabelId head = labelled ? graph_->dictionary.label(anchor.head) : empty_label;
+  const std::uint64_t key = std::uint64_t{graph_->relations().find(from_tail, anchor.label, head)} << 32 |
+                            graph_->relations().find(from_head, anchor.label, tail);
+  if (last_ == nullptr || key != last_key_) {
+    auto at = known_.find(key);
+    if (at == known_.end()) at = known_.emplace(key, find_plans(anchor.label, tail, head)).first;
+    last_ = &at->second;
+    last_key_ = key;
+  }
+  if (!lent_) return *last_;
+  held_.clear();
+  std::ranges::copy_if(*last_, std::back_inserter(held_), [&](const PlanRef& plan) { return holds(plan, anchor); });
+  return held_;
+}
+
+// Whether the lists that the query reads hold the anchor in the plan's orientation: those that are lent may lack it.
+bool PlanIndex::holds(const PlanRef& ref, const graph::Edge& anchor) const {
+  const QueryTask& task = tasks_[ref.task];
+  const plan::Plan& plan = task.plans->plans[ref.plan];
+  const auto& reading = task.query->edges[plan.anchor.edge].reading;
+  const auto there = [&](graph::ReadingId id, VertexId vertex, VertexId neighbour) {
+    const graph::Resolved& where = resolved_[id];
+    if (!where.lent) return true;
+    const auto list = where.store->ids(vertex, where.relation);
+    return contains(list.data(), list.size(), neighbour);
+  };
+  return there(reading[plan.anchor.reversed ? 1 : 0], anchor.tail, anchor.head) &&
+         there(reading[plan.anchor.reversed ? 0 : 1], anchor.head, anchor.tail);
+}
+
+std::vector<PlanRef> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId head) const {
+  std::vector<PlanRef> found;
+  for (std::uint32_t t = 0; t < tasks_.size(); ++t) {
+    const plan::BoundQuery& query = *tasks_[t].query;
+    for (std::uint32_t p = 0; p < tasks_[t].plans->plans.size(); ++p) {
+      const plan::Plan& plan = tasks_[t].plans->plans[p];
+      // Lent lists may number vertices in their own way: whether they hold an anchor is looked up.
+      const bool labelled = resolved_[query.edges[plan.anchor.edge].reading[0]].lent ||
+                            (plan::admits(query.labels[plan.tail], tail) && plan::admits(query.labels[plan.head], head));
+      if (!plan::admits(query.edges[plan.anchor.edge].labels, label) || !labelled || is_barren(plan, resolved_)) {
+        continue;
+      }
+      found.push_back({t, p, must_walk(plan.count, resolved_)});
+    }
+  }
+  return found;
+}
+
+}  // namespace deltamatch::match
