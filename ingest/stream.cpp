@@ -276,7 +276,8 @@ class Stream final : public BatchSource {
     // Columns by position fit a file of single tabs only where they are as many: then empty fields count.
     const bool vertices = options_.codec.vertices && options_.codec.columns.empty();
     const std::size_t columns = vertices ? 2 : parse_columns(options_.codec.columns).positions.size();
-    const std::optional<Format> format = detect_format(head, columns);
+    const bool texts = options_.codec.ids == IdKind::string;
+    const std::optional<Format> format = detect_format(head, columns, texts);
     // Only CSV has a separator that can be set.
     const char separator = options_.codec.separator;
     const bool separates = separator != 0 && first_line(head).find(separator) != std::string_view::npos;
@@ -286,6 +287,12 @@ class Stream final : public BatchSource {
       if (!head.starts_with(magic)) continue;
       throw Error(name_, fmt::format("is a {}, no stream of records", noun),
                   fmt::format("give it as {}: by its name, and not packed", role));
+    }
+    if (const std::string_view line = tsv_or_snap(head, columns, texts); !line.empty()) {
+      throw Error(
+          name_ + ":" + std::to_string(1 + std::count(head.data(), line.data(), '\n')),
+          fmt::format("the fields of {} may lie between single tabs (tsv), or between tabs and blanks (snap)", in_ticks(line)),
+          "set format to tsv or to snap");
     }
     throw Error(
         name_ + ":1", fmt::format("the format is not recognised; the data starts with {}", in_ticks(head)),

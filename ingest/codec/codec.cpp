@@ -10,7 +10,9 @@
 #include "ingest/codec/binary.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
+#include "ingest/codec/fields.hpp"
 #include "ingest/codec/mtx.hpp"
+#include "ingest/codec/operations.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -81,28 +83,112 @@ bool is_jlg_header(std::string_view line) noexcept {
   return edges && (line == "u" || line == "d" || line.starts_with("u,") || line.starts_with("d,"));
 }
 
-/// Fields between single tabs, or between runs of blanks.
-std::size_t count_fields(std::string_view line, bool tabs) noexcept {
-  if (tabs) return static_cast<std::size_t>(std::count(line.begin(), line.end(), '\t')) + 1;
-  std::size_t count = 0;
-  for (std::size_t at = line.find_first_not_of(" \t"); at != std::string_view::npos; ++count) {
-    at = line.find_first_of(" \t", at);
-    if (at != std::string_view::npos) at = line.find_first_not_of(" \t", at);
+/// The fields between single tabs, less the blanks around them, or those between runs of blanks.
+std::vector<std::string_view> fields_of(std::string_view line, bool tabs) {
+  std::vector<std::string_view> fields;
+  if (tabs) {
+    for (std::size_t at = 0; at <= line.size();) {
+      const std::size_t end = std::min(line.find('\t', at), line.size());
+      fields.push_back(without_blanks(line.substr(at, end - at)));
+      at = end + 1;
+    }
+    return fields;
   }
-  return count;
+  for (std::size_t at = line.find_first_not_of(" \t"); at != std::string_view::npos; at = line.find_first_not_of(" \t", at)) {
+    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+    fields.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return fields;
 }
 
-/// Whether a field between tabs is several numbers or signs: the line's blanks separate them, too.
-bool is_several_numbers(std::string_view field) noexcept {
-  field = without_blanks(field);
-  return field.find(' ') != std::string_view::npos && field.find_first_not_of("+-0123456789 ") == std::string_view::npos;
+bool is_sign(std::string_view field) noexcept { return parse_sign(field).has_value(); }
+
+/// Takes a leading sign off, unless the fields are as many as there are columns.
+bool take_sign(std::vector<std::string_view>& fields, std::size_t columns) {
+  if (fields.empty() || fields.size() == columns || !is_sign(fields[0])) return false;
+  fields.erase(fields.begin());
+  return true;
 }
 
-bool is_tsv(std::string_view line) noexcept {
-  if (is_several_numbers(line.substr(0, line.find('\t')))) return false;
-  const std::size_t fields = count_fields(line, true);
-  const bool is_signed = line.size() > 1 && (line[0] == '+' || line[0] == '-') && line[1] == '\t';
-  return is_signed ? fields == 3 || fields == 5 : fields == 4;
+/// Whether the first field between tabs is several numbers, or a sign before something: the line's blanks separate them, too.
+bool blanks_separate(std::string_view line) noexcept {
+  const std::string_view first = without_blanks(line.substr(0, line.find('\t')));
+  if (first.find(' ') == std::string_view::npos) return false;
+  return is_sign(first.substr(0, first.find(' '))) || first.find_first_not_of("+-0123456789 ") == std::string_view::npos;
+}
+
+/// What a line may be as one of fields between single tabs, blanks being parts of fields, and as one of an edge list, in which
+/// tabs and blanks separate alike.
+enum class Tabs : std::uint8_t {
+  none,    // it has no such fields
+  same,    // it is both, and says the same
+  either,  // it is both, and does not say the same
+  sure     // it is no line of an edge list
+};
+
+/// Source, target, label and time, by the number of fields; nothing: there is no such number.
+std::optional<std::array<std::string_view, 4>> meaning(const std::vector<std::string_view>& fields, bool tabs) {
+  if (fields.size() == 2) return std::array<std::string_view, 4>{fields[0], fields[1], "", ""};
+  if (fields.size() == 3 && !tabs) return std::array<std::string_view, 4>{fields[0], fields[1], "", fields[2]};
+  if (fields.size() == 4) return std::array<std::string_view, 4>{fields[0], fields[1], fields[2], fields[3]};
+  return std::nullopt;
+}
+
+bool is_integer(std::string_view field) noexcept {
+  std::int64_t number = 0;
+  return parse_integer(field, number) != NumberFault::not_a_number;
+}
+
+/// Whether a signed line has the form that convert writes: five fields, no blanks around them, and none in ids.
+bool is_as_converted(std::string_view line, const std::vector<std::string_view>& fields) noexcept {
+  std::size_t size = 1;  // of the sign
+  for (const std::string_view field : fields) size += 1 + field.size();
+  return fields.size() == 4 && size == line.size() && fields[0].find(' ') == std::string_view::npos &&
+         fields[1].find(' ') == std::string_view::npos;
+}
+
+/// `texts`: ids of an edge list may be texts.
+Tabs tabs_of(std::string_view line, std::size_t columns, bool texts) {
+  std::vector<std::string_view> tabbed = fields_of(line, true);
+  std::vector<std::string_view> split = fields_of(line, false);
+  const bool with_sign = take_sign(tabbed, columns);
+  const bool split_sign = take_sign(split, columns);
+  if (columns != 0) {
+    if (columns == 1 || tabbed.size() != columns || blanks_separate(line)) return Tabs::none;
+    const auto integers = static_cast<std::size_t>(std::ranges::count_if(split, is_integer));
+    if (split.size() != columns || (!texts && integers < 2)) return Tabs::sure;
+    return tabbed == split ? Tabs::same : Tabs::either;
+  }
+  const auto meant = meaning(tabbed, true);
+  if (!meant || (tabbed.size() == 2 && !with_sign) || blanks_separate(line)) return Tabs::none;
+  const auto other = meaning(split, false);
+  const bool is_edge = other && (texts || (is_integer((*other)[0]) && is_integer((*other)[1]))) &&
+                       ((*other)[3].empty() || (*other)[3].find_first_of("+-.0123456789") == 0);
+  if (!is_edge) return Tabs::sure;
+  if (*meant == *other && with_sign == split_sign) return Tabs::same;
+  return with_sign && is_as_converted(line, tabbed) ? Tabs::sure : Tabs::either;
+}
+
+/// How many of the lines are what.
+struct TabCounts {
+  std::array<std::size_t, 4> of{};
+  [[nodiscard]] std::size_t operator[](Tabs tabs) const noexcept { return of[static_cast<std::size_t>(tabs)]; }
+  /// Most lines have fields between single tabs.
+  [[nodiscard]] bool most() const noexcept {
+    const std::size_t some = of[1] + of[2] + of[3];
+    return some > of[0];
+  }
+  /// Where nothing tells whether blanks separate, too.
+  [[nodiscard]] bool doubtful() const noexcept {
+    return most() && (*this)[Tabs::either] != 0 && (*this)[Tabs::sure] == 0 && (*this)[Tabs::none] == 0;
+  }
+};
+
+TabCounts count_tabs(const std::vector<std::string_view>& lines, std::size_t columns, bool texts) {
+  TabCounts counts;
+  for (const std::string_view line : lines) ++counts.of[static_cast<std::size_t>(tabs_of(line, columns, texts))];
+  return counts;
 }
 
 /// Whether a line is a list of names that a header could be: with the usual ones for source and target, or for a vertex and its
@@ -118,10 +204,14 @@ bool is_header(std::string_view line) {
   return (layout.has(Role::source) && layout.has(Role::target)) || (layout.has(Role::vertex) && layout.has(Role::label));
 }
 
+bool has_fields_of_snap(std::string_view line) {
+  const std::size_t fields = fields_of(line, false).size();
+  return fields >= 2 && fields <= 5;
+}
+
 /// Whether a line has ids alone where an edge list has them.
-bool is_snap(std::string_view line) noexcept {
-  const std::size_t fields = count_fields(line, false);
-  if (fields < 2 || fields > 5) return false;
+bool is_snap(std::string_view line) {
+  if (!has_fields_of_snap(line)) return false;
   const std::string_view ids = line.substr(0, line.find_first_of(" \t", line.find_first_not_of("+- \t")));
   return ids.find_first_not_of("+-0123456789 \t") == std::string_view::npos;
 }
@@ -170,7 +260,7 @@ std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options) {
   }
 }
 
-std::optional<Format> detect_format(std::string_view head, std::size_t columns) {
+std::optional<Format> detect_format(std::string_view head, std::size_t columns, bool texts) {
   const std::vector<std::string_view> lines = telling_lines(head);
   if (head.empty() || !is_text(head)) return std::nullopt;
   if (begins_as_mtx(head)) return Format::mtx;
@@ -184,14 +274,24 @@ std::optional<Format> detect_format(std::string_view head, std::size_t columns) 
   if (most(is_tve)) return Format::tve;
   if (is_jlg_header(lines[0])) return Format::jlg;
   if (is_header(lines[0])) return Format::csv;
-  const auto has_columns = [&](std::string_view line) { return columns > 1 && count_fields(line, true) == columns; };
-  if (most(has_columns) || (columns == 0 && most(is_tsv))) return Format::tsv;
+  const TabCounts tabs = count_tabs(lines, columns, texts);
+  if (tabs.doubtful()) return std::nullopt;
+  // One line that has no such fields shows that blanks separate, if all others are lines of an edge list, too.
+  const auto is_edge = [&](std::string_view line) { return texts ? has_fields_of_snap(line) : is_snap(line); };
+  const bool mixed = tabs[Tabs::sure] == 0 && tabs[Tabs::none] != 0 && all(is_edge) && !all(has_separator);
+  if (tabs.most()) return mixed ? Format::snap : Format::tsv;
   if (most(is_snap) && !all(has_separator)) return Format::snap;
   if (most(has_separator)) return Format::csv;
   if (lines.size() == 1) return std::nullopt;
   // Then the first record decides, and later ones are refused by line and reason. Not as csv: prose has commas, too.
-  const std::optional<Format> first = detect_format(lines[0], columns);
+  const std::optional<Format> first = detect_format(lines[0], columns, texts);
   return first == Format::csv ? std::nullopt : first;
+}
+
+std::string_view tsv_or_snap(std::string_view head, std::size_t columns, bool texts) {
+  const std::vector<std::string_view> lines = telling_lines(head);
+  if (!count_tabs(lines, columns, texts).doubtful()) return {};
+  return *std::ranges::find_if(lines, [&](std::string_view line) { return tabs_of(line, columns, texts) == Tabs::either; });
 }
 
 }  // namespace deltamatch::ingest

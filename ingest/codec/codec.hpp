@@ -120,7 +120,11 @@ class Codec {
 [[nodiscard]] std::unique_ptr<Codec> make_message_codec(Format format, const CodecOptions& options);
 
 /// Recognises the format by the first bytes of a text (whole lines, unless there is but one). `columns`: how many columns are
-/// known to be there (0: not known); files of as many fields between single tabs are tsv. Nothing where no format fits.
-[[nodiscard]] std::optional<Format> detect_format(std::string_view head, std::size_t columns = 0);
+/// known to be there (0: not known); files of as many fields between single tabs are tsv. `texts`: ids of an edge list may be
+/// texts. Nothing where no format fits, and where tabs and blanks may both separate and the two readings differ.
+[[nodiscard]] std::optional<Format> detect_format(std::string_view head, std::size_t columns = 0, bool texts = false);
+
+/// The first line that says one thing as tsv and another as an edge list, where all lines may be both; else an empty text.
+[[nodiscard]] std::string_view tsv_or_snap(std::string_view head, std::size_t columns = 0, bool texts = false);
 
 }  // namespace deltamatch::ingest

@@ -56,8 +56,10 @@ Written draw_snap(bool messages) {
     if (is_signed) fields.insert(fields.begin(), fact.inserts ? "+" : "-");
     const std::string between = messages ? "" : nothing({"# c", "%"});
     fact.source_text = fact.target_text = texts;  // --ids string keeps digits as texts
-    written.records.push_back(
-        {between + blanks(0) + joined(fields, [] { return blanks(1); }) + blanks(0) + line_end(), {fact.told()}});
+    std::string line = blanks(0) + joined(fields, [] { return blanks(1); }) + blanks(0);
+    // A sign, a tab and four fields more between single tabs are tsv by their form.
+    if (is_signed && line[1] == '\t' && std::count(line.begin(), line.end(), '\t') == 4) line[1] = ' ';
+    written.records.push_back({between + line + line_end(), {fact.told()}});
   }
   return written;
 }

@@ -12,8 +12,8 @@ using ::testing::Not;
 using testing::read_all;
 using ::testing::StartsWith;
 
-std::string detected(std::string_view head, std::size_t columns = 0) {
-  const auto format = detect_format(head, columns);
+std::string detected(std::string_view head, std::size_t columns = 0, bool texts = false) {
+  const auto format = detect_format(head, columns, texts);
   return format ? std::string(format_name(*format)) : "none";
 }
 
@@ -53,6 +53,27 @@ TEST(Detect, EveryFormatByItsContent) {
   EXPECT_EQ(detected("%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n"), "mtx");
   EXPECT_EQ(detected("%%matrixmarket MATRIX array real general\n"), "mtx");
   EXPECT_EQ(detected("%MatrixMarket\n1 2\n"), "snap");
+}
+
+TEST(Detect, TabsAndBlanksThatMayBothSeparateAreToldApartOrRefused) {
+  EXPECT_EQ(detected("- a\taaaaaaa L\t\t-0.000001 \n", 0, true), "none");  // a sign before an id: no field holds that
+  EXPECT_EQ(detected("a\tb L\t\t5\n", 0, true), "none");
+  EXPECT_EQ(detected("a\tb L\t\t5\n"), "tsv");  // ids of edge lists are integers unless told
+  EXPECT_EQ(detected("1\t2\t5\t\n"), "none");
+  EXPECT_EQ(detected("1\t2\t5\t\n1\t2\tx y z\t\n"), "tsv");
+  EXPECT_EQ(detected("1\t2\t5\t\n1 2\t5\n1\t2\t5\t\n"), "snap");
+  EXPECT_EQ(detected("1\t2\t\t5\n"), "tsv");
+  EXPECT_EQ(detected("+\t1\t2\t7\t\n"), "tsv");  // as convert writes it
+  EXPECT_EQ(detected("+\t1\t2\ta 7\t\n"), "tsv");
+  EXPECT_EQ(detected("+\t 1\t2 L\t \t5\n"), "none");  // other programs may write so
+  EXPECT_EQ(detected("-  \t1\t2\tL 5 \t\n"), "none");
+  EXPECT_EQ(detected("New York\tBoston\tflight\t5\n", 0, true), "tsv");
+  EXPECT_EQ(detected("1\t2 3\t\n", 3), "none");
+  EXPECT_EQ(detected("1\tx y\t\n", 3), "tsv");
+  EXPECT_EQ(detected("+\t1\t2\tx y\n", 3), "tsv");
+  EXPECT_EQ(error_of([] { read_all("# c\n1\t2\t5\t\n"); }),
+            "test:2: the fields of `1\\x092\\x095\\x09` may lie between single tabs (tsv), or between tabs and blanks (snap); "
+            "set format to tsv or to snap");
 }
 
 TEST(Detect, TheFirstRecordDecidesWhereTheOthersFitNothing) {
