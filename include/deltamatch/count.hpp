@@ -1,11 +1,11 @@
-// Numbers of matches: 128 bits, never wrapped.
+// The type of match counts: 128 bits, checked against overflow.
 #pragma once
 
 #include <string>
 
 namespace deltamatch {
 
-/// A number of matches. Arithmetic in the library is checked: a count beyond 2^128 - 1 is an Error, never a wrapped number.
+/// A number of matches. The library checks its arithmetic: a count beyond 2^128 - 1 is an Error, never a wrapped number.
 __extension__ using Count = unsigned __int128;
 
 /// Decimal digits, without separators.

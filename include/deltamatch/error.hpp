@@ -7,10 +7,11 @@
 
 namespace deltamatch {
 
-/// Decides the exit code of a program: runtime 1, usage 2, record 65 (a record stops a service), configuration 78.
+/// The kind of an error, which decides the program's exit code: runtime 1, usage 2, record 65, configuration 78. A record error
+/// means that one record stops a service.
 enum class ErrorKind { runtime, usage, configuration, record };
 
-/// What went wrong, where, and what to do about it. `what()` joins the parts as "where: what; remedy".
+/// What went wrong, where, and what to do about it. `what()` is "where: what; remedy".
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, std::string_view where, std::string_view what, std::string_view remedy = {})

@@ -1,4 +1,4 @@
-// Filtering before a whole graph is matched: which vertices each query vertex can be mapped to.
+// Options and report of the filter, which computes candidates for each query vertex before a whole graph is matched.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace deltamatch {
 
-/// How far candidates are filtered. Each level includes those before it. `automatic` refines at once or later, by the times
-/// that matching and filtering are expected to take and have taken. It matches on what is left if enough is gone.
+/// How strongly candidates are filtered. Each level includes those before it. `automatic` refines at once or later, based on
+/// the expected and measured times of matching and filtering. It matches on the remaining candidates if enough are gone.
 /// docs/guide/whole-graphs.md has the rule.
 enum class Filter : std::uint8_t { automatic, none, label, degree, refine };
 
-/// Steps left out of those that a Filter takes, so that what each is worth can be measured. Labels are what the others begin
-/// with. No bearing on the answer.
+/// Steps to leave out of a Filter's steps, to measure what each is worth. Labels are always used, because the other steps begin
+/// with them. Does not change the answer.
 struct FilterWithout {
   bool degree = false;
   bool refine = false;
@@ -21,20 +21,20 @@ struct FilterWithout {
   [[nodiscard]] bool any() const noexcept { return degree || refine || unite; }
 };
 
-/// One step of filtering: "label", "degree", a round of "refine", or "unite" of sets that are little apart.
+/// One step of filtering: "label", "degree", a round of "refine", or "unite", which merges similar sets.
 struct FilterStep {
   std::string_view name;
-  std::vector<std::uint64_t> candidates;  ///< left after it, by query vertex
+  std::vector<std::uint64_t> candidates;  ///< remaining after this step, by query vertex
   double seconds = 0;
 };
 
-/// What filtering did before a static match. Independent of the number of threads, except for the seconds.
+/// What filtering did before a static match. Only the seconds depend on the number of threads.
 struct FilterReport {
-  std::vector<FilterStep> steps;  ///< those that were run; where one left no candidates, the last
-  bool used = false;              ///< matching reads candidates only
-  std::uint64_t entries = 0;      ///< where used, of the lists that matching reads instead of the graph's
-  std::size_t bytes = 0;          ///< where used, of these lists
-  double seconds = 0;             ///< of all steps and of making the lists
+  std::vector<FilterStep> steps;  ///< the steps that ran; a step that leaves no candidates is the last
+  bool used = false;              ///< matching reads only the candidates' lists
+  std::uint64_t entries = 0;      ///< if used, entries of the lists that matching reads instead of the graph's
+  std::size_t bytes = 0;          ///< if used, size of these lists
+  double seconds = 0;             ///< of all steps, including making the lists
 };
 
 }  // namespace deltamatch

@@ -1,4 +1,4 @@
-// External vertex ids: what the outside calls a vertex, a 64-bit integer or a string.
+// External vertex ids: an application names a vertex by a 64-bit integer or a string.
 #pragma once
 
 #include <compare>
@@ -10,7 +10,7 @@ namespace deltamatch {
 /// Event time in microseconds since the epoch, UTC.
 using Timestamp = std::int64_t;
 
-/// A non-owning external id. Integers order before strings, integers by value, strings by bytes.
+/// A non-owning external id. Integers order before strings, integers by value and strings by bytes.
 class Id {
  public:
   constexpr Id() noexcept = default;
@@ -19,9 +19,9 @@ class Id {
       : text_(text), is_text_(true) {}
 
   [[nodiscard]] constexpr bool is_text() const noexcept { return is_text_; }
-  /// Defined only where `!is_text()`.
+  /// Requires `!is_text()`.
   [[nodiscard]] constexpr std::int64_t number() const noexcept { return number_; }
-  /// Defined only where `is_text()`; points into memory that the id's maker owns.
+  /// Requires `is_text()`. Points into memory that belongs to the id's maker.
   [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
 
   friend constexpr bool operator==(const Id& a, const Id& b) noexcept {

@@ -12,65 +12,64 @@
 
 namespace deltamatch {
 
-/// What a match may map to the same thing. isomorphism: vertices and edges distinct; edge_distinct: edges distinct;
-/// homomorphism: no restriction.
+/// Which elements a match must keep distinct. isomorphism: vertices and edges; edge_distinct: edges; homomorphism: none.
 enum class MatchMode : std::uint8_t { isomorphism, edge_distinct, homomorphism };
 
 /// What is counted: one match per class under the query's automorphism group (isomorphism only), or every embedding.
 enum class CountMode : std::uint8_t { subgraphs, embeddings };
 
-/// 128 bits that name a match: xxh128 of the query's fingerprint and the match's vertices and edges by external ids. The same
-/// on every backend, for every thread count and after every restart.
+/// A 128-bit id of a match: xxh128 of the query's fingerprint and of the match's vertices and edges by external ids. It is the
+/// same on every backend, for every thread count and after every restart.
 struct MatchId {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
   friend auto operator<=>(const MatchId&, const MatchId&) = default;
 };
 
-/// 32 lower-case hexadecimal digits.
+/// Formats an id as 32 lower-case hexadecimal digits.
 [[nodiscard]] std::string to_string(const MatchId& id);
 
-/// A data edge as a match holds it: as the data states it, or in undirected data with the lesser id as source.
+/// A data edge of a match. In directed data it is as given; in undirected data the smaller id is the source.
 struct MatchedEdge {
   Id source;
   std::string_view label;
   Id target;
 };
 
-/// One match of a batch. All views hold until MatchSink::write returns.
+/// One match of a batch. All views are valid until MatchSink::write returns.
 struct Match {
   MatchId id;
   std::string_view query;                ///< the query's name
   bool added = true;                     ///< false: the match vanished
   std::uint64_t batch = 0;               ///< number of the batch, from 1; 0 in a static match
-  std::optional<Timestamp> time;         ///< the batch's watermark, where the stream bears times
+  std::optional<Timestamp> time;         ///< the batch's watermark, if the stream has times
   std::span<const std::string> names;    ///< names of the query vertices
-  std::span<const Id> vertices;          ///< what each query vertex is mapped to, in the query's order
-  std::span<const MatchedEdge> edges;    ///< what each query edge is mapped to, in the query's order
+  std::span<const Id> vertices;          ///< the data vertex of each query vertex, in the query's order
+  std::span<const MatchedEdge> edges;    ///< the data edge of each query edge, in the query's order
   std::span<const std::uint32_t> cause;  ///< ascending indices of the edges that this batch inserted or deleted
 };
 
-/// What cut an answer short: nothing, or a limit, a time-out, the caller's wish.
+/// Why an answer is incomplete: not at all, or a limit, a time-out or the caller's request.
 enum class Shortfall : std::uint8_t { none, limit, timeout, stopped };
 
-/// The name of a shortfall as outputs spell it; empty for none.
+/// The name of a shortfall in outputs; empty for none.
 [[nodiscard]] std::string_view shortfall_name(Shortfall shortfall) noexcept;
 
-/// Ends the matches of one query: all that a static match lists, or what a batch in which the query exceeded its budget tells
-/// of it. The view holds until MatchSink::end returns.
+/// Ends the matches of one query: those of a static match, or those of a batch in which the query exceeded its budget. The view
+/// is valid until MatchSink::end returns.
 struct ListingEnd {
   std::string_view query;
-  std::uint64_t matches = 0;  ///< written
+  std::uint64_t matches = 0;  ///< number of matches written
   Shortfall shortfall = Shortfall::none;
   std::uint64_t batch = 0;  ///< 0 in a static match
 };
 
-/// Takes the matches of one batch after the batch's matching has succeeded: begin, write*, commit; or abort in place of
-/// commit when a write fails. Matches arrive by query in order of registration, removed before new, then by id. `end` follows
-/// those of a query that exceeded its budget (QueryBudget), and of no other.
+/// Receives matches. For a batch, the calls come after its matching has succeeded: begin, write*, commit. If a write fails,
+/// abort replaces commit. Matches are ordered by query in order of registration, removed before new, then by id. `end` follows
+/// the matches of a query that exceeded its budget (QueryBudget), and of no other.
 ///
-/// A static match hands its matches over while it runs: begin, (write*, flush)*, end, commit. What was written before a flush
-/// is final, whatever comes. Within such a portion matches arrive by id; portions come in any order.
+/// A static match writes matches while it runs: begin, (write*, flush)*, end, commit. What was written before a flush is final,
+/// even if the run fails later. Matches are ordered by id within such a portion. Portions come in any order.
 class MatchSink {
  public:
   virtual ~MatchSink() = default;

@@ -8,7 +8,8 @@
 
 namespace deltamatch {
 
-/// Sorted, without duplicates. Empty = any label (a wildcard). The empty string in it is the empty label.
+/// A sorted set of labels without duplicates. The empty set is a wildcard: any label. The empty string stands for the empty
+/// label.
 using LabelSet = std::vector<std::string>;
 
 struct QueryVertex {
@@ -28,7 +29,7 @@ struct QueryEdge {
 inline constexpr std::size_t min_query_vertices = 2;
 inline constexpr std::size_t max_query_vertices = 32;
 
-/// A query graph. `validate` holds it to what can be matched.
+/// A query graph. `validate` checks whether it can be matched.
 struct Query {
   std::string name;
   std::vector<QueryVertex> vertices;
@@ -36,20 +37,26 @@ struct Query {
   friend bool operator==(const Query&, const Query&) = default;
 };
 
-/// Throws Error(configuration) unless the query is connected, has 2 to 32 vertices with unique names, no self-loops, every
-/// edge's ends in range, label sets sorted, and no edge twice (same ends, direction and labels). `where` names it in errors.
+/// Checks a query. Throws Error(configuration) unless all of this holds:
+/// - The query is connected and has 2 to 32 vertices with unique names.
+/// - No edge is a self-loop, and both ends of every edge are in range.
+/// - The label sets are sorted.
+/// - No two edges have the same ends, direction and labels.
+///
+/// Errors call the query `where`.
 void validate(const Query& query, std::string_view where);
 
-/// Parses the pattern language, e.g. "(a:A)-[:PAYS]->(b:A)-[:PAYS]->(a)"; docs/reference/patterns.md defines it.
-/// The result is valid. Throws Error(configuration) that shows the text and points at the column. `where` names the source.
+/// Parses the pattern language, e.g. "(a:A)-[:PAYS]->(b:A)-[:PAYS]->(a)"; docs/reference/patterns.md defines it. The result is
+/// valid. Throws Error(configuration) that shows the text and points at the column. Errors call the source `where`.
 [[nodiscard]] Query parse_pattern(std::string_view text, std::string_view name, std::string_view where = "pattern");
 
-/// Parses a query graph in the field's t/v/e format (`t N M` optional, `v id label [degree]`, `e u v [label]`; a label `*` is
-/// any label, an edge without a label matches any). Vertices are named by their ids. `directed` says how edges are meant.
+/// Parses a query graph in the t/v/e format. Its lines are `t N M` (optional), `v id label [degree]` and `e u v [label]`. The
+/// label `*` means any label, and an edge without a label matches any. Vertices are named by their ids. `directed` says whether
+/// the edges are directed.
 [[nodiscard]] Query parse_query_graph(std::string_view text, std::string_view name, bool directed,
                                       std::string_view where = "query graph");
 
-/// The query in the pattern language; parse_pattern(to_pattern(q), q.name) equals q up to the order of vertices.
+/// Writes the query in the pattern language. parse_pattern(to_pattern(q), q.name) equals q up to the order of vertices.
 [[nodiscard]] std::string to_pattern(const Query& query);
 
 }  // namespace deltamatch

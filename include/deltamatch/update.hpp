@@ -16,17 +16,19 @@ namespace deltamatch {
 
 enum class UpdateKind : std::uint8_t { insert_edge, delete_edge, insert_vertex, delete_vertex };
 
-/// One update, as a record of a stream states it. The views point into memory that outlives the use of the update; an
-/// UpdateBatch copies them. Absent labels: an edge without a label bears the empty label; a vertex label that is absent
-/// (nullopt) says nothing, and a vertex first mentioned without one bears the empty label. An edge whose source is its target
-/// says nothing of graph, labels or vertices: it is ignored (Ignored::self_loop).
+/// One update of a stream's record. The views point into memory that must outlive the use of the update; an UpdateBatch copies
+/// it. Labels may be absent:
+/// - An edge without a label has the empty label.
+/// - An absent vertex label (nullopt) leaves the label of a known vertex as it is. A new vertex gets the empty label.
+///
+/// An edge from a vertex to itself is ignored (Ignored::self_loop). It changes neither the graph nor labels nor vertices.
 struct Update {
   UpdateKind kind = UpdateKind::insert_edge;
-  /// Whether it is of one record with the update before it in its batch. A record is applied or refused as a whole.
+  /// Whether this update belongs to the same record as the update before it. A record is applied or refused as a whole.
   bool continues = false;
-  /// Its time lies far ahead of the stream's and does not move the watermark; the edge lives by it all the same.
+  /// The time lies far ahead of the stream's, so it does not move the watermark. The window still uses it for this edge.
   bool ahead = false;
-  Id source;               ///< the vertex itself in vertex updates
+  Id source;               ///< in a vertex update, the vertex itself
   Id target;               ///< unused in vertex updates
   std::string_view label;  ///< edge label; unused in vertex updates
   std::optional<std::string_view> source_label;
@@ -38,33 +40,33 @@ struct Update {
 enum class RejectReason : std::uint8_t {
   malformed,       ///< not readable in the source's format
   wrong_arity,     ///< too few or too many fields
-  bad_id,          ///< an id that is empty, too long, not a number where one is needed, or beyond 64 bits
-  bad_time,        ///< a time that is not a number or beyond the range
-  bad_operation,   ///< an operation sign or word that the format does not know
-  too_long,        ///< a record beyond the length limit, or a label in it
-  label_conflict,  ///< a vertex mentioned with a label other than the one it bears
-  missing_time,    ///< no event time where a window needs one
-  label_limit,     ///< a new label beyond the limit (Engine::limit_labels)
+  bad_id,          ///< an id that is empty, too long, beyond 64 bits, or not a number although one is needed
+  bad_time,        ///< a time that is not a number or is out of range
+  bad_operation,   ///< an operation sign or word that the format does not define
+  too_long,        ///< a record or a label in it exceeds the length limit
+  label_conflict,  ///< a vertex has another label than the one given
+  missing_time,    ///< no event time although the window needs one
+  label_limit,     ///< a new label would exceed the limit (Engine::limit_labels)
 };
 inline constexpr std::size_t reject_reason_count = 9;
 
 [[nodiscard]] std::string_view reject_name(RejectReason reason) noexcept;
 
-/// A refused record: the first of its updates that cannot be, by its position in the batch, and why.
+/// A refused record. `index` is the position in the batch of its first update that cannot be applied.
 struct Reject {
   std::size_t index;
   RejectReason reason;
 };
 
-/// The first update of the record that update `index` belongs to, and the one behind its last.
+/// The range of updates that form one record: `first` is included, `last` is one past the end.
 struct RecordBounds {
   std::size_t first;
   std::size_t last;
 };
 [[nodiscard]] RecordBounds record_around(std::span<const Update> updates, std::size_t index) noexcept;
 
-/// A sequence of updates that is applied as a whole, in the order they were added. Owns copies of all text. Moving keeps
-/// views valid; `clear` keeps the memory for the next batch.
+/// A sequence of updates that is applied as a whole, in the order in which they were added. Owns copies of all text. Moving a
+/// batch keeps its views valid. `clear` keeps the memory for the next batch.
 class UpdateBatch {
  public:
   UpdateBatch();
@@ -78,9 +80,9 @@ class UpdateBatch {
   void add(const Update& update);
   void clear() noexcept;
 
-  /// The event time up to which the stream is complete behind this batch; it never goes back. Nothing: it is not complete up to
-  /// any time yet. Sources whose parts run ahead of each other tell it; where it is not told it is the largest time of any
-  /// update so far.
+  /// Sets the event time up to which the stream is complete after this batch. It never goes back. Nullopt: no such time is
+  /// known yet. Sources set it if their parts run ahead of each other. If it is not set, it is the largest time of any update
+  /// so far.
   void set_watermark(std::optional<Timestamp> watermark) noexcept {
     watermark_ = watermark;
     tells_watermark_ = true;
@@ -88,8 +90,8 @@ class UpdateBatch {
   [[nodiscard]] std::optional<Timestamp> watermark() const noexcept { return watermark_; }
   [[nodiscard]] bool tells_watermark() const noexcept { return tells_watermark_; }
 
-  /// Names what the batch holds: where two batches, or one at two times, bear the same number, the updates of the one are the
-  /// first of the other's. Not 0. It moves along with the contents.
+  /// A number for the batch's contents, never 0. If two batches have the same number, one begins with all updates of the other.
+  /// The same holds for one batch at two times. The number moves along with the contents.
   [[nodiscard]] std::uint64_t edition() const noexcept { return edition_.number; }
 
   [[nodiscard]] std::span<const Update> updates() const noexcept { return updates_; }
