@@ -1,5 +1,5 @@
-// Matches in few bytes, as docs/reference/formats.md describes them. Texts that come again and again (names of queries, edge
-// labels) are written once, and numbered in the order in which they come.
+// A sink that writes matches in a compact binary form, which docs/reference/formats.md describes. Query names and edge labels
+// repeat, so each is written once and then named by its number. Numbers follow the order of first use.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -16,7 +16,7 @@ constexpr std::string_view magic =
     "\x8f"
     "DMMTC\r\n";
 constexpr char version = 1;
-// What stands first in a record.
+// The first byte of each record.
 constexpr char query_record = 1;
 constexpr char label_record = 2;
 constexpr char match_record = 3;
@@ -74,7 +74,8 @@ class BinarySink final : public FileSink {
   }
 
   void end(const ListingEnd& end) override {
-    // A query that has told no match yet may tell some in a later batch, with the names of its vertices: under another number.
+    // A query that has not reported a match yet may report one in a later batch. That match needs the names of its vertices, so
+    // the query then gets another number.
     const auto known = queries_.find(end.query);
     const std::uint64_t query =
         known != queries_.end() ? known->second : query_number(end.query, {}, 0, unnamed + std::string(end.query));
@@ -92,7 +93,7 @@ class BinarySink final : public FileSink {
     new_labels_.clear();
   }
   void flush() override { commit(); }
-  /// What was told since the last commit is gone from the file, so it is to be told again.
+  /// Removes what was written since the last commit, and forgets the names that only this part of the file defined.
   void abort() noexcept override {
     FileSink::abort();
     for (const auto& known : new_queries_) queries_.erase(known);
@@ -103,9 +104,9 @@ class BinarySink final : public FileSink {
 
  private:
   using Numbers = std::map<std::string, std::uint64_t, std::less<>>;
-  static constexpr char unnamed = '\0';  // before the names of queries whose vertices' names are not told
+  static constexpr char unnamed = '\0';  // key prefix of queries written without vertex names
 
-  // An edge's end stands among the vertices of the match.
+  // Writes the position of an edge's end among the vertices of the match.
   void append_end(const Match& match, const Id& end) {
     append_varint(text(), static_cast<std::uint64_t>(std::find(match.vertices.begin(), match.vertices.end(), end) -
                                                      match.vertices.begin()));

@@ -1,4 +1,4 @@
-// What the sinks that write matches to files have in common.
+// The common base of the sinks that write matches to files.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The text of a match: what a line of a file of matches, an alert and a cell of a CSV file hold.
+// The text of a match, as used in match files, alerts and CSV cells.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ void append_edges(std::string& out, const Match& match);
 /// [0,2]
 void append_cause(std::string& out, const Match& match);
 
-/// The whole match as one JSON object, as make_jsonl_sink describes it, without a line end.
+/// The whole match as one JSON object without a line end. make_jsonl_sink describes the object.
 void append_match_json(std::string& out, const Match& match);
 
 }  // namespace deltamatch::ingest

@@ -19,7 +19,7 @@ OutputFile::OutputFile(const std::string& path) : name_(path == "-" ? "stdout" :
   file_ = owned_ ? ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
   if (file_ < 0) fail("cannot be created", errno);
   struct stat status{};
-  // Standard output may be a file that others write to as well: it is never cut.
+  // Standard output may be a file that others write to as well, so it is never truncated.
   can_cut_ = owned_ && ::fstat(file_, &status) == 0 && S_ISREG(status.st_mode);
 }
 
@@ -81,8 +81,8 @@ void OutputFile::commit() {
 
 void OutputFile::abort() noexcept {
   text_.clear();
-  // A commit that failed half-way has written too; so the file is cut whatever was counted. Where cutting fails nothing more
-  // can be done.
+  // A commit that failed half-way has written too, so the file is truncated whatever was counted. If truncation fails, nothing
+  // more can be done.
   if (can_cut_ && ::ftruncate(file_, static_cast<off_t>(committed_)) == 0)
     ::lseek(file_, static_cast<off_t>(committed_), SEEK_SET);
   if (spool_ >= 0 && ::ftruncate(spool_, 0) == 0) ::lseek(spool_, 0, SEEK_SET);

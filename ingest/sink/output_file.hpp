@@ -1,4 +1,4 @@
-// A file, or standard output, that takes batches of bytes whole or not at all.
+// An output file, or standard output, that takes each batch of bytes completely or not at all.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace deltamatch::ingest {
 
-/// Bytes are appended to text(); commit() makes those since the last commit part of the file, abort() drops them. A batch
-/// larger than the buffer is spilled: to the file itself, which abort() then cuts back, or where the output cannot be cut (a
-/// pipe) to an unnamed temporary file. Every failed write is an Error that names the file.
+/// Append bytes to text(). commit() writes everything since the last commit to the file, and abort() drops it. A batch larger
+/// than the buffer is spilled to the file itself, and abort() then truncates the file. If the output cannot be truncated (a
+/// pipe), the batch is spilled to an unnamed temporary file. Every failed write throws an Error that names the file.
 class OutputFile {
  public:
   /// Creates or empties `path`; "-" is standard output. Throws Error.
@@ -20,7 +20,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   [[nodiscard]] std::string& text() noexcept { return text_; }
-  /// To be called now and then while text() grows.
+  /// Call this regularly while text() grows.
   void spill_if_large() {
     if (text_.size() >= spill_size) spill();
   }
@@ -40,7 +40,7 @@ class OutputFile {
   int spool_ = -1;
   bool owned_ = false;
   bool can_cut_ = false;
-  std::uint64_t committed_ = 0;  // where abort cuts
+  std::uint64_t committed_ = 0;  // abort() truncates to this size
   std::uint64_t spooled_ = 0;
   std::string text_;
 };

@@ -1,4 +1,4 @@
-// Bytes of a stream that have been read and not yet been handed over.
+// A buffer for bytes that were read from a stream but not handed over yet.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,24 @@
 
 namespace deltamatch::ingest {
 
-/// Reads ahead of what its owner takes. It grows as far as the owner asks for more without taking anything.
+/// Reads ahead of its owner. It grows if the owner asks for more bytes without dropping any.
 class ByteBuffer {
  public:
   explicit ByteBuffer(std::unique_ptr<ByteSource> bytes);
 
-  /// What has been read and not been dropped. Holds until more(); Record::padding bytes behind it are readable.
+  /// The bytes that were read and not dropped. Valid until more(). Record::padding bytes behind them can be read.
   [[nodiscard]] std::string_view held() const noexcept { return {buffer_.data() + begin_, end_ - begin_}; }
   void drop(std::size_t size) noexcept { begin_ += size; }
-  /// Reads more behind what is held; false at the end of the stream.
+  /// Reads more bytes behind the held ones. Returns false at the end of the stream.
   bool more();
-  /// Whether the stream goes on with `prefix`; reads more where that needs it.
+  /// Whether the next bytes of the stream are `prefix`. Reads more if necessary.
   bool begins_with(std::string_view prefix);
 
   [[nodiscard]] const std::string& name() const noexcept { return bytes_->name(); }
   [[nodiscard]] Progress progress(std::uint64_t records) const noexcept {
     return {records, bytes_->bytes_read(), bytes_->bytes_total()};
   }
-  /// Ends a more() that waits for input; it and every later one are false.
+  /// Ends a more() that waits for input. It and every later call return false.
   void cancel() noexcept { bytes_->cancel(); }
 
  private:

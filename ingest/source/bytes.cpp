@@ -1,5 +1,5 @@
-// Files are read with plain read(2). Where a read may wait for a peer (a pipe, a terminal), it waits in poll(2) on the file and
-// on an event that cancel() raises, so that a reading thread can always be stopped.
+// Files are read with plain read(2). If a read may have to wait for a peer (a pipe, a terminal), it waits in poll(2). It polls
+// the file and an event that cancel() raises, so a reading thread can always be stopped.
 #include "ingest/source/bytes.hpp"
 
 #include <fcntl.h>
@@ -79,12 +79,12 @@ class FileSource final : public ByteSource {
   void cancel() noexcept override {
     cancelled_.store(true, std::memory_order_release);
     const std::uint64_t one = 1;
-    // A failed write means that the counter is at its limit: the event is raised already.
+    // The write fails only if the counter is at its limit. Then the event is raised already.
     [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
   }
 
  private:
-  /// Waits for input; false: woken by cancel or a signal.
+  /// Waits for input. Returns false if cancel() or a signal interrupted it.
   bool wait() noexcept {
     std::array<pollfd, 2> polled{{{file_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
     return ::poll(polled.data(), polled.size(), -1) > 0 && polled[1].revents == 0;

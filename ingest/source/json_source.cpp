@@ -11,13 +11,13 @@ namespace {
 
 bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/// Finds where a value ends, however its bytes come.
+/// Finds where a value ends, even if its bytes arrive in pieces.
 class Scan {
  public:
   enum class State : std::uint8_t { within, ended, broken };
 
-  /// Takes a byte: within: it belongs to the value; ended: it does not, or with `takes_last` it is the last that does; broken:
-  /// a line ends within a string.
+  /// Takes one byte. within: the byte belongs to the value. ended: the value has ended; the byte is part of it only if
+  /// takes_last(). broken: a line ends inside a string.
   State take(char c) noexcept {
     if (quoted_) return take_quoted(c);
     if (c == '"') {
@@ -40,7 +40,7 @@ class Scan {
     return State::within;
   }
   [[nodiscard]] bool takes_last() const noexcept { return takes_last_; }
-  /// Whether the value may end where the bytes do: a number or a word.
+  /// Whether the value may end with the stream. Only a number or a word may.
   [[nodiscard]] bool may_end() const noexcept { return plain_ && depth_ == 0 && !quoted_; }
 
  private:
@@ -86,7 +86,7 @@ void JsonSource::fail(std::string_view what, std::string_view remedy) {
   throw Error(where(here()), what, remedy);
 }
 
-/// The next byte that is no blank, or nothing at the end of the stream. It is then the first that is held.
+/// Skips blanks and returns the next byte, which is then the first held one. Returns nothing at the end of the stream.
 char JsonSource::peek() {
   do {
     const std::string_view held = bytes_.held();
@@ -98,11 +98,11 @@ char JsonSource::peek() {
   return nothing;
 }
 
-/// Moves to the next element of the array; false at its end.
+/// Moves to the next element of the array. Returns false at its end.
 bool JsonSource::to_element() {
   constexpr std::string_view separate = "elements of an array stand between commas, and it ends with ]";
   if (!std::exchange(begun_, true)) {
-    static_cast<void>(peek());  // the bracket, by which the layout was recognised
+    static_cast<void>(peek());  // the opening bracket, which showed the layout
     bytes_.drop(1);
     if (peek() != ']') return true;
   } else if (const char c = peek(); c == ',') {
@@ -119,7 +119,7 @@ bool JsonSource::to_element() {
   return false;
 }
 
-/// The length of the value that is held first.
+/// The length of the value at the start of the held bytes.
 std::size_t JsonSource::value_end() {
   Scan scan;
   for (std::size_t at = 0;;) {

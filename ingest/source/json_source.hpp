@@ -1,4 +1,4 @@
-// Records that are JSON values, wherever their lines end.
+// A source of records that are JSON values and may span lines.
 #pragma once
 
 #include <atomic>
@@ -12,16 +12,16 @@
 
 namespace deltamatch::ingest {
 
-/// How the values of JSON data are laid out: one a line, as the elements of one array, or one after the other over many lines.
+/// The layout of the values of JSON data: one per line, elements of one array, or one after the other over several lines.
 enum class JsonLayout : std::uint8_t { lines, array, sequence };
 
-/// The elements of one array, each a record, or values that stand one after the other. Where a value ends is told by its
-/// brackets and quotes; the codec judges what stands between. An element's position is the line that it begins in and its
-/// number in the array, from 0. next() throws Error for what does not end, is longer than `max_record`, or does not belong
-/// there; every record before it has been handed over then.
+/// Reads the elements of one array, or values that follow one another. Each value is a record. Brackets and quotes show where a
+/// value ends; the codec judges what is in between. The position of an array element is the line in which it begins and its
+/// number in the array, from 0. next() throws Error if a value does not end, is longer than `max_record`, or is out of place.
+/// By then every record before it has been handed over.
 class JsonSource final : public RecordSource {
  public:
-  /// `layout` is not lines. `bytes` begins with the data, behind any byte order mark.
+  /// `layout` must not be lines. `bytes` must begin with the data, after any byte order mark.
   JsonSource(ByteBuffer bytes, std::size_t max_record, JsonLayout layout);
 
   bool next(Record& record) override;
@@ -30,7 +30,7 @@ class JsonSource final : public RecordSource {
   void cancel() noexcept override { bytes_.cancel(); }
 
  private:
-  static constexpr char nothing = 0;  // no JSON holds it
+  static constexpr char nothing = 0;  // a byte that no JSON contains
 
   char peek();
   bool to_element();
@@ -43,7 +43,7 @@ class JsonSource final : public RecordSource {
   bool array_;
   bool begun_ = false;
   bool ended_ = false;
-  std::uint64_t line_ = 1;      // that the held bytes begin in
+  std::uint64_t line_ = 1;      // in which the held bytes begin
   std::uint64_t elements_ = 0;  // handed over
   std::atomic<std::uint64_t> records_ = 0;
 };

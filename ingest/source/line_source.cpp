@@ -1,4 +1,4 @@
-// The buffer holds the current record and what follows it; offsets are relative to what it holds, which more() moves.
+// The buffer holds the current record and what follows it. Offsets are relative to the held bytes, which more() moves.
 #include "ingest/source/line_source.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace {
 constexpr std::size_t head_size = std::size_t{1} << 16;
 constexpr std::size_t kept_of_long_record = 4096;
 
-/// Where in a CSV record a scan stands.
+/// The state of a scan within a CSV record.
 enum class Quoting : std::uint8_t { field_start, plain, quoted, quote_seen, closed, broken };
 
-/// Blanks around a quoted field say nothing, but for a tab that separates fields.
+/// Whether `c` is a blank that may surround a quoted field. A tab is not if it separates fields.
 bool is_blank(char c, char separator) noexcept { return (c == ' ' || c == '\t') && c != separator; }
 
 Quoting scan(std::string_view text, char separator, Quoting state) noexcept {
@@ -81,7 +81,7 @@ void LineSource::skip_mark() {
 
 std::string_view LineSource::head(std::size_t telling) {
   skip_mark();
-  std::size_t line = 0;  // start of the line that is looked at
+  std::size_t line = 0;  // start of the current line
   std::size_t needed = 0;
   for (;;) {
     const std::size_t end = line_end(line);
@@ -99,27 +99,27 @@ std::string_view LineSource::head(std::size_t telling) {
   return last == std::string_view::npos ? all : all.substr(0, last + 1);
 }
 
-/// The offset of the newline that ends the line which holds offset `from`, or of the end of the stream; none where the record
-/// gets too long before that.
+/// The offset of the newline that ends the line around offset `from`, or the end of the stream. Returns none if the record gets
+/// too long before that.
 std::size_t LineSource::line_end(std::size_t from) {
   for (;;) {
     const std::size_t at = bytes_.held().find('\n', from);
-    if (at != std::string_view::npos) return at > max_record_ + 1 ? none : at;  // + 1: a CR may still go
+    if (at != std::string_view::npos) return at > max_record_ + 1 ? none : at;  // + 1: a CR may still be removed
     from = bytes_.held().size();
     if (from > max_record_ + 1) return none;
     if (!bytes_.more()) return from;
   }
 }
 
-/// The end of the record whose first line ends at `first_end`, which is that line's end unless a quoted field goes on after it;
-/// none where a quoted field does not end. Counts the record's lines.
+/// The end of the record whose first line ends at `first_end`. The record goes on after that line only if a quoted field does.
+/// Returns none if a quoted field does not end. Counts the lines of the record.
 std::size_t LineSource::quoted_end(std::size_t first_end, std::uint64_t& lines) {
   std::size_t line = 0;
   std::size_t end = first_end;
   Quoting state = Quoting::field_start;
   for (std::uint64_t count = 1;; ++count) {
     state = scan(without_cr(bytes_.held().substr(line, end - line)), separator_, state);
-    if (state == Quoting::broken) return first_end;  // the codec will say so
+    if (state == Quoting::broken) return first_end;  // the codec reports it
     if (state != Quoting::quoted) {
       lines = count;
       return end;
@@ -131,7 +131,7 @@ std::size_t LineSource::quoted_end(std::size_t first_end, std::uint64_t& lines) 
   }
 }
 
-/// Hands over the prefix of a line that is too long and passes over the rest.
+/// Hands over the prefix of a line that is too long, and skips the rest.
 void LineSource::take_long(Record& record) {
   prefix_ = bytes_.held().substr(0, std::min(kept_of_long_record, max_record_));
   record.fault = RecordFault::too_long;
@@ -167,7 +167,7 @@ bool LineSource::next(Record& record) {
       else
         end = last;
       line_ += lines - 1;
-      line = without_cr(bytes_.held().substr(0, end));  // what is held may have moved
+      line = without_cr(bytes_.held().substr(0, end));  // the held bytes may have moved
     }
     record.bytes = line;
     record.length = line.size();

@@ -1,4 +1,4 @@
-// Records that are lines of a byte stream.
+// A source of records that are lines of a byte stream.
 #pragma once
 
 #include <atomic>
@@ -15,9 +15,10 @@
 
 namespace deltamatch::ingest {
 
-/// Lines end with LF or CR LF, which are not part of the record; the last may lack its end. A UTF-8 byte order mark at the
-/// start is skipped. A line of more than `max_record` bytes is a record with the fault too_long and the first bytes of the
-/// line; the rest is passed over without being held. With set_quoted_separator, a quoted field (RFC 4180) may span lines.
+/// Lines end with LF or CR LF, which are not part of the record. The last line may lack its end. A UTF-8 byte order mark at the
+/// start is skipped. A line of more than `max_record` bytes becomes a record with the fault too_long and the first bytes of the
+/// line. The rest of such a line is skipped without being held. After set_quoted_separator, a quoted field (RFC 4180) may span
+/// lines.
 class LineSource final : public RecordSource {
  public:
   LineSource(ByteBuffer bytes, std::size_t max_record);
@@ -29,13 +30,14 @@ class LineSource final : public RecordSource {
   [[nodiscard]] Progress progress() const noexcept override;
   void cancel() noexcept override { bytes_.cancel(); }
 
-  /// The first whole lines, at least `telling` that are neither blank nor a comment and about 64 KiB at most, unless those need
-  /// more; all there is if there is less. Waits for them. Holds until next() or head(). Call it before next().
+  /// The first whole lines, of which at least `telling` are neither blank nor comments. They have about 64 KiB at most, unless
+  /// those lines need more. If the stream has less, all of it is returned. Waits for the lines. Call it before next(). The
+  /// result is valid until next() or head().
   [[nodiscard]] std::string_view head(std::size_t telling = 1);
-  /// Quoted fields may span lines from here on; 0: they may not.
+  /// From now on, quoted fields may span lines. With 0 they may not.
   void set_quoted_separator(char separator) noexcept { separator_ = separator; }
   [[nodiscard]] const std::string& name() const noexcept { return bytes_.name(); }
-  /// The bytes that were not handed over, for another source to read; the end of this one.
+  /// The bytes that were not handed over, for another source to read. This source ends.
   [[nodiscard]] ByteBuffer release() && { return std::move(bytes_); }
 
  private:
@@ -50,7 +52,7 @@ class LineSource final : public RecordSource {
   std::size_t max_record_;
   char separator_ = 0;
   bool started_ = false;
-  std::string prefix_;  // of a line that is too long
+  std::string prefix_;  // the start of a line that is too long
   std::uint64_t line_ = 0;
   std::atomic<std::uint64_t> lines_ = 0;
 };

@@ -1,4 +1,4 @@
-// Records: the pieces of a stream that a codec reads, each with its position.
+// Records, the pieces of a stream that a codec reads, and the interface of their sources.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace deltamatch::ingest {
 
-/// Where a record stands. In a file `number` is the line, from 1, and `part` is 0, or in a JSON array the element, from 0;
-/// sources with parts (partitions of a topic) number within each.
+/// The position of a record. In a file, `number` is the line, from 1, and `part` is 0. In a JSON array, `part` is the number of
+/// the element, from 0. If a source has parts (the partitions of a topic), `number` counts within each part.
 struct Position {
   std::uint64_t number = 0;
   std::uint32_t part = 0;
@@ -19,39 +19,39 @@ struct Position {
 
 enum class RecordFault : std::uint8_t {
   none,
-  too_long,           ///< beyond the length limit: `bytes` holds a prefix of it
+  too_long,           ///< longer than the limit; `bytes` holds a prefix
   unterminated_quote  ///< a quoted field that does not end within the limit
 };
 
-/// One record. `bytes` holds until the next call of next().
+/// One record. `bytes` is valid until the next call of next().
 struct Record {
-  /// Bytes behind a padded record that may be read, whatever they hold: some codecs then need no copy of it.
+  /// The number of bytes behind a padded record that can be read; their values mean nothing. Some codecs then need no copy.
   static constexpr std::size_t padding = 64;
 
   std::string_view bytes;
   Position position;
   RecordFault fault = RecordFault::none;
-  std::uint64_t length = 0;  ///< bytes of the record in the source; larger than bytes.size() only where too long
+  std::uint64_t length = 0;  ///< bytes of the record in the source; larger than bytes.size() only for too_long
   bool padded = false;
 };
 
-/// How far a source is, in bytes as they are stored (compressed ones where they are). May be read from any thread.
+/// How far a source has been read, in bytes as stored (before unpacking). Can be read from any thread.
 struct Progress {
   std::uint64_t records = 0;
   std::uint64_t bytes_read = 0;
-  std::optional<std::uint64_t> bytes_total;  ///< nothing where the end is unknown (a pipe)
+  std::optional<std::uint64_t> bytes_total;  ///< nothing if the end is unknown (a pipe)
 };
 
 /// Yields records in order.
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
-  /// False at the end. Throws Error where the source cannot be read (an I/O error, a truncated or corrupt archive).
+  /// Returns false at the end. Throws Error if the source cannot be read (an I/O error, a truncated or corrupt archive).
   virtual bool next(Record& record) = 0;
-  /// "file:line" or its like, for messages.
+  /// "file:line" or similar, for messages.
   [[nodiscard]] virtual std::string where(Position position) const = 0;
   [[nodiscard]] virtual Progress progress() const noexcept = 0;
-  /// Makes a next() that waits for input, in another thread, end. Every later next() is false.
+  /// Ends a next() that waits for input in another thread. It and every later call return false.
   virtual void cancel() noexcept = 0;
 };
 

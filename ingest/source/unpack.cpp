@@ -1,5 +1,5 @@
-// Decompression: one loop over three decoders. boost::iostreams has such filters, but its zstd one takes a truncated file for a
-// whole one, and none of them tells the offset of a fault.
+// Decompression: one loop over three decoders. boost::iostreams has such filters, but none of them reports the offset of a
+// fault, and its zstd filter accepts a truncated file.
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -19,14 +19,14 @@ namespace {
 
 enum class Step : std::uint8_t { more, frame_end, corrupt };
 
-/// Unpacks a sequence of frames. `step` takes from the front of `in` and of `out` what it used.
+/// Unpacks a sequence of frames. `step` removes what it used from the front of `in` and `out`.
 class Decoder {
  public:
   virtual ~Decoder() = default;
   virtual Step step(std::string_view& in, std::span<char>& out) = 0;
   /// Prepares for the next frame.
   virtual void restart() = 0;
-  /// Whether padding bytes (zeros) may stand between frames and after the last one.
+  /// Whether padding (zero bytes) may stand between frames and after the last one.
   [[nodiscard]] virtual bool allows_padding() const noexcept { return false; }
 };
 
@@ -40,7 +40,7 @@ class GzipDecoder final : public Decoder {
   GzipDecoder& operator=(const GzipDecoder&) = delete;
 
   Step step(std::string_view& in, std::span<char>& out) override {
-    // zlib does not write through next_in; its interface only lacks the const.
+    // zlib does not write through next_in; its interface merely lacks the const.
     stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(in.data()));
     stream_.avail_in = static_cast<uInt>(in.size());
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
@@ -84,7 +84,7 @@ class XzDecoder final : public Decoder {
   [[nodiscard]] bool allows_padding() const noexcept override { return true; }
 
  private:
-  static constexpr std::uint64_t memory_limit = std::uint64_t{4} << 30;  // a hostile header can ask for that much at most
+  static constexpr std::uint64_t memory_limit = std::uint64_t{4} << 30;  // the most that a hostile header can ask for
   lzma_stream stream_ = LZMA_STREAM_INIT;
 };
 
@@ -122,7 +122,7 @@ std::unique_ptr<Decoder> make() {
 struct Archive {
   std::string_view magic;
   std::string_view name;
-  std::unique_ptr<Decoder> (*make)();  // null: recognised, but not read
+  std::unique_ptr<Decoder> (*make)();  // null if the archive is recognised but not supported
   std::string_view remedy;
 };
 
@@ -149,7 +149,7 @@ class UnpackedSource final : public ByteSource {
       if (!in_.starts_with(archive.magic)) continue;
       if (archive.make != nullptr) {
         decoder_ = archive.make();
-      } else if (archive.name != "bzip2" || in_.find("1AY&SY") == 4) {  // "BZh" alone could start a text
+      } else if (archive.name != "bzip2" || in_.find("1AY&SY") == 4) {  // a text may start with "BZh" alone
         throw Error(name(), "is a " + std::string(archive.name) + " archive, which is not read here",
                     "unpack it first and give it as -, e.g. with " + std::string(archive.remedy));
       }
@@ -162,14 +162,14 @@ class UnpackedSource final : public ByteSource {
     for (;;) {
       if (broken_) return fail("corrupt");
       if (between_frames_ && !next_frame()) return 0;
-      if (in_.empty()) refill();  // at the end of the input the decoder may still hold output
+      if (in_.empty()) refill();  // even at the end of the input, the decoder may still hold output
       const std::size_t before = in_.size();
       const Step step = decoder_->step(in_, out);
       if (step == Step::frame_end) between_frames_ = true;
       const bool stuck = step == Step::more && out.size() == room && in_.size() == before;
       if (stuck && in_.empty()) return fail("truncated");
       broken_ = stuck || step == Step::corrupt;
-      if (out.size() < room) return room - out.size();  // what could be unpacked goes out before a fault is told
+      if (out.size() < room) return room - out.size();  // output comes before a fault is reported
     }
   }
 
@@ -182,7 +182,7 @@ class UnpackedSource final : public ByteSource {
   }
 
  private:
-  /// Appends to what is left of the input; false at its end.
+  /// Appends to the remaining input. Returns false at its end.
   bool refill() {
     if (!in_.empty()) std::memmove(buffer_.data(), in_.data(), in_.size());
     const std::size_t kept = in_.size();
@@ -199,7 +199,7 @@ class UnpackedSource final : public ByteSource {
     return size;
   }
 
-  /// False at the end of the input.
+  /// Returns false at the end of the input.
   bool next_frame() {
     for (;;) {
       if (decoder_->allows_padding()) in_.remove_prefix(std::min(in_.find_first_not_of('\0'), in_.size()));
@@ -220,8 +220,8 @@ class UnpackedSource final : public ByteSource {
 
   std::unique_ptr<ByteSource> packed_;
   std::vector<char> buffer_;
-  std::string_view in_;               // read, not yet unpacked
-  std::unique_ptr<Decoder> decoder_;  // null: nothing to unpack
+  std::string_view in_;               // read but not yet unpacked
+  std::unique_ptr<Decoder> decoder_;  // null if nothing needs unpacking
   bool between_frames_ = false;
   bool broken_ = false;
   std::atomic<bool> cancelled_ = false;

@@ -1,4 +1,4 @@
-// Text of CSV, appended to a buffer.
+// Appends CSV text to a buffer.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace deltamatch::ingest {
 
-/// A cell, quoted where it has to be.
+/// Appends a cell, quoted if necessary.
 void append_csv_cell(std::string& out, std::string_view text);
 
 }  // namespace deltamatch::ingest

@@ -19,7 +19,8 @@ unsigned char byte_at(std::string_view text, std::size_t at) noexcept {
   return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
 }
 
-/// The length of the valid UTF-8 sequence at `at`; 0 where there is none (overlong forms, surrogates, beyond U+10FFFF).
+/// The length of the valid UTF-8 sequence at `at`, or 0 if there is none. Overlong forms, surrogates and values beyond U+10FFFF
+/// are invalid.
 std::size_t sequence_length(std::string_view text, std::size_t at) noexcept {
   const auto follows = [&](std::size_t i) { return (byte_at(text, at + i) & 0xc0) == 0x80; };
   const unsigned char first = byte_at(text, at);
@@ -72,7 +73,7 @@ void append_number(std::string& out, std::uint64_t number) { append_digits(out, 
 
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
-  std::size_t plain = 0;  // start of what is copied as it stands
+  std::size_t plain = 0;  // start of the bytes that are copied unchanged
   std::size_t at = 0;
   while (at < text.size()) {
     const unsigned char byte = byte_at(text, at);

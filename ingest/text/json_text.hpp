@@ -1,4 +1,4 @@
-// Text of numbers, ids and JSON strings, appended to a buffer.
+// Appends numbers, ids and JSON strings to a buffer.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace deltamatch::ingest {
 void append_number(std::string& out, std::int64_t number);
 void append_number(std::string& out, std::uint64_t number);
 
-/// A JSON string with its quotes. Bytes that are not part of valid UTF-8 become \udc80 to \udcff, one each, as in Python's
-/// surrogateescape; valid UTF-8 holds no surrogates, so no two texts come out the same.
+/// A JSON string with its quotes. Each byte that is not part of valid UTF-8 becomes one of \udc80 to \udcff, as in Python's
+/// surrogateescape. Valid UTF-8 holds no surrogates, so different texts always give different strings.
 void append_json_string(std::string& out, std::string_view text);
 
 /// A JSON number or string.

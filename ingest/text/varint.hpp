@@ -1,5 +1,5 @@
-// Numbers in as few bytes as they need: seven bits a byte, the least first, the high bit set in all but the last. Signed
-// numbers are folded (0, -1, 1, -2, ...), so that small ones stay short.
+// Variable-length numbers: seven bits per byte, the lowest first, with the high bit set in all bytes but the last. Signed
+// numbers are folded (0, -1, 1, -2, ...), so small ones stay short.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ inline void append_varint(std::string& out, std::uint64_t value) {
 
 enum class VarintFault : std::uint8_t { none, cut, wrong };
 
-/// Reads a number from `at` on and moves `at` behind it. cut: the bytes end before it does. wrong: it is beyond 64 bits, or
-/// written in more bytes than it needs; each number has one spelling.
+/// Reads a number at `at` and moves `at` behind it. cut: the bytes end before the number does. wrong: the number exceeds 64
+/// bits, or has more bytes than it needs. Each number has exactly one valid encoding.
 inline VarintFault take_varint(const char*& at, const char* end, std::uint64_t& value) noexcept {
   value = 0;
   for (unsigned shift = 0; shift < 64; shift += 7) {
