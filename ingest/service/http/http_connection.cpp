@@ -23,7 +23,8 @@ constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view no_room =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nRetry-After: 1\r\n\r\n"
     "{\"v\":1,\"error\":\"too many connections are open; try again\"}\n";
-/// What a client may still send that has its answer: were the socket closed at once, it might lose that.
+/// The limits on what is read from a client after its answer. If the socket were closed at once, the client might lose the
+/// answer.
 constexpr std::size_t most_drained = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds longest_draining{1000};
 
@@ -45,12 +46,12 @@ HttpConnection::HttpConnection(asio::ip::tcp::socket socket, HttpHost& host)
   parser_.body_limit(host.limits().request_bytes);
 }
 
-/// What goes on with `step`, unless the connection is closed by then.
+/// A handler that continues with `step`, unless the connection is closed by then.
 auto HttpConnection::then(Step step) {
   return [self = shared_from_this(), step](const error_code& error, std::size_t bytes = 0) { self->take(step, error, bytes); };
 }
 
-/// Whatever goes wrong with one connection ends that one.
+/// Runs a step. A failure ends this connection only.
 void HttpConnection::take(Step step, const error_code& error, std::size_t bytes) noexcept {
   if (closed_) return;
   try {
@@ -77,7 +78,7 @@ void HttpConnection::arm(std::chrono::milliseconds time) {
 void HttpConnection::late(const error_code& error, std::size_t) {
   if (error || timer_.expiry() > std::chrono::steady_clock::now()) return;
   switch (phase_) {
-    case Phase::asking:  // the read ends, and is answered
+    case Phase::asking:  // the read ends and is then answered
       late_ = true;
       socket_.cancel();
       break;
@@ -141,7 +142,7 @@ void HttpConnection::body_read(const error_code& error, std::size_t) {
   host_.make(shared_from_this(), page_);
 }
 
-/// Answers what is no request, or not one in time.
+/// Answers a request that is malformed or too late.
 void HttpConnection::unreadable(const error_code& error) {
   const std::string limit = std::to_string(host_.limits().request_bytes);
   if (late_) {
@@ -204,7 +205,7 @@ void HttpConnection::answered(const error_code& error, std::size_t) {
   drained({}, 0);
 }
 
-/// Reads on until the client closes, too.
+/// Reads on until the client closes its side, too.
 void HttpConnection::drained(const error_code& error, std::size_t bytes) {
   drained_ += bytes;
   if (error || drained_ > most_drained) return close();
@@ -220,7 +221,7 @@ void HttpConnection::turn_away() noexcept {
 
 void HttpConnection::close() noexcept {
   if (std::exchange(closed_, true)) return;
-  const std::shared_ptr<HttpConnection> self = shared_from_this();  // the server lets go of it
+  const std::shared_ptr<HttpConnection> self = shared_from_this();  // closed() drops the server's reference
   host_.release(std::exchange(reserved_, 0));
   error_code ignored;
   socket_.close(ignored);

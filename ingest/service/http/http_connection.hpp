@@ -1,4 +1,4 @@
-// One client of the HTTP server. All of it runs in the server's one thread, but for HttpConnection::made.
+// One client of the HTTP server. Everything runs in the server's one thread, except HttpConnection::made.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ namespace deltamatch::ingest {
 struct HttpReply {
   unsigned status = 200;
   std::string body;
-  std::string_view type;   ///< of the body
-  std::string_view allow;  ///< the methods that there are, with 405
+  std::string_view type;
+  std::string_view allow;  ///< for 405: the allowed methods
 };
 
 /// {"v":1,"error":"…"}
@@ -34,17 +34,18 @@ struct HttpReply {
 
 class HttpConnection;
 
-/// What connections ask of their server.
+/// What connections need from their server.
 class HttpHost {
  public:
   virtual ~HttpHost() = default;
   [[nodiscard]] virtual const HttpLimits& limits() const noexcept = 0;
   [[nodiscard]] virtual const HttpHosts& hosts() const noexcept = 0;
-  /// Has a page made, and calls answer() or made().
+  /// Has the page made, and then calls answer() or made().
   virtual void make(const std::shared_ptr<HttpConnection>& connection, HttpPage page) = 0;
-  /// It now waits for its client anew: it is the youngest of those that do.
+  /// The connection starts to wait for its client again. It becomes the youngest of those that wait.
   virtual void renew(HttpConnection& connection) noexcept = 0;
-  /// Frees memory for an answer, at the expense of the oldest that are not taken yet. False where it is too much.
+  /// Reserves memory for an answer. If necessary, it closes the oldest connections whose clients have not taken their answer
+  /// yet. Returns false if there is still too little.
   [[nodiscard]] virtual bool reserve(const HttpConnection& connection, std::size_t bytes) = 0;
   virtual void release(std::size_t bytes) noexcept = 0;
   virtual void closed(HttpConnection& connection) noexcept = 0;
@@ -57,13 +58,15 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void start();
   void answer(HttpReply reply);
-  /// From any thread: what answer_made() answers. The server calls that at once; should it fail to, a timer does.
+  /// Any thread may call it. It stores the reply that answer_made() sends. The server calls answer_made() at once; if that
+  /// fails, a timer does.
   void made(HttpReply reply) noexcept;
   void answer_made();
-  /// Ends it for want of room. A client that is still asking gets a short answer, if it takes that at once.
+  /// Ends the connection because there are too many. A client that is still sending its request gets a short answer if it takes
+  /// that at once.
   void turn_away() noexcept;
   void close() noexcept;
-  /// Whether it waits for its client, not for the server.
+  /// Whether the connection waits for its client, not for the server.
   [[nodiscard]] bool idle() const noexcept { return phase_ != Phase::waiting; }
   [[nodiscard]] bool holds_answer() const noexcept { return reserved_ != 0; }
 

@@ -44,7 +44,7 @@ bool is_name(std::string_view name) {
          std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_'; });
 }
 
-/// The host of "host", "host:port" or "[address]:port", in lower case and without brackets; none where it is none of them.
+/// The host in "host", "host:port" or "[address]:port", in lower case and without brackets. Returns nothing for any other form.
 std::optional<std::string> host_of(std::string_view text) {
   const bool bracketed = text.starts_with('[');
   const std::size_t end = bracketed ? text.find(']') : std::min(text.find(':'), text.size());
@@ -57,7 +57,7 @@ std::optional<std::string> host_of(std::string_view text) {
   return is_name(host) ? std::optional(host) : std::nullopt;
 }
 
-/// The path of "/path?query", or of "http://host/path", whose host goes before that of the header.
+/// The path of "/path?query" or "http://host/path". The host of the second form replaces that of the header.
 std::string_view path_of(std::string_view target, std::optional<std::string_view>& host) {
   constexpr std::string_view scheme = "http://";
   if (lower(target.substr(0, scheme.size())) == scheme) {
@@ -70,8 +70,8 @@ std::string_view path_of(std::string_view target, std::optional<std::string_view
   return path;
 }
 
-/// Whether a browser asks on behalf of a page that is not the service's. Links may lead here: the page that holds one sees
-/// nothing of the answer.
+/// Whether a browser sends the request for a page of another site. Links are allowed, because the linking page does not see the
+/// answer.
 bool is_foreign(const HttpHead& head) {
   const bool foreign = std::ranges::any_of(
       head.fetch_sites, [](std::string_view site) { return lower(site) != "same-origin" && lower(site) != "none"; });

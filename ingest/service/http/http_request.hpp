@@ -1,4 +1,4 @@
-// What a request asks of the service, and whether it may: decided before anything is done for it.
+// Decides what an HTTP request asks for and whether it is allowed, before any work is done for it.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,21 @@
 
 namespace deltamatch::ingest {
 
-/// The names under which the service is called. A web page can point a name of its own at this machine (DNS rebinding), and
-/// then read what it gets; it cannot do so with an address, nor with a name that is no domain of the Internet.
+/// The host names by which the service may be addressed. A web page can point its own name at this machine (DNS rebinding) and
+/// then read the answers. It cannot do so with an IP address or with a name that is no Internet domain.
 class HttpHosts {
  public:
-  /// `loopback`: only this machine reaches the server.
+  /// `loopback`: only this machine can reach the server.
   HttpHosts(const HttpOptions& options, bool loopback);
 
-  /// Whether a Host of this value is the service's: an IP address; localhost, and what ends in .localhost; the host that the
-  /// service listens on; one of HttpOptions::hosts; unless `loopback`, a name without a dot. Ports are not looked at. O(hosts).
+  /// Whether the value of a Host header names the service. These do:
+  /// - an IP address;
+  /// - localhost, and names that end in .localhost;
+  /// - the host that the service listens on;
+  /// - each of HttpOptions::hosts;
+  /// - a name without a dot, unless `loopback`.
+  ///
+  /// Ports are ignored. O(hosts).
   [[nodiscard]] bool hold(std::string_view host) const;
 
  private:
@@ -28,31 +34,37 @@ class HttpHosts {
   bool loopback_;
 };
 
-/// A request's head, as far as it matters. The views are the caller's.
+/// The relevant parts of a request's head. The caller owns the viewed text.
 struct HttpHead {
   std::string_view method;
   std::string_view target;
   std::vector<std::string_view> hosts;  ///< each Host header
   bool host_is_optional = false;        ///< HTTP/1.0
   bool has_origin = false;
-  std::vector<std::string_view> fetch_sites;  ///< each Sec-Fetch-Site header, and so on
+  std::vector<std::string_view> fetch_sites;  ///< each Sec-Fetch-Site header; likewise below
   std::string_view fetch_mode;
   std::string_view fetch_destination;
 };
 
 enum class HttpPage : std::uint8_t { metrics, livez, readyz, status, reload };
 
-/// What is to be answered: a page, or an error.
+/// How to answer a request: with a page or with an error.
 struct HttpVerdict {
   std::optional<HttpPage> page;
   unsigned status = 200;
-  std::string error;       ///< what is wrong, and the remedy
-  std::string_view allow;  ///< with 405: the methods that there are
+  std::string error;       ///< the fault and the remedy
+  std::string_view allow;  ///< for 405: the allowed methods
 };
 
-/// Refused are, in this order: a head without one valid Host (400), a Host that is not the service's (403), a request that a
-/// browser makes for another site's page (403; a link that a person follows is none), a path that is not there (404), another
-/// method than the path's (405), a reload that a web page asks for (403). Query strings, and slashes at the end, are ignored.
+/// Checks a request. The first of these faults decides the answer:
+/// - The head has no valid Host, or more than one (400).
+/// - The Host does not name the service (403).
+/// - A browser sends the request for a page of another site (403). A link that a person follows is allowed.
+/// - The path does not exist (404).
+/// - The path has another method (405).
+/// - A web page asks for a reload (403).
+///
+/// Query strings and slashes at the end are ignored.
 [[nodiscard]] HttpVerdict judge(const HttpHead& head, const HttpHosts& hosts);
 
 }  // namespace deltamatch::ingest

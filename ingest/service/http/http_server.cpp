@@ -32,7 +32,7 @@ constexpr std::string_view json_type = "application/json";
 constexpr std::string_view text_type = "text/plain; charset=utf-8";
 constexpr std::chrono::milliseconds pause_without_descriptors{100};
 
-/// Threads for pages of one kind, and how many requests may be with them.
+/// The threads for pages of one kind, and the limit on requests that they serve or that wait for them.
 struct Desk {
   Desk(std::size_t thread_count, std::size_t most_) : threads(thread_count), most(most_) {}
   asio::thread_pool threads;
@@ -40,7 +40,7 @@ struct Desk {
   std::atomic<std::size_t> asked{0};
 };
 
-/// One of a desk's places, until it is destroyed.
+/// Occupies one place of a desk until it is destroyed.
 class Place {
  public:
   explicit Place(Desk& desk) noexcept : desk_(desk) { ++desk.asked; }
@@ -95,7 +95,7 @@ class HttpServer::Server final : public HttpHost {
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   tcp::acceptor acceptor_{io_};
   asio::steady_timer pause_{io_};
-  Connections connections_;  // as long as they wait for their clients, the oldest first
+  Connections connections_;  // those that wait for their clients have the oldest first
   std::size_t answer_bytes_ = 0;
 
   std::optional<Desk> pages_;
@@ -134,7 +134,7 @@ void HttpServer::Server::bind(const HttpOptions& options) {
               "choose another host or port; port 0 takes any that is free");
 }
 
-/// Nothing that a client brings about ends the thread.
+/// Runs the event loop. No failure that a client causes ends the thread.
 void HttpServer::Server::serve() noexcept {
   for (;;) {
     try {
@@ -180,7 +180,7 @@ void HttpServer::Server::accepted(const error_code& error, tcp::socket socket) {
 void HttpServer::Server::make_room() {
   while (connections_.size() >= limits_.connections) {
     const auto oldest = std::ranges::find_if(connections_, [](const auto& connection) { return connection->idle(); });
-    if (oldest == connections_.end()) return;  // there are no more of those than the desks have places
+    if (oldest == connections_.end()) return;  // the server works on all of them, and the desks limit their number
     std::shared_ptr<HttpConnection>(*oldest)->turn_away();
   }
 }
@@ -214,7 +214,7 @@ bool HttpServer::Server::reserve(const HttpConnection& connection, std::size_t b
 void HttpServer::Server::failed(std::string_view what) noexcept {
   try {
     journal_.tell(Level::error, "http failed", {{"error", std::string(what)}});
-  } catch (...) {  // NOLINT(bugprone-empty-catch): there is no memory to tell it with
+  } catch (...) {  // NOLINT(bugprone-empty-catch): there is no memory to log it
   }
 }
 
@@ -234,14 +234,14 @@ void HttpServer::Server::make(const std::shared_ptr<HttpConnection>& connection,
     place.reset();  // before the client can ask again
     try {
       asio::post(io_, [connection] { connection->answer_made(); });
-    } catch (...) {  // NOLINT(bugprone-empty-catch): the connection looks for itself
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the connection's timer sends the answer
     }
   });
 }
 
-/// Whatever a handler throws is an answer.
+/// The reply for a page. An exception of a handler becomes an error reply.
 HttpReply HttpServer::Server::reply_to(HttpPage page) noexcept {
-  constexpr std::string_view last_words = R"({"error":500})";  // takes no memory
+  constexpr std::string_view last_words = R"({"error":500})";  // needs no memory
   try {
     try {
       return page_text(page);

@@ -13,43 +13,42 @@
 
 namespace deltamatch::ingest {
 
-/// Answers of the service. Called from the server's threads, several at once; each may be called until stop() has returned.
-/// What they throw is the client's answer (500) and is told. It never ends the process.
+/// The answers of the service. The server's threads call these functions, several at a time, until stop() has returned. An
+/// exception becomes the client's answer (500) and is logged; it never ends the process.
 struct HttpHandlers {
   std::function<std::string()> metrics;    ///< Metrics::text
-  std::function<std::string()> not_ready;  ///< why it is not ready; empty: it is
+  std::function<std::string()> not_ready;  ///< why the service is not ready; empty if it is
   std::function<std::string()> status;     ///< one JSON object
-  /// Loads the queries anew and says what changed, one JSON object. Throws Error(configuration) where the configuration or the
-  /// service's state does not allow it (409), anything else where it failed (500).
+  /// Reloads the queries and returns what changed, as one JSON object. Throws Error(configuration) if the configuration or the
+  /// state of the service does not allow it (409). Any other exception means failure (500).
   std::function<std::string()> reload;
 };
 
 struct HttpLimits {
   std::size_t threads = 2;        ///< for /metrics and /status; /readyz and /reload have one each, /livez needs none
-  std::size_t waiting = 64;       ///< requests for which no thread is free; beyond it they are answered 503
-  std::size_t connections = 256;  ///< open; beyond it the one goes whose client has been awaited the longest
-  std::size_t request_bytes = std::size_t{16} << 10;  ///< of a request's head, and again of its body
-  std::size_t answer_bytes = std::size_t{64} << 20;   ///< of all answers that clients have not taken yet
+  std::size_t waiting = 64;       ///< requests that wait for a thread; any more are answered 503
+  std::size_t connections = 256;  ///< open ones; one more replaces the connection that has waited longest for its client
+  std::size_t request_bytes = std::size_t{16} << 10;  ///< limit for a request's head, and again for its body
+  std::size_t answer_bytes = std::size_t{64} << 20;   ///< limit for all answers that clients have not taken yet
   std::chrono::milliseconds time{5'000};              ///< to send a request, and again to take the answer
 };
 
-/// GET and HEAD of /metrics, /livez (200 while the server lives), /readyz (503 with the reason), /status; POST /reload. What
-/// judge() refuses is refused. Every error has a body {"v":1,"error":"…"}. Ranges are ignored, bodies are read and dropped, and
-/// there is one request per connection.
+/// Serves GET and HEAD of /metrics, /livez (200 while the server lives), /readyz (503 with the reason) and /status. It also
+/// serves POST of /reload. judge() decides what is refused. Every error has a body {"v":1,"error":"…"}. Ranges are ignored, and
+/// request bodies are read and dropped. Each connection carries one request.
 ///
-/// One thread serves all connections, so that a client that is slow holds up no other; one that takes longer than
-/// HttpLimits::time is cut off. Thread-safe.
+/// One thread serves all connections, so a slow client does not delay others. A client that takes longer than HttpLimits::time
+/// is cut off. Thread-safe.
 class HttpServer {
  public:
-  /// Binds and serves from then on. `journal` outlives it. Throws Error where the address is taken or unknown.
+  /// Binds the address and starts to serve. `journal` must outlive it. Throws Error if the address is in use or unknown.
   HttpServer(const HttpOptions& options, HttpHandlers handlers, Journal& journal, const HttpLimits& limits = {});
-  /// Stops.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
   [[nodiscard]] std::uint16_t port() const noexcept;
-  /// Takes no more connections and closes those that are open; waits for handlers that run. Idempotent.
+  /// Accepts no more connections, closes the open ones, and waits for running handlers. Idempotent.
   void stop();
 
  private:

@@ -27,7 +27,7 @@ using prometheus::Registry;
 
 constexpr std::array states{ServiceState::standby, ServiceState::recovering, ServiceState::running, ServiceState::stopping};
 
-/// Seconds, from a tenth of a millisecond to half a minute.
+/// Bucket boundaries in seconds, from a tenth of a millisecond to half a minute.
 const Histogram::BucketBoundaries& buckets() {
   static const Histogram::BucketBoundaries boundaries{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                                       0.1,    0.25,    0.5,    1,     2.5,    5,     10,   30};
@@ -46,7 +46,7 @@ Family<Histogram>& histograms(Registry& registry, const char* name, const char* 
   return BuildHistogram().Name(name).Help(help).Register(registry);
 }
 
-/// For totals that are told as such, by one thread at a time.
+/// Raises a counter to a total. One thread at a time may use it per counter.
 void raise_to(Counter& counter, std::uint64_t total) {
   const double more = static_cast<double>(total) - counter.Value();
   if (more > 0) counter.Increment(more);
@@ -111,7 +111,7 @@ struct Metrics::Series {
   Counter& superseded = ignored.Add({{"cause", "superseded"}});
   Counter& late = ignored.Add({{"cause", "late"}});
   Counter& self_loop = ignored.Add({{"cause", "self_loop"}});
-  std::mutex matches_mutex;  // a series may end while others count
+  std::mutex matches_mutex;  // a series may be removed while other threads count
   Family<Counter>& matches =
       counters(registry, "deltamatch_matches_total", "Matches that appeared (sign +) and vanished (sign -).");
 

@@ -65,7 +65,7 @@ void set(RdKafka::Conf& configuration, const std::string& key, const std::string
   refuse(where, secrets.blot(reason), "see librdkafka's list of properties");
 }
 
-/// The mechanisms whose clients would go and fetch a ticket or a token as soon as they exist.
+/// Whether the client would contact a ticket or token server as soon as it exists.
 bool contacts_others(const KafkaProperties& properties) {
   return std::ranges::any_of(std::array{"sasl.mechanism", "sasl.mechanisms"}, [&](const char* key) {
     const auto found = properties.find(key);
@@ -99,7 +99,7 @@ void check_properties(const KafkaProperties& properties, std::string_view where)
   for (const auto& [key, value] : properties) set(*configuration, key, value, where, secrets);
   if (contacts_others(properties)) return;
 
-  // What contradicts or cannot be read shows only when a client is made; one that knows no broker contacts none.
+  // Contradictions and unreadable files show only when a client is created. A client without brokers contacts none.
   KafkaProperties alone = properties;
   for (const char* key : {"bootstrap.servers", "metadata.broker.list", "test.mock.num.brokers", "debug"}) alone.erase(key);
   const Cluster cluster{"check", alone, nullptr};

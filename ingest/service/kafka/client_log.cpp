@@ -43,7 +43,7 @@ Secrets::Secrets(const KafkaProperties& properties) {
   for (const auto& [key, value] : properties) {
     if (is_secret(key) && !value.empty()) values_.push_back(value);
   }
-  // The longest first: of two secrets of which one begins with the other nothing remains.
+  // The longest first. If one secret is a prefix of another, the longer one is masked completely.
   std::ranges::sort(values_, [](const auto& a, const auto& b) { return a.size() > b.size(); });
 }
 
@@ -60,13 +60,13 @@ ClientLog::ClientLog(const Cluster& cluster, std::string_view client)
 void ClientLog::event_cb(RdKafka::Event& event) {
   const std::string text = blot(event.str());
   if (event.type() == RdKafka::Event::EVENT_LOG) {
-    // Properties are given to all clients alike; that a producer has no use for a consumer's is no news.
+    // All clients get the same properties. A producer ignores those for consumers, which is no news.
     const bool idle = event.fac() == "CONFWARN" && text.find("will be ignored by") != std::string::npos;
     const Level level = idle ? Level::debug : level_of(event.severity());
     if (level == Level::error || event.fac() == "FAIL") note_problem(text);
     tell(level, "kafka_client", {{"client", client_}, {"kind", event.fac()}, {"message", text}});
   } else if (event.type() == RdKafka::Event::EVENT_ERROR) {
-    if (event.err() != RdKafka::ERR__ALL_BROKERS_DOWN) note_problem(text);  // that is what comes of it
+    if (event.err() != RdKafka::ERR__ALL_BROKERS_DOWN) note_problem(text);  // a mere consequence of other problems
     if (event.err() == RdKafka::ERR__UNKNOWN_PARTITION || event.err() == RdKafka::ERR__UNKNOWN_TOPIC ||
         event.err() == RdKafka::ERR_UNKNOWN_TOPIC_OR_PART) {
       gone_ = true;
@@ -98,7 +98,7 @@ std::string ClientLog::last_problem() const {
 }
 
 std::string_view ClientLog::remedy() const {
-  // While a client cannot connect librdkafka tells why in words only. The first that is in them counts.
+  // If a client cannot connect, librdkafka tells the reason only in words. The first entry whose word occurs counts.
   struct Cure {
     std::string_view word;
     std::string_view remedy;

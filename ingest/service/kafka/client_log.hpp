@@ -1,4 +1,4 @@
-// What librdkafka says goes to the journal, without secrets. Inside ingest/service/kafka only.
+// Logs what librdkafka reports to the journal, without secrets. Only for ingest/service/kafka.
 #pragma once
 
 #include <librdkafka/rdkafkacpp.h>
@@ -14,35 +14,35 @@
 
 namespace deltamatch::ingest::kafka {
 
-/// The values of the secret ones among some properties.
+/// The secret values among some properties.
 class Secrets {
  public:
   explicit Secrets(const KafkaProperties& properties);
-  /// The text with "***" in the place of every secret.
+  /// Returns the text with every secret replaced by "***".
   [[nodiscard]] std::string blot(std::string text) const;
 
  private:
   std::vector<std::string> values_;
 };
 
-/// Takes log lines and errors of one client to the journal. Any thread may call it; librdkafka's own do.
+/// Logs the messages and errors of one client. Any thread may call it, and the threads of librdkafka do.
 class ClientLog final : public RdKafka::EventCb {
  public:
   ClientLog(const Cluster& cluster, std::string_view client);
   void event_cb(RdKafka::Event& event) override;
   void tell(Level level, std::string_view event, std::initializer_list<Field> fields);
 
-  /// After this nothing reaches the journal any more, also not from a thread that was left behind.
+  /// After this call nothing reaches the journal, not even from a thread that was left behind.
   void silence();
 
   [[nodiscard]] std::string blot(std::string text) const { return secrets_.blot(std::move(text)); }
 
-  /// Whether a topic or partition was said to be gone since the last call.
+  /// Whether a topic or partition was reported as gone since the last call.
   [[nodiscard]] bool take_gone() noexcept { return gone_.exchange(false); }
 
-  /// What went wrong last, to explain why nothing answers; empty: nothing did.
+  /// The last problem, to explain why no broker answers. Empty if there was none.
   [[nodiscard]] std::string last_problem() const;
-  /// What to do about it, or about brokers that do not answer where nothing is known to be wrong.
+  /// The remedy for the last problem. Without a known problem, the remedy for brokers that do not answer.
   [[nodiscard]] std::string_view remedy() const;
 
  private:

@@ -13,7 +13,7 @@
 namespace deltamatch::ingest::kafka {
 namespace {
 
-/// Whether something like a mark was meant: of another version, or damaged.
+/// Whether a record is probably a mark, but of another version or damaged.
 bool claims_to_be_mark(std::string_view value) {
   const nlohmann::json object = nlohmann::json::parse(value, nullptr, false);
   return object.is_object() && object.contains("v") && object.contains("batch");
@@ -52,11 +52,11 @@ class Marks {
     return std::nullopt;
   }
 
-  /// Behind the mark that next gave last.
+  /// The progress of a batch after the mark that next() returned last.
   [[nodiscard]] const std::optional<BatchProgress>& progress() const noexcept { return progress_; }
 
  private:
-  /// None: another program wrote the record, so it says nothing of what was committed.
+  /// Returns nothing if another program wrote the record. Such a record says nothing about commits.
   std::optional<Mark> mark_in(const Message& record) {
     const std::string_view value = record.value.value_or("");
     const std::string where = fmt::format("{} at offset {}", to_string(topic_), record.offset);
@@ -95,7 +95,7 @@ class Marks {
   TopicPartition topic_;
   std::int64_t end_;
   std::optional<std::uint64_t> last_;  // batch
-  std::set<std::int64_t>& told_;       // offsets of strays
+  std::set<std::int64_t>& told_;       // offsets of reported strays
   std::optional<BatchProgress> progress_;
 };
 
@@ -104,12 +104,13 @@ class Marks {
 struct CommitLog::State {
   explicit State(const Cluster& of) : cluster(of), topic{commit_topic(of.application), 0} {}
 
-  /// Opens the topic from nearer its end to farther from it, until `enough` says so of what was opened; all of it at last. The
-  /// ends of transactions and aborted records take offsets too, so how far back a record lies is not known. None: no topic.
+  /// Opens the topic close to its end, then farther back, until `enough` accepts what was opened. At last it opens all of it.
+  /// Ends of transactions and aborted records use offsets too, so the distance to a record is not known. Returns nothing if
+  /// there is no topic.
   std::unique_ptr<Marks> walk_back(Deadline deadline, const std::function<bool(Marks&)>& enough) {
     std::int64_t low = 0, end = 0;
     {
-      // The end of all records, not of the committed ones: for a moment after a commit they differ, and reading then waits.
+      // Asks for the end of all records, not only of committed ones. Just after a commit they differ, and reading then waits.
       Consumer client(cluster, "commits",
                       configure(cluster, {}, {{"group.id", cluster.application}, {"isolation.level", "read_uncommitted"}}));
       if (count_partitions(client, topic.topic, deadline) == 0) return nullptr;
@@ -124,9 +125,9 @@ struct CommitLog::State {
 
   const Cluster cluster;
   const TopicPartition topic;
-  std::set<std::int64_t> told;   // offsets of strays that the journal knows of
-  std::unique_ptr<Marks> marks;  // what next reads
-  std::optional<Mark> first;     // of them, read already
+  std::set<std::int64_t> told;   // offsets of strays that were logged
+  std::unique_ptr<Marks> marks;  // what next() reads
+  std::optional<Mark> first;     // the first of them, read already
   std::optional<BatchProgress> progress;
 };
 

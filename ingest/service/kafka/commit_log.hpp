@@ -1,4 +1,4 @@
-// The marks of the committed batches, as the commit topic holds them.
+// Reads the marks of committed batches from the commit topic.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace deltamatch::ingest::kafka {
 
-/// Reads the records that the application's transactions wrote to its commit topic: to_json(Mark) each. What it tells is final
-/// once a Transactions object has been made, which no older transaction outlives; before that it waits for an open one to end.
-/// One thread uses it.
+/// Reads the records that the application's transactions wrote to its commit topic. Each record is one to_json(Mark). The
+/// result is final once a Transactions object has been created, because no older transaction survives that. Before that, reads
+/// wait for an open transaction to end. Only one thread may use it.
 class CommitLog {
  public:
   explicit CommitLog(const Cluster& cluster);
@@ -21,18 +21,19 @@ class CommitLog {
   CommitLog(const CommitLog&) = delete;
   CommitLog& operator=(const CommitLog&) = delete;
 
-  /// The mark of the last committed batch; none if there is none or no such topic. Reads back from the end, past whatever was
-  /// aborted there. A record that another program wrote there is told to the journal and passed over: it is no mark, or that of
-  /// a batch that was marked already. Throws Error for a mark of another version or a damaged one, Unreachable at the deadline.
+  /// The mark of the last committed batch. Returns nothing if there is no such mark or no such topic. Reads backwards from the
+  /// end, and skips whatever was aborted there. Records that another program wrote are reported to the journal and skipped.
+  /// They are no marks, or they mark batches that were marked already. Throws Error for a damaged mark or one of another
+  /// version, and Unreachable at the deadline.
   [[nodiscard]] std::optional<Mark> last(Deadline deadline);
 
-  /// What last found of a batch behind that one: how far it is published.
+  /// The progress of a batch after the last mark, which last() found: how far that batch is published.
   [[nodiscard]] const std::optional<BatchProgress>& progress() const noexcept;
 
-  /// Goes to the mark of this batch, or of the first one behind it. Throws as last does.
+  /// Goes to the mark of this batch, or of the first batch after it. Throws as last() does.
   void seek(std::uint64_t batch, Deadline deadline);
 
-  /// The next mark after seek; none at the end, as it was when seek was called. Throws as last does.
+  /// The next mark after seek(). Returns nothing at the end, which is the end as of seek(). Throws as last() does.
   [[nodiscard]] std::optional<Mark> next(Deadline deadline);
 
  private:

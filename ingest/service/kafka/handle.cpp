@@ -26,7 +26,7 @@ bool finish_by(Deadline deadline, std::function<void()> work) {
   const auto done = std::make_shared<Done>();
   std::thread thread([done, work = std::move(work)]() mutable {
     work();
-    work = nullptr;  // what it holds is gone before anybody is told
+    work = nullptr;  // frees what it holds before the result is known
     const std::scoped_lock lock(done->mutex);
     done->yes = true;
     done->changed.notify_all();
@@ -61,7 +61,7 @@ template <class T>
 bool Client<T>::close(Deadline deadline) {
   if (inner_ == nullptr || inner_->handle == nullptr) return true;
   const std::shared_ptr<ClientLog> client_log = inner_->client_log;
-  // A call that was left behind still uses the client; it ends with that call.
+  // A call that was left behind still uses the client. The client ends with that call.
   const bool closed = inner_.use_count() == 1 && finish_by(deadline, [inner = inner_] {
                         if constexpr (std::is_same_v<T, RdKafka::KafkaConsumer>) inner->handle->close();
                         inner->handle.reset();
@@ -86,7 +86,7 @@ bool passes(RdKafka::ErrorCode code) noexcept {
     case RdKafka::ERR__WAIT_CACHE:
     case RdKafka::ERR__IN_PROGRESS:
     case RdKafka::ERR__NODE_UPDATE:
-    case RdKafka::ERR__AUTHENTICATION:  // librdkafka itself tries again, with credentials that may have been renewed
+    case RdKafka::ERR__AUTHENTICATION:  // librdkafka itself retries, with credentials that may have been renewed
     case RdKafka::ERR__SSL:
     case RdKafka::ERR_LEADER_NOT_AVAILABLE:
     case RdKafka::ERR_NOT_LEADER_FOR_PARTITION:

@@ -1,4 +1,4 @@
-// Makes librdkafka's consumers and producers, and ends them. Inside ingest/service/kafka only.
+// Creates librdkafka's consumers and producers, and closes them. Only for ingest/service/kafka.
 #pragma once
 
 #include <librdkafka/rdkafka.h>
@@ -15,12 +15,12 @@
 
 namespace deltamatch::ingest::kafka {
 
-/// Milliseconds until the deadline, not below 0, as librdkafka takes them.
+/// Milliseconds until the deadline, at least 0, as librdkafka expects them.
 [[nodiscard]] int remaining_ms(Deadline deadline);
 
-/// Runs `work`, which owns all that it uses, in a thread of its own. False if it has not ended by the deadline: the thread then
-/// goes on alone until it ends or the process does. For calls that may hang: closing a client, and in 2.0.2
-/// send_offsets_to_transaction, which takes a timeout and does not keep it.
+/// Runs `work` in a thread of its own. `work` must own all that it uses. Returns false if it has not ended by the deadline. The
+/// thread then continues alone until it or the process ends. This is for calls that may hang: closing a client, and
+/// send_offsets_to_transaction, whose timeout has no effect in 2.0.2.
 [[nodiscard]] bool finish_by(Deadline deadline, std::function<void()> work);
 
 struct Setting {
@@ -29,17 +29,17 @@ struct Setting {
 };
 using Settings = std::vector<Setting>;
 
-/// A configuration of `defaults`, over them the user's properties, over them what is `fixed`. Throws as check_properties does.
+/// A configuration. The user's properties override `defaults`, and `fixed` overrides both. Throws as check_properties does.
 [[nodiscard]] std::unique_ptr<RdKafka::Conf> configure(const Cluster& cluster, const Settings& defaults, const Settings& fixed);
 
-/// A consumer that reads what it is assigned, committed records only, and commits nothing.
+/// The configuration of a consumer that reads its assigned partitions, committed records only, and commits nothing.
 [[nodiscard]] std::unique_ptr<RdKafka::Conf> reader_configuration(const Cluster& cluster, const Settings& more);
 
-/// A librdkafka client with its client_log. `callbacks` keeps alive what the configuration refers to.
+/// A librdkafka client with its client_log. `callbacks` keeps the objects alive that the configuration refers to.
 template <class T>
 class Client {
  public:
-  /// Throws Error if librdkafka refuses the configuration. Contacts nobody yet.
+  /// Throws Error if librdkafka refuses the configuration. Contacts no broker yet.
   Client(const Cluster& cluster, std::string_view name, std::unique_ptr<RdKafka::Conf> configuration,
          std::shared_ptr<void> callbacks = {});
   ~Client() { static_cast<void>(close(Clock::now() + std::chrono::seconds(5))); }
@@ -50,7 +50,7 @@ class Client {
   [[nodiscard]] rd_kafka_t* c() const noexcept { return inner_->handle->c_ptr(); }
   [[nodiscard]] ClientLog& client_log() const noexcept { return *inner_->client_log; }
 
-  /// What a call that may be left behind has to hold.
+  /// What a call has to keep alive if it may be left behind.
   struct Inner {
     std::shared_ptr<ClientLog> client_log;
     std::shared_ptr<void> callbacks;
@@ -58,7 +58,8 @@ class Client {
   };
   [[nodiscard]] const std::shared_ptr<Inner>& inner() const noexcept { return inner_; }
 
-  /// False if the client could not be closed by the deadline; it is left to its own thread. Nothing may be called afterwards.
+  /// Closes the client. Returns false if it could not be closed by the deadline; a thread of its own then closes it. No other
+  /// call is allowed afterwards.
   bool close(Deadline deadline);
 
  private:
@@ -68,11 +69,11 @@ class Client {
 using Consumer = Client<RdKafka::KafkaConsumer>;
 using Producer = Client<RdKafka::Producer>;
 
-/// Whether the same request may succeed later without anybody doing anything but waiting.
+/// Whether the same request may succeed later, without anything but waiting.
 [[nodiscard]] bool passes(RdKafka::ErrorCode code) noexcept;
 
-/// Calls `request` until it gives no error or one that does not pass, and gives that back; throws Unreachable at the deadline,
-/// naming `what` was asked for.
+/// Calls `request` until it returns no error or a permanent one, and returns that. Throws Unreachable at the deadline; the
+/// message names `what` was requested.
 RdKafka::ErrorCode ask(ClientLog& client_log, Deadline deadline, std::string_view what,
                        const std::function<RdKafka::ErrorCode(int timeout_ms)>& request);
 

@@ -33,7 +33,7 @@ struct Input::State {
     never.insert(commit_topic(cluster.application));
   }
 
-  /// Which of the entries says how to read a topic; none: it is no input.
+  /// The entry that says how to read a topic, or nothing if the topic is no input.
   [[nodiscard]] std::optional<std::size_t> entry_of(const std::string& topic) const {
     for (std::size_t i = 0; i < expressions.size(); ++i) {
       if (!expressions[i] && options.topics[i].name == topic) return i;
@@ -46,13 +46,13 @@ struct Input::State {
   }
 
   const InputOptions options;
-  const std::vector<std::optional<TopicExpression>> expressions;  // of the entries that are names: none
+  const std::vector<std::optional<TopicExpression>> expressions;  // nothing for entries that are names
   std::set<std::string> never;
   Reader reader;
-  std::mutex mutex;  // held to add partitions, and to read them from another thread
+  std::mutex mutex;  // held to add partitions, or to read them from another thread
   std::vector<InputPartition> partitions;
-  std::set<std::uint32_t> left;         // likewise
-  std::vector<std::int64_t> told_ends;  // likewise, by partition: answers to ends; -1: none
+  std::set<std::uint32_t> left;         // guarded by mutex
+  std::vector<std::int64_t> told_ends;  // guarded by mutex; answers to ends() by partition, -1 if none
   bool disowned = false;
 };
 
@@ -118,7 +118,7 @@ std::vector<std::int64_t> Input::ends(Deadline deadline) {
   const std::unique_ptr<rd_kafka_topic_partition_list_t, decltype(&rd_kafka_topic_partition_list_destroy)> list(
       rd_kafka_topic_partition_list_new(0), &rd_kafka_topic_partition_list_destroy);
   std::vector<std::int64_t> ends;
-  std::vector<std::uint32_t> asked;  // by place in the list
+  std::vector<std::uint32_t> asked;  // by position in the list
   {
     const std::scoped_lock lock(s.mutex);
     ends.assign(s.partitions.size(), -1);
@@ -157,7 +157,7 @@ void Input::resume(std::uint32_t partition) {
   state_->reader.resume(partition);
 }
 
-// librdkafka tells it with a message or with an event, as it happens.
+// librdkafka reports it in a message or in an event.
 bool Input::disowned() noexcept {
   const bool told = state_->reader.client().client_log().take_gone();
   return std::exchange(state_->disowned, false) || told;
@@ -167,7 +167,7 @@ const std::vector<InputPartition>& Input::partitions() const noexcept { return s
 
 std::optional<Message> Input::poll(std::chrono::milliseconds timeout) {
   State& s = *state_;
-  // A clock is asked only where nothing lies ready.
+  // The clock is read only if no record is ready.
   for (Deadline deadline{};;) {
     const int wait = deadline == Deadline{} ? 0 : remaining_ms(deadline);
     Message::Handle message(rd_kafka_consumer_poll(s.reader.client().c(), wait));
@@ -197,7 +197,7 @@ std::vector<Progress> Input::progress() const {
   std::vector<Progress> result;
   result.reserve(s.partitions.size());
   for (std::uint32_t i = 0; i < s.partitions.size(); ++i) {
-    // While fetching pauses only the answers to `ends` grow.
+    // While fetching pauses, only the answers to ends() grow.
     const std::int64_t told = i < s.told_ends.size() ? s.told_ends[i] : -1;
     const TopicPartition& id = s.partitions[i].id;
     result.push_back({id, s.reader.seen(i), s.reader.taken(i), std::max(told, s.reader.end(id))});

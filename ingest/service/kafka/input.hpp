@@ -1,4 +1,4 @@
-// The records of all partitions of the input topics, as they come.
+// Reads the records of all partitions of the input topics, in the order of arrival.
 #pragma once
 
 #include <chrono>
@@ -13,70 +13,73 @@
 
 namespace deltamatch::ingest::kafka {
 
-/// How far a partition has been read and how far it goes.
+/// How far a partition has been read, and where it ends.
 struct Progress {
   TopicPartition id;
   std::int64_t seen = 0;   ///< everything before this offset has been polled
-  std::int64_t taken = 0;  ///< behind the last record that has been polled; what lies between this and `seen` is no record
-  std::int64_t end = -1;   ///< as the last fetch or Input::ends told it, whichever is later; -1: neither has yet
+  std::int64_t taken = 0;  ///< the offset after the last polled record; there are no records between this and `seen`
+  std::int64_t end = -1;   ///< from the last fetch or Input::ends, whichever is later; -1 if unknown
 };
 
-/// Reads committed records only, each partition in ascending order of offsets, partitions mixed as they arrive. Partitions are
-/// assigned, not balanced: no group is joined, and a caller that stops polling for long loses nothing.
+/// Reads committed records only. The offsets of each partition ascend; partitions are mixed as they arrive. Partitions are
+/// assigned, not balanced. The reader joins no group, so a caller that does not poll for long loses nothing.
 ///
-/// Fetching ahead stops at InputOptions::queue_bytes (payloads and keys) or queue_records and goes on once the caller polls
+/// Fetching ahead stops at InputOptions::queue_bytes (payloads and keys) or queue_records. It resumes when the caller polls
 /// again.
 ///
-/// One thread polls and adds; discover, first_offsets, low, ends and progress may be called by others meanwhile.
+/// One thread polls and adds. Meanwhile, other threads may call discover, first_offsets, low, ends and progress.
 class Input {
  public:
-  /// Contacts nobody yet. `never` names topics that a regular expression must not match: those that the service writes to.
-  /// Topics that begin with "__" and the commit topic are never matched either. Throws Error for bad properties or expressions.
+  /// Contacts no broker yet. `never` names the topics that the service writes to; no regular expression matches them.
+  /// Expressions never match the commit topic or topics that begin with "__" either. Throws Error for bad properties or
+  /// expressions.
   Input(const Cluster& cluster, const InputOptions& options, std::vector<std::string> never = {});
-  /// Closes within 5 seconds, or leaves the client to a thread that ends with the process.
+  /// Closes within 5 seconds. Otherwise a thread that ends with the process closes the client.
   ~Input();
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  /// All partitions that the topics have now, ascending. Of several entries that match a topic the first listed counts; names
-  /// go before expressions. Throws Error for a named topic that does not exist or may not be read, and Unreachable.
+  /// All current partitions of the topics, in ascending order. If several entries match a topic, the first one counts; names
+  /// precede expressions. Throws Error for a named topic that does not exist or may not be read. Throws Unreachable.
   [[nodiscard]] std::vector<InputPartition> discover(Deadline deadline);
 
-  /// Where to begin in those of the `partitions` that `known` lacks: at the first record if `known` holds another partition of
-  /// the topic, else as InputOptions::start says (with a time that no record has reached: at the end). Throws Unreachable.
+  /// Where to begin in those of the `partitions` that `known` lacks. If `known` holds another partition of the topic, reading
+  /// begins at the first record. Otherwise InputOptions::start decides. If it is a time that no record has reached, reading
+  /// begins at the end. Throws Unreachable.
   [[nodiscard]] Offsets first_offsets(const std::vector<InputPartition>& partitions, const Offsets& known, Deadline deadline);
 
-  /// Where the partitions that are being read end now, by their indices: what a reader of committed records can get to. -1
-  /// where that was not told by the deadline, or the partition was left. One question to each of the brokers. Any thread.
+  /// The current ends of the partitions that are being read, by index. Each is the end for a reader of committed records. An
+  /// end is -1 if it is unknown at the deadline or the partition was left. Sends one request to each broker. Any thread may
+  /// call it.
   [[nodiscard]] std::vector<std::int64_t> ends(Deadline deadline);
 
-  /// The lowest offset that the brokers still hold of a partition. Throws Error, Unreachable.
+  /// The lowest offset of a partition that the brokers still hold. Throws Error, Unreachable.
   [[nodiscard]] std::int64_t low(const TopicPartition& partition, Deadline deadline);
 
-  /// Begins to read these partitions as well, each from its offset in `from`, which names all of them. Indices are given in the
-  /// order of calls and never change. What was fetched of the others stays.
+  /// Starts to read these partitions as well. `from` must hold the offset of each. Indices follow the order of calls and never
+  /// change. Fetched records of other partitions are kept.
   void add(const std::vector<InputPartition>& partitions, const Offsets& from);
 
-  /// Fetches nothing more of a partition that is gone; resume goes on where it was seen to.
+  /// leave() stops fetching a partition that is gone. resume() continues after the last offset seen.
   void leave(std::uint32_t partition);
   void resume(std::uint32_t partition);
 
-  /// Whether, since the last call, the brokers disowned a partition: `discover` tells which are there.
+  /// Whether the brokers disowned a partition since the last call. discover() returns those that remain.
   [[nodiscard]] bool disowned() noexcept;
 
-  /// In the order of their indices. Stable while nobody adds.
+  /// The partitions in the order of their indices. The reference is stable while nobody adds.
   [[nodiscard]] const std::vector<InputPartition>& partitions() const noexcept;
 
-  /// The next record; none if none came within the timeout. Failures of transport are waited out and told to the journal.
-  /// Throws Error if a topic that is named is gone, one may not be read, or if a partition's next offset is out of range: then
-  /// the message names topic, partition, the offset needed and the lowest retained.
+  /// The next record. Returns nothing if none arrived within the timeout. Transport failures are waited out and reported to the
+  /// journal. Throws Error if a named topic is gone or a topic may not be read. Also throws if the next offset of a partition
+  /// is out of range. That message names topic, partition, the offset needed and the lowest retained one.
   [[nodiscard]] std::optional<Message> poll(std::chrono::milliseconds timeout);
 
-  /// Everything of this partition before this offset has been polled. Goes beyond the last record where only records follow
-  /// that are no data: ends of transactions, aborted records, compacted ones.
+  /// Everything in this partition before this offset has been polled. The offset passes the last record if only entries without
+  /// data follow: ends of transactions, aborted records and compacted ones.
   [[nodiscard]] std::int64_t seen(std::uint32_t partition) const;
 
-  /// Costs no round trip.
+  /// The progress of all partitions. Costs no round trip.
   [[nodiscard]] std::vector<Progress> progress() const;
 
  private:

@@ -1,4 +1,4 @@
-// A record as it came from Kafka.
+// A record received from Kafka.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ struct rd_kafka_message_s;  // NOLINT(readability-identifier-naming): librdkafka
 
 namespace deltamatch::ingest::kafka {
 
-/// Owns its bytes: the views stay valid as long as the message, wherever it is moved. It must be gone before its reader. While
-/// any message of one fetch lives, the memory of the whole fetch does.
+/// Owns its bytes, so the views stay valid as long as the message, even if it is moved. It must be destroyed before its reader.
+/// While any message of a fetch lives, the memory of the whole fetch does.
 class Message {
  public:
   struct Free {
@@ -26,15 +26,15 @@ class Message {
 
   std::uint32_t partition = 0;  ///< an index into the reader's partitions()
   std::int64_t offset = 0;
-  std::int64_t timestamp = -1;            ///< milliseconds since the epoch, as its producer or broker set it; -1: none
-  std::optional<std::string_view> key;    ///< absent: null
-  std::optional<std::string_view> value;  ///< absent: a tombstone
+  std::int64_t timestamp = -1;            ///< milliseconds since the epoch, set by its producer or broker; -1 if none
+  std::optional<std::string_view> key;    ///< nothing if null
+  std::optional<std::string_view> value;  ///< nothing for a tombstone
 
  private:
   Handle handle_;
 };
 
-/// A partition of the input, and which of InputOptions::topics says how to read it.
+/// A partition of the input, and the entry of InputOptions::topics that says how to read it.
 struct InputPartition {
   TopicPartition id;
   std::size_t topics = 0;

@@ -70,7 +70,7 @@ std::optional<std::int64_t> offset_at(Consumer& client, const TopicPartition& pa
   const std::int64_t offset = query[0]->offset();
   RdKafka::TopicPartition::destroy(query);
   if (code != RdKafka::ERR_NO_ERROR) refuse(to_string(partition), code);
-  return offset < 0 ? std::nullopt : std::optional(offset);  // librdkafka says "the end" with a negative one
+  return offset < 0 ? std::nullopt : std::optional(offset);  // a negative offset means the end
 }
 
 }  // namespace deltamatch::ingest::kafka

@@ -1,4 +1,4 @@
-// Questions about topics, over a client that is there. Any thread. Inside ingest/service/kafka only.
+// Metadata requests about topics, over an existing client. Any thread may call them. Only for ingest/service/kafka.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@
 
 namespace deltamatch::ingest::kafka {
 
-/// The topics that may be seen, with their numbers of partitions; of one without a leader those that are known. Throws Error,
-/// Unreachable. For Consumer and Producer.
+/// All visible topics and their numbers of partitions. For a topic without a leader, the number that is known. Throws Error,
+/// Unreachable. Client may be Consumer or Producer.
 template <class T>
 [[nodiscard]] std::map<std::string, int> all_topics(Client<T>& client, Deadline deadline);
 
-/// 0: there is no such topic; none is made by asking. Throws Error if it may not be seen, Unreachable.
+/// The number of partitions, or 0 if there is no such topic. Asking does not create it. Throws Error if it may not be seen,
+/// Unreachable.
 [[nodiscard]] int count_partitions(Consumer& client, const std::string& topic, Deadline deadline);
 
-/// The lowest offset that is retained, and the end: for a client of committed records only, where the first open transaction
-/// begins. Throws Error, Unreachable.
+/// The lowest retained offset, and the end. For a client that reads only committed records, the end is the start of the first
+/// open transaction. Throws Error, Unreachable.
 [[nodiscard]] std::pair<std::int64_t, std::int64_t> watermarks(Consumer& client, const TopicPartition& partition,
                                                                Deadline deadline);
 
-/// The offset of the first record that is not earlier (milliseconds since the epoch); none if all are. Throws Error,
-/// Unreachable.
+/// The offset of the first record at or after `time` (milliseconds since the epoch). Returns nothing if all records are
+/// earlier. Throws Error, Unreachable.
 [[nodiscard]] std::optional<std::int64_t> offset_at(Consumer& client, const TopicPartition& partition, std::int64_t time,
                                                     Deadline deadline);
 

@@ -11,12 +11,12 @@
 namespace deltamatch::ingest::kafka {
 namespace {
 
-/// What the group told; a client that was left behind may still call it.
+/// What the group reported. A client that was left behind may still call it.
 class Membership final : public RdKafka::RebalanceCb {
  public:
   explicit Membership(std::function<void()> on_loss) : on_loss_(std::move(on_loss)) {}
 
-  // The partition is held, not read: fetching is paused as soon as it is assigned.
+  // The partition is owned but not read, so fetching is paused as soon as it is assigned.
   void rebalance_cb(RdKafka::KafkaConsumer* consumer, RdKafka::ErrorCode code,
                     std::vector<RdKafka::TopicPartition*>& partitions) override {
     if (code == RdKafka::ERR__ASSIGN_PARTITIONS) {
@@ -44,7 +44,7 @@ class Membership final : public RdKafka::RebalanceCb {
     return false;
   }
 
-  /// From now on what is lost was given.
+  /// From now on, losing the partition is not reported, because it was given up.
   void part() {
     const std::scoped_lock lock(mutex_);
     on_loss_ = nullptr;
@@ -74,7 +74,7 @@ class Membership final : public RdKafka::RebalanceCb {
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::function<void()> on_loss_;  // guarded by mutex_, as what is written below
+  std::function<void()> on_loss_;  // guarded by mutex_, as are writes to the members below
   std::atomic<bool> owned_ = false;
   std::atomic<std::uint64_t> term_ = 0;
   std::optional<std::string> failure_;

@@ -1,4 +1,4 @@
-// Which instance of the application works, and which stand by.
+// Decides which instance of the application works and which ones stand by.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,33 @@
 
 namespace deltamatch::ingest::kafka {
 
-/// A member of the group `<application>.owner`, which is subscribed to the commit topic. That topic has one partition, so one
-/// member owns it; an owner that lives keeps it when others join. Works in a thread of its own. Ownership only keeps instances
-/// from working at once; what keeps a late one from doing harm is that its transactions are fenced.
+/// A member of the group `<application>.owner`, which subscribes to the commit topic. That topic has one partition, so one
+/// member owns it. A living owner keeps it if others join. Works in a thread of its own. Ownership only keeps instances from
+/// working at the same time. Fencing of its transactions is what makes a late instance harmless.
 ///
-/// A crashed owner is replaced after session.timeout.ms (10 s unless the properties say otherwise), one that released at once.
+/// A crashed owner is replaced after session.timeout.ms (10 s by default). An owner that released is replaced at once.
 class Ownership {
  public:
-  /// Makes the commit topic if it is missing (one partition, kept forever) and joins the group. `on_loss` is called from the
-  /// thread of this object, each time the partition is taken away other than by release. Throws Error if the topic has
-  /// several partitions or can be neither found nor made; Unreachable at the deadline.
+  /// Creates the commit topic if it is missing (one partition, kept forever) and joins the group. Each time the partition is
+  /// taken away, except by release(), this object's thread calls `on_loss`. Throws Error if the topic has several partitions,
+  /// or cannot be found or created. Throws Unreachable at the deadline.
   Ownership(const Cluster& cluster, Deadline deadline, std::function<void()> on_loss = {});
-  /// Releases, within 5 seconds.
+  /// Releases within 5 seconds.
   ~Ownership();
   Ownership(const Ownership&) = delete;
   Ownership& operator=(const Ownership&) = delete;
 
-  /// Waits, for hours if need be. False if `stop` was requested first. Throws Error if the client failed for good.
+  /// Waits without a limit. Returns false if `stop` was requested first. Throws Error if the client failed permanently.
   [[nodiscard]] bool wait_until_owned(const std::stop_token& stop);
 
   [[nodiscard]] bool owned() const noexcept;
 
-  /// How often the partition was assigned to this instance. One that still owns, but under another term, lost it in between:
-  /// its state may be behind.
+  /// How many times the partition was assigned to this instance. If it is still the owner but the term has changed, it lost
+  /// ownership in between. Its state may then be outdated.
   [[nodiscard]] std::uint64_t term() const noexcept;
 
-  /// Leaves the group, so that another instance takes over at once. False if that was not done by the deadline; the group then
-  /// notices when the session ends. Does nothing the second time.
+  /// Leaves the group, so that another instance takes over at once. Returns false if that was not done by the deadline. The
+  /// group then notices when the session ends. A second call does nothing.
   bool release(Deadline deadline);
 
  private:

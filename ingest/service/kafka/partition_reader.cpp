@@ -10,7 +10,7 @@ namespace deltamatch::ingest::kafka {
 namespace {
 
 std::unique_ptr<RdKafka::Conf> configuration(const Cluster& cluster, FetchLimits limits) {
-  // One answer of a broker may go beyond the bounds, which are looked at before it is asked.
+  // One answer of a broker may exceed the limits, because librdkafka checks them before the request.
   const std::size_t answer = std::clamp<std::size_t>(limits.bytes / 4, 1 << 20, 50 << 20);
   const std::size_t kilobytes = std::clamp<std::size_t>(limits.bytes / 1024, 1, 2'097'151);
   return reader_configuration(cluster,
@@ -74,7 +74,7 @@ void Reader::fetch_added() {
 }
 
 std::uint32_t Reader::index_of(const rd_kafka_message_t& message) {
-  // librdkafka keeps one topic object for as long as partitions of it are assigned.
+  // librdkafka keeps one topic object while any partition of the topic is assigned.
   const std::pair<const void*, std::int32_t> key{message.rkt, message.partition};
   if (key == last_) return last_index_;
   auto found = indices_.find(key);
@@ -97,7 +97,7 @@ std::optional<Message> Reader::take(Message::Handle message) {
     return record;
   }
   if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-    // Its offset is where the next record will be: behind the last one, and behind what is no record.
+    // The offset is that of the next record: after the last record, and after entries that are none.
     std::atomic<std::int64_t>& seen = seen_[index_of(*message)];
     seen.store(std::max(seen.load(), message->offset), std::memory_order_relaxed);
   } else {
@@ -106,8 +106,8 @@ std::optional<Message> Reader::take(Message::Handle message) {
   return std::nullopt;
 }
 
-// A broker's thread of librdkafka 2.0 that finds the queue full looks again after a second, whatever room there is by then. It
-// wakes up for a request, and the smallest is one for the end of a partition, whose answer nobody has to wait for.
+// If a broker thread of librdkafka 2.0 finds the queue full, it waits for a second, even if there is room earlier. A request
+// wakes it. The smallest one asks for the end of a partition, and nobody has to wait for its answer.
 void Reader::wake_fetchers() {
   if (records_since_wake_ < limits_.records / 4 && bytes_since_wake_ < limits_.bytes / 4) return;
   bytes_since_wake_ = records_since_wake_ = 0;

@@ -1,5 +1,5 @@
-// What Input and RangeReader share: a consumer with its partitions, how far each has been read, and what its errors mean.
-// Inside ingest/service/kafka only.
+// What Input and RangeReader share: a consumer, its partitions, the progress of each, and the meaning of its errors. Only for
+// ingest/service/kafka.
 #pragma once
 
 #include <atomic>
@@ -13,13 +13,13 @@
 
 namespace deltamatch::ingest::kafka {
 
-/// What one queue of librdkafka may hold.
+/// The limits of one librdkafka queue.
 struct FetchLimits {
   std::size_t bytes = std::size_t{64} << 20;
   std::size_t records = 200'000;
 };
 
-/// The brokers do not know a partition any more.
+/// The brokers no longer know a partition.
 class PartitionGone : public Error {
  public:
   PartitionGone(std::uint32_t index, const std::string& name)
@@ -28,32 +28,32 @@ class PartitionGone : public Error {
   std::uint32_t partition;
 };
 
-/// One thread uses it, save where said otherwise.
+/// Only one thread may use it, except for functions that allow any thread.
 class Reader {
  public:
   Reader(const Cluster& cluster, std::string_view name, FetchLimits limits);
 
-  /// Begins to read a partition as well, at this offset; the index that it gets.
+  /// Starts to read another partition at this offset. Returns its index.
   std::uint32_t add(const TopicPartition& partition, std::int64_t offset);
-  /// Fetches nothing more of a partition, and from where it was seen to last on again.
+  /// leave() stops fetching a partition. resume() continues after the last offset seen.
   void leave(std::uint32_t partition);
   void resume(std::uint32_t partition);
-  /// After adding: fetching begins.
+  /// Call this after adding; it starts fetching.
   void fetch_added();
 
   [[nodiscard]] const std::vector<TopicPartition>& partitions() const noexcept { return partitions_; }
-  /// Everything before this offset has been taken. Any thread, for a partition that has been added.
+  /// Everything before this offset has been taken. Any thread may call it for a partition that was added.
   [[nodiscard]] std::int64_t seen(std::uint32_t partition) const { return seen_[partition].load(std::memory_order_relaxed); }
-  /// Behind the last record of it that has been taken; 0: none has. Any thread.
+  /// The offset after the last record taken from it, or 0 if none was. Any thread may call it.
   [[nodiscard]] std::int64_t taken(std::uint32_t partition) const { return taken_[partition].load(std::memory_order_relaxed); }
-  /// The high watermark as the last fetch told it; -1: none has yet. Any thread.
+  /// The high watermark that the last fetch reported, or -1 if there was none. Any thread may call it.
   [[nodiscard]] std::int64_t end(const TopicPartition& partition);
 
-  /// The message as a record, and its partition has been seen beyond it. None for what is no record, but tells how far its
-  /// partition goes, or of an error that passes. Throws PartitionGone, and Error for another that does not.
+  /// Turns the message into a record and advances seen() past it. Returns nothing if the message only says how far its
+  /// partition goes, or reports a temporary error. Throws PartitionGone, or Error for another permanent error.
   [[nodiscard]] std::optional<Message> take(Message::Handle message);
 
-  /// To be called now and then: where much was taken since the last time, fetching goes on at once.
+  /// Call this regularly. If many records were taken since the last time, it makes fetching resume at once.
   void wake_fetchers();
 
   [[nodiscard]] Consumer& client() noexcept { return client_; }
@@ -68,7 +68,7 @@ class Reader {
   std::vector<TopicPartition> partitions_;
   std::deque<std::atomic<std::int64_t>> seen_;
   std::deque<std::atomic<std::int64_t>> taken_;
-  std::size_t fetching_ = 0;                                               // how many of the partitions are being fetched
+  std::size_t fetching_ = 0;                                               // how many partitions are being fetched
   std::map<std::pair<const void*, std::int32_t>, std::uint32_t> indices_;  // by librdkafka's topic object
   std::pair<const void*, std::int32_t> last_{nullptr, -1};
   std::uint32_t last_index_ = 0;

@@ -11,9 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t least_bytes = 256 << 10;  // of one partition's queue, however many there are
+constexpr std::size_t least_bytes = 256 << 10;  // the minimum for one partition's queue, however many there are
 constexpr auto report_after = 10s;
-constexpr std::size_t record_bytes = 512;  // what librdkafka needs for a record beside its payload, about
+constexpr std::size_t record_bytes = 512;  // approximate memory of librdkafka for a record, without its payload
 
 FetchLimits share_of(std::size_t queue_bytes, std::size_t partitions) {
   const std::size_t bytes = std::max(queue_bytes / std::max<std::size_t>(partitions, 1), least_bytes);
@@ -28,7 +28,7 @@ struct RangeReader::State {
     add(start);
   }
 
-  /// Those that are new among them. Their queues are cut off from the common one, so that each can be read alone.
+  /// Adds the new ones among them. Their queues are separated from the common one, so each can be read alone.
   void add(const Offsets& offsets) {
     for (const auto& [partition, offset] : offsets) {
       if (indices.contains(partition)) continue;
@@ -40,7 +40,7 @@ struct RangeReader::State {
     reader.fetch_added();
   }
 
-  /// A record of the partition before `end`, none if there is none any more. What lies at or behind `end` is held back.
+  /// The next record of the partition before `end`, or nothing if there is none left. A record at or after `end` is held back.
   std::optional<Message> next(std::uint32_t partition, std::int64_t end, const std::stop_token& stop) {
     auto& held = held_back[partition];
     if (held) return held->offset < end ? std::exchange(held, std::nullopt) : std::nullopt;
@@ -72,8 +72,8 @@ struct RangeReader::State {
   Clock::time_point waiting_since;
 };
 
-// While nothing comes: the brokers may be away, or a transaction of somebody else is open; errors that concern no partition
-// arrive in the common queue; and a partition that ends before the range does will never come to its end.
+// Called while no record comes. The brokers may be away, or another producer's transaction may be open. Errors that concern no
+// partition arrive in the common queue. A partition that ends before the range would never reach its end.
 void RangeReader::State::heed_the_rest(std::uint32_t partition, std::int64_t end) {
   Message::Handle message(rd_kafka_consumer_poll(reader.client().c(), 0));
   if (message != nullptr) static_cast<void>(reader.take(std::move(message)));
@@ -105,7 +105,7 @@ const std::vector<TopicPartition>& RangeReader::partitions() const noexcept { re
 bool RangeReader::read(const Offsets& ends, const std::function<void(Message&&)>& take, const std::stop_token& stop) {
   State& s = *state_;
   s.add(ends);
-  for (const auto& [name, end] : ends) {  // ascending, as the records are to come
+  for (const auto& [name, end] : ends) {  // ascending, like the records
     const std::uint32_t partition = s.indices.at(name);
     while (auto record = s.next(partition, end, stop)) take(std::move(*record));
     if (stop.stop_requested()) return false;

@@ -1,4 +1,4 @@
-// Reads the input again, cut where it was cut before.
+// Reads the input again, in the same ranges as before.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,26 @@
 
 namespace deltamatch::ingest::kafka {
 
-/// Yields the committed records between two maps of offsets in the order (topic, partition, offset), one range after the other,
-/// fetching ahead in all partitions; memory is bounded by `queue_bytes` for all partitions together. One thread uses it.
+/// Yields the committed records between two maps of offsets, in the order (topic, partition, offset). Ranges are read one after
+/// the other, but all partitions fetch ahead. `queue_bytes` limits the memory of all partitions together. Only one thread may
+/// use it.
 class RangeReader {
  public:
-  /// Begins at `start`. Contacts nobody yet.
+  /// Begins at `start`. Contacts no broker yet.
   RangeReader(const Cluster& cluster, const Offsets& start, std::size_t queue_bytes = std::size_t{64} << 20);
-  /// Closes within 5 seconds, or leaves the client to a thread that ends with the process.
+  /// Closes within 5 seconds. Otherwise a thread that ends with the process closes the client.
   ~RangeReader();
   RangeReader(const RangeReader&) = delete;
   RangeReader& operator=(const RangeReader&) = delete;
 
-  /// All partitions that start or an `ends` named so far; Message::partition is an index into it.
+  /// All partitions that `start` or any `ends` named so far. Message::partition is an index into it.
   [[nodiscard]] const std::vector<TopicPartition>& partitions() const noexcept;
 
-  /// Hands over every record from where the last call ended (start at first) up to, not including, `ends`. A partition that is
-  /// named for the first time begins at its end: nothing of it is read before the next call. A partition that `ends` lacks, or
-  /// whose end lies behind, stays where it is. False if `stop` was requested first; then no further call is allowed.
-  /// Throws Error if records in the range are no longer retained or the partition ends before, and what `take` throws. Brokers
-  /// that do not answer are waited for and told to the journal.
+  /// Passes every record from the end of the last call (at first, from `start`) up to `ends`, exclusive, to `take`. A new
+  /// partition starts at its end, so nothing of it is read before the next call. A partition does not move if `ends` lacks it
+  /// or names an earlier end. Returns false if `stop` was requested first; then no further call is allowed. Throws Error if
+  /// records in the range are no longer retained, or if the partition ends before. Also throws what `take` throws. Waits for
+  /// brokers that do not answer, and reports them to the journal.
   bool read(const Offsets& ends, const std::function<void(Message&&)>& take, const std::stop_token& stop = {});
 
  private:

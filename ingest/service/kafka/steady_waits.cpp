@@ -20,14 +20,14 @@ std::int64_t now(clockid_t clock) {
   return nanoseconds(time);
 }
 
-/// The two clocks at one moment.
+/// The values of both clocks at one moment.
 struct Clocks {
   std::int64_t wall = now(CLOCK_REALTIME);
   std::int64_t steady = now(CLOCK_MONOTONIC);
 };
 
-/// When this thread last asked for the wall time. What it waits until was reckoned from that, even if it waits several times
-/// and the wall clock steps in between.
+/// The clocks when this thread last asked for the wall time. The end of a wait was computed from that time. That holds even if
+/// the thread waits several times and the wall clock steps in between.
 thread_local Clocks asked{.wall = 0, .steady = 0};
 
 }  // namespace
@@ -46,7 +46,7 @@ int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* until) {
   const Clocks clocks = asked.steady == 0 ? Clocks() : asked;
   const std::int64_t end = clocks.steady + (nanoseconds(*until) - clocks.wall);
   const timespec steady_end{.tv_sec = end > 0 ? end / second : 0, .tv_nsec = end > 0 ? end % second : 0};
-  // The C library's types for C are those of POSIX.
+  // The C library implements its C types by those of POSIX.
   const int result = ::pthread_cond_clockwait(reinterpret_cast<pthread_cond_t*>(condition),
                                               reinterpret_cast<pthread_mutex_t*>(mutex), CLOCK_MONOTONIC, &steady_end);
   return result == 0 ? thrd_success : result == ETIMEDOUT ? thrd_timedout : thrd_error;

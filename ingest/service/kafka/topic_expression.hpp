@@ -8,26 +8,27 @@
 
 namespace deltamatch::ingest::kafka {
 
-/// Of RE2: it matches in time linear in the topic's name, whatever the expression.
+/// An RE2 expression. Matching takes time linear in the length of the topic's name, for every expression.
 class TopicExpression {
  public:
-  /// Whether the name of an entry of input.topics is an expression, as opposed to a topic's name.
+  /// Whether an entry of input.topics is an expression, not the name of a topic.
   [[nodiscard]] static bool is_one(std::string_view name) noexcept { return name.starts_with('^'); }
 
   struct Fault {
     std::string what;
     std::string remedy;
   };
-  /// Why it is none: its syntax, what RE2 leaves out (back references, look-around), or that it takes more than 8 MiB.
+  /// The fault of the expression, if it has one. Faults are bad syntax, a size of more than 8 MiB, and features that RE2 lacks
+  /// (back references, look-around).
   [[nodiscard]] static std::optional<Fault> fault_of(std::string_view text);
 
-  /// Throws Error(configuration), with the expression as its place, where it has a fault.
+  /// If the expression has a fault, throws Error(configuration) that names it as the place.
   explicit TopicExpression(std::string_view text);
   ~TopicExpression();
   TopicExpression(TopicExpression&&) noexcept;
   TopicExpression& operator=(TopicExpression&&) noexcept;
 
-  /// Whether all of the name matches.
+  /// Whether the whole name matches.
   [[nodiscard]] bool matches(std::string_view topic) const;
 
  private:

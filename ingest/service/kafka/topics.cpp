@@ -12,7 +12,7 @@ namespace {
 template <class T>
 using Owned = std::unique_ptr<T, void (*)(T*)>;
 
-/// The brokers' answer to a request of the Admin API, which only C has.
+/// The brokers' answer to a request of the Admin API, which exists only in C.
 Owned<rd_kafka_event_t> answer_to(Consumer& client, Deadline deadline, const std::function<void(rd_kafka_queue_t*)>& request) {
   const Owned<rd_kafka_queue_t> queue(rd_kafka_queue_new(client.c()), &rd_kafka_queue_destroy);
   request(queue.get());
@@ -38,7 +38,7 @@ RdKafka::ErrorCode create_commit_topic(Consumer& client, const std::string& name
   return count == 0 ? RdKafka::ERR_UNKNOWN : static_cast<RdKafka::ErrorCode>(rd_kafka_topic_result_error(results[0]));
 }
 
-/// What the brokers say of a topic's setting; empty where they do not.
+/// The value of a topic's setting according to the brokers. Empty if they do not say.
 std::string setting_of(Consumer& client, const std::string& topic, std::string_view key, Deadline deadline) {
   const Owned<rd_kafka_ConfigResource_t> resource(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()),
                                                   &rd_kafka_ConfigResource_destroy);

@@ -1,13 +1,13 @@
-// Makes the topic of commit records.
+// Creates the topic of commit records.
 #pragma once
 
 #include "ingest/service/kafka/client.hpp"
 
 namespace deltamatch::ingest::kafka {
 
-/// Makes the application's commit topic if it is missing: one partition, replicated as the brokers' default says, kept forever.
-/// Throws Error if it has several partitions or can be neither found nor made (with the command that makes it), Unreachable.
-/// An existing one that the brokers may clean up is told to the journal.
+/// Creates the application's commit topic if it is missing: one partition, the brokers' default replication, kept forever.
+/// Throws Error if it has several partitions, or cannot be found or created; the message then has the command that creates it.
+/// Throws Unreachable. If the brokers may clean up an existing topic, that is reported to the journal.
 void ensure_commit_topic(const Cluster& cluster, Deadline deadline);
 
 }  // namespace deltamatch::ingest::kafka

@@ -85,7 +85,7 @@ void Deliveries::settle(const rd_kafka_message_t& message, Ticket& ticket) {
   under_way_ -= ticket.bytes;
   free_.push_back(&ticket);
   if (code == RdKafka::ERR_NO_ERROR) return;
-  if (code == RdKafka::ERR__PURGE_QUEUE || code == RdKafka::ERR__PURGE_INFLIGHT) return;  // by our own abort
+  if (code == RdKafka::ERR__PURGE_QUEUE || code == RdKafka::ERR__PURGE_INFLIGHT) return;  // caused by our own abort
   if (!first_)
     first_ = TransactionFailure{code, RdKafka::err2str(code), message.rkt == nullptr ? "" : rd_kafka_topic_name(message.rkt)};
   if (is_size(code)) first_->too_large.push_back({ticket.record, ticket.bytes});

@@ -1,5 +1,4 @@
-// What can become of a transaction besides being committed: what librdkafka's answers and reports mean for it. Inside
-// ingest/service/kafka only.
+// How a transaction can fail: what librdkafka's answers and reports mean for it. Only for ingest/service/kafka.
 #pragma once
 
 #include <librdkafka/rdkafka.h>
@@ -14,16 +13,16 @@
 
 namespace deltamatch::ingest::kafka {
 
-/// Something is larger than the topic or the configuration takes.
+/// A record or request is larger than the topic or the configuration allows.
 [[nodiscard]] bool is_size(RdKafka::ErrorCode code) noexcept;
-/// There is no such topic or partition, as far as is known.
+/// The brokers do not know the topic or partition.
 [[nodiscard]] bool is_unknown(RdKafka::ErrorCode code) noexcept;
-/// A newer producer of the same transactional.id has begun.
+/// A newer producer with the same transactional.id has started.
 [[nodiscard]] bool is_fencing(RdKafka::ErrorCode code) noexcept;
-/// Trying again does not help against these.
+/// Retrying does not help.
 [[nodiscard]] bool is_refusal(RdKafka::ErrorCode code) noexcept;
 
-/// Thrown within: this transaction has to be aborted.
+/// An internal exception: this transaction must be aborted.
 struct TransactionFailure {
   RdKafka::ErrorCode code;
   std::string what;
@@ -32,25 +31,25 @@ struct TransactionFailure {
     std::size_t record;
     std::size_t bytes;  ///< of key and value
   };
-  std::vector<Refused> too_large = {};  ///< those of the records that were refused for that; at most so many as travel together
+  std::vector<Refused> too_large = {};  ///< records refused for their size; at most as many as were sent together
 };
 
 [[nodiscard]] TransactionFailure failure_of(const rd_kafka_error_t& error, std::string topic = {});
 
-/// The first record that could not be delivered, as librdkafka reports it while it is polled, and all that were too large. Any
-/// thread.
+/// Collects the delivery reports of librdkafka, which arrive while it is polled. Keeps the first record that could not be
+/// delivered, and all that were too large. Any thread may use it.
 class Deliveries {
  public:
-  /// librdkafka's callback for the fate of a record that was given to it with a ticket.
+  /// The librdkafka callback for the result of a record that was produced with a ticket.
   static void report(rd_kafka_t* client, const rd_kafka_message_t* message, void* opaque);
 
-  /// What tells whose report it is, given to librdkafka with the record. It is used again once the record's fate is known.
+  /// Identifies the report of a record; it is given to librdkafka with the record. A ticket is reused once the result is known.
   [[nodiscard]] void* ticket(std::size_t record, std::size_t bytes);
-  /// Of a record that librdkafka did not take.
+  /// Returns the ticket of a record that librdkafka did not accept.
   void give_back(void* ticket);
-  /// Bytes of records that librdkafka has and whose fate is not known.
+  /// The bytes of records that librdkafka holds without a known result.
   [[nodiscard]] std::size_t under_way() const;
-  /// What has been reported since the last call.
+  /// What was reported since the last call.
   [[nodiscard]] std::optional<TransactionFailure> take();
 
  private:
@@ -64,7 +63,7 @@ class Deliveries {
 
   mutable std::mutex mutex_;
   std::optional<TransactionFailure> first_;
-  std::deque<Ticket> tickets_;  // as many as records were ever under way at once
+  std::deque<Ticket> tickets_;  // as many as there ever were records in flight at once
   std::vector<Ticket*> free_;
   std::size_t under_way_ = 0;
 };

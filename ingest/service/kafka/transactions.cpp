@@ -24,12 +24,12 @@ using namespace std::chrono_literals;
 
 constexpr int most_tries = 10;
 constexpr std::size_t most_under_way = std::size_t{16} << 20;  // bytes
-constexpr std::size_t looked_at_every = 1000;                  // records: for what became of earlier ones
-constexpr auto offsets_patience = 3s;  // at the first try, before it is asked whether the partitions are there
+constexpr std::size_t looked_at_every = 1000;                  // records; how often earlier results are checked
+constexpr auto offsets_patience = 3s;  // at the first try; after that it checks whether the partitions exist
 
 std::unique_ptr<RdKafka::Conf> configuration(const Cluster& cluster, std::chrono::milliseconds timeout) {
-  // While the brokers still end a transaction the next one is told to ask again after this back-off: at 1 ms transactions take
-  // half the time that they take at 5. How large a record may be is for its topic to say.
+  // If the brokers are still ending a transaction, the next one must wait for this back-off and ask again. With 1 ms,
+  // transactions take half the time that they take with 5 ms. Each topic limits the size of its records.
   auto result = configure(cluster, {{"retry.backoff.ms", "1"}, {"linger.ms", "1"}, {"message.max.bytes", "1000000000"}},
                           {{"transactional.id", cluster.application},
                            {"enable.idempotence", "true"},
@@ -51,9 +51,9 @@ struct Destroy {
 };
 template <class T>
 using Owned = std::unique_ptr<T, Destroy>;
-using Answer = Owned<rd_kafka_error_t>;  // null: it went well
+using Answer = Owned<rd_kafka_error_t>;  // null if there was no error
 
-/// About what it takes in a batch.
+/// The approximate size of a record in a batch.
 std::size_t size_of(const OutputRecord& record) {
   std::size_t size = record.key.value_or("").size() + record.value.value_or("").size();
   for (const auto& [key, value] : record.headers) size += key.size() + value.size();
@@ -87,7 +87,7 @@ struct Transactions::State {
         deliveries(std::make_shared<Deliveries>()),
         producer(cluster, "transactions", configuration(cluster, limit), deliveries) {}
 
-  /// How long an attempt may take. The rest of the brokers' patience is for aborting it.
+  /// The time limit of an attempt. The rest of the brokers' limit is for aborting it.
   [[nodiscard]] std::chrono::milliseconds allowed() const { return timeout * 3 / 4; }
 
   void init(Deadline deadline);
@@ -106,7 +106,7 @@ struct Transactions::State {
   void abort(Deadline deadline);
   void drop(Deadline deadline) noexcept;
 
-  /// Makes a call of the transaction API until it has an answer for good; `late` throws what the deadline means for it.
+  /// Repeats a call of the transaction API until its answer is final. At the deadline, `late` throws the fitting error.
   void settle(Deadline deadline, const std::function<Answer(int timeout_ms)>& call, const std::function<void()>& late);
   [[noreturn]] void die_of(const rd_kafka_error_t& fatal);
   template <class E>
@@ -122,13 +122,13 @@ struct Transactions::State {
   const std::shared_ptr<Deliveries> deliveries;
   Producer producer;
   Clock::time_point begun;
-  std::string topic;  // of the last record, ending in 0 as librdkafka wants it
+  std::string topic;  // of the last record; ends in 0, as librdkafka requires
   std::set<std::string> known_topics;
-  std::map<std::string, std::size_t> most_bytes;    // that travel together, of the topics that refused more
-  std::map<std::string, std::size_t> under_way;     // bytes of such topics in this attempt
-  std::set<TopicPartition> gone;                    // of the input
-  Clock::duration offsets_time = offsets_patience;  // with the brokers, about the offsets of one call
-  unsigned aborted = 0;                             // transactions
+  std::map<std::string, std::size_t> most_bytes;    // limits for bytes sent together, for topics that refused more
+  std::map<std::string, std::size_t> under_way;     // bytes in flight for these topics in this attempt
+  std::set<TopicPartition> gone;                    // partitions of the input
+  Clock::duration offsets_time = offsets_patience;  // time limit of one call that sends offsets
+  unsigned aborted = 0;                             // number of transactions
   std::exception_ptr dead;                          // why nothing more can be committed
 };
 
@@ -173,8 +173,8 @@ void Transactions::commit(std::span<const OutputRecord> records, const Offsets& 
     for (const OutputRecord& record : records) taker.put(record);
     return true;
   };
-  // The offsets first: while the brokers still end the transaction before this one, librdkafka asks again after
-  // retry.backoff.ms about offsets, but after 20 ms about the partitions of records.
+  // Offsets go first. While the brokers still end the previous transaction, librdkafka repeats a request for offsets after
+  // retry.backoff.ms. It repeats a request for the partitions of records only after 20 ms.
   state_->commit(put, offsets, true, deadline, before_end);
 }
 
@@ -244,7 +244,7 @@ void Transactions::State::attempt(const PutRecords& put, const Offsets& offsets,
   end(deadline);
 }
 
-/// Waits until librdkafka holds no more than most_under_way, and looks for what failed meanwhile.
+/// Waits until librdkafka holds at most most_under_way bytes, and throws if a record failed meanwhile.
 void Transactions::State::make_room(Deadline deadline) {
   producer->poll(0);
   while (deliveries->under_way() > most_under_way && Clock::now() < deadline) producer->poll(10);
@@ -254,7 +254,7 @@ void Transactions::State::make_room(Deadline deadline) {
 void Transactions::State::produce(const OutputRecord& record, std::size_t number, Deadline deadline) {
   if (topic != record.topic) {
     topic = record.topic;
-    // One that was made a moment ago may not have come round to the broker that answers, or have no leader yet.
+    // The broker that answers may not know a new topic yet, or the topic may have no leader yet.
     if (known_topics.insert(topic).second) static_cast<void>(learn(topic, std::min(deadline, Clock::now() + 5s)));
   }
   if (number % looked_at_every == 0 || deliveries->under_way() > most_under_way) make_room(deadline);
@@ -270,7 +270,7 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
   fields[1] = field(RD_KAFKA_VTYPE_VALUE, record.value);
   fields[2] = field(RD_KAFKA_VTYPE_KEY, record.key);
   fields[3].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
-  fields[3].u.i = RD_KAFKA_MSG_F_COPY;  // into the memory that librdkafka allocates for every record anyway
+  fields[3].u.i = RD_KAFKA_MSG_F_COPY;  // copies into memory that librdkafka allocates for every record anyway
   fields[4].vtype = RD_KAFKA_VTYPE_OPAQUE;
   const std::size_t bytes = record.key.value_or("").size() + record.value.value_or("").size();
   void* const ticket = deliveries->ticket(number, bytes);
@@ -283,9 +283,9 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
       TransactionFailure failure = failure_of(*error, topic);
       deliveries->give_back(ticket);
       if (is_size(failure.code)) throw TransactionFailure{failure.code, failure.what, topic, {{number, bytes}}};
-      producer->poll(100);  // an earlier record may be why
+      producer->poll(100);  // an earlier record may be the cause
       if (auto earlier = deliveries->take()) throw *earlier;
-      // To try again would end the same way.
+      // Another attempt would end the same way.
       if (full) {
         throw Error(
             "kafka",
@@ -298,10 +298,10 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
     }
     producer->poll(10);
   }
-  static_cast<void>(headers.release());  // they are the record's now
+  static_cast<void>(headers.release());  // the record owns them now
 }
 
-// librdkafka 2.0 looks once a second after topics that it does not know yet, and so long their records wait.
+// librdkafka 2.0 looks up unknown topics only once a second, and their records wait for that.
 RdKafka::ErrorCode Transactions::State::learn(const std::string& name, Deadline deadline) const {
   std::string reason;
   const std::unique_ptr<RdKafka::Topic> handle(RdKafka::Topic::create(producer.inner()->handle.get(), name, nullptr, reason));
@@ -320,7 +320,8 @@ RdKafka::ErrorCode Transactions::State::learn(const std::string& name, Deadline 
   }
 }
 
-/// Records that were refused together may fit apart. False where there is nothing to part.
+/// Lowers the limit for a topic, because records that were refused together may fit apart. Returns false if there is nothing to
+/// separate.
 bool Transactions::State::part(const TransactionFailure& failure) {
   if (failure.too_large.size() < 2) return false;
   std::size_t bytes = 0;
@@ -336,14 +337,14 @@ bool Transactions::State::part(const TransactionFailure& failure) {
   return true;
 }
 
-/// Whether that is why, as far as is known now.
+/// Leaves out the offsets of missing partitions. Returns whether they explain the failure, as far as is known now.
 bool Transactions::State::leave_out_gone(const TransactionFailure& failure, const Offsets& offsets, Deadline deadline) {
   if (!failure.topic.empty() || !(is_unknown(failure.code) || failure.code == RdKafka::ERR__TIMED_OUT)) return false;
   std::map<std::string, int> there;
   try {
-    // All of them: a producer that asks for one topic makes it, where the brokers allow that.
+    // Asks for all topics. If a producer asks for one topic, brokers may create it.
     there = all_topics(producer, std::min(deadline, Clock::now() + 5s));
-  } catch (const Error&) {  // nobody can tell now
+  } catch (const Error&) {  // it cannot be known now
     return false;
   }
   const std::size_t before = gone.size();
@@ -369,7 +370,7 @@ void Transactions::State::send_offsets(const Offsets& all, Deadline deadline) {
     Answer answer;
   };
   const auto send = [&](int remaining) {
-    // librdkafka asks for the offsets of a partition that is gone until the end of the time that it is given.
+    // If a partition is gone, librdkafka requests its offsets until its time limit ends.
     const int timeout_ms =
         std::min(remaining, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(offsets_time).count()));
     const auto call = std::make_shared<Call>();
@@ -417,7 +418,7 @@ void Transactions::State::abort(Deadline deadline) {
   }
 }
 
-/// Aborts on the way out with another error. If it fails, `dead` says so to the next call.
+/// Aborts while another error is thrown. If the abort fails, the next call throws `dead`.
 void Transactions::State::drop(Deadline deadline) noexcept {
   try {
     abort(deadline);
