@@ -1,5 +1,5 @@
-// The batch life cycle: apply (resolve, net, stage) > estimate > cache > match > deliver > settle. Everything that can fail
-// comes before the first change that cannot be undone; settling cannot fail.
+// The life cycle of a batch: apply (resolve, net, stage) > estimate > cache > match > deliver > settle.
+// Every step that can fail comes before the first change that cannot be undone. Settling cannot fail.
 #include "deltamatch/engine.hpp"
 
 #include <algorithm>
@@ -31,13 +31,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What each level of the plans found in a batch: by query, plan and level.
+// What each level of the plans found in a batch: indexed by query, plan and level.
 using LevelCounts = std::vector<std::vector<std::vector<double>>>;
 
 struct Matched {  // what one query found in one pass
   std::vector<match::PlanResult> plans;
   Count count = 0;
-  MatchDigest digest;  // where it lists
+  MatchDigest digest;  // only if the query lists matches
 };
 
 }  // namespace
@@ -57,7 +57,7 @@ struct Engine::Impl {
   enum class Purpose : std::uint8_t { start, load, absorb, process };
   // Throws Stopped.
   BatchResult run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose);
-  // `told`: whether listed matches are delivered afterwards.
+  // `told`: listed matches are delivered afterwards.
   void match_all(const graph::ResolvedBatch& resolved, const BatchOptions& wanted, BatchResult& result, LevelCounts& levels,
                  std::vector<Matched>& removed, std::vector<Matched>& added);
   void try_plans(std::span<const match::PassWork> passes);
@@ -77,7 +77,7 @@ struct Engine::Impl {
     if (options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
     return cpu_matcher ? *cpu_matcher : *matcher;
   }
-  // Backends with memory of their own leave to the CPU what decides at the end whether a match is induced.
+  // If a match can only be checked for being induced at its end, a backend with its own memory leaves the query to the CPU.
   [[nodiscard]] static bool left_to_cpu(const StaticOptions& options) {
     return options.induced && options.query.mode != MatchMode::isomorphism;
   }
@@ -100,8 +100,8 @@ struct Engine::Impl {
   engine::BatchWatch watch;
   engine::BatchListing listing;
   std::unique_ptr<match::Matcher> matcher;
-  std::unique_ptr<match::Matcher> cpu_matcher;         // beside a backend's, once something needs it
-  std::unique_ptr<match::DenseSetCounter> dense_sets;  // likewise; null without a backend
+  std::unique_ptr<match::Matcher> cpu_matcher;         // used beside a backend's, made when first needed
+  std::unique_ptr<match::DenseSetCounter> dense_sets;  // made when first needed; null without a backend
   std::vector<std::pair<QueryId, std::unique_ptr<Standing>>> standing;
   std::uint32_t next_query = 0;
   std::uint64_t batches = 0;
@@ -110,7 +110,7 @@ struct Engine::Impl {
   bool analyzing = false;
 };
 
-// What is left of the records is spooled too.
+// The records that are still in `results` are spooled as well.
 std::vector<Matched> Engine::Impl::gather(match::Pass pass, std::span<const match::QueryTask> tasks,
                                           std::span<match::QueryResult> results) const {
   std::vector<Matched> matched(tasks.size());
@@ -126,7 +126,7 @@ std::vector<Matched> Engine::Impl::gather(match::Pass pass, std::span<const matc
   return matched;
 }
 
-// What the levels of the plans find, by walking them all.
+// Walks all plans and returns what their levels find.
 LevelCounts Engine::Impl::analyze(std::span<const match::PassWork> passes, std::vector<match::QueryTask> tasks) {
   for (match::QueryTask& task : tasks) task.list = true;
   const std::vector<graph::Resolved> resolved = graph.resolved();
@@ -136,7 +136,7 @@ LevelCounts Engine::Impl::analyze(std::span<const match::PassWork> passes, std::
   for (std::size_t q = 0; q < standing.size(); ++q) {
     for (std::size_t p = 0; p < standing[q].second->actuals.size(); ++p) {
       plan::PlanActuals& actuals = standing[q].second->actuals[p];
-      actuals.partial_matches.resize(counted.plans[q][p].partial_matches.size());  // here, since it may fail
+      actuals.partial_matches.resize(counted.plans[q][p].partial_matches.size());  // here, because it may fail
       found[q].push_back(counted.plans[q][p].partial_matches);
     }
   }
@@ -151,7 +151,7 @@ void Engine::Impl::try_plans(std::span<const match::PassWork> passes) {
   trials.run(graph, passes, queries, on_cpu(), watch.stop());
 }
 
-// All queries together; where some budget is exceeded and nobody knows whose, each alone.
+// Matches all queries together. If a budget is exceeded and nobody knows by which query, matches each query alone.
 std::vector<match::QueryResult> Engine::Impl::match_rounds(std::span<const match::PassWork> passes,
                                                            std::span<match::QueryTask> tasks,
                                                            const std::function<void()>& open_listing,
@@ -189,7 +189,7 @@ void Engine::Impl::match_alone(std::span<const match::PassWork> passes, std::spa
   static_cast<void>(watch.end_round());
 }
 
-// Where a vertex was rebound, what is listed under both signs is the same match before and after.
+// Counts the matches of a query anew after a vertex was rebound. A match listed under both signs has not changed.
 void Engine::Impl::net_rebound(std::size_t query, Matched& removed, Matched& added) const {
   for (const bool sign : {false, true}) {
     Matched& matched = sign ? added : removed;
@@ -202,7 +202,7 @@ void Engine::Impl::net_rebound(std::size_t query, Matched& removed, Matched& add
   }
 }
 
-// What a query that exceeded its budget tells of the batch.
+// Sets what is reported for a query that exceeded its budget.
 void Engine::Impl::shorten(std::size_t query, bool told, QueryDelta& delta) const {
   const Standing& of = *standing[query].second;
   if (!of.options.list) return;
@@ -372,7 +372,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& want
   return result;
 }
 
-// The queries that name a label which has come to the graph or gone.
+// Binds anew the queries that name a label which has been added to the graph or removed from it.
 void Engine::Impl::bind_anew() {
   for (auto& [id, query] : standing) {
     if (!query->bound.outdated()) continue;

@@ -32,10 +32,10 @@ void Anticipation::begin(graph::BatchResolver& resolver, const Upcoming& upcomin
 
 double Anticipation::end() noexcept {
   std::unique_lock lock(mutex_);
-  if (state_ == State::wanted) state_ = State::idle;  // it has not even begun
+  if (state_ == State::wanted) state_ = State::idle;  // the thread has not begun yet
   if (state_ == State::busy) {
     const std::stop_source stop = stop_;
-    lock.unlock();  // whom it wakes may hold locks of its own
+    lock.unlock();  // the thread that this wakes may hold locks of its own
     stop.request_stop();
     lock.lock();
     changed_.wait(lock, [this] { return state_ != State::busy; });

@@ -1,4 +1,4 @@
-// What can be done for the next batch while this one is matched, in a thread of its own.
+// Prepares the next batch, in a thread of its own, while the current batch is matched.
 #pragma once
 
 #include <condition_variable>
@@ -11,7 +11,7 @@
 
 namespace deltamatch::engine {
 
-/// Asks which batch comes next and has the resolver look it up. One thread calls it; the destructor ends its own.
+/// Asks for the next batch and has the resolver look it up. One thread calls all members. The destructor ends the thread.
 class Anticipation {
  public:
   Anticipation() = default;
@@ -19,11 +19,12 @@ class Anticipation {
   Anticipation(const Anticipation&) = delete;
   Anticipation& operator=(const Anticipation&) = delete;
 
-  /// Begins; the resolver is between resolve and commit or undo until `end` returns. `resolver` and `upcoming` are used up to
-  /// then. Throws where the thread cannot be made, at first.
+  /// Begins the work. Until `end` returns, the resolver must stay between resolve and commit or undo. `resolver` and `upcoming`
+  /// are used until then. The first call throws if the thread cannot be made.
   void begin(graph::BatchResolver& resolver, const Upcoming& upcoming);
 
-  /// Has it stop soon, and waits for that; nothing where it was not begun. Gives the seconds that were spent on the next batch.
+  /// Stops the work and waits until it has stopped. Does nothing if it was not begun. Returns the seconds spent on the next
+  /// batch.
   double end() noexcept;
 
  private:
@@ -32,7 +33,7 @@ class Anticipation {
   enum class State { idle, wanted, busy, leaving };
   std::mutex mutex_;
   std::condition_variable changed_;
-  State state_ = State::idle;  // guarded by mutex_, as all below
+  State state_ = State::idle;  // guarded by mutex_, as is all below
   graph::BatchResolver* resolver_ = nullptr;
   const Upcoming* upcoming_ = nullptr;
   std::stop_source stop_{std::nostopstate};

@@ -1,5 +1,6 @@
-// What the standing queries of a batch list: translated by the threads that find it, spooled by query and sign until the
-// batch's matching has succeeded, then told by id.
+// The matches that the standing queries list in a batch.
+// The threads that find matches translate them. They are spooled by query and sign, then delivered by id once matching
+// succeeded.
 #pragma once
 
 #include <cstddef>
@@ -14,33 +15,34 @@
 
 namespace deltamatch::engine {
 
-/// The listed matches of one batch at a time. Every batch begins with `open` and ends with `clear`.
+/// Holds the listed matches of one batch at a time. Every batch begins with `open` and ends with `clear`.
 class BatchListing {
  public:
   void configure(const SpoolOptions& options) { spool_.configure(options); }
 
-  /// Begins a batch, and makes itself the taker of those tasks that list; `deliveries` has the delivery of each. With `differ`
-  /// a match that is listed under both signs counts under neither: where a vertex was rebound, it is the same before and after.
-  /// Without `keep` matches are digested only, and `for_each` finds none. The tasks outlive the matching, graph, deliveries and
-  /// watch the batch. Once the watch says that the batch is to stop, taking throws Stopped.
+  /// Begins a batch and makes itself the taker of the tasks that list matches. `deliveries` holds the delivery of each task.
+  /// - `differ`: a match that is listed under both signs counts under neither. A rebound vertex needs this: such a match is the
+  ///   same before and after.
+  /// - Without `keep`, matches are only digested, and `for_each` finds none.
+  /// - The tasks must outlive the matching; graph, deliveries and watch must outlive the batch.
+  /// - Once the watch says that the batch must stop, taking throws Stopped.
   void open(const graph::DataGraph& graph, std::span<match::QueryTask> tasks, std::span<const Delivery* const> deliveries,
             bool differ, bool keep, BatchWatch& watch);
   /// Forgets all matches.
   void clear() noexcept;
 
-  /// Of all that a query listed under a sign, whatever the other sign lists.
+  /// The digest of all matches that a query listed under a sign, including those that the other sign also lists.
   [[nodiscard]] const MatchDigest& digest(std::size_t query, bool added) const noexcept {
     return spool_.digest(list_of(query, added));
   }
-  /// Calls visit(match) for the matches of a query and a sign, by id, up to `most` of them. Throws Stopped once the batch is to
-  /// stop.
+  /// Calls visit(match) for up to `most` matches of a query and a sign, ordered by id. Throws Stopped once the batch must stop.
   template <class Visit>
   void for_each(std::size_t query, bool added, std::uint64_t most, Visit&& visit) const;
-  /// Gives them to a sink.
+  /// Writes up to `most` matches of a query to a sink, ordered by id.
   void deliver(std::size_t query, const Delivery::Occasion& occasion, std::uint64_t most, MatchSink& sink) const;
 
  private:
-  /// Takes what is found of one query.
+  /// Takes the records of one query.
   class Collector final : public match::RecordTaker {
    public:
     Collector(BatchListing& listing, std::size_t query, const Delivery& delivery, const match::QueryTask& task)

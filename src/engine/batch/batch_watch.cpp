@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr auto interval = 5ms;
 constexpr auto pause = 100ms;        // between two reports of progress
-constexpr unsigned idle_looks = 20;  // without a batch, before the thread waits to be woken
+constexpr unsigned idle_looks = 20;  // looks without a batch, after which the thread waits to be woken
 
 }  // namespace
 
@@ -52,7 +52,7 @@ void BatchWatch::end() noexcept {
 
 void BatchWatch::ask() {
   if (!watching_) return;
-  if (options_->stop && options_->stop()) stop_.store(true);  // only the caller, whose thread this is, changes options_
+  if (options_->stop && options_->stop()) stop_.store(true);  // only the caller changes options_, and this is its thread
   leave_if(&stop_);
 }
 
@@ -76,7 +76,7 @@ void BatchWatch::follow(std::span<const Followed> queries, unsigned threads, boo
 
 void BatchWatch::attach(std::size_t query, match::QueryTask& task) {
   if (!watching_) return;
-  task.stop = &queries_[query].stop;  // a deque's members stay where they are
+  task.stop = &queries_[query].stop;  // a deque does not move its members
   if (!follows_) return;
   task.watch = &watch_;
   task.watched_as = query;
@@ -97,7 +97,7 @@ const StopFlag* BatchWatch::begin_round() {
 
 const StopFlag* BatchWatch::begin_round(std::size_t query) {
   const std::scoped_lock lock(mutex_);
-  if (!alone_) watch_.begin(static_cast<unsigned>(threads_), followed_);  // what was found before is found again
+  if (!alone_) watch_.begin(static_cast<unsigned>(threads_), followed_);  // all matches are found again
   matching_ = true;
   last_ = Clock::now();
   alone_ = query;
@@ -150,7 +150,7 @@ void BatchWatch::look(Clock::time_point now) {
   if (options_->progress && now - told_ >= pause) tell(now);
 }
 
-/// Among the queries that threads match at the moment.
+/// Shares the time out among the queries that threads are matching now.
 void BatchWatch::share_out(double seconds) {
   round_seconds_ += seconds;
   if (alone_) {

@@ -1,5 +1,5 @@
-// Watches a batch while the engine processes it: hears when it is to stop, says how far it is, and ends queries that exceed
-// their budgets.
+// Watches a batch while the engine processes it: stops it on request, reports progress, and ends queries that exceed their
+// budgets.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,16 @@
 
 namespace deltamatch::engine {
 
-/// One batch at a time, which one thread processes; that thread calls all members. A thread of its own looks every few
-/// milliseconds. It goes on looking for a while between batches, so that brief ones need not wake it.
+/// Watches one batch at a time. The thread that processes the batch calls all members. A second thread checks every few
+/// milliseconds. It goes on for a while between batches, so that short batches need not wake it.
 ///
-/// A batch: begin, then once its queries are known follow, then a round of matching for all queries together. Where that is
-/// cut short, and the matcher cannot tell whose fault it is, another round for each query alone. Then end.
+/// The order of calls for a batch:
+/// 1. `begin`.
+/// 2. `follow`, once its queries are known.
+/// 3. A round of matching for all queries together.
+/// 4. One more round for each query alone, if that round was cut short and the matcher cannot tell which query exceeded its
+///   budget.
+/// 5. `end`.
 class BatchWatch {
  public:
   BatchWatch() = default;
@@ -30,37 +35,37 @@ class BatchWatch {
   BatchWatch(const BatchWatch&) = delete;
   BatchWatch& operator=(const BatchWatch&) = delete;
 
-  /// `options` outlives the batch. `budgets`: whether any query has one. Nothing is watched where nobody asks for anything.
+  /// Begins a batch. `options` must outlive it. `budgets`: some query has a budget. Watches nothing if nothing is asked for.
   void begin(const BatchOptions& options, bool budgets);
-  /// Its functions are not called any more.
+  /// Ends the batch. The functions in its options are not called any more.
   void end() noexcept;
 
-  /// Set once the batch is to be abandoned; null where nobody can ask for that.
+  /// The flag that is set once the batch is abandoned. Null if nobody can ask for that.
   [[nodiscard]] const StopFlag* stop() const noexcept { return watching_ ? &stop_ : nullptr; }
 
-  /// Asks at once whether the batch is to be abandoned, and throws Stopped if so: brief batches end before the thread looks.
+  /// Asks now whether to abandon the batch, and throws Stopped if so. A short batch may end before the thread checks.
   void ask();
 
-  /// A query of the batch and what it may take.
+  /// A query of the batch and its budget.
   struct Followed {
     QueryId id;
     QueryBudget budget;
   };
-  /// These are going to be matched by so many threads, in this order. `tells`: Matcher::tells_tasks.
+  /// Names the queries in the order in which they are matched, and the number of threads. `tells`: see Matcher::tells_tasks.
   void follow(std::span<const Followed> queries, unsigned threads, bool tells);
-  /// Tells a query's task whom to heed, and where to say what it does.
+  /// Gives a query's task the stop flag that it checks and the watch that it reports to.
   void attach(std::size_t query, match::QueryTask& task);
-  /// A matcher that does not tell tasks apart has handed over matches of one.
+  /// Counts matches of a query that the matcher handed over. Only used if the matcher does not tell tasks apart.
   void handed(std::size_t query, std::uint64_t matches) noexcept;
 
-  /// All queries are matched together from here on. Gives the flag to heed, or null.
+  /// Begins the round that matches all queries together. Returns the stop flag to check, or null.
   [[nodiscard]] const StopFlag* begin_round();
-  /// This query alone is.
+  /// Begins the round that matches this query alone. Returns the stop flag to check.
   [[nodiscard]] const StopFlag* begin_round(std::size_t query);
-  /// Whether what was found in the round of all is of no use, since some budget was exceeded, nobody knows whose.
+  /// Ends the round. True if its results are useless because some query, not known which, exceeded its budget.
   [[nodiscard]] bool end_round();
 
-  /// A query's matching has come to so many matches. Gives what they lack.
+  /// What the query's result lacks if it has found so many matches.
   [[nodiscard]] Shortfall shortfall(std::size_t query, Count matches);
 
  private:
@@ -81,25 +86,25 @@ class BatchWatch {
   void tell(Clock::time_point now);
 
   StopFlag stop_ = false;   // the batch is abandoned
-  StopFlag round_ = false;  // or the round of all queries
+  StopFlag round_ = false;  // the round of all queries is to end
   match::Watch watch_;
-  bool watching_ = false;  // the caller's own
-  bool follows_ = false;   // likewise
+  bool watching_ = false;  // only used by the caller's thread
+  bool follows_ = false;   // only used by the caller's thread
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  const BatchOptions* options_ = nullptr;  // guarded by mutex_, as all below; null: no batch
+  const BatchOptions* options_ = nullptr;  // null: no batch; guarded by mutex_, as is all below
   Clock::time_point start_;
   Clock::time_point told_;
-  Clock::time_point last_;  // when the threads were looked at
+  Clock::time_point last_;  // when time was last shared out
   std::deque<State> queries_;
-  std::size_t followed_ = 0;  // of them
+  std::size_t followed_ = 0;  // the number of queries_ in use
   std::size_t threads_ = 0;
   bool tells_ = true;
   bool matching_ = false;
   std::optional<std::size_t> alone_;
   double round_seconds_ = 0;
-  bool exceeded_ = false;  // some budget was, in a round of all
+  bool exceeded_ = false;  // some query exceeded its budget in a round of all
   bool parked_ = false;
   bool leaving_ = false;
   std::thread thread_;  // made when first needed

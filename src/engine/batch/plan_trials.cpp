@@ -18,23 +18,23 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Walks for each plan, and how many must come to a level to tell anything of it.
+// Walks along each plan, and how many of them must reach a level for its figures to count.
 constexpr std::size_t walks = 256;
 constexpr std::uint64_t telling_walks = 32;
-// A batch of fewer edges tells nothing.
+// A batch with fewer edges says too little.
 constexpr std::size_t telling_anchors = 32;
-// Each proposal shows levels that no walk has met before.
+// Proposals per query. Each leads to levels that no walk has met before.
 constexpr int most_proposals = 4;
-// Anchors of a pass that plans are tried on, twice each. What takes them longer than that is not tried to the end.
+// Anchors of a pass that each plan is tried on, twice; and the seconds after which a plan is stopped.
 constexpr std::size_t sample = 1024;
 constexpr double patience = 0.5;
-// Below, a plan takes no time that could be saved.
+// A plan that takes fewer seconds has nothing to save.
 constexpr double least_seconds = 1e-4;
-// A new plan is kept where it takes less than this share of the old one's time.
+// A new plan is kept if it takes less than this share of the old plan's time.
 constexpr double clearly = 0.75;
-// Matches that each thread may list in a trial: it keeps them all.
+// Matches that each thread may list in a trial. It keeps all of them in memory.
 constexpr std::uint64_t most_matches = 20'000;
-// Plans and detours that walks go along at once.
+// The most plans and detours that are walked at once.
 constexpr std::size_t most_ways = 256;
 
 plan::Observations::iterator find(plan::Observations& seen, std::uint32_t vertex, std::uint32_t from) {
@@ -52,7 +52,7 @@ void learn(const plan::BoundQuery& query, const plan::Plan& plan, const std::vec
   }
 }
 
-// Walks along the plans and, for what nothing is known of yet, one step off them.
+// Walks along the plans. Where nothing is known yet, also walks one step off them.
 void look(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const plan::BoundQuery& query,
           const plan::QueryPlans& plans, const StopFlag* stop, std::vector<plan::Observations>& seen) {
   plan::QueryPlans ways = plans;
@@ -84,7 +84,7 @@ bool same_orders(const plan::QueryPlans& a, const plan::QueryPlans& b) {
   return std::ranges::equal(a.plans, b.plans, {}, order_of, order_of);
 }
 
-// What a plan does, without what it expects of it.
+// What a plan does, without its estimates.
 std::string work_of(const plan::BoundQuery& query, const plan::Plan& plan) {
   std::string text = plan::to_text(query, plan::make_walk(plan, false, true, false));
   if (!plan.count.terms.empty()) text += plan::to_text(query, plan::make_sums(query, plan));
@@ -117,7 +117,7 @@ class Trial {
     double best_old = seconds(one, patience);
     if (best_old < least_seconds) return false;
     double best_new = seconds(other, best_old);
-    if (best_new > best_old) return false;  // or it was stopped
+    if (best_new > best_old) return false;  // also if it was stopped
     best_old = std::min(best_old, seconds(one, patience));
     best_new = std::min(best_new, seconds(other, best_old));
     return best_new < clearly * best_old;
@@ -126,7 +126,7 @@ class Trial {
  private:
   double seconds(const plan::QueryPlans& plans, double limit) {
     match::StopFlag stop = false;
-    const auto start = Clock::now();  // before the deadline is set: what was stopped has taken as long as its limit
+    const auto start = Clock::now();  // before the deadline is set, so that a stopped plan has taken its whole limit
     const std::chrono::duration<double> time(std::min(limit, patience));
     std::function<bool()> asked;
     if (stop_ != nullptr) asked = [this] { return stop_->load(); };
@@ -137,7 +137,7 @@ class Trial {
     match::MatchSteps steps;
     try {
       cpu_->match(*graph_, passes_, {&task, 1}, results, &stop, steps);
-    } catch (const Error&) {  // a sum beyond 128 bits, before it is divided
+    } catch (const Error&) {  // a sum exceeded 128 bits before it was divided
       return std::numeric_limits<double>::infinity();
     }
     leave_if(stop_);

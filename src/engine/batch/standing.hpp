@@ -1,4 +1,4 @@
-// A standing query: how it is bound, planned and delivered.
+// A standing query: its binding, plans and delivery.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ struct Standing {
   Standing(const Query& query, const QueryOptions& wanted, graph::DataGraph& graph)
       : options(wanted), bound(query, wanted.mode, wanted.count, graph), delivery(bound) {}
 
-  /// Makes plans where there are none yet, or the graph has become another since.
+  /// Makes plans if there are none yet, or if the graph has changed much since they were made.
   void refresh_plans();
 
   QueryOptions options;
@@ -22,7 +22,7 @@ struct Standing {
   plan::QueryPlans plans;
   std::vector<plan::PlanActuals> actuals;
   bool planned = false;
-  double next_trial = 0;        ///< see PlanTrials
+  double next_trial = 0;        ///< seconds of matching at which its next trial is due; see PlanTrials
   std::size_t first_tried = 0;  ///< the plan that the next trial begins with
 };
 

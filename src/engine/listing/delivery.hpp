@@ -1,4 +1,4 @@
-// From recorded matches to what a sink takes: external ids, the least match of each class, match ids, order.
+// Turns recorded matches into what a sink takes: external ids, the least match of each class, match ids, and order by id.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,33 @@
 
 namespace deltamatch::engine {
 
-/// A match by its dense numbers, in the query's order.
+/// A match by dense numbers, in the query's order of vertices and edges.
 struct ListedMatch {
   MatchId id;
   std::span<const VertexId> vertices;
   std::span<const graph::Edge> edges;
 };
 
-/// What delivering the matches of one query needs; made once per query.
+/// What it takes to deliver the matches of one query. Made once per query.
 class Delivery {
  public:
   explicit Delivery(const plan::BoundQuery& query);
 
-  /// Matches by external ids: `vertices` and `edges` hold one run per match, in the query's order.
+  /// Translated matches. `vertices` and `edges` hold one run per match, in the query's order.
   struct Batch {
     std::vector<MatchId> ids;          ///< ascending
-    std::vector<std::uint32_t> order;  ///< [i]: which run the i-th id belongs to
+    std::vector<std::uint32_t> order;  ///< [i]: index of the run that the i-th id belongs to
     std::vector<VertexId> vertices;
     std::vector<graph::Edge> edges;
     MatchDigest digest;
 
-    /// The i-th by id, of a query of so many vertices and edges.
+    /// The i-th match by id, of a query with so many vertices and edges.
     [[nodiscard]] ListedMatch match(std::size_t i, std::size_t query_vertices, std::size_t query_edges) const noexcept {
       return {ids[i], std::span(vertices).subspan(order[i] * query_vertices, query_vertices),
               std::span(edges).subspan(order[i] * query_edges, query_edges)};
     }
 
-    /// Drops all but the first matches by id.
+    /// Keeps only the first `count` matches by id.
     void keep_first(std::size_t count);
   };
 
@@ -50,10 +50,10 @@ class Delivery {
     bool added = true;
     std::uint64_t batch = 0;
     std::optional<Timestamp> time;
-    std::span<const graph::Edge> changed{};  ///< the ascending set of edges that `cause` refers to
+    std::span<const graph::Edge> changed{};  ///< the changed edges, ascending, that a match's `cause` is taken from
   };
 
-  /// Gives matches to a sink, one after the other. All that it is made of outlives it.
+  /// Writes matches to a sink, one by one. Everything it is given must outlive it.
   class Writer {
    public:
     Writer(const Delivery& delivery, const graph::DataGraph& graph, const Occasion& occasion, MatchSink& sink);
@@ -69,12 +69,12 @@ class Delivery {
     std::vector<std::uint32_t> cause_;
   };
 
-  /// Translates records. `task.list` is set; embeddings are multiplied over the orbits of their plans. What it gives takes no
-  /// more memory than it fills. Throws Stopped once `stop`, which may be null, is set.
+  /// Translates records. `task.list` must be set. Embeddings are multiplied over the orbits of their plans. The result reserves
+  /// no more memory than it fills. Throws Stopped once `stop`, which may be null, is set.
   [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::QueryTask& task, const match::Records& records,
                                 const StopFlag* stop = nullptr) const;
 
-  /// Gives the matches to the sink, by id.
+  /// Writes the matches to the sink, ordered by id.
   void write(const graph::DataGraph& graph, const Batch& batch, const Occasion& occasion, MatchSink& sink) const;
 
  private:
@@ -91,7 +91,7 @@ class Delivery {
   std::vector<std::string> names_;
 };
 
-/// The edge as it is reported: as the data states it, or in undirected data with the lesser external id as source.
+/// The edge as it is reported: as the data states it. In undirected data the lesser external id is the source.
 [[nodiscard]] MatchedEdge external_edge(const graph::DataGraph& graph, const graph::Edge& edge);
 
 }  // namespace deltamatch::engine

@@ -8,18 +8,18 @@
 namespace deltamatch::engine {
 namespace {
 
-// A match in the file: id, vertices, edges.
+// Layout of a match in the file: id, vertices, edges.
 constexpr std::size_t id_words = sizeof(MatchId) / sizeof(std::uint32_t);
 using IdWords = std::array<std::uint32_t, id_words>;
 constexpr std::size_t edge_words = sizeof(graph::Edge) / sizeof(std::uint32_t);
 static_assert(edge_words * sizeof(std::uint32_t) == sizeof(graph::Edge));
 
 constexpr std::size_t write_words = std::size_t{1} << 16;
-constexpr std::size_t most_read_bytes = std::size_t{1} << 18;  // of one run at once
+constexpr std::size_t most_read_bytes = std::size_t{1} << 18;  // read at once from one run
 
 std::size_t words_of(const Spool::Shape& shape) noexcept { return id_words + shape.vertices + edge_words * shape.edges; }
 
-/// That the run takes, filled or not.
+/// Bytes that the run has allocated, whether filled or not.
 std::uint64_t bytes_of(const Delivery::Batch& run) noexcept {
   const auto taken = []<class T>(const std::vector<T>& of) { return of.capacity() * sizeof(T); };
   return sizeof run + taken(run.ids) + taken(run.order) + taken(run.vertices) + taken(run.edges);
@@ -55,7 +55,7 @@ void Spool::add(std::size_t list, Delivery::Batch&& run) {
   if (held_ > options_.memory) spill();
 }
 
-/// Every list's runs in memory become one in the file.
+/// Merges the runs in memory into one run in the file, for each list.
 void Spool::spill() {
   if (!file_) file_ = std::make_unique<TemporaryFile>(options_.folder);
   std::vector<std::uint32_t> words;
@@ -91,7 +91,7 @@ Spool::Reader Spool::read(std::size_t list) const {
   const List& from = lists_[list];
   Reader reader(from.shape, file_.get());
   const std::size_t bytes = words_of(from.shape) * sizeof(std::uint32_t);
-  // All buffers together stay within the bound, as far as one match each does.
+  // All buffers together stay within the memory bound, except that each holds at least one match.
   const std::uint64_t share = options_.memory / std::max<std::size_t>(from.file_runs.size(), 1);
   reader.buffered_ = std::max<std::size_t>(1, std::min<std::uint64_t>(share, most_read_bytes) / bytes);
   for (const Delivery::Batch& run : from.runs) reader.sources_.emplace_back().run = &run;
@@ -103,7 +103,7 @@ Spool::Reader Spool::read(std::size_t list) const {
   return reader;
 }
 
-/// Goes to the source's next match; false behind its last.
+/// Goes to the source's next match. Returns false after its last.
 bool Spool::Reader::advance(Source& source) const {
   if (source.run != nullptr) {
     if (source.at == source.run->ids.size()) return false;
@@ -133,7 +133,7 @@ bool Spool::Reader::advance(Source& source) const {
   return true;
 }
 
-/// Sifts the source at the heap's place `at` down.
+/// Sifts down the source at the heap's position `at`.
 void Spool::Reader::place(std::size_t at) {
   const auto id = [&](std::size_t place) -> const MatchId& { return sources_[heap_[place]].match.id; };
   for (;;) {

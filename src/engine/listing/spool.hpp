@@ -1,8 +1,7 @@
-// The listed matches of a batch until it has succeeded: in memory up to a bound, beyond that in a temporary file.
+// Holds the listed matches of a batch until it succeeds: in memory up to a bound, beyond that in a temporary file.
 //
-// Matches come in runs that are sorted by id. Where they outgrow the bound, those in memory are merged into one run for each
-// list and appended to the file; so the file holds few and long runs, however small those that come. Reading merges all runs of
-// a list.
+// Matches come in runs that are sorted by id. Once the runs in memory outgrow the bound, they are merged into one run per list
+// and appended to the file. So the file holds few long runs, even if small ones come in. Reading merges all runs of a list.
 #pragma once
 
 #include <cstddef>
@@ -19,26 +18,27 @@
 
 namespace deltamatch::engine {
 
-/// Numbered lists of matches of one batch, kept within SpoolOptions::memory, give or take the run that is being added and what
-/// writing and reading the file buffer. Filled by several threads, then read by one. Owns its file, which is made when it is
-/// first needed; every batch begins with `open` and ends with `clear`.
+/// Numbered lists of the matches of one batch. Memory stays within SpoolOptions::memory, plus the run that is being added and
+/// the buffers of the file. Several threads fill it, then one thread reads. It owns its file, which is made when first needed.
+/// Every batch begins with `open` and ends with `clear`.
 class Spool {
  public:
-  /// How many vertices and edges the matches of a list have.
+  /// How many vertices and edges each match of a list has.
   struct Shape {
     std::size_t vertices;
     std::size_t edges;
   };
-  /// The matches of a list, ascending by id. Holds while the spool is neither added to nor cleared.
+  /// Reads the matches of a list, ascending by id. Valid until the spool is added to or cleared.
   class Reader;
 
   void configure(const SpoolOptions& options);
-  /// Begins a batch of so many lists, all of them empty. Without `keep` matches are only counted and digested, not kept. Once
-  /// `stop`, which may be null and outlives the batch, is set, `add` throws Stopped.
+  /// Begins a batch with one empty list per shape. Without `keep`, matches are only counted and digested. `stop` may be null
+  /// and must outlive the batch; once it is set, `add` throws Stopped.
   void open(std::span<const Shape> shapes, bool keep = true, const StopFlag* stop = nullptr);
-  /// Any thread; several at once take turns, also while one of them writes. Throws Error where the file cannot be written.
+  /// Adds a run to a list. Any thread may call it; calls wait for each other, also while one writes the file. Throws Error if
+  /// the file cannot be written.
   void add(std::size_t list, Delivery::Batch&& run);
-  /// Forgets all lists and gives memory and file back.
+  /// Drops all lists and releases memory and file.
   void clear() noexcept;
 
   [[nodiscard]] std::uint64_t matches(std::size_t list) const noexcept { return lists_[list].matches; }
@@ -71,20 +71,20 @@ class Spool {
 
 class Spool::Reader {
  public:
-  /// Goes to the next match, the first at first; false behind the last. Throws Error where the file cannot be read. O(log
-  /// runs).
+  /// Goes to the next match; the first call goes to the first match. Returns false after the last. Throws Error if the file
+  /// cannot be read. O(log runs).
   bool next();
-  /// The match that next went to; holds until next is called again.
+  /// The match that `next` went to. Valid until the next call of `next`.
   [[nodiscard]] const ListedMatch& match() const noexcept { return sources_[heap_.front()].match; }
 
  private:
   friend class Spool;
-  struct Source {                          // a run, and the match in it that is next
-    const Delivery::Batch* run = nullptr;  // or one of the file:
+  struct Source {                          // a run and its next match
+    const Delivery::Batch* run = nullptr;  // null: the run is in the file, as described below
     std::uint64_t offset = 0;
     std::uint64_t left = 0;
     std::vector<std::uint32_t> buffer;
-    std::size_t at = 0;  // in the run, or in the buffer
+    std::size_t at = 0;  // index into the run or into the buffer
     std::vector<graph::Edge> edges;
     ListedMatch match;
   };
@@ -95,13 +95,13 @@ class Spool::Reader {
 
   Shape shape_;
   const TemporaryFile* file_;
-  std::size_t buffered_ = 1;  // matches of a run of the file that are read at once
+  std::size_t buffered_ = 1;  // matches that are read at once from a run of the file
   std::vector<Source> sources_;
-  std::vector<std::size_t> heap_;  // of sources, the one with the least id first
+  std::vector<std::size_t> heap_;  // indices of sources; the one with the least id is first
   bool begun_ = false;
 };
 
-/// Calls visit(match) for all matches of `list` whose ids `other` lacks, by id.
+/// Calls visit(match) for each match of `list` whose id is not in `other`, ordered by id.
 template <class Visit>
 void for_each_beyond(const Spool& spool, std::size_t list, std::size_t other, Visit&& visit) {
   Spool::Reader own = spool.read(list);

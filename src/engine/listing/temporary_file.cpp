@@ -16,7 +16,7 @@ constexpr std::string_view remedy = "make room there, have TMPDIR name another f
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-// The name is given up at once, where the file system lets a file have one at all.
+// Opens a file without a name. If the file system cannot do that, the name is removed at once.
 int open_unnamed(const std::filesystem::path& folder) {
   const int unnamed = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (unnamed >= 0) return unnamed;

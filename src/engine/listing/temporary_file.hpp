@@ -1,4 +1,4 @@
-// A file without a name: what is too large for memory, gone with the process at the latest.
+// A temporary file without a name, for data too large for memory. It is gone when the process ends, at the latest.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace deltamatch::engine {
 
-/// Appended to by one thread at a time; reading is safe from several while nobody appends.
+/// One thread at a time appends. Several threads may read while nobody appends.
 class TemporaryFile {
  public:
-  /// In `folder`; where that is empty, in the one that the first of TMPDIR, TMP, TEMP and TEMPDIR names that is set, else in
-  /// /tmp. Throws Error where none can be made.
+  /// Makes a file in `folder`. If that is empty, the first of TMPDIR, TMP, TEMP and TEMPDIR that is set names the folder; else
+  /// it is /tmp. Throws Error if the file cannot be made.
   explicit TemporaryFile(std::filesystem::path folder);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
@@ -20,9 +20,9 @@ class TemporaryFile {
 
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
-  /// Throws Error where not all of it can be written: the disk is full, as a rule.
+  /// Throws Error if not all bytes can be written, usually because the disk is full.
   void append(std::span<const std::byte> bytes);
-  /// All of `bytes`, which lie below size(). Throws Error where they cannot be read.
+  /// Fills `bytes`, which must lie below size(). Throws Error if they cannot be read.
   void read(std::uint64_t offset, std::span<std::byte> bytes) const;
 
  private:

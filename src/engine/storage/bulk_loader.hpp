@@ -1,5 +1,5 @@
-// A start graph of many edges for an engine, without an update for each: what 10^9 of them take minutes and 100 GiB for takes
-// seconds here. For programs that make their graph in memory.
+// Loads a large start graph into an engine without one update per edge.
+// For 10^9 edges it takes seconds; updates take minutes and 100 GiB. For programs that make their graph in memory.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,27 @@
 
 namespace deltamatch::engine {
 
-/// A graph over vertices with the ids 0 to vertices - 1. All edges bear the empty label.
+/// A graph whose vertices have the ids 0 to vertices - 1. All edges have the empty label.
 struct BulkGraph {
   VertexId vertices = 0;
-  std::span<const graph::VertexPair> edges;  ///< in any order; what is stated twice is one edge; no self-loops
-  std::span<const std::uint8_t> labels;      ///< by vertex: an index into label_names; empty: all bear the empty label
+  std::span<const graph::VertexPair> edges;  ///< in any order, duplicates count once, no self-loops
+  std::span<const std::uint8_t> labels;      ///< by vertex: an index into label_names; if empty, all vertices have the empty
+                                             ///< label
   std::vector<std::string> label_names;
 };
 
 struct BulkLoader {
-  /// An engine as Engine::load makes it from one insertion per edge: a vertex without edges is not part of the graph. Throws
-  /// Error where an edge is out of range or a self-loop or where the options have a window. O(edges) time in parallel; takes
-  /// 8 bytes for an edge and 12 for a vertex besides the graph while it runs.
+  /// Makes the engine that Engine::load would make from one insertion per edge. A vertex without edges is not part of the
+  /// graph. Throws Error if an edge is out of range or a self-loop, or if the options have a window. Takes O(edges) time, in
+  /// parallel. While it runs, it takes 8 bytes per edge and 12 per vertex besides the graph.
   [[nodiscard]] static Engine load(const EngineOptions& options, const BulkGraph& bulk);
 
-  /// As Engine::load, of a graph that is told once and changes no more: another label of a declared vertex is refused.
+  /// Like Engine::load, for a graph that is stated once and does not change. A second label for a declared vertex is refused.
   static BatchResult load(Engine& engine, const UpdateBatch& batch, OnReject on_reject = OnReject::stop);
 
-  /// GraphFile::load into an engine that was made with the file's direction and without a window and has had no updates.
+  /// Calls GraphFile::load for an engine. The engine must have the file's direction, no window, and no updates yet.
   static LoadedShare load(Engine& engine, GraphFile& file, const EdgeDemand* demand);
-  /// write_graph_file of the engine's graph; with times if it has a window.
+  /// Calls write_graph_file for the engine's graph. The file has times if the engine has a window.
   static void save(const Engine& engine, const std::filesystem::path& path);
 };
 

@@ -33,7 +33,7 @@ void EdgeDemand::add(Kind kind) {
   if (std::find(kinds_.begin(), kinds_.end(), kind) == kinds_.end()) kinds_.push_back(std::move(kind));
 }
 
-/// A demand in the numbers of a file.
+/// A demand, in the file's numbers of labels.
 class GraphFile::Wanted {
  public:
   Wanted(GraphFile& file, const EdgeDemand& demand) : undirected_(!file.directed_) {
@@ -51,7 +51,7 @@ class GraphFile::Wanted {
     });
   }
 
-  /// The labels that tails of wanted edges may bear, ascending; nothing: any.
+  /// Labels that the tails of wanted edges may have, ascending. No value: any label.
   [[nodiscard]] std::optional<std::vector<std::uint32_t>> tail_labels() const {
     std::vector<std::uint32_t> labels;
     for (const Kind& kind : kinds_) {
@@ -66,7 +66,7 @@ class GraphFile::Wanted {
  private:
   struct Set {
     bool any = false;
-    std::vector<std::uint32_t> labels;  // ascending; those that the file does not have match nothing
+    std::vector<std::uint32_t> labels;  // ascending; labels that the file lacks match nothing
     [[nodiscard]] bool holds(std::uint32_t label) const {
       return any || std::binary_search(labels.begin(), labels.end(), label);
     }

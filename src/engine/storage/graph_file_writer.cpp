@@ -1,5 +1,5 @@
-// Blocks are counted first, then every edge goes to its place in its block: tails are met in the order of the file, so within a
-// block only the heads of one tail remain to be sorted.
+// Writes graph files. Blocks are counted first, then every edge goes to its position in its block. Tails come in the order of
+// the file, so only the heads of each tail must still be sorted within a block.
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <numeric>
@@ -18,7 +18,7 @@ using graph::Edge;
 /// The labels that are in use, in bytewise order.
 struct Labels {
   std::vector<LabelId> by_rank;
-  std::vector<std::uint32_t> ranks;  // by label; only of those in use
+  std::vector<std::uint32_t> ranks;  // by label; set only for labels in use
 
   Labels(const LabelTable& table, const std::vector<bool>& used) : ranks(table.size()) {
     for (LabelId label = 0; label < table.size(); ++label) {
@@ -65,7 +65,7 @@ class Layout {
     return {vertex_labels_.ranks[graph_.dictionary.label(tail)], vertex_labels_.ranks[graph_.dictionary.label(head)],
             edge_labels_.ranks[label]};
   }
-  /// Calls visit(head, edge label, time) for the edges whose tail, as the file sees it, the vertex is.
+  /// Calls visit(head, edge label, time) for each edge whose tail in the file is this vertex.
   template <class Visit>
   void for_each_edge(VertexId tail, Visit&& visit) const {
     graph_.for_each_edge(tail, !graph_.directed(), [&](const Edge& edge, Timestamp time) {
@@ -85,7 +85,7 @@ class Layout {
   std::vector<VertexId> vertices_;                             // by number in the file
   std::vector<VertexId> numbers_;                              // by vertex
   std::vector<std::pair<BlockKey, std::uint64_t>> blocks_;     // ascending, with the number of edges
-  boost::unordered_flat_map<BlockKey, std::uint64_t> places_;  // how many edges, then where the next one goes
+  boost::unordered_flat_map<BlockKey, std::uint64_t> places_;  // first the number of edges, then where the next edge goes
   std::vector<graph::EdgeEnds> ends_;
   std::vector<Timestamp> times_;
 };

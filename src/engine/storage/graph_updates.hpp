@@ -1,4 +1,4 @@
-// A graph as the updates that would make it.
+// Turns a graph into the updates that would make it.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace deltamatch::engine {
 
-/// Calls take(update) for every vertex of the settled graph, by external id, then for every edge, by source, target and label.
-/// What an update views holds during the call. O(V log V + E log(largest degree)).
+/// Calls take(update) for every vertex of the settled graph, ordered by external id. Then calls it for every edge, ordered by
+/// source, target and label. The views in an update are valid during the call. O(V log V + E log(largest degree)).
 void for_each_update(const graph::DataGraph& graph, const std::function<void(const Update&)>& take);
 
 }  // namespace deltamatch::engine

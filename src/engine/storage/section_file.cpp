@@ -23,7 +23,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-/// Renaming would put a file in the place of a device, too.
+/// Refuses a path that is not a regular file: renaming would replace even a device.
 std::filesystem::path replaceable(const std::filesystem::path& path, const FileKind& kind) {
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
@@ -33,7 +33,7 @@ std::filesystem::path replaceable(const std::filesystem::path& path, const FileK
   return path;
 }
 
-/// Opens a file that was not there; a file that an earlier process left behind is in nobody's way.
+/// Opens a new file beside `path`. A file that an earlier process left behind does no harm.
 int create_beside(const std::filesystem::path& path, std::filesystem::path& temporary) {
   int descriptor = -1;
   for (int i = 0; i < 1000 && descriptor < 0; ++i) {
@@ -173,11 +173,11 @@ void SectionWriter::commit() {
   if (folder.get() < 0) fail("is in a folder that cannot be opened", errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place", errno);
   temporary_.clear();
-  // File systems that cannot sync a folder say EINVAL; there is nothing more to do then.
+  // File systems that cannot sync a folder return EINVAL. Then there is nothing more to do.
   if (::fsync(folder.get()) != 0 && errno != EINVAL) fail("is in a folder that cannot be synced", errno);
 }
 
-// Without O_NONBLOCK opening a pipe would wait for its other end.
+// Without O_NONBLOCK, opening a pipe would wait for its other end.
 SectionReader::SectionReader(const std::filesystem::path& path)
     : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   struct stat status{};
@@ -304,7 +304,7 @@ void SectionReader::text(std::string& bytes) {
   const std::uint64_t size = number();
   if (size > room()) refuse("a text is longer than the file can hold");
   for (std::uint64_t left = size; left > 0;) {
-    bytes.push_back(static_cast<char>(byte()));  // moves on to the next chunk where need be
+    bytes.push_back(static_cast<char>(byte()));  // goes to the next chunk if necessary
     const std::size_t count = std::min<std::uint64_t>(--left, chunk_.size() - used_);
     bytes.append(chunk_, used_, count);
     used_ += count;

@@ -1,13 +1,14 @@
-// Files made of checksummed sections: the container that snapshots and graph files come in.
+// Files made of checksummed sections: the container for snapshots and graph files.
 //
-//   file    = magic (8 bytes), version (u32), chunks, trailer
-//   chunk   = section (u32), size (u32), stored size (u32), checksum (xxh3, 128 bits), stored bytes
-//   trailer = a chunk of section `end` whose 8 bytes are the length of the file
+//   file      = magic (8 bytes), version (u32), chunks, trailer
+//   chunk     = section (u32), size (u32), stored size (u32), checksum (xxh3, 128 bits), stored bytes
+//   trailer   = a chunk of section `end` whose 8 bytes are the length of the file
 //
-// Integers are little-endian. A section is the bytes of consecutive chunks, all but its last as long as the kind of file says;
-// stored bytes are zstd where that is shorter, else the bytes themselves. A checksum covers the chunk's first 12 bytes, its
-// stored bytes and, as the seed, its place in the file, so that chunks can be neither changed, nor left out, nor moved. Reading
-// trusts nothing: what it allocates is bounded by what it has really decoded.
+// Integers are little-endian. A section is the bytes of consecutive chunks. All of its chunks but the last have the size that
+// the kind of file sets. Stored bytes are compressed with zstd if that is shorter, else stored as they are.
+//
+// A checksum covers the chunk's first 12 bytes and its stored bytes. Its seed is the chunk's position in the file. So a change,
+// loss or move of a chunk is found. A reader trusts nothing: what it has decoded bounds what it allocates.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@
 
 namespace deltamatch::engine {
 
-/// Numbers of the formats: never reused.
+/// Section numbers of the formats. A number is never reused.
 enum class Section : std::uint32_t {
   end = 0,
   // snapshots
@@ -46,12 +47,12 @@ enum class Section : std::uint32_t {
   id_texts = 27
 };
 
-/// What tells one kind of such files from another.
+/// What distinguishes one kind of file from another.
 struct FileKind {
-  std::string_view magic;  ///< 8 bytes: the first is no text, the last ones are changed by what converts line ends
+  std::string_view magic;  ///< 8 bytes. The first is no text; a conversion of line ends changes the last ones
   std::uint32_t version;
   std::string_view noun;    ///< for messages, as in "the snapshot"
-  std::string_view remedy;  ///< where a file is damaged
+  std::string_view remedy;  ///< what to do if a file is damaged
   std::size_t chunk;        ///< bytes of a full chunk
 };
 
@@ -73,7 +74,7 @@ inline constexpr std::size_t chunk_fields_size = 12;
 inline constexpr std::size_t chunk_head_size = chunk_fields_size + checksum_size;
 inline constexpr std::size_t trailer_size = chunk_head_size + 8;
 
-/// A little-endian integer of so many bytes.
+/// Reads a little-endian integer of `bytes` bytes.
 [[nodiscard]] std::uint64_t get_fixed(const char* from, int bytes) noexcept;
 void put_fixed(std::string& out, std::uint64_t value, int bytes);
 /// The checksum of a chunk that begins at `offset`. Throws std::bad_alloc.
@@ -88,36 +89,35 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   [[nodiscard]] int get() const noexcept { return descriptor_; }
-  /// The descriptor, which is now the caller's to close.
+  /// Returns the descriptor. The caller must close it.
   int release() noexcept;
 
  private:
   int descriptor_;
 };
 
-/// Writes a file aside and puts it in place as a whole. Every member throws Error that names the file.
+/// Writes a temporary file, then puts it in place as a whole. Every member throws Error that names the file.
 class SectionWriter {
  public:
-  /// Creates a temporary file beside `path`; it is removed again unless `commit` returns. Refuses a path that is something else
-  /// than a regular file.
+  /// Creates a temporary file beside `path`. It is removed unless `commit` returns. Refuses a path that is not a regular file.
   explicit SectionWriter(const std::filesystem::path& path, const FileKind& kind = snapshot_file);
   ~SectionWriter();
   SectionWriter(const SectionWriter&) = delete;
   SectionWriter& operator=(const SectionWriter&) = delete;
 
-  /// `packed` = false stores the section as it is, so that the file is as long as the section at least.
+  /// Begins a section. If not `packed`, it is stored uncompressed, so the file is at least as long as the section.
   void begin(Section section, bool packed = true);
   void byte(std::uint8_t value);
-  /// Base 128, low digits first.
+  /// Writes a number in base 128, low digits first.
   void number(std::uint64_t value);
-  /// Zigzag, so that numbers of small magnitude are short.
+  /// Writes a number in zigzag encoding, so that numbers of small magnitude are short.
   void signed_number(std::int64_t value);
-  /// The length, then the bytes.
+  /// Writes the length, then the bytes.
   void text(std::string_view bytes) {
     number(bytes.size());
     raw(bytes);
   }
-  /// The bytes alone.
+  /// Writes the bytes alone.
   void raw(std::string_view bytes);
   /// Ends the file, syncs it, renames it to the path and syncs the folder.
   void commit();
@@ -138,47 +138,47 @@ class SectionWriter {
   std::string packed_bytes_;
 };
 
-/// Reads a snapshot from its beginning to its end. Every member throws Error that names the file where it is torn, damaged or
-/// ends early.
+/// Reads a snapshot from its beginning to its end. Every member throws Error that names the file if the file is torn, damaged
+/// or too short.
 class SectionReader {
  public:
-  /// Checks the magic, the version and, by the trailer, the length.
+  /// Checks the magic and the version, and the length by the trailer.
   explicit SectionReader(const std::filesystem::path& path);
 
-  /// Requires that the section so far is used up and that this one comes next.
+  /// Begins a section. Requires that the previous section is used up and that this one comes next.
   void begin(Section section);
-  /// Requires that all is used up.
+  /// Requires that the whole file is used up.
   void finish();
 
   [[nodiscard]] std::uint8_t byte();
   [[nodiscard]] std::uint64_t number();
-  /// A number of at most `most`.
+  /// Reads a number of at most `most`.
   [[nodiscard]] std::uint64_t number(std::uint64_t most);
   [[nodiscard]] std::int64_t signed_number();
-  /// Replaces the text. A length that the rest of the file cannot hold is refused before memory is taken; it follows the bytes
-  /// that are there.
+  /// Reads a text into `bytes`. Refuses a length that the rest of the file cannot hold. Memory grows only with the bytes that
+  /// are there.
   void text(std::string& bytes);
   /// The most bytes that the rest of the file can hold, unpacked.
   [[nodiscard]] std::uint64_t room() const noexcept;
 
-  /// Length of the file in bytes.
+  /// The length of the file in bytes.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// The Error for contents that cannot be.
+  /// Throws the Error for impossible contents.
   [[noreturn]] void refuse(std::string_view what) const;
 
  private:
   void next_chunk();
-  /// Reads and verifies the chunk at `offset`; returns where the next one begins.
+  /// Reads and verifies the chunk at `offset`. Returns where the next one begins.
   std::uint64_t read_chunk(std::uint64_t offset, std::uint64_t end, Section expected, std::string& bytes);
   void read_at(std::uint64_t offset, char* bytes, std::size_t size);
 
   std::filesystem::path path_;
   Descriptor file_;
   std::uint64_t size_ = 0;
-  std::uint64_t offset_ = 0;  // of the next chunk
+  std::uint64_t offset_ = 0;  // position of the next chunk
   Section section_ = Section::end;
   std::string chunk_;
-  std::size_t used_ = 0;  // of the chunk
+  std::size_t used_ = 0;  // bytes of the chunk that are used up
   std::string stored_;
 };
 

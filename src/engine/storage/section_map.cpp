@@ -122,7 +122,7 @@ void SectionMap::map(const FileKind& kind) {
 }
 
 bool SectionMap::recognises(const std::filesystem::path& path, const FileKind& kind) {
-  // Asked before the file is opened: to open a pipe and to close it again takes it from its writer.
+  // This test comes before opening: opening and closing a pipe takes it from its writer.
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return false;
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

@@ -1,5 +1,6 @@
-// Random access to a file of unpacked sections, without reading it: the file is mapped, and a chunk is verified when its bytes
-// are first asked for. The reader says how long each section is, in the order of the file, and so knows where it lies.
+// Random access to a file of unpacked sections, without reading all of it.
+// The file is mapped. A chunk is verified when its bytes are first asked for. The reader states the length of each section in
+// the order of the file, so their positions are known.
 #pragma once
 
 #include <algorithm>
@@ -16,34 +17,34 @@
 
 namespace deltamatch::engine {
 
-/// Every member throws Error, which names the file and the section, where the file is torn or damaged. One thread calls it. Not
-/// to be had for a file that another process cuts short meanwhile: reading on ends the process then (SIGBUS).
+/// One thread calls all members. Every member throws Error if the file is torn or damaged; the error names the file and the
+/// section. If another process cuts the file short meanwhile, reading ends the process with SIGBUS.
 class SectionMap {
  public:
-  /// A section of so many bytes.
+  /// A section and its size in bytes.
   struct Place {
     Section section = Section::end;
     std::uint64_t size = 0;
-    std::uint64_t offset = 0;       ///< of its first chunk
-    std::uint64_t first_chunk = 0;  ///< chunks of the sections before
+    std::uint64_t offset = 0;       ///< position of its first chunk
+    std::uint64_t first_chunk = 0;  ///< number of chunks in the sections before
   };
 
-  /// Checks the magic, the version and, by the trailer, the length. O(1).
+  /// Maps the file. Checks the magic and the version, and the length by the trailer. O(1).
   SectionMap(std::filesystem::path path, const FileKind& kind);
   ~SectionMap();
   SectionMap(const SectionMap&) = delete;
   SectionMap& operator=(const SectionMap&) = delete;
 
-  /// Whether a regular file begins like one of the kind. Never throws Error: what cannot be opened does not.
+  /// Whether the path is a regular file that begins like this kind. False if it cannot be opened. Never throws Error.
   [[nodiscard]] static bool recognises(const std::filesystem::path& path, const FileKind& kind);
 
-  /// The section behind those placed so far.
+  /// Places the section that follows those placed so far.
   [[nodiscard]] Place place(Section section, std::uint64_t size);
-  /// Requires that all of the file is placed.
+  /// Requires that the whole file is placed.
   void finish_placing() const;
 
-  /// Calls visit(std::span<const char>) with the verified bytes [begin, begin + size) of a section, in order, in parts that end
-  /// where chunks do.
+  /// Calls visit(std::span<const char>) with the verified bytes [begin, begin + size) of a section, in order. Each part ends
+  /// where a chunk does.
   template <class Visit>
   void read(const Place& place, std::uint64_t begin, std::uint64_t size, Visit&& visit) {
     if (begin > place.size || size > place.size - begin) refuse(place.section, "it ends early");
@@ -57,7 +58,7 @@ class SectionMap {
     }
   }
   /// Calls visit(std::span<const T>) with elements [begin, begin + count) of a section that is an array. Chunks begin at
-  /// multiples of 4 bytes, as long as the sections before have a multiple of 4 bytes each.
+  /// multiples of 4 bytes if the size of every earlier section is a multiple of 4.
   template <class T, class Visit>
   void read_array(const Place& place, std::uint64_t begin, std::uint64_t count, Visit&& visit) {
     static_assert(alignof(T) <= 4);
@@ -66,7 +67,7 @@ class SectionMap {
       visit(std::span(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)));
     });
   }
-  /// Calls take(element) one by one instead: T may need any alignment.
+  /// Calls take(element) for each element instead. T may need any alignment.
   template <class T, class Take>
   void for_each(const Place& place, std::uint64_t begin, std::uint64_t count, Take&& take) {
     check_elements<T>(place, begin, count);
@@ -84,14 +85,14 @@ class SectionMap {
     for_each<T>(place, index, 1, [&](const T& element) { value = element; });
     return value;
   }
-  /// Replaces the text by bytes [begin, begin + size) of a section.
+  /// Replaces `bytes` by the bytes [begin, begin + size) of a section.
   void text(const Place& place, std::uint64_t begin, std::uint64_t size, std::string& bytes);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// Of the file, so far: what was verified, chunk by chunk.
+  /// Bytes of the chunks that were verified so far.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-  /// The Error for contents that cannot be.
+  /// Throws the Error for impossible contents.
   [[noreturn]] void refuse(Section section, std::string_view what) const;
 
  private:
@@ -101,7 +102,7 @@ class SectionMap {
     if (begin > all || count > all - begin) refuse(place.section, "it ends early");
   }
   [[nodiscard]] const char* verified(const Place& place, std::uint64_t chunk);
-  /// Returns the chunk's bytes.
+  /// Verifies the chunk and returns its bytes.
   const char* verify(Section section, std::uint64_t offset, std::uint64_t size);
   void map(const FileKind& kind);
   void unmap() noexcept;

@@ -1,12 +1,12 @@
 // The sections of a snapshot, in this order; the container is engine/storage/section_file.hpp.
 //
-//   header         directed, window, batch, watermark, and how much of everything there is
-//   annotation     bytes of whoever had it written
+//   header         directed, window, batch, watermark, and the counts in Sizes below
+//   annotation     bytes from the caller
 //   vertex labels  texts by number, without the empty label
 //   edge labels    the same
-//   numbers        which dense numbers are in use, a bit each; not compressed, so that a short file cannot claim many
-//   vertices       ascending: flags, label, external id (integers as the difference to the one before)
-//   edges          by rank: tail and head as differences, label, and in a window the time as the difference to the one before
+//   numbers        one bit per dense number that is in use; not compressed, so that a short file cannot claim many
+//   vertices       ascending: flags, label, external id (integers as the difference to the previous one)
+//   edges          by rank: tail and head as differences, label, and in a window the time as the difference to the previous one
 #include "engine/storage/snapshot.hpp"
 
 #include <algorithm>
@@ -23,16 +23,16 @@ namespace {
 
 using graph::Edge;
 
-// Edges staged at once while a graph is loaded: bounds the memory beside the lists.
+// Edges that are staged at once during loading. This bounds the memory besides the lists.
 constexpr std::size_t load_chunk = std::size_t{1} << 20;
 
-// Of a vertex (flags, label, id) and of an edge (tail, head, label), unpacked.
+// The least bytes of a vertex (flags, label, id) and of an edge (tail, head, label), unpacked.
 constexpr std::uint64_t least_bytes = 3;
 
 constexpr std::uint8_t text_flag = 1;
 constexpr std::uint8_t declared_flag = 2;
 
-/// b - a and a + difference, modulo 2^64: no pair of numbers is too far apart.
+/// Computes b - a, and below a + difference, modulo 2^64. So any two numbers may be stored as a difference.
 std::int64_t difference(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a));
 }
@@ -40,11 +40,11 @@ std::int64_t advance(std::int64_t a, std::int64_t by) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(by));
 }
 
-/// How much of everything there is, so that a section that ends early or late is noticed.
+/// The sizes that the header states, to notice a section that ends early or late.
 struct Sizes {
-  std::uint64_t vertex_labels;  ///< the empty one among them, as below
+  std::uint64_t vertex_labels;  ///< including the empty one, as is the next
   std::uint64_t edge_labels;
-  std::uint64_t numbers;  ///< one past the largest in use
+  std::uint64_t numbers;  ///< one more than the largest number in use
   std::uint64_t vertices;
   std::uint64_t edges;
 };
@@ -95,7 +95,7 @@ SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
   return header;
 }
 
-// A free number below the largest in use has the empty text.
+// Writes label texts by number. A free number below the largest in use has the empty text.
 void write_labels(SectionWriter& out, Section section, const LabelTable& labels) {
   out.begin(section);
   for (LabelId label = 1; label < labels.size(); ++label) out.text(labels.text(label));
@@ -256,7 +256,7 @@ void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, W
     read_labels(in, Section::edge_labels, sizes.edge_labels, graph.edge_labels);
     read_vertices(in, sizes, graph);
     read_edges(in, sizes, graph, workers);
-    graph.give_back_labels();  // earlier versions kept those that nothing bears
+    graph.give_back_labels();  // earlier versions kept labels that nothing has
   } catch (const std::bad_alloc&) {
     throw Error(path.string(),
                 "there is not enough memory for the snapshot: " + std::to_string(sizes.vertices) +
