@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t first_step = 4096;
 constexpr std::size_t most_vertices = std::size_t{1} << 20;
-// Of the vertices that are gathered at a time, for each thread: their degrees differ.
+// Parts per thread of the vertices that are gathered at once. Their degrees differ, so one part per thread would not balance.
 constexpr std::size_t parts_per_thread = 4;
 
 }  // namespace
@@ -72,7 +72,7 @@ void AnchorEdges::read_lent(const graph::Resolved& where) {
       edges.push_back(incoming ? graph_->ranked(list.ids[i], vertex, tag >> 1) : graph_->ranked(vertex, list.ids[i], tag >> 1));
     }
   }
-  if (stop_->load(std::memory_order_relaxed)) edges.clear();  // none will be given, so none need be sorted
+  if (stop_->load(std::memory_order_relaxed)) edges.clear();  // no edge will be given, so none needs sorting
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   make_room(edges.size());
@@ -117,7 +117,7 @@ void AnchorEdges::gather(std::size_t wanted) {
   if (found > 2 * wanted) step_ = std::max(step_ / 2, parts_.size());
 }
 
-// For so many more behind those that have not been given.
+// Makes room for `more` edges behind those that have not been given.
 void AnchorEdges::make_room(std::size_t more) {
   const std::size_t left = end_ - first_;
   if (end_ + more <= capacity_) return;

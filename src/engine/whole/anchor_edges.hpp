@@ -16,23 +16,26 @@
 
 namespace deltamatch::engine {
 
-/// All edges of the settled graph whose labels some plan of the task admits in its anchor, ascending by tail, each once. Lists
-/// are kept by label, so those that no plan admits are passed over as a whole. Where lists are lent in place of those of the
-/// plans' anchors, which are all images of one query edge, the edges that they hold. All that it is given outlives it.
+/// All edges of the settled graph that some plan of the task admits as its anchor, by their labels. They ascend by tail, and
+/// each comes once. Lists are kept by label, so a list that no plan admits is skipped as a whole.
+///
+/// If lists are lent in place of those that the anchors read, the edges in the lent lists are used. All anchors are then images
+/// of one query edge. Everything it is given must outlive it.
 class AnchorEdges {
  public:
   AnchorEdges(const graph::DataGraph& graph, const match::QueryTask& task, Workers& workers, const match::StopFlag& stop);
 
-  /// How many there are. Counted once, where labels matter: O(vertices with such labels) on all threads.
+  /// The number of edges. If labels matter, it is counted once: O(vertices with such labels) on all threads.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// The next `wanted`, or those that are left; none once stopped. Valid until the next call. Gathered by all threads.
+  /// The next `wanted` edges, or as many as are left. None once stopped. Valid until the next call. Gathered by all threads.
   [[nodiscard]] std::span<const graph::Edge> next(std::size_t wanted);
-  /// The sum of of(edge) over all of them, on all threads; before the first of them is given.
+  /// The sum of of(edge) over all edges, on all threads. Call it before the first edge is given.
   template <class Of>
   [[nodiscard]] double sum(const Of& of) const;
 
  private:
-  // Plans by number, 64 and more as bits of smaller ones: what is passed over for no plan at all may be.
+  // A set of plans, one bit each. From plan 64 on, plans share the bits of the first 64. A list is only skipped if no plan
+  // admits it.
   using Plans = std::uint64_t;
   struct Admitted {
     Plans as_tail = 0;
@@ -43,7 +46,7 @@ class AnchorEdges {
   [[nodiscard]] std::size_t vertices() const noexcept {
     return std::min<std::size_t>(graph_->dictionary.capacity(), graph_->base().vertices());
   }
-  // visit(tail, heads, edge label) for the lists of the vertex's edges.
+  // Calls visit(tail, heads, edge label) for the lists of the vertex's edges.
   template <class Visit>
   void for_each_list(VertexId vertex, Visit&& visit) const;
   void read_lent(const graph::Resolved& where);
@@ -54,9 +57,9 @@ class AnchorEdges {
   Workers* workers_;
   const match::StopFlag* stop_;
   std::vector<Admitted> labels_;     // by vertex label
-  std::vector<Admitted> relations_;  // by base relation: what its neighbours are admitted as
+  std::vector<Admitted> relations_;  // by base relation: the plans that admit its neighbours
   std::uint64_t size_ = 0;
-  // Edges that were gathered: those from first_ + given_ to end_ have not been given, and given_ are the last that were.
+  // The gathered edges. Edges from first_ + given_ to end_ have not been given. The given_ edges before them were given last.
   std::unique_ptr<graph::Edge[]> buffer_;
   std::size_t capacity_ = 0;
   std::size_t first_ = 0;
@@ -78,7 +81,7 @@ void AnchorEdges::for_each_list(VertexId vertex, Visit&& visit) const {
     const Admitted others = relations_[number];
     const Plans plans = (own.as_tail & others.as_head) | (graph_->directed() ? 0 : own.as_head & others.as_tail);
     if (plans == 0) return;
-    // Undirected edges are in the lists of both ends: here at the lesser one.
+    // An undirected edge is in the lists of both ends. It is visited at the lesser end only.
     if (!graph_->directed()) ids = ids.subspan(static_cast<std::size_t>(std::ranges::lower_bound(ids, vertex) - ids.begin()));
     visit(vertex, ids, relation.edge_label);
   });

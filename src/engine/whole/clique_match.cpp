@@ -15,8 +15,8 @@
 namespace deltamatch::engine {
 namespace {
 
-constexpr std::uint64_t steps_of_edge = 10;  // of some nanoseconds each, to find it and write it down
-constexpr std::size_t least_vertices = 4;    // below that sums over plans are as fast
+constexpr std::uint64_t steps_of_edge = 10;  // some nanoseconds each, to find an edge and to write it down
+constexpr std::size_t least_vertices = 4;    // with fewer vertices, sums over plans are as fast
 
 bool is_clique(const Query& query) {
   const std::size_t n = query.vertices.size();
@@ -36,7 +36,7 @@ bool asks_for_cliques(const Query& query, const StaticOptions& options) {
          is_clique(query);
 }
 
-/// The graph without directions and labels, unless several edges join the same two vertices; a part of it once the run is
+/// The graph without directions and labels. No value if several edges join the same two vertices. Incomplete once the run is
 /// stopped.
 std::optional<SimpleGraph> without_parallels(const graph::DataGraph& graph, mine::RunControl& control) {
   mine::PeriodicCheck check(control, 0);
@@ -56,7 +56,7 @@ std::optional<SimpleGraph> without_parallels(const graph::DataGraph& graph, mine
 
 std::optional<StaticResult> match_clique(const CliqueScene& scene, const Query& query, const StaticOptions& options) {
   if (!asks_for_cliques(query, options)) return std::nullopt;
-  std::atomic<bool> stopped = false;  // and not by the time-out
+  std::atomic<bool> stopped = false;  // only by the caller, not by the time-out
   MineOptions how{.timeout = options.timeout};
   if (options.stop) {
     how.stop = [&] {
@@ -64,11 +64,11 @@ std::optional<StaticResult> match_clique(const CliqueScene& scene, const Query& 
       return stopped.load();
     };
   }
-  if (options.progress) how.progress = [&](double share) { options.progress({share}); };  // counts are added up last
+  if (options.progress) how.progress = [&](double share) { options.progress({share}); };  // counts are added up at the end
   mine::RunControl control(how);
   const std::optional<SimpleGraph> graph = without_parallels(scene.graph, control);
   if (!graph) return std::nullopt;
-  control.check(0);  // counting looks at the clock after some time only
+  control.check(0);  // counting checks the clock only after some time
   const auto n = static_cast<unsigned>(query.vertices.size());
   const std::vector<Count> counts = mine::clique_counts(*graph, n, scene.workers, control, scene.devices);
   StaticResult result;

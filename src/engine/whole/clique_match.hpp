@@ -1,4 +1,4 @@
-// Queries that are cliques, counted by an algorithm of their own.
+// Counts queries that are cliques by an algorithm of their own.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,23 @@
 
 namespace deltamatch::engine {
 
-/// What it works on. Everything outlives the call; nothing is staged.
+/// The graph and threads that cliques are counted with. All must outlive the call. Nothing may be staged.
 struct CliqueScene {
   const graph::DataGraph& graph;
   Workers& workers;
   match::DenseSetCounter* devices;  ///< null: the CPU counts
 };
 
-/// The answer of Engine::match where the matches are the cliques of the graph: nothing in the query tells vertices or edges
-/// apart, matches are only counted, no way is asked for, and no two edges join the same vertices. None else. O(m log m) before
-/// counting begins.
+/// Answers Engine::match if the matches are the cliques of the graph. No value otherwise. It has an answer if
+/// - nothing in the query distinguishes its vertices or edges,
+/// - matches are only counted,
+/// - the options do not ask for a particular way of matching, and
+/// - no two edges join the same vertices.
+/// Takes O(m log m) before counting begins.
 [[nodiscard]] std::optional<StaticResult> match_clique(const CliqueScene& scene, const Query& query,
                                                        const StaticOptions& options);
 
-/// That match_clique has an answer, in the words of Engine::explain; empty where it has none.
+/// The text of Engine::explain if match_clique has an answer, else an empty text.
 [[nodiscard]] std::string explain_clique(const CliqueScene& scene, const Query& query, const StaticOptions& options);
 
 }  // namespace deltamatch::engine

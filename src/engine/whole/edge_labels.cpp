@@ -22,7 +22,7 @@ std::vector<EdgeLabelStatistics> edge_labels_read(const graph::DataGraph& graph,
 std::vector<EdgeLabelStatistics> edge_labels_read(const plan::BoundQuery& query) {
   std::vector<plan::LabelIds> admitted;
   for (const plan::BoundEdge& edge : query.edges) admitted.push_back(edge.labels);
-  if (query.induced) admitted.emplace_back();  // any edge may be one too many
+  if (query.induced) admitted.emplace_back();  // any edge may rule out a match
   return edge_labels_read(query.graph(), admitted);
 }
 

@@ -1,4 +1,4 @@
-// What the edge labels that a query reads take in memory.
+// How much memory the edge labels take that a query reads.
 #pragma once
 
 #include <span>
@@ -10,10 +10,10 @@
 
 namespace deltamatch::engine {
 
-/// Those that one of the sets admits and some edge bears, by name; none where no edge bears a label. O(relations + labels log).
+/// The labels that some edge has and one of the sets admits, by name. Empty if no edge has a label. O(relations + labels log).
 [[nodiscard]] std::vector<EdgeLabelStatistics> edge_labels_read(const graph::DataGraph& graph,
                                                                 std::span<const plan::LabelIds> admitted);
-/// Those that matching the query reads.
+/// The labels that matching the query reads.
 [[nodiscard]] std::vector<EdgeLabelStatistics> edge_labels_read(const plan::BoundQuery& query);
 
 }  // namespace deltamatch::engine

@@ -6,21 +6,21 @@ namespace deltamatch::engine {
 
 namespace {
 
-// What filtering saves is seldom known beforehand, what it takes is: it may take this share of the time spent without it. Where
-// labels tell candidates apart it mostly saves much. So it does for long queries on sparse data, whose dead ends go; on other
-// data it ends after a step or two.
+// The cost of filtering is known beforehand, its benefit seldom is. So it may take this share of the time spent without it.
+// The share is larger if labels tell candidates apart, because filtering then mostly saves much. It also saves much for long
+// queries on sparse data, because it removes dead ends. On other data it ends after a step or two.
 constexpr double filtering_share = 0.1;
 constexpr double labelled_share = 1;
-constexpr double entry_seconds = 1e-9;    // of matching, for an entry that the planner expects to be read
-constexpr double quick_filtering = 0.01;  // seconds, about what planning for large queries takes
-constexpr double hasty_share = 0.25;      // of a time-out: what filtering may take before anything is matched
+constexpr double entry_seconds = 1e-9;    // of matching, per list entry that the planner expects to read
+constexpr double quick_filtering = 0.01;  // seconds; planning a large query takes about as long
+constexpr double hasty_share = 0.25;      // of a time-out: the share that filtering may take before anything is matched
 constexpr double least_patience = 0.005;  // seconds
 constexpr double labelled_patience = 0.001;
-// Mean length of lists, weighted by length. In random data a walk finds one entry less: about one, at which it dies out.
+// Mean length of lists, weighted by length. In random data a walk finds one entry less. At about one entry, walks die out.
 constexpr double short_list = 2.125;
-// Of what runs in launches, of which the first take longer, and small ones as long as large ones.
+// For matching in launches on a device. The first launches take longer, and a small launch takes as long as a large one.
 constexpr double launch_patience = 0.05;
-constexpr double launch_speedup = 64;  // over one thread, at least
+constexpr double launch_speedup = 64;  // at least, compared with one thread
 
 bool may_be_first(const FilterCase& known) noexcept {
   return !known.limited && (!known.timeout || known.filtering <= hasty_share * *known.timeout);

@@ -1,4 +1,4 @@
-// Records of a portion that is lost if it takes too long, and their way out once there are many.
+// Holds back the records of a portion that is lost if it takes too long. Passes them on once there are many.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace deltamatch::engine {
 
-/// Keeps up to `most` records. Beyond that they go to the taker, as do those that follow, and the deadline, which would break
-/// the portion off, is held until it is finished. Both outlive it.
+/// Keeps up to `most` records. If more come, all of them go to the taker, and so do the records that follow. The deadline,
+/// which would break the portion off, is then held until the portion is finished. Taker and deadline must outlive it.
 class HeldRecords final : public match::RecordTaker {
  public:
   HeldRecords(match::RecordTaker& taker, Deadline& deadline, std::uint64_t most)
@@ -23,10 +23,10 @@ class HeldRecords final : public match::RecordTaker {
   }
 
   [[nodiscard]] bool handed_over() const noexcept { return handed_over_.load(); }
-  /// Records that it keeps; once matching has ended.
+  /// The number of records that it keeps. Call it once matching has ended.
   [[nodiscard]] std::uint64_t size() const noexcept { return kept_.plans.size(); }
 
-  /// The portion is done with, and not lost.
+  /// Ends a portion that is not lost.
   void finish() {
     if (!handed_over()) taker_->take(kept_, match::Pass::whole);
     deadline_->release();
@@ -42,7 +42,7 @@ class HeldRecords final : public match::RecordTaker {
       kept_.plans.insert(kept_.plans.end(), records.plans.begin(), records.plans.end());
       return true;
     }
-    if (!deadline_->hold()) return true;  // lost already
+    if (!deadline_->hold()) return true;  // the portion is lost already
     taker_->take(kept_, pass);
     kept_ = {};
     handed_over_.store(true);

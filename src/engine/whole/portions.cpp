@@ -9,9 +9,10 @@ namespace {
 constexpr std::size_t most_portion = std::size_t{1} << 16;
 constexpr double short_portion = 0.05;  // seconds
 constexpr double long_portion = 0.2;
-// A portion that is broken off for filtering is lost, so that until then none should take more than this share of the patience.
+// A portion that is broken off for filtering is lost. So while that may happen, a portion should take at most this share of the
+// patience.
 constexpr double lost_share = 0.05;
-// Until then a portion of launches has at least this share of the anchors that keep the matcher busy.
+// While a portion may be lost, it has at least 1/16 of the anchors that keep the matcher busy.
 constexpr std::size_t patient_share = 16;
 
 }  // namespace
@@ -33,8 +34,8 @@ void Portions::begin(std::uint64_t starts) noexcept {
   tried_ = 0;
 }
 
-// While one may be lost, at most a quarter of what is left: vertices are often numbered by degree, so that a few of the last
-// take most of the time.
+// While a portion may be lost, it has at most a quarter of what is left. Vertices are often numbered by degree, so a few of the
+// last ones take most of the time.
 std::size_t Portions::next() const noexcept {
   return may_lose_ ? std::min<std::size_t>(size_, std::max<std::uint64_t>(least_if_lost_, (starts_ - tried_) / 4)) : size_;
 }

@@ -6,26 +6,26 @@
 
 namespace deltamatch::engine {
 
-/// Portions are small at first and grow until one takes about as long as is wanted between two of them. While one may be lost
-/// to filtering, they are smaller still.
+/// Portions are small at first. They grow until one takes about the time that is wanted between two of them. While a portion
+/// may be lost to filtering, portions are smaller still.
 class Portions {
  public:
   /// `preferred_anchors`: how many anchors keep the matcher busy.
   Portions(std::size_t threads, std::size_t preferred_anchors) noexcept;
 
-  /// Until `lose_none`, a portion is lost where matching has taken `patience` seconds.
+  /// From here until `lose_none`, a portion is lost once matching has taken `patience` seconds.
   void may_lose(double patience) noexcept;
   void lose_none() noexcept { may_lose_ = false; }
 
-  /// So many anchors or roots are to be tried, and none has been.
+  /// Begins with `starts` anchors or roots, none of which has been tried.
   void begin(std::uint64_t starts) noexcept;
   /// How many of them to try next, at most.
   [[nodiscard]] std::size_t next() const noexcept;
-  /// How many of others to try at a time.
+  /// How many anchors or roots of another kind to try at a time.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// A portion with so many of them, or none, has taken so many seconds.
+  /// Reports that a portion with `starts` of them, or with none, took so many seconds.
   void tried(std::size_t starts, double seconds) noexcept;
-  /// The share of them that has not been tried.
+  /// The share of them that has not been tried yet.
   [[nodiscard]] double untried() const noexcept;
 
  private:

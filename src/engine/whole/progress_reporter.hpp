@@ -1,4 +1,4 @@
-// Progress of a static match, as the share of its work that is done.
+// Reports the progress of a static match, as the share of its work that is done.
 #pragma once
 
 #include <atomic>
@@ -14,15 +14,15 @@
 
 namespace deltamatch::engine {
 
-/// Tells how far a match is, in efforts as they were expected: never less than before, never more than all. Threads take turns.
+/// Reports how far a match is, as a share of the expected work. The share never falls and never exceeds 1. Threads take turns.
 class ProgressReporter {
  public:
   using Tell = std::function<void(const StaticProgress&)>;
 
   using Clock = std::chrono::steady_clock;
 
-  /// `tell` outlives it, and may be empty. Once `limit` matches are found, all is done. `pause`: between two beginnings that
-  /// are told.
+  /// `tell` receives the reports. It must outlive the reporter and may be empty. Once `limit` matches are found, all work is
+  /// done. `pause`: the least time between two reports of beginnings.
   explicit ProgressReporter(const Tell& tell, std::optional<std::uint64_t> limit = {},
                             Clock::duration pause = std::chrono::milliseconds(50))
       : tell_(&tell), limit_(limit), pause_(pause), begins_([this](std::size_t index) { begin(index); }) {}
@@ -31,19 +31,19 @@ class ProgressReporter {
 
   [[nodiscard]] bool asked() const noexcept { return static_cast<bool>(*tell_); }
 
-  /// All work is still to be done: so much. What was told before stays told.
+  /// Expects so much work, all of it still to be done. The reported share does not fall.
   void expect(double work);
-  /// The next portion's anchors or roots are going to be matched, in this order: what each begins with, in work. Gives what
-  /// to call as they begin (match::PassWork::begins), until the portion ends.
+  /// Begins the next portion. `work`: the work of each anchor or root, in the order in which they are matched. Returns the
+  /// function to call as each begins (match::PassWork::begins), valid until the portion ends.
   const std::function<void(std::size_t)>* portion(const std::vector<double>& work);
-  /// `left`: efforts of it that are still to be done, in later portions.
+  /// Ends the portion. `left`: its work that is left for later portions.
   void end_portion(Count matches, double left = 0);
-  /// Matches were listed while their portion goes on.
+  /// Reports matches that were listed while their portion still runs.
   void found(Count matches);
 
  private:
   void begin(std::size_t index);
-  void tell(double done, std::optional<Count> matches);  // in a turn
+  void tell(double done, std::optional<Count> matches);  // the caller holds turn_
 
   const Tell* tell_;
   std::optional<std::uint64_t> limit_;
@@ -51,12 +51,13 @@ class ProgressReporter {
   std::function<void(std::size_t)> begins_;
   std::mutex turn_;
   double all_ = 1;
-  double done_ = 0;                   // in portions that have ended
-  double within_ = 0;                 // done in the portion that goes on
-  std::vector<double> before_;        // of that portion, by anchor or root: done once it begins; and one more, of all of it
-  double told_ = 0;                   // a share
-  std::optional<Count> matches_;      // in the portion that goes on: where they are listed
-  std::atomic<Clock::rep> next_ = 0;  // when a beginning is worth telling
+  double done_ = 0;                   // work in portions that have ended
+  double within_ = 0;                 // work done in the current portion
+  std::vector<double> before_;        // of that portion, by anchor or root: the work done once it begins; the last entry is all
+                                      // of it
+  double told_ = 0;                   // the share that was reported last
+  std::optional<Count> matches_;      // in the current portion, if matches are listed
+  std::atomic<Clock::rep> next_ = 0;  // when the next beginning may be reported
 };
 
 }  // namespace deltamatch::engine

@@ -1,4 +1,5 @@
-// Every data edge is tried as the anchor of the static plans, in portions. Listed matches go to the sink as they are found.
+// Matches a whole graph. Every data edge is tried as the anchor of the static plans, in portions. Listed matches go to the sink
+// as they are found.
 #include "engine/whole/static_match.hpp"
 
 #include <algorithm>
@@ -25,40 +26,40 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Matching begins again among candidates only where that is expected to take at most this share of what is left without them.
+// Matching begins again among candidates only if that is expected to take at most this share of the remaining work without
+// them.
 constexpr double least_gain_again = 0.5;
-// Bytes of records that are held back while it is open whether their portion will be finished without filtering: few enough
-// to be handed over in no time.
+// Bytes of records that are held back while it is not known whether their portion will be finished without filtering. Few
+// enough to be passed on quickly.
 constexpr std::uint64_t most_held = std::uint64_t{2} << 20;
 
-// Listing: steps of a walk or a sum before an anchor is left for later, and how many times more it has each time it is tried
-// again.
+// For listing: the steps of a walk or a sum before an anchor is left for later. Each retry has `more_steps` times as many.
 constexpr std::uint64_t first_steps = std::uint64_t{1} << 15;
 constexpr std::uint64_t more_steps = 8;
-// So many anchors are left at most before they are tried again.
+// At most this many anchors are left before they are tried again.
 constexpr std::size_t most_left = std::size_t{1} << 20;
-// Planned without sums, walks that have left so many anchors are taken to lose themselves in dead ends.
+// If plans have no sums and this many anchors are left, the walks are assumed to be lost in dead ends.
 constexpr std::size_t left_before_sums = 64;
 
-// What it costs to give vertices other numbers, for an entry of a list: as much as reading so many.
+// The cost of renumbering vertices, per list entry: as much as reading so many entries.
 constexpr double renumbering_cost = 10;
-constexpr double slowest_renumbering = 1e-6;  // seconds for an entry; it cannot be interrupted
+constexpr double slowest_renumbering = 1e-6;  // seconds per entry; renumbering cannot be interrupted
 
 bool reads_candidates(const StaticScene& scene, const plan::BoundQuery& query) {
   return scene.graph.resolve(query.edges[0].reading[0]).lent;
 }
 
-/// Sums of large queries take long to plan, and are seldom needed where few matches are wanted, or among candidates.
+/// Sums of large queries take long to plan. They are seldom needed if few matches are wanted, or among candidates.
 bool begins_without_sums(const StaticScene& scene, const plan::BoundQuery& query, const StaticOptions& options) {
   return options.query.list && (options.limit || reads_candidates(scene, query));
 }
 
-/// Counts with symmetry to break gain from another order of the vertices.
+/// Counting with symmetry to break gains from another order of the vertices.
 bool order_matters(const plan::BoundQuery& query, const StaticOptions& options) {
   return !options.query.list && !query.induced && query.mode == MatchMode::isomorphism && query.group.order() > 1;
 }
 
-/// The matcher is open.
+/// The matcher must be open.
 void run_filter(const StaticScene& scene, const StaticOptions& options, const match::StopFlag& stop, plan::BoundQuery& query,
                 filter::Filtering& filtering) {
   const bool renumbers = order_matters(query, options) && !scene.graph.numbered_by_degree();
@@ -70,7 +71,7 @@ bool filter_is_asked_for(const StaticOptions& options) {
   return options.filter != Filter::automatic && options.filter != Filter::none;
 }
 
-/// Opens the matcher, which may have steps of its own.
+/// Opens the matcher, which may have filter steps of its own.
 void filter_now(const StaticScene& scene, const StaticOptions& options, const match::StopFlag& stop, plan::BoundQuery& query,
                 filter::Filtering& filtering) {
   scene.matcher.open(scene.graph);
@@ -104,7 +105,7 @@ class Run {
     task_.steps = first_steps;
   }
 
-  /// The plans that matching begins with, and what was filtered before.
+  /// The plans that matching begins with. `filtered` receives what was filtered before.
   [[nodiscard]] std::string explain(FilterReport* filtered) {
     if (filtered != nullptr) *filtered = filtering_.take_report();
     return plan::to_text(bound_, plans_, {});
@@ -134,7 +135,7 @@ class Run {
  private:
   [[nodiscard]] Count matches() const { return listing_ ? listing_->written() : match::total(task_, found_[0].plans); }
 
-  /// The readings are resolved.
+  /// The readings must be resolved.
   [[nodiscard]] FilterCase filter_case() const {
     FilterCase known;
     known.labelled = std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
@@ -161,7 +162,7 @@ class Run {
     portions_.may_lose(patience);
   }
 
-  /// The whole graph's vertices, once, where counting is expected to take several times as long as that.
+  /// Renumbers the vertices of the whole graph, once, if counting is expected to take several times as long as that.
   void number_by_degree() {
     graph::DataGraph& graph = scene_.graph;
     if (!scene_.may_renumber || !order_matters(bound_, options_) || reads_candidates() || graph.numbered_by_degree() || ended())
@@ -200,7 +201,7 @@ class Run {
     while (!left_.empty() && !ended()) try_left();
   }
 
-  /// Tries the anchors that were left once more.
+  /// Tries once more the anchors that were left.
   void try_left() {
     if (without_sums_) {
       follow(plan_whole(scene_, bound_, options_, stop_, plans_.plans[0].anchor.edge, true));
@@ -232,15 +233,15 @@ class Run {
     }
   }
 
-  /// Vertices that bear a label of the root, or have lists among candidates, where they may be numbered in another way; the
-  /// matcher passes over those that lack a list.
+  /// The vertices that may be images of the root: those with edges and one of its labels. If lists of candidates are read,
+  /// these may number vertices in another way, so all vertices are returned. The matcher skips those without a list.
   [[nodiscard]] std::vector<VertexId> possible_roots() const {
     const auto& labels = bound_.labels[plans_.rooted->vertex];
     const bool candidates = reads_candidates();
     const auto possible = [&](VertexId v) {
       return candidates || (scene_.graph.degree(v) > 0 && plan::admits(labels, scene_.graph.dictionary.label(v)));
     };
-    // In parts, which put together ascend.
+    // The parts ascend when they are put together.
     const std::size_t vertices = scene_.graph.base().vertices();
     std::vector<std::vector<VertexId>> parts(4 * scene_.workers.size());
     const auto bound = [&](std::size_t part) { return vertices * part / parts.size(); };
@@ -284,8 +285,8 @@ class Run {
     found_[0].records.clear();
   }
 
-  /// Matches a portion unless that takes too long, then filters instead. One that has listed much is finished all the same.
-  /// Returns whether the portion is done.
+  /// Matches a portion. If that takes too long, filters instead, unless the portion has already listed many matches. Returns
+  /// whether the portion is done.
   bool match_unfiltered(const match::PassWork& work) {
     const std::vector<match::PlanResult> before = found_[0].plans;
     const match::QueryTask task = task_;
@@ -313,11 +314,12 @@ class Run {
     return false;
   }
 
-  /// Matches found so far stay found: those that are left are found from the other images of the same query edge. Only sums
-  /// that symmetry divides make sense no sooner than over all images, in plans that count the same; nor do those from vertices,
-  /// as other plans may be cheaper now.
+  /// Filters in the middle of matching. Matches found so far stay found. The rest are found from the remaining images of the
+  /// same query edge. In two cases matching begins again instead, if that is expected to save enough:
+  /// - Symmetry divides the sums. They are only valid over all images, in plans that count the same.
+  /// - Counting starts from vertices. Other plans may be cheaper now.
   void filter_late() {
-    const double without = expected_work(plans_);  // of the lists that they read so far
+    const double without = expected_work(plans_);  // of the lists that were read so far
     run_filter(scene_, options_, stop_, bound_, filtering_);
     if (filtering_.no_match() || !reads_candidates()) return;
     const bool divided = !listing_ && bound_.mode == MatchMode::isomorphism && bound_.group.order() > 1;
@@ -333,7 +335,7 @@ class Run {
     follow(std::move(plans));
   }
 
-  /// The planner's measure of counting from all anchors or roots.
+  /// The planner's estimate of counting from all anchors or roots.
   [[nodiscard]] double expected_work(const plan::QueryPlans& plans) const {
     if (plans.rooted) return plans.rooted->count.cost;
     double work = 0;
@@ -344,8 +346,8 @@ class Run {
     return work;
   }
 
-  /// What progress is told in: all that of(work) adds up. Before the first portion is tried, and again where all begins
-  /// again.
+  /// Sets the work that progress is measured in: of(work) is all of it. Called before the first portion, and again if matching
+  /// begins again.
   template <class Of>
   void measure_work(const Of& of) {
     if (!progress_.asked()) return;
@@ -360,7 +362,7 @@ class Run {
     for (const Start& start : portion) work.push_back(work_of(start));
     return progress_.portion(work);
   }
-  /// Of the anchors that were left since there were so many.
+  /// The work of the anchors that were left since there were `before` of them.
   [[nodiscard]] double left_effort(std::size_t before) const {
     return std::transform_reduce(left_.begin() + static_cast<std::ptrdiff_t>(before), left_.end(), 0.0, std::plus<>(),
                                  [&](const match::LeftAnchor& left) { return work_of(left); });
@@ -377,18 +379,18 @@ class Run {
   const StaticOptions& options_;
   match::StopFlag stop_ = false;
   Deadline deadline_;
-  match::StopFlag pause_ = false;     // ends matching without a filter; set where stop_ is, too
-  std::optional<Deadline> patience_;  // while matching without a filter has not taken long
+  match::StopFlag pause_ = false;     // ends matching without a filter; also set if stop_ is
+  std::optional<Deadline> patience_;  // set while matching without a filter has not taken long
   filter::Filtering filtering_;
   plan::BoundQuery bound_;
   plan::QueryPlans plans_;
   match::QueryTask task_;
   std::vector<match::QueryResult> found_{1};
-  std::optional<WorkEstimate> work_;  // where progress is told
+  std::optional<WorkEstimate> work_;  // only if progress is reported
   ProgressReporter progress_;
   std::optional<WholeListing> listing_;
-  bool without_sums_ = false;            // plans have none, though they could
-  std::vector<match::LeftAnchor> left_;  // nothing was found at them yet
+  bool without_sums_ = false;            // the plans have no sums, though they could
+  std::vector<match::LeftAnchor> left_;  // nothing was found from these yet
   Portions portions_;
   bool begins_again_ = false;
 };
@@ -402,7 +404,7 @@ plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& qu
   plan::QueryPlans plans;
   try {
     plans = plan::make_static_plans(query, how);
-  } catch (const plan::PlanningStopped&) {  // nothing is matched any more, but what is told of a run is told of plans
+  } catch (const plan::PlanningStopped&) {  // nothing more is matched, but the report of a run needs plans
     how.sums = false;
     plans = plan::make_static_plans(query, how);
   }

@@ -1,4 +1,4 @@
-// Static mode: a whole graph matched once, apart from standing queries and batches.
+// Static mode: matches a whole graph once, without standing queries and batches.
 #pragma once
 
 #include <optional>
@@ -11,18 +11,17 @@
 
 namespace deltamatch::engine {
 
-/// What a static match works on. Everything outlives the call; nothing is staged.
+/// What a static match works on. All must outlive the call. Nothing may be staged.
 struct StaticScene {
   graph::DataGraph& graph;
   match::Matcher& matcher;
   Workers& workers;
   std::optional<Timestamp> watermark;
-  bool may_renumber = false;  ///< nobody else knows vertices by their numbers
+  bool may_renumber = false;  ///< nobody else uses the numbers of vertices
 };
 
-/// The plans by which match_whole goes about what the query reads, in plans that begin with `anchor` where one is given; those
-/// of listings that begin without sums have them where `sums` asks for it. Without sums once `stop` is set. The readings are
-/// resolved.
+/// The plans by which match_whole matches the query. If `anchor` is given, all plans begin with that query edge. A listing that
+/// begins without sums gets them only if `sums` is set. Plans have no sums once `stop` is set. The readings must be resolved.
 [[nodiscard]] plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& query, const StaticOptions& options,
                                           const match::StopFlag& stop, std::optional<std::uint32_t> anchor = std::nullopt,
                                           bool sums = false);

@@ -1,4 +1,4 @@
-// The estimate of a static match: rounds of walks, a mean over the replicates, and Student's interval.
+// Estimates the count of a static match: rounds of walks, a mean over the replicates, and Student's interval.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -14,14 +14,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Walks of a replicate in a round: one in the first, since a walk may take long and a time-out keeps whole rounds only, then
-// twice as many in each as in the one before, up to this many.
+// The most walks of a replicate in one round. The first round has one, since a walk may take long and a time-out keeps whole
+// rounds only. Each round has twice as many as the round before.
 constexpr std::uint64_t most_round_walks = 512;
-// Of Student's distribution with 29 degrees of freedom, the quantile at 0.975.
+// The quantile at 0.975 of Student's distribution with 29 degrees of freedom.
 static_assert(SampleResult::replicates == 30 && SampleResult::confidence == 0.95);
 constexpr double quantile = 2.045229642132703;
 
-/// Whether the graph has fewer vertices or edges than a match of distinct ones takes.
+/// Whether the graph has too few vertices or edges for a match, if a match needs distinct ones.
 bool too_small(const graph::DataGraph& graph, const Query& query, MatchMode mode) {
   return (mode == MatchMode::isomorphism && graph.dictionary.size() < query.vertices.size()) ||
          (mode != MatchMode::homomorphism && graph.edges() < query.edges.size());
@@ -49,12 +49,12 @@ SampleResult sample_whole(const StaticScene& scene, const Query& query, const Sa
   const Deadline deadline(options.timeout, stop, options.stop);
   const plan::BoundQuery bound(query, options.query.mode, options.query.count, scene.graph, options.induced);
   scene.graph.resolve_all();
-  const plan::QueryPlans plans = plan::make_static_plans(bound, {.anchor = {}, .sums = false});  // walks read none
+  const plan::QueryPlans plans = plan::make_static_plans(bound, {.anchor = {}, .sums = false});  // walks read no sums
   const match::QueryTask task{&bound, &plans, true};
   const double symmetry =
       options.query.count == CountMode::subgraphs ? static_cast<double>(bound.group.order()) : 1.0;  // embeddings are sampled
   estimate::Sampler sampler(scene.graph, task, scene.workers, SampleResult::replicates, stop);
-  // What cannot match at all is known without a walk.
+  // A query that cannot match at all is known without a walk.
   const bool none = too_small(scene.graph, query, options.query.mode) || (!sampler.has_anchors() && !stop.load());
   const std::uint64_t wanted = none ? 0 : (options.walks - 1) / SampleResult::replicates + 1;
   SampleResult result;

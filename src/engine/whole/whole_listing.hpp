@@ -1,4 +1,4 @@
-// What a match of a whole graph lists, on its way to the sink.
+// The matches that a whole-graph match lists, on their way to the sink.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,12 @@
 
 namespace deltamatch::engine {
 
-/// Translates records in the threads that found them; they take turns at the sink. All that it is given outlives it.
+/// Translates records in the threads that found them. These threads take turns at the sink. Everything it is given must outlive
+/// it.
 class WholeListing final : public match::RecordTaker {
  public:
-  /// Sets `stop` where more than `limit` matches are taken. `sink` may be null; `progress` is called after each take, in turn.
+  /// Sets `stop` once more than `limit` matches are taken. `sink` may be null. `progress` is called after each take, by one
+  /// thread at a time.
   WholeListing(const graph::DataGraph& graph, std::optional<Timestamp> watermark, const match::QueryTask& task,
                std::optional<std::uint64_t> limit, match::StopFlag& stop, MatchSink* sink, std::function<void()> progress)
       : graph_(&graph),

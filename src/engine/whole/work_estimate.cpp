@@ -7,10 +7,10 @@ namespace deltamatch::engine {
 
 namespace {
 
-// Edges of a walk at most: what lies farther off is much the same for all. Of walks to lesser vertices there are fewer.
+// The most edges of a walk; what lies farther off is much the same for all vertices. Fewer walks lead to lesser vertices only.
 constexpr std::size_t most_edges = 2;
 constexpr std::size_t most_edges_down = 3;
-constexpr double by_itself = 50;  // walks: what an anchor's end or a root takes that leads nowhere
+constexpr double by_itself = 50;  // in walks: the work at an anchor's end or a root that leads nowhere
 // Vertices that a thread takes at a time.
 constexpr std::size_t grain = 1024;
 

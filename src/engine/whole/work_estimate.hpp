@@ -1,4 +1,4 @@
-// How the work of matching a whole graph is spread over its vertices, as far as lists' lengths tell.
+// Estimates how the work of matching a whole graph is spread over its vertices, from the lengths of lists.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,15 @@
 
 namespace deltamatch::engine {
 
-/// The work that anchors and roots are taken to lead to, in no unit: matching walks from them along lists, so as many walks of
-/// a few edges as begin there, through the lists that the query reads; with order constraints to lesser vertices only. 8 bytes
-/// for each vertex; made in three times the length of all lists at most, on all threads, and of no use where `stop` is set
-/// meanwhile: that ends it soon.
+/// The work that anchors and roots lead to, in no unit. Matching walks along lists, so the estimate is the number of walks of a
+/// few edges. They begin at the vertex and follow the lists that the query reads. With order constraints, they go to lesser
+/// vertices only.
+///
+/// Takes 8 bytes per vertex. Made on all threads, in at most three times the length of all lists. Setting `stop` ends that
+/// soon; the estimate is then useless.
 class WorkEstimate {
  public:
-  /// The readings are resolved. `ordered`: matches keep order constraints.
+  /// The readings must be resolved. `ordered`: matches keep order constraints.
   WorkEstimate(const graph::DataGraph& graph, const plan::BoundQuery& query, bool ordered, Workers& workers,
                const match::StopFlag& stop);
 
@@ -26,7 +28,7 @@ class WorkEstimate {
   [[nodiscard]] double of(const graph::Edge& anchor) const noexcept { return walks_[anchor.tail] + walks_[anchor.head]; }
 
  private:
-  std::vector<double> walks_;  // by vertex; at least 1
+  std::vector<double> walks_;  // by vertex, at least 1
 };
 
 }  // namespace deltamatch::engine
