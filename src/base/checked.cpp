@@ -22,7 +22,7 @@ Count checked_binomial(std::uint64_t n, std::uint64_t k) {
   k = std::min(k, n - k);
   Count result = 1;
   for (std::uint64_t i = 1; i <= k; ++i) {
-    // C(n, i) = C(n, i-1) * (n-i+1) / i; dividing out common factors first keeps every step within the result.
+    // C(n, i) = C(n, i-1) * (n-i+1) / i. Dividing out common factors first keeps every step within the result.
     const std::uint64_t factor = n - i + 1;
     const std::uint64_t common = std::gcd(factor, i);
     result = checked_mul(result / (i / common), factor / common);

@@ -1,4 +1,4 @@
-// Checked arithmetic on counts: a result beyond 2^128 - 1 is an Error.
+// Checked arithmetic on counts. A result beyond 2^128 - 1 is an Error.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace deltamatch {
 
-/// A count beyond 2^128 - 1.
+/// The error for a count beyond 2^128 - 1.
 class CountOverflow : public Error {
  public:
   CountOverflow();
@@ -30,11 +30,11 @@ class CountOverflow : public Error {
   return product;
 }
 
-/// n! for n <= 34; beyond that an Error. O(n).
+/// Returns n! for n <= 34, and throws beyond that. O(n).
 [[nodiscard]] Count checked_factorial(std::uint64_t n);
 
-/// The number of k-subsets of n things; 0 where k > n. Throws only where the result itself is beyond 2^128 - 1.
-/// O(min(k, n - k)), and never more than some hundred steps, since the result outgrows 128 bits.
+/// Returns the number of k-subsets of n things; 0 if k > n. Throws only if the result itself is beyond 2^128 - 1. O(min(k, n -
+/// k)), and at most a few hundred steps, because the result then exceeds 128 bits.
 [[nodiscard]] Count checked_binomial(std::uint64_t n, std::uint64_t k);
 
 }  // namespace deltamatch

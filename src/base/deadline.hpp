@@ -1,4 +1,4 @@
-// A flag that is set at a point in time, or once somebody wants it.
+// A watcher thread that sets a stop flag at a time-out or on request.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@
 
 namespace deltamatch::engine {
 
-/// Sets `stop` once the time is over, or once `asked`, where there is one, returns true, unless it is destroyed before. `asked`
-/// is called by a thread of the deadline's own, every few milliseconds, and does not throw. `stop` outlives it.
+/// Sets `stop` when the time-out passes, or when `asked` returns true (if given), unless it is destroyed before. A thread of
+/// its own calls `asked` every few milliseconds; `asked` must not throw. `stop` must outlive the Deadline.
 class Deadline {
  public:
   Deadline(std::optional<std::chrono::nanoseconds> timeout, StopFlag& stop, std::function<bool()> asked = {}) {
@@ -29,7 +29,7 @@ class Deadline {
   }
   [[nodiscard]] bool passed() const noexcept { return passed_.load(); }
 
-  /// The time does not pass from here until release. False where it has passed.
+  /// Suspends the time-out until release. Returns false if it has already passed.
   [[nodiscard]] bool hold() {
     const std::scoped_lock lock(mutex_);
     held_ = !passed_.load();
@@ -47,7 +47,7 @@ class Deadline {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds interval{5};
 
-  // Whether the flag is to be set.
+  // Waits until the flag should be set (true) or the Deadline is destroyed (false).
   bool watch(std::optional<Clock::time_point> until, const std::function<bool()>& asked, const std::stop_token& token) {
     std::unique_lock lock(mutex_);
     while (true) {

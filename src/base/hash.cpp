@@ -12,7 +12,7 @@ std::uint64_t draw_seed() noexcept {
   try {
     std::random_device device;
     return (std::uint64_t{device()} << 32) | device();
-  } catch (...) {  // a machine without a source of randomness
+  } catch (...) {  // this machine has no source of randomness
     return 0x2545f4914f6cdd1dU;
   }
 }

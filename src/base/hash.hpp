@@ -1,5 +1,5 @@
-// Hashes of ids and texts for tables in memory. Seeded anew by every process, so that no input can be made to collide; nothing
-// that leaves the process depends on them.
+// Hashes of ids and texts for tables in memory. Each process has its own seed, so that no input can force collisions. Nothing
+// that leaves the process depends on these hashes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace deltamatch {
 /// The seed of this process.
 [[nodiscard]] std::uint64_t hash_seed() noexcept;
 
-/// All bits of the result depend on all bits of the number.
+/// Hashes a number. All bits of the result depend on all bits of the number.
 [[nodiscard]] inline std::uint32_t hash_number(std::uint64_t number, std::uint64_t seed) noexcept {
   __extension__ using Wide = unsigned __int128;
   const Wide product = static_cast<Wide>(number ^ seed) * 0xd6e8feb86659fd93U;

@@ -1,9 +1,9 @@
-// A hash table of dense numbers whose keys lie elsewhere.
+// A hash table of dense numbers whose keys are stored elsewhere.
 //
-// Needs: well mixed 32-bit hashes. Open addressing, linear probing, load at most 3/4. A slot is (hash, number): the hash
-// filters keys before the caller compares them, and its leading bits are the home slot, so growing is one sequential pass that
-// reads no key, and deletion shifts back instead of leaving tombstones. Hence what boost's flat tables do not give: after
-// `reserve`, insertions never allocate, however many deletions come between.
+// It needs well mixed 32-bit hashes and uses open addressing with linear probing, at a load of at most 3/4. A slot is (hash,
+// number). The hash filters keys before the caller compares them, and its leading bits are the home slot. So growing is one
+// sequential pass that reads no key. Deletion shifts entries back instead of leaving tombstones. Therefore insertions after
+// `reserve` never allocate, however many deletions come between. Boost's flat tables cannot promise that.
 #pragma once
 
 #include <cstddef>
@@ -16,32 +16,32 @@ class HashIndex {
  public:
   static constexpr std::uint32_t none = 0xffffffff;
 
-  /// The place of the number under `hash` for which `same(number)` holds, or null. Writing through it replaces the number;
-  /// valid until the next change.
+  /// Returns the place of the number under `hash` for which `same(number)` holds, or null. Writing through it replaces the
+  /// number. Valid until the next change.
   template <class Same>
   [[nodiscard]] std::uint32_t* locate(std::uint32_t hash, Same&& same) noexcept {
     const std::size_t place = find_place(hash, same);
     return place == absent ? nullptr : &slots_[place].number;
   }
 
-  /// The number under `hash` for which `same(number)` holds, or `none`.
+  /// Returns the number under `hash` for which `same(number)` holds, or `none`.
   template <class Same>
   [[nodiscard]] std::uint32_t find(std::uint32_t hash, Same&& same) const noexcept {
     const std::size_t place = find_place(hash, same);
     return place == absent ? none : slots_[place].number;
   }
 
-  /// A number under `hash`, which may be of another key, or `none`: what find will look at first.
+  /// Returns the first number under `hash` that find would compare, or `none`. It may belong to another key.
   [[nodiscard]] std::uint32_t peek(std::uint32_t hash) const noexcept {
     return find(hash, [](std::uint32_t) { return true; });
   }
 
-  /// Fetches the place where `hash` is looked for, or a later insertion of it writes to.
+  /// Prefetches the slot at which a search for `hash` starts, and near which it would be inserted.
   void prefetch(std::uint32_t hash) const noexcept {
     if (!slots_.empty()) __builtin_prefetch(&slots_[home(hash)], 1);
   }
 
-  /// Enters a number (not `none`). Room must have been reserved.
+  /// Inserts a number (not `none`). Room must have been reserved.
   void insert(std::uint32_t hash, std::uint32_t number) noexcept {
     std::size_t place = home(hash);
     while (slots_[place].number != none) place = (place + 1) & mask();
@@ -49,12 +49,12 @@ class HashIndex {
     ++size_;
   }
 
-  /// Removes the number under `hash`; false where it is not there.
+  /// Removes the number under `hash`. Returns false if it is not there.
   bool erase(std::uint32_t hash, std::uint32_t number) noexcept {
     std::size_t hole = find_place(hash, [number](std::uint32_t found) { return found == number; });
     if (hole == absent) return false;
     for (std::size_t next = (hole + 1) & mask(); slots_[next].number != none; next = (next + 1) & mask()) {
-      // An entry fills the hole unless its home lies behind the hole.
+      // An entry moves into the hole unless its home slot lies behind the hole.
       if (((next - home(slots_[next].hash)) & mask()) >= ((next - hole) & mask())) {
         slots_[hole] = slots_[next];
         hole = next;
@@ -65,7 +65,7 @@ class HashIndex {
     return true;
   }
 
-  /// Puts number(n) in place of every number n.
+  /// Replaces every number n by number(n).
   template <class Number>
   void renumber(Number&& number) noexcept {
     for (Slot& slot : slots_) {
@@ -73,7 +73,7 @@ class HashIndex {
     }
   }
 
-  /// Makes room for `count` numbers (fewer than 2^32 * 3/4) in all. Strong exception guarantee.
+  /// Makes room for `count` numbers (fewer than 2^32 * 3/4) in total. Strong exception guarantee.
   void reserve(std::size_t count) {
     unsigned bits = slots_.empty() ? 4 : 32 - shift_;
     while ((std::size_t{3} << bits) / 4 < count) ++bits;
@@ -110,7 +110,7 @@ class HashIndex {
     return absent;
   }
 
-  std::vector<Slot> slots_;  ///< a power of two of them
+  std::vector<Slot> slots_;  ///< their number is a power of two
   unsigned shift_ = 0;
   std::size_t size_ = 0;
 };

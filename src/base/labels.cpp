@@ -63,7 +63,7 @@ void LabelTable::free(LabelId label) noexcept {
   blocks_[label] = blocks_[0];
   free_[label / 64] |= std::uint64_t{1} << (label % 64);
   first_free_ = std::min<std::size_t>(first_free_, label / 64);
-  while (!in_use(static_cast<LabelId>(size() - 1))) {  // the empty label is
+  while (!in_use(static_cast<LabelId>(size() - 1))) {  // stops at the empty label, which is always in use
     const std::size_t last = size() - 1;
     free_[last / 64] &= ~(std::uint64_t{1} << (last % 64));
     blocks_.pop_back();

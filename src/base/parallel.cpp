@@ -20,7 +20,7 @@
 namespace deltamatch {
 namespace {
 
-/// One loop in progress. Whoever takes part draws a worker number, then chunks until none is left or one has thrown.
+/// One loop in progress. Each participant takes a worker number, then chunks until none is left or one has thrown.
 class Loop {
  public:
   Loop(std::size_t n, std::size_t grain, LoopBody body) noexcept
@@ -28,11 +28,11 @@ class Loop {
 
   [[nodiscard]] std::size_t chunks() const noexcept { return chunks_; }
 
-  /// The caller of the loop is worker 0, whoever comes first.
+  /// Runs the caller's part. The caller is always worker 0.
   void lead() noexcept { work(0); }
   void take_part() noexcept { work(next_helper_.fetch_add(1, std::memory_order_relaxed)); }
 
-  /// Call when all have ended.
+  /// Call this after all participants have ended.
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);
   }
@@ -73,7 +73,7 @@ unsigned thread_count(unsigned threads) {
 
 #ifdef DELTAMATCH_STD_THREAD
 
-/// Helpers sleep until a loop is posted; the caller waits until every helper that entered it has left.
+/// Helpers sleep until a loop is posted. The caller waits until every helper that entered the loop has left it.
 struct Workers::Impl {
   explicit Impl(unsigned threads) {
     for (unsigned i = 1; i < threads; ++i) helpers.emplace_back([this](const std::stop_token& stop) { help(stop); });
@@ -111,15 +111,15 @@ struct Workers::Impl {
   Loop* loop = nullptr;
   std::size_t seats = 0;              ///< helpers that may still enter the loop
   std::size_t inside = 0;             ///< helpers in the loop
-  std::vector<std::jthread> helpers;  ///< last: joined before the rest goes
+  std::vector<std::jthread> helpers;  ///< declared last: joined before the other members are destroyed
 };
 
 #else
 
 namespace {
 
-/// oneTBB keeps to as many threads as the machine has unless told otherwise; the least of several orders counts, and it prints
-/// a warning where an arena asks for more. So the process has one, that of the largest Workers so far.
+/// Raises oneTBB's limit of threads. By default it is the number of cores. If several limits exist, the smallest one counts,
+/// and oneTBB warns if an arena asks for more. So the process keeps one limit: that of the largest Workers so far.
 void allow_threads(unsigned threads) {
   using Limit = tbb::global_control;
   static std::mutex mutex;
@@ -138,7 +138,7 @@ struct Workers::Impl {
     arena.initialize();
   }
 
-  /// Helpers are only help: where oneTBB has no memory for their tasks, the caller does the work.
+  /// Runs a loop. If oneTBB has no memory for the helpers' tasks, the caller does the work alone.
   void run(Loop& work) {
     try {
       arena.execute([&] {
@@ -146,7 +146,7 @@ struct Workers::Impl {
         const std::size_t seats = std::min<std::size_t>(static_cast<unsigned>(arena.max_concurrency()), work.chunks());
         try {
           for (std::size_t i = 1; i < seats; ++i) group.run([&work] { work.take_part(); });
-        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): then fewer take part
+        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): then fewer threads take part
         }
         work.lead();
         group.wait();

@@ -1,6 +1,6 @@
-// Parallel loops over oneTBB, or over plain threads where DELTAMATCH_STD_THREAD is defined (ThreadSanitizer builds).
+// Parallel loops over oneTBB, or over plain threads if DELTAMATCH_STD_THREAD is defined (ThreadSanitizer builds).
 //
-// A loop hands out its chunks in ascending order from one atomic cursor, so that uneven chunks balance themselves.
+// Threads take chunks in ascending order from one atomic cursor, so uneven chunks balance themselves.
 #pragma once
 
 #include <algorithm>
@@ -28,25 +28,29 @@ class LoopBody {
   void (*call_)(void*, unsigned, std::size_t, std::size_t);
 };
 
-/// A fixed number of threads that run loops, the calling thread among them. One thread calls it at a time.
+/// A fixed number of threads that run loops, including the calling thread. Only one thread may call it at a time.
 class Workers {
  public:
   static constexpr unsigned max_threads = 1024;
 
-  /// `threads` = 0: as many as the machine has. Throws Error(configuration) beyond max_threads.
+  /// `threads` = 0: as many as the machine has cores. Throws Error(configuration) beyond max_threads.
   explicit Workers(unsigned threads = 0);
   ~Workers();
   Workers(Workers&&) noexcept;
   Workers& operator=(Workers&&) noexcept;
 
-  /// At least 1.
+  /// The number of threads; at least 1.
   [[nodiscard]] unsigned size() const noexcept { return size_; }
 
-  /// Calls body(worker, begin, end) on disjoint chunks of at most `grain` (0 counts as 1) that together cover [0, n), and
-  /// returns when all of them are done. worker < size(), and no two chunks run at once under the same worker, so it can index
-  /// scratch memory; the calling thread takes part as worker 0. With size() == 1 or n <= grain everything runs on the
-  /// caller. After a chunk has thrown no further chunk is started; the first exception reaches the caller once those
-  /// under way have ended. Throws nothing else. Must not be called from within a body.
+  /// Calls body(worker, begin, end) on disjoint chunks of at most `grain` (0 counts as 1) that together cover [0, n). Returns
+  /// when all chunks are done.
+  /// - worker < size(). No two chunks run under the same worker at a time, so it can index scratch memory. The caller is worker
+  ///   0.
+  /// - With size() == 1 or n <= grain, everything runs on the caller.
+  /// - After a chunk has thrown, no further chunk starts. When the running chunks have ended, the caller gets the first
+  ///   exception.
+  ///
+  /// Throws nothing else. Must not be called from within a body.
   template <class F>
   void for_each(std::size_t n, std::size_t grain, F&& body) {
     grain = std::max<std::size_t>(grain, 1);

@@ -1,4 +1,4 @@
-// How long something took.
+// The time since a point in time, in seconds.
 #pragma once
 
 #include <chrono>

@@ -11,7 +11,7 @@ namespace {
 
 constexpr rlim_t mebibyte = rlim_t{1} << 20;
 
-/// The first line; empty where there is none.
+/// Reads the first line of a file; empty if there is none.
 std::string first_line(const std::filesystem::path& path) {
   std::ifstream in(path);
   std::string line;
@@ -25,7 +25,7 @@ std::string limit_text(int resource, rlim_t unit, const char* name) {
   return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur / unit) + name;
 }
 
-/// Of the control group (version 2) that this process is in, or of one above it; empty: none has a limit.
+/// Describes the limit of the control group (version 2) of this process or of a group above it. Empty if none has a limit.
 std::string group_text() {
   const std::string line = first_line("/proc/self/cgroup");  // 0::/path
   if (!line.starts_with("0::/")) return "";

@@ -1,4 +1,4 @@
-// What the system has no more of, with its limits: "Resource temporarily unavailable" says neither.
+// Error messages for missing system resources, with the limits. "Resource temporarily unavailable" names neither.
 #pragma once
 
 #include <system_error>
@@ -7,10 +7,10 @@
 
 namespace deltamatch {
 
-/// Whether a thread could not be started, by the limits of the user, the control group or the process.
+/// Whether a thread could not be started because of a limit of the user, the control group or the process.
 [[nodiscard]] bool is_thread_shortage(const std::system_error& error) noexcept;
 
-/// The same, with the limits that hold for this process and what to do. It reads them from the system.
+/// Makes an Error that names the limits of this process and a remedy. Reads the limits from the system.
 [[nodiscard]] Error thread_shortage(const std::system_error& error);
 
 }  // namespace deltamatch

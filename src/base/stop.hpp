@@ -1,4 +1,4 @@
-// A flag that ends work early, and what leaves the work once it is seen.
+// A flag that stops work early, and the exception that leaves the work.
 #pragma once
 
 #include <atomic>
@@ -7,21 +7,21 @@
 
 namespace deltamatch {
 
-/// Set where a run is to end early; checked now and then.
+/// Set to end a run early. Work checks it now and then.
 using StopFlag = std::atomic<bool>;
 
-/// Leaves work that was to stop, for whoever set the flag: it is caught there, and is no failure.
+/// Thrown by work that sees the flag. Whoever set the flag catches it; it is not a failure.
 class Stopped final : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override { return "stopped"; }
 };
 
-/// Throws Stopped once the flag, which may be null, is set.
+/// Throws Stopped if the flag is set. The flag may be null.
 inline void leave_if(const StopFlag* stop) {
   if (stop != nullptr && stop->load(std::memory_order_relaxed)) throw Stopped();
 }
 
-/// The same in a loop: looks at every 1024th turn.
+/// The same for a loop: checks the flag every 1024th turn.
 inline void leave_if(const StopFlag* stop, std::size_t turn) {
   if (turn % 1024 == 0) leave_if(stop);
 }

@@ -54,7 +54,7 @@ void TextArena::release(const std::byte* block) noexcept {
 }
 
 void TextArena::reserve(std::size_t count, std::size_t text_bytes) {
-  // A block has at most 11 bytes more than its string, or less than double the string and its length.
+  // A block has at most 11 bytes more than its string, or is less than twice as long as string and length field.
   const std::size_t need = 2 * text_bytes + 12 * count;
   if (left_ >= need || spare_.size >= need) return;
   if (slabs_.size() == slabs_.capacity()) slabs_.reserve(2 * slabs_.size() + 2);
@@ -69,7 +69,7 @@ TextArena::Slab TextArena::make_slab(std::size_t least) {
   return slab;
 }
 
-/// What is left of a slab that is left behind becomes free blocks.
+/// Turns the rest of the current slab into free blocks.
 void TextArena::retire_tail() noexcept {
   while (left_ > 0) {
     const std::size_t size = left_ <= small_limit ? left_ : std::bit_floor(left_);

@@ -1,4 +1,4 @@
-// Batches of updates. Text lives in chunks that never move, so that views stay valid while the batch grows or is moved.
+// Batches of updates. Text is stored in chunks that never move, so views stay valid while the batch grows or is moved.
 #include "deltamatch/update.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ RecordBounds record_around(std::span<const Update> updates, std::size_t index) n
 /// A bump allocator over a list of chunks. `reset` starts over in the first chunk and keeps all of them.
 class UpdateBatch::Text {
  public:
-  /// Room for `size` bytes, valid until reset. Strong exception guarantee.
+  /// Returns room for `size` bytes, valid until reset. Strong exception guarantee.
   char* take(std::size_t size) {
     while (static_cast<std::size_t>(end_ - next_) < size) advance(size);
     char* place = next_;
@@ -100,8 +100,8 @@ void UpdateBatch::add(const Update& update) {
     if (!text_) text_ = std::make_unique<Text>();
     place = text_->take(size);
   }
-  // Where this push throws, the text taken above is lost until the next clear; nothing refers to it. From here on `update` is
-  // not read: it may have been an element of this batch.
+  // If this push throws, the text taken above is lost until the next clear; nothing refers to it. `update` is not read after
+  // the push, because it may have been an element of this batch.
   Update& copied = updates_.emplace_back(update);
   if (copied.source.is_text()) copied.source = Id(copy(copied.source.text(), place));
   if (copied.target.is_text()) copied.target = Id(copy(copied.target.text(), place));
