@@ -51,7 +51,7 @@ std::uint64_t next_id() noexcept {
 }
 }  // namespace
 
-// Labels that the graph does not know are numbered from here on, which no table reaches.
+// Labels that the graph does not know have numbers from here on. No table reaches these.
 static_assert(LabelTable::max_labels == std::size_t{1} << 31);
 constexpr LabelId unknown_label = LabelId{1} << 31;
 
@@ -148,7 +148,7 @@ BoundQuery::~BoundQuery() {
 
 void BoundQuery::restrict(std::uint32_t edge, unsigned end, graph::ReadingId reading) noexcept {
   graph::ReadingId& held = edges[edge].reading[end];
-  replaced_.push_back({edge, end, held});  // has room
+  replaced_.push_back({edge, end, held});  // its capacity was reserved
   held = reading;
 }
 

@@ -1,4 +1,4 @@
-// A query bound to a data graph: labels as numbers, and for both ends of each query edge the reading that leads to the other
+// A query bound to a data graph. Labels become numbers, and each end of a query edge gets the reading that leads to the other
 // end.
 #pragma once
 
@@ -17,24 +17,25 @@
 
 namespace deltamatch::plan {
 
-using LabelIds = std::vector<LabelId>;  ///< ascending; empty = any
+using LabelIds = std::vector<LabelId>;  ///< ascending; empty: any label
 
-/// Whether a label satisfies a set.
+/// Whether a set admits a label.
 [[nodiscard]] bool admits(const LabelIds& labels, LabelId label) noexcept;
 
 struct BoundEdge {
   std::uint32_t source;
   std::uint32_t target;
-  bool directed;  ///< both orientations of a data edge count where false
+  bool directed;  ///< false: both orientations of a data edge match
   LabelIds labels;
   std::array<graph::ReadingId, 2> reading;  ///< [0] from source to target, [1] from target to source
 };
 
-/// Registers its readings with the graph, which must outlive it, and drops them when it goes.
+/// A query, its options, and its readings in the graph. It registers the readings, and drops them when it is destroyed. The
+/// graph must outlive it.
 class BoundQuery {
  public:
-  /// Requires a valid query. Throws Error(configuration) where directed edges meet undirected data, or where subgraphs are to
-  /// be counted in another mode than isomorphism.
+  /// Requires a valid query. Throws Error(configuration) if a directed query edge meets undirected data, or if subgraphs are to
+  /// be counted in a mode other than isomorphism.
   BoundQuery(const Query& query, MatchMode mode, CountMode count, graph::DataGraph& graph, bool induced = false);
   ~BoundQuery();
   BoundQuery(const BoundQuery&) = delete;
@@ -43,40 +44,40 @@ class BoundQuery {
   const Query query;
   const MatchMode mode;
   const CountMode count;
-  const bool induced;            ///< the matched edges are to be all that join the matched vertices
-  const std::uint64_t id;        ///< another one for each that this process makes: an address may be taken again
-  std::vector<LabelIds> labels;  ///< by query vertex; a label that the graph did not know has a number of its own
+  const bool induced;            ///< the matched edges must be all edges that join the matched vertices
+  const std::uint64_t id;        ///< unique in this process; an address may be used again
+  std::vector<LabelIds> labels;  ///< by query vertex; labels unknown to the graph get numbers of their own
   std::vector<BoundEdge> edges;
-  /// Induced, by query vertex: leads along any edge to what the vertex's labels admit.
+  /// If induced, by query vertex: the reading along any edge to vertices that the query vertex's labels admit.
   std::vector<graph::ReadingId> any_edge;
   query::Group group;
 
   [[nodiscard]] std::uint32_t vertices() const noexcept { return static_cast<std::uint32_t>(labels.size()); }
   [[nodiscard]] const graph::DataGraph& graph() const noexcept { return *graph_; }
-  /// The text of a vertex label, or an edge label, that the query names.
+  /// The text of a vertex label or an edge label that the query names.
   [[nodiscard]] std::string_view vertex_label(LabelId label) const;
   [[nodiscard]] std::string_view edge_label(LabelId label) const;
-  /// Whether some label that the query names has another number by now, having come to the graph or gone: it is to be bound
-  /// anew before anything else comes to the graph. O(1) while the graph's labels stay the same.
+  /// Whether a label that the query names has another number by now, because it was added to the graph or freed. The query must
+  /// then be bound anew before anything is added to the graph. O(1) while the graph's labels stay the same.
   [[nodiscard]] bool outdated() const;
-  /// Whether two query vertices may be mapped to one vertex as far as labels go.
+  /// Whether the labels of two query vertices allow both to map to one data vertex.
   [[nodiscard]] bool compatible(std::uint32_t u, std::uint32_t v) const noexcept;
   [[nodiscard]] bool adjacent(std::uint32_t u, std::uint32_t v) const noexcept { return (neighbours_[u] >> v & 1u) != 0; }
-  /// Bit set of the query vertices that share an edge with `u`.
+  /// The bit set of query vertices that share an edge with `u`.
   [[nodiscard]] std::uint32_t neighbours(std::uint32_t u) const noexcept { return neighbours_[u]; }
-  /// Whether two query edges between the same two vertices may be mapped to one data edge, so that keeping edges distinct
-  /// takes more than distinct vertices.
+  /// Whether two query edges between the same two vertices may map to one data edge. Distinct vertices then do not imply
+  /// distinct edges.
   [[nodiscard]] bool edges_may_coincide() const noexcept { return edges_may_coincide_; }
 
-  /// From now on the query edge is read at this end (0: source, 1: target) by another reading, which covers some of what the
-  /// one before covers and all that matches need. Takes a use of the reading over; the one before stays registered.
+  /// Replaces the reading of a query edge at one end (0: source, 1: target). The new reading must cover a part of the old one
+  /// that includes everything matches need. Takes over one use of the new reading. The old one stays registered.
   void restrict(std::uint32_t edge, unsigned end, graph::ReadingId reading) noexcept;
-  /// Reads again as it did before it was restricted, and drops the readings that it took over.
+  /// Restores the readings that restrict replaced, and drops those that it took over.
   void lift_restrictions() noexcept;
 
  private:
-  /// The labels that one side of the query names: each with the number that it has in the graph's table, or one that no label
-  /// of a graph can have. So a query gives no label a number: only what is in the graph has one.
+  /// The labels that the query names for vertices or for edges. Each has its number in the graph's table, or a number that no
+  /// label of a graph can have. So only labels in the graph use up numbers of its table.
   class Names {
    public:
     [[nodiscard]] LabelIds bind(const LabelSet& labels, const LabelTable& table);
@@ -85,7 +86,7 @@ class BoundQuery {
 
    private:
     std::vector<std::pair<std::string, LabelId>> named_;
-    mutable std::uint64_t edition_ = 0;  // of the table for which the numbers hold
+    mutable std::uint64_t edition_ = 0;  // of the table for which the numbers are valid
   };
 
   graph::DataGraph* graph_;

@@ -1,10 +1,10 @@
-// How a plan counts: which levels to enumerate, and what to sum below them.
+// Chooses how a plan counts: which levels to enumerate, and what to sum below them.
 //
-// Needs the levels of the plan in matching order. For every length of the enumerated prefix, what is left is a set of free
-// query vertices. Free vertices that may coincide although they must not are corrected by inclusion and exclusion
-// (free_vertices.hpp): every term is a count without distinctness, which splits into the components of the free vertices. A
-// component that is a tree is summed by elimination of its leaves; one with a cycle enumerates a vertex and splits again
-// (factors.hpp). The cheapest wins.
+// It needs the levels of the plan in matching order. For every length of the enumerated prefix, the rest is a set of free query
+// vertices. Inclusion and exclusion corrects free vertices that coincide although they must not (free_vertices.hpp). So every
+// term is a count without distinctness, which splits into the components of the free vertices. A component that is a tree is
+// summed by elimination of its leaves. One with a cycle enumerates a vertex and splits again (factors.hpp). The cheapest plan
+// wins.
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -20,8 +20,8 @@ namespace deltamatch::plan {
 
 namespace {
 
-// Whether the automorphisms that a plan has to deal with are those that leave the twins in place, combined with any exchange of
-// twins. Order constraints among the other vertices then are those of the former.
+// Whether each automorphism of the plan is one that fixes the twins, combined with an exchange of twins. Then the order
+// constraints among the other vertices are those of the former.
 bool apart(const BoundQuery& query, const Plan& plan, std::uint32_t anchor, const Factor& twins, Count symmetry) {
   std::vector<query::Vertex> fixed;
   for (const std::uint32_t v : twins.members[0]) fixed.push_back(static_cast<query::Vertex>(v));
@@ -32,14 +32,14 @@ bool apart(const BoundQuery& query, const Plan& plan, std::uint32_t anchor, cons
   return query.group.stabiliser(fixed).order() * checked_factorial(twins.members[0].size()) == symmetry;
 }
 
-// Static plans of cliques and their like: lists are intersected at every level, so that order constraints leave little.
+// Whether a plan intersects lists at every level, as static plans of cliques do. Order constraints then leave little work.
 bool intersects_everywhere(const Plan& plan, std::uint32_t anchor) {
   return anchor == no_anchor &&
          std::ranges::all_of(plan.levels, [](const Level& level) { return level.candidates.probes.size() >= 2; });
 }
 
-// What it costs to count the candidates of the level after the prefix, of which earlier levels have intersected a part; else
-// `otherwise`.
+// The cost of counting the candidates of the level after the prefix, if an earlier level has intersected a part of its lists.
+// Otherwise returns `otherwise`.
 double extension_cost(const Plan& plan, std::size_t prefix, double otherwise) {
   const Level& level = plan.levels[prefix];
   if (level.reuse < 0) return otherwise;
@@ -52,7 +52,7 @@ bool only_trees(const Term& term) {
                      [](const Factor& factor) { return factor.kind == Factor::Kind::tree; });
 }
 
-// The levels that are enumerated before sums begin.
+// The levels that are enumerated before the sums.
 struct Prefix {
   std::vector<Mask> positions;
   double cost = 0;
@@ -70,7 +70,7 @@ Prefix prefix_of(const Plan& plan, std::size_t levels) {
   return prefix;
 }
 
-// Looks for the cheapest prefix.
+// Searches for the cheapest prefix.
 class CountPlanner {
  public:
   CountPlanner(const BoundQuery& query, const Estimates& estimates, const Plan& plan, Count symmetry, std::uint32_t anchor,
@@ -83,10 +83,10 @@ class CountPlanner {
         allow_ordered_(allow_ordered && symmetry > 1),
         stop_(stop) {
     best_.cost = std::numeric_limits<double>::infinity();
-    best_.divisor = symmetry;  // where all costs exceed any number, and all levels are walked
+    best_.divisor = symmetry;  // used if all costs are infinite; all levels are walked then
   }
 
-  // With all levels but the last enumerated there is one term: what it costs spares most of the terms of the others.
+  // The prefix of all levels but the last has only one term. Its cost prunes most terms of the other prefixes.
   CountPlan run() {
     const std::size_t last = plan_.levels.empty() ? 0 : plan_.levels.size() - 1;
     if (last > 0) consider(last);
@@ -95,8 +95,8 @@ class CountPlanner {
   }
 
  private:
-  // Costs may be the same to the last digit, where next to nothing is expected to be left after a few levels. If there is more,
-  // sums bear it better than enumeration.
+  // Costs may be exactly equal if almost nothing is expected to be left after a few levels. The shorter prefix wins then: if
+  // the estimate is too low, sums suffer less than enumeration.
   [[nodiscard]] bool beats_best(double cost, std::size_t levels) const noexcept {
     return cost < best_.cost || (cost == best_.cost && levels < best_.prefix);
   }
@@ -124,15 +124,14 @@ class CountPlanner {
       candidate.cost += prefix.partials * FactorBuilder::product_cost(term.factors);
       candidate.terms.push_back(std::move(term));
     }
-    // Nothing enumerated and nothing to correct: sums decide at run time what a prefix would fix beforehand, and trees never
-    // take longer than the lists they read, whatever the estimates say. Where a cycle is enumerated, order constraints may
-    // still win.
+    // Nothing is enumerated or corrected: sums decide at run time what a prefix would fix in advance. Trees never take longer
+    // than reading their lists, whatever the estimates are. If a cycle is enumerated, order constraints may still win.
     sums_alone_ = levels == 0 && candidate.terms.size() == 1 &&
                   (symmetry_ <= 1 || (only_trees(candidate.terms[0]) && !intersects_everywhere(plan_, anchor_)));
     if (sums_alone_ || beats_best(candidate.cost, levels)) best_ = candidate;
     if (sums_alone_ || !allow_ordered_) return;
-    // All but the last vertex enumerated, or all but twins that symmetry exchanges with no others, under the order constraints:
-    // each match once.
+    // With order constraints, each match is found once. This needs all vertices enumerated except the last one, or except twins
+    // that symmetry exchanges with no other vertex.
     const bool twins_left = free.empty() && alike.size() == 1 && apart(query_, plan_, anchor_, alike[0], symmetry_);
     if (alike.empty() ? last : twins_left) consider_ordered(std::move(candidate), prefix, alike.empty());
   }

@@ -8,12 +8,12 @@ namespace deltamatch::plan {
 
 namespace {
 
-// A relation with fewer entries says little about the batch that is coming: it is taken for one of middling lists, so that
-// structure decides and no plan rests on a graph that is still empty. Not if the graph as it stands is all that will be read.
+// A relation with fewer entries says little about future batches. The planner then assumes middling lists, so that structure
+// decides and no plan depends on an almost empty graph. This does not apply if only the current graph will be read.
 constexpr double telling_entries = 1000;
 constexpr double unknown_degree = 8;
 
-// The query vertex that a probe for `block` is read at.
+// Returns the query vertex at which a probe for `block` is read.
 std::uint32_t far_end(const BoundQuery& query, std::uint32_t block, const Probe& probe) noexcept {
   const BoundEdge& edge = query.edges[probe.edge];
   return (block >> edge.source & 1u) != 0 ? edge.target : edge.source;
@@ -80,10 +80,10 @@ Candidates candidates_for(const BoundQuery& query, std::uint32_t block, const st
   Candidates result;
   struct Reach {
     std::uint32_t edge;
-    unsigned end;         // beyond the block
-    std::uint32_t bound;  // the vertex there
+    unsigned end;         // at the side outside the block
+    std::uint32_t bound;  // the query vertex at that end
   };
-  std::vector<Reach> from_block;  // few of the edges of large queries, which take long to plan
+  std::vector<Reach> from_block;  // few of a large query's edges; this keeps planning fast
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
     const BoundEdge& edge = query.edges[e];
     if ((block >> edge.target & 1U) != 0) from_block.push_back({e, 0, edge.source});

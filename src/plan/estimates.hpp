@@ -1,4 +1,4 @@
-// What the planner knows of the data: list lengths as a walk along edges meets them.
+// The planner's statistics: expected list lengths during a walk along edges.
 #pragma once
 
 #include <array>
@@ -12,26 +12,26 @@ namespace deltamatch::plan {
 
 class Estimates {
  public:
-  /// For batches that are to come, of which a small graph tells little.
+  /// For future batches. A small graph is then weak evidence.
   explicit Estimates(const BoundQuery& query);
-  /// For the graph as it stands. `closure`: how likely two neighbours of a vertex are joined, if that is known to be more than
-  /// chance.
+  /// For the graph in its current state. `closure`: the probability that two neighbours of a vertex are joined, if it is known
+  /// to be higher than chance.
   Estimates(const BoundQuery& query, double closure);
 
-  /// Expected length of the list of `edge` at its end `from` (0: source, 1: target), at a vertex that was itself reached along
-  /// edges: long lists are met in proportion to their length, so this is the mean of squares over the mean.
+  /// The expected length of the list of `edge` at its end `from` (0: source, 1: target), at a vertex that was reached along
+  /// edges. A walk meets long lists in proportion to their length, so this is the mean of squares over the mean.
   [[nodiscard]] double degree(std::uint32_t edge, unsigned from) const noexcept { return degree_[edge][from]; }
-  /// How many vertices such lists lead to in all.
+  /// The number of distinct vertices in such lists.
   [[nodiscard]] double targets(std::uint32_t edge, unsigned from) const noexcept { return lists_[edge][1 - from]; }
-  /// Entries of the edge's lists: data edges that it can be mapped to.
+  /// The number of entries in the edge's lists: data edges that it can map to.
   [[nodiscard]] double entries(std::uint32_t edge) const noexcept { return entries_[edge]; }
-  /// Expected size of the intersection that the probes of `block` describe (a bit set of query vertices; more than one where
-  /// they are merged): the shortest list, thinned by each other one, less so where the query joins the vertices that they are
-  /// read at.
+  /// The expected size of the intersection that the probes of `block` describe. `block` is a bit set of query vertices, several
+  /// if they are merged. The estimate is the shortest list, thinned by each other list. It is thinned less if the query joins
+  /// the vertices at which the lists are read.
   [[nodiscard]] double size(std::uint32_t block, const std::vector<Probe>& probes) const noexcept;
-  /// From now on sizes are those that were seen, where they were. `seen` outlives this.
+  /// From now on uses observed sizes instead of estimates, if there are any. `seen` must outlive this object.
   void trust(const Observations& seen) noexcept { seen_ = &seen; }
-  /// Which end of its edge a probe reads from.
+  /// The end of its edge at which a probe reads (0: source, 1: target).
   [[nodiscard]] unsigned end(const Probe& probe) const noexcept {
     return query_->edges[probe.edge].reading[0] == probe.reading ? 0 : 1;
   }
@@ -47,16 +47,16 @@ class Estimates {
   std::vector<double> entries_;
 };
 
-/// How likely two neighbours of a vertex are joined by any edge, each edge of the settled graph being as likely to lead to the
-/// vertex: from a sample of a thousand vertices that depends on the graph alone.
+/// The probability that two neighbours of a vertex are joined by any edge. Vertices are weighted by their degree in the settled
+/// graph. The estimate comes from a sample of a thousand vertices that depends on the graph alone.
 [[nodiscard]] double triangle_closure(const graph::DataGraph& graph);
 
-/// The anchor of plans that have none among the query edges.
+/// Stands for the anchor in plans whose anchor is no query edge.
 inline constexpr std::uint32_t no_anchor = 0xffffffff;
 
-/// Builds the probes and checks for mapping the query vertices of `block` (more than one where they are merged), given what the
-/// positions so far hold (bit sets of query vertices). `anchor` is the anchor's query edge, or ~0 in static plans. Differing
-/// from the first `kept_apart` positions is checked; from later ones inclusion and exclusion takes care of it.
+/// Builds the probes and checks that map the query vertices of `block` (several if they are merged). `positions` are the bit
+/// sets of query vertices that are matched so far. `anchor` is the anchor's query edge, or no_anchor in static plans. The
+/// candidate must differ from the first `kept_apart` positions. Inclusion and exclusion handles the later ones.
 [[nodiscard]] Candidates candidates_for(const BoundQuery& query, std::uint32_t block,
                                         const std::vector<std::uint32_t>& positions, std::uint32_t anchor,
                                         std::size_t kept_apart);
@@ -66,13 +66,15 @@ inline constexpr std::uint32_t no_anchor = 0xffffffff;
   return query.mode == MatchMode::homomorphism && edge > anchor;
 }
 
-/// The sums from a query vertex as the root, the cost of which is that of the whole graph; nullopt where there are none.
+/// Plans the sums with a query vertex as the root. The plan's cost is that of the whole graph. Nullopt if no sums are possible.
+/// Throws PlanningStopped once `stop` is set.
 [[nodiscard]] std::optional<RootedPlan> make_rooted_plan(const BoundQuery& query, const Estimates& estimates,
                                                          std::uint32_t vertex, Count symmetry,
                                                          const std::atomic<bool>* stop = nullptr);
 
-/// Chooses how to count below the given levels. `constraints`: order constraints that make each match found once, or empty;
-/// `symmetry`: how often each is found without them. Both throw PlanningStopped once `stop` is set.
+/// Chooses how to count below the levels of `plan`. `symmetry`: how often each match is found without order constraints.
+/// `allow_ordered`: the plan may enumerate under the order constraints, which make each match found once. Throws
+/// PlanningStopped once `stop` is set.
 [[nodiscard]] CountPlan make_count_plan(const BoundQuery& query, const Estimates& estimates, const Plan& plan, Count symmetry,
                                         std::uint32_t anchor, bool allow_ordered, const std::atomic<bool>* stop = nullptr);
 

@@ -1,4 +1,4 @@
-// Plans as text. Nothing in it depends on addresses or hashes, and estimates are rounded, so that texts can be compared.
+// Formats plans as text. It depends on no addresses or hashes, and estimates are rounded, so that texts can be compared.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,9 +16,9 @@ namespace {
 
 std::string figure(double value) {
   if (!(value < 1e15)) return "beyond 10^15";
-  value *= 1 + 1e-9;  // halves are rounded up, however the compiler has ordered the arithmetic
+  value *= 1 + 1e-9;  // rounds halves up, whatever order of arithmetic the compiler chose
   if (value < 9.95) return fmt::format("{:.1f}", value);
-  // Two digits: what is an estimate should not look like a count.
+  // Two digits, so that an estimate does not look like a count.
   double unit = 1;
   while (value / unit >= 99.5) unit *= 10;
   return fmt::format("{:.0f}", std::round(value / unit) * unit);
@@ -78,7 +78,7 @@ class Writer {
 
   [[nodiscard]] std::string vertex(std::uint32_t v) const { return word(query_.query.vertices[v].name); }
 
-  /// Query vertices that a term merges are one: "c=e".
+  /// Formats query vertices that a term merges as one: "c=e".
   [[nodiscard]] std::string merged(const std::vector<std::uint32_t>& members) const {
     std::vector<std::string> names;
     names.reserve(members.size());
@@ -89,11 +89,11 @@ class Writer {
   [[nodiscard]] std::string labels(const LabelIds& ids, std::string_view (BoundQuery::*text)(LabelId) const) const {
     std::vector<std::string> words;
     for (const LabelId id : ids) words.push_back(word((query_.*text)(id)));
-    std::sort(words.begin(), words.end());  // numbers depend on what else the process has seen
+    std::sort(words.begin(), words.end());  // the numbers depend on what else the process has seen
     return words.empty() ? "*" : fmt::format("{}", fmt::join(words, "|"));
   }
 
-  /// The list that a reading gives at a vertex: direction(vertex, edge labels, labels of the neighbours).
+  /// Formats the list of a reading at a vertex: direction(vertex, edge labels, labels of the neighbours).
   [[nodiscard]] std::string list(graph::ReadingId id, std::string_view at, bool inclusive, unsigned power) const {
     const graph::Reading& reading = query_.graph().reading(id);
     const char* direction = reading.direction == graph::Direction::out  ? "out"
@@ -111,7 +111,7 @@ class Writer {
     return fmt::format("{}", fmt::join(all, " & "));
   }
 
-  /// What `name` is taken from, and what is checked then.
+  /// Formats the lists that hold the candidates for `name`, and the checks on them.
   [[nodiscard]] std::string candidates(std::string_view name, const Candidates& from) const {
     std::string text = from.probes.empty() ? std::string(name) : fmt::format("{} in {}", name, lists(from.probes));
     const auto check = [&](const char* sign, const std::vector<Position>& positions) {

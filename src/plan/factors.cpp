@@ -7,12 +7,12 @@ namespace deltamatch::plan {
 
 namespace {
 
-// Components up to this size try every vertex as the next one to enumerate, larger ones the most promising.
+// Components up to this size try every vertex as the next one to enumerate. Larger ones try only the most promising vertex.
 constexpr std::size_t searched_component = 5;
-// A tree is worked from whichever side turns out smaller, and stops where a side is empty: degrees are so skewed that this
-// leaves about a quarter of what averages promise.
+// A tree is summed from the side that turns out smaller, and stops if a side is empty. Degrees are so skewed that this leaves
+// about a quarter of the work that averages predict.
 constexpr double adaptive = 0.25;
-// Vertices to enumerate are kept as alternatives up to this many times the cost of the best.
+// Alternatives to the best vertex to enumerate are kept up to this many times its cost.
 constexpr double alternative = 4;
 
 }  // namespace
@@ -44,7 +44,7 @@ std::vector<Factor> FactorBuilder::factors(std::vector<Mask> blocks, const std::
     std::sort(component.begin(), component.end());
     result.push_back(component_factor(component, positions));
   }
-  // Cheap factors first: a zero ends the product.
+  // Cheap factors come first: a zero ends the product.
   std::stable_sort(result.begin(), result.end(), [](const Factor& a, const Factor& b) { return a.cost < b.cost; });
   return result;
 }
@@ -74,7 +74,7 @@ Candidates FactorBuilder::wanted(Mask block, const std::vector<Mask>& positions)
   return candidates;
 }
 
-// The query edge between two blocks, or nullopt where more than one reading joins them.
+// Returns the query edge between two blocks, or nullopt if more than one reading joins them.
 std::optional<TreeEdge> FactorBuilder::tree_edge(const std::vector<Mask>& blocks, std::size_t a, std::size_t b) const {
   const Candidates from_a = candidates_for(query_, blocks[b], {blocks[a]}, anchor_, 0);
   const Candidates from_b = candidates_for(query_, blocks[a], {blocks[b]}, anchor_, 0);
@@ -91,7 +91,7 @@ std::optional<TreeEdge> FactorBuilder::tree_edge(const std::vector<Mask>& blocks
                   static_cast<float>(estimates_.degree(back.edge, estimates_.end(back)))};
 }
 
-// Whether so many pairs of the component, which is connected, are joined that it has a cycle.
+// Whether a connected component has a cycle, by the number of joined pairs.
 bool FactorBuilder::has_cycle(const std::vector<Mask>& component) const {
   Mask all = 0;
   for (const Mask block : component) all |= block;
@@ -120,12 +120,12 @@ std::optional<Factor> FactorBuilder::tree(const std::vector<Mask>& component, co
     factor.vertices.push_back(wanted(block, positions));
     const auto& probes = factor.vertices.back().probes;
     sizes.push_back(probes.empty() ? -1 : estimates_.size(block, probes));
-    // A single list is taken as it stands, several are intersected.
+    // A single list is used without copying; several are intersected.
     for (const Probe& probe : probes) {
       factor.cost += list_overhead + (probes.size() == 1 ? 0 : estimates_.degree(probe.edge, estimates_.end(probe)) / 4);
     }
   }
-  // Far vertices hold what their neighbours reach.
+  // The size of a far vertex is what its neighbours reach.
   for (std::size_t round = 0; round < component.size(); ++round) {
     for (const TreeEdge& edge : factor.edges) {
       if (sizes[edge.a] >= 0 && sizes[edge.b] < 0) sizes[edge.b] = sizes[edge.a] * edge.a_degree;
@@ -135,7 +135,7 @@ std::optional<Factor> FactorBuilder::tree(const std::vector<Mask>& component, co
   for (const TreeEdge& edge : factor.edges) {
     if (rooted_ && positions.size() > 1) {
       if (const auto leaf = root_leaf(factor, edge)) {
-        factor.cost += sizes[*leaf == edge.a ? edge.b : edge.a];  // looked up in a table
+        factor.cost += sizes[*leaf == edge.a ? edge.b : edge.a];  // read from a table
         continue;
       }
     }
@@ -169,8 +169,8 @@ Factor FactorBuilder::component_factor(const std::vector<Mask>& component, const
   const auto cheaper = [](const Factor& a, const Factor& b) { return a.cost < b.cost; };
   std::stable_sort(tried.begin(), tried.end(), cheaper);
   Factor best = std::move(tried.front());
-  // Lengths vary so much that one nearly as cheap on average is often far cheaper at an anchor. Once below the top, the first
-  // choice has taken most of what there is to gain.
+  // List lengths vary so much that a vertex with nearly the same average cost is often far cheaper at some anchor. Below the
+  // top level, the first choice has already gained most of this.
   if (positions.size() == enumerated_) {
     for (std::size_t i = 1; i < tried.size() && tried[i].cost < alternative * best.cost; ++i) {
       best.others.push_back(std::move(tried[i]));
@@ -180,7 +180,7 @@ Factor FactorBuilder::component_factor(const std::vector<Mask>& component, const
   return best;
 }
 
-// The readings that a factor takes at a position.
+// Collects the readings that a factor uses at a position.
 void FactorBuilder::note_reads(const Factor& factor, Position position, std::vector<graph::ReadingId>& reads) {
   for (const Candidates& wanted : factor.vertices) {
     for (const Probe& probe : wanted.probes) {
@@ -191,7 +191,7 @@ void FactorBuilder::note_reads(const Factor& factor, Position position, std::vec
   for (const Factor& inner : factor.inner) note_reads(inner, position, reads);
 }
 
-// Which vertices of a component to try: those that matched vertices lead to.
+// Returns the vertices of a component to try: those joined to matched vertices.
 std::vector<std::size_t> FactorBuilder::enumerable(const std::vector<Mask>& component,
                                                    const std::vector<Mask>& positions) const {
   std::vector<std::size_t> found;

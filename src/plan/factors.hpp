@@ -1,4 +1,5 @@
-// The factors of a sum: free query vertices split into components, each a tree, or a vertex to enumerate with what hangs below.
+// The factors of a sum. Free query vertices form components; a component is a tree, or a vertex to enumerate with its inner
+// factors.
 #pragma once
 
 #include <atomic>
@@ -13,28 +14,30 @@ namespace deltamatch::plan {
 /// A look-up costs about as much as reading this many list entries.
 inline constexpr double list_overhead = 8;
 
-/// Bit set of query vertices; a block of those that are merged into one.
+/// A bit set of query vertices; a block of those that are merged into one.
 using Mask = std::uint32_t;
 
-/// The end of a tree's edge that is a leaf with candidates which the root alone decides. The other end has candidates as well.
+/// Returns an end of a tree's edge that is a leaf and whose candidates depend on the root alone. The other end must have
+/// candidates too.
 [[nodiscard]] std::optional<std::uint8_t> root_leaf(const Factor& tree, const TreeEdge& edge);
 
-/// The cheapest factors by estimate. All arguments of the constructors outlive it. Throws PlanningStopped once `stop`, where it
-/// is not null, is set.
+/// Builds the factors with the lowest estimated cost. All arguments of the constructors must outlive it. Throws PlanningStopped
+/// once `stop` is set (it may be null).
 class FactorBuilder {
  public:
-  /// Differing from the first `enumerated` positions is checked; see candidates_for.
+  /// Candidates must differ from the first `enumerated` positions; see candidates_for.
   FactorBuilder(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, std::size_t enumerated,
                 const std::atomic<bool>* stop)
       : query_(query), estimates_(estimates), anchor_(anchor), enumerated_(enumerated), stop_(stop) {}
-  /// Position 0 is a root, greater than the vertices `below`; sums that hang on it alone are kept in tables.
+  /// For rooted sums: position 0 is a root, greater than the vertices `below`. Sums that depend on the root alone are kept in
+  /// tables.
   FactorBuilder(const BoundQuery& query, const Estimates& estimates, Mask below, const std::atomic<bool>* stop)
       : FactorBuilder(query, estimates, no_anchor, 1, stop) {
     rooted_ = true;
     below_root_ = below;
   }
 
-  /// One factor for each component of the free blocks, the cheap ones first. `positions`: what is matched.
+  /// Returns one factor for each component of the free blocks, cheap ones first. `positions`: the matched query vertices.
   [[nodiscard]] std::vector<Factor> factors(std::vector<Mask> blocks, const std::vector<Mask>& positions) const;
   [[nodiscard]] static double product_cost(const std::vector<Factor>& factors);
 
@@ -54,7 +57,7 @@ class FactorBuilder {
   const BoundQuery& query_;
   const Estimates& estimates_;
   std::uint32_t anchor_;
-  std::size_t enumerated_;  // positions of the anchor and the prefix
+  std::size_t enumerated_;  // number of positions of the anchor and the prefix
   bool rooted_ = false;
   Mask below_root_ = 0;
   const std::atomic<bool>* stop_;

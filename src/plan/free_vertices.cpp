@@ -9,7 +9,7 @@ namespace deltamatch::plan {
 
 namespace {
 
-// Terms of one inclusion and exclusion: all partitions of five vertices.
+// Limits the terms of one sum by inclusion and exclusion, to the number of partitions of five vertices.
 constexpr std::size_t max_terms = 52;
 
 class Partitions {

@@ -9,7 +9,7 @@ namespace deltamatch::plan {
 
 namespace {
 
-// The next vertex: the one with the fewest expected candidates, closing as many query edges as it can.
+// Chooses the next vertex: the one with the fewest expected candidates. Among equals, the one that closes the most query edges.
 std::uint32_t choose_next(const BoundQuery& query, const Estimates& estimates, const std::vector<std::uint32_t>& positions,
                           std::uint32_t anchor, double& estimate) {
   std::uint32_t held = 0;
@@ -22,7 +22,7 @@ std::uint32_t choose_next(const BoundQuery& query, const Estimates& estimates, c
     if ((held >> v & 1u) != 0 || (query.neighbours(v) & held) == 0) continue;
     const Candidates candidates = candidates_for(query, 1u << v, positions, anchor, positions.size());
     const double size = estimates.size(1u << v, candidates.probes);
-    // Of equals the one that joins more of those to come: what is left may be twins.
+    // Among equals, prefer the vertex that joins more of the vertices still to come: the rest may then be twins.
     const int ahead = anchor == no_anchor ? std::popcount(query.neighbours(v) & ~held) : 0;
     if (std::tuple(size, best_probes, best_ahead) >= std::tuple(estimate, candidates.probes.size(), ahead)) continue;
     best = v;
@@ -33,7 +33,7 @@ std::uint32_t choose_next(const BoundQuery& query, const Estimates& estimates, c
   return best;
 }
 
-// The earlier level whose probes make up most of this one's.
+// Finds the earlier level whose probes make up the largest part of this level's.
 void find_reuse(std::vector<Level>& levels) {
   Level& level = levels.back();
   level.rest = level.candidates.probes;
@@ -68,7 +68,7 @@ void add_constraints(Level& level, Position position, const std::vector<std::uin
   }
 }
 
-// Whether the order constraints of an earlier level hold for one that reuses its candidates, too.
+// Whether the order constraints of an earlier level also hold for a level that reuses its candidates.
 bool implies(const Candidates& later, const Candidates& earlier) {
   const auto part = [](const std::vector<Position>& of, const std::vector<Position>& all) {
     return std::ranges::all_of(of, [&](Position p) { return std::ranges::find(all, p) != all.end(); });
@@ -76,7 +76,7 @@ bool implies(const Candidates& later, const Candidates& earlier) {
   return part(earlier.above, later.above) && part(earlier.below, later.below);
 }
 
-// What an induced match asks of a candidate for `vertex`.
+// The conditions of an induced match on a candidate for `vertex`.
 std::vector<Joined> joined_to(const BoundQuery& query, std::uint32_t vertex, const std::vector<std::uint32_t>& positions) {
   std::vector<Joined> joined;
   if (!query.induced || query.mode != MatchMode::isomorphism) return joined;
@@ -122,7 +122,7 @@ Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc a
     find_reuse(plan.levels);
     const Candidates& reusing = plan.levels.back().candidates;
     for (int at = plan.levels.back().reuse; at >= 0; at = plan.levels[static_cast<std::size_t>(at)].reuse) {
-      Level& reused = plan.levels[static_cast<std::size_t>(at)];  // by the ones in between, too
+      Level& reused = plan.levels[static_cast<std::size_t>(at)];  // directly or through levels in between
       reused.early_cut = reused.early_cut && implies(reusing, reused.candidates);
     }
   }
@@ -194,10 +194,10 @@ std::vector<Plan> make_detours(const BoundQuery& query, const Plan& plan) {
 
 namespace {
 
-// Beyond, planning from every edge and vertex takes too long, and there are too many ways in which vertices may coincide.
+// For larger queries, planning from every edge and vertex takes too long, and vertices may coincide in too many ways.
 constexpr std::size_t most_searched_vertices = 8;
 
-// Below this expected work, planning from every edge and vertex would take longer than it could save.
+// Below this expected work, planning from every edge and vertex would cost more than it saves.
 constexpr double searched_cost = 1e6;
 
 std::uint32_t rarest_edge(const BoundQuery& query, const Estimates& estimates) {
@@ -208,7 +208,7 @@ std::uint32_t rarest_edge(const BoundQuery& query, const Estimates& estimates) {
   return rarest;
 }
 
-// The plans with all images of a query edge as anchors.
+// Makes the plans that use all images of one query edge as anchors.
 QueryPlans from_edge(const BoundQuery& query, const Estimates& estimates, std::uint32_t anchor, bool sums,
                      const std::atomic<bool>* stop) {
   QueryPlans result;
@@ -221,7 +221,7 @@ QueryPlans from_edge(const BoundQuery& query, const Estimates& estimates, std::u
     result.plans.back().stabiliser = symmetry;
   }
   if (!sums) return result;
-  // The plans' sums are divided together, so they must be sums of the same thing.
+  // The plans' sums are divided together, so they must have the same divisor.
   const auto count_plans = [&](bool allow_ordered) {
     for (Plan& plan : result.plans)
       plan.count = make_count_plan(query, estimates, plan, symmetry, no_anchor, allow_ordered, stop);
@@ -232,7 +232,7 @@ QueryPlans from_edge(const BoundQuery& query, const Estimates& estimates, std::u
   return result;
 }
 
-// Expected work: each data edge is tried by all plans, an undirected one of two entries.
+// The expected work. All plans try each data edge; an undirected edge has two entries.
 double cost_from(const QueryPlans& from_edge, const Estimates& estimates) {
   double cost = 0;
   for (const Plan& plan : from_edge.plans) cost += plan.count.cost;
@@ -240,7 +240,7 @@ double cost_from(const QueryPlans& from_edge, const Estimates& estimates) {
   return cost * estimates.entries(anchor) / static_cast<double>(from_edge.plans.size());
 }
 
-// The cheapest of the sums from a vertex: one of each orbit, as the others count the same.
+// Finds the cheapest sum from a vertex. It tries one vertex of each orbit, because the others count the same.
 std::optional<RootedPlan> cheapest_root(const BoundQuery& query, const Estimates& estimates, Count symmetry,
                                         const std::atomic<bool>* stop) {
   std::optional<RootedPlan> best;

@@ -13,7 +13,7 @@ namespace {
 // A look-up costs about as much as reading this many list entries.
 constexpr double look_up_cost = 8;
 
-// A loop or count with what runs below it, before steps are laid out.
+// A loop or count and everything below it, before steps are laid out.
 struct Tree {
   Candidates candidates;
   std::vector<Joined> joined;
@@ -24,7 +24,7 @@ struct Tree {
     std::int64_t coefficient = 1;
     std::vector<Tree> factors;
   };
-  std::vector<Product> terms;  // none: a count
+  std::vector<Product> terms;  // empty: a count
   Step::Kind leaf = Step::Kind::add;
 
   [[nodiscard]] bool counts() const { return terms.empty() && leaf == Step::Kind::add; }
@@ -32,7 +32,7 @@ struct Tree {
 
 class Layout {
  public:
-  // Lays out the steps that run on the partial matches of a loop; returns where they begin and how many they are.
+  // Lays out the steps that run on the partial matches of a loop. Returns the first step and their number.
   std::pair<std::uint32_t, std::uint32_t> steps(const std::vector<Tree::Product>& terms, Step::Kind leaf) {
     std::vector<Step> own;
     std::vector<const Tree*> nodes;  // parallel to own
@@ -42,7 +42,7 @@ class Layout {
     };
     for (const Tree::Product& term : terms) {
       add({Step::Kind::term, false, 0, term.coefficient}, nullptr);
-      // Counts first: a zero ends the product.
+      // Counts come first: a zero ends the product.
       for (const Tree& factor : term.factors) {
         if (factor.counts()) add({Step::Kind::count, false, 0, 1}, &factor);
       }
@@ -94,7 +94,7 @@ class Rooting {
  public:
   Rooting(const Factor& tree, const Estimates& estimates) : tree_(tree), estimates_(estimates) {}
 
-  // The tree as loops from the root that makes the least work, its vertices put from `position` on.
+  // Returns the tree as loops from the root with the least work. Its vertices get positions from `position` on.
   [[nodiscard]] Tree run(Position position) const {
     std::size_t best = 0;
     double least = std::numeric_limits<double>::infinity();
@@ -111,7 +111,8 @@ class Rooting {
  private:
   static constexpr std::size_t no_vertex = ~std::size_t{0};
 
-  // Expected work per partial match that a vertex's loop starts from. `degree`: length of the list that leads to it.
+  // The expected work for each partial match from which a vertex's loop starts. `degree`: length of the list that leads to the
+  // vertex.
   [[nodiscard]] double cost(std::size_t v, std::size_t parent, double degree) const {
     double below = 0;
     for (const TreeEdge& edge : tree_.edges) {
@@ -177,7 +178,7 @@ Tree::Product product_of(const std::vector<Factor>& factors, const Estimates& es
   return product;
 }
 
-// What is enumerated at a level.
+// The loop that enumerates a level.
 Tree level_tree(const Plan& plan, std::size_t level) {
   Tree made;
   made.candidates = plan.levels[level].candidates;
@@ -187,7 +188,7 @@ Tree level_tree(const Plan& plan, std::size_t level) {
   return made;
 }
 
-// Wraps what hangs below the first `levels` levels into their loops, from the inside out.
+// Wraps `terms` into the loops of the first `levels` levels, from the inside out.
 Program nest(const Plan& plan, std::size_t levels, std::vector<Tree::Product> terms, Step::Kind leaf) {
   for (std::size_t i = levels; i-- > 0;) {
     Tree loop = level_tree(plan, i);

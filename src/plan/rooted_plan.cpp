@@ -1,5 +1,5 @@
-// Sums from a vertex. What hangs on the root alone, below a vertex that is enumerated, would be summed over and over: it gets
-// tables.
+// Plans sums from a vertex. Sums below an enumerated vertex that depend on the root alone would be computed many times. They
+// get tables.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -11,7 +11,7 @@ namespace deltamatch::plan {
 
 namespace {
 
-// Gives leaves their tables. Equal ones share one.
+// Assigns tables to leaves. Equal leaves share one.
 class Tables {
  public:
   void assign(std::vector<Factor>& factors, bool inner) {
@@ -30,7 +30,7 @@ class Tables {
   struct Key {
     std::vector<Probe> probes;  // of the leaf; which edge it is does not matter
     bool below;                 // the leaf is less than the root
-    bool into_below;            // so is what it leads to
+    bool into_below;            // the vertex that the leaf leads to is also less than the root
     graph::ReadingId reading;   // from the leaf
     friend bool operator==(const Key& a, const Key& b) {
       return a.reading == b.reading && a.below == b.below && a.into_below == b.into_below &&
@@ -57,8 +57,8 @@ class Tables {
   std::vector<Key> known_;
 };
 
-// Expected work of counting from every data vertex as the root: list lengths are those met along edges, so the roots are as
-// many as have the graph's entries between them at that length.
+// The expected work of counting with every data vertex as the root. List lengths are those that a walk along edges meets. So
+// the number of roots is the number of entries divided by that length.
 double rooted_cost(const BoundQuery& query, const Estimates& estimates, const RootedPlan& plan) {
   double roots = std::numeric_limits<double>::infinity();
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
@@ -83,7 +83,8 @@ std::optional<RootedPlan> make_rooted_plan(const BoundQuery& query, const Estima
   plan.vertex = vertex;
   plan.count.divisor = symmetry;
   const std::vector<Mask> positions{Mask{1} << vertex};
-  // Of the vertices that symmetry takes the root to, the root is the greatest: one of as many matches is counted.
+  // Among the vertices that symmetry maps the root to, the root is the greatest. This counts one match in N, if there are N of
+  // them.
   Mask alternatives = 0;
   if (query.mode == MatchMode::isomorphism) {
     for (const query::Vertex other : query.group.orbit(static_cast<query::Vertex>(vertex))) alternatives |= Mask{1} << other;
