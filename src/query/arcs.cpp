@@ -56,7 +56,7 @@ Arc EdgeAction::image(Arc arc, const Permutation& automorphism) const {
 std::vector<ArcOrbit> arc_orbits(const Query& query, const Group& group) {
   const EdgeAction action(query);
   const std::vector<Arc> all = arcs(query);
-  std::map<Arc, Permutation> reached;  // over all orbits: from the orbit's least arc
+  std::map<Arc, Permutation> reached;  // arcs of all orbits, with a map from the orbit's smallest arc
   std::vector<ArcOrbit> result;
   for (const Arc arc : all) {
     if (reached.contains(arc)) continue;

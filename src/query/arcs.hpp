@@ -1,4 +1,4 @@
-// How Aut(Q) acts on the edges of a query graph, and its orbits on arcs: the anchors that delta plans start from.
+// The action of Aut(Q) on the edges of a query graph, and its orbits on arcs. Delta plans start from these arcs, their anchors.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@
 
 namespace deltamatch::query {
 
-/// A query edge in one orientation. A directed query edge gives one arc, source to target; an undirected one gives two.
+/// A query edge in one orientation. A directed query edge gives one arc, from source to target. An undirected one gives two.
 struct Arc {
   std::uint32_t edge = 0;  ///< index into Query::edges
-  bool reversed = false;   ///< from the edge's target to its source; only where the edge is undirected
+  bool reversed = false;   ///< from the edge's target to its source; only if the edge is undirected
   friend auto operator<=>(const Arc&, const Arc&) = default;
 };
 
-/// The vertices an arc leads from and to.
+/// The query vertices at the two ends of an arc. It leads from its tail to its head.
 [[nodiscard]] inline Vertex tail(const Query& query, Arc arc) {
   return arc.reversed ? query.edges[arc.edge].target : query.edges[arc.edge].source;
 }
@@ -33,9 +33,9 @@ struct Arc {
 class EdgeAction {
  public:
   explicit EdgeAction(const Query& query);
-  /// The arc that `automorphism` takes `arc` to. O(edges between two vertices).
+  /// Returns the image of `arc` under `automorphism`. O(edges between two vertices).
   [[nodiscard]] Arc image(Arc arc, const Permutation& automorphism) const;
-  /// The edge that `automorphism` takes `edge` to.
+  /// Returns the image of `edge` under `automorphism`.
   [[nodiscard]] std::uint32_t image(std::uint32_t edge, const Permutation& automorphism) const {
     return image(Arc{edge, false}, automorphism).edge;
   }
@@ -48,16 +48,17 @@ class EdgeAction {
     std::uint32_t labels;  ///< equal iff the label sets are equal
   };
   std::vector<Edge> edges_;
-  std::vector<std::uint32_t> by_pair_;  ///< edges sorted by their unordered pair of ends
+  std::vector<std::uint32_t> by_pair_;  ///< edges sorted by the unordered pair of their ends
   std::array<std::uint32_t, max_query_vertices * max_query_vertices + 1> first_{};  ///< [u * 32 + v], u < v, into by_pair_
 };
 
 /// An orbit of the group on arcs. |members| * |stabiliser of the representative's ends| = |group|.
 struct ArcOrbit {
-  Arc representative;        ///< the least member
+  Arc representative;        ///< the smallest member
   std::vector<Arc> members;  ///< ascending; the first is the representative
   /// [i] is a group element that maps the representative to members[i]; [0] is the identity. If f maps members[i] to a data
-  /// edge, then f o transversal[i] maps the representative to it; back: f = (f o transversal[i]) o inverse(transversal[i]).
+  /// edge, then f o transversal[i] maps the representative to it. Conversely, f = (f o transversal[i]) o
+  /// inverse(transversal[i]).
   std::vector<Permutation> transversal;
 };
 

@@ -1,5 +1,5 @@
-// The chain is built from its far end: when the subgroup fixing 0..b is known, the one fixing 0..b-1 needs, per orbit of
-// vertices that b may go to, one search for an automorphism. So at most n searches succeed per level, and one fails per orbit.
+// Builds the stabiliser chain from its far end. If the subgroup that fixes 0..b is known, the one that fixes 0..b-1 needs one
+// search per orbit of possible images of b. So at most n searches succeed per level, and one fails per orbit.
 #include "query/automorphism.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace deltamatch::query {
 namespace {
 
-/// The orbit of `base` under the generators, with a representative for each element.
+/// Returns the orbit of `base` under the generators, with a representative for each element.
 Level orbit_of(Vertex base, const std::vector<Permutation>& generators) {
   Level level{base, {base}, {identity()}};
   std::array<bool, max_query_vertices> seen{};
@@ -26,7 +26,7 @@ Level orbit_of(Vertex base, const std::vector<Permutation>& generators) {
   return level;
 }
 
-/// Orders orbit and transversal by orbit element.
+/// Sorts orbit and transversal by orbit element.
 void sort_level(Level& level) {
   std::array<Permutation, max_query_vertices> by_vertex;
   for (std::size_t i = 0; i < level.orbit.size(); ++i) by_vertex[level.orbit[i]] = level.transversal[i];
@@ -38,7 +38,7 @@ void sort_level(Level& level) {
 
 Group::Group(const Structure& structure) : structure_(structure) {
   const auto n = static_cast<Vertex>(structure_.size);
-  std::vector<Colouring> fixed(n);  // [b]: vertices 0..b-1 individualised, refined
+  std::vector<Colouring> fixed(n);  // [b]: vertices 0..b-1 have colours of their own, refined
   Colouring colouring = structure_.vertex;
   for (Vertex b = 0; b < n; ++b) {
     Colouring same = colouring;
@@ -62,7 +62,7 @@ Group::Group(const Structure& structure) : structure_(structure) {
         generators_.push_back(*found);
         level = orbit_of(b, generators_);
       } else {
-        // What b cannot be mapped to, it cannot be mapped to via any element that fixes 0..b-1 either.
+        // If b cannot map to a vertex, it cannot map to the vertex's images under elements that fix 0..b-1 either.
         for (const Vertex v : orbit_of(image, generators_).orbit) impossible[v] = true;
       }
     }
@@ -75,7 +75,7 @@ Group::Group(const Structure& structure) : structure_(structure) {
 
 Count Group::order() const noexcept {
   Count order = 1;
-  for (const Level& level : chain_) order *= level.orbit.size();  // divides 32!, which is below 2^118
+  for (const Level& level : chain_) order *= level.orbit.size();  // divides 32!, which is less than 2^118
   return order;
 }
 

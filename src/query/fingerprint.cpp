@@ -11,7 +11,7 @@
 namespace deltamatch::query {
 namespace {
 
-/// Unambiguous bytes: every number has eight, every text its length before it.
+/// Builds an unambiguous byte string: every number has eight bytes, and every text follows its length.
 class Bytes {
  public:
   void add(std::uint64_t number) {
@@ -31,13 +31,14 @@ class Bytes {
   std::string bytes_;
 };
 
-/// Source and target; for an undirected edge the lesser end first.
+/// Returns source and target; for an undirected edge the smaller end first.
 std::pair<std::uint32_t, std::uint32_t> ends(const QueryEdge& edge) {
   if (edge.directed) return {edge.source, edge.target};
   return std::minmax(edge.source, edge.target);
 }
 
-// Numbers of the format, not of the enumerations: those may be reordered, a fingerprint must not change.
+// These numbers belong to the format. They do not follow the enumerations, because those may be reordered but a fingerprint
+// must not change.
 std::uint64_t code(MatchMode mode) {
   switch (mode) {
     case MatchMode::isomorphism:

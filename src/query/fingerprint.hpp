@@ -1,4 +1,4 @@
-// What a standing query is, as 128 bits: part of every match id.
+// A 128-bit fingerprint of a standing query, which is part of every match id.
 #pragma once
 
 #include <compare>
@@ -16,14 +16,14 @@ struct Fingerprint {
   friend auto operator<=>(const Fingerprint&, const Fingerprint&) = default;
 };
 
-/// xxh128 over mode, count mode, the vertices' label sets in the query's order, and the edges in canonical order. Names play no
-/// part, nor does the order of edges or the way an undirected edge is written. The same on every machine. Requires a valid
-/// query.
+/// Computes xxh128 over mode, count mode, the vertices' label sets in the query's order, and the edges in canonical order. It
+/// does not depend on names, on the order of edges or on how an undirected edge is written. It is the same on every machine.
+/// Requires a valid query.
 [[nodiscard]] Fingerprint fingerprint(const Query& query, MatchMode mode, CountMode count);
 
-/// Indices into Query::edges in the order in which the fingerprint takes them: by lesser and greater end for undirected edges,
-/// by source and target for directed ones, then directedness, then labels. What is hashed beside a fingerprint follows this
-/// order.
+/// Returns indices into Query::edges in the order that the fingerprint uses. Undirected edges are sorted by smaller and greater
+/// end, directed ones by source and target; then come directedness and labels. Anything hashed along with a fingerprint follows
+/// this order.
 [[nodiscard]] std::vector<std::uint32_t> canonical_edge_order(const Query& query);
 
 }  // namespace deltamatch::query

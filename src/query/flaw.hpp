@@ -1,4 +1,4 @@
-// What makes a query impossible to match, said of the vertex or edge at fault so that a parser can point at it.
+// The reason why a query cannot be matched. It names the vertex or edge at fault, so that a parser can point at it.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@ struct Flaw {
   std::string remedy;
 };
 
-/// The first flaw of a query: see `validate`. O(n + m log m) comparisons of label sets.
+/// Returns the first flaw of a query; see `validate`. O(n + m log m) comparisons of label sets.
 [[nodiscard]] std::optional<Flaw> find_flaw(const Query& query);
 
-/// Where the vertices and edges of a query stand in the text it was read from: byte offsets, in the query's order.
+/// The positions of a query's vertices and edges in the text that was parsed: byte offsets, in the query's order.
 struct Places {
   std::vector<std::size_t> vertices;
   std::vector<std::size_t> edges;
 };
 
-/// Throws Error(configuration) that points at the place of the first flaw, if there is one.
+/// Throws Error(configuration) that points at the place of the first flaw, if there is a flaw.
 void refuse_flaws(const Query& query, const Places& places, const SourceText& source);
 
 }  // namespace deltamatch::query

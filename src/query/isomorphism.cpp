@@ -1,7 +1,9 @@
-// Individualisation and refinement. Once two colourings are refined alike, cells that see each other uniformly (all pairs of
-// one colour) put no condition on each other, so the rest of the problem falls apart into independent components of cells, each
-// of which is solved by itself: no choice in one is ever revised because another failed. A single uniform cell needs no choice
-// at all. That keeps stars, cliques and bundles of twins linear where plain backtracking is factorial.
+// Individualisation and refinement.
+//
+// Two cells are uniform to each other if all their pairs have one colour. After refinement, such cells put no condition on each
+// other. So the rest splits into independent components of cells, and each component is solved by itself. No choice in one
+// component is revised because another failed. A single uniform cell needs no choice at all. This keeps stars, cliques and
+// bundles of twins linear. Plain backtracking takes factorial time on them.
 #include "query/isomorphism.hpp"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace deltamatch::query {
 namespace {
 
-constexpr Colour individual = 0xffff;  // above any rank that refine assigns
+constexpr Colour individual = 0xffff;  // greater than any rank that refine assigns
 
 using Mask = std::uint32_t;
 static_assert(max_query_vertices <= 32);
@@ -23,7 +25,7 @@ void for_each(Mask mask, Visit visit) {
   for (; mask != 0; mask &= mask - 1) visit(static_cast<Vertex>(std::countr_zero(mask)));
 }
 
-/// A vertex's colour, then what it sees: (pair colour, colour) of all others, sorted.
+/// A vertex's colour, then (pair colour, colour) of all other vertices, sorted.
 using Signature = std::array<std::uint32_t, max_query_vertices>;
 
 Signature signature(const Structure& structure, const Colouring& colouring, Vertex v) {
@@ -37,13 +39,13 @@ Signature signature(const Structure& structure, const Colouring& colouring, Vert
   return result;
 }
 
-/// Vertices of one colour on either side.
+/// The vertices of one colour in both colourings.
 struct Cell {
   Mask left = 0;
   Mask right = 0;
 };
 
-/// The cells within `vertices` (a mask on the left side) that hold more than one vertex.
+/// Returns the cells within `vertices` (a mask on the left side) that contain more than one vertex.
 std::vector<Cell> open_cells(const Structure& structure, const Colouring& left, const Colouring& right, Mask vertices) {
   std::array<Cell, max_query_vertices> by_colour{};  // refined colours are ranks below the number of vertices
   for_each(vertices, [&](Vertex v) { by_colour[left[v]].left |= bit(v); });
@@ -55,7 +57,7 @@ std::vector<Cell> open_cells(const Structure& structure, const Colouring& left, 
   return cells;
 }
 
-/// Whether all pairs of distinct vertices from `a` and `b`, which are equal or disjoint, have one colour.
+/// Whether all pairs of distinct vertices from `a` and `b` have one colour. `a` and `b` must be equal or disjoint.
 bool uniform(const Structure& structure, Mask a, Mask b) {
   bool first = true;
   bool result = true;
@@ -74,11 +76,11 @@ class Search {
  public:
   explicit Search(const Structure& structure) : structure_(structure) {}
 
-  /// Maps the vertices of the left mask; `left` and `right` are refined alike.
+  /// Maps the vertices of the left mask. `left` and `right` must have been refined together.
   bool solve(const Colouring& left, const Colouring& right, Mask vertices) {
     for_each(vertices, [&](Vertex v) {
       for (Vertex w = 0; w < structure_.size; ++w) {
-        if (right[w] == left[v]) image_[v] = static_cast<std::uint8_t>(w);  // final for singletons
+        if (right[w] == left[v]) image_[v] = static_cast<std::uint8_t>(w);  // final if the cell has one vertex
       }
     });
     std::vector<Cell> cells = open_cells(structure_, left, right, vertices);
@@ -91,7 +93,8 @@ class Search {
   [[nodiscard]] const Permutation& image() const noexcept { return image_; }
 
  private:
-  /// Removes from `cells` and returns the first cell and all that hang together with it through pairs that are not uniform.
+  /// Removes the first cell from `cells`, with all cells that are connected to it by pairs that are not uniform, and returns
+  /// them.
   std::vector<Cell> take_component(std::vector<Cell>& cells) const {
     std::vector<Cell> component{cells.back()};
     cells.pop_back();

@@ -1,4 +1,4 @@
-// Colour refinement, and the search for one automorphism that maps a coloured query graph to another colouring of itself.
+// Colour refinement, and a search for one automorphism that maps a coloured query graph to another colouring of itself.
 #pragma once
 
 #include <array>
@@ -8,17 +8,18 @@
 
 namespace deltamatch::query {
 
-/// A colour per vertex, beside those of the Structure.
+/// One colour per vertex, in addition to those of the Structure.
 using Colouring = std::array<Colour, max_query_vertices>;
 
-/// Gives `vertex` a colour that no other vertex bears.
+/// Gives `vertex` a colour that no other vertex has.
 [[nodiscard]] Colouring individualise(Colouring colouring, Vertex vertex) noexcept;
 
-/// Splits colours until any two vertices of one colour see, in each colour, the same number of vertices over each pair colour.
-/// Both colourings are refined alike; false where they come to differ: then no automorphism maps `left` to `right`.
+/// Splits colours until vertices of the same colour cannot be told apart: they have equally many neighbours of each colour over
+/// each pair colour. Refines both colourings in the same way. Returns false if they become different; then no automorphism maps
+/// `left` to `right`.
 [[nodiscard]] bool refine(const Structure& structure, Colouring& left, Colouring& right);
 
-/// An automorphism that maps each vertex to one whose `right` colour is its `left` colour, if there is one.
+/// Returns an automorphism that maps each vertex to one whose `right` colour is its `left` colour, if there is one.
 [[nodiscard]] std::optional<Permutation> find_automorphism(const Structure& structure, Colouring left, Colouring right);
 
 }  // namespace deltamatch::query

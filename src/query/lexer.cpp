@@ -9,7 +9,7 @@
 namespace deltamatch::query {
 namespace {
 
-/// The character of UTF-8 that starts at `text`, and its length; nothing where the bytes are not UTF-8.
+/// Decodes the UTF-8 character at the start of `text`, with its length. Returns nullopt if the bytes are not UTF-8.
 struct Character {
   std::uint32_t code;
   std::size_t size;
@@ -28,15 +28,15 @@ std::optional<Character> decode(std::string_view text) noexcept {
   return Character{code, size};
 }
 
-/// Letters, digits and underscore; beyond ASCII all but the blocks of spaces, punctuation, arrows and symbols: a no-break space
-/// or a typographic dash must not end up unseen in a label.
+/// Accepts letters, digits and underscore. Beyond ASCII, accepts all characters except the blocks of spaces, punctuation,
+/// arrows and symbols. So a no-break space or a typographic dash cannot hide in a label.
 bool is_word_character(std::uint32_t code) noexcept {
   if (code < 0x80)
     return (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z') || code == '_';
   return code >= 0xc0 && !(code >= 0x2000 && code <= 0x2bff) && !(code >= 0x3000 && code <= 0x303f) && code != 0xfeff;
 }
 
-/// Length of the plain word that `text` starts with; 0 where it starts with none.
+/// Returns the length of the plain word at the start of `text`; 0 if there is none.
 std::size_t plain_word_length(std::string_view text) noexcept {
   std::size_t length = 0;
   while (length < text.size()) {

@@ -10,7 +10,7 @@ namespace deltamatch::query {
 
 enum class TokenKind : std::uint8_t {
   end,
-  word,  ///< a name or label, plain or in backquotes
+  word,  ///< a name or a label, plain or in backquotes
   left_parenthesis,
   right_parenthesis,
   left_bracket,
@@ -26,19 +26,19 @@ enum class TokenKind : std::uint8_t {
 struct Token {
   TokenKind kind = TokenKind::end;
   std::size_t offset = 0;
-  bool backquoted = false;  ///< of a word
-  std::string text;         ///< of a word, without its backquotes; of others, as it stands
+  bool backquoted = false;  ///< for words
+  std::string text;         ///< of a word, without its backquotes; of other tokens, as written
 };
 
-/// Whether a name or label can stand without backquotes.
+/// Whether a name or label needs no backquotes.
 [[nodiscard]] bool is_plain_word(std::string_view text) noexcept;
 
-/// Splits a text into tokens, one at a time. The SourceText outlives it.
+/// Splits a text into tokens, one at a time. The SourceText must outlive it.
 class Lexer {
  public:
   explicit Lexer(const SourceText& source) : source_(source) {}
-  /// Skips white space and comments. At the end of the text: TokenKind::end, as often as asked. Throws Error(configuration) at
-  /// a character that no token begins with.
+  /// Returns the next token after white space and comments. At the end of the text it returns TokenKind::end, also if called
+  /// again. Throws Error(configuration) at a character that cannot start a token.
   [[nodiscard]] Token next();
 
  private:

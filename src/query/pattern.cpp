@@ -83,7 +83,7 @@ class PatternParser {
     while (token_.kind == TokenKind::minus || token_.kind == TokenKind::less) left = edge(left);
   }
 
-  /// One mention of a vertex; returns the vertex's index.
+  /// Parses one mention of a vertex and returns the vertex's index.
   std::uint32_t vertex() {
     const std::size_t offset = token_.offset;
     expect(TokenKind::left_parenthesis, "a vertex", vertex_remedy);
@@ -112,7 +112,7 @@ class PatternParser {
     return index;
   }
 
-  /// An edge from the vertex `left` and the vertex after it; returns that vertex.
+  /// Parses an edge from the vertex `left`, and the vertex after it. Returns that vertex.
   std::uint32_t edge(std::uint32_t left) {
     const std::size_t offset = token_.offset;
     const bool leftwards = token_.kind == TokenKind::less;
@@ -141,7 +141,7 @@ class PatternParser {
     return right;
   }
 
-  /// Sorted and distinct; empty where no colon stands.
+  /// Parses labels. The result is sorted and distinct, and empty if there is no colon.
   LabelSet label_alternatives() {
     LabelSet labels;
     if (token_.kind != TokenKind::colon) return labels;
@@ -156,7 +156,7 @@ class PatternParser {
     return labels;
   }
 
-  /// Calls anonymous vertices _1, _2, ... in the order of mention, passing over names that are taken.
+  /// Names anonymous vertices _1, _2, ... in the order of mention. Skips names that are taken.
   void name_anonymous() {
     std::size_t number = 0;
     for (QueryVertex& vertex : query_.vertices) {

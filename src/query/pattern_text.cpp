@@ -1,5 +1,5 @@
-// Queries as text. Edges are written in their order, chained into paths where one begins at the end of the other; vertices are
-// listed first, as paths of their own, unless the edges mention them in their order.
+// Writes queries as text. Edges are written in their order. An edge continues the path if it begins at the path's end. If the
+// edges mention the vertices in another order than the query's, all vertices are listed first, as paths of their own.
 #include <fmt/format.h>
 
 #include <optional>
@@ -49,7 +49,7 @@ class Writer {
   }
 
  private:
-  /// Whether an edge is written right to left after a path that ends with `end`.
+  /// Whether an edge is written right to left after a path with this end.
   static bool leftwards(const QueryEdge& edge, std::optional<std::uint32_t> end) {
     return edge.directed && end != edge.source && (end == edge.target || edge.target < edge.source);
   }
@@ -73,7 +73,7 @@ class Writer {
     mention(v);
   }
 
-  /// Labels stand at the first mention.
+  /// Writes a vertex. Its labels are written at its first mention.
   void mention(std::uint32_t v) {
     const QueryVertex& vertex = query_.vertices[v];
     text_ += fmt::format("({}{})", word(vertex.name), mentioned_[v] ? "" : labels_text(vertex.labels));
@@ -84,7 +84,7 @@ class Writer {
   const Query& query_;
   std::string text_;
   std::vector<bool> mentioned_;
-  std::optional<std::uint32_t> end_;  // the vertex that the last path ends with
+  std::optional<std::uint32_t> end_;  // the end of the last path
 };
 
 }  // namespace

@@ -1,7 +1,10 @@
-// Query graphs in the field's t/v/e format. One record per line, fields apart by blanks; empty lines and lines that begin with
-// # or % are comments. Edges come after their vertices. The `t` record comes first where there is one; two spellings are in
-// use, `t VERTICES EDGES` and `t 0 VERTICES` (0 numbers the graph), and both are held to what follows. gSpan's `t # NUMBER`
-// says nothing about it; `t # -1` ends the file. A degree of -1 says nothing either.
+// Parses query graphs in the t/v/e format. There is one record per line, and blanks separate fields. Empty lines and lines that
+// begin with # or % are comments.
+// - Edges come after their vertices.
+// - A `t` record comes first, if there is one. Two spellings are in use: `t VERTICES EDGES` and `t 0 VERTICES` (0 numbers the
+//   graph). Both must agree with what follows.
+// - gSpan's `t # NUMBER` does not describe the graph. `t # -1` ends the file.
+// - A degree of -1 is ignored.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -94,7 +97,7 @@ class QueryGraphParser {
                  "a file holds one query graph: split it");
   }
 
-  /// gSpan's: t # NUMBER, and what else stands behind it, `* SUPPORT` for instance, all of which says nothing about the graph.
+  /// Parses gSpan's `t # NUMBER`. Further fields, for instance `* SUPPORT`, do not describe the graph and are ignored.
   void numbered_header() {
     expect_fields(3, 5, "t # NUMBER");
     if (fields_[2].text == "-1") {
@@ -134,8 +137,7 @@ class QueryGraphParser {
     const std::uint32_t source = end(fields_[1]);
     const std::uint32_t target = end(fields_[2]);
     LabelSet labels = label(3);
-    // Where edges bear no labels, graphs of this format leave the label out or write 0, and query graphs over the former write
-    // 0.
+    // If edges have no labels, data graphs of this format omit the label or write 0. Query graphs for either kind write 0.
     if (labels == LabelSet{"0"}) labels.insert(labels.begin(), std::string());
     query_.edges.push_back({source, target, std::move(labels), directed_});
     places_.edges.push_back(fields_[0].offset);

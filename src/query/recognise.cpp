@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\f\v";
 
-/// Where the first thing stands that is neither a blank nor a comment of either form; the text's size where there is none.
+/// Returns the position of the first text that is neither a blank nor a comment of either form. Returns the text's size if
+/// there is none.
 std::size_t first_said(std::string_view text) noexcept {
   std::size_t at = 0;
   while (at < text.size()) {

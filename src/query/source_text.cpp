@@ -10,8 +10,8 @@
 namespace deltamatch::query {
 namespace {
 
-constexpr std::size_t shown_before = 80;  // bytes of the line shown before the column, and
-constexpr std::size_t shown_after = 40;   // from it on
+constexpr std::size_t shown_before = 80;  // bytes of the line that are shown before the column
+constexpr std::size_t shown_after = 40;   // bytes of the line that are shown from the column on
 
 bool continues_character(char c) noexcept { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
@@ -25,14 +25,14 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-/// At most `bytes` from the start, without cutting a character.
+/// Returns at most `bytes` bytes from the start, without cutting a character.
 std::string_view head(std::string_view text, std::size_t bytes) {
   std::size_t size = std::min(bytes, text.size());
   while (size > 0 && size < text.size() && continues_character(text[size])) --size;
   return text.substr(0, size);
 }
 
-/// At most `bytes` from the end, without cutting a character.
+/// Returns at most `bytes` bytes from the end, without cutting a character.
 std::string_view tail(std::string_view text, std::size_t bytes) {
   std::size_t start = text.size() - std::min(bytes, text.size());
   while (start > 0 && start < text.size() && continues_character(text[start])) ++start;

@@ -1,4 +1,4 @@
-// A text that is parsed, and errors that point into it.
+// A text to parse, and errors that point into it.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,17 @@
 
 namespace deltamatch::query {
 
-/// Does not own the text, nor the name of its source.
+/// A view of the text and of its source's name. It owns neither.
 class SourceText {
  public:
-  /// Leaves out a byte order mark at the start.
+  /// Skips a byte order mark at the start.
   SourceText(std::string_view text, std::string_view where);
 
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
 
-  /// Throws Error(configuration) "where:line:column: what; remedy", the line in question, and a caret under the column.
-  /// `offset` counts bytes from the start of text(); lines and columns count from 1, columns in characters of UTF-8. A long
-  /// line is shown in part; control characters in it are shown as dots.
+  /// Throws Error(configuration) "where:line:column: what; remedy", followed by the line and a caret under the column. `offset`
+  /// counts bytes from the start of text(). Lines and columns count from 1, columns in characters of UTF-8. A long line is
+  /// shown in part. Control characters in it are shown as dots.
   [[noreturn]] void fail(std::size_t offset, std::string_view what, std::string_view remedy) const;
 
  private:
@@ -25,7 +25,7 @@ class SourceText {
   std::string_view where_;
 };
 
-/// Text of an input as an error message quotes it: shortened where it is long, control characters as dots.
+/// Formats a part of the input for an error message: shortened if it is long, with dots for control characters.
 [[nodiscard]] std::string shown(std::string_view text);
 
 }  // namespace deltamatch::query

@@ -31,7 +31,7 @@ Structure::Structure(const Query& query) : size(query.vertices.size()) {
     vertex[v] = vertex_colours.try_emplace(query.vertices[v].labels, static_cast<Colour>(vertex_colours.size())).first->second;
   }
 
-  // What runs between u and v as seen from u: the sorted list of (out, in or either way; labels).
+  // The edges between u and v as seen from u: a sorted list of (out, in or either way; labels).
   enum class Way : std::uint8_t { out, in, either };
   using Half = std::pair<Way, LabelSet>;
   std::map<std::pair<Vertex, Vertex>, std::vector<Half>> halves;
@@ -59,7 +59,7 @@ bool Structure::kept_by(const Permutation& permutation) const noexcept {
 
 std::vector<TwinClass> twins(const Query& query) {
   const Structure structure(query);
-  // That the transposition of two vertices is an automorphism is an equivalence relation: (a c) = (a b)(b c)(a b).
+  // Two vertices are alike if exchanging them is an automorphism. This is an equivalence relation: (a c) = (a b)(b c)(a b).
   const auto alike = [&](Vertex u, Vertex v) {
     if (structure.vertex[u] != structure.vertex[v] || structure.pair[u][v] != structure.pair[v][u]) return false;
     for (std::size_t w = 0; w < structure.size; ++w) {

@@ -92,7 +92,7 @@ std::optional<Flaw> check_connected(const Query& query) {
     std::replace(component.begin(), component.end(), std::size_t{high}, std::size_t{low});
   }
   std::vector<std::string> parts;
-  std::size_t stray = 0;  // the first vertex that does not hang together with vertex 0
+  std::size_t stray = 0;  // the first vertex that is not connected to vertex 0
   for (std::size_t root = 0; root < component.size(); ++root) {
     if (component[root] != root) continue;
     std::vector<std::string> names;
