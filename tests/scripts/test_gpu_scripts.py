@@ -1,4 +1,4 @@
-"""gpu_bench compares what it measures; scripts/gpu_tests.py survives hangs and crashes; bench/plot.py reads what gpu_bench writes.
+"""gpu_bench compares what it measures; scripts/gpu_tests.py survives hangs and crashes; bench/papers/plot.py reads what gpu_bench writes.
 
 usage: test_gpu_scripts.py GPU_BENCH DELTAMATCH [TEST_GPU_MATCH]
 """
@@ -108,7 +108,7 @@ class GpuBench(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "results.jsonl")
             path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-            subprocess.run([sys.executable, ROOT / "bench/plot.py", path, "--out", folder], check=True, capture_output=True)
+            subprocess.run([sys.executable, ROOT / "bench/papers/plot.py", path, "--out", folder], check=True, capture_output=True)
             tables = pathlib.Path(folder, "tables.md").read_text(encoding="utf-8")
         self.assertIn("Counts of a whole graph (s)", tables)
         self.assertNotIn("nothing was compared with", tables, "the first is confirmed by the second")
@@ -225,7 +225,7 @@ class RunStatic(unittest.TestCase):
         self.assertEqual(code, 0, lines)
         names = ["static-email-enron", "mining-email-enron", "mining-ca-condmat"]
         self.assertEqual([(line["kind"], line["name"]) for line in lines[1:]], [(kind, name) for name in names for kind in ("command", "static")])
-        self.assertEqual(lines[1]["command"].split()[:2], ["bench/static.py", "snap-static/email-enron.jlg"])
+        self.assertEqual(lines[1]["command"].split()[:2], ["bench/programs/static.py", "snap-static/email-enron.jlg"])
         house = next(query for query in lines[2]["measured"]["queries"] if query["query"] == "house")
         self.assertIn("GPU", house["seconds"])
 
@@ -426,7 +426,7 @@ def make_bundle(folder, text):
 
 
 class Streams(unittest.TestCase):
-    """bench/streams.py through scripts/gpu-run, with a program that takes the CPU for a GPU and tells so, or not, or other counts."""
+    """bench/programs/streams.py through scripts/gpu-run, with a program that takes the CPU for a GPU and tells so, or not, or other counts."""
 
     def run_streams(self, change, place=None):
         """place: of the data, from a folder with the checkout in `repository`; where it is None, it is told by the environment."""
@@ -456,14 +456,14 @@ print(json.dumps(told))
             out = pathlib.Path(folder, "out.jsonl")
             done = subprocess.run([root / "scripts/gpu-run", "--only", "streams", bundle, out], capture_output=True, text=True,
                                   check=False, env=environment)
-            subprocess.run([sys.executable, ROOT / "bench/plot.py", out, "--out", folder], check=False, capture_output=True)
+            subprocess.run([sys.executable, ROOT / "bench/papers/plot.py", out, "--out", folder], check=False, capture_output=True)
             tables = pathlib.Path(folder, "tables.md")
             return done.returncode, [json.loads(line) for line in out.read_text().splitlines()], tables.read_text() if tables.exists() else ""
 
     def test_every_way_is_timed_and_stands_in_the_tables(self):
         code, lines, tables = self.run_streams("")
         self.assertEqual((code, [line["kind"] for line in lines]), (0, ["run", "command", "streams"]), lines)
-        self.assertEqual(lines[1]["command"], f"bench/streams.py --threads {len(os.sched_getaffinity(0))}")
+        self.assertEqual(lines[1]["command"], f"bench/programs/streams.py --threads {len(os.sched_getaffinity(0))}")
         rows = lines[2]["measured"]
         self.assertEqual(len(rows), 6)
         for row in rows:
@@ -529,12 +529,14 @@ sys.exit(done.returncode)
 class Pages(unittest.TestCase):
     """Every script of bench/ that writes a page, on a small graph."""
 
-    SCRIPTS = {"static_sets.py": "rmat:6:4:2 --vertices 3 --queries 2", "mining_sizes.py": "rmat:5:2 --what cliques --threads 1",
-               "graph_file.py": "--vertices 1500 --edges-per-vertex 2 --labels 2", "filter_rule.py": "{folder}/g.graph={folder}/q --timeout 5",
-               "rings.py": "--vertices 60 --degrees 1.5 --timeout 2"}
+    SCRIPTS = {"papers/static_sets.py": "rmat:6:4:2 --vertices 3 --queries 2",
+               "papers/mining_sizes.py": "rmat:5:2 --what cliques --threads 1",
+               "programs/graph_file.py": "--vertices 1500 --edges-per-vertex 2 --labels 2",
+               "programs/filter_rule.py": "{folder}/g.graph={folder}/q --timeout 5",
+               "programs/rings.py": "--vertices 60 --degrees 1.5 --timeout 2"}
 
     def test_a_page_tells_revision_compiler_and_processor(self):
-        pages = [path.name for path in (ROOT / "bench").glob("*.py") if "harness.conditions" in path.read_text()]
+        pages = [path.name for path in (ROOT / "bench").glob("p*/*.py") if "script.conditions(" in path.read_text()]
         self.assertEqual(len(pages), len(self.SCRIPTS), pages)
         git = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
         for script, words in self.SCRIPTS.items():
@@ -565,7 +567,7 @@ class Plot(unittest.TestCase):
             bench("--queries", QUERIES / "plain" / "q3-strip.graph", "--policies", "cpu,cpu-1", "--out", results, batch="16,32,64")
             with results.open("a") as file:
                 file.write('{"kind": "ben')
-            subprocess.run([sys.executable, ROOT / "bench/plot.py", results, "--out", pathlib.Path(folder, "plots")], check=True,
+            subprocess.run([sys.executable, ROOT / "bench/papers/plot.py", results, "--out", pathlib.Path(folder, "plots")], check=True,
                            capture_output=True)
             text = pathlib.Path(folder, "plots", "tables.md").read_text()
         self.assertIn("| query | cpu-1 | cpu |", text)
@@ -590,7 +592,7 @@ class Plot(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             results = pathlib.Path(folder, "results.jsonl")
             results.write_text("".join(json.dumps(one) + "\n" for one in lines))
-            subprocess.run([sys.executable, ROOT / "bench/plot.py", results, "--out", pathlib.Path(folder, "plots")], check=True,
+            subprocess.run([sys.executable, ROOT / "bench/papers/plot.py", results, "--out", pathlib.Path(folder, "plots")], check=True,
                            capture_output=True)
             text = pathlib.Path(folder, "plots", "tables.md").read_text()
             data = pathlib.Path(folder, "plots", "accesses-ldbc-10-64.dat").read_text()
@@ -615,14 +617,14 @@ class Plot(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             results = pathlib.Path(folder, "results.jsonl")
             results.write_text("".join(json.dumps(line) + "\n" for line in lines))
-            subprocess.run([sys.executable, ROOT / "bench/plot.py", results, "--out", folder], check=True, capture_output=True)
+            subprocess.run([sys.executable, ROOT / "bench/papers/plot.py", results, "--out", folder], check=True, capture_output=True)
             text = pathlib.Path(folder, "tables.md").read_text()
         self.assertIn("| test_gpu | 7 | 0 | 1 | 3.5 | Suite.Shy |", text)
         self.assertIn("## Counts that nothing was compared with\n\n- ldbc-10, prism, none\n\n", text)
         self.assertNotIn("What went wrong", text)
 
     def test_nothing_is_a_failure(self):
-        done = subprocess.run([sys.executable, ROOT / "bench/plot.py", "/dev/null"], capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, ROOT / "bench/papers/plot.py", "/dev/null"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
 
 

@@ -277,17 +277,17 @@ class BenchTables(unittest.TestCase):
 
     def run_python(self, *args):
         return subprocess.run([sys.executable, "-B", *map(str, args)], cwd=self.folder, capture_output=True, text=True, check=False,
-                              env={**os.environ, "PATH": f"{self.folder}/path:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "bench")})
+                              env={**os.environ, "PATH": f"{self.folder}/path:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "bench/papers")})
 
     def plot(self, gnuplot):
         self.write_program("path/gnuplot", gnuplot)
-        return self.run_python("-c", "import harness, pathlib, tables\n"
+        return self.run_python("-c", "import pathlib\nfrom harness import script, tables\n"
                                      "def body():\n"
                                      "    out = tables.Writer(pathlib.Path('out'))\n"
                                      "    out.add('Title', 'text')\n"
                                      "    out.plot('name', 'Title', [['x', 'y'], [1, 2]], [], 'DATA')\n"
                                      "    print(out.write('Page'))\n"
-                                     "harness.main(body)\n")
+                                     "script.main(body)\n")
 
     def test_a_plot_is_drawn(self):
         done = self.plot("pathlib.Path('name.png').write_text('drawn')\n")
@@ -305,7 +305,7 @@ class BenchTables(unittest.TestCase):
 
     def test_prose_is_wrapped_and_tables_and_code_are_not(self):
         (self.folder / "page.md").write_text("\n\n".join(("w " * 60, "- " + "w " * 60 + "\n- a", "| " + "w " * 60 + "|\n|---|", "    " + "w " * 60)))
-        done = self.run_python("-c", "import pathlib, tables\nprint(tables.wrapped(pathlib.Path('page.md').read_text()))")
+        done = self.run_python("-c", "import pathlib\nfrom harness import tables\nprint(tables.wrapped(pathlib.Path('page.md').read_text()))")
         self.assertEqual([len(line) for line in done.stdout.splitlines()], [99, 19, 0, 99, 23, 3, 0, 123, 5, 0, 124], done.stderr)
 
     def test_techniques_without_a_time_of_a_graph_are_drawn_without_it(self):
@@ -313,7 +313,7 @@ class BenchTables(unittest.TestCase):
             self.skipTest("gnuplot is missing")
         one = {"labels": 1, "vertices": 4, "shape": "dense", "matches": 1}
         records = [{**one, "graph": "a", "seconds": {"x": 1, "y": 2}}, {**one, "graph": "b", "seconds": {"x": None, "y": 2}}]
-        done = self.run_python("-c", f"import pathlib, static_sets_report, tables\nout = tables.Writer(pathlib.Path('out'))\n"
+        done = self.run_python("-c", f"import pathlib, static_sets_report\nfrom harness import tables\nout = tables.Writer(pathlib.Path('out'))\n"
                                      f"static_sets_report.techniques({records}, out)\nout.write('Page')\n")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertGreater((self.folder / "out/techniques.png").stat().st_size, 0)
@@ -326,11 +326,11 @@ class BenchTables(unittest.TestCase):
         (self.folder / "queries").mkdir()
         (self.folder / "queries/q_1.graph").write_text("t 2 1\nv 0 A\nv 1 A\ne 0 1\n")
         for options, expected in ([], "cpu"), (["--backend", "gpu"], "gpu"):
-            done = self.run_python(ROOT / "bench/filter_rule.py", "g.graph=queries", "--build", "build", "--repeat", "1", *options)
+            done = self.run_python(ROOT / "bench/programs/filter_rule.py", "g.graph=queries", "--build", "build", "--repeat", "1", *options)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(set((self.folder / "told").read_text().split()), {expected})
             (self.folder / "told").unlink()
-        self.assertEqual(self.run_python(ROOT / "bench/filter_rule.py", "g.graph=queries", "--backend", "tpu").returncode, 2)
+        self.assertEqual(self.run_python(ROOT / "bench/programs/filter_rule.py", "g.graph=queries", "--backend", "tpu").returncode, 2)
 
     def test_mining_columns_are_named_by_what_ran(self):
         for kernels, threads, heads in [(0, [1, 2], "1 thread | 2 threads"), (3, [16], "GPU"), (3, [1, 16], "GPU, 1 thread | GPU, 16 threads"),

@@ -1,5 +1,5 @@
 // A contest gives every matcher the same work, and tells who failed, who was too slow and whose counts differ.
-#include "bench/contest.hpp"
+#include "bench/harness/contest.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

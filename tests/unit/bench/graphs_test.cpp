@@ -1,6 +1,6 @@
 // The benchmark's graphs: simple, equal for any number of threads, with the degrees that were asked for; and the check notices
 // where they are not.
-#include "bench/graphs.hpp"
+#include "bench/harness/graphs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

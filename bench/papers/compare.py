@@ -16,11 +16,11 @@ import re
 import shlex
 import statistics
 
-import harness
+from harness import script
 
 
 def arguments():
-    parser = harness.parser(__doc__)
+    parser = script.parser(__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--graph", required=True, help="start graph")
     parser.add_argument("--updates", required=True, help="stream")
@@ -49,12 +49,12 @@ def arguments():
 def figure(expression, text, kind):
     found = re.findall(expression, text, re.MULTILINE)
     if not found:
-        raise harness.Refused(f"nothing in the log of the other program fits {expression!r}")
+        raise script.Refused(f"nothing in the log of the other program fits {expression!r}")
     return kind(found[-1])
 
 
 def run_ours(options, query):
-    told, run = harness.replay(options, options.graph, options.updates, query, batch=options.batch, threads=options.threads,
+    told, run = script.replay(options, options.graph, options.updates, query, batch=options.batch, threads=options.threads,
                                more=shlex.split(options.more))
     (change,) = told["queries"]
     seconds = told["seconds"]
@@ -66,7 +66,7 @@ def run_ours(options, query):
 def run_peer(options, query):
     paths = {"graph": options.peer_graph or options.graph, "updates": options.peer_updates or options.updates,
              "query": (options.peer_queries or options.queries) / query.name}
-    run = harness.Run([part.format(**paths) for part in shlex.split(options.peer)])
+    run = script.Run([part.format(**paths) for part in shlex.split(options.peer)])
     return {"matches": figure(options.peer_matches, run.out, int), "match": figure(options.peer_seconds, run.out, float),
             "apply": figure(options.peer_apply, run.out, float) if options.peer_apply else 0.0, "peak_mib": run.peak_mib}
 
@@ -86,7 +86,7 @@ def compare(options, query):
             peers.append(run_peer(options, query))
     counts = {run["matches"] for run in ours + peers}
     if len(counts) != 1:
-        raise harness.Refused(f"{query.stem}: counts differ: deltamatch {[run['matches'] for run in ours]}, "
+        raise script.Refused(f"{query.stem}: counts differ: deltamatch {[run['matches'] for run in ours]}, "
                               f"{options.peer_name} {[run['matches'] for run in peers]}")
     result = {"query": query.stem, "new": ours[0]["new"], "removed": ours[0]["removed"], "deltamatch": summary(ours)}
     if peers:
@@ -115,21 +115,21 @@ def body():
     if options.only:
         queries = [query for query in queries if query.stem in options.only.split(",")]
     if not queries:
-        raise harness.Refused(f"no queries in {options.queries}")
+        raise script.Refused(f"no queries in {options.queries}")
     measured = [compare(options, query) for query in queries]
     if options.verify:
-        expected = harness.independent_counts(options, options.graph, options.updates, queries)
-        harness.check({"queries": [result | {"name": result["query"]} for result in measured]}, expected)
+        expected = script.independent_counts(options, options.graph, options.updates, queries)
+        script.check({"queries": [result | {"name": result["query"]} for result in measured]}, expected)
     heading = ["query", "embeddings", "match s", "apply+settle s", "peak MiB"]
     if options.peer:
         heading += [f"{options.peer_name} match s", "peak MiB", "ratio match", "ratio all", "ratio memory"]
-    harness.table([heading, *(cells(options, result) for result in measured)])
+    script.table([heading, *(cells(options, result) for result in measured)])
     if options.peer:
         ratios = [ratio(options, result) for result in measured]
-        print(f"matching, {options.peer_name} : deltamatch, geometric mean {harness.geometric_mean(ratios):.2f}, "
+        print(f"matching, {options.peer_name} : deltamatch, geometric mean {script.geometric_mean(ratios):.2f}, "
               f"least {min(ratios):.2f}")
-    harness.write_results(options, measured)
+    script.write_results(options, measured)
 
 
 if __name__ == "__main__":
-    harness.main(body)
+    script.main(body)

@@ -1,4 +1,4 @@
-#include "gpu_bench_options.hpp"
+#include "bench_options.hpp"
 
 #include <CLI/CLI.hpp>
 #include <charconv>

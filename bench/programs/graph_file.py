@@ -11,26 +11,26 @@ import pathlib
 import statistics
 import tempfile
 
-import harness
-from tables import Writer, table
+from harness import script
+from harness.tables import Writer, table
 
 
 def body():
     options = arguments()
     if len(options.labels) not in (1, len(options.vertices)):
-        raise harness.Refused("--labels takes one number, or as many as --vertices")
+        raise script.Refused("--labels takes one number, or as many as --vertices")
     labels = options.labels * (len(options.vertices) // len(options.labels))
     graphs = [measure(options, vertices, count) for vertices, count in zip(options.vertices, labels)]
     for graph in graphs:
         print(f"\n{title_of(graph)}; writing the graph file from the text: {graph['convert_s']:.1f} s, {graph['convert_peak_mib']:.0f} MiB")
-        harness.table(rows_of(graph))
-    harness.write_results(options, graphs)
+        script.table(rows_of(graph))
+    script.write_results(options, graphs)
     if options.out:
         write(options, graphs)
 
 
 def arguments():
-    parser = harness.parser(__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("--vertices", type=int, nargs="+", default=[2_000_000], help="one graph for each")
     parser.add_argument("--edges-per-vertex", type=int, default=5)
     parser.add_argument("--labels", type=int, nargs="+", default=[64], help="a power of two for each graph, or for all")
@@ -43,17 +43,17 @@ def arguments():
 
 def measure(options, vertices, labels):
     """What loads of one graph take."""
-    program, edges = harness.program(options), vertices * options.edges_per_vertex
+    program, edges = script.program(options), vertices * options.edges_per_vertex
     named = [1 << i for i in range(labels.bit_length())]
     queries = {count: query_of(count) for count in named}
     with tempfile.TemporaryDirectory() as folder:
         text, snapshot, file = (pathlib.Path(folder, name) for name in ["graph.txt", "graph.dms", "graph.dmg"])
-        harness.Run([program, "generate", "chung-lu", "--vertices", vertices, "--edges", edges, "--vertex-labels", labels,
+        script.Run([program, "generate", "chung-lu", "--vertices", vertices, "--edges", edges, "--vertex-labels", labels,
                      "--edge-labels", 0, "--insertions", 0, "--graph", text])
-        convert = harness.Run([program, "convert", text, file, "--to", "graph"])
-        harness.Run([program, "replay", "--graph", file, "--updates", "/dev/null", "--query", queries[1], "--save-snapshot", snapshot])
+        convert = script.Run([program, "convert", text, file, "--to", "graph"])
+        script.Run([program, "replay", "--graph", file, "--updates", "/dev/null", "--query", queries[1], "--save-snapshot", snapshot])
         whole = [argument for query in queries.values() for argument in ("--query", query)]
-        run = harness.Run([program, "match", "--graph", text, *whole, "--threads", options.threads, "--json", *options.more.split()])
+        run = script.Run([program, "match", "--graph", text, *whole, "--threads", options.threads, "--json", *options.more.split()])
         expected = {query["name"]: query["matches"] for query in run.json()["queries"]}
         loads = [row("text", queries[1], text, [run], []),
                  one(options, expected, ["--snapshot", snapshot], "snapshot", queries[1], snapshot)]
@@ -81,7 +81,7 @@ def rows_of(graph):
 def write(options, graphs):
     """GpSM's figure 11."""
     out = Writer(options.out)
-    out.add("Run", harness.conditions(options, f"Medians of {options.repeat} loads (of the text one). A path of three vertices, each of "
+    out.add("Run", script.conditions(options, f"Medians of {options.repeat} loads (of the text one). A path of three vertices, each of "
                                       "which admits the labels named; `match s` is what matching it takes in memory. Counts are those "
                                       "from the text."))
     for graph in graphs:
@@ -110,11 +110,11 @@ def one(options, expected, graph, kind, query, path):
     for cold in [False] * options.repeat + [True] * options.repeat:
         if cold:
             give_back(path)
-        run = harness.Run([harness.program(options), "match", *graph, "--query", query, "--threads", options.threads, "--json",
+        run = script.Run([script.program(options), "match", *graph, "--query", query, "--threads", options.threads, "--json",
                            *options.more.split()])
         found = run.json()["queries"][0]
         if found["matches"] != expected[found["name"]]:
-            raise harness.Refused(f"{kind}: {found['matches']} matches of {found['name']}, {expected[found['name']]} in the text")
+            raise script.Refused(f"{kind}: {found['matches']} matches of {found['name']}, {expected[found['name']]} in the text")
         (from_disk if cold else runs).append(run)
     return row(kind, query, path, runs, from_disk)
 
@@ -145,4 +145,4 @@ def row(kind, query, path, runs, from_disk):
 
 
 if __name__ == "__main__":
-    harness.main(body)
+    script.main(body)

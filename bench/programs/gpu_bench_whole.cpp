@@ -1,13 +1,15 @@
 // Counts of a whole graph under every policy: what caching a part of it costs beside all of it, and beside the CPU.
+#include "gpu_bench_whole.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
 
 #include "base/seconds.hpp"
+#include "bench/harness/from_options.hpp"
 #include "deltamatch/error.hpp"
 #include "engine/storage/bulk_loader.hpp"
-#include "gpu_bench_parts.hpp"
 
 namespace deltamatch::bench {
 

@@ -12,8 +12,8 @@ import pathlib
 import statistics
 import sys
 
-from harness import Refused
-from tables import Writer, milliseconds, table
+from harness.script import Refused
+from harness.tables import Writer, milliseconds, table
 
 POLICIES = ["cpu-1", "cpu", "managed", "none", "degree", "k-hop", "random-walk", "automatic", "resident"]
 STEPS = ["apply", "estimate", "cache", "match", "settle"]

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import textwrap
 
-from harness import Refused
+from harness.script import Refused
 
 
 def table(head, rows):

@@ -7,11 +7,11 @@ loading the graph: the median of several runs that take turns."""
 import pathlib
 import statistics
 
-import harness
+from harness import script
 
 
 def body():
-    parser = harness.parser(__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("graph", type=pathlib.Path, help="an undirected graph, in any form that match reads")
     parser.add_argument("--motifs", type=int, nargs="*", default=[3, 4, 5], metavar="K")
     parser.add_argument("--cliques", type=int, nargs="*", default=[4, 5, 6, 7], metavar="K")
@@ -30,8 +30,8 @@ def body():
         times = [told(options, answer, way) for way in ways]
         kernels = [f"{1000 * answer['kernel_seconds']:.2f} ms" if answer["kernel_seconds"] else "–"] if options.gpu else []
         rows.append([answer["question"], f"{answer['found']:,}" if answer["found"] is not None else "–", *times, *kernels])
-    harness.table(rows)
-    harness.write_results(options, {"graph": str(options.graph), "questions": measured})
+    script.table(rows)
+    script.write_results(options, {"graph": str(options.graph), "questions": measured})
 
 
 def ways_of(options, command):
@@ -66,7 +66,7 @@ def measure(options, question):
             counts, mining, on_device = found
             truth = truth or counts
             if counts != truth:
-                raise harness.Refused(f"{' '.join(map(str, question))}, {way}: counts differ from those of {next(iter(ways))}")
+                raise script.Refused(f"{' '.join(map(str, question))}, {way}: counts differ from those of {next(iter(ways))}")
             seconds[way].append(mining)
             if on_device is not None:
                 kernels.append(on_device)
@@ -78,7 +78,7 @@ def measure(options, question):
 def mine(options, question, arguments):
     """(counts by name, seconds of mining, of kernels), or None where the time was out."""
     command, *what = question
-    told = harness.Run([harness.program(options), command, "--graph", options.graph, "--undirected", "--on-error", "skip", *what,
+    told = script.Run([script.program(options), command, "--graph", options.graph, "--undirected", "--on-error", "skip", *what,
                         "--timeout", options.timeout, "--json", *arguments], fine=(0, 1)).json()
     if not told.get("complete", True):
         return None
@@ -88,4 +88,4 @@ def mine(options, question, arguments):
 
 
 if __name__ == "__main__":
-    harness.main(body)
+    script.main(body)

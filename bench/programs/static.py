@@ -7,7 +7,7 @@ printed. Times are of matching, without loading the graph: the median of several
 import pathlib
 import statistics
 
-import harness
+from harness import script
 
 
 def clique(size):
@@ -34,7 +34,7 @@ WAYS = {"": [], "from edges": ["--count-from", "edges"], "from vertices": ["--co
 
 
 def body():
-    parser = harness.parser(__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("graph", type=pathlib.Path, help="an undirected graph, in any form that match reads")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeat", type=int, default=3)
@@ -43,7 +43,7 @@ def body():
     parser.add_argument("--ways", nargs="*", choices=list(WAYS)[1:], default=list(WAYS)[1:4], help="to measure beside the usual one")
     parser.add_argument("--query", nargs="+", choices=list(QUERIES), default=list(QUERIES))
     options = parser.parse_args()
-    cliques = {k: harness.Run([harness.program(options), "cliques", *graph(options), "-k", k, "--json"]).json()["total"]
+    cliques = {k: script.Run([script.program(options), "cliques", *graph(options), "-k", k, "--json"]).json()["total"]
                for k in range(3, 8)}
     rows = [["query", "matches", *(f"{threads} thread{'s' if threads > 1 else ''}" for threads in options.threads),
              "ms per M matches", *options.ways, *(["GPU kernels"] if options.gpu else [])]]
@@ -57,8 +57,8 @@ def body():
         rows.append([name, f"{row['matches']:,}", *told[:len(times)],
                      f"{times[0] * 1e9 / row['matches']:.3g}" if row["matches"] and times[0] else "–", *told[len(times):],
                      *([f"{1000 * row['seconds']['GPU']:.2f} ms"] if options.gpu else [])])
-    harness.table(rows)
-    harness.write_results(options, {"graph": str(options.graph), "queries": measured})
+    script.table(rows)
+    script.write_results(options, {"graph": str(options.graph), "queries": measured})
 
 
 def graph(options):
@@ -69,7 +69,7 @@ def graph(options):
 def measure(options, name, cliques):
     truth = count(options, name, options.threads[-1], ["--backend", "cpu", "--count-from", "edges", "--filter", "none"])
     if name.endswith("-clique") and truth and truth[0] != cliques[int(name[0])]:
-        raise harness.Refused(f"{name}: {truth[0]:,} matches, but {cliques[int(name[0])]:,} cliques")
+        raise script.Refused(f"{name}: {truth[0]:,} matches, but {cliques[int(name[0])]:,} cliques")
     runs = {str(threads): (threads, ["--backend", "cpu"]) for threads in options.threads}
     runs.update({way: (options.threads[0], ["--backend", "cpu", *WAYS[way]]) for way in options.ways})
     if options.gpu:
@@ -86,21 +86,21 @@ def measure(options, name, cliques):
             if truth is None:
                 truth = found
             if found[0] != truth[0]:
-                raise harness.Refused(f"{name}, {key}: {found[0]:,} matches, not {truth[0]:,}")
+                raise script.Refused(f"{name}, {key}: {found[0]:,} matches, not {truth[0]:,}")
             seconds.setdefault(key, []).append(found[1])
     if truth is None:
-        raise harness.Refused(f"{name}: not counted within {options.timeout}")
+        raise script.Refused(f"{name}: not counted within {options.timeout}")
     return {"query": name, "matches": truth[0], "seconds": {key: statistics.median(times) for key, times in seconds.items() if times}}
 
 
 def count(options, name, threads, arguments):
     """(matches, seconds of matching, of kernels on a GPU), or None where the time was out."""
     pattern = f"{name}=" + ",".join(f"(v{u})--(v{v})" for u, v in QUERIES[name])
-    command = [harness.program(options), "match", *graph(options), "--query", f"`{name}`" + pattern[len(name):],
+    command = [script.program(options), "match", *graph(options), "--query", f"`{name}`" + pattern[len(name):],
                "--threads", threads, "--timeout", options.timeout, "--json", *arguments]
     try:
-        told = harness.Run(command).json()
-    except harness.Refused as refused:
+        told = script.Run(command).json()
+    except script.Refused as refused:
         if "--timeout" in str(refused).split("\n", 1)[1]:
             return None
         raise
@@ -109,4 +109,4 @@ def count(options, name, threads, arguments):
 
 
 if __name__ == "__main__":
-    harness.main(body)
+    script.main(body)

@@ -1,4 +1,4 @@
-#include "gpu_bench_parts.hpp"
+#include "from_options.hpp"
 
 #include <cmath>
 

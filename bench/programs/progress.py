@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import time
 
-import harness
+from harness import script
 
 TOLD = re.compile(r"\bmatches of .*, (\d+)%, ")
 
@@ -19,14 +19,14 @@ TOLD = re.compile(r"\bmatches of .*, (\d+)%, ")
 def body():
     options = arguments()
     measured = [measure(options, query) for query in options.query]
-    harness.table([["query", "matches", "seconds", "told", "farthest off", "mean"],
+    script.table([["query", "matches", "seconds", "told", "farthest off", "mean"],
                    *([each["name"], f"{each['matches']:,}", f"{each['seconds']:.1f}", str(len(each["shares"])), f"{each['farthest']:.2f}",
                       f"{each['mean']:.2f}"] for each in measured)])
-    harness.write_results(options, measured)
+    script.write_results(options, measured)
 
 
 def arguments():
-    parser = harness.parser(__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("graph", type=pathlib.Path)
     parser.add_argument("--query", nargs="+", required=True, help="patterns, or files of them, as for match")
     parser.add_argument("--more", default="", help="options of match, e.g. '--mode homomorphism'")
@@ -35,7 +35,7 @@ def arguments():
 
 
 def measure(options, query):
-    command = [harness.program(options), "match", "--graph", options.graph, "--undirected", "--query", query, "--threads", "1", "--progress",
+    command = [script.program(options), "match", "--graph", options.graph, "--undirected", "--query", query, "--threads", "1", "--progress",
                "always", "--json", *options.more.split()]
     with subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as process:
@@ -43,12 +43,12 @@ def measure(options, query):
         end = time.monotonic()
         out = process.stdout.read()
     if process.returncode != 0:
-        raise harness.Refused(f"{query}: exit {process.returncode}: {''.join(line for line, _ in lines[-3:]).strip()}")
+        raise script.Refused(f"{query}: exit {process.returncode}: {''.join(line for line, _ in lines[-3:]).strip()}")
     told = json.loads(out)
     took = told["seconds"]["match"]
     shares = [{"told": int(share[1]) / 100, "passed": 1 - (end - at) / took} for line, at in lines if (share := TOLD.search(line))]
     if len(shares) < options.least:
-        raise harness.Refused(f"{query}: progress was told {len(shares)} times in {took:.1f} s, and --least is {options.least}")
+        raise script.Refused(f"{query}: progress was told {len(shares)} times in {took:.1f} s, and --least is {options.least}")
     off = [abs(each["told"] - each["passed"]) for each in shares]
     found = told["queries"][0]
     return {"name": found["name"], "matches": found["matches"], "seconds": took, "shares": shares, "farthest": max(off),
@@ -56,4 +56,4 @@ def measure(options, query):
 
 
 if __name__ == "__main__":
-    harness.main(body)
+    script.main(body)

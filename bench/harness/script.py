@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUERIES = ROOT / "bench" / "queries"
 
 
@@ -79,7 +79,7 @@ def replay(options, graph, updates, queries, *, batch=8192, threads=1, more=()):
 
 
 def independent_counts(options, graph, updates, queries):
-    """{query name: (embeddings before, embeddings after)} by bench/count.cpp."""
+    """{query name: (embeddings before, embeddings after)} by bench/programs/count.cpp."""
     counts = {}
     for line in Run([counter(options), graph, updates, *queries]).out.splitlines():
         path, before, after = line.rsplit(" ", 2)
@@ -125,7 +125,13 @@ def conditions(options, text):
         if not skip and word not in without:
             words.append("=".join(pathlib.Path(part).name for part in word.split("=")) if word.startswith("/") else word)
         skip = word in without
-    return f"    {shlex.join(['bench/' + pathlib.Path(sys.argv[0]).name, *words])}\n\n{options.machine} {text}\n\n{made_of(options)}\n"
+    return f"    {shlex.join([name_of_script(), *words])}\n\n{options.machine} {text}\n\n{made_of(options)}\n"
+
+
+def name_of_script():
+    """Its path in the repository."""
+    path = pathlib.Path(sys.argv[0]).resolve()
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name)
 
 
 def made_of(options):

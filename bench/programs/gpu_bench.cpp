@@ -1,7 +1,7 @@
 // Matching policies against each other, on a stream or (gpu_bench_whole.cpp) on a whole graph: makes a graph and a stream of
-// updates, matches every batch under every policy on one engine (bench/contest.hpp), holds the counts to each other, and prints
-// JSON lines: one for the graph, and one for each combination of query set, batch size and policy. Exits with 1 where counts
-// differ or a policy fails.
+// updates, matches every batch under every policy on one engine (bench/harness/contest.hpp), holds the counts to each other,
+// and prints JSON lines: one for the graph, and one for each combination of query set, batch size and policy. Exits with 1
+// where counts differ or a policy fails.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -11,13 +11,14 @@
 #include <utility>
 
 #include "base/seconds.hpp"
-#include "contest.hpp"
+#include "bench/harness/bench_options.hpp"
+#include "bench/harness/contest.hpp"
+#include "bench/harness/from_options.hpp"
+#include "bench/harness/graphs.hpp"
+#include "bench/harness/result_lines.hpp"
 #include "deltamatch/error.hpp"
 #include "engine/storage/bulk_loader.hpp"
-#include "gpu_bench_options.hpp"
-#include "gpu_bench_parts.hpp"
-#include "graphs.hpp"
-#include "result_lines.hpp"
+#include "gpu_bench_whole.hpp"
 
 namespace deltamatch::bench {
 namespace {

@@ -12,17 +12,17 @@
 #include <utility>
 
 #include "base/seconds.hpp"
+#include "bench/harness/bench_options.hpp"
+#include "bench/harness/from_options.hpp"
+#include "bench/harness/result_lines.hpp"
 #include "deltamatch/error.hpp"
 #include "engine/storage/bulk_loader.hpp"
 #include "estimate/access_prior.hpp"
 #include "estimate/estimator.hpp"
 #include "estimate/selection.hpp"
 #include "estimate/selector.hpp"
-#include "gpu_bench_options.hpp"
-#include "gpu_bench_parts.hpp"
 #include "match/backend.hpp"
 #include "match/programs.hpp"
-#include "result_lines.hpp"
 
 namespace deltamatch::bench {
 namespace {

@@ -1,5 +1,5 @@
 // What gpu_bench is told reaches the GPU: each option changes what it stands for, and nothing else.
-#include "bench/gpu_bench_options.hpp"
+#include "bench/harness/bench_options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@ import pathlib
 import statistics
 import tempfile
 
-import harness
+from harness import script
 
 
 def numbers(text):
@@ -15,12 +15,12 @@ def numbers(text):
 
 
 def body():
-    parser = harness.parser(__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("--vertices", type=int, default=20_000)
     parser.add_argument("--edges", type=int, default=200_000)
     parser.add_argument("--max-degree", type=int, default=300)
     parser.add_argument("--deletions", type=float, default=0.1, help="share of the start graph that the stream deletes")
-    parser.add_argument("--queries", type=pathlib.Path, default=harness.QUERIES / "labelled", help="folder of .graph files")
+    parser.add_argument("--queries", type=pathlib.Path, default=script.QUERIES / "labelled", help="folder of .graph files")
     parser.add_argument("--vertex-labels", type=int, default=6, help="vertex labels of the graph")
     parser.add_argument("--batch", type=numbers, default="1,64,1024,8192", help="batch sizes")
     parser.add_argument("--threads", type=numbers, default="1,2", help="numbers of threads")
@@ -31,10 +31,10 @@ def body():
     rows = [["query", "batch", "threads", "new", "removed", "match s", "apply s", "settle s", "updates/s", "peak MiB"]]
     with tempfile.TemporaryDirectory() as folder:
         graph, updates = pathlib.Path(folder, "graph"), pathlib.Path(folder, "updates")
-        harness.Run([harness.program(options), "generate", "chung-lu", "--vertices", options.vertices, "--edges", options.edges,
+        script.Run([script.program(options), "generate", "chung-lu", "--vertices", options.vertices, "--edges", options.edges,
                      "--max-degree", options.max_degree, "--vertex-labels", options.vertex_labels, "--deletions",
                      options.deletions, "--graph", graph, "--updates", updates])
-        expected = harness.independent_counts(options, graph, updates, queries)
+        expected = script.independent_counts(options, graph, updates, queries)
         for query in queries:
             for batch in options.batch:
                 for threads in options.threads:
@@ -43,15 +43,15 @@ def body():
                     rows.append([result["query"], str(batch), str(threads), f"{result['new']:,}", f"{result['removed']:,}",
                                  *(f"{result['seconds'][step]:.4f}" for step in ("match", "apply", "settle")),
                                  f"{result['updates_per_second']:,.0f}", f"{result['peak_mib']:.0f}"])
-    harness.table(rows)
-    harness.write_results(options, measured)
+    script.table(rows)
+    script.write_results(options, measured)
 
 
 def one(options, graph, updates, query, expected, batch, threads):
     replays = []
     for _ in range(options.repeat):
-        told, run = harness.replay(options, graph, updates, query, batch=batch, threads=threads)
-        harness.check(told, expected)
+        told, run = script.replay(options, graph, updates, query, batch=batch, threads=threads)
+        script.check(told, expected)
         replays.append((told, run))
     told = replays[0][0]
     seconds = {step: statistics.median(t["seconds"][step] for t, _ in replays) for step in told["seconds"]}
@@ -63,4 +63,4 @@ def one(options, graph, updates, query, expected, batch, threads):
 
 
 if __name__ == "__main__":
-    harness.main(body)
+    script.main(body)

@@ -14,9 +14,9 @@ import shlex
 import statistics
 import tempfile
 
-import harness
 import labelled
 import static_sets_report
+from harness import script
 
 
 def body():
@@ -29,8 +29,8 @@ def body():
             for size in options.vertices:
                 records += measure(options, graph, size, folder)
     rows = static_sets_report.answered(records, options.timeout)
-    harness.table(rows)
-    harness.write_results(options, records)
+    script.table(rows)
+    script.write_results(options, records)
     if options.out:
         static_sets_report.write(options, records)
 
@@ -43,7 +43,7 @@ def graph_of(options, text, folder):
 
 
 def arguments():
-    parser = harness.parser(__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("graphs", nargs="+", help="graphs in t/v/e, jlg or rows, plain, .xz or .gz, or to generate: "
                         f"{labelled.SPECS}; behind either @N draws N vertex labels, the i-th in proportion to 1/i")
     parser.add_argument("--vertices", type=int, nargs="+", default=[12], help="of a query")
@@ -108,17 +108,17 @@ def compare(truth, found, where, query):
     """Counts and digests are those of the first way that told them; of what --limit cut short only the numbers."""
     for key in ("matches",) if found.get("partial") else ("matches", "digest"):
         if key in found and truth.setdefault(key, found[key]) != found[key]:
-            raise harness.Refused(f"{where}: {key} {found[key]}, not {truth[key]}\n{query.read_text()}")
+            raise script.Refused(f"{where}: {key} {found[key]}, not {truth[key]}\n{query.read_text()}")
 
 
 def run(options, build, way, graph, query):
     """The --json object of one query."""
     way = shlex.split(f"{way} {options.more}")
-    program = harness.program(argparse.Namespace(build=build))
+    program = script.program(argparse.Namespace(build=build))
     threads = [] if "--threads" in way else ["--threads", options.threads]
-    return harness.Run([program, "match", "--graph", graph.path, "--undirected", "--on-error", "skip", "--query", query, "--timeout",
+    return script.Run([program, "match", "--graph", graph.path, "--undirected", "--on-error", "skip", "--query", query, "--timeout",
                         f"{round(options.timeout * 1000)}ms", "--json", *threads, *way], (0, 1)).json()
 
 
 if __name__ == "__main__":
-    harness.main(body)
+    script.main(body)

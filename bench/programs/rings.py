@@ -12,8 +12,7 @@ import pathlib
 import random
 import tempfile
 
-import harness
-import tables
+from harness import script, tables
 
 SETTINGS = ("none", "label", "degree", "refine", "auto")
 WAYS = {"count": ["--emit", "none"], "digest": ["--emit", "digest"]}
@@ -30,18 +29,18 @@ def body():
                 measured.append({"kind": kind, "vertices": vertices, "degree": degree, "way": way, "seconds": seconds})
                 print(kind, vertices, degree, way, *worst(options, seconds), flush=True)
     rows = [row_of(options, each) for each in measured]
-    harness.table([HEAD, *rows])
-    harness.write_results(options, measured)
+    script.table([HEAD, *rows])
+    script.write_results(options, measured)
     if options.out:
         out = tables.Writer(options.out)
-        out.add("Run", harness.conditions(options, f"Best of {options.repeat} runs that took turns, {options.timeout:g} s for a ring. Every count and "
+        out.add("Run", script.conditions(options, f"Best of {options.repeat} runs that took turns, {options.timeout:g} s for a ring. Every count and "
                                                    "digest was the same wherever two settings finished."))
         out.add("Seconds of all rings on a graph", tables.table(HEAD, rows))
         print(out.write("Long rings on sparse graphs"))
 
 
 def arguments():
-    parser = harness.parser(__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("--kinds", nargs="+", choices=["directed", "undirected"], default=["directed", "undirected"])
     parser.add_argument("--vertices", nargs="+", type=int, default=[100, 1000, 10000, 100000])
     parser.add_argument("--degrees", nargs="+", type=float, default=[1, 1.25, 1.5, 2, 3], help="edges over vertices where directed; ends of "
@@ -83,7 +82,7 @@ def measure(options, graph, kind, way):
     for _ in range(options.repeat):
         queries = [word for length in lengths for word in ("--query", ring(kind, length))]
         for setting in SETTINGS if lengths else ():
-            told = harness.Run([harness.program(options), "match", "--graph", graph, f"--{kind}", *queries, "--threads", options.threads,
+            told = script.Run([script.program(options), "match", "--graph", graph, f"--{kind}", *queries, "--threads", options.threads,
                                 "--timeout", f"{round(options.timeout * 1000)}ms", "--filter", setting, *WAYS[way], "--json"], (0, 1)).json()
             for query in told["queries"]:
                 times = runs.setdefault(query["name"], {}).setdefault(setting, [])
@@ -93,7 +92,7 @@ def measure(options, graph, kind, way):
         lengths = [length for length in lengths if f"ring{length}" in truth]  # what nothing answers is not asked again
     if options.replay:
         counted = [word for length in options.lengths if f"ring{length}" in truth for word in ("--query", ring(kind, length))]
-        told = harness.Run([harness.program(options), "replay", "--updates", graph, f"--{kind}", *counted, "--threads", options.threads,
+        told = script.Run([script.program(options), "replay", "--updates", graph, f"--{kind}", *counted, "--threads", options.threads,
                             "--batch", 10**9, *WAYS[way], "--json"]).json() if counted else {"queries": []}
         for query in told["queries"]:
             check(truth, query["name"], (query["new"], query.get("new_digest")), "replay")
@@ -103,7 +102,7 @@ def measure(options, graph, kind, way):
 
 def check(truth, name, found, by):
     if truth.setdefault(name, found) != found:
-        raise harness.Refused(f"{name} {by}: {found}, not {truth[name]}")
+        raise script.Refused(f"{name} {by}: {found}, not {truth[name]}")
 
 
 def regrets(options, seconds):
@@ -135,9 +134,9 @@ def row_of(options, each):
         times = [settings[setting] for settings in each["seconds"].values()]
         cells.append(f"{sum(time is not None for time in times)}, {sum(options.timeout if time is None else time for time in times):.3g}")
     told = [regret for regret, _ in regrets(options, each["seconds"])]
-    ends = [f"{harness.geometric_mean(told):.2f}", f"{max(told):.2f}"] if told else ["–", "–"]
+    ends = [f"{script.geometric_mean(told):.2f}", f"{max(told):.2f}"] if told else ["–", "–"]
     return [f"{each['kind']}, {each['vertices']}, {each['degree']:g}", each["way"], str(len(each["seconds"])), *cells, *ends]
 
 
 if __name__ == "__main__":
-    harness.main(body)
+    script.main(body)

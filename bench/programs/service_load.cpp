@@ -1,5 +1,5 @@
 // Load for the service: fills a topic with updates, or sends them at a rate and measures how long it takes until an alert that
-// one of them causes can be read. bench/service_load.py runs it beside a broker and a service.
+// one of them causes can be read. bench/programs/service_load.py runs it beside a broker and a service.
 #include <fmt/format.h>
 #include <librdkafka/rdkafkacpp.h>
 

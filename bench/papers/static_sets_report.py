@@ -1,9 +1,9 @@
-"""The tables and plots of bench/static_sets.py, from its records of queries."""
+"""The tables and plots of bench/papers/static_sets.py, from its records of queries."""
 
 import statistics
 
-import harness
-from tables import Writer, table
+from harness import script
+from harness.tables import Writer, table
 
 GROUP = ("graph", "label_count", "size", "shape")
 TELLING = 0.05  # seconds
@@ -44,7 +44,7 @@ def answered(records, limit):
 
 def write(options, records):
     out = Writer(options.out)
-    out.add("Run", harness.conditions(options, f"Medians of {options.repeat} runs that took turns, {options.timeout:g} s for a query. Every "
+    out.add("Run", script.conditions(options, f"Medians of {options.repeat} runs that took turns, {options.timeout:g} s for a query. Every "
                                       "count, and every digest that was told, was the same in all ways that finished."))
     solved(options, records, out)
     if any(record["kernel_seconds"] for record in records):
@@ -121,8 +121,8 @@ def techniques(records, out):
             ratios = [one["seconds"][way] / one["seconds"][first] for one in those if one["seconds"][way] and one["seconds"][first]]
             lost = sum(one["seconds"][way] is None and one["seconds"][first] is not None for one in those)
             won = sum(one["seconds"][first] is None and one["seconds"][way] is not None for one in those)
-            means.append(f"{harness.geometric_mean(ratios):.4g}" if ratios else "NaN")
-            mean = f"{harness.geometric_mean(ratios):.2f} ({statistics.fmean(ratios):.2f}), {len(ratios)}" if ratios else "–"
+            means.append(f"{script.geometric_mean(ratios):.4g}" if ratios else "NaN")
+            mean = f"{script.geometric_mean(ratios):.2f} ({statistics.fmean(ratios):.2f}), {len(ratios)}" if ratios else "–"
             cells.append(mean + (f", −{lost}" if lost else "") + (f", +{won}" if won else ""))
         rows.append([name_of(way), *cells])
         data.append([name_of(way), *means])

@@ -7,11 +7,11 @@ import pathlib
 import statistics
 import tempfile
 
-import harness
+from harness import script
 
 
 def body():
-    parser = harness.parser(__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("--vertices", type=lambda text: [int(part) for part in text.split(",")],
                         default="10000,30000,100000,300000,1000000", help="sizes, ascending")
     parser.add_argument("--edges-per-vertex", type=int, default=5)
@@ -21,7 +21,7 @@ def body():
     parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--repeat", type=int, default=5, help="replays of each kind, of which the median is told")
     options = parser.parse_args()
-    queries = [harness.QUERIES / "labelled" / f"{name}.graph" for name in options.queries.split(",")]
+    queries = [script.QUERIES / "labelled" / f"{name}.graph" for name in options.queries.split(",")]
     measured = []
     rows = [["query", "vertices", "edges", "new", "removed", "match µs", "apply+settle µs", "all µs", "against the smallest"]]
     for vertices in options.vertices:
@@ -29,10 +29,10 @@ def body():
         inserted = options.updates / edges
         with tempfile.TemporaryDirectory() as folder:
             graph, updates = pathlib.Path(folder, "graph"), pathlib.Path(folder, "updates")
-            harness.Run([harness.program(options), "generate", "chung-lu", "--vertices", vertices, "--edges", edges, "--max-degree",
+            script.Run([script.program(options), "generate", "chung-lu", "--vertices", vertices, "--edges", edges, "--max-degree",
                          options.max_degree, "--insertions", f"{inserted:.9f}", "--deletions",
                          f"{options.updates / (edges - options.updates):.9f}", "--graph", graph, "--updates", updates])
-            expected = harness.independent_counts(options, graph, updates, queries)
+            expected = script.independent_counts(options, graph, updates, queries)
             for query in queries:
                 measured.append(one(options, graph, updates, query, expected) | {"vertices": vertices, "edges": edges})
     for result in sorted(measured, key=lambda r: (r["query"], r["vertices"])):
@@ -40,8 +40,8 @@ def body():
         rows.append([result["query"], f"{result['vertices']:,}", f"{result['edges']:,}", f"{result['new']:,}",
                      f"{result['removed']:,}", f"{result['match_us']:.3f}", f"{result['apply_us']:.3f}", f"{total(result):.3f}",
                      f"{total(result) / total(first):.2f}x"])
-    harness.table(rows)
-    harness.write_results(options, measured)
+    script.table(rows)
+    script.write_results(options, measured)
 
 
 def total(result):
@@ -51,8 +51,8 @@ def total(result):
 def one(options, graph, updates, query, expected):
     replays = []
     for _ in range(options.repeat):
-        told, _ = harness.replay(options, graph, updates, query, batch=options.batch)
-        harness.check(told, expected)
+        told, _ = script.replay(options, graph, updates, query, batch=options.batch)
+        script.check(told, expected)
         replays.append(told)
 
     def per_update(*steps):
@@ -64,4 +64,4 @@ def one(options, graph, updates, query, expected):
 
 
 if __name__ == "__main__":
-    harness.main(body)
+    script.main(body)

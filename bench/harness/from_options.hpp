@@ -1,14 +1,13 @@
-// What gpu_bench's two contests share: graphs, backends, and the one of whole graphs.
+// From the options of gpu_bench and bench_caching to what they measure: graphs and backends.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "base/parallel.hpp"
+#include "bench_options.hpp"
 #include "deltamatch/engine.hpp"
-#include "gpu_bench_options.hpp"
 #include "graphs.hpp"
-#include "result_lines.hpp"
 
 namespace deltamatch::bench {
 
@@ -18,9 +17,5 @@ namespace deltamatch::bench {
 /// A GPU under a policy; `memory`: bytes for what a caching policy caches. Throws Error where there is no such policy, or where
 /// the build has no GPU.
 [[nodiscard]] std::shared_ptr<Backend> gpu_backend(const BenchOptions& options, const std::string& policy, std::size_t memory);
-
-/// Counts each query in the whole graph under each policy, on an engine of its own: caches hold 1 / options.parts of the lists.
-/// One JSON line for the graph and one for each count; returns 1 where counts differ or a policy fails, else 0.
-int run_whole(const BenchOptions& options, Report& report);
 
 }  // namespace deltamatch::bench

@@ -8,9 +8,9 @@ import os
 import pathlib
 import statistics
 
-import harness
+from harness import script
 
-DATA = pathlib.Path(os.environ.get("DELTAMATCH_DATA") or harness.ROOT.parent / "shared" / "data")
+DATA = pathlib.Path(os.environ.get("DELTAMATCH_DATA") or script.ROOT.parent / "shared" / "data")
 STREAMS = {
     "mathoverflow": (["sx-mathoverflow/sx-mathoverflow-a2q.txt.gz", "sx-mathoverflow/sx-mathoverflow-c2q.txt.gz",
                       "sx-mathoverflow/sx-mathoverflow-c2a.txt.gz"], "365d"),
@@ -27,7 +27,7 @@ STEPS = ("apply", "estimate", "cache", "match", "settle")
 
 
 def body():
-    parser = harness.parser(__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("--data", type=pathlib.Path, default=DATA, help="folder of the real data sets")
     parser.add_argument("--stream", nargs="+", choices=list(STREAMS), default=list(STREAMS))
     parser.add_argument("--query", nargs="+", choices=list(QUERIES), default=list(QUERIES))
@@ -42,8 +42,8 @@ def body():
     for row in measured:
         times = (f"{seconds:.3f}" for told in row["ways"].values() for seconds in (told["seconds"]["match"], told["busy"]))
         rows.append([row["stream"], row["query"], f"{row['updates']:,}", f"{row['new']:,}", f"{row['removed']:,}", *times])
-    harness.table(rows)
-    harness.write_results(options, measured)
+    script.table(rows)
+    script.write_results(options, measured)
 
 
 def measure(options, ways, stream, query):
@@ -55,14 +55,14 @@ def measure(options, ways, stream, query):
     truth = None
     for _ in range(options.repeat):
         for way, words in ways.items():
-            told = harness.Run([harness.program(options), *command, *words]).json()
+            told = script.Run([script.program(options), *command, *words]).json()
             if (told.get("backend") == "gpu") != (way != "cpu"):
-                raise harness.Refused(f"{stream}, {query}: {way} ran on {told.get('backend', 'the CPU')}")
+                raise script.Refused(f"{stream}, {query}: {way} ran on {told.get('backend', 'the CPU')}")
             (found,) = told["queries"]
             counts = found["new"], found["removed"]
             truth = truth or counts
             if counts != truth or not told["updates"]:
-                raise harness.Refused(f"{stream}, {query}, {way}: {counts} in {told['updates']} updates, not {truth}")
+                raise script.Refused(f"{stream}, {query}, {way}: {counts} in {told['updates']} updates, not {truth}")
             runs[way].append(told)
     first = runs["cpu"][0]
     return {"stream": stream, "query": query, "window": window, "threads": options.threads, "updates": first["updates"],
@@ -78,4 +78,4 @@ def summary(runs, words):
 
 
 if __name__ == "__main__":
-    harness.main(body)
+    script.main(body)

@@ -11,9 +11,9 @@ import pathlib
 import statistics
 import tempfile
 
-import harness
 import labelled
-from tables import Writer, table
+from harness import script
+from harness.tables import Writer, table
 
 SIZES = {"motifs": range(3, 9), "cliques": range(3, 15), "quasi-cliques": range(4, 11)}
 
@@ -28,14 +28,14 @@ def body():
                 path = labelled.generated(options, text, pathlib.Path(directory)).path
             for what in options.what:
                 records += grow(options, path, what)
-    harness.table(rows_of(options, records))
-    harness.write_results(options, records)
+    script.table(rows_of(options, records))
+    script.write_results(options, records)
     if options.out:
         write(options, records)
 
 
 def arguments():
-    parser = harness.parser(__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("graphs", nargs="+", help=f"undirected graphs that match reads, or to generate: {labelled.SPECS}")
     parser.add_argument("--what", nargs="+", choices=list(SIZES), default=list(SIZES))
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
@@ -60,7 +60,7 @@ def grow(options, path, what):
             if counts is None:
                 continue
             if record.setdefault("counts", counts) != counts:
-                raise harness.Refused(f"{path.name}, {what} of {k}, {key}: {counts}, not {record['counts']}")
+                raise script.Refused(f"{path.name}, {what} of {k}, {key}: {counts}, not {record['counts']}")
         records.append(record)
         if not any(record.get("counts", {}).values()):
             break
@@ -68,13 +68,13 @@ def grow(options, path, what):
             break  # the check would take too long, and so would the next
         other = time(options, path, check, "check", record)
         if other is not None and weights(other) != weights(record["counts"]):
-            raise harness.Refused(f"{path.name}, {what} of {k}: {record['counts']}, but {' '.join(map(str, check))}: {other}")
+            raise script.Refused(f"{path.name}, {what} of {k}: {record['counts']}, but {' '.join(map(str, check))}: {other}")
     return records
 
 
 def command(what, k, threads):
     if what == "quasi-cliques":
-        return ["match", "--query", harness.QUERIES / what / f"q{k}.graph", "--threads", threads]
+        return ["match", "--query", script.QUERIES / what / f"q{k}.graph", "--threads", threads]
     return [what, "-k", k, "--threads", threads]
 
 
@@ -100,7 +100,7 @@ def time(options, path, arguments, key, record):
     """{name: count}, and the median time in the record; None where the time was out."""
     seconds, kernels = [], []
     for _ in range(options.repeat):
-        told = harness.Run([harness.program(options), *arguments, *([] if "--threads" in arguments else ["--threads", 1]), "--graph", path,
+        told = script.Run([script.program(options), *arguments, *([] if "--threads" in arguments else ["--threads", 1]), "--graph", path,
                             "--undirected", "--on-error", "skip", "--timeout", f"{round(options.timeout * 1000)}ms", "--json",
                             *options.more.split()], (0, 1)).json()
         counts = counted(arguments, told)
@@ -169,7 +169,7 @@ def told(seconds):
 def write(options, records):
     """DuMato's tables 4, 6 and 7."""
     out = Writer(options.out)
-    out.add("Run", harness.conditions(options, f"Seconds without loading, medians of {options.repeat} runs, of one that takes longer than a "
+    out.add("Run", script.conditions(options, f"Seconds without loading, medians of {options.repeat} runs, of one that takes longer than a "
                                       f"quarter of the limit of {options.timeout:g} s. –: longer than the limit."))
     titles = {"motifs": "Motifs: all connected induced subgraphs of k vertices", "cliques": "Cliques",
               "quasi-cliques": "Quasi-cliques: matches of q4 to q10 as subgraphs that need not be induced"}
@@ -188,4 +188,4 @@ def write(options, records):
 
 
 if __name__ == "__main__":
-    harness.main(body)
+    script.main(body)

@@ -18,7 +18,7 @@ import tempfile
 import time
 import uuid
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "service"))
 
 RARE = {  # of random edges between a million accounts nearly nothing matches

@@ -10,8 +10,7 @@ import pathlib
 import statistics
 import tempfile
 
-import harness
-import tables
+from harness import script, tables
 
 SETTINGS = ("none", "label", "degree", "refine", "auto")
 
@@ -24,18 +23,18 @@ def body():
             graph, _, queries = text.partition("=")
             measured[pathlib.Path(graph).name.partition(".")[0]] = measure(options, graph, chosen(options, pathlib.Path(queries), directory))
     rows = [row for name, seconds in measured.items() for row in rows_of(options, name, seconds)]
-    harness.table([HEAD, *rows])
-    harness.write_results(options, measured)
+    script.table([HEAD, *rows])
+    script.write_results(options, measured)
     if options.out:
         out = tables.Writer(options.out)
-        out.add("Run", harness.conditions(options, f"Medians of {options.repeat} runs that took turns, {options.timeout:g} s for a query. Every count was "
+        out.add("Run", script.conditions(options, f"Medians of {options.repeat} runs that took turns, {options.timeout:g} s for a query. Every count was "
                                                    "the same wherever two settings finished."))
         out.add("Seconds of all queries of a class", tables.table(HEAD, rows))
         print(out.write("What filtering is chosen"))
 
 
 def arguments():
-    parser = harness.parser(__doc__)
+    parser = script.parser(__doc__)
     parser.add_argument("sets", nargs="+", metavar="GRAPH=FOLDER", help="a graph, plain or .xz, and a folder of .graph files, which are "
                         "classed by their names up to the last _")
     parser.add_argument("--sample", type=int, default=0, help="queries of a class, the first by name; 0: all")
@@ -58,7 +57,7 @@ def chosen(options, folder, directory):
     for path in sorted(folder.rglob("*.graph")):
         files[class_of(path.stem)].append(path)
     if not files:
-        raise harness.Refused(f"{folder}: no .graph file")
+        raise script.Refused(f"{folder}: no .graph file")
     into = pathlib.Path(directory, f"queries{len(list(pathlib.Path(directory).iterdir()))}")
     into.mkdir()
     for paths in files.values():
@@ -73,7 +72,7 @@ def measure(options, graph, queries):
     truth = {}
     for _ in range(options.repeat):
         for setting in SETTINGS:
-            told = harness.Run([harness.program(options), "match", "--graph", graph, "--undirected", "--on-error", "skip", "--query", queries,
+            told = script.Run([script.program(options), "match", "--graph", graph, "--undirected", "--on-error", "skip", "--query", queries,
                                 "--threads", options.threads, "--timeout", f"{round(options.timeout * 1000)}ms", "--filter", setting, "--backend",
                                 options.backend, "--json"], (0, 1)).json()
             for query in told["queries"]:
@@ -82,7 +81,7 @@ def measure(options, graph, queries):
                     runs[name][setting].append(None)
                     continue
                 if truth.setdefault(name, query["matches"]) != query["matches"]:
-                    raise harness.Refused(f"{name} --filter {setting}: {query['matches']}, not {truth[name]}")
+                    raise script.Refused(f"{name} --filter {setting}: {query['matches']}, not {truth[name]}")
                 runs[name][setting].append(query["seconds"])
     return {name: {setting: None if None in times else statistics.median(times) for setting, times in settings.items()}
             for name, settings in runs.items()}
@@ -112,9 +111,9 @@ def row_of(options, name, label, queries):
     regrets = [with_limit(settings["auto"]) / min(map(with_limit, settings.values())) for settings in queries.values()
                if any(time is not None for time in settings.values())
                and max(map(with_limit, settings.values())) * 1000 >= options.least]
-    told = [f"{harness.geometric_mean(regrets):.2f}", f"{max(regrets):.2f}"] if regrets else ["–", "–"]
+    told = [f"{script.geometric_mean(regrets):.2f}", f"{max(regrets):.2f}"] if regrets else ["–", "–"]
     return [name, label, str(len(queries)), *cells, *told]
 
 
 if __name__ == "__main__":
-    harness.main(body)
+    script.main(body)

@@ -6,7 +6,7 @@ import lzma
 import random
 import re
 
-import harness
+from harness import script
 
 SHAPES = ["dense", "sparse", "path", "tree", "cycle"]
 SPECS = "chung-lu:VERTICES:EDGES[:LABELS[:MAX-DEGREE]], rmat:SCALE:EDGE-FACTOR[:LABELS]"
@@ -41,7 +41,7 @@ class Graph:
                     continue
             lines = [f"t {size} {len(edges)}", *(f"v {i} {self.labels[v]}" for i, v in enumerate(seen)), *(f"e {i} {j}" for i, j in edges)]
             return "\n".join(lines) + "\n"
-        raise harness.Refused(f"{self.name}: no walk makes a {shape} query of {size} vertices")
+        raise script.Refused(f"{self.name}: no walk makes a {shape} query of {size} vertices")
 
     def _walk(self, draw, size):
         """The vertices that a walk meets, in that order, fewer than `size` where it gets nowhere; and the edges (places among them)
@@ -90,7 +90,7 @@ def generated(options, spec, folder):
     if largest:
         arguments += ["--max-degree", largest[0]]
     path = folder / (spec.replace(":", "-") + ".graph")
-    harness.Run([harness.program(options), "generate", kind, *arguments, "--vertex-labels", labels, "--edge-labels", 0,
+    script.Run([script.program(options), "generate", kind, *arguments, "--vertex-labels", labels, "--edge-labels", 0,
                  "--insertions", 0, "--graph", path])
     return read(path)
 
