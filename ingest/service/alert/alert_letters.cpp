@@ -43,7 +43,7 @@ std::string AlertLetters::recover(std::string_view position) {
   return std::to_string(from);
 }
 
-/// Opens what the path names now.
+/// Opens the file that the path names now.
 void AlertLetters::open() {
   struct stat named{};
   struct stat opened{};
@@ -120,7 +120,7 @@ void AlertLetters::write(const GivenUp& what, std::span<const std::string_view> 
   length_ += text.size();
 }
 
-/// All of it, on disk, or nothing.
+/// Writes all of the text to disk, or nothing.
 void AlertLetters::append(const std::string& text, std::uint64_t at) const {
   int code = 0;
   for (std::size_t done = 0; done < text.size() && code == 0;) {

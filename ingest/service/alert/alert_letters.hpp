@@ -1,4 +1,4 @@
-// A file of alerts that a sink gave up.
+// The dead-letter file of a sink: alerts that the sink gave up.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,22 @@ struct GivenUp {
   std::string_view reason;
 };
 
-/// One line for each alert (docs/reference/formats.md), each once, also across crashes: of a part that is there already in
-/// whole or in part only the rest is written. Nothing that is there is ever removed but a line of the sink's own that a
-/// crash has torn. The file is made when it is needed. It may be moved away or emptied at any time; then it begins anew. One
-/// thread calls it.
+/// Writes one line per alert (docs/reference/formats.md). Each alert is written once, even across crashes. If some alerts of a
+/// part are in the file already, only the rest is written. Nothing is ever removed from the file, except a line of the sink's
+/// own that a crash has torn. The file is created when it is needed. It may be moved away or emptied at any time; then it
+/// begins again. Only one thread may call it.
 class AlertLetters {
  public:
-  /// No path: there is no file, and nothing is written.
+  /// Without a path there is no file, and nothing is written.
   AlertLetters(std::string sink, std::filesystem::path path);
 
-  /// Finds what is there of batches that may come again: all that lies behind `position`, or in a file that does not go so far,
-  /// all. Gives the position that it began at. Throws Error.
+  /// Finds the letters of batches that may be delivered again: all lines after `position`, or all lines if the file is shorter.
+  /// Returns the position at which it began. Throws Error.
   std::string recover(std::string_view position);
-  /// The alerts are on disk once this has returned. Throws Error, with nothing of them written; then it can be called again.
+  /// The alerts are on disk when this returns. If it throws Error, none of them is written, and it can be called again.
   void write(const GivenUp& what, std::span<const std::string_view> alerts);
-  /// The batches up to this one do not come again. Gives the position behind what is there of them; empty if there is no file.
+  /// Batches up to this one are not delivered again. Returns the position after their letters, or an empty text if there is no
+  /// file.
   std::string settle(std::uint64_t batch);
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
@@ -43,7 +44,7 @@ class AlertLetters {
  private:
   struct Held {
     std::uint64_t alerts = 0;
-    std::uint64_t begin = 0;  // of the first one's line
+    std::uint64_t begin = 0;  // the offset of its first line
   };
 
   void open();
@@ -53,9 +54,9 @@ class AlertLetters {
   void take(std::string_view line, std::uint64_t at);
   void append(const std::string& text, std::uint64_t at) const;
 
-  std::string beginning_;  // of a line
+  std::string beginning_;  // the first bytes of a line
   std::filesystem::path path_;
-  FileSeries files_;  // of one
+  FileSeries files_;  // a series of one file
   Descriptor file_;
   std::uint64_t length_ = 0;
   std::map<std::pair<std::uint64_t, std::uint64_t>, Held> held_;  // by batch and part

@@ -1,4 +1,4 @@
-// Where alerts go, once the batch that they belong to is committed.
+// The interface of sinks for alerts of committed batches.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace deltamatch::ingest {
 
-/// A delivery that failed, where its sink said when to try again.
+/// A failed delivery whose sink said when to try again.
 class TryLater : public Error {
  public:
   TryLater(std::chrono::milliseconds wait, std::string_view where, std::string_view what, std::string_view remedy = {})
@@ -22,44 +22,45 @@ class TryLater : public Error {
   std::chrono::milliseconds wait_;
 };
 
-/// Takes the alerts of one batch: begin, write*, commit; or abort in place of commit. One thread calls it. Failures that may
-/// pass (a full disk, a server that does not answer) are Errors: the caller aborts, waits and delivers the same batch again.
+/// Takes the alerts of one batch: begin, write*, and then commit or abort. Only one thread calls it. Temporary failures (a full
+/// disk, a server that does not answer) are Errors. The caller then aborts, waits and delivers the same batch again.
 class AlertSink {
  public:
   virtual ~AlertSink() = default;
   virtual void begin(std::uint64_t batch) = 0;
-  /// `id` is 32 hexadecimal digits, or empty where `alert` tells what was suppressed; `alert` is one JSON object without a line
-  /// end (docs/reference/formats.md).
+  /// `id` has 32 hexadecimal digits. It is empty if `alert` reports suppressed alerts. `alert` is one JSON object without a
+  /// line end (docs/reference/formats.md).
   virtual void write(std::string_view id, std::string_view alert) = 0;
-  /// The batch is delivered: in a file, synced to disk. Gives the position after it, which is noted in the log; empty where the
-  /// sink keeps none.
+  /// The batch is delivered; a file is synced to disk. Returns the position after it, which the log notes. The position is
+  /// empty if the sink keeps none.
   virtual std::string commit() = 0;
   virtual void abort() noexcept = 0;
-  /// Whether several batches may come as one, under the number of the last: each commit then costs less.
+  /// Whether several batches may be joined under the number of the last one. Fewer commits then cost less.
   [[nodiscard]] virtual bool joins_batches() const noexcept { return false; }
-  /// Before the first batch after a start: takes back what lies beyond the noted position (empty: none was noted), so that the
-  /// batches behind it can be delivered again without being there twice. Sinks that cannot take back do nothing. Gives the
-  /// position from which it goes on: where none was noted it has to be noted before the first batch is delivered, or a crash
-  /// within that delivery could not be told from what was there before.
+  /// Called before the first batch after a start. Removes what is beyond the noted position (empty if none was noted). The
+  /// batches after it can then be delivered again without duplicates. Sinks that cannot remove anything do nothing.
+  ///
+  /// Returns the position from which the sink continues. If none was noted, this one must be noted before the first batch is
+  /// delivered. Otherwise a crash during that delivery could not be told from earlier contents.
   virtual std::string recover(std::string_view position) = 0;
-  /// In place of recover, if the log has lost batches, so that what lies beyond the noted position cannot all be delivered
-  /// again: keeps it. If no position is known it keeps all. Calls `stays` with each alert that is there beyond the position, or
-  /// in the newest file if none is known, of whatever batch, in order. The first alert for which it gives false is taken back,
-  /// and all behind it: it is known to belong to no committed batch. Sinks that cannot take back just recover.
+  /// Called instead of recover() if the log has lost batches. Then not everything beyond the noted position can be delivered
+  /// again, so the sink keeps it. If no position is known, it keeps everything. Calls `stays` in order with each alert beyond
+  /// the position, or in the newest file if no position is known. When `stays` returns false, that alert and all after it are
+  /// removed, because they belong to no committed batch. Sinks that cannot remove anything just recover.
   virtual std::string keep(std::string_view position, const std::function<bool(std::string_view alert)>& stays) {
     static_cast<void>(stays);
     return recover(position);
   }
-  /// Before each try: batches up to this one are committed, and wait for it.
+  /// Called before each try. Batches up to `latest` are committed and wait for this delivery.
   virtual void await(std::uint64_t latest) { static_cast<void>(latest); }
-  /// Whether it gives up the batch without another try, since its options do not let it try any longer.
+  /// Whether the sink gives up the batch without another try, because its options allow no more.
   [[nodiscard]] virtual bool gives_up(std::uint64_t batch) const {
     static_cast<void>(batch);
     return false;
   }
-  /// From any thread: a call that waits, and every later one that would, fails soon. For good.
+  /// Makes a waiting call fail soon, and every later call that would wait. It cannot be undone. Any thread may call it.
   virtual void cancel() noexcept {}
-  /// Alerts that the sink gave up, as its options allow. From any thread.
+  /// The number of alerts that the sink gave up, as its options allow. Any thread may call it.
   [[nodiscard]] virtual std::uint64_t dropped() const noexcept { return 0; }
 };
 

@@ -1,4 +1,5 @@
-// The sinks that take committed alerts out of the log. (Alerts for Kafka go with the batch's own transaction.)
+// Creates the sinks that deliver committed alerts from the log. Alerts for Kafka are part of the batch's own transaction
+// instead.
 #pragma once
 
 #include <cstddef>
@@ -14,37 +15,46 @@
 
 namespace deltamatch::ingest {
 
-/// JSON lines in `path`, exactly once. Once a file is `rotate_bytes` long (0: never) the next batch begins a new one:
-/// alerts.jsonl, alerts-000001.jsonl, alerts-000002.jsonl … (FileSeries). No file is ever renamed and no batch is split, and
-/// `keep_files` (0: all) stay beside the newest one. A position is "number:length", number 0 being `path` itself: recover()
-/// cuts that file to that length and removes those of the sink's own with a higher number; where it made room for them already,
-/// they are emptied. Where no position was noted it goes on behind what the newest file holds, on a line of its own.
+/// Writes JSON lines to `path`, exactly once. When a file has `rotate_bytes` (0: never), the next batch begins a new file:
+/// alerts.jsonl, alerts-000001.jsonl, alerts-000002.jsonl … (FileSeries). No file is ever renamed, and no batch is split.
+/// Beside the newest file, `keep_files` others stay (0: all).
 ///
-/// The file is opened by recover(), which comes before begin() and throws Error where the file is shorter than the position
-/// says, or another process holds it. Commit syncs file and folder; abort cuts the file back.
+/// A position is "number:length"; number 0 is `path` itself. recover() cuts that file to that length, and removes the sink's
+/// own files with higher numbers. If rotation has already removed that file, the newer files are emptied instead. If no
+/// position was noted, the sink continues after the contents of the newest file, on a new line.
+///
+/// recover() opens the file and must be called before begin(). It throws Error if the file is shorter than the position says,
+/// or if another process holds it. Commit syncs file and folder; abort cuts the file back.
 [[nodiscard]] std::unique_ptr<AlertSink> make_file_sink(std::string_view name, const std::filesystem::path& path,
                                                         std::uint64_t rotate_bytes, std::size_t keep_files);
 
-/// JSON lines on a descriptor that belongs to the caller, by default standard output: at least once. A batch that was being
-/// written when the process crashed, or when writing failed, comes again as a whole.
+/// Writes JSON lines to a descriptor that the caller owns, by default standard output. Delivers at least once. A batch is
+/// written again completely if the process crashed, or writing failed, in the middle of it.
 [[nodiscard]] std::unique_ptr<AlertSink> make_console_sink(std::string_view name, int descriptor = 1);
 
-/// POSTs a batch's alerts to options.url, at least once, in requests of up to 1 MiB:
+/// POSTs a batch's alerts to options.url, at least once, in requests of up to 1 MiB.
 ///   {"v":1,"batch":17,"part":0,"alerts":[…]}
-/// with the headers Deltamatch-Batch: 17 and Idempotency-Key: <application>/<sink>/<batch>/<part>, the same for every try and
-/// after a restart. A part that was answered with 2xx is not sent again while the process lives.
+/// The headers are Deltamatch-Batch: 17 and Idempotency-Key: <application>/<sink>/<batch>/<part>. They are the same for every
+/// try and after a restart. A part that was answered with 2xx is not sent again while the process lives.
 ///
-/// What is not 2xx, or no answer within the timeout, is an Error with the answer's first bytes (TryLater where it has a
-/// Retry-After), and comes again. A part is given up once it has failed `max_tries` times or for `give_up_after`, or once it
-/// was refused (3xx and 4xx other than 408, 425 and 429) `refused_tries` times. While a server takes nothing, its failures
-/// count for all batches that wait: they are given up with those before them, and none is held for longer. What is given up is
-/// written to `dead_letters` (docs/reference/formats.md), told and counted; the position is that of the file. Throws
-/// Error(configuration) for a URL that is no http or https URL, or that holds a user or password. Neither headers nor the URL's
-/// path are in any message.
+/// Any other answer, or none within the timeout, is an Error with the answer's first bytes, and the part is sent again. The
+/// Error is a TryLater if the answer has a Retry-After.
+///
+/// A part is given up in three cases:
+/// - It has failed `max_tries` times.
+/// - It has failed for `give_up_after`.
+/// - It was refused `refused_tries` times. A refusal is a 3xx or a 4xx other than 408, 425 and 429.
+///
+/// While a server accepts nothing, its failures count for all waiting batches. They are given up with those before them, and
+/// none is held for longer. What is given up is written to `dead_letters` (docs/reference/formats.md), logged and counted. The
+/// position is that of this file.
+///
+/// Throws Error(configuration) if the URL is neither http nor https, or contains a user or password. No message contains
+/// headers or the URL's path.
 [[nodiscard]] std::unique_ptr<AlertSink> make_webhook_sink(std::string_view application, const SinkOptions& options,
                                                            Journal& journal);
 
-/// The sink that options describe: file, console or webhook. `journal` outlives it.
+/// Creates the sink that the options describe: file, console or webhook. `journal` must outlive it.
 [[nodiscard]] std::unique_ptr<AlertSink> make_alert_sink(std::string_view application, const SinkOptions& options,
                                                          Journal& journal);
 

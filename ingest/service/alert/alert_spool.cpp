@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
-// A record: length of the rest in 4 bytes, number of sinks, the sinks, the alert.
+// A record: the length of the rest (4 bytes), the number of sinks, the sinks, and the alert.
 constexpr std::size_t length_bytes = 4;
 
 int open_unnamed(const std::filesystem::path& folder) {
@@ -78,10 +78,10 @@ void AlertSpool::finish() {
 
 void AlertSpool::cut(std::uint64_t end) {
   buffer_.resize(end > written_ ? end - written_ : 0);
-  written_ = std::min(written_, end);  // what is beyond in the file is written over
+  written_ = std::min(written_, end);  // later writes replace what the file has beyond this
 }
 
-/// Makes sure that `wanted` bytes from `place` on stand at `at`.
+/// Makes sure that `bytes` holds `wanted` bytes of the file's `place` at `at`.
 void AlertSpool::refill(std::string& bytes, std::size_t& at, std::uint64_t place, std::size_t wanted) const {
   if (bytes.size() - at >= wanted) return;
   bytes.erase(0, at);

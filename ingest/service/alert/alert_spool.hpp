@@ -1,4 +1,4 @@
-// The alerts of a batch that are too many for memory: in a file without a name, gone with its last user.
+// A temporary file for the alerts of a batch that are too many for memory. It has no name and disappears with its last user.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +15,25 @@
 
 namespace deltamatch::ingest {
 
-/// Filled by one thread, then read by any. Holds each alert once, with the numbers of its sinks. Its memory is 1 MiB while it
-/// is filled, and as much for each reader, besides the longest alert.
+/// One thread fills it; then any thread may read it. Each alert is held once, with the numbers of its sinks. It needs 1 MiB of
+/// memory while it is filled, and 1 MiB per reader, besides the longest alert.
 class AlertSpool {
  public:
-  /// In `folder`, or in the folder for temporary files if that is empty. Throws Error if no file can be made there.
+  /// Creates the file in `folder`, or in the folder for temporary files if `folder` is empty. Throws Error if it cannot be
+  /// created.
   explicit AlertSpool(std::filesystem::path folder);
 
   /// Throws Error if the file cannot be written.
   void add(std::span<const std::uint32_t> sinks, std::string_view alert);
-  /// Behind what was added.
+  /// The place after the last added alert.
   [[nodiscard]] std::uint64_t end() const noexcept { return written_ + buffer_.size(); }
-  /// Forgets what was added behind `end`.
+  /// Drops what was added after `end`.
   void cut(std::uint64_t end);
-  /// Nothing is added from now on. Throws as add.
+  /// Nothing can be added from now on. Throws as add() does.
   void finish();
 
-  /// Hands out the alerts of the sink from `place` on until `take` gives false, and moves `place` behind each alert that it
-  /// took or that is of other sinks. Only once it is finished. Throws Error if the file cannot be read.
+  /// Hands out the sink's alerts from `place` on, until `take` returns false. Moves `place` behind each alert that was accepted
+  /// or belongs only to other sinks. Call it only after finish(). Throws Error if the file cannot be read.
   void read(std::uint32_t sink, std::uint64_t& place, const TakeAlert& take) const;
 
  private:
@@ -42,7 +43,7 @@ class AlertSpool {
   std::filesystem::path folder_;
   FileDescriptor file_;
   std::uint64_t written_ = 0;
-  std::string buffer_;  // behind what is written
+  std::string buffer_;  // what follows the written bytes
 };
 
 /// The alerts of one of the spool's sinks.

@@ -20,7 +20,7 @@ std::string_view alert_id(std::string_view alert) noexcept {
 
 std::optional<std::uint64_t> alert_batch(std::string_view alert) noexcept {
   if (!alert.starts_with(R"({"v":1,)")) return std::nullopt;
-  // The field is among the first ones, and within the strings before it quotes are escaped.
+  // The field is among the first ones. Quotes inside the strings before it are escaped.
   const std::size_t at = alert.find(before_batch);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view digits = alert.substr(at + before_batch.size());
@@ -31,7 +31,7 @@ std::optional<std::uint64_t> alert_batch(std::string_view alert) noexcept {
 }
 
 void append_alert_stub(std::string& out, std::string_view alert) {
-  // Within the strings before it quotes are escaped.
+  // Quotes inside the strings before it are escaped.
   out += alert.substr(0, alert.find(R"(,"bindings":)"));
   out += R"(,"too_large":)";
   append_number(out, std::uint64_t{alert.size()});

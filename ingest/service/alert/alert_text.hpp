@@ -1,5 +1,5 @@
-// The bytes of alerts. An alert is one JSON object without a line end: the line of a match as files hold it
-// (append_match_json), or what was suppressed.
+// The text of alerts. An alert is one JSON object without a line end. It is the line of a match as in files
+// (append_match_json), or a report of suppressed alerts.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace deltamatch::ingest {
 
-/// The id within an alert's bytes, 32 hexadecimal digits; empty where it tells what was suppressed. O(1).
+/// The id within an alert: 32 hexadecimal digits, or empty for a report of suppressed alerts. O(1).
 [[nodiscard]] std::string_view alert_id(std::string_view alert) noexcept;
 
-/// The batch that an alert, or a record of what was suppressed, belongs to; nothing if the text is neither. O(1) for an alert.
+/// The batch of an alert or of a report of suppressed alerts. Returns nothing if the text is neither. O(1) for an alert.
 [[nodiscard]] std::optional<std::uint64_t> alert_batch(std::string_view alert) noexcept;
 
-/// {"v":1,"query":"ring","batch":17,"suppressed":123}: so many alerts of the query were kept from the sink by its rate limit
-/// since the last such record, and this batch tells it.
+/// Appends {"v":1,"query":"ring","batch":17,"suppressed":123}. The sink's rate limit suppressed that many alerts of the query
+/// since the last such report. The batch is the one that reports it.
 void append_suppressed(std::string& out, std::string_view query, std::uint64_t batch, std::uint64_t count);
 
-/// {"v":1,"query":"ring","batch":17,"partial":"limit","matches":0}: the query exceeded a budget in this batch, of whose matches
-/// only so many are told.
+/// Appends {"v":1,"query":"ring","batch":17,"partial":"limit","matches":0}. The query exceeded a budget in this batch, and only
+/// that many of its matches are reported.
 void append_partial(std::string& out, const ListingEnd& end);
 
-/// Appends what stands in for an alert that is too large for where it goes: its fields up to `time`, and then the bytes that it
-/// has, {"v":1,"id":"…","query":"ring","sign":"+","batch":17,"time":null,"too_large":1234567}.
+/// Appends a replacement for an alert that is too large for its destination. It has the fields up to `time` and the alert's
+/// size in bytes: {"v":1,"id":"…","query":"ring","sign":"+","batch":17,"time":null,"too_large":1234567}.
 void append_alert_stub(std::string& out, std::string_view alert);
 
 }  // namespace deltamatch::ingest

@@ -1,4 +1,4 @@
-// JSON lines on a descriptor: at least once, and each whole, unless the process ends within one.
+// Writes JSON lines to a descriptor, at least once. Each line is complete unless the process ends within it.
 #include <poll.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ namespace deltamatch::ingest {
 namespace {
 
 constexpr std::size_t spill_bytes = std::size_t{1} << 16;
-/// A pipe that is ready takes so much without making the writer wait.
+/// A ready pipe accepts this many bytes without blocking.
 constexpr std::size_t write_bytes = 4096;
 constexpr int patience_ms = 100;
 
@@ -47,7 +47,7 @@ class ConsoleSink final : public AlertSink {
   std::string name_;
   int descriptor_;
   std::string text_;
-  std::string rest_;  // of a line that was begun when writing failed: it comes first
+  std::string rest_;  // the rest of a line that was cut off by a failed write; it goes first
   std::atomic<bool> cancelled_{false};
 };
 
@@ -70,7 +70,7 @@ void ConsoleSink::spill() {
   text_.clear();
 }
 
-/// Takes off `left` what is written.
+/// Writes `left`, and removes from it what was written.
 void ConsoleSink::put(std::string_view& left) {
   while (!left.empty()) {
     if (cancelled_) throw Error("sink '" + name_ + "'", "was cancelled");

@@ -9,7 +9,7 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// How long a cancelled sink may take.
+/// The time that a cancelled sink may take.
 constexpr std::chrono::seconds grace(1);
 
 }  // namespace

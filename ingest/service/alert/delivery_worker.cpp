@@ -10,9 +10,9 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// From so many failures on they are errors, not warnings.
+/// After more failures than this, they are errors instead of warnings.
 constexpr std::size_t failures_that_pass = 4;
-/// Batches that wait are joined up to so much.
+/// Waiting batches are joined up to this size.
 constexpr std::size_t joined_bytes = std::size_t{1} << 20;
 
 }  // namespace
@@ -46,10 +46,10 @@ void Deliverer::Worker::with_service(Call&& call) {
 void Deliverer::Worker::submit(std::uint64_t batch, AlertList alerts) {
   if (alerts.empty()) return;
   const std::lock_guard lock(mutex_);
-  if (phase_ != Phase::running) return;  // it lies in the log
+  if (phase_ != Phase::running) return;  // the log has the batch
   submitted_ = batch;
   const std::size_t bytes = alerts.bytes();
-  // What is streamed lies in the log, too, and takes its disk only once there.
+  // The log has streamed alerts, too, and their temporary file would use its disk space a second time.
   const bool fits =
       !alerts.streamed() && (statistics_.queued_bytes == 0 || statistics_.queued_bytes + bytes <= options_.queue_bytes);
   if (!statistics_.reads_back && fits) {
@@ -79,7 +79,7 @@ void Deliverer::Worker::run() {
   changed_.notify_all();
 }
 
-/// One try at recovering, or at one batch. False where there is nothing more to try.
+/// Tries once to recover or to deliver a batch. Returns false if there is nothing more to try.
 bool Deliverer::Worker::step() {
   try {
     if (!recovered_) recover();
@@ -93,7 +93,7 @@ bool Deliverer::Worker::step() {
   } catch (const std::exception& error) {
     return failed("log not read", error);
   }
-  // The batch before was given up, and what failed then is not likely to work at once.
+  // The previous batch was given up, and its failure is likely to persist.
   if (fresh && tries_ != 0 && !sink_->gives_up(current_.back().batch)) {
     std::unique_lock lock(mutex_);
     if (!pause(lock, backoff(nullptr))) return false;
@@ -125,7 +125,7 @@ void Deliverer::Worker::recover() {
   statistics_.last_error.clear();
 }
 
-/// Waits for something to deliver and takes it up; takes nothing where it is time to end.
+/// Waits for batches and moves them to current_. Leaves current_ empty if the thread should end.
 void Deliverer::Worker::take_next() {
   std::unique_lock lock(mutex_);
   while (queue_.empty()) {
@@ -149,7 +149,7 @@ void Deliverer::Worker::take_next() {
   under_way_ = current_.size();
 }
 
-/// Fills the queue from the log. What is submitted meanwhile extends the range, so nothing falls between the two.
+/// Fills the queue from the log. Batches submitted meanwhile extend the range, so none is missed in between.
 void Deliverer::Worker::read_back(std::unique_lock<std::mutex>& lock) {
   const std::uint64_t up_to = up_to_;
   std::vector<Delivery> read;
@@ -188,7 +188,7 @@ void Deliverer::Worker::settle(const std::string& position) {
     try {
       service.hooks.delivered(name_, batch, position);
     } catch (const std::exception& error) {
-      // What is delivered is delivered, whether it is noted or not.
+      // The batch is delivered, even if that cannot be noted.
       service.journal->tell(Level::error, "delivery not noted",
                             {{"sink", name_}, {"batch", std::to_string(batch)}, {"error", error.what()}});
     }
@@ -205,7 +205,7 @@ void Deliverer::Worker::settle(const std::string& position) {
   statistics_.alerts -= dropped - std::exchange(dropped_, dropped);
 }
 
-/// Tells a failure and waits. False where nothing is to be tried any more.
+/// Logs a failure and waits. Returns false if there should be no other try.
 bool Deliverer::Worker::failed(std::string_view event, const std::exception& error) {
   ++tries_;
   const std::chrono::milliseconds wait = backoff(&error);
@@ -222,14 +222,14 @@ bool Deliverer::Worker::failed(std::string_view event, const std::exception& err
   return pause(lock, wait);
 }
 
-/// False where nothing is to be tried any more.
+/// Waits. Returns false if there should be no other try.
 bool Deliverer::Worker::pause(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait) {
   if (phase_ != Phase::running) return false;
   changed_.wait_for(lock, wait, [&] { return phase_ != Phase::running; });
   return !over();
 }
 
-/// How long to wait after the latest try, which may have failed with an error that says so itself.
+/// The wait after the latest try. Its error, if any, may name a longer one.
 std::chrono::milliseconds Deliverer::Worker::backoff(const std::exception* error) {
   auto wait = std::min(options_.first_backoff, max_backoff_);
   for (std::size_t i = 1; i < tries_ && wait < max_backoff_; ++i) wait = std::min(wait * 2, max_backoff_);

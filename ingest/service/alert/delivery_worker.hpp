@@ -15,7 +15,7 @@
 
 namespace deltamatch::ingest {
 
-/// What a worker asks of the service. It may be cut off from it, and then asks nothing any more.
+/// What a worker needs from the service. A worker that was cut off from the service calls it no more.
 struct DeliveryService {
   DeliveryHooks hooks;
   Journal* journal = nullptr;
@@ -27,7 +27,7 @@ class Deliverer::Worker {
 
   Worker(DeliveryTarget target, const DeliveryService& service, const DelivererOptions& options);
 
-  /// Runs a thread that holds on to its worker.
+  /// Starts a thread that keeps its worker alive.
   static void start(const std::shared_ptr<Worker>& worker);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -35,10 +35,10 @@ class Deliverer::Worker {
   [[nodiscard]] DeliveryStatistics statistics() const;
 
   void begin_stop(Clock::time_point deadline);
-  /// Whether the thread's work is done, or is by `deadline`.
+  /// Waits until `deadline` for the thread's work to be done. Returns whether it is.
   bool wait_done(Clock::time_point deadline);
   void cancel();
-  /// Waits for a thread that is done; leaves one that is not, cut off from the service. True where it was done.
+  /// Joins a thread that is done. Otherwise leaves it behind and cuts it off from the service. Returns whether it was done.
   bool join();
 
  private:
@@ -65,14 +65,14 @@ class Deliverer::Worker {
   const std::chrono::milliseconds max_backoff_;
   const DelivererOptions options_;
 
-  // The thread's own.
+  // Only the thread uses these.
   std::minstd_rand random_{std::random_device{}()};
   std::optional<std::string> position_;  // noted before the start
-  std::uint64_t recovered_up_to_;        // the batch that it is the position of
+  std::uint64_t recovered_up_to_;        // the batch of this position
   bool recovered_ = false;
-  std::vector<Delivery> current_;  // under way
+  std::vector<Delivery> current_;  // being delivered
   std::size_t tries_ = 0;          // failures since the last success
-  std::uint64_t dropped_ = 0;      // of the sink, as counted
+  std::uint64_t dropped_ = 0;      // as last reported by the sink
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -80,14 +80,14 @@ class Deliverer::Worker {
   Clock::time_point deadline_;
   bool done_ = false;
   std::deque<Delivery> queue_;  // batches before from_
-  std::uint64_t from_ = 0;      // with statistics_.reads_back: the range to read; only the thread changes it then
+  std::uint64_t from_ = 0;      // first batch to read if statistics_.reads_back; then only the thread changes it
   std::uint64_t up_to_ = 0;
-  std::uint64_t submitted_ = 0;  // the latest one
-  std::uint64_t unread_ = 0;     // batches in the range
-  std::size_t under_way_ = 0;    // batches
+  std::uint64_t submitted_ = 0;  // the latest batch
+  std::uint64_t unread_ = 0;     // batches in the range to read
+  std::size_t under_way_ = 0;    // number of batches
   DeliveryStatistics statistics_;
 
-  std::mutex service_mutex_;  // held while the service is asked
+  std::mutex service_mutex_;  // held while the service is called
   std::optional<DeliveryService> service_;
   std::thread thread_;
 };

@@ -14,7 +14,7 @@ bool is_part(char c) {
   return std::isalnum(byte) != 0 || byte >= 0x80 || c == '-' || c == '_' || c == '.' || c == '~' || c == '%';
 }
 
-/// A character of a text: its bytes, and its number; none where the bytes are no UTF-8.
+/// A character of a text: its length in bytes and its number. `valid` is false if the bytes are not UTF-8.
 struct Character {
   std::size_t bytes = 1;
   std::uint32_t number = 0;
@@ -38,13 +38,13 @@ Character decode(std::string_view text) {
   return {bytes, number, true};
 }
 
-/// Blanks, and what would end the line or change how the rest of it looks.
+/// Blanks, and characters that would end the line or change how the rest of it looks.
 bool is_blank(std::uint32_t c) {
   return c <= ' ' || (c >= 0x7f && c <= 0xa0) || c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb);
 }
 
-/// For each byte whether it belongs to a secret.
+/// Whether each byte belongs to a secret.
 std::vector<bool> hidden_bytes(std::string_view body, const Secrets& secrets) {
   std::vector<bool> hidden(body.size(), false);
   for (const std::string& secret : secrets.texts()) {
@@ -74,7 +74,7 @@ void Secrets::add_part(std::string_view text) {
 
 std::string make_excerpt(std::string_view body, const Secrets& secrets) {
   const std::vector<bool> hidden = hidden_bytes(body, secrets);
-  // Beyond this a secret may begin whose end is not there.
+  // A secret that begins after this may be incomplete in `body`.
   const std::size_t end = std::min(body.size(), excerpt_source);
   std::string out;
   bool blank = false;

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t number_digits = 6;  // at least
+constexpr std::size_t number_digits = 6;  // minimum
 
 std::optional<std::uint64_t> parse_number(std::string_view digits) {
   std::uint64_t number = 0;
@@ -127,7 +127,7 @@ std::uint64_t FileSeries::begin_behind(std::uint64_t number, Descriptor& file) c
   std::uint64_t next = number + 1;
   while (!is_own(next) && has(next)) ++next;
   std::vector<std::uint64_t> now = numbers();
-  // `number` may be of a time without a list.
+  // `number` may be older than the list.
   for (const std::uint64_t more : {number, next}) {
     if (std::ranges::find(now, more) == now.end()) now.push_back(more);
   }

@@ -1,4 +1,4 @@
-// The files of a sink that rotates: which there are, and which of those beside them are the sink's own.
+// The files of a rotating sink: which exist, and which of the files beside them belong to the sink.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace deltamatch::ingest {
 
-/// Throws Error at `path` with what errno's value `code` means.
+/// Throws an Error at `path` that explains errno's value `code`.
 [[noreturn]] void fail_file(const std::filesystem::path& path, const char* what, int code);
 
 /// Owns a file descriptor.
@@ -26,26 +26,27 @@ class Descriptor {
   int descriptor_ = -1;
 };
 
-/// `path` is number 0, and beside it lie alerts-000001.jsonl, alerts-000002.jsonl … Others may give files such names, too
-/// (alerts-20261122.jsonl): so the numbers in use are listed in alerts.jsonl.series, each before its file is made, and no file
-/// that is not listed is ever written, cut or removed. Throws Error where the disk fails. Not thread-safe.
+/// `path` has number 0. Beside it are alerts-000001.jsonl, alerts-000002.jsonl … Others may use such names, too
+/// (alerts-20261122.jsonl). Therefore alerts.jsonl.series lists the numbers in use, and each is listed before its file is
+/// created. A file that is not listed is never written, cut or removed. Throws Error if the disk fails. Not thread-safe.
 class FileSeries {
  public:
   explicit FileSeries(std::filesystem::path path) : path_(std::move(path)) {}
 
   [[nodiscard]] std::filesystem::path file(std::uint64_t number) const;
-  /// The list: it is there once a second file was begun.
+  /// The list. It exists once a second file was begun.
   [[nodiscard]] std::filesystem::path list() const;
-  /// Whether the file is one that the sink writes or may come to write, by its name.
+  /// Whether the file has a name that the sink uses or may use later.
   [[nodiscard]] bool may_name(const std::filesystem::path& other) const;
 
-  /// Whether there is a file of this number, whosever it is.
+  /// Whether a file with this number exists, whoever owns it.
   [[nodiscard]] bool has(std::uint64_t number) const;
-  /// The numbers of the sink's files that are there, ascending.
+  /// The numbers of the sink's existing files, ascending.
   [[nodiscard]] std::vector<std::uint64_t> numbers() const;
-  /// Makes, locks and empties the next file behind this number: the first whose name is not another's. Gives its number.
+  /// Creates, locks and empties the next file after this number. Skips names that belong to files of others. Returns its
+  /// number.
   std::uint64_t begin_behind(std::uint64_t number, Descriptor& file) const;
-  /// Opens and locks a file; where it is not there it is made.
+  /// Opens and locks a file. Creates it if it does not exist.
   [[nodiscard]] Descriptor open(std::uint64_t number) const;
   void remove(std::uint64_t number) const;
   void sync_folder() const;

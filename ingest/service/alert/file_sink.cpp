@@ -1,4 +1,4 @@
-// JSON lines in a file that is rotated: exactly once, through positions.
+// Writes JSON lines to a rotating file, exactly once by means of positions.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,9 +86,9 @@ class FileSink final : public AlertSink {
   std::uint64_t rotate_bytes_;
   std::size_t keep_files_;
   Descriptor file_;
-  Place place_;                // behind the last committed batch
-  std::uint64_t written_ = 0;  // beyond it
-  std::string text_;           // beyond that, not written yet
+  Place place_;                // after the last committed batch
+  std::uint64_t written_ = 0;  // bytes written after place_
+  std::string text_;           // text after that, not written yet
 };
 
 std::string FileSink::recover(std::string_view position) {
@@ -111,11 +111,12 @@ std::string FileSink::recover(std::string_view position) {
   return this->position();
 }
 
-/// Opens the file of a noted position, which has to be there.
+/// Opens the file of a noted position. It must exist.
 void FileSink::find(std::string_view position, std::span<const std::uint64_t> numbers) {
   place_ = parse_place(position, series_.file(0));
   const bool there = series_.has(place_.number);
-  // The file may have made room for newer ones before the position in one of them was noted: what is beyond begins there.
+  // Rotation may have removed this file before a position in a newer one was noted. The uncommitted part then begins in the
+  // next file.
   const auto newer = std::ranges::upper_bound(numbers, place_.number);
   if (!there && place_.length != 0 && newer != numbers.end()) place_ = {*newer, 0};
   if (there || place_.length == 0) file_ = series_.open(place_.number);
@@ -127,8 +128,8 @@ void FileSink::find(std::string_view position, std::span<const std::uint64_t> nu
       new_name);
 }
 
-/// Whole lines stay, in whatever files they are, up to the first of a batch that was not committed; of a line that a crash tore
-/// nothing does.
+/// Keeps complete lines in all files, up to the first line of a batch that was not committed. Removes a line that a crash has
+/// torn.
 std::string FileSink::keep(std::string_view position, const std::function<bool(std::string_view alert)>& stays) {
   file_ = {};
   const std::vector<std::uint64_t> numbers = series_.numbers();
@@ -138,7 +139,7 @@ std::string FileSink::keep(std::string_view position, const std::function<bool(s
   bool committed = read_lines(path(), place, stays);
   for (const std::uint64_t number : numbers) {
     if (number <= place.number) continue;
-    if (!committed) {  // nor is what lies in newer files
+    if (!committed) {  // then newer files are not committed either
       series_.remove(number);
       continue;
     }
@@ -152,7 +153,7 @@ std::string FileSink::keep(std::string_view position, const std::function<bool(s
   return this->position();
 }
 
-/// Which lines are the sink's own is not known: all stay.
+/// It is not known which lines are the sink's own, so all stay.
 std::string FileSink::keep_all(std::span<const std::uint64_t> numbers,
                                const std::function<bool(std::string_view alert)>& stays) {
   for (std::size_t n = numbers.size(); n-- > 0;) {
@@ -162,12 +163,13 @@ std::string FileSink::keep_all(std::span<const std::uint64_t> numbers,
       stays(alert);
       return any = true;
     });
-    if (any) break;  // no batch lies in two files
+    if (any) break;  // no batch is split between files
   }
   return recover({});
 }
 
-/// Calls `stays` with each whole line behind the place, and moves it behind the last that does. False where one does not.
+/// Calls `stays` with each complete line after the place. Moves the place behind the last line that stays. Returns false if a
+/// line does not stay.
 bool FileSink::read_lines(const fs::path& path, Place& place, const std::function<bool(std::string_view alert)>& stays) {
   std::ifstream file(path, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(place.length));
@@ -178,7 +180,7 @@ bool FileSink::read_lines(const fs::path& path, Place& place, const std::functio
   return true;
 }
 
-/// Alerts that were delivered have to be there still, where they were.
+/// Throws if delivered alerts are missing: the file must still be there with at least the noted length.
 void FileSink::must_be_whole() const {
   struct stat named{};
   struct stat opened{};
@@ -192,7 +194,7 @@ void FileSink::must_be_whole() const {
               new_name);
 }
 
-/// Whether what is written next begins a line.
+/// Whether the next write begins a line.
 bool FileSink::begins_line() const {
   if (place_.length == 0) return true;
   std::ifstream file(path(), std::ios::binary);
@@ -202,7 +204,7 @@ bool FileSink::begins_line() const {
   return last == '\n';
 }
 
-/// A line that is there without an end, whosever it is, is not ours to remove: ours begin on lines of their own.
+/// Ends an incomplete line. It is not removed, because it may be someone else's; our own lines begin on new lines.
 void FileSink::end_line() {
   if (begins_line()) return;
   text_ = '\n';
@@ -232,7 +234,7 @@ void FileSink::rotate() {
   std::vector<std::uint64_t> numbers = series_.numbers();
   if (numbers.size() <= keep_files_ + 1) return;
   numbers.resize(numbers.size() - keep_files_ - 1);
-  // What cannot be removed now is tried again with the next file.
+  // Files that cannot be removed now are tried again with the next rotation.
   for (const std::uint64_t number : numbers) ::unlink(series_.file(number).c_str());
 }
 
@@ -263,7 +265,7 @@ std::string FileSink::commit() {
 
 void FileSink::abort() noexcept {
   text_.clear();
-  // Where this fails, begin() or recover() cuts.
+  // If this fails, begin() or recover() cuts the file.
   if (file_ && std::exchange(written_, 0) != 0)
     static_cast<void>(::ftruncate(file_.get(), static_cast<off_t>(place_.length)) == 0);
 }

@@ -48,7 +48,7 @@ bool is_port(std::string_view port) {
   return error == std::errc{} && end == port.data() + port.size() && number != 0;
 }
 
-/// No message holds the URL: its path is a secret with some services.
+/// No message contains the URL, because some services treat its path as a secret.
 Url parse_url(std::string_view where, std::string_view url) {
   const std::size_t scheme = url.find("://");
   const std::string_view name = url.substr(0, scheme);
@@ -95,7 +95,7 @@ void append(List& list, const std::string& line) {
   list.reset(longer);
 }
 
-/// Percent signs undone.
+/// The text with percent-encoding decoded.
 std::string plain(CURL* easy, const std::string& text) {
   int length = 0;
   char* const decoded = curl_easy_unescape(easy, text.data(), static_cast<int>(text.size()), &length);
@@ -132,14 +132,14 @@ struct HttpPoster::Connection {
   std::vector<std::string> headers;
   Secrets secrets;
   std::atomic<bool> cancelled{false};
-  std::unique_ptr<CURLM, MultiDeleter> multi{curl_multi_init()};  // outlives the request
+  std::unique_ptr<CURLM, MultiDeleter> multi{curl_multi_init()};  // must outlive the request
   std::unique_ptr<CURL, EasyDeleter> easy{curl_easy_init()};
 
-  // Of the answer that is being read.
+  // The answer that is being read.
   int status = 0;
   std::size_t head_bytes = 0;
   std::size_t body_bytes = 0;
-  std::string body;  // the first of it
+  std::string body;  // its first bytes
 };
 
 HttpPoster::Connection::Connection(Url url_, std::chrono::milliseconds timeout_) : url(std::move(url_)), timeout(timeout_) {
@@ -152,20 +152,20 @@ HttpPoster::Connection::Connection(Url url_, std::chrono::milliseconds timeout_)
   set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
   set(CURLOPT_PROXY, "");
   set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_QUICK_EXIT, 1L);  // does not wait for a name that is being looked up
+  set(CURLOPT_QUICK_EXIT, 1L);  // does not wait for a name lookup
   set(CURLOPT_TIMEOUT_MS, static_cast<long>(timeout.count()));
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(timeout.count()));
   set(CURLOPT_HEADERFUNCTION, &Connection::take_head);
   set(CURLOPT_HEADERDATA, static_cast<void*>(this));
   set(CURLOPT_WRITEFUNCTION, &Connection::take_body);
   set(CURLOPT_WRITEDATA, static_cast<void*>(this));
-  // As OpenSSL's own programs do.
+  // OpenSSL's own programs do the same.
   if (const char* file = std::getenv("SSL_CERT_FILE"); file != nullptr) set(CURLOPT_CAINFO, file);
   if (const char* folder = std::getenv("SSL_CERT_DIR"); folder != nullptr) set(CURLOPT_CAPATH, folder);
 }
 
 void HttpPoster::Connection::add_header(const std::string& name, const std::string& value) {
-  // An empty value is written otherwise: "name:" would remove a header of libcurl's.
+  // An empty value has another form. "name:" would remove a header of libcurl.
   headers.push_back(value.empty() ? name + ';' : name + ": " + value);
 }
 
@@ -185,9 +185,9 @@ std::size_t HttpPoster::Connection::take_body(char* bytes, std::size_t, std::siz
   return (self.body_bytes += size) <= most_of_body ? size : 0;
 }
 
-/// One request, which another thread may end.
+/// Performs one request. Another thread may end it.
 CURLcode HttpPoster::Connection::perform() {
-  const SignalsBlocked signals_are_for_other_threads;  // libcurl looks names up in threads
+  const SignalsBlocked signals_are_for_other_threads;  // libcurl looks up names in threads
   if (curl_multi_add_handle(multi.get(), easy.get()) != CURLM_OK) throw Error("libcurl", "does not take a request");
   CURLcode result = CURLE_ABORTED_BY_CALLBACK;
   int running = 1;
@@ -203,7 +203,7 @@ CURLcode HttpPoster::Connection::perform() {
   return result;
 }
 
-/// Says why there is no answer. What libcurl says itself may hold parts of the URL.
+/// Explains why there is no answer. libcurl's own message may contain parts of the URL, so it is not used.
 std::string HttpPoster::Connection::why(CURLcode code) const {
   if (cancelled) return "cancelled";
   if (head_bytes > most_of_head) return "its answer's head is longer than " + std::to_string(most_of_head) + " bytes";

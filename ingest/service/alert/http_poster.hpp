@@ -1,4 +1,4 @@
-// POSTs to one URL: each request within a time, and interruptible from another thread.
+// POSTs to one URL. Each request has a time limit, and another thread can interrupt it.
 #pragma once
 
 #include <chrono>
@@ -11,28 +11,28 @@
 namespace deltamatch::ingest {
 
 struct HttpAnswer {
-  int status = 0;     ///< 0: there was none
-  std::string error;  ///< why
+  int status = 0;     ///< 0 if there was no answer
+  std::string error;  ///< why there was none
   std::optional<std::chrono::milliseconds> retry_after;
-  std::string excerpt;  ///< how the body begins (make_excerpt); neither the URL's path nor a header is in it
+  std::string excerpt;  ///< the start of the body (make_excerpt); contains neither the URL's path nor a header
 };
 
-/// One thread posts; any may cancel. Connections are kept open from request to request.
+/// One thread posts; any thread may cancel. Connections stay open between requests.
 class HttpPoster {
  public:
   using Headers = std::map<std::string, std::string>;
 
-  /// `headers` go with every request; `where` names the poster in errors. Throws Error(configuration) for a URL that is no http
-  /// or https URL or that holds a user or password, and for headers that are no headers.
+  /// `headers` are sent with every request. `where` names the poster in errors. Throws Error(configuration) for invalid
+  /// headers. Also throws if the URL is neither http nor https, or contains a user or password.
   HttpPoster(std::string_view where, const std::string& url, const Headers& headers, std::chrono::milliseconds timeout);
   ~HttpPoster();
   HttpPoster(const HttpPoster&) = delete;
   HttpPoster& operator=(const HttpPoster&) = delete;
 
-  /// Redirects are not followed, and of an answer's head and body no more is read than 64 KiB each. There is an answer once its
-  /// head is there, whatever becomes of its body; a head that is longer is none.
+  /// Redirects are not followed. At most 64 KiB of an answer's head and 64 KiB of its body are read. An answer exists once its
+  /// head was read, whatever happens to the body. An answer with a longer head counts as none.
   [[nodiscard]] HttpAnswer post(const std::string& body, const Headers& headers);
-  /// Every request from now on, and one that is under way, gets no answer. For good.
+  /// The current request and every later one get no answer. It cannot be undone.
   void cancel() noexcept;
 
  private:

@@ -5,7 +5,8 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// Rows that only time ends are this part of it apart: their number stays bounded, and the last come by so much later.
+/// If only time limits tries, rows are at least 1/fineness of it apart. That bounds their number. A batch may wait longer by
+/// that much.
 constexpr int fineness = 1024;
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// Makes alerts of a batch out of static matches.
+/// Turns static matches into alerts of a batch.
 class ExistingMatches final : public MatchSink {
  public:
   ExistingMatches(MatchSink& alerts, std::uint64_t batch, std::optional<Timestamp> time)
@@ -67,7 +67,7 @@ void AlertRouter::set_queries(std::span<const ServiceQuery> queries) {
   }
   routes_ = std::move(routes);
   route_ = nullptr;
-  // A query that is gone leaves what it has not told yet.
+  // A removed query keeps its limiter until its suppressed alerts are reported.
   std::erase_if(limiters_, [&](const auto& limiter) {
     return !standing.contains(limiter.first) && limiter.second.state.suppressed == limiter.second.state.told;
   });
@@ -154,11 +154,11 @@ void AlertRouter::write(const Match& match) {
   if (!receivers_.empty()) put(at);
 }
 
-/// Hands the alert at the end of the text, from `from` on, to receivers_.
+/// Hands the alert at [from, end) of the text to receivers_.
 void AlertRouter::put(std::size_t from) {
   if (spool_) {
     for (const std::uint32_t sink : receivers_) ++spooled_[sink];
-    spool_->add(receivers_, *text_);  // there is nothing else in the text
+    spool_->add(receivers_, *text_);  // the text holds only this alert
     text_->clear();
     return;
   }
@@ -176,7 +176,7 @@ void AlertRouter::spill() {
     return next[sink] < lists_[sink].size() ? lists_[sink][next[sink]].data() : nullptr;
   };
   for (;;) {
-    // The alerts lie one behind the other, so the first of those that are left is the one at the least place.
+    // The alerts are contiguous, so the first remaining one has the lowest address.
     const char* first = nullptr;
     for (std::size_t sink = 0; sink < lists_.size(); ++sink) {
       const char* const begin = begin_of(sink);

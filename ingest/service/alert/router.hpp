@@ -1,4 +1,4 @@
-// Makes alerts of a batch's matches and hands each to the sinks of its query that want it.
+// Turns the matches of a batch into alerts, and hands each to those sinks of its query that want it.
 #pragma once
 
 #include <chrono>
@@ -22,73 +22,73 @@
 
 namespace deltamatch::ingest {
 
-/// What sinks did not get because of their rate limit.
+/// Alerts that a sink did not get because of its rate limit.
 struct Suppressed {
   std::string query;
   std::string sink;
   std::uint64_t count = 0;
 };
 
-/// How many bytes of alerts are held in memory; more go to a file without a name in `folder` (empty: the one for temporary
-/// files).
+/// How many bytes of alerts are held in memory. More go to an unnamed file in `folder`; if it is empty, in the folder for
+/// temporary files.
 struct AlertMemory {
   std::size_t bytes = std::size_t{8} << 20;
   std::filesystem::path folder;
 };
 
-/// Takes matches from the engine and keeps the alerts of the batch per sink until take() moves them out. Every alert is encoded
-/// once. Its memory is bounded however many alerts there are. Not thread-safe: the engine's thread calls it.
+/// Takes matches from the engine. Keeps the batch's alerts per sink until take() moves them out. Every alert is encoded once.
+/// Memory is bounded, however many alerts there are. Not thread-safe: the engine's thread calls it.
 ///
-/// Rate limits hold per query and sink: an interval begins with the first alert after the last one's end; what exceeds the
-/// limit within it is suppressed. The first batch that begins after the interval's end carries one record of how many that were
-/// (append_suppressed), before its alerts; where none comes the caller makes one, empty, once due() tells so. The clock is read
-/// once per batch.
+/// Rate limits hold per query and sink. An interval begins with the first alert after the end of the previous interval. Alerts
+/// beyond the limit are suppressed. The first batch that begins after the interval's end starts with one report of their number
+/// (append_suppressed). If no batch comes, due() becomes true, and the caller makes an empty one. The clock is read once per
+/// batch.
 class AlertRouter final : public MatchSink {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
-  /// Sinks are numbered in the order given. Their names are distinct.
+  /// Sinks are numbered in the given order. Their names must differ.
   explicit AlertRouter(std::span<const SinkOptions> sinks, Clock now = std::chrono::steady_clock::now, AlertMemory memory = {});
 
-  /// The standing queries and their sinks from the next batch on. A query that stays, by its name, stays where it is in its
-  /// interval. Throws Error(configuration) where a sink is unknown; then all is as before.
+  /// Sets the standing queries and their sinks for the next batch. A query that stays (by name) keeps its current interval.
+  /// Throws Error(configuration) if a sink is unknown; then nothing changes.
   void set_queries(std::span<const ServiceQuery> queries);
 
   void begin(std::uint64_t batch) override;
   void write(const Match& match) override;
-  /// Where something is lacking, a record tells each sink of the query (append_partial), whatever its limits.
+  /// If the listing is incomplete, each sink of the query gets a report (append_partial), whatever its limits.
   void end(const ListingEnd& end) override;
-  /// Adds the alerts since begin to what take() gives.
+  /// Adds the alerts since begin() to the result of take().
   void commit() override;
-  /// Drops them, and what they counted for the rate limits.
+  /// Drops the alerts since begin(), and their effect on the rate limits.
   void abort() noexcept override;
 
-  /// A sink for the matches of Engine::match that are told when a query is added: what it writes comes out as alerts of batch
-  /// `batch` at `time`, without a cause. Holds as long as the router.
+  /// A sink for the matches of Engine::match that are reported when a query is added. They become alerts of batch `batch` at
+  /// `time`, without a cause. The sink is valid as long as the router.
   [[nodiscard]] std::unique_ptr<MatchSink> existing(std::uint64_t batch, std::optional<Timestamp> time);
 
-  /// Whether the next batch begins with a record of what was suppressed.
+  /// Whether the next batch begins with a report of suppressed alerts.
   [[nodiscard]] bool due() const;
-  /// From now on all that was suppressed is due, also where its interval has not ended. True where there is any.
+  /// From now on, suppressed alerts are reported before their intervals end. Returns whether there are any.
   bool close_intervals();
 
-  /// The alerts since the last call by sink, in the order written. Lists share their memory, or are all streamed from one file.
+  /// The alerts since the last call by sink, in the order written. The lists share their memory, or all stream from one file.
   [[nodiscard]] std::vector<AlertList> take();
-  /// What the committed batches since the last call suppressed; only counts above 0.
+  /// What the committed batches since the last call suppressed. Contains only counts above 0.
   [[nodiscard]] std::vector<Suppressed> take_suppressed();
 
  private:
   struct LimiterState {
-    std::chrono::steady_clock::time_point since;  ///< when the interval began
-    bool open = false;                            ///< there is one
-    std::uint64_t sent = 0;                       ///< in it
-    std::uint64_t suppressed = 0;                 ///< ever
-    std::uint64_t told = 0;                       ///< of those, by records
+    std::chrono::steady_clock::time_point since;  ///< the start of the interval
+    bool open = false;                            ///< whether there is an interval
+    std::uint64_t sent = 0;                       ///< alerts sent in it
+    std::uint64_t suppressed = 0;                 ///< total number suppressed
+    std::uint64_t told = 0;                       ///< how many of these were reported
   };
-  /// Of one query and one sink.
+  /// The rate limiter of one query and one sink.
   struct Limiter {
     LimiterState state;
-    std::uint64_t noted = 0;  ///< the latest turn whose beginning state is in before_
+    std::uint64_t noted = 0;  ///< the latest turn whose initial state is in before_
   };
   using Key = std::pair<std::string, std::size_t>;  // query and sink
   using Limiters = std::map<Key, Limiter>;
@@ -112,22 +112,22 @@ class AlertRouter final : public MatchSink {
   bool closed_ = false;
   Limiters limiters_;
   Routes routes_;
-  const Routes::value_type* route_ = nullptr;  // of the latest match: they come by query
+  const Routes::value_type* route_ = nullptr;  // route of the latest match; matches arrive grouped by query
   AlertMemory memory_;
   std::shared_ptr<std::string> text_;
   std::vector<AlertList> lists_;
-  std::shared_ptr<AlertSpool> spool_;        // where all alerts are, once they are too many
-  std::vector<std::uint64_t> spooled_;       // in it, by sink
-  std::vector<std::uint32_t> receivers_;     // of the alert that is being written
+  std::shared_ptr<AlertSpool> spool_;        // holds all alerts, once they are too many
+  std::vector<std::uint64_t> spooled_;       // number of alerts in it, by sink
+  std::vector<std::uint32_t> receivers_;     // sinks of the alert that is being written
   std::map<Key, std::uint64_t> suppressed_;  // for take_suppressed
 
-  // From begin to commit or abort.
+  // State between begin() and commit() or abort().
   std::uint64_t turn_ = 0;
   std::chrono::steady_clock::time_point time_;
   std::vector<Before> before_;
   std::size_t text_before_ = 0;
   std::vector<std::size_t> sizes_before_;
-  std::uint64_t spool_before_ = 0;  // with spool_, in place of the last two
+  std::uint64_t spool_before_ = 0;  // used with spool_, instead of the two above
   std::vector<std::uint64_t> spooled_before_;
 };
 

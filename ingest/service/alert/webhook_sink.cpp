@@ -1,4 +1,4 @@
-// POSTs alerts to a URL: at least once.
+// POSTs alerts to a URL, at least once.
 #include <algorithm>
 #include <atomic>
 #include <cctype>
@@ -22,7 +22,7 @@ constexpr std::size_t request_bytes = std::size_t{1} << 20;
 
 using Clock = std::chrono::steady_clock;
 
-/// Whether the answer says that the request is at fault, not the moment.
+/// Whether the answer means that the request is wrong, so waiting would not help.
 bool is_refusal(int status) noexcept {
   return status >= 300 && status < 500 && status != 408 && status != 425 && status != 429;
 }
@@ -64,16 +64,16 @@ class WebhookSink final : public AlertSink {
   SinkOptions options_;
   Journal& journal_;
   AlertLetters letters_;
-  Patience patience_;  // with a server that does not take requests
+  Patience patience_;  // for a server that accepts no requests
   HttpPoster poster_;
-  std::uint64_t latest_ = 0;  // batch that is committed
+  std::uint64_t latest_ = 0;  // latest committed batch
   std::uint64_t batch_ = 0;
-  std::uint64_t part_ = 0;     // of the batch
+  std::uint64_t part_ = 0;     // within the batch
   std::uint64_t settled_ = 0;  // parts of the batch that are delivered or given up
   std::string body_;
-  std::vector<std::pair<std::size_t, std::size_t>> alerts_;  // in it: where each begins, and its length
+  std::vector<std::pair<std::size_t, std::size_t>> alerts_;  // position and length of each alert in body_
 
-  // Of the first part that is not settled.
+  // The first part that is not settled.
   std::size_t tries_ = 0;
   std::size_t refusals_ = 0;
   std::optional<Clock::time_point> first_try_;
@@ -143,7 +143,7 @@ void WebhookSink::finish_part() {
   start_part();
 }
 
-/// True where the part is delivered, false where it is to be given up. Throws where it is to be tried again.
+/// Returns true if the part is delivered, and false if it should be given up. Throws if it should be tried again.
 bool WebhookSink::post() {
   const std::string batch = std::to_string(batch_);
   const HttpAnswer answer =
@@ -166,7 +166,7 @@ bool WebhookSink::post() {
   throw Error(where_, last_failure_);
 }
 
-/// Whether the part has been tried for long enough.
+/// Whether the part has been tried long enough.
 bool WebhookSink::is_enough(bool refused) const {
   if (refused && options_.refused_tries != 0 && refusals_ >= options_.refused_tries) return true;
   if (options_.max_tries != 0 && tries_ >= options_.max_tries) return true;

@@ -1,4 +1,5 @@
-// Numbers and texts as bytes: base-128 numbers, low digits first; signed ones zigzag; texts behind their length.
+// Encodes numbers and texts as bytes. Numbers are base 128 with the low digits first; signed ones are zigzag-encoded. Texts
+// follow their length.
 #pragma once
 
 #include <cstddef>
@@ -36,16 +37,16 @@ inline void put_fixed(std::string& out, std::uint64_t value, int bytes) {
   return value;
 }
 
-/// Takes bytes from the front of a text. What is not there makes it fail for good: it gives zeros and empty texts from then on,
-/// so that its user may look at `sound` once, at the end; in a loop over a count that was read it has to look each time.
+/// Takes bytes from the front of a text. If bytes are missing, it fails permanently and returns zeros and empty texts from then
+/// on. So the caller may check sound() once, at the end. In a loop over a count that was read, check it each time.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) noexcept : bytes_(bytes) {}
 
   [[nodiscard]] bool sound() const noexcept { return sound_; }
-  /// Sound, and nothing is left.
+  /// Whether the text was sound and nothing is left.
   [[nodiscard]] bool finished() const noexcept { return sound_ && bytes_.empty(); }
-  /// Bytes that were not taken yet.
+  /// The number of bytes not taken yet.
   [[nodiscard]] std::size_t left() const noexcept { return bytes_.size(); }
   void fail() noexcept {
     sound_ = false;

@@ -50,7 +50,7 @@ int write_at(int descriptor, std::string_view bytes, std::uint64_t offset) noexc
 void sync_folder(const std::filesystem::path& folder) {
   const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor.open()) fail_on(folder, "the folder cannot be opened", errno);
-  // File systems that cannot sync a folder say EINVAL; there is nothing more to do then.
+  // File systems that cannot sync a folder report EINVAL. Then nothing more can be done.
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL) fail_on(folder, "the folder cannot be synced", errno);
 }
 

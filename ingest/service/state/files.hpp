@@ -1,4 +1,4 @@
-// Files of the state directory: descriptors that close themselves, writing aside, errors that name the file.
+// Helpers for files of the state directory: descriptors that close themselves, atomic replacement, errors that name the file.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,25 @@ class FileDescriptor {
   int descriptor_;
 };
 
-/// The Error for a call on a file that failed with `code` (errno).
+/// Throws the Error for a call on a file that failed with `code` (errno).
 [[noreturn]] void fail_on(const std::filesystem::path& path, std::string_view what, int code);
 
-/// Writes all bytes at `offset`. Gives 0, or the errno of what went wrong; some of the bytes may be in the file then.
+/// Writes all bytes at `offset`. Returns 0 or errno. After an error, some of the bytes may be in the file.
 [[nodiscard]] int write_at(int descriptor, std::string_view bytes, std::uint64_t offset) noexcept;
 
-/// Makes names in the folder durable. Throws Error.
+/// Makes new names in the folder durable. Throws Error.
 void sync_folder(const std::filesystem::path& folder);
 
-/// Puts a small file in place as a whole, durably: after a crash the path holds all of it or what it held before. Throws Error.
+/// Replaces a small file durably and atomically. After a crash, the path holds all of the new bytes or what it held before.
+/// Throws Error.
 void replace_file(const std::filesystem::path& path, std::string_view bytes);
 
-/// What the names of files that are written aside hold; they are of no use once their process is gone.
+/// Part of the names of temporary files. Such files are useless once their process has ended.
 inline constexpr std::string_view temporary_infix = ".tmp-";
 
-/// prefix, the number in 20 digits, suffix: names that sort as their numbers.
+/// Prefix, number with 20 digits, suffix. Such names sort like their numbers.
 [[nodiscard]] std::string numbered_name(std::string_view prefix, std::uint64_t number, std::string_view suffix);
-/// The number in such a name; empty for any other name.
+/// The number in such a name, or nothing for any other name.
 [[nodiscard]] std::optional<std::uint64_t> number_in(std::string_view name, std::string_view prefix, std::string_view suffix);
 
 }  // namespace deltamatch::ingest

@@ -19,21 +19,21 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// The segment that is appended to. Whoever syncs it shares it, so that it stays open meanwhile.
+/// The segment that is appended to. A thread that syncs it shares it, so it stays open meanwhile.
 struct Segment {
   SegmentFile file;
   FileDescriptor descriptor;
   std::uint64_t size = 0;
 };
 
-/// Where a sink stands, and the latest batch with an alert for it.
+/// The position of a sink, and the latest batch with an alert for it.
 struct Standing {
   Delivered delivered;
   std::uint64_t last_alert = 0;
   [[nodiscard]] bool waits() const noexcept { return last_alert > delivered.batch; }
 };
 
-/// What a scan of the log says of the sinks.
+/// The state of all sinks, from a scan of the log.
 using Sinks = std::map<std::string, Standing>;
 
 void note_alert(Sinks& sinks, const std::string& sink, std::uint64_t batch) {
@@ -43,16 +43,15 @@ void note_alert(Sinks& sinks, const std::string& sink, std::uint64_t batch) {
   standing.last_alert = batch;
 }
 
-/// What is kept of a segment.
+/// The part of a segment that is kept.
 struct Kept {
-  std::uint64_t last = 0;    ///< batch; 0: none
-  std::uint64_t offset = 0;  ///< behind the last entry
-  std::uint64_t rest = 0;    ///< bytes behind that
+  std::uint64_t last = 0;    ///< batch; 0 if none
+  std::uint64_t offset = 0;  ///< after the last entry
+  std::uint64_t rest = 0;    ///< bytes after that
   std::uint32_t version = 0;
 };
 
-/// Notes what the entries of a segment say of the sinks: of batches up to `last`, and even behind those what was delivered up
-/// to there.
+/// Updates the sinks from the entries of batches up to `last`. Later entries count only if they note deliveries up to `last`.
 Kept scan(SegmentReader& segment, std::uint64_t last, Sinks& sinks, Sinks& kept_sinks) {
   Kept kept;
   bool beyond = false;
@@ -69,7 +68,7 @@ Kept scan(SegmentReader& segment, std::uint64_t last, Sinks& sinks, Sinks& kept_
     } else if (const Delivered& delivered = segment.delivered(); delivered.batch <= last) {
       Standing& standing = sinks[delivered.sink];
       standing.delivered = delivered;
-      // At the beginning of a segment: a sink that stands behind waits for something in an earlier one.
+      // At the start of a segment. A sink whose position is earlier waits for alerts in an earlier segment.
       if (segment.due() == segment.file().first) standing.last_alert = std::min(segment.file().first - 1, last);
     }
     if (beyond) continue;
@@ -85,7 +84,7 @@ Kept scan(SegmentReader& segment, std::uint64_t last, Sinks& sinks, Sinks& kept_
 }  // namespace
 
 struct Log::Impl {
-  /// Held by who appends, be it in pieces: nothing comes in between. Taken before `mutex`, which is held for moments only.
+  /// Held during an append, even one in pieces, so nothing comes in between. Taken before `mutex`, which is held only briefly.
   std::mutex appending;
   mutable std::mutex mutex;
   std::filesystem::path folder;
@@ -95,10 +94,10 @@ struct Log::Impl {
   std::uint64_t batches_in_segment = 0;
   Sinks sinks;
   std::uint64_t last = 0;
-  LogBreak lost;  // behind a break nothing is known of a sink until it is noted anew
+  LogBreak lost;  // after a break, the state of a sink is unknown until it is noted again
   std::uint64_t appended = 0;
   std::uint64_t dropped = 0;
-  std::string failure;  // why nothing can be appended any more
+  std::string failure;  // why nothing more can be appended
   log_format::Packer packer;
   std::string payload;
   std::string entry;
@@ -118,7 +117,7 @@ struct Log::Impl {
   [[nodiscard]] std::uint64_t undelivered_from() const;
 };
 
-/// With batches that had nothing for it taken as delivered, as far as the log tells that they had nothing.
+/// The position of a sink. Batches without alerts for it count as delivered, if the log shows that they had none.
 Delivered Log::Impl::position(const Standing& standing) const {
   Delivered delivered = standing.delivered;
   if (standing.waits()) return delivered;
@@ -131,7 +130,7 @@ void Log::Impl::must_stand() const {
   if (!failure.empty()) throw Error(segment->file.path.string(), failure, "mend the file system and start the service again");
 }
 
-// Appends whole or not at all.
+// Appends all bytes or none.
 void Log::Impl::append(std::string_view bytes) {
   const int code = write_at(segment->descriptor.get(), bytes, segment->size);
   if (code == 0) {
@@ -143,7 +142,7 @@ void Log::Impl::append(std::string_view bytes) {
   fail_on(segment->file.path, "the log cannot be written", code);
 }
 
-// Cuts the segment back to where it was.
+// Truncates the segment to an earlier size.
 void Log::Impl::take_back(std::uint64_t size) noexcept {
   segment->size = size;
   if (::ftruncate(segment->descriptor.get(), static_cast<off_t>(size)) != 0) {
@@ -151,7 +150,7 @@ void Log::Impl::take_back(std::uint64_t size) noexcept {
   }
 }
 
-// In steps, so that whoever asks the log something does not wait for all of it. With `appending` held, and not `mutex`.
+// Appends in steps, so other calls do not wait for all of it. The caller holds `appending`, but not `mutex`.
 void Log::Impl::append_pieces(std::uint64_t batch, const StreamedAlerts& alerts) {
   log_format::PieceWriter pieces(batch, alerts.sink, [&](std::string_view piece) {
     const std::scoped_lock lock(mutex);
@@ -173,13 +172,13 @@ void Log::Impl::sync(const Segment& file) {
   if (options.sync(file.descriptor.get()) != 0) fail_sync(errno);
 }
 
-// Never tried again: pages that could not be written may count as clean afterwards.
+// Records a failed sync and throws. A sync is never retried, because the system may then treat unwritten pages as clean.
 void Log::Impl::fail_sync(int code) {
   failure = "the log cannot be synced: " + std::generic_category().message(code);
   must_stand();
 }
 
-// A segment begins with where the sinks stand, so that those before it can be removed.
+// A segment begins with the positions of the sinks, so earlier segments can be removed.
 void Log::Impl::start_segment() {
   auto fresh = std::make_shared<Segment>();
   fresh->file = {last + 1, folder / log_format::segment_name(last + 1)};
@@ -207,7 +206,7 @@ void Log::Impl::start_segment() {
   batches_in_segment = 0;
 }
 
-// Goes on in a segment whose last batch is the last one that is kept.
+// Continues in a segment whose last batch is the last one that is kept.
 void Log::Impl::go_on(const SegmentFile& file, const Kept& kept) {
   segment = std::make_shared<Segment>();
   segment->file = file;
@@ -220,7 +219,7 @@ void Log::Impl::go_on(const SegmentFile& file, const Kept& kept) {
   batches_in_segment = kept.last - file.first + 1;
 }
 
-// Where the newest segment does not tell all, older ones tell of sinks what was true then.
+// If the newest segment does not know everything, reads the older ones in order.
 void Log::Impl::look_back(std::span<const SegmentFile> segments) {
   sinks.clear();
   lost = {segments.empty() ? 1 : segments.front().first, last};
@@ -250,12 +249,12 @@ void Log::Impl::restore() {
     Sinks ignored;
     dropped += scan(reader, last, sinks, ignored).rest;
   }
-  for (auto file = segments.end(); file != behind;) {  // newest first: what a crash leaves is a log
+  for (auto file = segments.end(); file != behind;) {  // newest first, so that a crash leaves a valid log
     --file;
     if (::unlink(file->path.c_str()) != 0) fail_on(file->path, "the log cannot be cut", errno);
   }
   const bool whole = any && kept.last == last;
-  if (whole) go_on(*std::prev(behind), kept);  // of whatever version: a torn end must not stay before a later segment
+  if (whole) go_on(*std::prev(behind), kept);  // in any version, because a torn end must not stay before a later segment
   if (!whole || kept.version != log_format::version) {
     start_segment();
   } else {
@@ -328,7 +327,7 @@ void Log::append(const Mark& mark, std::span<const Update> updates, std::optiona
 void Log::delivered(const Delivered& delivered) {
   const std::scoped_lock lock(impl_->appending, impl_->mutex);
   impl_->must_stand();
-  Standing& standing = impl_->sinks[delivered.sink];  // made before anything is written
+  Standing& standing = impl_->sinks[delivered.sink];  // allocated before anything is written
   standing.delivered.sink = delivered.sink;
   impl_->payload.clear();
   log_format::put_delivered(impl_->payload, delivered);
@@ -354,7 +353,7 @@ void Log::drop_before(std::uint64_t batch) {
   const std::uint64_t limit = std::min(batch, undelivered_from());
   const std::vector<SegmentFile> segments = segments_in(impl_->folder);
   const auto goes = [&](std::size_t i) { return i + 1 < segments.size() && segments[i + 1].first <= limit; };
-  if (goes(0)) sync();  // a note that a sink needs a segment no more must not be lost with the power, and the segment be gone
+  if (goes(0)) sync();  // a note that allows the removal must be on disk before the segment goes
   for (std::size_t i = 0; goes(i); ++i) {
     if (::unlink(segments[i].path.c_str()) != 0) fail_on(segments[i].path, "the log cannot be removed", errno);
   }

@@ -16,7 +16,7 @@
 namespace deltamatch::ingest::log_format {
 namespace {
 
-// The first byte is no text, the last ones are changed by what converts line ends.
+// The first byte is no text. The last bytes change if line ends are converted.
 constexpr std::string_view magic(
     "\x8f"
     "DMLOG\r\n",
@@ -73,7 +73,7 @@ void Packer::pack(std::string_view payload, std::uint64_t offset, std::string_vi
   packed.resize(ZSTD_compressBound(payload.size()));
   const std::size_t size =
       ZSTD_compressCCtx(context_->zstd, packed.data(), packed.size(), payload.data(), payload.size(), zstd_level);
-  if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // its only failure into a buffer of that size
+  if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // the only possible failure with a buffer of this size
   const bool worth_it = size < payload.size() && payload.size() / max_ratio < size;
   const std::string_view stored = worth_it ? std::string_view(packed).substr(0, size) : payload;
   const std::size_t begin = out.size();

@@ -1,5 +1,5 @@
-// The bytes of the log (docs/reference/formats.md, "State directory"): what a segment begins with, the frames of its entries,
-// and what is in them. Nothing here touches a file.
+// The bytes of the log (docs/reference/formats.md, "State directory"): heads of segments, frames of entries, and their
+// contents. Nothing here touches a file.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@
 namespace deltamatch::ingest::log_format {
 
 inline constexpr std::uint32_t version = 2;
-inline constexpr std::uint32_t oldest_version = 1;  ///< that is read: it knows no streamed alerts
+inline constexpr std::uint32_t oldest_version = 1;  ///< the oldest version that is read; it has no streamed alerts
 inline constexpr std::size_t fingerprint_size = 32;
 inline constexpr std::size_t checksum_size = 16;
 inline constexpr std::size_t head_size = 8 + 4 + 8 + fingerprint_size + checksum_size;
 inline constexpr std::size_t frame_size = checksum_size + 4 + 4;
-// A payload is packed only where it becomes no shorter than by this factor: so short files cannot claim much memory.
+// A payload is compressed at most by this factor; otherwise it is stored as it is. So short files cannot demand much memory.
 inline constexpr std::uint64_t max_ratio = 256;
 
-/// "log-<20 digits>.dmlog", by the number of the segment's first batch.
+/// "log-<20 digits>.dmlog"; the digits are the segment's first batch.
 [[nodiscard]] std::string segment_name(std::uint64_t first);
-/// The number in such a name; empty for any other name.
+/// The number in such a name, or nothing for any other name.
 [[nodiscard]] std::optional<std::uint64_t> segment_number(std::string_view name);
 
 struct Head {
@@ -36,24 +36,24 @@ struct Head {
   std::string fingerprint;
 };
 [[nodiscard]] std::string to_bytes(const Head& head);
-/// Empty where it is no head, or a damaged one. `bytes` are head_size ones.
+/// Returns nothing if the bytes are no head, or a damaged one. `bytes` must have head_size bytes.
 [[nodiscard]] std::optional<Head> read_head(std::string_view bytes);
 
 enum class Kind : std::uint8_t { batch = 1, delivered = 2, piece = 3, streamed_batch = 4 };
 
-/// Appends the payload of an entry.
+/// These append the payload of an entry.
 void put_batch(std::string& out, const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
                std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed = {});
 void put_delivered(std::string& out, const Delivered& delivered);
 
-/// Makes payloads of pieces.
+/// Creates the payloads of pieces.
 class PieceWriter {
  public:
-  /// `write` is called with each payload.
+  /// Calls `write` with each payload.
   PieceWriter(std::uint64_t batch, std::string_view sink, std::function<void(std::string_view payload)> write)
       : batch_(batch), sink_(sink), write_(std::move(write)) {}
   void add(std::string_view alert);
-  /// To be called at the end.
+  /// Call this at the end.
   void flush();
 
  private:
@@ -65,21 +65,21 @@ class PieceWriter {
   std::string payload_;
 };
 
-/// The kind of a payload; empty for an unknown one.
+/// The kind of a payload, or nothing if it is unknown.
 [[nodiscard]] std::optional<Kind> kind_of(std::string_view payload);
-/// False where the payload is malformed. The alerts' texts are views into it.
+/// These return false if the payload is malformed. The alerts' texts are views into it.
 [[nodiscard]] bool read_batch(std::string_view payload, LogReader::Wanted wanted, LoggedBatch& batch);
 [[nodiscard]] bool read_delivered(std::string_view payload, Delivered& delivered);
 [[nodiscard]] bool read_piece(std::string_view payload, LoggedPiece& piece);
 
-/// Makes entries of payloads.
+/// Turns payloads into entries.
 class Packer {
  public:
   Packer();
   ~Packer();
   Packer(const Packer&) = delete;
   Packer& operator=(const Packer&) = delete;
-  /// Appends the entry that is to stand at `offset` of its segment. Throws Error at `where` for a payload beyond 4 GiB.
+  /// Appends to `out` the entry for `offset` of its segment. Throws Error at `where` for a payload of more than 4 GiB.
   void pack(std::string_view payload, std::uint64_t offset, std::string_view where, std::string& out);
 
  private:
@@ -89,20 +89,20 @@ class Packer {
 
 struct Frame {
   std::uint32_t size = 0;         ///< of the payload
-  std::uint32_t stored_size = 0;  ///< of what stands in the file
+  std::uint32_t stored_size = 0;  ///< of the bytes in the file
 };
-/// `bytes` are frame_size ones.
+/// `bytes` must have frame_size bytes.
 [[nodiscard]] Frame read_frame(std::string_view bytes);
 
-/// Makes payloads of entries.
+/// Turns entries into payloads.
 class Unpacker {
  public:
   Unpacker();
   ~Unpacker();
   Unpacker(const Unpacker&) = delete;
   Unpacker& operator=(const Unpacker&) = delete;
-  /// The payload of a whole entry (frame and stored bytes) that stands at `offset`; empty where it is not sound. A view into
-  /// the entry or into this object.
+  /// The payload of a complete entry (frame and stored bytes) at `offset`. It is a view into the entry or into this object.
+  /// Returns nothing if the entry is not sound.
   [[nodiscard]] std::optional<std::string_view> unpack(std::string_view entry, std::uint64_t offset);
 
  private:

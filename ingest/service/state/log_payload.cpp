@@ -1,15 +1,15 @@
-// What is in the entries of the log.
+// The contents of the log's entries.
 //
 //   batch      1, text(mark as JSON), text(updates), text(alerts)
-//   updates    watermark? (else the mark tells it), number of updates, the updates
+//   updates    watermark? (else in the mark), number of updates, the updates
 //   update     flags, then as the flags say: label, source, target, source label, target label, time
-//   alerts     number of sinks; of each: text(name), number of alerts; of each: text(id), text(alert)
+//   alerts     number of sinks; for each: text(name), number of alerts; for each: text(id), text(alert)
 //   delivered  2, text(sink), batch, text(position)
-//   piece      3, batch, text(sink), number of alerts; of each: text(alert)
-//   batch      4, as 1, and text(streamed), whose alerts lie in the pieces since the batch before
-//   streamed   number of sinks; of each: text(name), 1 for a sink in Kafka and else 0, number of alerts
+//   piece      3, batch, text(sink), number of alerts; for each: text(alert)
+//   batch      4, as 1, and text(streamed), whose alerts are in the pieces since the previous batch
+//   streamed   number of sinks; for each: text(name), 1 for a sink in Kafka and else 0, number of alerts
 //
-// A label is its number in the order of first use in the batch; a number that was not used before is followed by the text.
+// A label is its number in the order of first use in the batch. At its first use, the text follows the number.
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -21,7 +21,7 @@
 namespace deltamatch::ingest::log_format {
 namespace {
 
-// Flags of an update; the lowest two bits are its kind.
+// Flags of an update. The lowest two bits are its kind.
 constexpr std::uint8_t kind_bits = 0x03;
 constexpr std::uint8_t source_is_text = 0x04;
 constexpr std::uint8_t target_is_text = 0x08;
@@ -32,7 +32,7 @@ constexpr std::uint8_t has_time = 0x80;
 
 constexpr bool of_edge(UpdateKind kind) { return kind == UpdateKind::insert_edge || kind == UpdateKind::delete_edge; }
 
-/// Modulo 2^64: no two times are too far apart.
+/// Modulo 2^64, so no two times are too far apart.
 std::int64_t difference(Timestamp from, Timestamp to) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from));
 }

@@ -13,7 +13,7 @@ struct LogReader::Impl {
   std::filesystem::path folder;
   std::string fingerprint;
   Wanted wanted;
-  std::uint64_t from = 0;                // earlier batches are passed over
+  std::uint64_t from = 0;                // earlier batches are skipped
   std::optional<SegmentReader> segment;  // empty until there is one
   End end;
 
@@ -33,7 +33,7 @@ std::optional<SegmentFile> LogReader::Impl::later_segment() const {
 
 void LogReader::Impl::enter(SegmentFile file) { segment.emplace(std::move(file), fingerprint, wanted); }
 
-// Enters the segment that holds `from`. False where there is none.
+// Enters the segment that holds `from`. Returns false if there is none.
 bool LogReader::Impl::begin() {
   std::vector<SegmentFile> segments = segments_in(folder);
   const auto later = std::find_if(segments.begin(), segments.end(), [&](const SegmentFile& file) { return file.first > from; });
@@ -46,7 +46,7 @@ bool LogReader::Impl::begin() {
   return false;
 }
 
-// The next sound entry of the segment that is wanted.
+// The next wanted entry of the segment that is sound.
 LogReader::Entry LogReader::Impl::read_entry() {
   while (true) {
     const Entry entry = segment->next();
@@ -54,7 +54,7 @@ LogReader::Entry LogReader::Impl::read_entry() {
   }
 }
 
-// From the end of a segment to the next one. False where something is missing in between.
+// Moves from the end of a segment to the next one. Returns false if something is missing in between.
 bool LogReader::Impl::move_on(const SegmentFile& later) {
   end.next_batch = segment->due();
   const std::uint64_t left = segment->size() - segment->offset();
@@ -85,7 +85,7 @@ LogReader::Entry LogReader::next() {
     if (entry != Entry::end) return entry;
     const std::optional<SegmentFile> later = impl_->later_segment();
     if (!later) break;
-    // Once there is a later one nothing is appended to this one; but something may have been, since it was looked at.
+    // Nothing is appended to this segment once a later one exists. But something may have been appended since the last read.
     entry = impl_->read_entry();
     if (entry != Entry::end) return entry;
     if (!impl_->move_on(*later)) return Entry::end;

@@ -1,4 +1,4 @@
-// From a snapshot and the log to a later engine: what recovery and the snapshotter have in common.
+// Replays the log on top of a snapshot. Recovery and the snapshotter share this.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace deltamatch::ingest {
 
 struct Base {
   Engine engine;
-  Mark mark;  ///< where it stands
+  Mark mark;  ///< the state of the engine
 };
 
-/// The engine of the newest sound snapshot of a batch up to `latest`; nothing where there is none. `options` says of which kind
-/// it has to be, and how it runs. Snapshots that cannot be restored are set aside.
+/// The engine of the newest sound snapshot of a batch up to `latest`, or nothing if there is none. `options` says what kind of
+/// engine it must be and how it runs. Snapshots that cannot be restored are set aside.
 [[nodiscard]] std::optional<Base> restore_newest(const StateDirectory& directory, std::uint64_t latest,
                                                  const EngineOptions& options);
 
 struct ReplayHooks {
-  std::function<bool(const LoggedBatch&)> before;  ///< a batch is absorbed; false ends the replay. May be null
-  std::function<void(const LoggedBatch&)> after;   ///< likewise
+  std::function<bool(const LoggedBatch&)> before;  ///< called before a batch is absorbed; false ends the replay. May be null
+  std::function<void(const LoggedBatch&)> after;   ///< called after it. May be null
 };
 
-/// Absorbs the log's batches behind base.mark up to `latest`. Gives why it ended before; empty where it did not. Throws Error
-/// where a batch does not lead to what its mark says.
+/// Absorbs the log's batches after base.mark, up to `latest`. Returns the reason if it ends earlier, else an empty text. Throws
+/// Error if a batch does not lead to the state that its mark describes.
 std::string replay(const StateDirectory& directory, Base& base, std::uint64_t latest, const ReplayHooks& hooks);
 
 }  // namespace deltamatch::ingest

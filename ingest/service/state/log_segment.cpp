@@ -42,7 +42,7 @@ std::uint64_t SegmentReader::size() const {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-// False where the file ends before. Memory follows the bytes that are there.
+// Returns false if the file ends earlier. Allocates memory only for bytes that the file has.
 bool SegmentReader::read(std::uint64_t offset, std::uint64_t count, std::string& bytes) const {
   const std::uint64_t there = size();
   if (there < offset || there - offset < count) return false;
@@ -79,7 +79,7 @@ bool SegmentReader::read_head() {
   return true;
 }
 
-// What the entry at offset_ holds; empty where it is not whole or not sound.
+// The payload of the entry at offset_, or nothing if the entry is incomplete or not sound.
 std::optional<std::string_view> SegmentReader::read_payload() {
   if (offset_ == 0 && !read_head()) return {};
   entry_.clear();

@@ -1,4 +1,4 @@
-// The files that a log is made of, one by one.
+// The files of a log.
 #pragma once
 
 #include <cstdint>
@@ -14,35 +14,35 @@
 namespace deltamatch::ingest {
 
 struct SegmentFile {
-  std::uint64_t first = 0;  ///< the batch that it begins with
+  std::uint64_t first = 0;  ///< the first batch in it
   std::filesystem::path path;
 };
 
-/// The segments in a folder, oldest first. Throws Error where the folder cannot be read.
+/// The segments in a folder, oldest first. Throws Error if the folder cannot be read.
 [[nodiscard]] std::vector<SegmentFile> segments_in(const std::filesystem::path& folder);
 
 /// Reads the entries of one segment, which may still grow.
 class SegmentReader {
  public:
-  /// Throws Error where the file cannot be opened.
+  /// Throws Error if the file cannot be opened.
   SegmentReader(SegmentFile file, std::string fingerprint, LogReader::Wanted wanted);
 
-  /// The next sound entry: `end` where none follows (yet). Throws Error where the segment is of another version or belongs to
-  /// another configuration, or cannot be read.
+  /// The next sound entry, or `end` if none follows (yet). Throws Error if the segment cannot be read, has another version or
+  /// belongs to another configuration.
   [[nodiscard]] LogReader::Entry next();
-  /// Of the latest entry; valid until the next one is read.
+  /// The latest entry, valid until the next one is read.
   [[nodiscard]] const LoggedBatch& batch() const noexcept { return batch_; }
   [[nodiscard]] const Delivered& delivered() const noexcept { return delivered_; }
   [[nodiscard]] const LoggedPiece& piece() const noexcept { return piece_; }
-  /// Of the segment's head, once an entry was read.
+  /// The version in the segment's head, known once an entry was read.
   [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
 
   [[nodiscard]] const SegmentFile& file() const noexcept { return file_; }
   /// The number that the next batch must have.
   [[nodiscard]] std::uint64_t due() const noexcept { return due_; }
-  /// Behind the latest entry; 0 where the segment's head is not sound.
+  /// The offset after the latest entry; 0 if the segment's head is not sound.
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
-  /// Of the file, as it is now.
+  /// The current size of the file.
   [[nodiscard]] std::uint64_t size() const;
 
  private:

@@ -18,7 +18,7 @@ constexpr int version = 1;
   throw Error(where, fmt::format("not the mark of a batch: {}", what));
 }
 
-/// Escaped bytes, as matches bear them, are not JSON to every reader; a mark must be readable above all.
+/// Matches escape bytes that are not UTF-8, but not every JSON reader accepts that. A mark must be readable by all.
 void append_name(std::string& out, const std::string& name) {
   try {
     out += nlohmann::json(name).dump();

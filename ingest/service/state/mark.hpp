@@ -1,5 +1,5 @@
-// What names a committed batch of the service: its number, where it ends in every partition, and what was standing then.
-// The log, snapshots and the commit records in Kafka all carry it.
+// Identifies a committed batch of the service: its number, its end in every partition, and the queries that were standing. The
+// log, snapshots and commit records in Kafka all contain it.
 #pragma once
 
 #include <compare>
@@ -24,55 +24,57 @@ struct TopicPartition {
 /// "topic[3]".
 [[nodiscard]] std::string to_string(const TopicPartition& partition);
 
-/// Per partition the offset of the next record to read.
+/// For each partition, the offset of the next record to read.
 using Offsets = std::map<TopicPartition, std::int64_t>;
 
-/// A standing query, by its name and what it is (query_fingerprint).
+/// A standing query: its name and the fingerprint of its definition (query_fingerprint).
 struct ActiveQuery {
   std::string name;
   std::string fingerprint;
   friend auto operator<=>(const ActiveQuery&, const ActiveQuery&) = default;
 };
 
-/// A query that stands no more, since a batch would have taken more than its budget.
+/// A query that was suspended because a batch would have exceeded its budget.
 struct SuspendedQuery {
   std::string name;
   std::string fingerprint;
-  std::uint64_t batch = 0;                 ///< in which it exceeded its budget
-  Shortfall shortfall = Shortfall::limit;  ///< limit: of matches; timeout: of time
+  std::uint64_t batch = 0;                 ///< the batch in which it exceeded its budget
+  Shortfall shortfall = Shortfall::limit;  ///< limit: too many matches; timeout: too much time
   friend auto operator<=>(const SuspendedQuery&, const SuspendedQuery&) = default;
 };
 
-/// What decides the graph beside the records: alike in all instances of an application.
+/// What determines the graph, besides the records. It is the same in all instances of an application.
 struct GraphIdentity {
   bool directed = true;
-  Timestamp window = 0;  ///< microseconds; 0: none
+  Timestamp window = 0;  ///< microseconds; 0 if none
   std::string start;     ///< the graph before the first batch (start_fingerprint)
   friend bool operator==(const GraphIdentity&, const GraphIdentity&) = default;
 };
 
 struct Mark {
   std::uint64_t batch = 0;  ///< 0: before the first batch
-  Offsets ends;             ///< what lies before belongs to this batch or an earlier one
+  Offsets ends;             ///< records before these offsets belong to this batch or an earlier one
   std::optional<Timestamp> watermark;
-  std::vector<ActiveQuery> queries;         ///< standing after the batch, by name
-  std::string reading;                      ///< how its records were read (reading_fingerprint); empty: it does not tell
-  std::optional<GraphIdentity> graph;       ///< nothing: it does not tell
+  std::vector<ActiveQuery> queries;         ///< those standing after the batch, by name
+  std::string reading;                      ///< how its records were read (reading_fingerprint); empty if unknown
+  std::optional<GraphIdentity> graph;       ///< nothing if unknown
   std::vector<SuspendedQuery> suspended{};  ///< by name; not among `queries`
   friend bool operator==(const Mark&, const Mark&) = default;
 };
 
-/// Whether a mark can hold the name: it is UTF-8.
+/// Whether a mark can hold the name. It must be UTF-8.
 [[nodiscard]] bool is_name(std::string_view name);
 
-/// {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"},
-/// "reading":"<32 hex digits>","graph":{"directed":true,"window":86400000000,"start":"<32 hex digits>"},
-/// "suspended":{"hub":{"fingerprint":"<32 hex digits>","batch":16,"over":"limit"}}}; `reading` and `graph` only if they are
-/// known, `suspended` only if there are any. `time` is null where there is no watermark. Topics, partitions and queries in
-/// ascending order: equal marks, equal bytes. Throws Error(configuration) for a name that is not UTF-8.
+/// Returns the mark as one line of JSON.
+///   {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"},
+///   "reading":"<32 hex digits>","graph":{"directed":true,"window":86400000000,"start":"<32 hex digits>"},
+///   "suspended":{"hub":{"fingerprint":"<32 hex digits>","batch":16,"over":"limit"}}}
+/// `reading` and `graph` are present only if known, `suspended` only if there are any. `time` is null without a watermark.
+/// Topics, partitions and queries ascend, so equal marks have equal bytes. Throws Error(configuration) for a name that is not
+/// UTF-8.
 [[nodiscard]] std::string to_json(const Mark& mark);
 
-/// Reads what to_json wrote. Throws Error at `where` for anything else.
+/// Reads the result of to_json. Throws Error at `where` for anything else.
 [[nodiscard]] Mark parse_mark(std::string_view json, std::string_view where);
 
 }  // namespace deltamatch::ingest

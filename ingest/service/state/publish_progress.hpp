@@ -1,4 +1,4 @@
-// How far the alerts of a batch are published that takes several transactions.
+// How far the alerts of a batch are published, if they need several transactions.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,18 @@
 
 namespace deltamatch::ingest {
 
-/// Stands in the commit topic in place of the batch's commit record, in each of the batch's transactions but the last.
+/// Written to the commit topic by each of the batch's transactions except the last, which writes the commit record.
 struct BatchProgress {
-  Mark mark;                                       ///< what the commit record will be
-  std::map<std::string, std::uint64_t> published;  ///< by sink in Kafka: so many of its alerts that bear an id, the first ones
+  Mark mark;                                       ///< the future commit record
+  std::map<std::string, std::uint64_t> published;  ///< for each sink in Kafka, how many of its alerts with an id; the first
+                                                   ///< ones
   friend bool operator==(const BatchProgress&, const BatchProgress&) = default;
 };
 
-/// {"v":1,"published":{"alerts":250000},"mark":{…}}, the mark as to_json(Mark) has it.
+/// Returns {"v":1,"published":{"alerts":250000},"mark":{…}}. The mark has the form of to_json(Mark).
 [[nodiscard]] std::string to_json(const BatchProgress& progress);
 
-/// Nothing if it is no record of progress. Throws Error at `where` for one that is broken.
+/// Returns nothing if the text is no progress record. Throws Error at `where` for a damaged one.
 [[nodiscard]] std::optional<BatchProgress> parse_progress(std::string_view json, std::string_view where);
 
 }  // namespace deltamatch::ingest

@@ -11,7 +11,7 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// Snapshots are made of committed batches only. So one that no commit record covers tells that records are missing.
+/// Snapshots are made only of committed batches. If no commit record covers one, records are missing.
 void must_be_covered(const StateDirectory& directory, std::uint64_t committed) {
   for (const SnapshotFile& snapshot : directory.snapshots()) {
     if (snapshot.batch <= committed) return;
@@ -29,7 +29,7 @@ void must_be_covered(const StateDirectory& directory, std::uint64_t committed) {
   }
 }
 
-/// Batch 0 is committed before the first entry is logged. So entries without any commit record tell that records are missing.
+/// Batch 0 is committed before the first entry is logged. If there are entries but no commit record, records are missing.
 void must_be_without_log(const StateDirectory& directory) {
   LogReader log(directory.path(), directory.fingerprint(), {.updates_from = 0, .alerts_from = LogReader::none});
   for (;;) {
@@ -47,7 +47,7 @@ std::optional<Mark> record_of(const RecoveryInput& input, std::uint64_t batch) {
   return input.committed && input.record ? input.record(batch) : std::nullopt;
 }
 
-/// Whether a batch was committed as the mark tells it, as far as is known.
+/// Whether a batch was committed as the mark describes it, as far as is known.
 bool was_committed(const RecoveryInput& input, const Mark& mark) {
   const std::optional<Mark> record = record_of(input, mark.batch);
   return !record || *record == mark;
@@ -62,12 +62,14 @@ std::optional<Base> from_snapshot(const StateDirectory& directory, const Recover
     throw Error(path.string(), "the commit record of its batch tells otherwise",
                 "name an empty directory: the state is then made anew from Kafka");
   }
-  directory.set_aside({0, path}, "another instance committed batch 0, not this one");  // made before it is committed
+  directory.set_aside({0, path}, "another instance committed batch 0, not this one");  // it was made before batch 0 was
+                                                                                       // committed
   return std::nullopt;
 }
 
-/// Up to which batch the log is to stay where replaying ended before the last committed one. What lies behind a damage is as
-/// committed as what lies before it: sinks may wait for it. The log ends before the first batch that is known to be another's.
+/// The last batch that stays in the log, if replaying ended before the last committed one. Batches after a damage are as
+/// committed as those before it, and sinks may wait for them. The log ends before the first batch that is known to be from
+/// another owner.
 std::uint64_t committed_part(const StateDirectory& directory, const RecoveryInput& input, std::uint64_t replayed,
                              std::uint64_t committed) {
   LogReader log(directory.path(), directory.fingerprint(), {.updates_from = replayed + 1, .alerts_from = LogReader::none});

@@ -1,4 +1,4 @@
-// From the state directory to an engine that stands where the last commit record says.
+// Restores the engine of the last commit record from the state directory.
 #pragma once
 
 #include <cstdint>
@@ -15,38 +15,41 @@
 namespace deltamatch::ingest {
 
 struct RecoveryProgress {
-  std::uint64_t batches = 0;        ///< replayed
-  std::uint64_t batches_total = 0;  ///< to replay
-  std::uint64_t updates = 0;        ///< in them
+  std::uint64_t batches = 0;        ///< batches replayed
+  std::uint64_t batches_total = 0;  ///< batches to replay
+  std::uint64_t updates = 0;        ///< updates in the replayed batches
 };
 
 struct RecoveryInput {
-  std::optional<Mark> committed;  ///< the last commit record; empty: nothing was ever committed
-  /// The commit record of an earlier batch, where it is still known. A batch that the log tells otherwise was never committed
-  /// as it stands there (another owner committed its own): the log ends before it. Asked for ascending batches. May be null;
-  /// `committed` itself is always held against the log.
+  std::optional<Mark> committed;  ///< the last commit record; empty if nothing was ever committed
+  /// The commit record of an earlier batch, if it is still known. If the log has a different batch, that batch was never
+  /// committed, because another owner committed its own. The log then ends before it. Called for ascending batches. May be
+  /// null. `committed` itself is always compared with the log.
   std::function<std::optional<Mark>(std::uint64_t batch)> record;
-  /// Of the batch behind `committed`, if its alerts are published in part: where the log has that batch it stays, and the
-  /// engine takes it.
+  /// The mark of the batch after `committed`, if its alerts are partly published. If the log has that batch, it stays there,
+  /// and the engine absorbs it.
   std::optional<Mark> begun;
   EngineOptions engine;
-  std::function<Engine()> begin;                          ///< makes the engine before the first batch
+  std::function<Engine()> begin;                          ///< creates the engine before the first batch
   std::function<void(const RecoveryProgress&)> progress;  ///< called after each batch; may be null
 };
 
 struct Recovered {
   Engine engine;
-  Mark reached;  ///< where it stands, as its commit record tells it, or input.begun. Before input.committed: the log is lost
-                 ///< from batch reached.batch + 1 on
-  /// Goes on behind the last committed batch, also if what `reached` lacks is lost in it: it knows where the sinks stand and
-  /// what they wait for. If another owner committed one of its batches otherwise it ends before that one.
+  Mark reached;  ///< the state of the engine: its commit record, or input.begun. If it is before input.committed, the log is
+                 ///< lost from batch reached.batch + 1 on
+  /// Continues after the last committed batch, even if the batches that `reached` lacks are lost in it. It knows the positions
+  /// of the sinks and what they wait for. If another owner committed a different version of one of its batches, it ends before
+  /// that one.
   std::unique_ptr<Log> log;
 };
 
-/// Takes the newest sound snapshot of a committed batch (others are set aside), or where there is none what was before the
-/// first batch, and replays the log up to the last committed batch. What lies beyond in the log is dropped. Throws Error, and
-/// leaves the directory as it is, where it holds a snapshot that no commit record covers, or a log although there is no commit
-/// record at all: the records were lost, or are of another cluster. Throws Error, too, where its files cannot be read at all.
+/// Restores the newest sound snapshot of a committed batch; others are set aside. Without a snapshot it starts with the state
+/// before the first batch. Then it replays the log up to the last committed batch, and drops what follows.
+///
+/// Throws Error, and leaves the directory unchanged, if no commit record covers a snapshot. The same holds for a log without
+/// any commit record. The records were then lost, or belong to another cluster. Throws Error, too, if its files cannot be read
+/// at all.
 [[nodiscard]] Recovered recover(const StateDirectory& directory, const RecoveryInput& input, Journal& journal);
 
 }  // namespace deltamatch::ingest

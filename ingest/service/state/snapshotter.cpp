@@ -16,10 +16,10 @@
 namespace deltamatch::ingest {
 namespace {
 
-// Of the background thread, so that matching goes first.
+// For the background thread, so that matching has priority.
 constexpr int niceness = 10;
 
-/// How long ago a file was written, by the clocks of today.
+/// How long ago a file was written, by today's clocks.
 std::chrono::nanoseconds age_of(const std::filesystem::path& path) {
   std::error_code gone;
   const auto written = std::filesystem::last_write_time(path, gone);
@@ -27,7 +27,7 @@ std::chrono::nanoseconds age_of(const std::filesystem::path& path) {
   return gone ? std::chrono::nanoseconds(0) : std::max<std::chrono::nanoseconds>(age, std::chrono::nanoseconds(0));
 }
 
-/// What ends the making of a snapshot that is not wanted any more.
+/// Thrown to end a snapshot that is no longer wanted.
 struct Cancelled {};
 
 }  // namespace
@@ -52,7 +52,7 @@ Snapshotter::~Snapshotter() {
   cancel_ = true;
 }
 
-// With nothing committed behind the last snapshot there is none to make.
+// If nothing was committed after the last snapshot, no snapshot is due.
 bool Snapshotter::due(Clock::time_point now) const {
   if (statistics_.running || holds_ > 0 || committed_ <= statistics_.last_batch) return false;
   if (now < not_before_) return false;
@@ -69,7 +69,7 @@ std::optional<Snapshotter::Clock::time_point> Snapshotter::next_due() const {
 
 void Snapshotter::committed(std::uint64_t batch) {
   const std::scoped_lock lock(mutex_);
-  const bool first = committed_ <= statistics_.last_batch;  // the thread waits without an end then
+  const bool first = committed_ <= statistics_.last_batch;  // the thread then waits without a timeout
   committed_ = batch;
   if (first || due(Clock::now())) changed_.notify_all();
 }
@@ -105,13 +105,13 @@ void Snapshotter::run(const std::stop_token& stop) {
   }
 }
 
-// With the mutex held.
+// The caller holds the mutex.
 void Snapshotter::begin() {
   statistics_.running = true;
   cancel_ = false;
 }
 
-// With the mutex held, which it releases while it waits.
+// The caller holds the mutex, which is released during the wait.
 void Snapshotter::cancel(std::unique_lock<std::mutex>& lock) {
   ++holds_;
   cancel_ = true;
@@ -119,7 +119,7 @@ void Snapshotter::cancel(std::unique_lock<std::mutex>& lock) {
   --holds_;
 }
 
-// From the snapshot before and the log. Throws Cancelled.
+// Builds a snapshot from the previous one and the log. Throws Cancelled.
 void Snapshotter::make(std::uint64_t batch) {
   EngineOptions engine;
   engine.directed = options_.directed;

@@ -1,5 +1,5 @@
-// Makes snapshots while the service goes on: from the snapshot before and the log, so that live lists are neither copied nor
-// waited for.
+// Makes snapshots while the service runs. Each is built from the previous snapshot and the log, so the live graph is neither
+// copied nor locked.
 #pragma once
 
 #include <atomic>
@@ -22,43 +22,43 @@
 namespace deltamatch::ingest {
 
 struct SnapshotterOptions {
-  std::chrono::seconds every{600};                   ///< 0: not by time
-  std::uint64_t log_bytes = std::uint64_t{1} << 30;  ///< appended since the last snapshot; 0: not by size
+  std::chrono::seconds every{600};                   ///< 0: no limit of time
+  std::uint64_t log_bytes = std::uint64_t{1} << 30;  ///< appended since the last snapshot; 0: no limit of size
   std::size_t keep = 2;
-  std::chrono::seconds retry_after{60};  ///< after one that failed
+  std::chrono::seconds retry_after{60};  ///< after a failed one
   bool directed = true;                  ///< of the graph
-  Timestamp window = 0;                  ///< likewise
-  /// Makes the engine before the first batch, where no snapshot is sound. In the background thread; a failure of it is one of
-  /// the snapshot.
+  Timestamp window = 0;                  ///< of the graph
+  /// Creates the engine before the first batch, if no snapshot is sound. Called in the background thread; if it fails, the
+  /// snapshot fails.
   std::function<Engine()> begin;
 };
 
 struct SnapshotStatistics {
   std::uint64_t last_batch = 0;                                    ///< of the newest snapshot
-  std::optional<std::chrono::system_clock::time_point> last_made;  ///< its age counts from here; empty: there is none
-  double last_seconds = 0;                                         ///< how long the latest one took to make
+  std::optional<std::chrono::system_clock::time_point> last_made;  ///< the start of its age; empty if there is none
+  double last_seconds = 0;                                         ///< time to make the latest one
   std::uint64_t made = 0;
   std::uint64_t failures = 0;
   bool running = false;
 };
 
-/// Members may be called from any thread. A snapshot that cannot be made (a full disk, a damaged log) is told to the journal
-/// and counted, and tried again later; the service goes on without. After each one old snapshots and segments of the log are
-/// removed.
+/// Any thread may call the members. If a snapshot cannot be made (a full disk, a damaged log), that is logged and counted. It
+/// is tried again later, and the service continues without it. After each snapshot, old snapshots and log segments are removed.
 class Snapshotter {
  public:
-  /// Starts the thread. All three outlive this object.
+  /// Starts the thread. All three references must outlive this object.
   Snapshotter(const StateDirectory& directory, Log& log, Journal& journal, SnapshotterOptions options);
-  /// Cancels what is under way; nothing half-written stays. Waits for a restore or save that cannot be cancelled.
+  /// Cancels a snapshot in progress; nothing half-written stays. Waits for a restore or save that cannot be cancelled.
   ~Snapshotter();
   Snapshotter(const Snapshotter&) = delete;
   Snapshotter& operator=(const Snapshotter&) = delete;
 
-  /// Batches up to this one are committed and synced in the log: snapshots may be made of them. Cheap.
+  /// Batches up to this one are committed and synced in the log, so snapshots of them may be made. Cheap.
   void committed(std::uint64_t batch);
 
-  /// Makes a snapshot of an idle engine right here, with what is under way cancelled: for the graceful stop, and for a start
-  /// graph (mark.batch 0). The engine stands at `mark`, which is committed. False where it failed, which is told and counted.
+  /// Makes a snapshot of an idle engine in the calling thread, and cancels one in progress. For a graceful stop, and for a
+  /// start graph (mark.batch 0). `mark` describes the engine's state and is committed. Returns false if it failed, which is
+  /// logged and counted.
   bool save_now(const Engine& engine, const Mark& mark);
 
   [[nodiscard]] SnapshotStatistics statistics() const;
@@ -83,11 +83,11 @@ class Snapshotter {
   std::condition_variable_any changed_;
   SnapshotStatistics statistics_;
   std::uint64_t committed_ = 0;
-  std::uint64_t log_bytes_before_ = 0;  // appended since the last snapshot by an earlier process
-  std::uint64_t appended_at_last_ = 0;  // Log::appended_bytes when the last one was begun
+  std::uint64_t log_bytes_before_ = 0;  // appended by earlier processes since the last snapshot
+  std::uint64_t appended_at_last_ = 0;  // Log::appended_bytes when the last one was made
   Clock::time_point last_;
   Clock::time_point not_before_;
-  unsigned holds_ = 0;  // who keeps the thread from beginning another one
+  unsigned holds_ = 0;  // number of callers that keep the thread from starting another one
   std::atomic<bool> cancel_ = false;
   std::jthread thread_;
 };
