@@ -1,4 +1,4 @@
-// How long a walk or a sum may take, counted in what does not depend on the machine.
+// Bounds how long a walk or a sum may take, in steps that do not depend on the machine.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace deltamatch::match {
 
 using deltamatch::StopFlag;
 
-/// The steps that a piece of work may take, about one for each list that is looked up. Once they are spent, or `stop` is set,
-/// it ends soon, and what it returns is of no use. One thread's.
+/// The steps that a piece of work may take: about one per list that is looked up. Once they are spent or `stop` is set, the
+/// work ends soon, and its result is useless. For one thread.
 class Allowance {
  public:
   static constexpr std::uint64_t unbounded = UINT64_MAX;
@@ -26,19 +26,19 @@ class Allowance {
   }
   [[nodiscard]] bool over() const noexcept { return left_ == 0 || stopped(); }
   [[nodiscard]] bool stopped() const noexcept { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
-  /// There is no bound any more.
+  /// Removes the bound.
   void lift() noexcept {
     all_ += unbounded - left_;
     left_ = unbounded;
   }
-  /// Steps that were taken so far.
+  /// The steps taken so far.
   [[nodiscard]] std::uint64_t spent() const noexcept { return all_ - left_; }
-  /// Steps do not run out in any time.
+  /// Whether the steps will never run out.
   [[nodiscard]] bool endless() const noexcept { return left_ > unbounded / 2; }
 
  private:
   const StopFlag* stop_;
-  std::uint64_t all_;  // those taken and those left, modulo 2^64
+  std::uint64_t all_;  // steps taken plus steps left, modulo 2^64
   std::uint64_t left_;
 };
 

@@ -1,4 +1,4 @@
-// Where an engine's lists live and who matches: what a GPU build hands in.
+// The interface of a backend: where an engine's lists are stored and who matches. A GPU build provides one.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace deltamatch {
 
-/// Owned through shared_ptr by every engine that uses it. One engine at a time may match.
+/// Every engine that uses a backend owns it through shared_ptr. Only one engine at a time may match.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -18,21 +18,21 @@ class Backend {
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
 
-  /// Where the lists of the data graph are to live.
+  /// Allocates the memory for the lists of the data graph.
   [[nodiscard]] virtual graph::SlabAllocator& slabs() noexcept = 0;
-  /// `workers` outlives the matcher.
+  /// Makes a matcher. `workers` must outlive it.
   [[nodiscard]] virtual std::unique_ptr<match::Matcher> make_matcher(Workers& workers) = 0;
-  /// On the same devices; null where they count with matchers only.
+  /// Makes counters on the same devices. Null if the devices have matchers only.
   [[nodiscard]] virtual std::unique_ptr<match::DenseSetCounter> make_dense_set_counter() { return nullptr; }
   [[nodiscard]] virtual std::unique_ptr<match::MotifCounter> make_motif_counter() { return nullptr; }
 
-  /// For the backend's profilers: a step of a batch that the engine takes itself begins, or the one begun last ends, in the
-  /// same thread. Names are literals.
+  /// For the backend's profilers: the engine begins a step of a batch, or ends the step begun last, in the same thread. Names
+  /// are string literals.
   virtual void begin_step(const char* /*name*/) noexcept {}
   virtual void end_step() noexcept {}
 };
 
-/// A step of the engine's, as long as it lives; nothing without a backend.
+/// Begins a step of the engine and ends it when destroyed. Does nothing without a backend.
 class BackendStep {
  public:
   BackendStep(Backend* backend, const char* name) noexcept : backend_(backend) {

@@ -1,4 +1,4 @@
-// The threads of a loop, as one of them sees the others.
+// Shows a thread of a loop whether other threads are idle.
 #pragma once
 
 #include <atomic>
@@ -6,17 +6,17 @@
 
 namespace deltamatch::match {
 
-/// Tells busy threads when others have nothing left to do, so that they part with work.
+/// Tells busy threads when others have nothing left to do, so that they give work away.
 class BusyThreads {
  public:
   explicit BusyThreads(unsigned threads) noexcept : threads_(threads) {}
 
-  /// A loop over so many chunks begins.
+  /// Begins a loop over so many chunks.
   void begin(std::size_t chunks) noexcept {
     waiting_.store(chunks, std::memory_order_relaxed);
     busy_.store(0, std::memory_order_relaxed);
   }
-  /// A thread takes a chunk, and is done with it.
+  /// A thread takes a chunk; `finish` says that it is done with it.
   void take() noexcept {
     busy_.fetch_add(1, std::memory_order_relaxed);
     waiting_.fetch_sub(1, std::memory_order_relaxed);

@@ -9,18 +9,18 @@ namespace deltamatch::match {
 
 namespace {
 
-// How many times the steps before, until the space is built with more effort.
+// A space is built again, with more effort, each time the steps have grown by this factor.
 constexpr std::uint64_t more_steps = 8;
-// What spaces may cost that save nothing, as a share of the steps.
+// Spaces that save nothing may cost one in so many of the steps.
 constexpr std::uint64_t share_of_steps = 32;
-// What a plan's spaces have saved is of use to so many entries.
+// The most entries that a plan's account may hold.
 constexpr std::int64_t most_credit = std::int64_t{1} << 30;
-// Plans that accounts are kept of.
+// The most plans that accounts are kept for.
 constexpr std::size_t most_accounts = 1024;
-// Looking a list up costs as much as so many of its entries.
+// A look-up of a list costs as much as reading so many entries.
 constexpr std::uint64_t look_up = 2;
 
-// Whether visit(id) is true for some entry; it is asked no more then. Returns how many entries were read.
+// Calls visit(id) for the entries until it returns true. Returns how many entries were read, including the cost of the look-up.
 template <class Visit>
 std::uint64_t any_entry(const ListView& view, Visit&& visit) {
   std::uint32_t m = 0;
@@ -58,7 +58,7 @@ void CandidateSpace::open(const plan::BoundQuery& query, const plan::Plan& plan,
   next_ = limits_.steps;
 }
 
-// What it has passed over would have taken a step each, at least.
+// Adds to the plan's account what its space has saved. Each skipped candidate would have taken a step at least.
 void CandidateSpace::settle_account() noexcept {
   if (passed_over_ == 0) return;
   if (const auto account = accounts_.find(plan_); account != accounts_.end()) {
@@ -86,7 +86,7 @@ std::size_t CandidateSpace::build(Partial& partial, bool ordered, std::size_t le
     if (spread(partial)) thin(partial);
     built_ = true;
     const bool barren = std::ranges::any_of(order_, [&](std::uint32_t vertex) { return images_[vertex].empty(); });
-    if (barren) {  // which is worth what it took
+    if (barren) {  // that result is worth its cost
       clear();
       built_ = true;
       open_ = 0;
@@ -110,7 +110,7 @@ void CandidateSpace::list_links(bool ordered) {
     const plan::BoundEdge& edge = query_->edges[e];
     const bool at_anchor = (edge.source == plan_->tail && edge.target == plan_->head) ||
                            (edge.source == plan_->head && edge.target == plan_->tail);
-    if (at_anchor) continue;  // looked at before anything else is matched
+    if (at_anchor) continue;  // checked before anything else is matched
     const bool inclusive = plan::is_inclusive(*query_, e, plan_->anchor.edge);
     links_[edge.source].push_back({edge.target, edge.reading[0], inclusive});
     links_[edge.target].push_back({edge.source, edge.reading[1], inclusive});
@@ -133,7 +133,7 @@ void CandidateSpace::hold(std::uint32_t vertex) {
   open_ &= ~(Mask{1} << vertex);
 }
 
-// Gives query vertices candidates, from the anchor on, as far as the effort goes. False where one has none.
+// Gives candidates to query vertices, from the anchor on, until the effort is spent. Returns false if some vertex has none.
 bool CandidateSpace::spread(Partial& partial) {
   const std::uint32_t vertices = query_->vertices();
   open_ = vertices == 32 ? ~Mask{0} : (Mask{1} << vertices) - 1;
@@ -155,7 +155,7 @@ bool CandidateSpace::spread(Partial& partial) {
     }
     if (next == nullptr) return true;
     const std::uint32_t vertex = next->to;
-    if (!reach(partial, from, *next)) {  // too many
+    if (!reach(partial, from, *next)) {  // too many candidates
       for (const VertexId image : images_[vertex]) masks_[image] &= ~(Mask{1} << vertex);
       images_[vertex].clear();
       return true;
@@ -168,7 +168,7 @@ bool CandidateSpace::spread(Partial& partial) {
   return true;
 }
 
-// The vertices that the candidates of `from` lead to. False where they are too many.
+// Collects the vertices that the candidates of `from` lead to. Returns false if there are too many.
 bool CandidateSpace::reach(Partial& partial, std::uint32_t from, const Link& link) {
   const Mask bit = Mask{1} << link.to;
   const bool apart = query_->mode == MatchMode::isomorphism;
@@ -179,7 +179,7 @@ bool CandidateSpace::reach(Partial& partial, std::uint32_t from, const Link& lin
     entries_ += any_entry(partial.lists().view(link.reading, vertex, link.inclusive, partial.scratch()), [&](VertexId image) {
       if ((masks_[image] & bit) != 0 || (apart && (image == partial.at(0) || image == partial.at(1)))) return false;
       if (!in_order(partial, link.to, image)) return false;
-      images.push_back(image);  // before its mask, since it may fail
+      images.push_back(image);  // before its mask is set, because this may throw
       masks_[image] |= bit;
       return false;
     });
@@ -195,7 +195,7 @@ bool CandidateSpace::in_order(const Partial& partial, std::uint32_t vertex, Vert
   return true;
 }
 
-// Drops candidates without support: from where the parts met back to the anchor, then forth, and so on.
+// Drops candidates without support. Goes from where the two sides met back to the anchor, then forward, and so on.
 void CandidateSpace::thin(Partial& partial) {
   Mask stale = held_;
   most_entries_ = entries_ + effort_;
@@ -212,7 +212,7 @@ void CandidateSpace::thin(Partial& partial) {
   }
 }
 
-// Whether some candidate has gone.
+// Keeps the supported candidates. Returns whether some candidate was dropped.
 bool CandidateSpace::keep_supported(Partial& partial, std::uint32_t vertex) {
   std::vector<VertexId>& images = images_[vertex];
   const std::size_t before = images.size();
@@ -224,10 +224,10 @@ bool CandidateSpace::keep_supported(Partial& partial, std::uint32_t vertex) {
   return images.size() < before;
 }
 
-// Whether each query edge leads to a candidate, and, where vertices are distinct, no two neighbours have but one and the same.
+// Whether each query edge leads to a candidate. If vertices must be distinct, no two neighbours may share their only candidate.
 bool CandidateSpace::supported(Partial& partial, std::uint32_t vertex, VertexId image) {
   const bool apart = query_->mode == MatchMode::isomorphism;
-  std::array<std::pair<std::uint32_t, VertexId>, max_query_vertices> single;  // neighbours that have but one candidate here
+  std::array<std::pair<std::uint32_t, VertexId>, max_query_vertices> single;  // neighbours with exactly one candidate here
   std::size_t singles = 0;
   for (const Link& link : links_[vertex]) {
     if (!held(link.to)) continue;

@@ -1,4 +1,4 @@
-// The CPU matcher: anchors are shared out to threads, a heavy one in several shares.
+// The CPU matcher. Threads share the anchors; a heavy anchor is split into several shares.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -14,21 +14,21 @@ namespace deltamatch::match {
 
 namespace {
 
-// Pieces of work that a thread takes at a time, where all are light: many, since what it prefetches for the next ones is lost
-// if another takes them, but no more than leave so many turns for each thread.
+// The most pieces that a thread takes at a time if all are light. Many, because prefetched memory is lost if another thread
+// takes the next pieces. But each thread should still get about `turns` turns.
 constexpr std::size_t most_grain = 512;
 constexpr std::size_t turns = 32;
 constexpr std::size_t cached_bytes = std::size_t{32} << 20;
-// An anchor whose ends have more neighbours than this is split, one share for so many.
+// An anchor whose ends have more neighbours than this is split: one share for each so many.
 constexpr std::uint32_t share_degree = 2048;
 constexpr std::uint32_t max_shares = 64;
-// The same of a root, from which paths go on from all of its neighbours.
+// The same for a root, from which paths go on to all of its neighbours.
 constexpr std::uint32_t share_root_degree = 512;
 
-// Listing: the steps of the first walk at an anchor, and how many times more a sum and the walk after it have.
+// For listing: the steps of the first walk at an anchor. Each further sum and walk has `more_steps` times as many.
 constexpr std::uint64_t first_steps = 64;
 constexpr std::uint64_t more_steps = 8;
-// What a share of a heavy anchor sums up to: of use once all shares of the anchor are there.
+// The sum of one share of a heavy anchor. Only used once all shares of the anchor are there.
 struct ShareSum {
   __extension__ __int128 sum = 0;
   bool done = false;
@@ -134,7 +134,7 @@ class CpuMatcher final : public Matcher {
                });
   }
 
-  /// Runs every piece in some thread: run(piece, whether it is the first of those that the thread takes, ...).
+  /// Runs every piece in some thread. Calls run_piece(piece, whether it is the first of those that a thread takes, ...).
   template <class Run>
   void run_pieces(const graph::DataGraph& graph, Pass pass, std::span<const graph::Resolved> resolved,
                   std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop, Run&& run_piece) {
@@ -176,7 +176,7 @@ class CpuMatcher final : public Matcher {
     }
   }
 
-  /// What walks have parted with makes the pieces of another round.
+  /// Makes the pieces of the next round from the work that walks gave away.
   void take_parted() {
     pieces_.clear();
     shares_.clear();
@@ -195,13 +195,13 @@ class CpuMatcher final : public Matcher {
     fetch(anchors[at].head);
   }
 
-  /// Fetches the ends of the anchors behind `at`: first their rows, later what these lead to.
+  /// Prefetches the ends of the anchors that follow `at`: first their rows, later the blocks of these rows.
   static void fetch_ends(const graph::Adjacency& base, std::span<const graph::Edge> anchors, std::size_t at) noexcept {
     for_ends_at(anchors, at + 14, [&](VertexId vertex) { base.prefetch(vertex); });
     for_ends_at(anchors, at + 9, [&](VertexId vertex) { base.prefetch_block(vertex); });
   }
 
-  /// The same of their neighbours, once they are near themselves; unless the graph is so small that the caches hold it.
+  /// Prefetches their neighbours, once the anchor is closer. Does nothing if the graph is so small that the caches hold it.
   static void fetch_neighbours(const graph::Adjacency& base, std::span<const graph::Edge> anchors, std::size_t at) noexcept {
     if (base.bytes() < cached_bytes) return;
     for_ends_at(anchors, at + 5, [&](VertexId vertex) { base.prefetch_neighbours(vertex); });
@@ -246,17 +246,18 @@ class CpuMatcher final : public Matcher {
     if (!list(piece, task, result, worker, partial, summation, stop, tally)) into.left.push_back({anchor, piece.plan.plan});
   }
 
-  /// Lists the matches of an anchor. A walk may lose itself in dead ends where sums, worked from both sides of the anchor, soon
-  /// tell that there is no match; sums may take long where a walk soon finds one. So they take turns, each with more steps than
-  /// the one before, until either tells. False where none does within the steps of the task: then nothing was listed.
+  /// Lists the matches of an anchor. A walk may get lost in dead ends. A sum is worked from both sides of the anchor and may
+  /// soon show that there is no match. But a sum may take long if a walk would soon find a match. So both take turns, each with
+  /// more steps than the one before, until one succeeds. Returns false if none succeeds within the task's steps; then nothing
+  /// was listed.
   bool list(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
             Summation& summation, const StopFlag* stop, const Tally& tally) {
-    // Not sums that order constraints restrict where the list has none.
+    // Sums that order constraints restrict do not serve a listing without these constraints.
     const bool sums =
         !piece.plan.walk && piece.rest == 0 && (ordered(task) || !task.plans->plans[piece.plan.plan].count.ordered);
-    // Of an anchor that a walk has parted with, some is listed.
+    // If a walk gave a part of its anchor away, some matches are listed already.
     const std::uint64_t most = piece.rest == 0 ? task.steps : Allowance::unbounded;
-    // In batches most anchors lead to no match, and a short sum takes less than setting out on a walk.
+    // In batches most anchors lead to no match, and a short sum takes less time than beginning a walk.
     const bool sum_first = sums && (again_ || most == Allowance::unbounded);
     std::uint64_t steps = sums && !sum_first ? std::min(first_steps, most) : most;
     for (bool walks = !sum_first;; walks = true) {
@@ -273,7 +274,7 @@ class CpuMatcher final : public Matcher {
     }
   }
 
-  /// False where the allowance does not do: nothing was found.
+  /// Returns false if the allowance was not enough; then nothing was found.
   bool walk(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
             Allowance& allowance, const Tally& tally) {
     Enumerator enumerator(partial, *task.query, ordered(task), &allowance);
@@ -287,7 +288,7 @@ class CpuMatcher final : public Matcher {
     return true;
   }
 
-  /// Nothing where the allowance does not do.
+  /// Whether the anchor leads to a match. No value if the allowance was not enough.
   static std::optional<bool> leads_somewhere(Summation& summation, Allowance& allowance) {
     try {
       const Summation::Signed sum = summation.run({}, &allowance);
@@ -298,7 +299,7 @@ class CpuMatcher final : public Matcher {
     }
   }
 
-  /// What a piece sums up to.
+  /// Keeps the sum of a piece.
   void keep(std::size_t at, Summation::Signed sum, PlanResult& result) {
     if (pieces_[at].share.of > 1) {
       shares_[at] = {sum, true};
@@ -307,7 +308,7 @@ class CpuMatcher final : public Matcher {
     }
   }
 
-  /// Says what an anchor sums up to. Not of its shares, of which single ones tell nothing.
+  /// Reports the sum of an anchor. Sums of single shares mean nothing, so they are not reported.
   static void report_sum(const QueryTask& task, std::size_t plan, Summation::Signed sum, unsigned thread) {
     const Count matches = static_cast<Count>(sum) / task.plans->plans[plan].count.divisor;
     const std::uint64_t each = ordered(task) ? matches_of_each(task, plan) : 1;
@@ -319,7 +320,7 @@ class CpuMatcher final : public Matcher {
     if (__builtin_add_overflow(total, sum, &total)) throw_count_overflow();
   }
 
-  // Single shares may be negative, so an anchor counts once all its shares are summed.
+  // Adds up the shares of each anchor. Single shares may be negative, so an anchor counts only once all its shares are summed.
   void add_shares(std::span<QueryResult> results) {
     for (std::size_t first = 0; first < shares_.size(); first += pieces_[first].share.of) {
       const auto group = std::span(shares_).subspan(first, pieces_[first].share.of);
@@ -336,7 +337,7 @@ class CpuMatcher final : public Matcher {
     PlanIndex plan_index(graph, tasks, resolved);
     const bool may_split = workers_->size() > 1 && graph.base().degree_bound() >= 2 * share_degree;
     for (std::uint32_t i = 0; i < anchors.size(); ++i) {
-      if (i % 1024 == 0 && stop != nullptr && stop->load(std::memory_order_relaxed)) break;  // and no piece will be run
+      if (i % 1024 == 0 && stop != nullptr && stop->load(std::memory_order_relaxed)) break;  // no piece will be run
       const graph::Edge& anchor = anchors[i];
       const auto plans = plan_index.of(anchor);
       if (plans.empty()) continue;
@@ -348,8 +349,8 @@ class CpuMatcher final : public Matcher {
         split_ = split_ || shares > 1;
       }
       for (const PlanRef& plan : plans) {
-        // Sums tell of whole anchors only whether there is a match, and walks part with what takes long; in shares each would
-        // filter all candidates of the first level.
+        // A listing is not split: its sums must cover a whole anchor, to show whether there is a match. Walks are not split
+        // either: they give long work away, and in shares each would filter all candidates of the first level.
         const std::uint32_t of = tasks[plan.task].list || plan.walk ? 1 : shares;
         for (std::uint32_t s = 0; s < of; ++s) pieces_.push_back({i, plan, {s, of}});
       }
@@ -387,15 +388,15 @@ class CpuMatcher final : public Matcher {
 
   Workers* workers_;
   std::vector<Worker> state_;
-  const std::function<void(std::size_t)>* begins_ = nullptr;  // of the pass
+  const std::function<void(std::size_t)>* begins_ = nullptr;  // of the current pass
   std::vector<Piece> pieces_;
   PartedPieces parted_;
   BusyThreads busy_threads_;
   SpaceLimits limits_;
   std::size_t vertices_ = 0;      // of the graph
-  bool again_ = false;            // the pass is of anchors that were left
-  std::vector<ShareSum> shares_;  // by piece, where anchors are split
-  bool split_ = false;            // some anchor is heavy: its shares must not end up with one thread
+  bool again_ = false;            // the pass has anchors that were left
+  std::vector<ShareSum> shares_;  // by piece, if anchors are split
+  bool split_ = false;            // some anchor is heavy, so its shares should not all go to one thread
 };
 
 }  // namespace
@@ -414,7 +415,7 @@ std::uint64_t matches_of_each(const QueryTask& task, std::size_t plan) {
 }
 
 Count total(const QueryTask& task, std::span<const PlanResult> results) {
-  // Plans that are divided alike are added up first: static plans are exact only together.
+  // Sums with the same divisor are added before they are divided: static plans are exact only together.
   const auto& plans = task.plans->plans;
   const bool classes = ordered(task);
   Count sum = 0;

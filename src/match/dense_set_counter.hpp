@@ -1,4 +1,4 @@
-// Counting cliques and quasi-cliques elsewhere than on the CPU's cores: what a backend may do for mining.
+// Counts cliques and quasi-cliques elsewhere than on CPU cores. A backend may provide it for mining.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace deltamatch::match {
 
-/// An undirected simple graph in an order, which keeps few neighbours behind each vertex: a degeneracy order. Views.
+/// An undirected simple graph in a degeneracy order, which leaves few later neighbours to each vertex. Holds views.
 struct LaterLists {
-  std::span<const std::uint64_t> begin;  ///< of each vertex: where its later neighbours begin, ascending
-  std::span<const std::uint64_t> end;    ///< and where they end
+  std::span<const std::uint64_t> begin;  ///< by vertex: where its later neighbours begin; they ascend
+  std::span<const std::uint64_t> end;    ///< by vertex: where they end
   std::span<const VertexId> neighbours;
 
   [[nodiscard]] VertexId vertices() const noexcept { return static_cast<VertexId>(begin.size()); }
@@ -25,11 +25,11 @@ struct LaterLists {
   }
 };
 
-/// Cliques as leaves of the tree of pivots tell of them: a leaf with h held vertices and q pivots stands for C(q, i) cliques of
-/// h + i vertices, for every i.
+/// A tally of cliques from the leaves of a pivot tree. A leaf with h held vertices and q pivots stands for C(q, i) cliques of h
+/// + i vertices, for every i.
 struct CliqueTally {
-  Count direct = 0;                                ///< cliques of the one size that is asked for, counted otherwise
-  std::vector<std::vector<std::uint64_t>> leaves;  ///< how many, by held vertices, then pivots
+  Count direct = 0;                                ///< cliques of the one size that is asked for, counted in another way
+  std::vector<std::vector<std::uint64_t>> leaves;  ///< the number of leaves, by held vertices, then pivots
 
   void add_leaves(std::size_t held, std::size_t pivots, std::uint64_t count) {
     if (leaves.size() <= held) leaves.resize(held + 1);
@@ -38,35 +38,35 @@ struct CliqueTally {
   }
 };
 
-/// What may be joined to each of some vertices, the roots, into sets that lack few of their edges.
+/// For some vertices, the roots: the vertices that may be joined to each into sets that lack few of their edges.
 struct DenseSpaces {
   struct Space {
     VertexId root;
-    std::uint64_t end;  ///< of its members
+    std::uint64_t end;  ///< end of its members
   };
   std::vector<Space> spaces;
-  std::vector<VertexId> members;     ///< of one space after the other, ascending in each
-  std::vector<std::uint8_t> joined;  ///< by member: 1 if it is to the root
-  double share = 1;                  ///< of all roots, those up to here
+  std::vector<VertexId> members;     ///< of one space after the other, ascending within each
+  std::vector<std::uint8_t> joined;  ///< by member: 1 if it is joined to the root
+  double share = 1;                  ///< of all roots, the share up to here
 };
 
-/// Makes the spaces of the next roots, with rows of `words` words or a little more in all; none when there are none left. May
-/// be called by any thread, one at a time.
+/// Makes the spaces of the next roots, with rows of about `words` words or a little more in all. Returns none if no roots are
+/// left. Any thread may call it, but only one at a time.
 using MakeSpaces = std::function<DenseSpaces(std::uint64_t words)>;
 
-/// Told now and then which share of the work is done, 0 to 1; false ends the run.
+/// Called now and then with the share of the work that is done, 0 to 1. Returns false to end the run.
 using GoOn = std::function<bool(double share)>;
 
 class DenseSetCounter {
  public:
   struct Cliques {
     CliqueTally tally;
-    std::vector<VertexId> left;  ///< vertices whose cliques (those that they are the first vertex of) the caller has to count
+    std::vector<VertexId> left;  ///< vertices that the caller must handle: the cliques of which they are the first vertex
   };
 
   struct Sets {
     std::vector<Count> by_missing;
-    std::vector<VertexId> left;  ///< roots of spaces that were made and that the caller has to look after
+    std::vector<VertexId> left;  ///< roots of spaces that were made and that the caller must handle
   };
 
   virtual ~DenseSetCounter() = default;
@@ -74,16 +74,16 @@ class DenseSetCounter {
   DenseSetCounter(const DenseSetCounter&) = delete;
   DenseSetCounter& operator=(const DenseSetCounter&) = delete;
 
-  /// Cliques of k >= 2 vertices, or with nullopt of every size from 2. Once `go_on` has said no, the tally holds what was found
-  /// before, and nothing is left. Calls `go_on` from the calling thread. Throws Error where the device fails.
+  /// Counts cliques of k >= 2 vertices, or without k of every size from 2. Calls `go_on` from the calling thread. Once it
+  /// returns false, the tally holds what was found before, and nothing is left. Throws Error if the device fails.
   [[nodiscard]] virtual Cliques count_cliques(const LaterLists& graph, std::optional<unsigned> k, const GoOn& go_on) = 0;
 
-  /// Sets of k >= 3 vertices that lack 1 to `budget` <= k - 2 edges, or none, as far as their root and they lie in one of the
-  /// spaces that `make` makes; not all of which need have been asked for at the end. Otherwise as count_cliques.
+  /// Counts sets of k >= 3 vertices that lack 0 to `budget` edges, with `budget` <= k - 2. A set counts if it and its root lie
+  /// in one of the spaces that `make` makes. Not all spaces need have been asked for at the end. Otherwise like count_cliques.
   [[nodiscard]] virtual Sets count_sets(const LaterLists& graph, unsigned k, unsigned budget, const MakeSpaces& make,
                                         const GoOn& go_on) = 0;
 
-  /// That kernels ran, in all runs; of each the longest of several devices.
+  /// Seconds that kernels ran, over all runs. If there are several devices, the longest time of each run counts.
   [[nodiscard]] virtual double kernel_seconds() const noexcept = 0;
 };
 

@@ -9,8 +9,8 @@ namespace deltamatch::match {
 
 namespace {
 
-// What a run has done before it parts with what it has not got to, in lists and last vertices: so that threads match more than
-// they share out.
+// The work of a run before it gives the rest away, in lists and last vertices. So threads spend more time on matching than on
+// sharing.
 constexpr std::uint64_t least_done = 1 << 13;
 
 }  // namespace
@@ -33,7 +33,7 @@ std::uint64_t Enumerator::run(Share share, FoundSink* sink, std::span<const Vert
   return count_;
 }
 
-// Whether the anchor passes what is asked of its own ends.
+// Whether the anchor meets the conditions on its own ends.
 bool Enumerator::begin() {
   const plan::Plan& plan = partial_->plan();
   count_ = 0;
@@ -71,7 +71,7 @@ bool Enumerator::begin() {
   return edges_fit(1);
 }
 
-// The candidates of a level; those among them that are matched already are still in.
+// The candidates of a level. Vertices that are already matched are still among them.
 std::span<const std::uint32_t> Enumerator::candidates(std::size_t level, Share share) {
   const plan::Level& next = partial_->plan().levels[level];
   auto set = partial_->extend(level, ordered_);
@@ -84,7 +84,7 @@ bool Enumerator::parts() const noexcept {
          (allowance_ == nullptr || allowance_->endless());
 }
 
-// The last of the share's candidates at this level.
+// Gives away the rest of the share's candidates at this level.
 void Enumerator::leave(std::size_t level, Share share, std::size_t candidates, std::size_t done) {
   if (done == candidates) return;
   Rest rest;
@@ -104,7 +104,7 @@ void Enumerator::descend(std::size_t level) {
   const ScratchScope scope(partial_->scratch());
   const Share share = share_at(level);
   auto set = candidates(level, share);
-  if (level < first_.size()) set = first_.subspan(level, 1);  // one of them
+  if (level < first_.size()) set = first_.subspan(level, 1);  // only the given vertex
   const auto position = static_cast<plan::Position>(level + 2);
   const bool last = level + 1 == partial_->plan().levels.size();
   done_ += last ? set.size() + 1 : 1;
@@ -124,7 +124,7 @@ void Enumerator::descend(std::size_t level) {
     if (space_ != nullptr && !space_->admits(next.vertex, vertex)) continue;
     partial_->put(position, vertex);
     vertices_[next.vertex] = vertex;
-    // Without parallel edges there is at most one way to choose at the end, and that is soon tried.
+    // Without parallel edges there is at most one choice at the last level, and it is quickly tried.
     if (!crowds_ || (last && !parallel_) || edges_fit(position)) {
       if (last) {
         leaf();
@@ -203,7 +203,7 @@ void Enumerator::leaf() {
   choose_edge(0);
 }
 
-// Counts the data edges between the matched vertices; false where the query has too few edges to be mapped to all of them.
+// Counts the data edges between the matched vertices. Returns false if the query has fewer edges than there are.
 bool Enumerator::joined_as_induced() {
   spanned_ = 0;
   for (std::uint32_t v = 0; v < vertices_.size(); ++v) {
@@ -236,8 +236,7 @@ bool Enumerator::taken(const graph::Edge& edge, std::uint32_t before) const noex
   return false;
 }
 
-// Maps the query edges from `edge` on to data edges between their ends, in all ways that keep edges distinct where they must
-// be.
+// Maps the query edges from `edge` on to data edges between their ends, in all ways. Edges that must be distinct stay distinct.
 void Enumerator::choose_edge(std::uint32_t edge) {
   if (over()) return;
   if (edge == query_->edges.size()) {
@@ -260,7 +259,7 @@ void Enumerator::choose_edge(std::uint32_t edge) {
   }
 }
 
-// The tags of the data edges that a query edge other than the anchor's can be mapped to, once its ends are.
+// Collects the tags of the data edges that a query edge can be mapped to, once its ends are mapped. Not for the anchor's edge.
 void Enumerator::collect_options(std::uint32_t edge) {
   const plan::BoundEdge& bound = query_->edges[edge];
   Lists& lists = partial_->lists();
@@ -277,9 +276,9 @@ graph::Edge Enumerator::image_of(std::uint32_t edge, std::uint32_t tag) const {
   return partial_->lists().edge_of(vertices_[bound.source], vertices_[bound.target], tag >> 1, (tag & 1u) != 0);
 }
 
-// Of the query edges whose later end is at this position: whether each, and all before that lie between the same two data
-// vertices, can have a data edge of its own. What is chosen in the end is chosen last; but where there are too few to choose
-// from, there is no need to match anything else first.
+// Checks the query edges whose later end is at this position. Each of them, and all earlier ones between the same two data
+// vertices, needs a data edge of its own. The edges are chosen last. But if there are too few of them, nothing else needs
+// matching first.
 bool Enumerator::edges_fit(plan::Position position) {
   const auto ends = [&](std::uint32_t edge) {
     const plan::BoundEdge& bound = query_->edges[edge];
@@ -302,7 +301,7 @@ bool Enumerator::edges_fit(plan::Position position) {
   return true;
 }
 
-// Whether the query edges of the crowd can be mapped to data edges so that no two share one: a matching by augmenting paths.
+// Whether the query edges of the crowd can be mapped to distinct data edges. Finds a matching by augmenting paths.
 bool Enumerator::can_differ() {
   const std::uint32_t anchor = partial_->plan().anchor.edge;
   bool plenty = true;
@@ -320,7 +319,7 @@ bool Enumerator::can_differ() {
   return true;
 }
 
-// Finds a data edge for a member of the crowd, and others for those that must make room.
+// Finds a data edge for a member of the crowd, and others for the members that must make room.
 bool Enumerator::take_image(std::size_t member) {
   const std::uint32_t edge = crowd_[member];
   const auto take = [&](const graph::Edge& wanted) {

@@ -1,5 +1,5 @@
-// Finds every match of an anchor, one by one: backtracking over the levels of a plan, then over the data edges that each query
-// edge may be mapped to. Listing always goes this way, and so does counting where it matters which parallel edges are taken.
+// Finds every match of an anchor, one by one. It backtracks over the levels of a plan, then over the data edges that each query
+// edge can be mapped to. Listing always goes this way. Counting does so if it matters which parallel edges are taken.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace deltamatch::match {
 
-/// A found match: `vertices` by query vertex, `tags` by query edge: label << 1 | 1 where the data edge leads from the image of
-/// the query edge's target to that of its source.
+/// A found match: `vertices` by query vertex, `tags` by query edge. A tag is label << 1. It has 1 added if the data edge leads
+/// from the image of the query edge's target to that of its source.
 struct Found {
   std::span<const VertexId> vertices;
   std::span<const std::uint32_t> tags;
@@ -27,50 +27,50 @@ class FoundSink {
   virtual void found(const Found& match) = 0;
 };
 
-/// Draws for random walks.
+/// Makes the random choices of walks.
 class Chooser {
  public:
   virtual ~Chooser() = default;
-  /// Uniform in 0 … n - 1.
+  /// A number from 0 to n - 1, all equally likely.
   virtual std::size_t below(std::size_t n) = 0;
-  /// A walk has come to this level of the plan and has so many candidates there, none perhaps.
+  /// Called if a walk has come to this level of the plan, with the number of candidates there, perhaps none.
   virtual void arrived(std::size_t /*level*/, std::size_t /*candidates*/) {}
 };
 
 class Enumerator {
  public:
-  /// `ordered`: keep order constraints, so that one match of each class is found. `allowance`, where not null, bounds walks
-  /// until a match is found; then it is lifted.
+  /// `ordered`: keep order constraints, so that one match of each class is found. `allowance` bounds walks until a match is
+  /// found; then it is lifted. It may be null.
   Enumerator(Partial& partial, const plan::BoundQuery& query, bool ordered, Allowance* allowance) noexcept
       : partial_(&partial), query_(&query), ordered_(ordered), allowance_(allowance) {}
 
-  /// Finds the matches of the anchor that the partial match was begun with; gives them to `sink` where it is not null. Returns
-  /// how many. `first`: the vertices at the first levels, where others are not wanted; the share is one of the level after.
+  /// Finds the matches of the anchor with which the partial match was begun. Passes them to `sink` if it is not null. Returns
+  /// their number. `first`: if given, the only vertices wanted at the first levels; the share then applies to the next level.
   std::uint64_t run(Share share, FoundSink* sink, std::span<const VertexId> first = {});
 
-  /// What a run did not get to.
+  /// A part that a run did not get to.
   struct Rest {
     std::vector<VertexId> first;
     Share share;
     std::size_t candidates;  ///< in that share
   };
-  /// From now on a run that is without bounds, and has taken some while, ends where threads of the crew, which outlives it, are
-  /// idle.
+  /// From now on, a run without bounds ends after some time if other threads are idle. `busy_threads` must outlive it.
   void share_with(const BusyThreads& busy_threads) noexcept { busy_threads_ = &busy_threads; }
-  /// From now on what is found is counted there, too, as it is found.
+  /// From now on, matches are also counted in `tally`, as they are found.
   void count_in(const Tally& tally) noexcept { tally_ = tally; }
-  /// From now on runs build this space, which is open for the anchor, if they take long, and keep to it. They need an
-  /// allowance.
+  /// From now on, a run that takes long builds this space, which must be open for the anchor, and stays within it. Such runs
+  /// need an allowance.
   void keep_to(CandidateSpace& space) noexcept { space_ = &space; }
-  /// Of the last run; the parts are disjoint, and with what it found are all.
+  /// The parts that the last run did not get to. They are disjoint; together with what was found they are complete.
   [[nodiscard]] std::vector<Rest>& rests() noexcept { return rests_; }
 
-  /// One random walk from the anchor, to one of the candidates of every level, each as likely as the others. Returns how many
-  /// ways to its end it stands for: in the mean over all walks, as many as there are from the anchor. The plan may end before
-  /// all query vertices are matched.
+  /// Makes one random walk from the anchor. At every level it takes one of the candidates, all equally likely. Returns how many
+  /// ways the walk stands for: the mean over all walks is the number of ways from the anchor. The plan may end before all query
+  /// vertices are matched.
   double walk_vertices(Chooser& chooser);
-  /// The same for a plan that matches all query vertices, and on to one of the data edges that each query edge can be mapped
-  /// to. Returns how many matches it stands for. In time that does not grow with the ways to combine parallel edges.
+  /// The same for a plan that matches all query vertices. The walk then also takes one of the data edges that each query edge
+  /// can be mapped to. Returns how many matches the walk stands for. The time does not grow with the ways to combine parallel
+  /// edges.
   double walk(Chooser& chooser);
 
  private:
@@ -108,24 +108,24 @@ class Enumerator {
   bool parting_ = false;
   std::vector<Rest> rests_;
   std::uint64_t count_ = 0;
-  bool plain_ = false;                               // every query edge has exactly one data edge, known from the vertices
-  bool spanning_ = false;                            // induced, where vertices may coincide: decided once edges are chosen
-  std::uint64_t spanned_ = 0;                        // data edges between the matched vertices
+  bool plain_ = false;                               // vertices alone determine the data edge of every query edge
+  bool spanning_ = false;                            // induced, and vertices may coincide: decided once edges are chosen
+  std::uint64_t spanned_ = 0;                        // number of data edges between the matched vertices
   std::vector<std::uint32_t> tags_;                  // by query edge
   std::vector<graph::Edge> edges_;                   // by query edge
   std::vector<VertexId> vertices_;                   // by query vertex
   std::vector<std::vector<std::uint32_t>> options_;  // by query edge
 
-  // Query edges that lie between the same two data vertices and must be mapped to data edges that differ.
+  // The crowd: query edges between the same two data vertices that must be mapped to distinct data edges.
   struct Image {
     graph::Edge edge;
-    std::size_t owner;  // of the crowd's members, or none
+    std::size_t owner;  // index of the crowd's member that has it, or none
     bool tried;
   };
   static constexpr std::size_t none = SIZE_MAX;
-  bool crowds_ = false;                    // there may be such
-  bool parallel_ = false;                  // and several data edges for them
-  std::vector<plan::Position> positions_;  // by query vertex, where there may
+  bool crowds_ = false;                    // there may be a crowd
+  bool parallel_ = false;                  // and there may be several data edges for it
+  std::vector<plan::Position> positions_;  // by query vertex; only if there may be a crowd
   std::vector<std::uint32_t> crowd_;       // query edges
   std::vector<Image> images_;
 };

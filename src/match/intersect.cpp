@@ -1,4 +1,4 @@
-// Portable kernels, and the choice of the instruction set.
+// The portable kernels, and the choice of the instruction set.
 #include "match/intersect.hpp"
 
 #include <algorithm>
@@ -10,13 +10,13 @@ namespace deltamatch::match {
 namespace detail {
 namespace {
 
-/// From that skew on, searching the long list beats merging (measured by bench/micro/intersect_bench.cpp).
+/// From this skew on, searching the long list is faster than merging (measured by bench/micro/intersect_bench.cpp).
 constexpr std::size_t search_skew = 2;
 
-/// A search looks that many times the mean distance ahead before it takes in the whole rest of the list.
+/// A search first looks this many times the mean distance ahead. Only then it takes the whole rest of the list.
 constexpr std::size_t search_span = 4;
 
-/// Merges without branches on the data. In place, `out` stays behind the entries of `a` still to be read.
+/// Merges without branches that depend on the data. If `out` is `a`, writes stay behind the entries of `a` still to be read.
 template <bool write>
 std::size_t merge(const std::uint32_t* a, std::size_t na, const std::uint32_t* b, std::size_t nb, std::uint32_t* out) noexcept {
   std::size_t i = 0;
@@ -35,13 +35,13 @@ std::size_t merge(const std::uint32_t* a, std::size_t na, const std::uint32_t* b
   return found;
 }
 
-/// Bisects for `lanes` needles at a time. In place, results written lie before the entries that are read later.
+/// Bisects for `lanes` needles at a time. If `out` is an input, results lie before the entries that are read later.
 template <bool write, std::size_t lanes>
 std::size_t search(const std::uint32_t* needles, std::size_t n, const std::uint32_t* list, std::size_t size,
                    std::uint32_t* out) noexcept {
   const std::size_t span = search_span * lanes * (size / n + 1);
   std::size_t found = 0;
-  std::size_t first = 0;  // needles to come are not before
+  std::size_t first = 0;  // later needles are not before this index
   for (std::size_t i = 0; i < n; i += lanes) {
     std::uint32_t x[lanes];
     std::size_t base[lanes];
@@ -87,7 +87,7 @@ std::size_t count(const std::uint32_t* a, std::size_t na, const std::uint32_t* b
 
 const Kernels portable_kernels = {count, intersect<true>};
 
-// Usable from the first instruction of the program on; the processor's best follows among the dynamic initialisers.
+// Valid from the start of the program. A dynamic initialiser then chooses the processor's best.
 constinit const Kernels* kernels = &portable_kernels;
 
 namespace {

@@ -1,9 +1,11 @@
 // Set operations on neighbour lists.
 //
-// Needs: arrays strictly ascending, values below 2^31 (no marks), any alignment. Chosen once by what the processor has
-// (AVX-512, AVX2, or portable code), per call by the skew of the sizes: block-wise merge for like sizes, bisection of the
-// longer list for several entries of the shorter side by side for unlike ones, all pairs in registers for a few entries. What
-// is trivial (an empty list, disjoint ranges) is settled inline.
+// Arrays must ascend strictly and have values below 2^31 (no marks). They may have any alignment. The instruction set is chosen
+// once, by what the processor has: AVX-512, AVX2, or portable code. The kernel is chosen per call, by the sizes:
+// - like sizes: merge block by block;
+// - unlike sizes: bisect the longer list for several entries of the shorter at once;
+// - a few entries: compare all pairs in registers.
+// Empty lists and disjoint ranges are handled inline.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +15,18 @@ namespace deltamatch::match {
 
 enum class Isa : std::uint8_t { portable, avx2, avx512 };
 
-/// The best that this processor runs.
+/// The best instruction set that this processor runs.
 [[nodiscard]] Isa best_isa() noexcept;
 
-/// What is in use: best_isa() from the start.
+/// The instruction set in use, initially best_isa().
 [[nodiscard]] Isa isa() noexcept;
 
-/// For tests and benchmarks, while nothing else runs. Returns false and changes nothing where the processor lacks it.
+/// For tests and benchmarks, while nothing else runs. Returns false and changes nothing if the processor lacks it.
 bool set_isa(Isa isa) noexcept;
 
 namespace detail {
 
-/// One instruction set's kernels.
+/// The kernels of one instruction set.
 struct Kernels {
   std::size_t (*intersect_count)(const std::uint32_t* a, std::size_t na, const std::uint32_t* b, std::size_t nb) noexcept;
   std::size_t (*intersect)(const std::uint32_t* a, std::size_t na, const std::uint32_t* b, std::size_t nb,
@@ -39,7 +41,7 @@ inline bool disjoint(const std::uint32_t* a, std::size_t na, const std::uint32_t
 
 }  // namespace detail
 
-/// Position of the first entry >= x, n where there is none. Branch-free binary search, O(log n).
+/// The position of the first entry >= x, or n if there is none. A binary search without branches, O(log n).
 [[nodiscard]] inline std::size_t lower_bound(const std::uint32_t* a, std::size_t n, std::uint32_t x) noexcept {
   const std::uint32_t* base = a;
   while (n > 1) {
@@ -55,31 +57,31 @@ inline bool disjoint(const std::uint32_t* a, std::size_t na, const std::uint32_t
   return position < n && a[position] == x;
 }
 
-/// The size of the intersection. O(na + nb), O(s log(l / s)) for a short and a long list.
+/// The size of the intersection. O(na + nb), or O(s log(l / s)) for a short and a long list of sizes s and l.
 [[nodiscard]] inline std::size_t intersect_count(const std::uint32_t* a, std::size_t na, const std::uint32_t* b,
                                                  std::size_t nb) noexcept {
   if (detail::disjoint(a, na, b, nb)) return 0;
   return detail::kernels->intersect_count(a, na, b, nb);
 }
 
-/// Writes the intersection to `out`, ascending, and returns its size. `out` has room for min(na, nb) entries and is `a` itself
-/// or overlaps neither list; nothing beyond the result is written.
+/// Writes the intersection to `out`, ascending, and returns its size. `out` needs room for min(na, nb) entries. It must be `a`
+/// itself or overlap neither list. Nothing beyond the result is written.
 inline std::size_t intersect(const std::uint32_t* a, std::size_t na, const std::uint32_t* b, std::size_t nb,
                              std::uint32_t* out) noexcept {
   if (detail::disjoint(a, na, b, nb)) return 0;
   return detail::kernels->intersect(a, na, b, nb, out);
 }
 
-/// How many entries of `a` have their bit set. `bits` covers every entry of `a`. For one instruction set only: gathers were
-/// measured no faster.
+/// How many entries of `a` have their bit set. `bits` must cover every entry of `a`. There is no vector version: gathers were
+/// measured to be no faster.
 [[nodiscard]] inline std::size_t count_in_bits(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits) noexcept {
   std::size_t found = 0;
   for (std::size_t i = 0; i < n; ++i) found += bits[a[i] >> 6] >> (a[i] & 63) & 1;
   return found;
 }
 
-/// Writes the entries of `a` that have their bit set to `out`, ascending, and returns how many. `out` has room for n entries,
-/// all of which may be written, and is `a` itself or does not overlap it.
+/// Writes the entries of `a` that have their bit set to `out`, ascending, and returns their number. `out` needs room for n
+/// entries, all of which may be written. It must be `a` itself or not overlap it.
 inline std::size_t filter_by_bits(const std::uint32_t* a, std::size_t n, const std::uint64_t* bits,
                                   std::uint32_t* out) noexcept {
   std::size_t found = 0;

@@ -1,5 +1,5 @@
-// Intersections with AVX2 and BMI2. Compiled into every x86-64 binary, run only where the processor has them. Comparisons are
-// signed: values are below 2^31.
+// Intersections with AVX2 and BMI2. Compiled into every x86-64 binary, but run only if the processor has both. Comparisons are
+// signed, because values are below 2^31.
 #include "match/intersect_kernels.hpp"
 
 #ifdef __x86_64__
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t width = 8;
 
-/// For every set of lanes the permutation that moves them to the front, a byte a lane.
+/// For every set of lanes, the permutation that moves them to the front, one byte per lane.
 constexpr std::array<std::uint64_t, 256> make_fronts() {
   std::array<std::uint64_t, 256> fronts{};
   for (std::uint64_t set = 0; set < 256; ++set) {
@@ -78,7 +78,7 @@ struct Avx2 {
     return emit<write>(block, _mm256_or_si256(even, odd), out);
   }
 
-  /// The list lies in registers, needles are broadcast.
+  /// Keeps the list in registers and broadcasts the needles.
   template <bool write, std::size_t blocks>
   DELTAMATCH_TARGET static std::size_t all_pairs(const std::uint32_t* needles, std::size_t n, const std::uint32_t* list,
                                                  std::size_t size, std::uint32_t* out) noexcept {

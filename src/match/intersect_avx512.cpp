@@ -1,9 +1,9 @@
-// Intersections with AVX-512 (F, BW, VL) and BMI2. Compiled into every x86-64 binary, run only where the processor has them.
+// Intersections with AVX-512 (F, BW, VL) and BMI2. Compiled into every x86-64 binary, but run only if the processor has them.
 #include "match/intersect_kernels.hpp"
 
 #ifdef __x86_64__
 
-// GCC 12 takes the undefined registers of its own intrinsics for mistakes (bug 105593).
+// GCC 12 warns about undefined registers in its own intrinsics (bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -57,7 +57,7 @@ struct Avx512 {
     return emit<write>(block, hits, out);
   }
 
-  /// The list lies in registers, needles are broadcast.
+  /// Keeps the list in registers and broadcasts the needles.
   template <bool write, std::size_t blocks>
   DELTAMATCH_TARGET static std::size_t all_pairs(const std::uint32_t* needles, std::size_t n, const std::uint32_t* list,
                                                  std::size_t size, std::uint32_t* out) noexcept {

@@ -1,12 +1,12 @@
-// What the kernels of vector instruction sets share: the choice among the ways to intersect two lists, and the ways themselves
-// but for what is done with whole blocks.
+// What the kernels of all vector instruction sets share: the choice between the ways to intersect two lists, and the ways
+// themselves. Only the work on whole blocks is left to each instruction set.
 //
-// To be included by the one source file of an instruction set once it has defined DELTAMATCH_TARGET, the attribute of functions
-// for that set. All of this is compiled for it then, and must not be taken for what another file compiled: hence the unnamed
+// The one source file of an instruction set includes this, after it has defined DELTAMATCH_TARGET, the attribute of its
+// functions. All of this is then compiled for that set and must not be mixed with what another file compiled. Hence the unnamed
 // namespace.
 //
-// Every store writes exactly the entries it has to: that is what makes the output free to be `a` itself (an entry of the
-// result never comes to lie beyond the entry of `a` that it equals).
+// Every store writes exactly the entries that it must. So `out` may be `a` itself: an entry of the result never lies beyond its
+// equal in `a`.
 #pragma once
 
 #ifndef DELTAMATCH_TARGET
@@ -22,21 +22,22 @@
 namespace deltamatch::match::detail {
 namespace {
 
-// `Set`, a struct of the including file, tells how many entries a block has (`width`) and up to how many needles all pairs are
-// compared (`small_needles`). It looks for a needle in a block (`holds`), intersects two blocks (`merge_blocks`), and a few
-// needles with a list of `blocks` blocks, the last of which may be shorter (`all_pairs`).
+// `Set` is a struct of the including file. `width` is the number of entries in a block. `small_needles` is the most needles for
+// which all pairs are compared. `holds` looks for a needle in a block, and `merge_blocks` intersects two blocks. `all_pairs`
+// intersects a few needles with a list of `blocks` blocks, the last of which may be shorter.
 
-/// In registers: a list of at most that many blocks.
+/// A list of at most so many blocks is kept in registers.
 constexpr std::size_t small_blocks = 4;
 
-/// From that skew on, searching the long list beats merging (measured by bench/micro/intersect_bench.cpp).
+/// From this skew on, searching the long list is faster than merging (measured by bench/micro/intersect_bench.cpp).
 constexpr std::size_t search_skew = 12;
 
-/// A search looks that many times the mean distance ahead before it takes in the whole rest of the list.
+/// A search first looks this many times the mean distance ahead. Only then it takes the whole rest of the list.
 constexpr std::size_t search_span = 4;
 
-/// Finds the block that may hold a needle by bisection over the blocks' last entries, without branches on the data, `lanes`
-/// needles side by side; then compares the whole block. The list has `width` entries at least.
+/// Bisects over the last entries of blocks to find the block that may hold a needle, then compares the whole block. It does
+/// that for `lanes` needles side by side, without branches that depend on the data. The list must have at least `width`
+/// entries.
 template <class Set, bool write, std::size_t lanes>
 DELTAMATCH_TARGET std::size_t search(const std::uint32_t* needles, std::size_t n, const std::uint32_t* list, std::size_t size,
                                      std::uint32_t* out) noexcept {
@@ -44,7 +45,7 @@ DELTAMATCH_TARGET std::size_t search(const std::uint32_t* needles, std::size_t n
   const std::size_t blocks = (size + width - 1) / width;
   const std::size_t span = search_span * lanes * (blocks / n + 1);
   std::size_t found = 0;
-  std::size_t first = 0;  // needles to come are not in the blocks before
+  std::size_t first = 0;  // later needles are not in the blocks before
   for (std::size_t i = 0; i < n; i += lanes) {
     std::uint32_t x[lanes];
     std::size_t base[lanes];
@@ -88,7 +89,7 @@ DELTAMATCH_TARGET std::size_t unlike(const std::uint32_t* needles, std::size_t n
   return n <= 4 ? search<Set, write, 4>(needles, n, list, size, out) : search<Set, write, 8>(needles, n, list, size, out);
 }
 
-/// Compares block with block, and moves on in the list whose block ends first; no branch depends on which.
+/// Compares block with block, and goes on in the list whose block ends first. No branch depends on which it is.
 template <class Set, bool write>
 DELTAMATCH_TARGET std::size_t merge(const std::uint32_t* a, std::size_t na, const std::uint32_t* b, std::size_t nb,
                                     std::uint32_t* out) noexcept {
@@ -97,13 +98,14 @@ DELTAMATCH_TARGET std::size_t merge(const std::uint32_t* a, std::size_t na, cons
   std::size_t j = 0;
   std::size_t found = 0;
   while (i + width <= na && j + width <= nb) {
-    const std::uint32_t a_last = a[i + width - 1];  // before the output may lie there
+    const std::uint32_t a_last = a[i + width - 1];  // read before the output may overwrite it
     const std::uint32_t b_last = b[j + width - 1];
     found += Set::template merge_blocks<write>(a + i, b + j, out + found);
     i += a_last <= b_last ? width : 0;
     j += b_last <= a_last ? width : 0;
   }
-  // In place, results may lie on entries of the block at i that are done with: skipped, so that what is left ascends.
+  // If `out` is `a`, results may cover entries of the block at i that are done with. These are skipped, so that the rest
+  // ascends.
   i = std::max(i, found);
   na -= i;
   nb -= j;

@@ -1,4 +1,4 @@
-// The kernels of each instruction set, for intersect.cpp to choose from.
+// The kernels of each instruction set, from which intersect.cpp chooses.
 #pragma once
 
 #include "match/intersect.hpp"
@@ -11,9 +11,9 @@ extern const Kernels avx2_kernels;
 extern const Kernels avx512_kernels;
 #endif
 
-/// For ascending needles x: moves base[k], the start of the part of the list that may hold x[k], to the start of the one block
-/// of `width` entries that may; `blocks` is the length of every part. Bisects over the blocks' last entries, all lanes side by
-/// side, without branches on the data.
+/// Bisects over the last entries of blocks, all lanes side by side, without branches that depend on the data. The needles x
+/// must ascend. base[k] is the start of the part of the list that may hold x[k], and every part has `blocks` blocks. Moves
+/// base[k] to the start of the one block of `width` entries that may hold x[k].
 template <std::size_t width, std::size_t lanes>
 inline void bisect(const std::uint32_t* list, std::size_t blocks, const std::uint32_t (&x)[lanes],
                    std::size_t (&base)[lanes]) noexcept {

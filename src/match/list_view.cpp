@@ -17,16 +17,16 @@ std::uint32_t run_length(const std::uint32_t* ids, std::size_t count, std::uint3
 
 }  // namespace
 
-// The least neighbour whose changed edge ranks high enough.
+// The least neighbour whose changed edge has a high enough rank.
 VertexId Lists::threshold(VertexId vertex, LabelId label, bool incoming, bool inclusive) const noexcept {
   const bool label_suffices = inclusive ? label >= anchor_.label : label > anchor_.label;
   if (directed_ ? !incoming : vertex <= anchor_.tail) {
-    // The vertex is the tail of all edges of higher rank in this list.
+    // In this list, the vertex is the tail of every edge of higher rank.
     if (vertex > anchor_.tail) return 0;
     if (vertex < anchor_.tail) return nothing;
     return label_suffices ? anchor_.head : anchor_.head + 1;
   }
-  // The neighbour is the tail, or in undirected data one above the anchor's tail is enough.
+  // The neighbour is the tail. In undirected data, a neighbour above the anchor's tail is also enough.
   const bool at_tail = vertex > anchor_.head || (vertex == anchor_.head && label_suffices);
   return at_tail ? anchor_.tail : anchor_.tail + 1;
 }
@@ -49,7 +49,7 @@ void Lists::restrict(ListView& view, const graph::Resolved& where, VertexId vert
     }
     return;
   }
-  // The entries' labels and directions differ: each is compared.
+  // The entries differ in label and direction, so each is compared.
   const auto pick = [&](const std::uint32_t* ids, const std::uint32_t* tags, std::uint32_t count, bool admitted,
                         const std::uint32_t*& out, const std::uint32_t*& out_tags) {
     std::uint32_t* picked = scratch.words(count);
@@ -121,7 +121,7 @@ std::size_t keep_members(std::uint32_t* set, std::size_t size, const ListView& v
         old);
   }
   const std::size_t from_plus = intersect(set, size, view.plus, view.plus_count, set);
-  // Both parts ascend and are apart: merge them from the back, since `set` holds the second.
+  // Both parts ascend and are disjoint. They are merged from the back, because `set` holds the second part.
   std::size_t to = from_ids + from_plus;
   for (std::size_t a = from_ids, b = from_plus; a > 0;) {
     if (b > 0 && set[b - 1] > old[a - 1]) {

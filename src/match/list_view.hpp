@@ -1,11 +1,12 @@
-// What a match anchored at a changed edge may read of a neighbour list.
+// What a match from a changed edge, its anchor, may read of a neighbour list.
 //
-// A match is found from its least-ranked changed edge only: all its other edges are stable, or changed edges of higher rank.
-// Vanished matches live in S and D, new ones in S and I. Within one list the changed neighbours of higher rank are a suffix,
-// because the rank compares the ends first; so the admitted list is (ids \ removed) + added with both parts cut at one
-// threshold:
-//   vanished: ids without the removed neighbours below the threshold;   new: ids without all removed, with the added from it
-//   on.
+// A match is found only from its changed edge of least rank. All its other edges are stable, or changed edges of higher rank. A
+// vanished match has stable and removed edges; a new match has stable and inserted edges.
+//
+// The rank compares the ends first. So within one list, the changed neighbours of higher rank are a suffix. The admitted list
+// is (ids \ removed) + added, with both parts cut at one threshold:
+// - vanished: ids without the removed neighbours below the threshold;
+// - new: ids without all removed neighbours, plus the added neighbours from the threshold on.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +20,12 @@
 
 namespace deltamatch::match {
 
-/// Which matches are looked for.
+/// Which matches are searched for: those that vanish, those that appear, or all of the graph.
 enum class Pass : std::uint8_t { removed, added, whole };
 
-/// An admitted list: (ids \ minus) + plus. All parts ascend; minus is a part of ids, plus is apart from it. Where `parallel`,
-/// an id may occur several times, told apart by tags; `tagged` says that tags are there. Pointers are set where their counts
-/// are not 0; views are made for every look-up, so nothing is set in vain.
+/// An admitted list: (ids \ minus) + plus. All three ascend. `minus` is a part of `ids`; `plus` is disjoint from it. If
+/// `parallel`, an id may occur several times, with different tags. `tagged`: there are tags. A pointer is only set if its count
+/// is not 0. Views are made for every look-up, so no field is set in vain.
 struct ListView {
   const std::uint32_t* ids;
   const std::uint32_t* minus;
@@ -39,11 +40,11 @@ struct ListView {
   bool parallel;
 
   [[nodiscard]] bool clean() const noexcept { return (minus_count | plus_count) == 0; }
-  /// Entries, parallel ones counted apart.
+  /// The number of entries; parallel ones count separately.
   [[nodiscard]] std::uint32_t size() const noexcept { return count - minus_count + plus_count; }
 };
 
-/// Reads lists for one anchor. Trivially cheap to make.
+/// Reads lists for one anchor. Very cheap to make.
 class Lists {
  public:
   Lists(const graph::Adjacency& base, std::span<const graph::Resolved> resolved, bool directed, Pass pass) noexcept
@@ -53,7 +54,7 @@ class Lists {
   [[nodiscard]] const graph::Edge& anchor() const noexcept { return anchor_; }
 
   /// The admitted list of `vertex` under a reading. `inclusive` admits the anchor's own edge. Filtered parts of derived
-  /// relations live in `scratch` until its mark is released.
+  /// relations lie in `scratch` until its mark is released.
   [[nodiscard]] ListView view(graph::ReadingId reading, VertexId vertex, bool inclusive, Scratch& scratch) const {
     const graph::Resolved& where = resolved_[reading];
     ListView view;
@@ -69,12 +70,11 @@ class Lists {
     return view;
   }
 
-  /// In a loop over candidates, at position `at`: fetches what is read next into the caches, for a group at a time: rows and
-  /// blocks, and the lists of the readings that are given. Reading short lists costs little but waiting for memory, and the
-  /// misses of a group overlap.
+  /// Prefetches what a loop over candidates reads next; `at` is its position. Works in groups: rows and blocks, and the lists
+  /// of the given readings. Reading short lists is mostly waiting for memory, and the misses of a group overlap.
   void prefetch_ahead(std::span<const graph::ReadingId> readings, std::span<const VertexId> candidates,
                       std::size_t at) const noexcept {
-    constexpr std::size_t group = 16;  // about as many misses as a core has under way
+    constexpr std::size_t group = 16;  // about as many misses as a core handles at once
     if (at % group != 0) return;
     const graph::Adjacency* store = readings.empty() ? base_ : resolved_[readings[0]].store;
     if (store == nullptr) return;
@@ -122,22 +122,22 @@ class Lists {
   graph::Edge anchor_{};
 };
 
-/// Writes the view's distinct ids, ascending, to scratch. O(size).
+/// Writes the view's distinct ids to scratch, ascending. O(size).
 [[nodiscard]] std::span<std::uint32_t> materialise(const ListView& view, Scratch& scratch);
 
-/// Keeps the members of `set` that are in the view: ascending, in place. Returns how many.
+/// Keeps the members of `set` that are in the view, in place and ascending. Returns their number.
 std::size_t keep_members(std::uint32_t* set, std::size_t size, const ListView& view, Scratch& scratch);
 
-/// How many members of `set` the view holds. The view has no parallel entries.
+/// How many members of `set` are in the view. The view must not have parallel entries.
 [[nodiscard]] std::size_t count_members(std::span<const std::uint32_t> set, const ListView& view);
 
 /// How many entries of the view lead to `id`.
 [[nodiscard]] std::uint32_t multiplicity(const ListView& view, std::uint32_t id) noexcept;
 
-/// Appends the tags of the view's entries that lead to `id`; `single` where the relation bears no tags.
+/// Appends the tags of the view's entries that lead to `id`. Appends `single` if the relation has no tags.
 void collect_tags(const ListView& view, std::uint32_t id, std::uint32_t single, std::vector<std::uint32_t>& tags);
 
-/// Calls visit(id) for every entry, parallel ones each, in no order.
+/// Calls visit(id) for every entry, also for each parallel one, in no order.
 template <class Visit>
 void for_each_entry(const ListView& view, Visit&& visit) {
   if (view.minus_count == 0) [[likely]] {

@@ -1,4 +1,4 @@
-// What every backend does: find the matches of a set of anchors, for several standing queries in one pass.
+// The interface of all backends: find the matches of a set of anchors, for several standing queries in one pass.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace deltamatch::match {
 
-/// Recorded matches of one query, in no order: per match one vertex per query vertex and one tag per query edge (see Found).
+/// Recorded matches of one query, in no order. Each has one vertex per query vertex and one tag per query edge (see Found).
 struct Records {
   std::vector<std::uint32_t> words;
   std::vector<std::uint32_t> plans;  ///< by match: index of the plan that found it
@@ -30,40 +30,40 @@ struct Records {
   }
 };
 
-/// Takes recorded matches while matching is under way, and keeps the thread that brings them until they are dealt with: so a
-/// slow reader slows matching down.
+/// Takes recorded matches while matching runs. The thread that brings them waits until they are handled, so a slow reader slows
+/// matching down.
 class RecordTaker {
  public:
   virtual ~RecordTaker() = default;
-  /// Matches of one pass. Called by any thread, by several at once. What it throws ends the matching.
+  /// Takes matches of one pass. Any threads may call it, several at once. An exception ends the matching.
   virtual void take(const Records& records, Pass pass) = 0;
 };
 
-/// How many records a backend has of a task when it hands them over.
+/// The number of records of a task at which a backend hands them over.
 inline constexpr std::size_t taker_portion = 4096;
 
-/// One query to match. Both pointers outlive the call.
+/// One query to match. Query and plans must outlive the call.
 struct QueryTask {
   const plan::BoundQuery* query;
   const plan::QueryPlans* plans;
   bool list;  ///< record the matches; otherwise they are only counted
-  /// Where not null, set by a thread once it has recorded more than `limit` matches in one call.
+  /// If not null, set by a thread once it has recorded more than `limit` matches in one call.
   StopFlag* beyond_limit = nullptr;
   std::uint64_t limit = 0;
-  /// Where not null, a backend hands records over whenever it has many; those left are in the results as ever.
+  /// If not null, a backend hands records over whenever it has many. The remaining ones are in the results as usual.
   RecordTaker* taker = nullptr;
-  /// Listing: so many steps (see Allowance) may be taken for a plan at an anchor until a match is found. Where they do not tell
-  /// whether there is one, the anchor is left (QueryResult::left). Not every matcher heeds it.
+  /// For listing: the steps (see Allowance) for a plan at an anchor before a match is found. If they do not show whether there
+  /// is a match, the anchor is left (QueryResult::left). Not every matcher respects it.
   std::uint64_t steps = Allowance::unbounded;
-  /// Where not null, takes the place of the call's flag for this task, in matchers that tell tasks apart
-  /// (Matcher::tells_tasks): so one task can be ended and the others go on. Whoever sets the call's flag sets this one, too.
+  /// If not null, replaces the call's stop flag for this task, in matchers that tell tasks apart (Matcher::tells_tasks). So one
+  /// task can be ended while the others go on. Whoever sets the call's flag must set this one, too.
   const StopFlag* stop = nullptr;
-  /// Where not null, such matchers say what they do; as this task.
+  /// If not null, such matchers report what they do for this task, under the number `watched_as`.
   Watch* watch = nullptr;
   std::size_t watched_as = 0;
 };
 
-/// An anchor that is still to be tried on a plan: nothing has been found.
+/// An anchor that must still be tried on a plan. Nothing has been found from it.
 struct LeftAnchor {
   graph::Edge anchor;
   std::uint32_t plan;
@@ -72,7 +72,7 @@ struct LeftAnchor {
 /// What one plan found.
 struct PlanResult {
   __extension__ __int128 sum = 0;  ///< CountPlan::divisor times a number of matches
-  Count found = 0;                 ///< matches that were enumerated: one of each class where order constraints were kept
+  Count found = 0;                 ///< matches that were enumerated; one of each class if order constraints were kept
   std::uint64_t anchors = 0;       ///< anchors that the plan was tried on
 };
 
@@ -86,16 +86,16 @@ struct QueryResult {
 struct PassWork {
   Pass pass;
   std::span<const graph::Edge> anchors;
-  /// Pass::whole, for matchers that take them: the vertices at which the tasks' rooted plans start.
+  /// Pass::whole, for matchers that take roots: the vertices at which the tasks' rooted plans start.
   std::span<const VertexId> roots{};
-  /// Pass::whole, a single task, nothing else: for matchers that leave anchors, those to try again, with more steps.
+  /// Pass::whole with a single task and nothing else, for matchers that leave anchors: those to try again, with more steps.
   std::span<const LeftAnchor> left{};
-  /// Where not null, told by any thread, by several at once, which of the anchors, roots or left anchors it begins with: those
-  /// before are begun as well, most of them done. Not every matcher tells. Does not throw.
+  /// If not null, called with the index of the anchor, root or left anchor that a thread begins with. All before it have begun,
+  /// and most of them are done. Any threads may call it, several at once. Not every matcher calls it. Must not throw.
   const std::function<void(std::size_t)>* begins = nullptr;
 };
 
-/// Seconds that a matcher spent on other steps of the batch than matching.
+/// Seconds that a matcher spent on steps of the batch other than matching.
 struct MatchSteps {
   double estimate = 0;
   double cache = 0;
@@ -105,49 +105,54 @@ class Matcher {
  public:
   virtual ~Matcher() = default;
 
-  /// Adds to `results` (tasks.size() for each pass, one pass after the other, sized by the caller to the plans) what the
-  /// anchors lead to. The graph has a batch staged whose inserted edges are the anchors of Pass::added and whose removed ones
-  /// those of Pass::removed; with Pass::whole the anchors are any settled edges and nothing is staged. Independent of the
-  /// number of threads, up to the order of records. Once `stop` is set it ends soon; what was added then is of whole anchors
-  /// only where matches are summed, so that no count exceeds the truth. Throws Error where a count exceeds 128 bits or a device
-  /// fails, std::bad_alloc; results are then of no use.
+  /// Adds the matches of the anchors to `results`.
+  /// - `results` has tasks.size() entries per pass, one pass after the other. The caller sizes them to the plans.
+  /// - The graph has a batch staged. Its inserted edges are the anchors of Pass::added, its removed edges those of
+  ///   Pass::removed.
+  /// - With Pass::whole, the anchors are any settled edges, and nothing is staged.
+  /// The result does not depend on the number of threads, except for the order of records.
+  ///
+  /// Once `stop` is set, it ends soon. If matches are summed, only whole anchors have then been added, so no count exceeds the
+  /// truth. Throws Error if a count exceeds 128 bits or a device fails. Throws std::bad_alloc. After an exception, the results
+  /// are useless.
   virtual void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
                      std::span<QueryResult> results, const StopFlag* stop, MatchSteps& steps) = 0;
 
-  /// Does ahead what the first call of match would do besides matching: with nothing staged, makes the graph and what its
-  /// readings read ready.
+  /// Does in advance what the first call of `match` would do besides matching: prepares the graph and what its readings read.
+  /// Nothing may be staged.
   virtual void open(const graph::DataGraph& /*graph*/) {}
-  /// The steps of filtering where its lists lie, after open; null: on the CPU's cores. Valid until the next call of match.
+  /// The steps of filtering, run where the lists are stored. Call it after `open`. Null: filter on CPU cores. Valid until the
+  /// next call of `match`.
   [[nodiscard]] virtual filter::CandidateSteps* candidate_steps() { return nullptr; }
   /// Whether it takes roots of such a plan (PassWork::roots).
   [[nodiscard]] virtual bool takes_root(const plan::RootedPlan& /*plan*/,
                                         std::span<const graph::Resolved> /*resolved*/) const noexcept {
     return false;
   }
-  /// Whether it heeds QueryTask::stop and QueryTask::watch.
+  /// Whether it respects QueryTask::stop and QueryTask::watch.
   [[nodiscard]] virtual bool tells_tasks() const noexcept { return false; }
-  /// How many anchors or roots keep it busy: with fewer for a call, time is lost.
+  /// How many anchors or roots keep it busy. A call with fewer wastes time.
   [[nodiscard]] virtual std::size_t preferred_anchors() const noexcept { return 1; }
 
   [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
   [[nodiscard]] virtual CacheStatistics statistics() const { return {}; }
 };
 
-/// The matcher that runs on CPU cores. `workers` outlives it.
+/// The matcher that runs on CPU cores. `workers` must outlive it.
 [[nodiscard]] std::unique_ptr<Matcher> make_cpu_matcher(Workers& workers);
 /// The same with other limits on candidate spaces.
 [[nodiscard]] std::unique_ptr<Matcher> make_cpu_matcher_with(Workers& workers, const SpaceLimits& limits);
 
-/// Whether a task keeps order constraints where it enumerates, so that it finds one match of each class; else each record
+/// Whether a task keeps order constraints when it enumerates, so that it finds one match of each class. Otherwise each record
 /// stands for one embedding per arc of the plan's orbit.
 [[nodiscard]] inline bool ordered(const QueryTask& task) noexcept {
   return task.query->mode == MatchMode::isomorphism && (!task.list || task.query->count == CountMode::subgraphs);
 }
 
-/// How many matches, as the task counts them, each stands for that a walk of this plan finds; at most UINT64_MAX.
+/// How many matches, as the task counts them, each match that a walk of this plan finds stands for. At most UINT64_MAX.
 [[nodiscard]] std::uint64_t matches_of_each(const QueryTask& task, std::size_t plan);
 
-/// Adds up what the plans of a task found: in the query's count mode, checked.
+/// Adds up what the plans of a task found, in the query's count mode. Throws if the count overflows.
 [[nodiscard]] Count total(const QueryTask& task, std::span<const PlanResult> results);
 
 }  // namespace deltamatch::match

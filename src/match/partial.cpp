@@ -11,7 +11,7 @@ std::span<const std::uint32_t> Partial::intersect_probes(std::span<const plan::P
     ListView next = view(probe);
     if (order != nullptr) cut(next, *order);
     if (next.size() == 0) return {};
-    // By size: the shortest list decides what is looked at.
+    // Sorted by size: the shortest list decides what is read.
     std::size_t at = count++;
     for (; at > 0 && views[at - 1].size() > next.size(); --at) views[at] = views[at - 1];
     views[at] = next;
@@ -44,7 +44,7 @@ std::span<const std::uint32_t> Partial::extend(std::size_t level, bool ordered) 
 std::optional<std::size_t> Partial::count_extensions(std::size_t level, bool ordered) {
   const plan::Level& next = plan_->levels[level];
   if (next.reuse < 0 || next.rest.size() != 1 || !next.candidates.distinct.empty()) return std::nullopt;
-  // Parallel edges count each, also those of lists that an earlier level has read.
+  // Parallel edges count separately, also in lists that an earlier level has read.
   const auto parallel = [&](const plan::Probe& probe) { return lists_.parallel(probe.reading); };
   if (std::ranges::any_of(next.candidates.probes, parallel)) return std::nullopt;
   const ListView list = view(next.rest[0]);
@@ -93,7 +93,7 @@ void Partial::cut(ListView& view, const plan::Candidates& candidates) const noex
 std::span<const std::uint32_t> Partial::keep_joined(std::span<const std::uint32_t> set, std::span<const plan::Joined> joined) {
   for (const plan::Joined& pair : joined) {
     if (set.empty()) return set;
-    // Where no two vertices are joined twice, the query's one edge is all there is.
+    // If no two vertices are joined twice, the query's one edge is the only one.
     if (pair.edges == 1 && !lists_.parallel(pair.reading)) continue;
     const ListView view = lists_.view(pair.reading, vertices_[pair.position], false, *scratch_);
     if (pair.edges == 0) {

@@ -1,4 +1,4 @@
-// A partial match that is extended level by level: what enumeration and summation share.
+// A partial match that is extended level by level. Enumeration and summation share it.
 #pragma once
 
 #include <array>
@@ -13,17 +13,17 @@
 
 namespace deltamatch::match {
 
-/// Positions of a plan: the query's vertices, or fewer where a term merges some.
+/// The most positions of a plan: one per query vertex, or fewer if a term merges some.
 inline constexpr std::size_t max_positions = max_query_vertices;
 
-/// One share of the work on an anchor or partial match: of the candidates of the first vertex that is iterated, every `of`-th
-/// from `index` on.
+/// One share of the work on an anchor or partial match: every `of`-th candidate from `index` on, at the first vertex that is
+/// iterated.
 struct Share {
   std::uint32_t index = 0;
   std::uint32_t of = 1;
 };
 
-/// What one worker needs to match: lists for the present anchor, what is matched so far, scratch memory.
+/// What one worker needs to match: lists for the current anchor, the vertices matched so far, and scratch memory.
 class Partial {
  public:
   Partial(const Lists& lists, Scratch& scratch) noexcept : lists_(lists), scratch_(&scratch) {}
@@ -37,7 +37,7 @@ class Partial {
     vertices_[0] = anchor.tail;
     vertices_[1] = anchor.head;
   }
-  /// Of a rooted plan: position 0 alone.
+  /// Begins a rooted plan: only position 0 is matched.
   void begin(VertexId root) noexcept {
     plan_ = nullptr;
     vertices_[0] = root;
@@ -50,20 +50,20 @@ class Partial {
     return lists_.view(probe.reading, vertices_[probe.position], probe.inclusive, *scratch_);
   }
 
-  /// The vertices that satisfy the probes of a level, ascending; kept for deeper levels until the caller's scratch scope ends.
-  /// `ordered`: its order constraints as well.
+  /// The vertices that satisfy the probes of a level, ascending. Kept for deeper levels until the caller's scratch scope ends.
+  /// `ordered`: they also satisfy the level's order constraints.
   std::span<const std::uint32_t> extend(std::size_t level, bool ordered);
-  /// How many these are, which none deeper can ask for; nullopt where extend is to tell.
+  /// How many vertices `extend` would return. Deeper levels cannot reuse them. No value if the caller must use `extend`.
   std::optional<std::size_t> count_extensions(std::size_t level, bool ordered);
-  /// The vertices that satisfy all probes, ascending; in scratch, or in the graph's own memory. Where `order` is given, lists
-  /// without changes are cut by its constraints first.
+  /// The vertices that satisfy all probes, ascending, in scratch or in the graph's own memory. If `order` is given, its
+  /// constraints first cut the lists that have no changes.
   std::span<const std::uint32_t> intersect_probes(std::span<const plan::Probe> probes, const plan::Candidates* order = nullptr);
-  /// The part of an ascending set that order constraints leave.
+  /// The part of an ascending set that satisfies the order constraints.
   [[nodiscard]] std::span<const std::uint32_t> between(std::span<const std::uint32_t> set,
                                                        const plan::Candidates& candidates) const noexcept;
-  /// The same of a list as the settled graph has it; of one with changes nothing is cut off.
+  /// The same for a list of the settled graph. A list with changes is not cut.
   void cut(ListView& view, const plan::Candidates& candidates) const noexcept;
-  /// The members of an ascending set that are joined to earlier vertices by as many data edges as an induced match has.
+  /// Keeps the members of an ascending set that are joined to earlier vertices by as many data edges as an induced match has.
   [[nodiscard]] std::span<const std::uint32_t> keep_joined(std::span<const std::uint32_t> set,
                                                            std::span<const plan::Joined> joined);
   /// A share of a set: the set itself, or its entries in scratch.
@@ -83,7 +83,7 @@ class Partial {
   Scratch* scratch_;
   const plan::Plan* plan_ = nullptr;
   std::array<VertexId, max_positions> vertices_{};
-  std::array<std::span<const std::uint32_t>, max_positions> sets_;  // by level, before injectivity and order
+  std::array<std::span<const std::uint32_t>, max_positions> sets_;  // by level, before injectivity and order are checked
 };
 
 }  // namespace deltamatch::match

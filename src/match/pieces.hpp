@@ -17,27 +17,27 @@ struct Piece {
   std::uint32_t anchor;
   PlanRef plan;
   Share share;
-  std::uint32_t rest = 0;  ///< of what a walk has parted with: one more than the index of its first vertices; else 0
+  std::uint32_t rest = 0;  ///< for work that a walk gave away: the index of its first vertices plus one; else 0
 };
 
-/// What a walk of a piece has parted with.
+/// The work that a walk of a piece gave away.
 struct Parted {
   Piece piece;
   std::vector<Enumerator::Rest> rests;
 };
 
-/// The first vertices of the pieces that walks have parted with.
+/// The first vertices of the pieces that walks gave away.
 class PartedPieces {
  public:
   void clear() noexcept { firsts_.clear(); }
   [[nodiscard]] std::span<const VertexId> first(const Piece& piece) const noexcept {
     return piece.rest == 0 ? std::span<const VertexId>{} : std::span<const VertexId>(firsts_[piece.rest - 1]);
   }
-  /// For so many threads makes pieces of what was parted with, the candidates of each level in several shares. The pieces so
-  /// far are done with once `next` is called.
+  /// Makes pieces, for so many threads, of the work that was given away. The candidates of each level are split into several
+  /// shares. Call `next` once the previous pieces are done with.
   void add(Parted& parted, unsigned threads, std::vector<Piece>& pieces) {
     constexpr std::size_t shares_of_thread = 4;
-    constexpr std::uint32_t most_stride = 1U << 20;  // few candidates are left
+    constexpr std::uint32_t most_stride = 1U << 20;  // beyond it, few candidates are left
     for (Enumerator::Rest& rest : parted.rests) {
       const Share share = rest.share;
       const std::size_t most = share.of > most_stride ? 1 : shares_of_thread * threads;

@@ -24,7 +24,7 @@ bool powers_meet_parallels(const plan::Factor& factor, std::span<const graph::Re
                      [&](const plan::Factor& other) { return powers_meet_parallels(other, resolved); });
 }
 
-/// Whether the plan reads a list that no vertex ever had.
+/// Whether the plan reads a list that no vertex has ever had.
 bool is_barren(const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
   const auto empty = [&](const plan::Probe& probe) {
     const graph::Resolved& where = resolved[probe.reading];
@@ -63,7 +63,7 @@ PlanIndex::PlanIndex(const graph::DataGraph& graph, std::span<const QueryTask> t
 std::span<const PlanRef> PlanIndex::of(const graph::Edge& anchor) {
   const auto from_tail = graph_->directed() ? graph::Direction::out : graph::Direction::both;
   const auto from_head = graph_->directed() ? graph::Direction::in : graph::Direction::both;
-  // Without labels no vertex is looked up, which would take longer than all else.
+  // Without labels no vertex is looked up. The look-up would take longer than everything else.
   const bool labelled = graph_->vertex_labels.size() > 1;
   const LabelId tail = labelled ? graph_->dictionary.label(anchor.tail) : empty_label;
   const LabelId head = labelled ? graph_->dictionary.label(anchor.head) : empty_label;
@@ -81,7 +81,7 @@ std::span<const PlanRef> PlanIndex::of(const graph::Edge& anchor) {
   return held_;
 }
 
-// Whether the lists that the query reads hold the anchor in the plan's orientation: those that are lent may lack it.
+// Whether the lists that the query reads hold the anchor in the plan's orientation. Lent lists may lack it.
 bool PlanIndex::holds(const PlanRef& ref, const graph::Edge& anchor) const {
   const QueryTask& task = tasks_[ref.task];
   const plan::Plan& plan = task.plans->plans[ref.plan];
@@ -102,7 +102,7 @@ std::vector<PlanRef> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId 
     const plan::BoundQuery& query = *tasks_[t].query;
     for (std::uint32_t p = 0; p < tasks_[t].plans->plans.size(); ++p) {
       const plan::Plan& plan = tasks_[t].plans->plans[p];
-      // Lent lists may number vertices in their own way: whether they hold an anchor is looked up.
+      // Lent lists may have their own numbers of vertices. `holds` looks up whether they have the anchor.
       const bool labelled = resolved_[query.edges[plan.anchor.edge].reading[0]].lent ||
                             (plan::admits(query.labels[plan.tail], tail) && plan::admits(query.labels[plan.head], head));
       if (!plan::admits(query.edges[plan.anchor.edge].labels, label) || !labelled || is_barren(plan, resolved_)) {

@@ -1,5 +1,5 @@
-// Which plans an anchor concerns: looked up by its three labels, so that an update that cannot matter costs O(1). One that
-// needs edges of a kind that the graph never held cannot matter either.
+// Finds the plans that an anchor can match, by its three labels. So an update that cannot matter costs O(1).
+// A plan that needs edges of a kind that the graph never had is left out, too.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -14,23 +14,24 @@ namespace deltamatch::match {
 struct PlanRef {
   std::uint32_t task;
   std::uint32_t plan;
-  bool walk;  ///< count by enumeration: the plan's sums do not hold for the readings as they are
+  bool walk;  ///< count by enumeration, because the plan's sums are not valid for the current readings
 };
 
-/// Whether a plan's sums do not tell matches: it has none, or they know vertices where it matters which of several parallel
-/// edges merged query edges take.
+/// Whether the plan's matches must be walked, because its sums do not count them. It may have no sums. Or merged query edges
+/// read parallel edges: sums know only vertices, but it matters which edge each query edge takes.
 [[nodiscard]] bool must_walk(const plan::CountPlan& count, std::span<const graph::Resolved> resolved);
 
-/// Whether the vertex has each list that the task's query reads at the root of its rooted plan.
+/// Whether the vertex has every list that the task's query reads at the root of its rooted plan.
 [[nodiscard]] bool may_be_root(const QueryTask& task, VertexId vertex, std::span<const graph::Resolved> resolved);
 
-/// Valid while the graph's readings stay resolved as they are. The arguments outlive it.
+/// Valid while the graph's readings stay resolved as they are. The arguments must outlive it.
 class PlanIndex {
  public:
   PlanIndex(const graph::DataGraph& graph, std::span<const QueryTask> tasks,
             std::span<const graph::Resolved> resolved) noexcept;
 
-  /// Ascending by task and plan; valid until the next call. Where lists are lent, a search in two of them for each plan.
+  /// The plans for an anchor, ascending by task and plan. Valid until the next call. If lists are lent, searches two of them
+  /// per plan.
   std::span<const PlanRef> of(const graph::Edge& anchor);
 
  private:

@@ -15,7 +15,7 @@ bool chooses_parallels(const plan::Program& program, std::span<const graph::Reso
   });
 }
 
-// Where no two vertices are joined twice, the query's one edge is all there is.
+// If no two vertices are joined twice, the query's one edge is the only one.
 void drop_implied(std::vector<plan::Joined>& joined, std::span<const graph::Resolved> resolved) {
   std::erase_if(joined, [&](const plan::Joined& pair) { return pair.edges == 1 && !resolved[pair.reading].parallel; });
 }

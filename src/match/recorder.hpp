@@ -1,4 +1,4 @@
-// What a walk finds, on its way to the results of its thread.
+// Records the matches that a walk finds, on their way to the results of its thread.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace deltamatch::match {
 
-/// Keeps matches as records, and hands them over where there are many. One thread's.
+/// Keeps matches as records. Hands them over once there are many. For one thread.
 class Recorder final : public FoundSink {
  public:
-  /// All arguments outlive what is found.
+  /// Begins to record. The arguments must stay valid while matches are found.
   void open(Records& records, std::uint32_t plan, const QueryTask& task, Pass pass) noexcept {
     records_ = &records;
     plan_ = plan;

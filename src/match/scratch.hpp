@@ -9,7 +9,7 @@
 
 namespace deltamatch::match {
 
-/// Chunks stay where they are, so arrays that are still in use are never moved. Not thread-safe.
+/// Chunks do not move, so neither do arrays in use. Not thread-safe.
 class Scratch {
  public:
   struct Mark {
@@ -23,7 +23,7 @@ class Scratch {
     used_ = mark.used;
   }
 
-  /// `count` uninitialised words, aligned to 64 bytes. O(1) once warm; throws std::bad_alloc.
+  /// Returns `count` uninitialised words, aligned to 64 bytes. O(1) once warm. Throws std::bad_alloc.
   std::uint32_t* words(std::size_t count) {
     const std::size_t size = (count + 15) & ~std::size_t{15};
     while (chunk_ < chunks_.size() && used_ + size > chunks_[chunk_].size) {
@@ -71,7 +71,7 @@ class Scratch {
   std::size_t used_ = 0;
 };
 
-/// Releases what was taken in a scope.
+/// Releases, when destroyed, what was taken since its construction.
 class ScratchScope {
  public:
   explicit ScratchScope(Scratch& scratch) noexcept : scratch_(scratch), mark_(scratch.mark()) {}

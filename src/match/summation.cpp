@@ -18,7 +18,7 @@ Summation::Signed Summation::run(Share share, Allowance* allowance) {
     const ScratchScope scope(partial_->scratch());
     const std::uint32_t ways = multiplicity(partial_->view(probe), head);
     if (ways == 0) return 0;
-    if (__builtin_mul_overflow(closing_, ways, &closing_)) closing_ = ~Count{0};  // too many for any result but zero
+    if (__builtin_mul_overflow(closing_, ways, &closing_)) closing_ = ~Count{0};  // too many for any result except zero
   }
   Signed result = 0;
   if (run_with<std::uint64_t>({*narrow_, narrow_root_}, share, result)) return result;
@@ -81,7 +81,7 @@ bool Summation::descend(Memory<Weight> memory, std::size_t level, Share share, S
     }
     return true;
   }
-  // Of an ordered plan one vertex or one set of twins is left, and what earlier levels have intersected serves here too.
+  // In an ordered plan, one vertex or one set of twins is left. So the intersections of earlier levels can be reused here.
   if (plan.count.ordered && level < plan.levels.size() && share.of == 1) {
     if (over()) return true;
     const ScratchScope scope(partial_->scratch());
@@ -105,7 +105,7 @@ bool Summation::add_terms(Memory<Weight> memory, const std::vector<plan::Term>& 
     }
     bool overflow = false;
     const Weight value = product(memory, term.factors, share, overflow);
-    // Signed holds one bit less than Count.
+    // Signed has one bit less than Count.
     Signed signed_value = 0;
     overflow = overflow || __builtin_mul_overflow(value, Weight{1}, &signed_value);
     overflow = overflow || __builtin_mul_overflow(signed_value, static_cast<Signed>(term.coefficient), &signed_value);
@@ -114,7 +114,7 @@ bool Summation::add_terms(Memory<Weight> memory, const std::vector<plan::Term>& 
   return true;
 }
 
-// In how many ways the probes' query edges can be mapped to parallel edges.
+// The number of ways in which the probes' query edges can be mapped to parallel edges.
 template <class Weight>
 Weight Summation::parallel_ways(const std::vector<plan::Probe>& probes, VertexId vertex, bool& overflow) {
   Weight ways = 1;
@@ -127,7 +127,7 @@ Weight Summation::parallel_ways(const std::vector<plan::Probe>& probes, VertexId
   return ways;
 }
 
-// The share applies to the first factor alone: the product is linear in it.
+// The product of the factors. It is linear in the first factor, so the share applies to that one only.
 template <class Weight>
 Weight Summation::product(Memory<Weight> memory, const std::vector<plan::Factor>& factors, Share share, bool& overflow) {
   Weight result = 1;
@@ -136,7 +136,7 @@ Weight Summation::product(Memory<Weight> memory, const std::vector<plan::Factor>
     if (factor.kind == plan::Factor::Kind::bind) {
       value = sum(memory, factor, share, overflow);
     } else if (factor.choose > 1 && share.of > 1) {
-      // Sets of candidates do not split: the first share takes them all.
+      // Sets of candidates cannot be split, so the first share takes all of them.
       if (share.index == 0)
         value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, allowance_).count(factor, {}, overflow);
     } else {
@@ -149,7 +149,7 @@ Weight Summation::product(Memory<Weight> memory, const std::vector<plan::Factor>
   return result;
 }
 
-// The alternative with the least work, judged by the shortest list that restricts its candidates.
+// The alternative with the least work. The shortest list that restricts its candidates decides.
 const plan::Factor& Summation::choose(const plan::Factor& bind) {
   const plan::Factor* best = &bind;
   double least = expected_work(bind);

@@ -1,4 +1,4 @@
-// Counts the matches of an anchor by a plan's CountPlan: the prefix is enumerated, what hangs below it is summed.
+// Counts the matches of an anchor by a plan's CountPlan: enumerates the prefix and sums what hangs below it.
 #pragma once
 
 #include "match/candidate_space.hpp"
@@ -8,26 +8,26 @@
 
 namespace deltamatch::match {
 
-/// Weights in 64 bits first; where a sum exceeds them, the anchor is counted again in 128 bits, and beyond those it is an
+/// Uses 64-bit weights first. If a sum exceeds them, the anchor is counted again in 128 bits. If those are exceeded, it throws
 /// Error.
 class Summation {
  public:
   Summation(Partial& partial, TablePool<std::uint64_t>& narrow, TablePool<Count>& wide) noexcept
       : partial_(&partial), narrow_(&narrow), wide_(&wide), narrow_root_(narrow), wide_root_(wide) {}
 
-  /// From now on sums of anchors build this space, which is open for the anchor, if they take long, and keep to it; null: none.
-  /// They need an allowance.
+  /// From now on, the sum of an anchor that takes long builds this space, which must be open for the anchor, and stays within
+  /// it. Null: no space. Such sums need an allowance.
   void keep_to(CandidateSpace* space) noexcept { space_ = space; }
-  /// How often the anchor's share of the plan counts: CountPlan::divisor times its matches, once all shares are added up.
-  /// Requires terms. Single shares may be negative.
+  /// The sum of the anchor's share. Added up over all shares, it is CountPlan::divisor times the matches. Single shares may be
+  /// negative. The plan must have terms.
   __extension__ using Signed = __int128;
-  /// Once `allowance`, which may be null, is over, what is returned is of no use.
+  /// Sums an anchor. `allowance` may be null; once it is over, the result is useless.
   Signed run(Share share, Allowance* allowance);
-  /// The same for a root's share of a rooted plan, at position 0 of the partial match.
+  /// The same for a root's share of a rooted plan, with the root at position 0 of the partial match.
   Signed run(const plan::RootedPlan& plan, Share share, Allowance* allowance);
 
  private:
-  /// The tables of one width of weights.
+  /// The tables for one width of weights.
   template <class Weight>
   struct Memory {
     TablePool<Weight>& tables;
@@ -46,7 +46,7 @@ class Summation {
   template <class Weight>
   Weight sum(Memory<Weight> memory, const plan::Factor& bind, Share share, bool& overflow);
 
-  /// Takes a step; whether it was one too many.
+  /// Takes a step. Returns whether it was one too many.
   [[nodiscard]] bool over() noexcept { return allowance_ != nullptr && !allowance_->take(); }
   [[nodiscard]] const plan::Factor& choose(const plan::Factor& bind);
   [[nodiscard]] double expected_work(const plan::Factor& bind);

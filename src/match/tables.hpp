@@ -1,4 +1,4 @@
-// Dense tables over the vertices: membership bits and weights, reset by what was touched.
+// Dense tables over the vertices: membership bits and weights. A reset costs only what was touched.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace deltamatch::match {
 
-/// A weight for each vertex, 0 unless set. Resetting costs what was touched.
+/// A weight for each vertex, 0 unless set. A reset costs only what was touched.
 template <class Weight>
 class Table {
  public:
@@ -28,7 +28,7 @@ class Table {
     bits_[v >> 6] |= std::uint64_t{1} << (v & 63u);
     weights_[v] = weight;
   }
-  /// Returns whether the sum overflowed.
+  /// Adds to a weight. Returns whether the sum overflowed.
   bool add(VertexId v, Weight weight) {
     if (!holds(v)) {
       set(v, weight);
@@ -36,7 +36,7 @@ class Table {
     }
     return __builtin_add_overflow(weights_[v], weight, &weights_[v]);
   }
-  /// As if it had not been set.
+  /// Erases a weight as if it had never been set.
   void erase(VertexId v) noexcept {
     bits_[v >> 6] &= ~(std::uint64_t{1} << (v & 63u));
     weights_[v] = 0;
@@ -59,11 +59,11 @@ class Table {
   std::vector<VertexId> touched_;
 };
 
-/// Tables that are lent out and come back clean.
+/// Lends tables out and takes them back clean.
 template <class Weight>
 class TablePool {
  public:
-  /// Tables hold vertices below `vertices` from the next lend on.
+  /// Sets the number of vertices that tables have from the next `lend` on.
   void resize(std::size_t vertices) noexcept { vertices_ = vertices; }
   Table<Weight>* lend() {
     if (free_.empty()) {
@@ -92,7 +92,7 @@ class TablePool {
   std::vector<Table<Weight>*> free_;
 };
 
-/// The tables of a root (plan::TreeEdge::table), each made when it is first asked for.
+/// The tables of a root (plan::TreeEdge::table). Each is made when first asked for.
 template <class Weight>
 class RootTables {
  public:
@@ -101,14 +101,14 @@ class RootTables {
   RootTables(const RootTables&) = delete;
   RootTables& operator=(const RootTables&) = delete;
 
-  /// Room for `count` of them. Call between roots.
+  /// Makes room for `count` tables. Call it between roots.
   void reserve(std::size_t count) {
     if (tables_.size() < count) tables_.resize(count);
   }
   /// Null until it is made.
   [[nodiscard]] Table<Weight>* operator[](std::size_t index) const noexcept { return tables_[index]; }
   Table<Weight>& make(std::size_t index) { return *(tables_[index] = pool_->lend()); }
-  /// Forgets all: the next root.
+  /// Drops all tables, before the next root.
   void clear() noexcept {
     for (Table<Weight>*& table : tables_) {
       if (table != nullptr) pool_->give_back(table);

@@ -9,7 +9,7 @@ namespace deltamatch::match {
 
 namespace {
 
-// Lists from this length on are filtered with vector instructions before weights are looked up.
+// Lists of at least this length are filtered with vector instructions before weights are looked up.
 constexpr std::uint32_t filtered_list = 8;
 
 bool hangs_on_root(const plan::Factor& tree, std::size_t vertex) noexcept {
@@ -25,7 +25,7 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
   overflow_ = false;
   const ScratchScope scope(partial_->scratch());
   Weight total = 0;
-  node_count_ = 0;  // where there is no memory for nodes, there is nothing to release
+  node_count_ = 0;  // without memory for nodes, there is nothing to release
   nodes_ = partial_->scratch().template array<Node>(tree.vertices.size());
   node_count_ = tree.vertices.size();
   for (std::size_t v = 0; v < node_count_; ++v) nodes_[v] = Node{};
@@ -83,14 +83,14 @@ void TreeSum<Weight>::release() noexcept {
   for (std::size_t v = 0; v < node_count_; ++v) give_back_table(nodes_[v]);
 }
 
-// It tells the weights of before.
+// Returns the node's table, whose weights are out of date.
 template <class Weight>
 void TreeSum<Weight>::give_back_table(Node& node) noexcept {
   if (node.table != nullptr) tables_->give_back(node.table);
   node.table = nullptr;
 }
 
-// One free vertex: the size of an intersection.
+// One free vertex: the count is the size of an intersection.
 template <class Weight>
 Weight TreeSum<Weight>::single(const plan::Factor& tree, Share share) {
   const plan::Candidates& wanted = tree.vertices[0];
@@ -115,8 +115,7 @@ Weight TreeSum<Weight>::single(const plan::Factor& tree, Share share) {
   return choose(tree, nodes_[0].size, nodes_[0].weights);
 }
 
-// How many sets of `choose` candidates there are, weighted: a binomial coefficient, or with weights the elementary symmetric
-// polynomial.
+// How many sets of `choose` candidates there are: a binomial coefficient. With weights: the elementary symmetric polynomial.
 template <class Weight>
 Weight TreeSum<Weight>::choose(const plan::Factor& tree, std::size_t size, const Weight* weights) {
   const std::size_t k = tree.choose;
@@ -126,7 +125,7 @@ Weight TreeSum<Weight>::choose(const plan::Factor& tree, std::size_t size, const
     Weight result = 1;
     const std::size_t shorter = std::min(k, size - k);
     for (std::size_t i = 0; i < shorter; ++i) {
-      // result * (size - i) is divisible by i + 1; reduce first, so that only the result itself can overflow.
+      // result * (size - i) is divisible by i + 1. Reduce first, so that only the result itself can overflow.
       Weight factor = size - i;
       Weight divisor = i + 1;
       Weight a = result;
@@ -164,7 +163,8 @@ bool TreeSum<Weight>::fill_all(const plan::Factor& tree, Share share) {
   return true;
 }
 
-// The candidates of a vertex and, where lists hold parallel edges, how often each counts. False where there are none.
+// Sets the candidates of a vertex. If lists hold parallel edges, also sets how often each counts. Returns false if there are
+// none.
 template <class Weight>
 bool TreeSum<Weight>::fill(const plan::Candidates& wanted, Node& node) {
   auto set = partial_->between(partial_->intersect_probes(wanted.probes), wanted);
@@ -329,7 +329,8 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
   const graph::ReadingId reading = into_a ? edge.a_to_b : edge.b_to_a;
   const double list_length = into_a ? edge.a_degree : edge.b_degree;
   const graph::Resolved& where = partial_->lists().resolved(reading);
-  // Weights and parallel edges need look-ups; for plain sets a table pays where many lists are read and the set is not small.
+  // Weights and parallel edges need look-ups in a table. For plain sets, a table pays if many lists are read and the set is not
+  // small.
   if (!leaf.bare && leaf.table == nullptr &&
       (leaf.weights != nullptr || where.parallel || (into.size > 4 && static_cast<double>(leaf.size) > 4 * list_length))) {
     tabulate(leaf);
@@ -358,7 +359,7 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
   into.size = size;
 }
 
-// The weight of the leaf's candidates in one list.
+// The weight of the leaf's candidates that are in one list.
 template <class Weight>
 Weight TreeSum<Weight>::below(const ListView& list, Node& leaf, const plan::Candidates& leaf_wanted) {
   if (list.size() == 0) return 0;

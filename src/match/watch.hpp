@@ -1,4 +1,4 @@
-// What threads tell of their matching while it goes on, and how one query's is ended: for who watches a batch.
+// Counts what threads find while they match, for the thread that watches a batch.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,10 @@
 
 namespace deltamatch::match {
 
-/// Written by the threads that match, each in its own place, without waiting; read by whoever watches them.
+/// The threads that match write to it, each to its own place and without waiting. Another thread reads it.
 class Watch {
  public:
-  /// For so many threads that match so many tasks; nothing is found yet.
+  /// Begins with so many threads and tasks. Nothing is found yet.
   void begin(unsigned threads, std::size_t tasks) {
     if (seats_.size() != threads) seats_ = std::vector<Seat>(threads);
     for (Seat& seat : seats_) {
@@ -25,25 +25,25 @@ class Watch {
     for (std::atomic<std::uint64_t>& handed : handed_) handed.store(0, std::memory_order_relaxed);
   }
 
-  /// A thread begins with a piece of a task.
+  /// A thread begins a piece of a task.
   void enter(unsigned thread, std::size_t task) noexcept {
     seats_[thread].task.store(static_cast<std::uint32_t>(task) + 1, std::memory_order_relaxed);
   }
-  /// It has nothing to do for now.
+  /// A thread has nothing to do for now.
   void leave(unsigned thread) noexcept { seats_[thread].task.store(0, std::memory_order_relaxed); }
-  /// Where a thread counts the matches that it finds of a task.
+  /// The counter for the matches of a task that a thread finds.
   [[nodiscard]] std::atomic<std::uint64_t>& found(unsigned thread, std::size_t task) noexcept {
     return seats_[thread].found[task];
   }
-  /// Matches were handed over by a matcher that does not say what its threads do. Any thread.
+  /// Counts matches from a matcher that does not say what its threads do. Any thread may call it.
   void handed(std::size_t task, std::uint64_t matches) noexcept { handed_[task].fetch_add(matches, std::memory_order_relaxed); }
 
   [[nodiscard]] std::size_t threads() const noexcept { return seats_.size(); }
-  /// One more than the task of a thread; 0: none.
+  /// The task of a thread plus one; 0: none.
   [[nodiscard]] std::uint32_t task_of(std::size_t thread) const noexcept {
     return seats_[thread].task.load(std::memory_order_relaxed);
   }
-  /// Matches of a task so far, at least.
+  /// The matches of a task so far, at least.
   [[nodiscard]] std::uint64_t matches(std::size_t task) const noexcept;
 
  private:
@@ -64,13 +64,13 @@ inline std::uint64_t Watch::matches(std::size_t task) const noexcept {
   return handed > sum ? handed : sum;
 }
 
-/// A thread's count of what it finds of a task, on one plan. Nothing where nobody watches.
+/// Counts what a thread finds of a task on one plan. Does nothing if nobody watches.
 class Tally {
  public:
   Tally() = default;
-  /// `each`: matches that one that is found stands for.
+  /// `each`: how many matches each found one stands for.
   Tally(std::atomic<std::uint64_t>& found, std::uint64_t each) noexcept : found_(&found), each_(each) {}
-  /// So many more. Stays at the greatest number once that is exceeded.
+  /// Adds so many. Stays at the maximum once the count overflows.
   void add(std::uint64_t more) noexcept {
     if (found_ == nullptr || more == 0) return;
     std::uint64_t sum = 0;
@@ -78,7 +78,7 @@ class Tally {
         __builtin_add_overflow(sum, found_->load(std::memory_order_relaxed), &sum)) {
       sum = UINT64_MAX;
     }
-    found_->store(sum, std::memory_order_relaxed);  // nobody else writes it
+    found_->store(sum, std::memory_order_relaxed);  // no other thread writes it
   }
 
  private:
