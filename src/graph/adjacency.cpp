@@ -11,11 +11,11 @@ namespace deltamatch::graph {
 
 namespace {
 
-// How far ahead loops over the batch's vertices fetch rows and blocks.
+// How far ahead loops over the batch's vertices prefetch rows and blocks.
 constexpr std::size_t prefetch_distance = 8;
-// Vertices whose changes a thread plans at a time.
+// Number of vertices whose changes a thread plans at a time.
 constexpr std::size_t plan_grain = 256;
-// Changes that a small graph's log holds; a large one's holds a quarter of the vertices.
+// Capacity of a small graph's change log. In a large graph it is a quarter of the number of vertices.
 constexpr std::size_t logged_changes = 1024;
 
 }  // namespace
@@ -35,7 +35,7 @@ void Adjacency::Entries::assign(std::span<const HalfEdge> halves, Column column)
   for (std::size_t i = 0; i < halves.size(); ++i) {
     ids[i] = halves[i].neighbour;
     if (words == 0) continue;
-    std::memcpy(&payload[i * words], &halves[i].payload, words * sizeof(std::uint32_t));  // little-endian: the low words
+    std::memcpy(&payload[i * words], &halves[i].payload, words * sizeof(std::uint32_t));  // little-endian: copies the low words
   }
 }
 
@@ -97,7 +97,7 @@ void Adjacency::plan_rows(std::span<DeltaRow> deltas) {
   }
 }
 
-// Where the changed lists lie, and whether the vertex's block suffices; it has no other yet.
+// Finds the changed lists, and decides whether the vertex's block is large enough. No other block has been allocated yet.
 void Adjacency::plan_row(DeltaRow& delta) {
   const Row& row = rows_[delta.vertex];
   std::uint32_t slices = row.slices;

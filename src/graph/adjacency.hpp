@@ -1,13 +1,14 @@
-// The adjacency store: per vertex one block with all its neighbour lists, one list per relation.
+// The adjacency store. Each vertex has one block with all its neighbour lists, one list per relation.
 //
-// A block is [directory][ids][payload]: the directory holds (relation, end) pairs ascending by relation, ids are the lists one
-// behind the other, each ascending, and the payload column (0, 1 or 2 words an entry) runs parallel to the ids. A vertex with
-// one relation pays 8 bytes for its directory; relations that a vertex lacks cost nothing, however many labels there are.
+// A block is [directory][ids][payload]. The directory holds (relation, end) pairs, ascending by relation. The ids are the lists
+// one after the other, each ascending. The payload column (0, 1 or 2 words per entry) is parallel to the ids. A vertex with one
+// relation needs 8 bytes for its directory. Relations that a vertex lacks cost nothing, however many labels exist.
 //
-// A batch never touches the blocks before it is settled. `stage` turns it into a delta: per (vertex, relation) the sorted ids
-// it adds and the sorted ids it removes, and the blocks that settling will need. So before and after are both readable (list
-// \ removed is what is stable), undoing is dropping the delta, nothing that a kernel has cached changes under it, and `settle`
-// cannot fail.
+// A batch does not change the blocks until it is settled. `stage` makes a delta of it: for each (vertex, relation) the sorted
+// ids that it adds and those that it removes. It also allocates the blocks that settling needs.
+// - So the states before and after are both readable. The stable part of a list is list \ removed.
+// - Undoing a batch means dropping the delta, and `settle` cannot fail.
+// - The lists that a kernel has cached do not change while a batch is staged.
 #pragma once
 
 #include <algorithm>
@@ -28,19 +29,19 @@ namespace deltamatch::graph {
 using RelationId = std::uint32_t;
 inline constexpr RelationId no_relation = 0xffffffff;
 
-/// One end of a data edge: an entry of `vertex`'s list of `relation`. The payload is what the column holds.
+/// One end of a data edge: an entry in `vertex`'s list of `relation`. The payload goes to the payload column.
 struct HalfEdge {
   VertexId vertex;
   RelationId relation;
   VertexId neighbour;
-  std::uint32_t tag;  ///< orders entries with equal neighbours; 0 where there are none
+  std::uint32_t tag;  ///< orders entries with equal neighbours; 0 in stores without tags
   std::uint64_t payload;
   friend auto operator<=>(const HalfEdge&, const HalfEdge&) = default;
 };
 
-/// A neighbour list as it stood before the batch, and the batch's changes of it. All parts ascend (by id, then tag); `removed`
-/// is a part of `ids`, `added` is apart from it. Tags are null in stores without tags. Pointers hold until the next stage or
-/// settle.
+/// A neighbour list as it was before the batch, and the batch's changes to it. All parts ascend (by id, then by tag). `removed`
+/// is a subset of `ids`; `added` is disjoint from it. Tags are null in stores without tags. The pointers are valid until the
+/// next stage or settle.
 struct List {
   const std::uint32_t* ids = nullptr;
   const std::uint32_t* tags = nullptr;
@@ -53,15 +54,15 @@ struct List {
   std::uint32_t removed_size = 0;
 };
 
-/// Figures of a relation over all vertices, for the planner.
+/// Statistics of a relation over all vertices, for the planner.
 struct RelationFigures {
   std::uint64_t entries = 0;  ///< sum of list lengths
-  std::uint64_t lists = 0;    ///< lists that are not empty
+  std::uint64_t lists = 0;    ///< number of lists that are not empty
   double squares = 0;         ///< sum of squared list lengths
-  std::uint32_t longest = 0;  ///< no list is or was longer
+  std::uint32_t longest = 0;  ///< upper bound on the length of any list, now and in the past
 };
 
-/// Payload of the entries of a store.
+/// What the payload column of a store holds.
 enum class Column : std::uint8_t { none = 0, tag = 1, time = 2 };
 
 struct BulkEdges;
@@ -72,31 +73,32 @@ class Adjacency {
  public:
   Adjacency(Column column, SlabAllocator& slabs);
 
-  /// Rows for vertices below `count`. Strong guarantee.
+  /// Makes rows for the vertices below `count`. Strong guarantee.
   void reserve_vertices(std::size_t count);
 
-  /// Stages a batch: both spans ascend strictly; every added entry is absent, every removed one present. `figures` is extended
-  /// to all relations that occur. O(batch x log list). Strong guarantee; nothing may be staged already.
+  /// Stages a batch. Both spans must ascend strictly. Every added entry must be absent, and every removed one present. Extends
+  /// `figures` to all relations that occur. O(batch x log list). Strong guarantee. Nothing may be staged already.
   void stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, Workers& workers);
   void stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed);
-  /// Drops what is staged.
+  /// Drops the staged batch.
   void unstage() noexcept;
-  /// Writes what is staged into the blocks. O(moved entries).
+  /// Writes the staged batch into the blocks. O(moved entries).
   void settle(Workers& workers) noexcept;
-  /// Fills a store that has no payload column and has held nothing, whose changes nobody follows yet. When it throws, the store
-  /// is of no use. adjacency_bulk.cpp.
+  /// Fills an empty store. The store must have no payload column, must never have held anything, and no one may follow its
+  /// changes yet. If it throws, the store is unusable. Implemented in adjacency_bulk.cpp.
   void build(const BulkEdges& bulk, Workers& workers);
-  /// The same from blocks of edges. The parts are consecutive from vertex 0 on; the sides ascend by row label, then relation,
-  /// and are such that the neighbours of each list ascend. adjacency_blocks.cpp.
+  /// The same from blocks of edges. The parts must be consecutive from vertex 0 on. The sides must ascend by row label, then by
+  /// relation, in an order in which the neighbours of each list ascend. Implemented in adjacency_blocks.cpp.
   void build(std::span<const LabelPart> parts, std::span<const BlockSide> sides, Workers& workers);
 
-  /// Gives every vertex v the number to[v], a permutation of those that have rows, in a store without a payload column. Nothing
-  /// may be staged. `done`: room for as many. O(entries x log list) in parallel; mirrors start over.
+  /// Gives every vertex v the number to[v], in a store without a payload column. `to` is a permutation of the vertices that
+  /// have rows. Nothing may be staged. `done` must have room for as many. O(entries x log list) in parallel. Mirrors must start
+  /// over.
   void renumber(std::span<const VertexId> to, std::vector<bool>& done, Workers& workers) noexcept;
 
   [[nodiscard]] List list(VertexId vertex, RelationId relation) const noexcept;
-  /// The fast part of `list`: the settled ids (and tags, in stores that have them). Returns whether the vertex is touched by
-  /// the staged batch, so that `list` may say more.
+  /// The fast part of `list`: the settled ids (and tags, in stores that have them). Returns whether the staged batch touches
+  /// the vertex. If so, `list` may return more.
   bool find(VertexId vertex, RelationId relation, const std::uint32_t*& ids, const std::uint32_t*& tags,
             std::uint32_t& size) const noexcept {
     const Row& row = rows_[vertex];
@@ -110,32 +112,32 @@ class Adjacency {
     }
     return row.staged != 0;
   }
-  /// The settled ids of a list; valid where nothing is staged, or to see the state before the batch.
+  /// The settled ids of a list. They are the current list if nothing is staged, otherwise the list before the batch.
   [[nodiscard]] std::span<const std::uint32_t> ids(VertexId vertex, RelationId relation) const noexcept;
-  /// Entries of the vertex over all relations, settled.
+  /// The number of settled entries of the vertex over all relations.
   [[nodiscard]] std::uint32_t degree(VertexId vertex) const noexcept;
-  /// Entries of the vertex once the staged batch is settled.
+  /// The number of entries that the vertex will have after the staged batch is settled.
   [[nodiscard]] std::uint32_t degree_after(VertexId vertex) const noexcept;
-  /// Calls visit(relation, ids, payload words) for every settled list of the vertex.
+  /// Calls visit(relation, ids, payload words) for each settled list of the vertex.
   template <class Visit>
   void for_each_list(VertexId vertex, Visit&& visit) const;
-  /// The payload words of an entry, or null where the entry is absent.
+  /// The payload words of an entry, or null if there is no such entry.
   [[nodiscard]] const std::uint32_t* payload(VertexId vertex, RelationId relation, VertexId neighbour) const noexcept;
   std::uint32_t* payload(VertexId vertex, RelationId relation, VertexId neighbour) noexcept;
 
-  /// Grows whenever the vertex's block changes in contents or place.
+  /// Increases whenever the vertex's block changes or moves.
   [[nodiscard]] std::uint32_t version(VertexId vertex) const noexcept { return rows_[vertex].version; }
   [[nodiscard]] std::span<const RelationFigures> figures() const noexcept { return figures_; }
-  /// Memory of so many lists and entries of a relation; rows, and what blocks have room for besides, belong to no relation.
+  /// The memory that a relation's lists and entries use. Rows and spare room in blocks belong to no relation.
   [[nodiscard]] std::uint64_t list_bytes(const RelationFigures& figures) const noexcept {
     return sizeof(std::uint32_t) * (2 * figures.lists + (1 + column_words()) * figures.entries);
   }
-  /// No list of the relation is longer, before or after the staged batch.
+  /// Upper bound on the length of the relation's lists, before and after the staged batch.
   [[nodiscard]] std::uint32_t longest(RelationId relation) const noexcept {
     const auto& figures = delta_rows_.empty() ? figures_ : staged_figures_;
     return relation < figures.size() ? figures[relation].longest : 0;
   }
-  /// No vertex has more entries before the staged batch. O(relations).
+  /// Upper bound on the number of entries of a vertex before the staged batch. O(relations).
   [[nodiscard]] std::uint64_t degree_bound() const noexcept;
   [[nodiscard]] std::size_t bytes() const noexcept;
   [[nodiscard]] std::size_t vertices() const noexcept { return rows_.size(); }
@@ -146,16 +148,16 @@ class Adjacency {
     __builtin_prefetch(block);
     __builtin_prefetch(block + 16);
   }
-  /// The rows of the vertex's neighbours, where these are few; its block must be near already. Many are fetched by whoever
-  /// reads them in a loop.
+  /// Prefetches the rows of the vertex's neighbours, if they are few. The vertex's block must be in the cache already. Many
+  /// neighbours are prefetched by the loop that reads them.
   void prefetch_neighbours(VertexId vertex) const noexcept {
     for (const std::uint32_t id : few_neighbours(vertex)) __builtin_prefetch(&rows_[id]);
   }
-  /// Their blocks; the rows must be near already.
+  /// Prefetches the blocks of these neighbours. Their rows must be in the cache already.
   void prefetch_neighbour_blocks(VertexId vertex) const noexcept {
     for (const std::uint32_t id : few_neighbours(vertex)) __builtin_prefetch(rows_[id].block);
   }
-  /// Where a search in the vertex's lists will look first; its block must be near already.
+  /// Prefetches the places that a search in the vertex's lists reads first. Its block must be in the cache already.
   void prefetch_search(VertexId vertex) const noexcept {
     const Row& row = rows_[vertex];
     if (row.block == nullptr) return;
@@ -169,23 +171,23 @@ class Adjacency {
 
   // For mirrors of the store in another memory.
 
-  /// The changes of one list; ends where the next one's begin.
+  /// The changes of one list. They end where those of the next slice begin.
   struct DeltaSlice {
     RelationId relation;
     std::uint32_t added_begin;
     std::uint32_t removed_begin;
-    std::uint32_t begin;  ///< of the list among the vertex's entries before the batch; an empty one, where it will be
+    std::uint32_t begin;  ///< of the list among the vertex's entries before the batch; for a new list, its future place
     std::uint32_t end;
   };
-  /// A settled block as it lies in memory; null where the vertex has no lists.
+  /// A settled block in memory; null if the vertex has no lists.
   struct Block {
     const std::uint32_t* words;
-    std::uint32_t capacity;  ///< entries that the ids column has room for; the payload begins behind it
+    std::uint32_t capacity;  ///< number of entries that fit into the ids column; the payload follows it
     std::uint32_t slices;
     std::uint32_t directory_log;  ///< the directory has room for 2^directory_log slices
     bool staged;                  ///< the staged batch touches the vertex
   };
-  /// The columns of the staged batch. `slices` has a sentinel behind it unless nothing is staged.
+  /// The columns of the staged batch. A sentinel follows `slices`, unless nothing is staged.
   struct Staged {
     std::size_t rows;
     std::span<const DeltaSlice> slices;
@@ -203,15 +205,16 @@ class Adjacency {
     std::uint64_t store = 0;  ///< 0: not at all
     std::uint64_t changes = 0;
     std::uint64_t compactions = 0;
-    std::uint64_t settled = 0;  ///< the batch that was settled last
+    std::uint64_t settled = 0;  ///< number of the batch that was settled last
     friend bool operator==(const Mark&, const Mark&) = default;
   };
 
-  /// From now on the vertices that change are remembered.
+  /// Starts to record which vertices change.
   void track_changes() noexcept { changes_.track(); }
   [[nodiscard]] Mark mark() const noexcept { return {serial_, changes_.end(), compactions_, settled_}; }
-  /// The vertices whose lists have changed since, with repetitions: of a batch in order of its rows. nullopt: any may have.
-  /// Where mark().compactions differs, all blocks have moved besides. Valid until the next stage or settle.
+  /// The vertices whose lists have changed since `mark`, with repetitions. Those of one batch are in order of its rows.
+  /// nullopt: any vertex may have changed. If mark().compactions differs, all blocks have moved too. Valid until the next stage
+  /// or settle.
   [[nodiscard]] std::optional<std::span<const VertexId>> changes_since(const Mark& mark) const noexcept {
     if (mark.store != serial_) return std::nullopt;
     return changes_.since(mark.changes);
@@ -220,12 +223,12 @@ class Adjacency {
     const Row& row = rows_[vertex];
     return {row.block, row.capacity, row.slices, row.directory_log, row.staged != 0};
   }
-  /// Batches staged so far; the number of the one that is staged now.
+  /// The number of batches staged so far, which is also the number of the staged batch.
   [[nodiscard]] std::uint64_t stages() const noexcept { return stages_; }
   [[nodiscard]] Staged staged() const noexcept {
     return {delta_rows_.size(), delta_slices_, added_.ids, added_.payload, removed_.ids, removed_.payload};
   }
-  /// Ascending by vertex.
+  /// The rows ascend by vertex.
   [[nodiscard]] StagedRow staged_row(std::size_t row) const noexcept {
     return {delta_rows_[row].vertex, delta_rows_[row].first_slice};
   }
@@ -235,14 +238,14 @@ class Adjacency {
     std::uint32_t* block = nullptr;
     std::uint32_t capacity = 0;  // entries
     std::uint32_t version = 0;
-    std::uint32_t staged = 0;  // 1 + index into delta_rows_, 0: untouched by the batch
+    std::uint32_t staged = 0;  // 1 + index into delta_rows_; 0: the batch does not touch it
     std::uint32_t slices : 27 = 0;
     std::uint32_t directory_log : 5 = 0;  // the directory has room for 2^directory_log slices
 
     [[nodiscard]] std::uint32_t directory_words() const noexcept { return 2u << directory_log; }
     [[nodiscard]] std::uint32_t* ids() const noexcept { return block == nullptr ? nullptr : block + directory_words(); }
     [[nodiscard]] std::uint32_t total() const noexcept { return begin(slices); }
-    // Of the directory's s-th list.
+    // Bounds of the directory's s-th list.
     [[nodiscard]] std::uint32_t begin(std::uint32_t s) const noexcept { return s == 0 ? 0 : block[2 * s - 1]; }
     [[nodiscard]] std::uint32_t end(std::uint32_t s) const noexcept { return block[2 * s + 1]; }
     [[nodiscard]] bool holds(std::uint32_t s, RelationId relation) const noexcept {
@@ -250,26 +253,26 @@ class Adjacency {
     }
   };
   struct DeltaRow {
-    std::uint32_t* block = nullptr;  // the block to move to, or null: the lists stay where they are
+    std::uint32_t* block = nullptr;  // the block to move to, or null if the lists stay in their block
     std::uint32_t capacity = 0;
     std::uint32_t total = 0;  // entries before the batch
     VertexId vertex = 0;
     std::uint32_t first_slice = 0;
     std::uint32_t end_slice = 0;
     std::uint8_t directory_log = 0;
-    bool empties = false;  // nothing is left
+    bool empties = false;  // no entries are left
     bool moves = false;    // to a block of another size
   };
   struct Entries {  // columns of the delta
     std::vector<std::uint32_t> ids;
     std::vector<std::uint32_t> payload;
-    // Which of the vertex's entries before the batch it is, or goes in front of: found while settling, when the lists have to
-    // come near anyway.
+    // The place of each entry: its index among the vertex's entries before the batch, or the index that it is inserted before.
+    // Found while settling, which must load the lists anyway.
     std::vector<std::uint32_t> places;
     void assign(std::span<const HalfEdge> halves, Column column);
     [[nodiscard]] std::size_t bytes() const noexcept;
   };
-  struct Search {  // for the first entry that is not less than (id, tag)
+  struct Search {  // searches the first entry that is not less than (id, tag)
     const std::uint32_t* ids;
     const std::uint32_t* tags;
     std::uint32_t begin;
@@ -286,7 +289,7 @@ class Adjacency {
     return {row.ids(), row.total()};
   }
 
-  // Directories up to this many slices are scanned, longer ones searched.
+  // Directories up to this many slices are scanned; longer ones are searched.
   static constexpr std::uint32_t scanned_slices = 16;
 
   static std::uint64_t next_serial() noexcept;
@@ -322,7 +325,7 @@ class Adjacency {
     return no_relation;
   }
   [[nodiscard]] static std::uint32_t search_slice(const Row& row, RelationId relation) noexcept;
-  /// The first list whose relation is not less.
+  /// Returns the first list whose relation is not less than `relation`.
   [[nodiscard]] static std::uint32_t lower_slice(const Row& row, RelationId relation) noexcept;
   [[nodiscard]] static std::uint32_t log_ceil(std::uint32_t n) noexcept {
     return n <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(n - 1));
@@ -335,12 +338,12 @@ class Adjacency {
   std::vector<RelationFigures> figures_;
 
   std::vector<DeltaRow> delta_rows_;      // ascending by vertex
-  std::vector<DeltaSlice> delta_slices_;  // with one sentinel behind
+  std::vector<DeltaSlice> delta_slices_;  // followed by one sentinel
   Entries added_;
   Entries removed_;
   std::vector<RelationFigures> staged_figures_;
 
-  std::uint64_t serial_ = next_serial();  // tells a new store from an old one at the same address
+  std::uint64_t serial_ = next_serial();  // distinguishes a new store from an old one at the same address
   std::uint64_t stages_ = 0;
   std::uint64_t settled_ = 0;
   std::uint64_t compactions_ = 0;

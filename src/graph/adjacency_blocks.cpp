@@ -1,7 +1,7 @@
-// A whole graph from blocks of edges: entries are counted, blocks of memory cut, and the lists appended to, relation by
-// relation and so in the order of every directory. Needs no memory beside the lists. Rows are shared out among the workers in
-// ranges; each worker reads all edges at the label of its rows and takes those of its rows, and the result does not depend on
-// how many there are.
+// Builds a whole graph from blocks of edges. It counts the entries, cuts the memory blocks and appends to the lists. It goes
+// relation by relation, in the order of every directory. It needs no memory except for the lists. Workers share the rows in
+// ranges. Each worker reads all edges at the label of its rows and takes those of its rows. The result does not depend on the
+// number of workers.
 #include <algorithm>
 #include <cassert>
 #include <tuple>
@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::size_t rows_ahead = 32;
 constexpr std::size_t entries_ahead = 16;
-constexpr std::size_t least_rows = std::size_t{1} << 14;  // of a range, unless the label has fewer
+constexpr std::size_t least_rows = std::size_t{1} << 14;  // rows in a range, unless the label has fewer
 
-/// Calls take(vertex, neighbour) for the entries of one side of a block whose vertex is in [begin, end), and fetch(vertex, far)
-/// for those that come a little and (far) a little more later.
+/// Calls take(vertex, neighbour) for the entries of one side of a block whose vertex is in [begin, end). Before, it calls
+/// fetch(vertex, far) for entries a little ahead, and with `far` for those still further ahead.
 template <class Fetch, class Take>
 void for_each_entry(const BlockSide& side, VertexId begin, VertexId end, Fetch&& fetch, Take&& take) {
   const EdgeBlock& block = *side.block;
@@ -39,7 +39,7 @@ void for_each_entry(const BlockSide& side, VertexId begin, VertexId end, Fetch&&
   }
 }
 
-/// Row ranges with the sides of blocks that have entries there.
+/// A range of rows with the sides of blocks that have entries in it.
 struct Range {
   VertexId begin;
   VertexId end;
@@ -82,7 +82,7 @@ void Adjacency::build(std::span<const LabelPart> parts, std::span<const BlockSid
     if (far) __builtin_prefetch(&rows_[vertex], 1);
   };
 
-  // Until the memory is there, `staged` holds the number of entries and `version` one more than the relation counted last.
+  // Before the blocks are allocated, `staged` holds the number of entries, and `version` the last counted relation plus one.
   workers.for_each(ranges.size(), 1, [&](unsigned, std::size_t first, std::size_t last) {
     for (std::size_t r = first; r < last; ++r) {
       for_each_entry(ranges[r], fetch_row, [&](VertexId vertex, VertexId, RelationId relation) {
@@ -175,7 +175,8 @@ void DataGraph::build(std::span<const LabelPart> parts, std::span<const EdgeBloc
     sides.push_back({block.head_label, at_head, true, &block});
     edges += block.edges;
   }
-  // Undirected edges within a label are of one relation at both ends: from the heads come the lower neighbours.
+  // An undirected edge within one label has the same relation at both ends. Its head side comes first, because it has the lower
+  // neighbours.
   std::sort(sides.begin(), sides.end(), [](const BlockSide& a, const BlockSide& b) {
     return std::tuple(a.row_label, a.relation, !a.at_head) < std::tuple(b.row_label, b.relation, !b.at_head);
   });

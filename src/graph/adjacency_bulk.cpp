@@ -1,6 +1,7 @@
-// A whole graph at once: half-edges are counted by vertex, scattered into one array, sorted there and cleared of repetitions,
-// and copied into blocks of the size they need. Beside the lists that takes 4 bytes a half-edge and 8 a vertex. Every pass runs
-// in parallel but the one that cuts the blocks, and the result does not depend on the number of threads.
+// Builds a whole graph at once. Half-edges are counted by vertex and scattered into one array. There they are sorted,
+// repetitions are removed, and the rest is copied into blocks of the right size. It needs 4 bytes per half-edge and 8 per
+// vertex in addition to the lists. Every pass runs in parallel except the one that cuts the blocks. The result does not depend
+// on the number of threads.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -19,12 +20,12 @@ namespace {
 
 constexpr std::size_t edge_grain = std::size_t{1} << 16;
 constexpr std::size_t vertex_grain = std::size_t{1} << 10;
-// Marks an entry that stands for an incoming edge, while it is on its way.
+// Marks an entry of an incoming edge during the build.
 constexpr std::uint32_t incoming_bit = std::uint32_t{1} << 31;
-// How far ahead what is met in random order is fetched.
+// How far ahead data in random places is prefetched.
 constexpr std::size_t prefetch_distance = 16;
 
-// Uninitialised memory on huge pages where the system has them: most accesses are to random places.
+// Uninitialised memory, on huge pages if the system has them, because most accesses go to random places.
 template <class T>
 class LargeArray {
  public:
@@ -48,7 +49,7 @@ void check(const VertexPair& edge, VertexId vertices) {
   if (edge.first == edge.second) throw Error("bulk load", "a self-loop", "leave self-loops out");
 }
 
-// All half-edges by vertex.
+// All half-edges, grouped by vertex.
 class HalfEdges {
  public:
   HalfEdges(const BulkEdges& bulk, Workers& workers) : ends_(bulk.vertices), entries_(2 * bulk.edges.size()) {
@@ -64,7 +65,7 @@ class HalfEdges {
     });
     std::uint64_t sum = 0;
     for (std::size_t v = 0; v < bulk.vertices; ++v) sum += std::exchange(ends_[v], sum);
-    // Each counter starts where its vertex begins, and so ends where the next one does.
+    // Each counter starts where its vertex's entries begin, so it ends where the next vertex's begin.
     const std::uint32_t mark = bulk.directed ? incoming_bit : 0;
     workers.for_each(bulk.edges.size(), edge_grain, [&](unsigned, std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; i += group) scatter(bulk.edges.subspan(i, std::min(group, end - i)), mark);
@@ -79,7 +80,7 @@ class HalfEdges {
  private:
   static constexpr std::size_t group = 32;
 
-  // Places first, writes then: in between they come into the cache.
+  // Takes the places first and writes afterwards. In between, the places are loaded into the cache.
   void scatter(std::span<const VertexPair> edges, std::uint32_t mark) noexcept {
     std::array<std::uint64_t, 2 * group> places;
     for (const auto& [tail, head] : edges) {
@@ -123,7 +124,7 @@ struct Distinct {
 Distinct sort_entries(std::span<std::uint32_t> entries, const RelationOf& relation_of, std::vector<std::uint64_t>& keys) {
   keys.clear();
   for (const std::uint32_t entry : entries) {
-    keys.push_back(std::uint64_t{relation_of(entry)} << 32 | std::rotl(entry, 1));  // the mark is the same within a relation
+    keys.push_back(std::uint64_t{relation_of(entry)} << 32 | std::rotl(entry, 1));  // the mark is equal within a relation
   }
   boost::sort::pdqsort_branchless(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
@@ -135,14 +136,14 @@ Distinct sort_entries(std::span<std::uint32_t> entries, const RelationOf& relati
   return {static_cast<std::uint32_t>(keys.size()), relations};
 }
 
-// The same where there is one relation only.
+// The same for the case of a single relation.
 Distinct sort_entries(std::span<std::uint32_t> entries) {
   boost::sort::pdqsort_branchless(entries.begin(), entries.end());
   const auto end = std::unique(entries.begin(), entries.end());
   return {static_cast<std::uint32_t>(end - entries.begin()), entries.empty() ? 0U : 1U};
 }
 
-/// Of one relation, as far as one worker has met it.
+/// The statistics of one relation from one worker.
 struct Sums {
   std::uint64_t entries = 0;
   std::uint64_t lists = 0;
@@ -163,7 +164,7 @@ struct Sums {
   }
 };
 
-/// By relation, from what each worker has met.
+/// Sums the workers' statistics by relation.
 std::vector<RelationFigures> figures_of(const std::vector<std::vector<Sums>>& by_worker, RelationId relations) {
   std::vector<RelationFigures> figures(relations);
   for (RelationId relation = 0; relation < relations; ++relation) {
@@ -186,7 +187,7 @@ void Adjacency::build(const BulkEdges& bulk, Workers& workers) {
   }
   rows_.assign(bulk.vertices, Row{});
 
-  // Until the blocks are there, `staged` holds the number of entries.
+  // Before the blocks are allocated, `staged` holds the number of entries.
   std::vector<std::vector<std::uint64_t>> keys(workers.size());
   workers.for_each(rows_.size(), vertex_grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
     for (std::size_t v = begin; v < end; ++v) {

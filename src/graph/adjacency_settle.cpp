@@ -1,7 +1,8 @@
-// Settling: the staged delta is written into the blocks.
+// Settling: writes the staged delta into the blocks.
 //
-// The lists of a batch lie all over memory, and each is met once. So the vertices are worked off in portions: the searches of a
-// portion run side by side and bring the lists near, then each list's entries move once, in one pass over its changes.
+// The lists of a batch are spread over memory, and each is read once. So the vertices are processed in portions. The searches
+// of a portion run side by side and load the lists into the cache. Then each list's entries move once, in one pass over its
+// changes.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -14,19 +15,19 @@ namespace deltamatch::graph {
 
 namespace {
 
-// Vertices a thread settles at a time: what the searches of so many bring near stays there until entries move.
+// Number of vertices that a thread settles at a time. What their searches load stays in the cache until the entries move.
 constexpr std::size_t settle_grain = 128;
-// Searches that run side by side: about as many as a core has cache misses under way.
+// Number of searches that run side by side: about as many cache misses as a core can have in flight.
 constexpr std::size_t search_lanes = 32;
-// How far ahead rows are fetched.
+// How far ahead rows are prefetched.
 constexpr std::size_t prefetch_distance = 16;
-// Free blocks that are not worth compacting for.
+// Up to this many free bytes, compaction is not worthwhile.
 constexpr std::size_t wasted_bytes = std::size_t{1} << 22;
 
 }  // namespace
 
 void Adjacency::settle(Workers& workers) noexcept {
-  // Blocks that are left are given back afterwards, since the arena is not for several threads; until then the delta has them.
+  // Blocks that become free are given back afterwards, because the arena is not thread-safe. Until then the delta holds them.
   workers.for_each(delta_rows_.size(), settle_grain, [this](unsigned, std::size_t begin, std::size_t end) {
     settle_rows(std::span(delta_rows_).subspan(begin, end - begin));
   });
@@ -86,8 +87,8 @@ void Adjacency::find_places(std::span<const DeltaRow> deltas) noexcept {
   search<tagged>(std::span(lanes).first(count));
 }
 
-// Halves all ranges in step and without branches on what is compared: a search by itself would wait at each step, for memory
-// and for the mispredicted branch.
+// Halves all ranges in step and compares without branches. A single search would wait at each step, for memory and for a
+// mispredicted branch.
 template <bool tagged>
 void Adjacency::search(std::span<Search> lanes) noexcept {
   const auto less = [](const Search& lane, std::uint32_t at) {
@@ -124,14 +125,14 @@ void Adjacency::settle_row(DeltaRow& delta) noexcept {
   if (to.block != row.block && row.slices != 0) {
     std::memcpy(to.block, row.block, 2 * std::size_t{row.slices} * sizeof(std::uint32_t));
   }
-  // The old block may be the larger one: then entries are removed before they move.
+  // The old block may be larger than the new one, so entries are removed before they move.
   remove_entries(row, delta);
   add_entries(row, to, delta);
   update_directory(to, delta);
   row = to;
 }
 
-// Moves entries [begin, end) to [place, ...); both rows may be the same.
+// Moves entries [begin, end) to [place, ...). Both rows may be the same.
 void Adjacency::move_entries(const Row& from, std::uint32_t begin, std::uint32_t end, const Row& to,
                              std::uint32_t place) const noexcept {
   if (begin == end || (from.block == to.block && begin == place)) return;
@@ -143,8 +144,8 @@ void Adjacency::move_entries(const Row& from, std::uint32_t begin, std::uint32_t
                count * words * sizeof(std::uint32_t));
 }
 
-// Closes the gaps of removed entries from the first one on, over all lists: each entry moves once, and none before the first
-// gap. The directory stays as it was.
+// Closes the gaps of removed entries from the first one on, over all lists. Each entry moves at most once, and none before the
+// first gap moves. Does not change the directory.
 void Adjacency::remove_entries(const Row& row, const DeltaRow& delta) noexcept {
   const std::uint32_t first = delta_slices_[delta.first_slice].removed_begin;
   const std::uint32_t last = delta_slices_[delta.end_slice].removed_begin;
@@ -154,12 +155,12 @@ void Adjacency::remove_entries(const Row& row, const DeltaRow& delta) noexcept {
   }
 }
 
-// Opens the gaps for added entries from the last one down, again over all lists.
+// Opens gaps for added entries from the last one down, over all lists.
 void Adjacency::add_entries(const Row& from, const Row& to, const DeltaRow& delta) noexcept {
   const unsigned words = column_words();
   const std::uint32_t first = delta_slices_[delta.first_slice].added_begin;
   const std::uint32_t first_removed = delta_slices_[delta.first_slice].removed_begin;
-  std::uint32_t removed = delta_slices_[delta.end_slice].removed_begin;  // one past the last one before the place
+  std::uint32_t removed = delta_slices_[delta.end_slice].removed_begin;  // one past the last removed entry before the place
   std::uint32_t rest = delta.total - (removed - first_removed);          // entries [0, rest) are still to be moved
   for (std::uint32_t i = delta_slices_[delta.end_slice].added_begin; i-- > first;) {
     while (removed > first_removed && removed_.places[removed - 1] >= added_.places[i]) --removed;
@@ -175,7 +176,7 @@ void Adjacency::add_entries(const Row& from, const Row& to, const DeltaRow& delt
   move_entries(from, 0, rest, to, 0);
 }
 
-// Moves the lists' ends; puts in lists that the vertex lacked and takes out those that have become empty.
+// Updates the ends of the lists. Adds lists that the vertex lacked, and removes lists that have become empty.
 void Adjacency::update_directory(Row& row, const DeltaRow& delta) noexcept {
   for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) open_slice(row, delta_slices_[s].relation);
   const DeltaSlice* next = &delta_slices_[delta.first_slice];
@@ -199,7 +200,7 @@ void Adjacency::update_directory(Row& row, const DeltaRow& delta) noexcept {
   row.slices = kept;
 }
 
-// An empty list in the directory, unless there is a list of the relation.
+// Adds an empty list to the directory, unless it has a list of the relation.
 void Adjacency::open_slice(Row& row, RelationId relation) noexcept {
   const std::uint32_t at = lower_slice(row, relation);
   if (row.holds(at, relation)) return;
@@ -210,8 +211,8 @@ void Adjacency::open_slice(Row& row, RelationId relation) noexcept {
   row.slices = row.slices + 1;
 }
 
-// Copies all blocks into a fresh arena, each into the smallest class that holds it. While a graph grows its lists leave small
-// blocks behind that nothing fits into any more; this bounds them by a third, at O(1) amortised per entry that moved.
+// Copies all blocks into a fresh arena, each into the smallest class that fits. In a growing graph, lists leave small blocks
+// behind that fit nothing any more. This bounds the waste by a third, at amortised O(1) per moved entry.
 void Adjacency::compact() noexcept {
   try {
     auto fresh = std::make_unique<Arena>(*slabs_);
@@ -232,7 +233,7 @@ void Adjacency::compact() noexcept {
     rows_.swap(rows);
     arena_ = std::move(fresh);
     ++compactions_;
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): then the waste stays
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the waste stays
   }
 }
 

@@ -18,8 +18,8 @@ constexpr std::size_t huge_page = std::size_t{1} << 21;
 constexpr std::size_t first_slab_bytes = std::size_t{1} << 16;
 constexpr std::size_t largest_slab_bytes = std::size_t{1} << 25;
 
-// Large slabs lie on huge pages where the system has them: lists are met in random order, and each miss would cost a page walk
-// too.
+// Large slabs are on huge pages if the system has them. Lists are read in random order, and without huge pages each miss would
+// also cost a page walk.
 class HeapSlabs final : public SlabAllocator {
  public:
   void* allocate(std::size_t bytes) override {
@@ -37,7 +37,7 @@ class HeapSlabs final : public SlabAllocator {
   }
 };
 
-// The link to the next free block lives in the block's first two words.
+// The link to the next free block is in the block's first two words.
 std::uint32_t* next_of(const std::uint32_t* block) noexcept {
   std::uint32_t* next;
   std::memcpy(&next, block, sizeof next);
@@ -79,7 +79,7 @@ std::uint32_t* Arena::allocate(std::size_t words) {
   }
   const std::size_t size = class_words(index);
   if (size > left_words_) {
-    // What is left of the old slab stays unused: at most one block's worth, and slabs double.
+    // The rest of the old slab stays unused. It is smaller than one block, and slabs double in size.
     const std::size_t bytes =
         std::max(size * sizeof(std::uint32_t), std::clamp(std::bit_floor(bytes_ / 2), first_slab_bytes, largest_slab_bytes));
     all_.reserve(all_.size() + 1);

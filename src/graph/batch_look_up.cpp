@@ -9,13 +9,14 @@
 namespace deltamatch::graph {
 namespace {
 
-// How many updates lie between the stages of a look-up.
+// Number of updates between the stages of a look-up.
 constexpr std::size_t stage = 8;
 constexpr std::size_t all_stages = 3 * stage;
 
-constexpr std::size_t stop_interval = 64;  // updates between looks at the stop flag
+constexpr std::size_t stop_interval = 64;  // updates between checks of the stop flag
 
-// Updates that a thread looks up at a time, and that are sorted by themselves at least: fewer are done before others have come.
+// Minimum numbers of updates that a thread looks up or sorts as one part. A thread finishes fewer before another one has
+// started.
 constexpr std::size_t look_up_grain = 256;
 constexpr std::size_t sort_grain = 512;
 
@@ -32,7 +33,7 @@ bool less(const EdgeUpdate& a, const EdgeUpdate& b) noexcept {
   return key(a) < key(b);
 }
 
-// Looks up ids in stages, each some updates behind the one before, so that their misses overlap.
+// Looks up ids in stages. Each stage is some updates behind the one before, so that cache misses overlap.
 class Look {
  public:
   Look(const DataGraph& graph, std::span<const Update> updates, std::span<BatchLookUp::Ends> ends)
@@ -40,7 +41,7 @@ class Look {
 
   [[nodiscard]] std::size_t size() const noexcept { return updates_.size(); }
 
-  // To be called with 0, 1, .. up to all_stages beyond the update that is to be found.
+  // Prefetches for one step. Call it with 0, 1, ... up to all_stages beyond the update that is to be found.
   void fetch(std::size_t step) const {
     const Dictionary& dictionary = graph_->dictionary;
     if (step < updates_.size()) {
@@ -84,11 +85,11 @@ class Look {
 
 }  // namespace
 
-// Each thread sorts a part; then parts are merged by pairs.
+// Each thread sorts a part; then pairs of parts are merged.
 void sort_edge_updates(std::vector<EdgeUpdate>& updates, std::vector<EdgeUpdate>& spare, Workers& workers) {
   const std::size_t count = updates.size();
   const std::size_t parts = std::clamp<std::size_t>(count / sort_grain, 1, workers.size());
-  std::size_t sorted = (count + parts - 1) / parts;  // of a part
+  std::size_t sorted = (count + parts - 1) / parts;  // size of a sorted part
   workers.for_each(count, sorted, [&](unsigned, std::size_t begin, std::size_t end) {
     boost::sort::pdqsort_branchless(updates.begin() + static_cast<std::ptrdiff_t>(begin),
                                     updates.begin() + static_cast<std::ptrdiff_t>(end), less);
@@ -119,7 +120,7 @@ void BatchLookUp::open(const DataGraph& graph, const UpdateBatch& batch) {
   in_order_ = false;
 }
 
-/// Looks up those from `begin` to `end`; returns where it was to stop.
+/// Looks up the updates from `begin` to `end`. Returns the position at which it stopped.
 std::size_t BatchLookUp::look_up(const DataGraph& graph, std::span<const Update> updates, std::size_t begin, std::size_t end,
                                  const std::stop_token& stop) {
   Look look(graph, updates.subspan(begin, end - begin), std::span(ends_).subspan(begin, end - begin));

@@ -1,5 +1,7 @@
-// What the dictionary says of a batch's updates, and the batch's edges in order: all that netting needs and that does not ask
-// the lists of the graph. So it can be found out while the batch ahead is still being matched.
+// Looks up the vertices and labels of a batch's updates in the dictionary, and sorts the batch's edges.
+//
+// This is all that netting needs and that does not read the graph's lists. So it can run while the batch before is still being
+// matched.
 #pragma once
 
 #include <compare>
@@ -22,14 +24,15 @@ struct EdgeUpdate {
   friend auto operator<=>(const EdgeUpdate&, const EdgeUpdate&) = default;
 };
 
-/// O(n log n). `spare` is room to work in.
+/// Sorts updates. O(n log n). `spare` is work memory.
 void sort_edge_updates(std::vector<EdgeUpdate>& updates, std::vector<EdgeUpdate>& spare, Workers& workers);
 
-/// The look-ups of one batch at a time. One thread calls it at a time; while nobody changes dictionary and labels of the graph,
-/// that may be another one than matches. What it tells is as of the look-up: who uses it later sees to what has changed since.
+/// The look-ups of one batch at a time. Only one thread may call it at a time. It may be another thread than the matching one,
+/// as long as no thread changes the graph's dictionary and labels. The results are as of the look-up. A later user must handle
+/// what has changed since.
 class BatchLookUp {
  public:
-  /// Of an update. The target counts for edges only.
+  /// The look-up results of one update. The target is set for edges only.
   struct Ends {
     std::uint32_t source_hash = 0;
     std::uint32_t target_hash = 0;
@@ -37,27 +40,27 @@ class BatchLookUp {
     VertexId target = invalid_vertex;
     LabelId label = no_label;
   };
-  static constexpr LabelId no_label = 0xffffffff;  ///< not known yet, or not an edge's
+  static constexpr LabelId no_label = 0xffffffff;  ///< not known yet, or the update is not of an edge
 
-  /// Looks up what is not looked up yet of this batch, of which alone it knows then; ends soon once it is to stop. May fail for
-  /// want of memory; the next call goes on. O(n log n).
+  /// Looks up what is missing of this batch, and forgets any other batch. Ends soon after a stop request. May run out of
+  /// memory; the next call continues. O(n log n).
   void run(const DataGraph& graph, const UpdateBatch& batch, const std::stop_token& stop);
 
-  /// Whether some of this batch, as it stands, has been looked up under the numbers that vertices bear now, and not finished.
+  /// Whether some of this batch, as it is now, has been looked up with the current vertex numbers and has not been finished.
   [[nodiscard]] bool knows(const DataGraph& graph, const UpdateBatch& batch) const noexcept {
     return edition_ == batch.edition() && numbering_ == graph.dictionary.numbering();
   }
 
-  /// Whether the labels of edges have kept their numbers since this batch was first looked up.
+  /// Whether edge labels have kept their numbers since this batch was first looked up.
   [[nodiscard]] bool labels_hold(const DataGraph& graph) const noexcept { return labels_ == graph.edge_labels.edition(); }
 
-  /// Looks up the rest. All that is known can be read until the next run or finish, which begins anew, even for the same batch;
-  /// so it does where this one fails for want of memory.
+  /// Looks up the rest. The results can be read until the next run or finish. These start again from nothing, even for the same
+  /// batch. They also do so if this call runs out of memory.
   void finish(const DataGraph& graph, const UpdateBatch& batch, Workers& workers);
 
-  /// By update; of a finished batch.
+  /// The results for an update of a finished batch.
   [[nodiscard]] const Ends& operator[](std::size_t index) const noexcept { return ends_[index]; }
-  /// Updates of edges all of whose parts are known, in order; of a finished batch.
+  /// The edge updates of a finished batch whose vertices and label are all known, in order.
   [[nodiscard]] std::span<const EdgeUpdate> sorted() const noexcept { return sorted_; }
   /// Whether the edge update is among them.
   [[nodiscard]] bool foresaw(const DataGraph& graph, const EdgeUpdate& update) const noexcept {
@@ -72,14 +75,14 @@ class BatchLookUp {
                       const std::stop_token& stop);
   void put_in_order(const DataGraph& graph, Workers& workers);
 
-  std::uint64_t edition_ = 0;    // of the batch; 0: of none
-  std::uint64_t numbering_ = 0;  // of the dictionary
+  std::uint64_t edition_ = 0;    // of the batch; 0: no batch
+  std::uint64_t numbering_ = 0;  // numbering of the dictionary
   std::uint64_t labels_ = 0;     // edition of the edge labels
-  std::size_t done_ = 0;         // updates looked up
-  bool in_order_ = false;        // sorted_ is made
+  std::size_t done_ = 0;         // number of updates looked up
+  bool in_order_ = false;        // sorted_ is complete
   std::vector<Ends> ends_;
   std::vector<EdgeUpdate> sorted_;
-  std::vector<EdgeUpdate> spare_;  // that sorting works in
+  std::vector<EdgeUpdate> spare_;  // work memory for sorting
 };
 
 }  // namespace deltamatch::graph

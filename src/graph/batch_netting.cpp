@@ -9,7 +9,7 @@ namespace deltamatch::graph {
 
 namespace {
 
-// Edges that a thread looks for at a time.
+// Number of edges that a thread looks for at a time.
 constexpr std::size_t find_grain = 256;
 
 }  // namespace
@@ -40,8 +40,8 @@ void BatchNetting::clear() noexcept {
   moved_.clear();
 }
 
-// A deletion whose vertices or label were unknown when it was read deletes nothing; it still is an earlier update of its edge
-// where that edge is inserted later in the batch.
+// A deletion whose vertices or label were unknown when it was read deletes nothing. It still is an earlier update of its edge
+// if that edge is inserted later in the batch.
 void BatchNetting::resolve(std::span<const std::uint32_t> unknown_deletes, std::vector<EdgeUpdate>& entries) {
   std::vector<UnknownEdge> unknown;
   for (const std::uint32_t index : unknown_deletes) {
@@ -62,7 +62,7 @@ void BatchNetting::resolve(std::span<const std::uint32_t> unknown_deletes, std::
   result_->ignored.superseded += unknown.size() - edges;
 }
 
-/// Those that the look-up has told have their order already.
+/// Sorts the entries. Those that the look-up knows are sorted already.
 void BatchNetting::sort(const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries) {
   foreseen_.assign(updates_.size(), 0);
   std::size_t others = 0;
@@ -88,14 +88,14 @@ void BatchNetting::sort(const BatchLookUp& look_up, std::vector<EdgeUpdate>& ent
   entries.swap(merged_);
 }
 
-/// The number that a vertex of before the batch goes on under.
+/// Returns the number under which a vertex from before the batch continues.
 VertexId BatchNetting::now(VertexId vertex) const {
   const auto at = moved_.find(vertex);
   return at == moved_.end() ? vertex : at->second;
 }
 
-/// From here on entries name edges by the numbers that their ends had when the batch began: so all updates of an edge are side
-/// by side, whatever its ends have become meanwhile.
+/// Renames edges in the entries by the numbers that their ends had when the batch began. So all updates of an edge are side by
+/// side, however its ends have changed.
 void BatchNetting::name_by_origin(const Origins& origins, std::vector<EdgeUpdate>& entries) {
   for (const auto& [fresh, before] : origins) moved_.emplace(before, fresh);
   const auto before = [&](VertexId vertex) {
@@ -108,13 +108,13 @@ void BatchNetting::name_by_origin(const Origins& origins, std::vector<EdgeUpdate
   sort_edge_updates(entries, spare_, *workers_);
 }
 
-/// The edges of rebound vertices that no update names go on under their fresh numbers; those that the watermark leaves behind
-/// do not, and are left to `expire`.
+/// Edges of rebound vertices that no update names continue under the fresh numbers. Edges that the watermark has passed do not;
+/// `expire` handles them.
 void BatchNetting::move_untouched(std::span<const EdgeUpdate> entries) {
   for (const auto& [before, fresh] : moved_) {
     const VertexId vertex = before;
     graph_->for_each_edge(vertex, true, [&](const Edge& edge, Timestamp time) {
-      if (edge.head == vertex && moved_.contains(edge.tail)) return;  // that end tells it
+      if (edge.head == vertex && moved_.contains(edge.tail)) return;  // the other end handles it
       const auto touched = std::lower_bound(entries.begin(), entries.end(), edge,
                                             [](const EdgeUpdate& entry, const Edge& wanted) { return entry.edge < wanted; });
       if (touched != entries.end() && touched->edge == edge) return;
@@ -131,7 +131,7 @@ void BatchNetting::insert(const Edge& edge, Timestamp time) {
   if (graph_->timed()) result_->net.inserted_times.push_back(time);
 }
 
-/// Of edges that have been moved the new numbers are in another order.
+/// Edges that were moved to new numbers are out of order.
 void BatchNetting::put_in_order() {
   NetBatch& net = result_->net;
   std::ranges::sort(net.removed);
@@ -145,7 +145,7 @@ void BatchNetting::put_in_order() {
   for (std::size_t i = 0; i < timed.size(); ++i) std::tie(net.inserted[i], net.inserted_times[i]) = timed[i];
 }
 
-// Each search waits for memory: nearly all that netting takes.
+// Each search waits for memory. This takes nearly all the time of netting.
 void BatchNetting::find_live(std::span<const EdgeUpdate> entries) {
   live_.resize(entries.size());
   workers_->for_each(entries.size(), find_grain, [&](unsigned, std::size_t begin, std::size_t end) {
@@ -205,7 +205,7 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
   insert(after_batch, after);
 }
 
-// Edges that the new watermark leaves behind, unless this batch refreshes or deletes them.
+// Removes edges that the new watermark has passed, unless this batch refreshes or deletes them.
 void BatchNetting::expire() {
   expired_.clear();
   window_->collect(*graph_, *result_->watermark, expired_);

@@ -1,4 +1,4 @@
-// What is left of a batch's updates to edges: the last state of each edge counts, and what the window leaves behind goes too.
+// Nets a batch: the last state of each edge counts, and edges that the window has passed are removed.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -14,7 +14,7 @@
 
 namespace deltamatch::graph {
 
-/// A live edge that is given another time.
+/// An existing edge that gets another time.
 struct Refresh {
   Edge edge;
   Timestamp time;
@@ -27,35 +27,39 @@ struct ResolvedBatch {
   Ignored ignored;
   std::vector<Reject> rejects;
   std::optional<Timestamp> watermark;
-  /// A vertex goes on under a fresh number, since it bears another label. So an edge of it may be in both halves of the net
-  /// batch, and a match that no label forbids then seems to vanish and to appear.
+  /// Some vertex continues under a fresh number, because it has another label now. So an edge of it may be both removed and
+  /// inserted in the net batch. A match that both labels allow then appears to vanish and to appear.
   bool rebound = false;
 };
 
 /// Nets one batch at a time against the settled graph.
 class BatchNetting {
  public:
-  /// By the fresh number of a vertex that was rebound in this batch: the number before. The number before bears edges only as
-  /// the fresh one's earlier self.
+  /// Maps the fresh number of each vertex that was rebound in this batch to its old number. The old number has edges only as
+  /// the earlier self of the fresh one.
   using Origins = boost::unordered_flat_map<VertexId, VertexId>;
 
-  /// All outlive it; `window` may be null.
+  /// All arguments must outlive it; `window` may be null.
   BatchNetting(const DataGraph& graph, Window* window, Workers& workers)
       : graph_(&graph), window_(window), workers_(&workers) {}
 
-  /// Makes `result.net` of the updates of edges that were read, in any order: `entries`, which are put in order and added to,
-  /// and `unknown_deletes`, by index, whose vertices or label were unknown when they were read. Adds to what `result` says
-  /// was ignored or has expired; watermark and `rebound` are given. The look-up is finished, of this batch. What it notes in
-  /// the window does no harm where the batch does not happen. An edge that lives before and after is in both halves where an
-  /// end has been rebound; its time is kept. O(n log n), n with the edges of rebound vertices.
+  /// Makes `result.net` from the edge updates of a batch.
+  /// - `entries` are the updates in any order. They are sorted, and entries may be added.
+  /// - `unknown_deletes` are indices of deletions whose vertices or label were unknown when they were read.
+  /// - `result` must have its watermark and `rebound`. Counts of ignored and expired updates are added to it.
+  /// - `look_up` must be finished, for this batch.
+  ///
+  /// It records edges in the window; that does no harm if the batch is undone. If an end of an edge was rebound and the edge
+  /// exists before and after, it is both removed and inserted. It keeps its time. O(n log n), where n includes the edges of
+  /// rebound vertices.
   void run(std::span<const Update> updates, const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries,
            std::span<const std::uint32_t> unknown_deletes, const Origins& origins, ResolvedBatch& result);
-  /// Of the batch that was netted last, by rank.
+  /// The refreshes of the last batch, by rank.
   [[nodiscard]] std::span<const Refresh> refreshes() const noexcept { return refreshes_; }
   void clear() noexcept;
 
  private:
-  struct UnknownEdge {  // that a deletion names and the graph has never seen
+  struct UnknownEdge {  // an edge that a deletion names and the graph has never had
     Id source;
     Id target;
     std::string_view label;
@@ -65,7 +69,7 @@ class BatchNetting {
   void resolve(std::span<const std::uint32_t> unknown_deletes, std::vector<EdgeUpdate>& entries);
   void sort(const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries);
   void find_live(std::span<const EdgeUpdate> entries);
-  /// The updates of one edge; whether it is in the settled graph.
+  /// Nets the updates of one edge. `live`: whether it is in the settled graph.
   void net(std::span<const EdgeUpdate> entries, bool live);
   void name_by_origin(const Origins& origins, std::vector<EdgeUpdate>& entries);
   void move_untouched(std::span<const EdgeUpdate> entries);
@@ -79,14 +83,14 @@ class BatchNetting {
   const DataGraph* graph_;
   Window* window_;
   Workers* workers_;
-  std::span<const Update> updates_;  // these and the result while it runs
+  std::span<const Update> updates_;  // these and result_ are valid while it runs
   std::vector<EdgeUpdate> merged_;
-  std::vector<EdgeUpdate> spare_;       // that sorting works in
+  std::vector<EdgeUpdate> spare_;       // work memory for sorting
   std::vector<std::uint8_t> foreseen_;  // by update
   std::vector<std::uint8_t> live_;      // by entry
   std::vector<Refresh> refreshes_;
   std::vector<Edge> expired_;
-  boost::unordered_flat_map<VertexId, VertexId> moved_;  // fresh numbers by the number before
+  boost::unordered_flat_map<VertexId, VertexId> moved_;  // fresh numbers by old number
   ResolvedBatch* result_ = nullptr;
 };
 

@@ -15,12 +15,12 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   result_.expired = 0;
   const bool looked_up_ahead = look_up_.knows(*graph_, batch);
   try {
-    // First: a call that fails forgets it, as undo forgets what it is out of date for.
+    // This comes first. A call that fails forgets the look-up, and undo forgets the vertices for which it is out of date.
     look_up_.finish(*graph_, batch, *workers_);
     leave_if(stop);
     labels_hold_ = look_up_.labels_hold(*graph_);
     entries_.reserve(updates_.size());
-    undo_.reserve(6 * updates_.size());  // what is done must be undoable
+    undo_.reserve(6 * updates_.size());  // room for every undo step
     doomed_.reserve(2 * updates_.size());
     read_retired(looked_up_ahead);
     retiring_.reserve(2 * updates_.size());  // for undo
@@ -38,19 +38,20 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   return result_;
 }
 
-/// False where a refused record cannot be taken back alone: it is among the rejects, and all is to be read again without it.
+/// Reads all records. Returns false if a refused record cannot be undone alone. It is then among the rejects, and everything
+/// must be read again without it.
 bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark) {
   result_.ignored = {};
   result_.rebound = false;
   result_.consumed = updates_.size();
-  result_.watermark = std::max(batch.watermark(), watermark);  // nothing is less than any time
-  std::size_t passed = 0;                                      // of the rejects
+  result_.watermark = std::max(batch.watermark(), watermark);  // nullopt is less than any time
+  std::size_t passed = 0;                                      // number of rejects passed
   std::size_t records = 0;
   for (std::size_t first = 0, last = 0; first < updates_.size(); first = last) {
     leave_if(stop_, records++);
     do ++last;
     while (last < updates_.size() && updates_[last].continues);
-    bool refused = passed < result_.rejects.size() && result_.rejects[passed].index < last;  // when all was read before
+    bool refused = passed < result_.rejects.size() && result_.rejects[passed].index < last;  // known from reading all before
     if (!refused) {
       if (const std::optional<Reject> reject = read_record(first, last)) {
         result_.rejects.push_back(*reject);
@@ -78,7 +79,7 @@ void BatchResolver::see_times(std::span<const Update> record) {
   }
 }
 
-/// Where an update is refused, those of its record before it are taken back.
+/// Reads a record. If an update is refused, the updates before it in the record are undone.
 std::optional<Reject> BatchResolver::read_record(std::size_t first, std::size_t last) {
   const Checkpoint before{entries_.size(),
                           unknown_deletes_.size(),
@@ -109,7 +110,7 @@ void BatchResolver::take_back(const Checkpoint& to) {
   result_.ignored.absent_delete = to.absent_deletes;
   result_.ignored.self_loop = to.self_loops;
   result_.rebound = to.rebound;
-  const auto spare = [&](VertexId vertex) {  // mostly the last one
+  const auto spare = [&](VertexId vertex) {  // usually the last one
     const auto at = std::find(doomed_.rbegin(), doomed_.rend(), vertex);
     doomed_.erase(std::next(at).base());
   };
@@ -130,7 +131,7 @@ void BatchResolver::take_back(const Checkpoint& to) {
   take_labels_back(to.vertex_labels, to.edge_labels);
 }
 
-/// Those that came with what is taken back: but for them nothing bears them, and the batch goes on without a trace.
+/// Frees the labels of what is undone. Nothing else has them, so the batch continues as if they had never come.
 void BatchResolver::take_labels_back(std::size_t vertex_labels, std::size_t edge_labels) noexcept {
   for (; fresh_vertex_labels_.size() > vertex_labels; fresh_vertex_labels_.pop_back()) {
     graph_->vertex_labels.free(fresh_vertex_labels_.back());
@@ -141,14 +142,15 @@ void BatchResolver::take_labels_back(std::size_t vertex_labels, std::size_t edge
   last_label_ = empty_label;
 }
 
-/// Takes over what the batch before has given up, where this one's ids were looked up before it did.
+/// Takes over the vertices that the batch before has released, if this batch's ids were looked up before that.
 void BatchResolver::read_retired(bool looked_up_ahead) {
   retired_.clear();
   if (looked_up_ahead) retired_.insert(retiring_.begin(), retiring_.end());
   retiring_.clear();
 }
 
-/// What the dictionary leads to, of which all is known that has changed since the look-up, unless a vertex was rebound.
+/// Returns what the dictionary would. The look-up is still right if no vertex was rebound and the vertex has not been released
+/// since.
 VertexId BatchResolver::find(const Id& id, std::uint32_t hash, VertexId looked_up) const {
   const bool current = looked_up != invalid_vertex && !result_.rebound && (retired_.empty() || !retired_.contains(looked_up));
   return current ? looked_up : graph_->dictionary.find(id, hash);
@@ -195,7 +197,7 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
   return std::nullopt;
 }
 
-/// The number of an edge's label: nothing if it would be one too many, or a deletion names it first.
+/// Returns the number of an edge's label. Nullopt if it would exceed the limit, or if a deletion names an unknown label.
 std::optional<LabelId> BatchResolver::edge_label(const Update& update, LabelId looked_up) {
   if (looked_up != BatchLookUp::no_label && (labels_hold_ || looked_up == empty_label)) return looked_up;
   if (update.kind == UpdateKind::delete_edge) return graph_->edge_labels.find(update.label);
@@ -217,8 +219,8 @@ std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std
   return std::nullopt;
 }
 
-// A vertex that was relabelled in this batch and now takes its first label again: its settled self goes on, as if it had never
-// been another. Returns invalid_vertex where that is not so.
+// Handles a vertex that was relabelled in this batch and now takes its first label again. Its settled self continues, as if it
+// had never changed. Returns invalid_vertex if this is not the case.
 VertexId BatchResolver::earlier_self(VertexId fresh, LabelId label) {
   const VertexId old = origin(fresh);
   if (old == fresh || graph_->dictionary.label(old) != label) return invalid_vertex;
@@ -252,7 +254,7 @@ void BatchResolver::set_declared(VertexId vertex, bool declared) {
   graph_->dictionary.set_declared(vertex, declared);
 }
 
-/// The number of a vertex label that has one.
+/// Returns the number of a vertex label, if it has one.
 std::optional<LabelId> BatchResolver::known_label(std::string_view text) {
   if (text.empty()) return empty_label;
   if (last_label_ == empty_label || graph_->vertex_labels.text(last_label_) != text) {
@@ -263,7 +265,7 @@ std::optional<LabelId> BatchResolver::known_label(std::string_view text) {
   return last_label_;
 }
 
-/// Nothing where it would be one label too many.
+/// Returns the number of a label, a new one if needed. Nullopt if the label would exceed the limit.
 std::optional<LabelId> BatchResolver::intern(LabelTable& table, std::string_view text, std::vector<LabelId>& fresh) const {
   if (const std::optional<LabelId> known = table.find(text)) return known;
   if (table.count() > label_limit_) return std::nullopt;  // the empty label does not count
@@ -286,7 +288,7 @@ BatchResolver::Mention BatchResolver::mention(const Id& id, VertexId vertex, con
   return mention;
 }
 
-/// Makes the vertex what was mentioned; false where its label would be one too many.
+/// Creates or relabels the vertex as mentioned. Returns false if its label would exceed the limit.
 bool BatchResolver::settle(Mention& mention) {
   if (!mention.fresh) return true;
   std::optional<LabelId> label = known_label(mention.label);
@@ -297,7 +299,7 @@ bool BatchResolver::settle(Mention& mention) {
   return true;
 }
 
-/// The vertex that the mention stands for once it bears the label.
+/// Returns the mentioned vertex after it got the label.
 VertexId BatchResolver::become(const Mention& mention, LabelId label) {
   const VertexId vertex = mention.vertex;
   if (vertex == invalid_vertex) {
@@ -309,7 +311,7 @@ VertexId BatchResolver::become(const Mention& mention, LabelId label) {
   const bool deleted = deleted_.contains(vertex);
   const LabelId before = graph_->dictionary.label(vertex);
   if (label == before || graph_->degree(vertex) == 0) {
-    // No settled edge has seen another label: the vertex stays the same. If it was deleted, it is back.
+    // No settled edge has seen another label, so the vertex stays the same. If it was deleted, it exists again.
     if (label != before) {
       undo_.push_back({Undo::Kind::labelled, vertex, before});
       graph_->dictionary.set_label(vertex, label);
@@ -327,14 +329,14 @@ VertexId BatchResolver::become(const Mention& mention, LabelId label) {
   undo_.push_back({Undo::Kind::rebound, vertex, fresh});
   origins_.emplace(fresh, vertex);
   result_.rebound = true;
-  if (!deleted) {  // relabelled: its old self goes when the batch is settled, its edges go on under the fresh number
+  if (!deleted) {  // relabelled: its old self is released at the end, and its edges move to the fresh number
     graph_->dictionary.set_declared(fresh, graph_->dictionary.declared(vertex));
     doomed_.push_back(vertex);
   }
   return fresh;
 }
 
-/// The number that the vertex had when the batch began.
+/// Returns the number that the vertex had when the batch began.
 VertexId BatchResolver::origin(VertexId vertex) const {
   if (origins_.empty()) return vertex;
   const auto at = origins_.find(vertex);
@@ -353,7 +355,7 @@ const std::vector<std::uint32_t>& BatchResolver::entries_of(VertexId vertex) {
   return index_[origin(vertex)];
 }
 
-// The vertex's edges that this batch has touched so far, each with its latest update; by origin.
+// Returns the vertex's edges that this batch has touched so far, by origin, each with its latest update.
 std::vector<EdgeUpdate> BatchResolver::states_of(VertexId vertex) {
   std::vector<EdgeUpdate> states;
   for (const std::uint32_t entry : entries_of(vertex)) states.push_back({origin(entries_[entry].edge), entries_[entry].index});
@@ -380,7 +382,7 @@ bool BatchResolver::has_live_edges(VertexId vertex) {
   return graph_->degree(origin(vertex)) > deleted;
 }
 
-// Deletes the edges that live at this point of the batch.
+// Deletes the vertex and the edges that it has at this point of the batch.
 void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
   const std::vector<EdgeUpdate> states = states_of(vertex);
   for (const EdgeUpdate& state : states) {
@@ -408,7 +410,7 @@ void BatchResolver::list_forgettable() {
   forgettable_.erase(std::unique(forgettable_.begin(), forgettable_.end()), forgettable_.end());
 }
 
-/// Those that may have lost their last edge once the batch is settled.
+/// Collects the labels that may lose their last edge when the batch is settled.
 void BatchResolver::list_edge_labels() {
   if (graph_->edge_labels.count() == 1) return;
   listed_.resize(std::max(listed_.size(), graph_->edge_labels.size()));
@@ -419,7 +421,7 @@ void BatchResolver::list_edge_labels() {
   }
 }
 
-/// Those that nothing bears any more. Which ones, the batch decides; in which order they are given back makes no difference.
+/// Frees the labels that are not used any more. Which ones depends on the batch alone; the order does not matter.
 void BatchResolver::give_back_labels() noexcept {
   for (const Undo& undo : undo_) {
     if (undo.kind == Undo::Kind::labelled) graph_->give_back_vertex_label(undo.other);
@@ -450,16 +452,16 @@ void BatchResolver::commit() noexcept {
 
 void BatchResolver::undo() noexcept {
   retiring_.clear();
-  std::for_each(undo_.rbegin(), undo_.rend(), [this](const Undo& done) {  // the latest first
+  std::for_each(undo_.rbegin(), undo_.rend(), [this](const Undo& done) {  // latest first
     revert(done);
-    if (done.kind == Undo::Kind::created || done.kind == Undo::Kind::rebound) retiring_.push_back(done.other);  // reserved
+    if (done.kind == Undo::Kind::created || done.kind == Undo::Kind::rebound) retiring_.push_back(done.other);  // has room
   });
   take_labels_back(0, 0);
   if (window_ != nullptr) window_->undo();
   reset();
 }
 
-/// What the dictionary holds of it.
+/// Undoes the effect of one step on the dictionary.
 void BatchResolver::revert(const Undo& done) noexcept {
   switch (done.kind) {
     case Undo::Kind::created:

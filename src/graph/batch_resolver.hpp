@@ -1,15 +1,18 @@
-// Turns a batch of updates, as the stream states them, into a net batch of the data graph.
+// Turns a batch of updates of a stream into a net batch of the data graph.
 //
-// Updates are read in order: ids become dense numbers, labels are checked, vertices come and go. Then the last state of each
-// edge counts. A record of which one update is refused is taken back. A vertex that takes another label (its first one, or one
-// after it was deleted or has lost its edges) while settled edges know it by the one before continues under a fresh dense
-// number: so before and after the batch each dense vertex has one label. All changes (dictionary, window) can be undone until
-// `commit`. Labels get their numbers when they are first read; those of a record or batch that does not happen are freed as if
-// it had never come, those that nothing bears any more when the batch is committed.
+// Updates are read in order: ids become dense numbers, labels are checked, vertices are created and deleted. Then the last
+// state of each edge counts. If an update of a record is refused, the whole record is undone.
 //
-// What the dictionary says of a batch is looked up first; between resolve and commit or undo of the batch ahead that may be
-// done for the next one (`anticipate`). It is out of date for the vertices that the batch ahead gives up when it ends, which
-// are noted.
+// A vertex may take another label: its first one, or one after it was deleted or has lost its edges. If settled edges know it
+// by the label before, it continues under a fresh dense number. So each dense vertex has one label before and after the batch.
+//
+// All changes to the dictionary and the window can be undone until `commit`. Labels get their numbers when they are first read.
+// If a record or batch is undone, its new labels are freed without a trace. When a batch is committed, labels that are not used
+// any more are freed.
+//
+// The batch is first looked up in the dictionary. `anticipate` may do that for the next batch between resolve and commit or
+// undo of the current one. The look-up is then out of date for vertices that the current batch releases when it ends. These are
+// recorded.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -28,48 +31,49 @@
 
 namespace deltamatch::graph {
 
-/// When a record may give a vertex another label than the one it bears; one without a label may be given its first at any time.
+/// When a record may give a vertex another label than the one it has. A vertex without a label may get its first one at any
+/// time.
 enum class Relabelling : std::uint8_t {
-  without_edges,  ///< once it has no edges
-  undeclared,     ///< nor a label by a record that declared it: a graph that is told twice is told alike
+  without_edges,  ///< if the vertex has no edges
+  undeclared,     ///< if it also was not declared by a record; so giving a graph twice has the same effect as once
 };
 
 class BatchResolver {
  public:
-  /// All outlive the resolver; `window` may be null.
+  /// All arguments must outlive the resolver; `window` may be null.
   BatchResolver(DataGraph& graph, Window* window, Workers& workers)
       : graph_(&graph), window_(window), workers_(&workers), netting_(graph, window, workers) {}
 
-  /// How many different labels vertices may bear from the next batch on, and how many edges, the empty one aside.
+  /// Limits the distinct vertex labels, and the distinct edge labels, from the next batch on. The empty label does not count.
   void limit_labels(std::uint64_t most) noexcept { label_limit_ = most; }
 
-  /// Resolves against the settled graph. `watermark` is the one before the batch. Strong guarantee. Valid until the next call.
-  /// Throws Stopped soon once `stop`, which may be null, is set.
+  /// Resolves a batch against the settled graph. `watermark` is the one before the batch. Strong guarantee. The result is valid
+  /// until the next call. Throws Stopped soon after `stop` is set (it may be null).
   const ResolvedBatch& resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
                                Relabelling relabelling = Relabelling::without_edges, const StopFlag* stop = nullptr);
-  /// The graph has settled the net batch: times are refreshed, vertices forgotten.
+  /// Call this after the graph has settled the net batch. Refreshes times and releases vertices.
   void commit() noexcept;
-  /// The batch does not happen.
+  /// Undoes the batch.
   void undo() noexcept;
 
-  /// Looks the ids of the next batch up, between resolve and commit or undo of this one; any thread. What is left undone when
-  /// it is to stop, or throws, resolve does. No bearing on what any batch does, whichever comes next.
+  /// Looks up the ids of the next batch. May be called by any thread between resolve and commit or undo of the current batch.
+  /// If it stops or throws, resolve does the rest. It never changes results, whichever batch comes next.
   void anticipate(const UpdateBatch& next, const std::stop_token& stop) { look_up_.run(*graph_, next, stop); }
 
  private:
-  struct Mention {  // what a record says of a vertex
+  struct Mention {  // a vertex as a record mentions it
     Id id;
     VertexId vertex = invalid_vertex;
-    std::string_view label;  // empty where none is stated
-    bool fresh = false;      // it is not there, or bears another label
+    std::string_view label;  // empty if the record states none
+    bool fresh = false;      // the vertex does not exist or has another label
     bool conflict = false;
   };
   struct Undo {
     enum class Kind : std::uint8_t { created, rebound, labelled, declared, undeclared, deleted, revived } kind;
     VertexId vertex;
-    std::uint32_t other;  // the fresh vertex, or the label before
+    std::uint32_t other;  // the fresh vertex, or the old label
   };
-  struct Checkpoint {  // where a record begins
+  struct Checkpoint {  // the state where a record begins
     std::size_t entries;
     std::size_t unknown_deletes;
     std::size_t undo;
@@ -121,21 +125,21 @@ class BatchResolver {
   ResolvedBatch result_;
   BatchLookUp look_up_;
   BatchNetting netting_;
-  std::vector<VertexId> retiring_;               // what find led to before the batch ended, and does no more
-  boost::unordered_flat_set<VertexId> retired_;  // as of the batch before, where this one was looked up ahead of its end
+  std::vector<VertexId> retiring_;               // vertices that find stops returning when this batch ends
+  boost::unordered_flat_set<VertexId> retired_;  // retiring_ of the batch before, if this look-up began before its end
   std::vector<EdgeUpdate> entries_;
   std::vector<std::uint32_t> unknown_deletes_;
   std::vector<Undo> undo_;
   std::vector<VertexId> doomed_;       // released on commit
-  std::vector<VertexId> forgettable_;  // released on commit where they have no edges
-  bool irrevocable_ = false;           // what the record being read has done cannot be taken back alone
+  std::vector<VertexId> forgettable_;  // released on commit if they have no edges
+  bool irrevocable_ = false;           // the record being read has made changes that cannot be undone alone
   boost::unordered_flat_set<VertexId> deleted_;
   BatchNetting::Origins origins_;
   boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by origin, built when first needed
   std::size_t indexed_ = 0;
-  LabelId last_label_ = empty_label;  // of a vertex, that was looked up
-  bool labels_hold_ = false;          // what was looked up of the labels of edges
-  // That had no number before the batch, in the order in which they got one.
+  LabelId last_label_ = empty_label;  // the vertex label that was looked up last
+  bool labels_hold_ = false;          // looked-up numbers of edge labels are still valid
+  // Labels that had no number before the batch, in the order in which they got one.
   std::vector<LabelId> fresh_vertex_labels_;
   std::vector<LabelId> fresh_edge_labels_;
   std::vector<LabelId> leaving_;  // labels of edges that are removed

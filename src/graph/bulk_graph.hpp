@@ -1,4 +1,4 @@
-// A whole graph for Adjacency::build and DataGraph::build.
+// Input of Adjacency::build and DataGraph::build for a whole graph.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@ namespace deltamatch::graph {
 
 using VertexPair = std::pair<VertexId, VertexId>;
 
-/// Edges in any order. What is stated again (undirected: either way round) is one edge.
+/// Edges in any order. Repeated edges count once (in undirected data in either direction).
 struct BulkEdges {
   std::span<const VertexPair> edges;
-  VertexId vertices = 0;  ///< no end of an edge is at or above it
+  VertexId vertices = 0;  ///< exceeds the number of every edge's ends
   bool directed = true;
   std::span<const LabelId> labels;  ///< of the vertices
-  // Relation of an entry by the neighbour's label: it stands at the head, or at the tail. The same in undirected data.
+  // The relation of an entry by its neighbour's label. The neighbour is the edge's head or its tail. Both are equal in
+  // undirected data.
   std::vector<RelationId> to_head;
   std::vector<RelationId> to_tail;
 };

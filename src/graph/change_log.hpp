@@ -1,5 +1,5 @@
-// Which vertices of a store have changed, in order, for mirrors that follow it at their own pace. Bounded: where a mirror falls
-// too far behind, it learns that everything may have changed.
+// A log of the vertices of a store that changed, in order. Mirrors follow it independently. It is bounded: a mirror that falls
+// too far behind learns only that everything may have changed.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace deltamatch::graph {
 
 class ChangeLog {
  public:
-  /// Nothing is remembered before.
+  /// Starts the log. Earlier changes are not recorded.
   void track() noexcept { tracked_ = true; }
 
-  /// Makes room for `more` changes, so that `append` cannot fail. Where there would be more than `limit`, the oldest ones are
-  /// forgotten, so many that it is not soon to be done again: a mirror that is one batch behind finds its changes.
+  /// Makes room for `more` changes, so that `append` cannot fail. If there would be more than `limit`, the oldest changes are
+  /// dropped. It drops enough of them to make this rare. A mirror that is one batch behind still finds its changes.
   void prepare(std::size_t more, std::size_t limit) {
     if (log_.size() + more > limit) forget(log_.size() - std::min({log_.size(), limit / 2, limit - std::min(more, limit)}));
     logging_ = tracked_ && more <= limit;
@@ -34,10 +34,10 @@ class ChangeLog {
     }
   }
 
-  /// Changes so far.
+  /// The number of changes so far.
   [[nodiscard]] std::uint64_t end() const noexcept { return first_ + log_.size(); }
-  /// The vertices of all changes but the first `begin`, with repetitions; nullopt where they are not remembered. Valid until
-  /// the next prepare.
+  /// The vertices of all changes after the first `begin`, with repetitions; nullopt if they were dropped. Valid until the next
+  /// prepare.
   [[nodiscard]] std::optional<std::span<const VertexId>> since(std::uint64_t begin) const noexcept {
     if (begin < first_) return std::nullopt;
     return std::span(log_).subspan(begin - first_);
@@ -52,7 +52,7 @@ class ChangeLog {
 
   bool tracked_ = false;
   bool logging_ = false;
-  std::uint64_t first_ = 0;  // changes before log_[0]
+  std::uint64_t first_ = 0;  // number of changes before log_[0]
   std::vector<VertexId> log_;
 };
 

@@ -10,10 +10,10 @@ namespace deltamatch::graph {
 
 namespace {
 
-// Half-edges staged at once while a derived relation is built: bounds the memory beside the lists.
+// Number of half-edges staged at once while a derived relation is built. It bounds the temporary memory.
 constexpr std::size_t materialise_chunk = std::size_t{1} << 20;
 
-// Interns the relations of one direction; asked for the same one again it need not look it up.
+// Interns the relations of one direction. It skips the look-up if the relation is the same as before.
 struct LastRelation {
   Direction direction;
   LabelId edge_label = empty_label;
@@ -53,13 +53,13 @@ void DataGraph::give_back_edge_label(LabelId label) noexcept {
 }
 
 void DataGraph::give_back_labels() noexcept {
-  // From the largest number on: the table shrinks behind them.
+  // Goes down from the largest number, so that the table can shrink.
   for (auto label = static_cast<LabelId>(vertex_labels.size()); label-- > 1;) give_back_vertex_label(label);
   for (auto label = static_cast<LabelId>(edge_labels.size()); label-- > 1;) give_back_edge_label(label);
 }
 
 bool DataGraph::contains(const Edge& edge) const noexcept {
-  // Either end's list tells; the shorter one costs less.
+  // Either end's list decides; the shorter one costs less.
   const bool from_tail = base_.degree(edge.tail) <= base_.degree(edge.head);
   const VertexId vertex = from_tail ? edge.tail : edge.head;
   const VertexId neighbour = from_tail ? edge.head : edge.tail;
@@ -140,7 +140,7 @@ void DataGraph::drop_reading(ReadingId id) noexcept {
   try {
     drop_derived(reading.derived);
     reading.derived = no_relation;
-  } catch (...) {  // no memory to take its entries out one by one: the others are built again when they are next resolved
+  } catch (...) {  // no memory to remove its entries; the other relations are built again when they are next resolved
     forget_derived();
   }
 }
@@ -163,7 +163,7 @@ void DataGraph::drop_derived(RelationId dropped) {
     forget_derived();
     return;
   }
-  // The others' lists stay where they are; this one's entries leave vertex by vertex.
+  // The lists of other relations stay. This relation's entries are removed vertex by vertex.
   Workers workers(1);
   std::vector<HalfEdge> leaving;
   const auto flush = [&] {
@@ -250,7 +250,7 @@ void DataGraph::materialise(RegisteredReading& reading) {
     derived_->settle(workers);
     arriving.clear();
   };
-  // Should memory run out half-way, the lists built so far must not be taken for another relation's.
+  // If memory runs out half-way, the lists built so far must not count as those of another relation.
   reading.derived = number;
   try {
     for (VertexId vertex = 0; vertex < base_.vertices(); ++vertex) {
@@ -303,8 +303,8 @@ void DataGraph::halves_of(std::span<const Edge> edges, std::span<const Timestamp
   halves.resize(2 * edges.size());
   LastRelation from_tail{directed_ ? Direction::out : Direction::both};
   LastRelation from_head{directed_ ? Direction::in : Direction::both};
-  // By rank, and first from the heads: in undirected data a vertex is the head of edges from lower ones and the tail of edges
-  // to higher ones, so each list's neighbours ascend.
+  // The edges are in order of rank, and the heads' half-edges come first. In undirected data a vertex is the head of edges from
+  // lower vertices and the tail of edges to higher ones. So each list's neighbours ascend.
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const Edge& edge = edges[i];
     const std::uint64_t payload = times.empty() ? 0 : std::bit_cast<std::uint64_t>(times[i]);
@@ -388,7 +388,7 @@ std::vector<EdgeLabelFigures> DataGraph::edge_label_figures() const {
     label.edges += figures[relation].entries;
     label.bytes += base_.list_bytes(figures[relation]);
   }
-  for (EdgeLabelFigures& label : labels) label.edges /= 2;  // an entry at each end
+  for (EdgeLabelFigures& label : labels) label.edges /= 2;  // there is an entry at each end
   return labels;
 }
 

@@ -1,7 +1,9 @@
-// The dynamic data graph: vertices with labels, labelled edges, the lists that matching reads, and one batch staged on top.
+// The dynamic data graph: vertices with labels, labelled edges, the lists that matching reads, and one staged batch.
 //
-// Needs net batches: sorted by rank, inserted edges absent, removed edges present. Life of a batch: stage (everything that can
-// fail), any number of reads of before and after, then settle (cannot fail) or unstage.
+// It needs net batches: sorted by rank, inserted edges absent, removed edges present. The life of a batch has three steps.
+// - stage does everything that can fail.
+// - The states before and after the batch can be read any number of times.
+// - settle (cannot fail) applies the batch, or unstage drops it.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +26,7 @@
 
 namespace deltamatch::graph {
 
-/// A data edge; in undirected data tail < head. The order is the rank that makes every match found once.
+/// A data edge; in undirected data tail < head. The order of edges is the rank that makes matching find every match once.
 struct Edge {
   VertexId tail;
   VertexId head;
@@ -32,45 +34,45 @@ struct Edge {
   friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 
-/// The net effect of a batch. Both ascend strictly; no edge is in both.
+/// The net effect of a batch. Both lists of edges ascend strictly, and no edge is in both.
 struct NetBatch {
   std::vector<Edge> inserted;
-  std::vector<Timestamp> inserted_times;  ///< parallel to inserted where the graph is timed, else empty
+  std::vector<Timestamp> inserted_times;  ///< parallel to inserted if the graph is timed, else empty
   std::vector<Edge> removed;
   void clear() noexcept;
 };
 
-/// The tag of an entry in a derived relation: which data edge the entry is.
+/// The tag of an entry in a derived relation. It identifies the data edge of the entry.
 constexpr std::uint32_t entry_tag(LabelId label, bool incoming) noexcept { return label << 1 | (incoming ? 1u : 0u); }
 
-/// The stores that readings read: the graph's own two, and one of lists that were lent to it.
+/// The stores that readings use: the graph's base and derived stores, and one with lists that the caller lent to the graph.
 enum class StoreKind : std::uint8_t { base, derived, lent };
 inline constexpr std::size_t store_kinds = 3;
 
-/// Where a reading's lists are. `parallel`: a list may hold a neighbour several times, told apart by tags.
+/// The place of a reading's lists. `parallel`: a list may contain a neighbour several times, with different tags.
 struct Resolved {
-  const Adjacency* store = nullptr;  ///< null: no edge is covered
+  const Adjacency* store = nullptr;  ///< null: the reading covers no edges
   RelationId relation = no_relation;
-  LabelId edge_label = empty_label;  ///< of all entries, where the relation is a base relation
-  bool incoming = false;             ///< of all entries, where the relation is a base relation
-  bool derived = false;              ///< entries bear tags; in the graph's derived store unless they are lent
+  LabelId edge_label = empty_label;  ///< of all entries, if the relation is a base relation
+  bool incoming = false;             ///< of all entries, if the relation is a base relation
+  bool derived = false;              ///< entries have tags; they are in the graph's derived store unless they are lent
   bool parallel = false;
-  bool lent = false;  ///< a part of the lists that the graph has: those of DataGraph::lend_reading
+  bool lent = false;  ///< a part of the graph's lists, from DataGraph::lend_reading
 
   [[nodiscard]] StoreKind kind() const noexcept {
     return lent ? StoreKind::lent : derived ? StoreKind::derived : StoreKind::base;
   }
 };
 
-/// What the edges of one label are and take.
+/// Statistics of the edges with one label.
 struct EdgeLabelFigures {
   std::uint64_t edges = 0;
-  std::uint64_t bytes = 0;  ///< of their lists at both ends and of the entries in directories
+  std::uint64_t bytes = 0;  ///< of their lists at both ends, and of their directory entries
 };
 
 class DataGraph {
  public:
-  /// `timed`: entries bear the time of their edge.
+  /// `timed`: entries hold the time of their edge.
   DataGraph(bool directed, bool timed, SlabAllocator& slabs = heap_slabs());
 
   [[nodiscard]] bool directed() const noexcept { return directed_; }
@@ -83,17 +85,17 @@ class DataGraph {
   LabelTable vertex_labels;
   LabelTable edge_labels;
 
-  /// Frees the number of a label that no vertex, or no settled edge, bears. Nothing is staged. The edge label costs O(its
-  /// relations).
+  /// Frees the number of a label, if no vertex, or no settled edge, has the label. Nothing may be staged. For an edge label it
+  /// takes O(its relations).
   void give_back_vertex_label(LabelId label) noexcept;
   void give_back_edge_label(LabelId label) noexcept;
-  /// Of all labels. O(labels + relations).
+  /// Frees the numbers of all such labels. O(labels + relations).
   void give_back_labels() noexcept;
 
-  /// Of the settled graph. O(log of the shorter list).
+  /// Whether the settled graph contains an edge. O(log of the shorter list).
   [[nodiscard]] bool contains(const Edge& edge) const noexcept;
-  /// In a loop that asks for one edge after the other, at position `at`: fetches what comes next, up to prefetch_lead edges
-  /// ahead. next(i) is the i-th edge or null.
+  /// Prefetches for a loop that looks up one edge after another. `at` is the loop's position, and next(i) is the i-th edge or
+  /// null. It looks up to prefetch_lead edges ahead.
   static constexpr std::size_t prefetch_lead = 12;
   template <class Next>
   void prefetch_ahead(Next&& next, std::size_t at) const noexcept {
@@ -107,67 +109,68 @@ class DataGraph {
     }
     if (const Edge* edge = next(at + 4); known(edge)) base_.prefetch_search(shorter_end(*edge));
   }
-  /// Of an edge of the settled, timed graph; nullopt where it is absent.
+  /// The time of an edge in the settled, timed graph; nullopt if the edge is absent.
   [[nodiscard]] std::optional<Timestamp> time(const Edge& edge) const noexcept;
-  /// Of a live edge; cannot fail.
+  /// Sets the time of an existing edge. Cannot fail.
   void set_time(const Edge& edge, Timestamp time) noexcept;
   [[nodiscard]] std::uint64_t edges() const noexcept { return edges_; }
-  /// By edge label, of the settled graph. O(relations).
+  /// Statistics of the settled graph by edge label. O(relations).
   [[nodiscard]] std::vector<EdgeLabelFigures> edge_label_figures() const;
-  /// Entries of the vertex in the settled graph; in directed data out and in together.
+  /// The number of the vertex's entries in the settled graph; in directed data out and in together.
   [[nodiscard]] std::uint32_t degree(VertexId vertex) const noexcept { return base_.degree(vertex); }
   [[nodiscard]] std::uint32_t degree_after(VertexId vertex) const noexcept { return base_.degree_after(vertex); }
-  /// Calls visit(edge, time) for every settled edge of the vertex (`all`), or only those whose tail it is.
+  /// Calls visit(edge, time) for every settled edge of the vertex. Without `all`, only for edges whose tail it is.
   template <class Visit>
   void for_each_edge(VertexId vertex, bool all, Visit&& visit) const;
 
-  /// Registers what a query edge reads; equal readings share a number. Materialises nothing yet: stage or resolve_all does.
+  /// Registers the reading of a query edge. Equal readings get the same number. It materialises nothing yet; stage and
+  /// resolve_all do.
   ReadingId add_reading(const Reading& reading);
-  /// Registers lists that the caller has made and keeps until the reading is dropped: some of the entries that `whole`,
-  /// resolved before, reads, with its tags where it is derived. Asked for the same lists again, the same number. Nothing is
-  /// staged from its first use to its last, and all lists that are lent at a time lie in one store.
+  /// Registers lists that the caller made and keeps until the reading is dropped. They must hold some of the entries of
+  /// `whole`, which must be resolved, with tags if it is derived. The same lists get the same number again. Nothing may be
+  /// staged while lent lists are registered. All lists that are lent at one time must be in one store.
   ReadingId lend_reading(ReadingId whole, const Adjacency& store, RelationId relation);
   void drop_reading(ReadingId reading) noexcept;
-  /// Where the reading's lists are, as of the last stage or resolve_all.
+  /// The place of the reading's lists, as of the last stage or resolve_all.
   [[nodiscard]] const Resolved& resolve(ReadingId reading) const noexcept { return readings_[reading].resolved; }
   [[nodiscard]] const Reading& reading(ReadingId reading) const noexcept { return readings_[reading].reading; }
-  /// By reading.
+  /// All places, indexed by reading.
   [[nodiscard]] std::vector<Resolved> resolved() const;
-  /// Figures of the lists of a reading in the settled graph.
+  /// Statistics of a reading's lists in the settled graph.
   [[nodiscard]] RelationFigures figures(ReadingId reading) const;
   /// Resolves all readings against the settled graph.
   void resolve_all();
 
-  /// Strong guarantee. O(batch log batch + lists' look-ups).
+  /// Stages a batch. Strong guarantee. O(batch log batch + look-ups in lists).
   void stage(const NetBatch& batch, Workers& workers);
   void stage(const NetBatch& batch);
   void unstage() noexcept;
   void settle(Workers& workers) noexcept;
-  /// Fills a graph without times that has held nothing but labels with edges of the empty label between the vertices
-  /// 0 to labels.size() - 1. Those that have edges are known under their numbers. When it throws, the graph is of no use.
+  /// Fills a graph without times, which may have held nothing but labels. The edges have the empty label and join the vertices
+  /// 0 to labels.size() - 1. Vertices that have edges get their numbers as ids. If it throws, the graph is unusable.
   void build(std::span<const VertexPair> edges, std::span<const LabelId> labels, Workers& workers);
-  /// Fills a graph without times that has held nothing but labels and vertices with edges in blocks, of which no two are alike
-  /// in all labels. Vertices of one label are numbered behind each other: the parts ascend without gaps from vertex 0 on, in
-  /// undirected data in an order in which tails are below heads. When it throws, the graph is of no use.
+  /// Fills a graph without times, which may have held nothing but labels and vertices. The edges come in blocks, and no two
+  /// blocks have the same three labels. The parts must ascend from vertex 0 without gaps, so vertices of one label have
+  /// consecutive numbers. In undirected data their order must put tails below heads. If it throws, the graph is unusable.
   void build(std::span<const LabelPart> parts, std::span<const EdgeBlock> blocks, Workers& workers);
 
-  /// Numbers vertices by degree, the least first, in a graph without times where nothing is staged or lent: where an order of
-  /// vertices tells which of several equal matches counts, the lists below a vertex become short. Readings are to be resolved
-  /// again. May fail for want of memory; the graph is then as before. O(edges log) time, 20 bytes a vertex for the while.
+  /// Renumbers vertices by degree, smallest first, in a graph without times in which nothing is staged or lent. If an order of
+  /// vertices decides which of several equal matches counts, the lists of smaller vertices become short. Readings must be
+  /// resolved again. May run out of memory; the graph is then unchanged. O(edges log) time, 20 temporary bytes per vertex.
   void renumber_by_degree(Workers& workers);
-  /// Whether that was done since the last change.
+  /// Whether vertices have been numbered by degree since the last change.
   [[nodiscard]] bool numbered_by_degree() const noexcept { return numbered_by_degree_; }
 
   [[nodiscard]] const Adjacency& base() const noexcept { return base_; }
-  /// Null where no reading is derived.
+  /// Null if no reading is derived.
   [[nodiscard]] const Adjacency* derived() const noexcept { return derived_.get(); }
   /// The store of the lists that are lent at present, or null. O(readings).
   [[nodiscard]] const Adjacency* lent() const noexcept;
-  /// By kind; null where there is none.
+  /// All stores, by kind; null if there is none of a kind.
   [[nodiscard]] std::array<const Adjacency*, store_kinds> stores() const noexcept { return {&base_, derived(), lent()}; }
-  /// Where the graph's lists live, and where lists that are to be lent should.
+  /// The memory of the graph's lists, which lent lists should use too.
   [[nodiscard]] SlabAllocator& slabs() const noexcept { return *slabs_; }
-  /// From now on the stores remember which vertices change, for mirrors.
+  /// Makes the stores record which vertices change, for mirrors.
   void track_changes() noexcept;
   [[nodiscard]] const BaseRelations& relations() const noexcept { return relations_; }
   [[nodiscard]] std::size_t adjacency_bytes() const noexcept;
@@ -210,7 +213,7 @@ class DataGraph {
   std::vector<HalfEdge> removed_;
   std::vector<HalfEdge> derived_added_;
   std::vector<HalfEdge> derived_removed_;
-  std::vector<HalfEdge> spare_;  // that sorting works in
+  std::vector<HalfEdge> spare_;  // work memory for sorting
   std::vector<std::uint8_t> arriving_;
 };
 

@@ -10,11 +10,12 @@
 namespace deltamatch::graph {
 namespace {
 
-// Hashes of integers are even, those of strings odd: the same hash means the same kind of key, and a look-up need not ask.
+// Hashes of integers are even and those of strings are odd. So equal hashes mean the same kind of key, and a look-up need not
+// check.
 std::uint32_t hash_of(std::uint64_t number, std::uint64_t seed) noexcept { return hash_number(number, seed) & ~1U; }
 std::uint32_t hash_of(std::string_view text, std::uint64_t seed) noexcept { return hash_text(text, seed) | 1U; }
 
-/// Room for `count` entries, growing by half at least.
+/// Makes room for `count` entries; grows by at least half.
 template <class T>
 void reserve_amortised(std::vector<T>& entries, std::size_t count) {
   if (count > entries.capacity()) entries.reserve(std::max(count, entries.capacity() + entries.capacity() / 2));
@@ -74,7 +75,7 @@ void Dictionary::undo_rebind(VertexId old, VertexId fresh) noexcept {
 
 void Dictionary::release(VertexId vertex) noexcept {
   assert(alive(vertex));
-  index_.erase(hash(external(vertex)), vertex);  // does nothing where the id was rebound
+  index_.erase(hash(external(vertex)), vertex);  // does nothing if the id was rebound
   free_number(vertex);
 }
 
@@ -131,7 +132,7 @@ void Dictionary::begin_numbers(std::size_t count) {
   flags_.resize(count);
 }
 
-/// Enters what begin_numbers made room for and its caller filled in.
+/// Adds the numbers to the index. begin_numbers made room for them, and its caller has filled in the rest.
 void Dictionary::index_numbers() {
   constexpr std::size_t ahead = 16;
   size_ = static_cast<std::size_t>(std::count(flags_.begin(), flags_.end(), alive_flag));
@@ -145,7 +146,7 @@ void Dictionary::index_numbers() {
   }
 }
 
-/// The free numbers become the list, the least first.
+/// Makes the list of free numbers, smallest first.
 void Dictionary::finish_restore() noexcept {
   free_ = invalid_vertex;
   for (VertexId vertex = capacity(); vertex-- > 0;) {
@@ -159,12 +160,12 @@ std::uint32_t Dictionary::hash(const Id& id) const noexcept {
   return id.is_text() ? hash_of(id.text(), seed_) : hash_of(static_cast<std::uint64_t>(id.number()), seed_);
 }
 
-/// The key of an id; keeps a copy of text.
+/// Returns the key of an id. Copies text.
 std::uint64_t Dictionary::store(const Id& id) {
   return id.is_text() ? reinterpret_cast<std::uintptr_t>(texts_.store(id.text())) : static_cast<std::uint64_t>(id.number());
 }
 
-/// Makes sure that there is a number to take.
+/// Ensures that a number is available.
 void Dictionary::reserve_one() {
   if (free_ != invalid_vertex) return;
   if (size_ >= limit_) {
@@ -173,7 +174,7 @@ void Dictionary::reserve_one() {
   reserve_numbers(std::size_t{capacity()} + 1);
 }
 
-/// Room for numbers below `count`.
+/// Makes room for the numbers below `count`.
 void Dictionary::reserve_numbers(std::size_t count) {
   reserve_amortised(keys_, count);
   reserve_amortised(labels_, count);

@@ -1,4 +1,5 @@
-// The vertex dictionary: external ids (64-bit integers or strings) as dense numbers, and what a vertex bears.
+// The vertex dictionary: maps external ids (64-bit integers or strings) to dense numbers, and holds labels and flags of
+// vertices.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +16,19 @@
 
 namespace deltamatch::graph {
 
-/// Owns copies of string ids. A dense number that was released is given out again, the latest first. Reading (every const
-/// member) is safe from several threads while nobody writes. Except for `alive`, what takes a vertex requires that it is alive.
-/// A dictionary that was moved from can only be assigned to or destroyed.
+/// Owns copies of string ids. Released dense numbers are reused, the latest first. Several threads may read (every const
+/// member) while no thread writes. Functions that take a vertex require that it is alive, except `alive` itself. A dictionary
+/// that was moved from can only be assigned to or destroyed.
 class Dictionary {
  public:
-  /// `limit` <= max_vertices, how many numbers there are, is for tests.
+  /// `limit` <= max_vertices is the number of dense numbers. Smaller limits are for tests.
   explicit Dictionary(VertexId limit = max_vertices) noexcept;
 
-  /// The vertex that `id` stands for, or invalid_vertex. O(1) expected.
+  /// Returns the vertex of `id`, or invalid_vertex. O(1) expected.
   [[nodiscard]] VertexId find(const Id& id) const noexcept { return find(id, hash(id)); }
 
-  /// For loops over many ids: to find one costs three misses in a row, its slot, its key and its text. With the hash taken
-  /// ahead, fetch_slot, fetch_key and fetch_text bring them into the cache, called in this order with other work between.
+  /// For loops over many ids. A look-up costs three cache misses in a row: its slot, its key and its text. If the hash is
+  /// computed first, fetch_slot, fetch_key and fetch_text prefetch them. Call them in this order with other work in between.
   [[nodiscard]] std::uint32_t hash(const Id& id) const noexcept;
   [[nodiscard]] VertexId find(const Id& id, std::uint32_t hash) const noexcept {
     return id.is_text() ? find_text(id.text(), hash) : find_number(id.number(), hash);
@@ -36,79 +37,83 @@ class Dictionary {
   void fetch_key(std::uint32_t hash) const noexcept;
   void fetch_text(std::uint32_t hash) const noexcept;
 
-  /// A vertex for `id`, which must not have one; undeclared. Throws Error when all 2^31 - 1 numbers are in use or a string id
-  /// has 2 GiB or more. Strong exception guarantee.
+  /// Creates a vertex for `id`, which must not have one. The vertex is undeclared. Throws Error if all 2^31 - 1 numbers are in
+  /// use or a string id has 2 GiB or more. Strong exception guarantee.
   VertexId create(const Id& id, LabelId label);
 
-  /// Valid until the vertex is released, and for string ids not beyond the dictionary.
+  /// Returns the external id. It is valid until the vertex is released. A string id is also valid only as long as the
+  /// dictionary.
   [[nodiscard]] Id external(VertexId vertex) const noexcept {
     return (flags_[vertex] & text_flag) != 0 ? Id(TextArena::text(block(vertex)))
                                              : Id(static_cast<std::int64_t>(keys_[vertex]));
   }
 
   [[nodiscard]] LabelId label(VertexId vertex) const noexcept { return labels_[vertex]; }
-  /// A label that is new to the dictionary was expected before.
+  /// Sets the label. If the dictionary has never had this label, call expect for it first.
   void set_label(VertexId vertex, LabelId label) noexcept {
     --bearers_[labels_[vertex]];
     labels_[vertex] = label;
     ++bearers_[label];
   }
-  /// How many numbers in use bear the label.
+  /// The number of dense numbers in use that have the label.
   [[nodiscard]] std::uint32_t bearers(LabelId label) const noexcept { return label < bearers_.size() ? bearers_[label] : 0; }
-  /// From now on the label can be given without failure.
+  /// Makes room, so that setting this label cannot fail.
   void expect(LabelId label) {
     if (label >= bearers_.size()) bearers_.resize(std::max<std::size_t>(std::size_t{label} + 1, 2 * bearers_.size()));
   }
 
-  /// Whether a vertex record named the vertex, so that it lives without edges.
+  /// Whether a vertex record named the vertex, so that it exists even without edges.
   [[nodiscard]] bool declared(VertexId vertex) const noexcept { return (flags_[vertex] & declared_flag) != 0; }
   void set_declared(VertexId vertex, bool declared) noexcept {
     flags_[vertex] = static_cast<std::uint8_t>(declared ? flags_[vertex] | declared_flag : flags_[vertex] & ~declared_flag);
   }
 
-  /// Whether the number is in use, be it only by a vertex that was rebound and not yet released. Any vertex < capacity().
+  /// Whether the number is in use. A vertex that was rebound is in use until it is released. Requires vertex < capacity().
   [[nodiscard]] bool alive(VertexId vertex) const noexcept { return (flags_[vertex] & alive_flag) != 0; }
 
-  /// A fresh vertex, undeclared, takes over the external id of `old`: find returns the fresh one, while `old` stays readable
-  /// until it is released. `old` must be what find returns for its id. Throws as create. Strong exception guarantee.
+  /// Creates a fresh, undeclared vertex that takes over the external id of `old`. find then returns the fresh vertex, and `old`
+  /// stays readable until it is released. `old` must be the vertex that find returns for its id. Throws as create does. Strong
+  /// exception guarantee.
   VertexId rebind(VertexId old, LabelId label);
 
-  /// Takes rebind back: `fresh` is released and find returns `old` again. `fresh` must be what find returns.
+  /// Undoes rebind: releases `fresh`, so that find returns `old` again. `fresh` must be the vertex that find returns.
   void undo_rebind(VertexId old, VertexId fresh) noexcept;
 
-  /// Frees the number, and the external id where find still leads to this vertex. In any order among rebound vertices.
+  /// Frees the number, and the external id if find still returns this vertex. Rebound vertices may be released in any order.
   void release(VertexId vertex) noexcept;
 
-  /// Makes room: up to `extra` calls of create or rebind, in any order with the others, cannot throw std::bad_alloc, if the
-  /// labels were expected and the lengths of their string ids sum up to at most `text_bytes`. The previous reservation lapses.
+  /// Makes room, so that up to `extra` calls of create or rebind cannot throw std::bad_alloc. Other calls may come in between.
+  /// The labels must be expected, and the string ids must have at most `text_bytes` bytes in total. Replaces the previous
+  /// reservation.
   void reserve(std::size_t extra, std::size_t text_bytes);
 
-  /// One past the largest number ever given out.
+  /// One past the largest number ever used.
   [[nodiscard]] VertexId capacity() const noexcept { return static_cast<VertexId>(flags_.size()); }
 
-  /// Another one after every renumbering.
+  /// A version number that changes with every renumbering.
   [[nodiscard]] std::uint64_t numbering() const noexcept { return numbering_; }
 
-  /// How many numbers are in use.
+  /// The number of dense numbers in use.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// Allocated bytes, unused room included.
+  /// Allocated bytes, including unused room.
   [[nodiscard]] std::size_t bytes() const noexcept;
 
-  /// Labels by vertex; capacity() of them. Moves when a vertex is created or room is reserved.
+  /// Labels by vertex; capacity() of them. The span becomes invalid when a vertex is created or room is reserved.
   [[nodiscard]] std::span<const LabelId> labels() const noexcept { return labels_; }
 
-  /// Puts a vertex at a given number, in any order of numbers, into a dictionary that has only been restored into so far;
-  /// finish_restore comes before anything else is done with it. Throws Error where the number is out of range or in use or the
-  /// id is known already; what was restored before stays. Memory grows with the largest number.
+  /// Restores a vertex at a given number, in any order of numbers. The dictionary must hold only restored vertices. Call
+  /// finish_restore before anything else. Throws Error if the number is out of range or in use, or if the id is known already.
+  /// Vertices restored before stay. Memory grows with the largest number.
   void restore(VertexId vertex, const Id& id, LabelId label, bool declared);
   void finish_restore() noexcept;
 
-  /// Gives every vertex v the number to[v]: `to` is a permutation of the numbers below capacity(). `done`: room for as many.
+  /// Gives every vertex v the number to[v]. `to` is a permutation of the numbers below capacity(); `done` must have room for as
+  /// many.
   void renumber(std::span<const VertexId> to, std::vector<bool>& done) noexcept;
 
-  /// In an empty dictionary, many at once: each vertex below labels.size() that exists(vertex) is restored with its own number
-  /// for an id. finish_restore is done, too.
+  /// Restores many vertices at once into an empty dictionary: each vertex below labels.size() for which exists(vertex) is true.
+  /// Its id is its number. Includes finish_restore.
   template <class Exists>
   void restore_numbers(std::span<const LabelId> labels, Exists&& exists) {
     begin_numbers(labels.size());
@@ -130,7 +135,8 @@ class Dictionary {
   [[nodiscard]] const std::byte* block(VertexId vertex) const noexcept {
     return reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(keys_[vertex]));  // NOLINT(performance-no-int-to-ptr)
   }
-  // Ids go by reference: a copy made right after the original was written stalls until all loads before it are done.
+  // Ids are passed by reference: a copy made right after the original was written would stall until all loads before it are
+  // done.
   [[nodiscard]] VertexId find_number(std::int64_t number, std::uint32_t hash) const noexcept;
   [[nodiscard]] VertexId find_text(std::string_view text, std::uint32_t hash) const noexcept;
   [[nodiscard]] std::uint64_t store(const Id& id);
@@ -141,12 +147,12 @@ class Dictionary {
   void begin_numbers(std::size_t count);
   void index_numbers();
 
-  // By vertex. A key is the integer id, the address of the stored text, or in a free number the next free number.
+  // Indexed by vertex. A key is the integer id, the address of the stored text, or for a free number the next free number.
   std::vector<std::uint64_t> keys_;
   std::vector<LabelId> labels_;
   std::vector<std::uint8_t> flags_;
   std::vector<std::uint32_t> bearers_;  ///< by label
-  HashIndex index_;                     ///< the vertices that find leads to
+  HashIndex index_;                     ///< the vertices that find returns
   TextArena texts_;
   std::uint64_t seed_;
   std::size_t size_ = 0;

@@ -12,7 +12,7 @@
 
 namespace deltamatch::graph {
 
-/// O(n log n), without branches on what is compared: the keys of a batch are close to random.
+/// Sorts by the whole key in O(n log n). It compares without branches, because the keys of a batch are nearly random.
 inline void sort_half_edges(std::vector<HalfEdge>& halves) {
   __extension__ using Key = unsigned __int128;
   const auto key = [](const HalfEdge& half) {
@@ -24,12 +24,12 @@ inline void sort_half_edges(std::vector<HalfEdge>& halves) {
                                   [&](const HalfEdge& a, const HalfEdge& b) { return key(a) < key(b); });
 }
 
-/// Sorts by (vertex, relation) alone and keeps the order within: for half-edges whose neighbours ascend already in each list.
-/// O(n) per digit in which the keys differ. `spare` is room to work in.
+/// Sorts by (vertex, relation) alone and is stable, for half-edges whose neighbours ascend in each list already. O(n) for each
+/// digit in which keys differ. `spare` is work memory.
 inline void group_half_edges(std::vector<HalfEdge>& halves, std::vector<HalfEdge>& spare) {
   constexpr unsigned digit_bits = 11;
   constexpr std::uint64_t digits = std::uint64_t{1} << digit_bits;
-  constexpr std::size_t worthwhile = 256;  // fewer are sorted faster than counted
+  constexpr std::size_t worthwhile = 256;  // fewer are sorted faster by comparison
   if (halves.size() < worthwhile) return sort_half_edges(halves);
   const auto key = [](const HalfEdge& half) { return std::uint64_t{half.vertex} << 32 | half.relation; };
   std::uint64_t differing = 0;

@@ -1,4 +1,4 @@
-// Columns brought into another order in place.
+// Reorders columns in place.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace deltamatch::graph {
 
-/// Moves entry v of every column to place to[v]; `to` is a permutation, `done` has room for as many. Follows its cycles: no
-/// memory, O(size).
+/// Moves entry v of every column to place to[v]. `to` must be a permutation, and `done` must have room for as many entries. It
+/// follows the cycles: it needs no memory and O(size) time.
 template <class... T>
 void permute(std::span<const VertexId> to, std::vector<bool>& done, std::vector<T>&... columns) noexcept {
   std::fill_n(done.begin(), to.size(), false);

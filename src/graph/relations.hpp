@@ -1,7 +1,9 @@
-// Relations: (direction, edge label, neighbour's vertex label). Every entry of the adjacency store belongs to exactly one base
-// relation. A query edge with wildcards or label alternatives reads a union of base relations: it is a Reading, which resolves
-// to the one base relation it covers where there is only one (an unlabelled graph never pays for wildcards), and else to a
-// derived relation that the graph materialises.
+// Relations: (direction, edge label, neighbour's vertex label). Every entry of the adjacency store belongs to one base
+// relation.
+//
+// A query edge with wildcards or label alternatives reads a union of base relations, which is called a Reading. If a reading
+// covers only one base relation, it resolves to that one. So an unlabelled graph never pays for wildcards. Otherwise it
+// resolves to a derived relation that the graph materialises.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -14,22 +16,22 @@
 
 namespace deltamatch::graph {
 
-/// Where the neighbour stands: the edge goes out to it, or comes in from it; `both` is the only direction of undirected data
-/// and in directed data the union of the two.
+/// The direction of an edge, seen from a vertex: out to the neighbour, or in from it. `both` is the only direction in
+/// undirected data. In directed data it is the union of the other two.
 enum class Direction : std::uint8_t { out, in, both };
 
 constexpr Direction reverse(Direction direction) noexcept {
   return direction == Direction::both ? direction : direction == Direction::out ? Direction::in : Direction::out;
 }
 
-/// What one base relation holds.
+/// The common properties of the entries in one base relation.
 struct BaseRelation {
   Direction direction;
   LabelId edge_label;
   LabelId neighbour_label;
 };
 
-/// Which entries a query edge may read, seen from one of its ends. Label sets ascend; empty = any.
+/// The entries that a query edge may read, seen from one of its ends. Label sets ascend; an empty set means any label.
 struct Reading {
   Direction direction = Direction::both;
   std::vector<LabelId> edge_labels;
@@ -39,19 +41,19 @@ struct Reading {
   [[nodiscard]] bool covers(const BaseRelation& relation) const noexcept;
 };
 
-/// Names a reading that a query has registered.
+/// Identifies a registered reading.
 using ReadingId = std::uint32_t;
 
-/// Base relations by number, in the order they first occurred.
+/// The base relations by number, in order of their first occurrence.
 class BaseRelations {
  public:
-  /// The number of a relation, a new one if need be. O(1).
+  /// Returns the number of a relation, a new one if needed. O(1).
   RelationId intern(Direction direction, LabelId edge_label, LabelId neighbour_label);
   [[nodiscard]] RelationId find(Direction direction, LabelId edge_label, LabelId neighbour_label) const noexcept;
   [[nodiscard]] const BaseRelation& operator[](RelationId relation) const noexcept { return all_[relation]; }
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
-  /// The relations of an edge label. A number outlives its labels: once both numbers are given again, it stands for the new
-  /// ones.
+  /// The relations of an edge label. A relation's number outlives its labels. If both label numbers are given to new labels, it
+  /// stands for the new ones.
   [[nodiscard]] std::span<const RelationId> of(LabelId edge_label) const noexcept {
     return edge_label < of_label_.size() ? std::span<const RelationId>(of_label_[edge_label]) : std::span<const RelationId>();
   }

@@ -1,4 +1,4 @@
-// Vertices under other numbers: lists stay where they are, and only what they hold changes.
+// Renumbers vertices. Lists stay where they are; only their contents change.
 #include <algorithm>
 #include <boost/sort/pdqsort/pdqsort.hpp>
 #include <cassert>
@@ -35,7 +35,7 @@ void Adjacency::renumber(std::span<const VertexId> to, std::vector<bool>& done, 
 void DataGraph::renumber_by_degree(Workers& workers) {
   const VertexId count = dictionary.capacity();
   base_.reserve_vertices(count);
-  // Rows may go beyond the dictionary's numbers: those keep theirs.
+  // There may be more rows than the dictionary has numbers. The extra rows keep their numbers.
   std::vector<VertexId> order(base_.vertices());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.begin() + count,

@@ -52,7 +52,7 @@ void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Ed
       expired.push_back(entry.edge);
       taken_.push_back(entry);
     } else if (time) {
-      note(entry.edge, *time);  // refreshed meanwhile
+      note(entry.edge, *time);  // refreshed since
     }
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
     heap_.pop_back();
@@ -62,7 +62,7 @@ void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Ed
 }
 
 void Window::undo() noexcept {
-  // They came out of the heap, which has kept the room; note leaves it.
+  // These entries came from the heap, which has kept the room for them; note preserves it.
   for (const Entry& entry : taken_) {
     heap_.push_back(entry);
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});

@@ -1,9 +1,9 @@
-// Sliding window by event time: which live edges have outlived it.
+// A sliding window by event time, which finds the live edges that have expired.
 //
-// Needs a timed graph: the time an edge bears is the truth, entries here only say when to look. An entry is made for each edge
-// that comes to live; entries of edges that were deleted or refreshed meanwhile are found stale and dropped or put off, so
-// neither deletion nor refresh nor roll-back has to find anything here. Entries wait unsorted in buckets of a 64th of the
-// window; the bucket under the watermark's edge is a heap. O(1) per insert, O(log bucket) per expiry.
+// It needs a timed graph. The time stored with an edge is the truth; an entry here says only when to check the edge. Each edge
+// that is inserted gets an entry. If an edge was deleted or refreshed since, its entry is found to be stale, and it is dropped
+// or postponed. So neither deletion nor refresh nor roll-back has to find entries here. Entries wait unsorted in buckets of a
+// 64th of the window. The bucket at the watermark's edge is a heap. O(1) per insert, O(log bucket) per expiry.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ class Window {
   /// `span` > 0, in microseconds.
   explicit Window(Timestamp span);
 
-  /// Whether an edge of that time is dead at the watermark.
+  /// Whether an edge of that time has expired at the watermark.
   [[nodiscard]] bool dead(Timestamp time, Timestamp watermark) const noexcept;
 
-  /// Notes an edge that comes to live, or is given an earlier time. An edge that does not come to live after all does no harm.
+  /// Records an edge that is inserted or gets an earlier time. An edge that is not inserted after all does no harm.
   void note(const Edge& edge, Timestamp time);
 
-  /// Appends to `expired`, without duplicates and by rank, all live edges of the settled graph that are dead at the watermark.
-  /// Until `commit`, `undo` makes the next call find them again.
+  /// Appends all live edges of the settled graph that have expired at the watermark, by rank and without duplicates. Until
+  /// `commit`, `undo` makes the next call find them again.
   void collect(const DataGraph& graph, Timestamp watermark, std::vector<Edge>& expired);
   void commit() noexcept { taken_.clear(); }
   void undo() noexcept;
@@ -46,8 +46,8 @@ class Window {
   Timestamp span_;
   Timestamp bucket_span_;
   Timestamp front_ = INT64_MIN;  // buckets up to this one are in the heap
-  std::vector<Entry> heap_;      // least time on top
-  std::vector<Entry> taken_;     // by collect, since the last commit
+  std::vector<Entry> heap_;      // smallest time on top
+  std::vector<Entry> taken_;     // taken by collect since the last commit
   std::map<Timestamp, std::vector<Entry>> buckets_;
 };
 
