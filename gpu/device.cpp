@@ -10,16 +10,16 @@ namespace deltamatch::gpu {
 
 namespace {
 
-// Looking oftener for idle warps, thousands of warps would queue up at the counters.
+// If busy warps looked for idle ones more often, thousands of warps would queue up at the counters.
 constexpr std::uint32_t default_share_interval = 30000;
-// Partial matches that wait for an idle warp.
+// Capacity of the queue of partial matches that wait for an idle warp.
 constexpr std::uint32_t queue_items = 1U << 14;
-// Pages beyond one for each warp: what the host drains while warps go on.
+// Pages beyond one for each warp. The host drains them while warps go on.
 constexpr std::uint32_t default_spare_pages = 1024;
-// Ids that the sets of a depth have room for in a warp: some sets of hundreds, or those of a whole batch of tens.
+// Ids that the kept sets of one depth may hold in a warp: a few sets of hundreds, or a batch's sets of tens.
 constexpr std::uint32_t default_set_capacity = 1024;
 constexpr auto drain_pause = std::chrono::microseconds(20);
-// Of what is free at first, for tables of weights.
+// Tables of weights get one part in this many of the memory that is free at first.
 constexpr std::size_t table_share = 8;
 constexpr std::size_t least_table_bytes = std::size_t{64} << 20;
 constexpr std::size_t most_table_bytes = std::size_t{16} << 30;
@@ -29,7 +29,7 @@ std::uint32_t set_capacity(const GpuOptions& options) {
 }
 
 Grid limit_grid(Grid grid, std::size_t chunks) {
-  // A warp for every chunk and as many to take over parts of them.
+  // Four warps for each chunk: one takes it, the others may take over parts of it.
   const std::size_t wanted = std::max<std::size_t>(4 * chunks, 1) * 32 / grid.threads + 1;
   grid.blocks = static_cast<unsigned>(std::min<std::size_t>(grid.blocks, std::max<std::size_t>(wanted, 64)));
   return grid;
@@ -127,7 +127,8 @@ void Device::launch(const FlatPrograms& flat, const GpuOptions& options) {
   reset(options);
   kernel_seconds_ = 0;
   check(cudaEventRecord(begun_.get(), stream_.get()), "cudaEventRecord");
-  // Before those that list: they wait for the host, which must not be held up by a launch behind them.
+  // Sums are launched before the kernels that list. Listing kernels wait for the host, and a launch behind them could block the
+  // host.
   if (!sums_.empty()) launch_sums(options);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
@@ -166,7 +167,7 @@ bool Device::launch_again() {
   return again;
 }
 
-// Queues what the kernels are to find in the memory that was prepared for them.
+// Queues the copies and the clearing of all memory that the kernels read.
 void Device::reset(const GpuOptions& options) {
   const cudaStream_t stream = stream_.get();
   const auto clear = [&](void* memory, std::size_t bytes) {
@@ -213,7 +214,7 @@ Launch Device::launch_of(const Part& part, std::size_t number, const FlatProgram
 
 void Device::finish(std::vector<Total>& totals, Outcome& outcome) {
   use();
-  // What says stop must not come as late as into the next batch.
+  // A late stop signal must not reach the next batch.
   if (stopping_) check(cudaStreamSynchronize(control_.get()), "cudaStreamSynchronize");
   check(cudaMemcpyAsync(read_totals_.get(), totals_.get(), programs_ * sizeof(Total), cudaMemcpyDeviceToHost, stream_.get()),
         "cudaMemcpyAsync");
@@ -222,7 +223,7 @@ void Device::finish(std::vector<Total>& totals, Outcome& outcome) {
   check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
   outcome = *read_outcome_.get();
   totals.assign(read_totals_.get(), read_totals_.get() + programs_);
-  // What tables had no memory for is counted again elsewhere, as is what exceeds 64 bits.
+  // Programs whose tables had no memory are marked as overflowed, so that they are counted again elsewhere.
   for (const std::uint32_t program : sums_.given_up()) totals[first_tabled_ + program].overflow = 1;
 }
 
@@ -245,9 +246,9 @@ void Device::settle() noexcept {
   if (cudaSetDevice(ordinal_) != cudaSuccess) return;
   try {
     ask_to_stop();
-  } catch (const Error&) {  // the device is beyond asking
+  } catch (const Error&) {  // the device no longer answers
   }
-  // Warps may wait for free pages: give them back until the kernels are gone.
+  // Warps may be waiting for free pages. Give pages back until the kernels have ended.
   while (cudaStreamQuery(stream_.get()) == cudaErrorNotReady) {
     if (lists_) drain([](const std::uint32_t*) {});
     std::this_thread::sleep_for(drain_pause);
@@ -256,7 +257,7 @@ void Device::settle() noexcept {
   static_cast<void>(cudaGetLastError());
 }
 
-// On a stream of its own, beside the kernels that are to see it.
+// The signal goes through a stream of its own, so that running kernels see it.
 void Device::ask_to_stop() {
   if (std::exchange(stopping_, true)) return;
   check(cudaStreamWaitEvent(control_.get(), fresh_.get(), 0), "cudaStreamWaitEvent");
@@ -276,7 +277,7 @@ void Device::reserve_pages(std::uint32_t count) {
   pages_ = {page_memory_.get(), page_flags_.get(), page_flags_.get() + count, tickets_.get(), tickets_.get() + 1, count};
 }
 
-// All pages are free.
+// Marks all pages as free.
 void Device::open_pages() {
   for (std::uint32_t i = 0; i < pages_.pages; ++i) {
     pages_.full[i] = 0;

@@ -1,4 +1,4 @@
-// One GPU with its mirror of the graph: queues the kernels of a batch, drains what they list, and reads what they add up.
+// One GPU with its mirror of the graph. It launches the kernels of a batch, drains listed matches and reads sums.
 // Internal to gpu.
 #pragma once
 
@@ -26,15 +26,22 @@ namespace deltamatch::gpu {
 
 /// What a kernel writes besides matches.
 struct Outcome {
-  Queue queue[3];  ///< by kernel: sums, walks, and last what counts with tables
+  Queue queue[3];  ///< by kernel: sums, walks, tables
   Counters counters;
 };
 
 /// One GPU with its mirror of the graph. Not thread-safe; calls switch the current device.
 ///
-/// A batch: mirror() is brought up to date, prepare, launch, poll until it says that all has ended, launch_again and poll until
-/// there is nothing more, finish. To take or to give back memory may wait for whatever runs on any device, and a kernel that
-/// lists waits for the host: so every device is prepared before any is launched, and what is launched again lists nothing.
+/// The order of calls for a batch:
+/// 1. bring mirror() up to date
+/// 2. prepare
+/// 3. launch
+/// 4. poll until it returns true
+/// 5. launch_again; as long as it returns true, poll again
+/// 6. finish
+///
+/// Taking or freeing memory may wait for all work on any device, and a kernel that lists waits for the host. So prepare every
+/// device before launching any. What is launched again lists nothing.
 class Device {
  public:
   Device(int ordinal, const DeviceGraphOptions& options, Workers& workers);
@@ -45,14 +52,14 @@ class Device {
   void use() const { check(cudaSetDevice(ordinal_), "cudaSetDevice"); }
   [[nodiscard]] DeviceGraph& mirror() noexcept { return *mirror_; }
 
-  /// Takes the memory that share number `share` of the work needs, and lays it out. Throws DeviceOutOfMemory.
+  /// Takes and lays out the memory for share number `share` of the work. Throws DeviceOutOfMemory.
   void prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuOptions& options,
                const graph::DataGraph& graph);
 
-  /// Queues what was prepared; nothing is waited for and no memory is taken.
+  /// Queues the prepared work. Does not wait and takes no memory.
   void launch(const FlatPrograms& flat, const GpuOptions& options);
 
-  /// Takes what is there; returns whether the kernels have ended (and everything was taken).
+  /// Takes the listed pages that are ready. Returns true once the kernels have ended and every page was taken.
   template <class Take>
   bool poll(bool stop, Take&& take) {
     use();
@@ -63,28 +70,28 @@ class Device {
     return status == cudaSuccess;
   }
 
-  /// After the kernels have ended on all devices: whether sums are tried again, with more memory. Where there is none, they are
-  /// told as overflown.
+  /// Call this after the kernels have ended on all devices. Returns whether sums that lacked memory are tried again with more.
+  /// If no memory is left, they are reported as overflowed.
   bool launch_again();
 
-  /// That kernels ran since launch.
+  /// Seconds that kernels have run since launch.
   [[nodiscard]] double kernel_seconds() const noexcept { return kernel_seconds_; }
 
-  /// After that.
+  /// Reads the totals and the outcome, after launch_again has returned false.
   void finish(std::vector<Total>& totals, Outcome& outcome);
   /// Whether the kernels of the last launch were asked to stop.
   [[nodiscard]] bool stopped() const noexcept { return stopping_; }
 
-  /// How often each vertex was looked up (measuring).
+  /// How often the kernels looked up each vertex. Needs GpuOptions::measure.
   std::vector<estimate::Access> accesses();
 
-  /// Until all that was queued has been done.
+  /// Waits until all queued work is done.
   void wait() const { check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize"); }
-  /// Waits for whatever runs, on the way out of a failure.
+  /// Stops the kernels and waits for them, after a failure.
   void settle() noexcept;
 
  private:
-  // The work of one kernel: where its parts lie in the bundle.
+  // The work of one kernel, and the offsets of its parts in the bundle.
   struct Part {
     const FlatWork* work;
     bool sums;
@@ -109,15 +116,16 @@ class Device {
   void launch_sums(const GpuOptions& options);
   [[nodiscard]] Launch launch_of(const Part& part, std::size_t number, const FlatPrograms& flat,
                                  const GpuOptions& options) const;
-  // On a stream of its own, beside the kernels that are to see it.
+  // The signal goes through a stream of its own, so that running kernels see it.
   void ask_to_stop();
   void reserve_pages(std::uint32_t count);
   void open_pages();
 
-  // The n-th page that comes full goes back into the n-th free slot, modulo their number. Whoever holds the ticket of that
-  // slot's lap before may not have looked yet, although pages that were taken later are back: its page must not be overwritten.
-  // Each page once at most, since kernels may fill them faster than they are taken: there is more to do than that, such as to
-  // tell the kernels to stop. When these have ended that is all.
+  // Takes full pages and gives them back. The n-th full page goes into the n-th free slot, modulo the number of slots.
+  // The holder of the slot's ticket from the lap before may not have looked yet, even if later pages are back. Its page must
+  // not be overwritten.
+  // One call takes each page at most once. Kernels may fill pages faster than they are taken, and the host has other work, such
+  // as telling the kernels to stop. Once the kernels have ended, one call takes all that is left.
   template <class Take>
   void drain(Take&& take) {
     for (std::uint32_t taken = 0; taken < pages_.pages; ++taken) {
@@ -146,7 +154,7 @@ class Device {
   Event ended_;
   double kernel_seconds_ = 0;
   std::size_t programs_ = 0;
-  std::size_t first_tabled_ = 0;  // of the programs, those of flat.tables
+  std::size_t first_tabled_ = 0;  // index of the first program of flat.tables
   std::uint32_t launches_ = 0;
   DeviceBuffer<Total> totals_;
   PinnedMemory<Total> read_totals_;
@@ -158,8 +166,8 @@ class Device {
   DeviceBuffer<std::uint32_t> frames_;
   DeviceBuffer<std::uint32_t> set_memory_;
   Stream control_;
-  Event fresh_;                  // the queues are reset: what says stop must not come before
-  PinnedMemory<unsigned> stop_;  // what is copied to say stop
+  Event fresh_;                  // the queues are reset; a stop signal must not come earlier
+  PinnedMemory<unsigned> stop_;  // source of the copy that signals stop
   bool stopping_ = false;
   bool lists_ = false;
   Pages pages_{};

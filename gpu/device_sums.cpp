@@ -11,17 +11,17 @@ namespace deltamatch::gpu {
 
 namespace {
 
-// Tables of which one is filled while another is read, beside those of the root.
+// Besides the root's tables: one is filled while another is read.
 constexpr std::uint32_t working_tables = 2;
 constexpr std::size_t least_capacity = std::size_t{1} << 11;
 constexpr std::size_t most_capacity = std::size_t{1} << 29;
-// A hashed table may exceed three quarters by an entry for each thread, and must not fill up.
+// A hashed table may exceed three quarters by one entry for each thread. It must still not fill up.
 static_assert(least_capacity / 4 > 32 * heavy_warps);
-// Members of sets, for each entry of a hashed table.
+// Room for members of sets, for each entry of a hashed table.
 constexpr std::size_t room_for_entry = 4;
-// What one warp works needs seldom more, and small tables stay in the device's caches.
+// The items of one warp seldom need more, and small tables stay in the device's caches.
 constexpr std::size_t most_light_capacity = std::size_t{1} << 13;
-// By how much tables grow that were too small.
+// Tables that were too small grow by this factor.
 constexpr std::size_t growth = 8;
 
 }  // namespace
@@ -60,7 +60,7 @@ std::size_t DeviceSums::planned_capacity(const Team& team) const {
   return team.warps == light_warps ? std::min(all, most_light_capacity) : all;
 }
 
-// Tables of that many entries, or with an entry for every vertex where that takes no more.
+// Lays out tables of `capacity` entries, or with one entry for each vertex if that takes no more memory.
 void DeviceSums::lay_out(std::size_t capacity, Team& team) const {
   SumMemory made{};
   made.tables = tables_;
@@ -99,7 +99,7 @@ void DeviceSums::queue(Team& team, const SumItem* items, cudaStream_t stream) {
   work_.item_count = static_cast<std::uint32_t>(team.items.size());
   work_.memory = team.memory;
   work_.refused = team.refused.get();
-  // Tables are as clean as the last kernel left them, as long as they lie in the same places.
+  // Tables that still lie in the same place are as clean as the last kernel left them.
   if (std::exchange(team.unclean, true)) team.clean_blocks = 0;
   if (team.blocks > team.clean_blocks) {
     check(cudaMemset2DAsync(team.memory.start + team.clean_blocks * team.memory.block_stride, team.memory.block_stride, 0,

@@ -1,4 +1,4 @@
-// The kernel that counts with tables on one device: its memory, its launches, and what is tried again. Internal to gpu.
+// The kernel that counts with tables, on one device: its memory, its launches and its retries. Internal to gpu.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,25 +14,27 @@
 
 namespace deltamatch::gpu {
 
-/// Not thread-safe; on the current device. prepare, launch, and once the stream is done again until there is nothing to be
-/// tried again.
+/// Counts with tables on the current device. Not thread-safe.
+///
+/// Call prepare, then launch. Then call launch_again each time the stream is done, until it returns false.
 class DeviceSums {
  public:
-  /// Takes number `share` of `shares` of the work, and memory for it; adds what the kernel reads to `bundle`. `vertices`: more
-  /// than any that lists lead to. `most`: bytes for tables and sets, as far as one block gets by with them. Throws
+  /// Takes share number `share` of `shares` of the work, with its memory. Adds what the kernel reads to `bundle`. `vertices`
+  /// exceeds all ids in the lists. `most` is the limit in bytes for tables and sets; one block may still need more. Throws
   /// DeviceOutOfMemory.
   void prepare(const FlatSums& flat, std::uint32_t share, std::uint32_t shares, std::size_t vertices, std::size_t most,
                Bundle& bundle);
   [[nodiscard]] bool empty() const noexcept { return light_.items.empty() && heavy_.items.empty(); }
 
-  /// Queues the kernels. `work` has what all kernels read and write; the rest is added. `bundle`: as in prepare, sent.
+  /// Queues the kernels. `work` holds what all kernels share; the rest is filled in here. `bundle` is that of prepare, already
+  /// sent.
   void launch(SumLaunch work, const Bundle& bundle, cudaStream_t stream);
 
-  /// Where blocks had too little memory for items, gives them more and queues these again. False where there are none, or no
-  /// memory: see given_up. The stream must be done.
+  /// Queues the items again whose blocks ran out of memory, with more of it. Returns false if there are none, or if there is no
+  /// memory (see given_up). The stream must be done.
   bool launch_again(cudaStream_t stream);
 
-  /// Programs of which some work could not be done for want of memory.
+  /// Programs with items that could not be counted for lack of memory.
   [[nodiscard]] std::span<const std::uint32_t> given_up() const noexcept { return given_up_; }
 
  private:
@@ -43,19 +45,19 @@ class DeviceSums {
     unsigned blocks = 0;
     SumMemory memory{};
     unsigned clean_blocks = 0;     ///< the first blocks, whose tables are empty
-    bool unclean = false;          ///< none are: the kernel may have ended anyhow
-    std::uint64_t generation = 0;  ///< of the memory that was laid out
+    bool unclean = false;          ///< no table is known to be empty, since the kernel may have failed
+    std::uint64_t generation = 0;  ///< generation of the memory that was laid out
     DeviceBuffer<std::byte> tables{};
     DeviceBuffer<std::uint32_t> refused{};
     std::size_t at_items = 0;
   };
 
   void take(std::span<const SumItem> items, std::uint32_t share, std::uint32_t shares, Team& team, Bundle& bundle);
-  /// Entries of a table that the memory is good for.
+  /// How many entries each table can have in the memory of a team.
   [[nodiscard]] std::size_t planned_capacity(const Team& team) const;
   void lay_out(std::size_t capacity, Team& team) const;
   void queue(Team& team, const SumItem* items, cudaStream_t stream);
-  /// Takes what a team refused.
+  /// Moves the items that a team refused to `refused`.
   static void collect(Team& team, std::vector<SumItem>& refused);
 
   Team light_{light_warps};

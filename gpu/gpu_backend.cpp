@@ -1,4 +1,4 @@
-// deltamatch/gpu.hpp: which slabs a policy needs, and the matcher on top.
+// The public factory (deltamatch/gpu.hpp): chooses the slabs that a policy needs and makes the matcher.
 #include <cuda_runtime_api.h>
 
 #include <string>

@@ -1,6 +1,10 @@
-// A batch on the GPU: programs are flattened, the estimator says which lists are worth caching, the mirrors are brought up to
-// date, every device gets its share of the anchors, and what the kernels list is drained while they run. Nothing is handed on
-// before all of it has succeeded.
+// The matcher that runs a batch on GPUs. It takes these steps:
+// 1. flatten the programs
+// 2. let the estimator say which lists are worth caching
+// 3. bring the mirrors up to date
+// 4. give each device its share of the anchors
+// 5. drain listed matches while the kernels run
+// Nothing is handed on before all of it has succeeded.
 #include "gpu/gpu_matcher.hpp"
 
 #include <algorithm>
@@ -30,11 +34,11 @@ using match::QueryResult;
 using match::QueryTask;
 
 constexpr auto drain_pause = std::chrono::microseconds(20);
-// Small batches are done before the system would wake a sleeper.
+// Small batches end before the system could wake a sleeping thread.
 constexpr auto patience = std::chrono::milliseconds(2);
 
 constexpr std::size_t every_pass = ~std::size_t{0};
-// Batches that the CPU matches before devices that had no room are asked again.
+// After devices had no room, the CPU matches this many batches before they are tried again.
 constexpr unsigned rest_batches = 64;
 
 constexpr std::string_view not_taken = "a query that kernels do not take is matched on the CPU";
@@ -72,7 +76,7 @@ class GpuMatcher final : public match::Matcher {
   void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
              std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) override {
     const Range range("batch");
-    // Only the CPU leaves anchors, of what it has matched in place of the devices.
+    // Only the CPU leaves anchors for later. If some are left, it has begun this work in place of the devices.
     const bool left = std::ranges::any_of(passes, [](const PassWork& work) { return !work.left.empty(); });
     if (left || resting_ > 0) {
       if (!left) --resting_;
@@ -93,7 +97,7 @@ class GpuMatcher final : public match::Matcher {
         why_ = no_room_for_candidates;
       }
       no_room_.clear();
-    } catch (const DeviceOutOfMemory& error) {  // before anything was launched
+    } catch (const DeviceOutOfMemory& error) {  // nothing was launched yet
       rest(error);
       left_out_.assign(tasks.size(), true);
     }
@@ -124,7 +128,8 @@ class GpuMatcher final : public match::Matcher {
   }
 
  private:
-  // Under the policy auto devices without room are no reason to fail; under others the error goes on. Only while it is handled.
+  // Called while the exception is handled. Under the policy auto, devices without room are no failure: the CPU matches. Under
+  // other policies the exception is rethrown.
   void rest(const DeviceOutOfMemory& error) {
     if (options_.policy != CachePolicy::automatic) throw;
     if (candidates_) statistics_.kernel_seconds += candidates_->kernel_seconds();
@@ -134,8 +139,8 @@ class GpuMatcher final : public match::Matcher {
     no_room_ = std::string("matched on the CPU, for there was no room on the device: ") + error.what();
   }
 
-  // False, and nothing was added, where the graph has room on the devices and the lists that stand in for it have not, or where
-  // kernels cannot read these.
+  // Returns false, with nothing added, in two cases. Either the graph has room on the devices but the lent lists do not, or
+  // kernels cannot read the lent lists.
   bool match_on_devices(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
                         std::span<const PassWork> passes, std::span<const QueryTask> tasks, const match::Programs& programs,
                         std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) {
@@ -150,11 +155,11 @@ class GpuMatcher final : public match::Matcher {
         const auto matching = Clock::now();
         steps.estimate += seconds(caching - estimating);
         steps.cache += seconds(matching - caching);
-        run_kernels(graph, tasks, results, stop);  // and nothing else: the time that choices may take follows from its own
+        run_kernels(graph, tasks, results, stop);  // only this is timed for matched(), which limits the time for choices
         mirrors_.matched(seconds(Clock::now() - matching));
         count_again(graph, tasks, results, stop);
         break;
-      } catch (const DeviceOutOfMemory&) {  // before anything was launched
+      } catch (const DeviceOutOfMemory&) {  // nothing was launched yet
         if (mirrors_.make_room(graph)) continue;
         if (lent == 0) throw;
         refused_ = lent;
@@ -181,14 +186,14 @@ class GpuMatcher final : public match::Matcher {
       while (launch_again()) drain(tasks, results, stop);
     } catch (const DeviceOutOfMemory& error) {
       for (const auto& device : devices) device->settle();
-      if (launched) throw Error(error);  // matches may have been taken, which a second try would take again
+      if (launched) throw Error(error);  // a second try could take the same matches again
       throw;
     } catch (...) {
       for (const auto& device : devices) device->settle();
       throw;
     }
-    // What a stopped kernel has added up can be anything: walks end in the middle of an anchor, and an anchor's terms may be
-    // spread over blocks and devices. Matches that were walked to are all there.
+    // After a stop, sums can have any value. Walks end in the middle of an anchor, and an anchor's terms may be spread over
+    // blocks and devices. Listed matches are all there.
     const bool stopped = std::ranges::any_of(devices, [](const auto& device) { return device->stopped(); });
     double longest = 0;
     device_totals_.clear();
@@ -201,7 +206,7 @@ class GpuMatcher final : public match::Matcher {
       for (const Queue& queue : outcome.queue) statistics_.shared_parts += queue.pushed;
     }
     statistics_.kernel_seconds += longest;
-    // Sums that exceeded 64 bits on the way, or had no memory, are left to the CPU, which has 128: all of a task in a pass.
+    // Sums that exceeded 64 bits or had no memory are left to the CPU, which has 128 bits. It redoes the whole task of a pass.
     const std::size_t walks = flat_.sums.programs.size();
     const std::size_t tables = walks + flat_.walks.programs.size();
     again_.assign(results.size(), false);
@@ -237,9 +242,9 @@ class GpuMatcher final : public match::Matcher {
     return some;
   }
 
-  // Takes what the kernels list until all have ended.
+  // Takes listed matches until all kernels have ended.
   void drain(std::span<const QueryTask> tasks, std::span<QueryResult> results, const match::StopFlag* stop) {
-    // Pages come with programs of walks only.
+    // Only programs of walks fill pages.
     Handover handover(*workers_, passes_, tasks, results);
     const auto take = [&](const std::uint32_t* page) {
       handover.add(flat_.walks.origins[page[0]], {page + 2, page + page[1]});
@@ -304,7 +309,7 @@ class GpuMatcher final : public match::Matcher {
     }
   }
 
-  // Shares of one anchor, and an anchor's two programs, are one.
+  // Shares of one anchor count once, as do an anchor's two programs.
   void count_anchors(const FlatSums& work, std::span<const QueryTask> tasks, std::span<QueryResult> results) const {
     for (std::size_t i = 0; i < work.anchor_counts.size(); ++i) {
       const ProgramOrigin& origin = work.origins[i];
@@ -329,19 +334,19 @@ class GpuMatcher final : public match::Matcher {
   GpuOptions options_;
   Workers* workers_;
   Mirrors mirrors_;
-  std::unique_ptr<DeviceCandidates> candidates_;  // on the first device, once something is filtered there
+  std::unique_ptr<DeviceCandidates> candidates_;  // on the first device, made when something is first filtered there
   SetChoice set_choice_;
   FlatPrograms flat_;
   std::vector<bool> left_out_;  // by task: matched on the CPU
-  std::uint64_t refused_ = 0;   // lists lent to the graph for which there was no room on some device; 0: none
+  std::uint64_t refused_ = 0;   // the lent lists that found no room on some device; 0: none
   std::vector<std::vector<Total>> device_totals_;
   std::vector<bool> again_;  // by pass and task: to be counted on the CPU
   std::vector<PassWork> passes_;
   std::unique_ptr<match::Matcher> cpu_;
   CacheStatistics statistics_;
-  std::string_view why_;  // the CPU matched one in place of the devices the last time that it did
-  std::string no_room_;   // and all of them
-  unsigned resting_ = 0;  // batches
+  std::string_view why_;  // why the CPU last matched a query in place of the devices
+  std::string no_room_;   // why the CPU last matched all queries
+  unsigned resting_ = 0;  // batches until the devices are tried again
 };
 
 }  // namespace

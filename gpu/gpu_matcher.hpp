@@ -12,8 +12,8 @@ namespace deltamatch::gpu {
 
 class PinnedSlabs;
 
-/// `pinned`: where the graph's lists live, or null; `managed`: they live in unified memory. Kernels can read them in either
-/// case, unless registering was refused.
+/// Makes the matcher. `pinned` holds the graph's lists, or is null; `managed` says that they lie in unified memory. Kernels can
+/// read them in both cases, unless registering was refused.
 [[nodiscard]] std::unique_ptr<match::Matcher> make_matcher(const GpuOptions& options, const PinnedSlabs* pinned, bool managed,
                                                            Workers& workers);
 

@@ -6,7 +6,7 @@ namespace deltamatch::gpu {
 
 namespace {
 
-// Of each worker: full portions that are not waited for the end of a round with.
+// With this many full portions per worker, they are handed over before the round ends.
 constexpr std::size_t most_waiting = 2;
 
 }  // namespace
@@ -15,7 +15,7 @@ void Handover::add(const ProgramOrigin& origin, std::span<const std::uint32_t> w
   const match::QueryTask& task = tasks_[origin.task];
   match::Records& records = results_[origin.pass * tasks_.size() + origin.task].records;
   const bool enough = task.beyond_limit != nullptr && records.plans.size() > task.limit;
-  if (enough) return;  // what comes until the kernels have stopped can be as much again, many times
+  if (enough) return;  // until the kernels stop, many times the limit may arrive
   records.words.insert(records.words.end(), words.begin(), words.end());
   records.plans.insert(records.plans.end(), words.size() / (task.query->vertices() + task.query->edges.size()), origin.plan);
   if (task.beyond_limit != nullptr && records.plans.size() > task.limit) {

@@ -1,4 +1,4 @@
-// Records from the pages of devices on their way to those who take them. Internal to gpu.
+// Passes records from device pages to those who take them. Internal to gpu.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,20 @@
 
 namespace deltamatch::gpu {
 
-/// One thread empties pages, and what takers do with records takes longer than that: so full portions wait until all workers
-/// hand them over side by side. While they do, pages fill up and then warps wait, so that more is ready the next time.
+/// Collects records in portions, and lets all workers hand over full portions side by side.
+///
+/// One thread empties the pages, and taking records is slower than that, so full portions wait for the workers. Meanwhile pages
+/// fill up, then warps wait, so more is ready for the next round.
 class Handover {
  public:
-  /// By pass and task; all of it outlives this. The workers are used by nobody else.
+  /// All spans are by pass and task, and outlive this object. Nobody else uses the workers.
   Handover(Workers& workers, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
            std::span<match::QueryResult> results)
       : workers_(&workers), passes_(passes), tasks_(tasks), results_(results) {}
 
-  /// Records of one plan, by the words of their matches. What takers throw is thrown here or by `run`.
+  /// Adds records of one plan, given as the words of its matches. What takers throw is thrown here or by `run`.
   void add(const ProgramOrigin& origin, std::span<const std::uint32_t> words);
-  /// Hands over what is full. What is not stays in the results.
+  /// Hands over full portions. The rest stays in the results.
   void run();
 
  private:
@@ -37,7 +39,7 @@ class Handover {
   std::span<const match::QueryTask> tasks_;
   std::span<match::QueryResult> results_;
   std::vector<Portion> full_;
-  std::vector<match::Records> spare_;  // empty ones with room
+  std::vector<match::Records> spare_;  // empty records with capacity
 };
 
 }  // namespace deltamatch::gpu

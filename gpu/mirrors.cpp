@@ -15,16 +15,16 @@ namespace deltamatch::gpu {
 
 namespace {
 
-// Device memory that is left to matching itself.
+// Device memory that is left free for matching.
 constexpr std::size_t reserve_bytes = std::size_t{1} << 30;
 
-// Of a whole graph's first portion, which is a small one.
+// Walks of the first portion for a whole graph. It is a small portion.
 constexpr double first_walks = 0x1p12;
 
-// Of what matching takes, for choosing what to cache.
+// Choosing what to cache may take this share of the matching time.
 constexpr double choice_share = 0.05;
 
-// Whether the number of walks is free to follow what matching takes. That of paper and formula only ends by it.
+// Whether the number of walks may follow the matching time. With paper and formula, time can only end the walks early.
 bool follows_time(const GpuOptions& options) {
   return options.walks == 0 && (options.walk_count == WalkCount::even || options.walk_count == WalkCount::fixed);
 }
@@ -85,7 +85,7 @@ void Mirrors::open(const graph::DataGraph& graph) {
   if (!all_fits_) return;
   try {
     follow(graph, graph.resolved());
-  } catch (const DeviceOutOfMemory&) {  // what the batch reads decides
+  } catch (const DeviceOutOfMemory&) {  // decided later, by what the batch reads
     close_devices();
   }
 }
@@ -102,8 +102,8 @@ void Mirrors::open(const graph::DataGraph& graph, std::span<const graph::Resolve
       }
       return false;
     };
-    // What stands in for the graph's lists does without them: where it finds room beside what another query read, that may
-    // stay for the next.
+    // Lent lists are read in place of the graph's own. If they fit beside what another query read, that may stay for the next
+    // query.
     const bool depends = options_.policy == CachePolicy::automatic || options_.policy == CachePolicy::resident;
     const bool again = depends && whole_ && !all_fits_ &&
                        (changed(graph::StoreKind::base) || changed(graph::StoreKind::derived) ||
@@ -128,7 +128,7 @@ void Mirrors::choose_policy(const graph::DataGraph& graph) {
   if (!all_fits_) choose_part(graph);
 }
 
-// Where the graph does not fit as a whole.
+// Chooses what to keep if the graph does not fit as a whole.
 void Mirrors::choose_part(const graph::DataGraph& graph) {
   bool resident = options_.policy == CachePolicy::resident || !readable();
   if (whole_) {
@@ -147,10 +147,10 @@ void Mirrors::choose_part(const graph::DataGraph& graph) {
 
 bool Mirrors::can_read() const { return storage_ == Storage::resident || readable(); }
 
-// Whether kernels can read the graph where it lies.
+// Whether kernels can read the graph in host memory.
 bool Mirrors::readable() const { return managed_ || (pinned_ != nullptr && pinned_->registered()); }
 
-// What is free on the device that has least of it, for each mirror that is to lie there.
+// Free bytes for each mirror on the device that has the least.
 std::size_t Mirrors::free_on_each() const {
   std::size_t least = SIZE_MAX;
   for (const int device : options_.devices) {
@@ -177,7 +177,7 @@ void Mirrors::open_devices() {
   wanted.storage = storage_;
   wanted.reserve_bytes = reserve_bytes;
   wanted.cache_bytes = options_.memory;
-  // Of mirrors that share a device the first must not take all of it.
+  // If mirrors share a device, the first must not take all of its memory.
   const std::set<int> distinct(options_.devices.begin(), options_.devices.end());
   if (distinct.size() < options_.devices.size() && options_.memory == 0) wanted.cache_bytes = free_on_each() / 2;
   std::vector<std::unique_ptr<Device>> devices;
@@ -195,8 +195,9 @@ bool Mirrors::chosen_for(const match::QueryTask& task) const noexcept {
   return std::ranges::binary_search(chosen_queries_, task.query->id);
 }
 
-// Whether a choice cannot wait until matching has made up for the last: where walks are given, hops are counted from the batch
-// or all is forgotten, every batch has its own; and what was chosen is of little use for other queries or other lists.
+// Whether a choice cannot wait until matching has made up for the last one. These batches need their own choice:
+// - the number of walks does not follow time, hops are counted from the batch, or a test makes the devices forget
+// - the last choice was made for other lists or other queries
 bool Mirrors::must_choose(const graph::DataGraph& graph, std::span<const match::QueryTask> tasks) const {
   if (policy_ == CachePolicy::k_hop || !follows_time(options_) || options_.testing.forgets) return true;
   if (reads_ != hot_for_ || lent_to(graph) != chosen_lent_) return true;
@@ -214,7 +215,7 @@ void Mirrors::estimate(const graph::DataGraph& graph, std::span<const match::Pas
   chooses_ = false;
   if (storage_ != Storage::cached) return;
   const bool lost = held() < chosen_vertices_ / 2;
-  if (lost) selector_ = estimate::Selector(*workers_);  // what it knows of is not there
+  if (lost) selector_ = estimate::Selector(*workers_);  // what it knows of is no longer cached
   if (lost || must_choose(graph, tasks)) schedule_.restart();
   chooses_ = schedule_.due();
   if (!chooses_ || policy_ != CachePolicy::random_walk) return;
@@ -228,7 +229,7 @@ void Mirrors::follow(const graph::DataGraph& graph, std::span<const graph::Resol
   for (const auto& device : devices_) {
     device->use();
     if (options_.testing.forgets) device->mirror().forget();
-    // Where all fits, what one query does not read may serve the next.
+    // If the whole graph fits, lists that one query does not read may serve the next.
     if (storage_ == Storage::resident && all_fits_) {
       device->mirror().begin(graph, resolved);
     } else {
@@ -258,7 +259,7 @@ void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassW
     prior_ = estimate::AccessPrior(*workers_);
     selector_ = estimate::Selector(*workers_);
   } else if (std::ranges::none_of(tasks, [&](const match::QueryTask& task) { return chosen_for(task); })) {
-    selector_ = estimate::Selector(*workers_);  // what is usual of other queries' batches
+    selector_ = estimate::Selector(*workers_);  // it knows the usual accesses of other queries
   }
   estimate::Selection selection;
   switch (policy_) {
@@ -318,7 +319,7 @@ bool Mirrors::make_room(const graph::DataGraph& graph) {
   }
   if (shrunk) return true;
   if (policy_ != CachePolicy::resident) return false;
-  // What is there may be what another query reads.
+  // The device may still hold what another query reads.
   const bool part = whole_ && (all_fits_ || chosen_for_ != reads_);
   const bool cache = options_.policy == CachePolicy::automatic && readable();
   if (!part && !cache) return false;

@@ -21,49 +21,52 @@
 
 namespace deltamatch::gpu {
 
-/// Which lists stand in for the graph's; 0: none do. No two that were lent have the same number.
+/// Identifies the lists lent to the graph, which stand in for its own; 0: none. Each lent store has a number of its own.
 [[nodiscard]] inline std::uint64_t lent_to(const graph::DataGraph& graph) noexcept {
   return graph.lent() == nullptr ? 0 : graph.lent()->mark().store;
 }
 
-/// A batch: open, estimate, refresh, then kernels run on the devices; matched and measure tell how that went. Where one of them
-/// throws DeviceOutOfMemory, make_room says whether it is worth another try.
+/// The mirrors of all devices, and the choice of what they hold.
+///
+/// The order for a batch: open, estimate, refresh, run the kernels, then matched and measure. If one of these throws
+/// DeviceOutOfMemory, make_room says whether to try again.
 class Mirrors {
  public:
-  /// `pinned`: where the graph's lists live, or null; `managed`: they live in unified memory. Both and `workers` outlive it.
+  /// `pinned` holds the graph's lists, or is null; `managed` says that they lie in unified memory. `pinned` and `workers`
+  /// outlive this object.
   Mirrors(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers);
 
-  /// Opens the devices, where they are not, under the policy that the graph's size calls for, and brings them the graph where
-  /// it fits as a whole. Throws Error where kernels could not read what the policy leaves in host memory.
+  /// Opens the devices, if they are closed, under the policy that the graph's size calls for. Copies the graph to them if it
+  /// fits as a whole. Throws Error if kernels could not read what the policy leaves in host memory.
   void open(const graph::DataGraph& graph);
-  /// The same for a batch, before the other calls. Of a whole graph that does not fit, what is read decides, whenever that
-  /// changes.
+  /// Opens the devices for a batch, before the other calls. If a whole graph does not fit, the lists that are read decide. They
+  /// decide again whenever they change.
   void open(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
             std::span<const match::QueryTask> tasks);
-  /// Gives up what the devices hold; they are opened again when they are next asked for.
+  /// Frees what the devices hold. The next use opens them again.
   void close() noexcept { close_devices(); }
-  /// Brings every device's view of the graph up to date, but for its cache: of a resident graph that does not fit as a whole,
-  /// for what is read.
+  /// Brings every device's view of the graph up to date, except its cache. If a resident graph does not fit as a whole, the
+  /// view holds only the lists that are read.
   void follow(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
-  /// What the batch will look up, where the policy asks for it and another choice is due.
+  /// Estimates what the batch will look up, if the policy needs that and a new choice is due.
   void estimate(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
                 const match::Programs& programs);
-  /// The same and its cache, unless what was chosen for an earlier batch is to hold.
+  /// Does the same as follow. If a new choice is due, it also refreshes the caches.
   void refresh(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
                std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks);
-  /// How long matching took: the walks of the next batch are to take a share of that.
+  /// Reports how long matching took. The next batch's walks may take a share of that.
   void matched(double seconds);
-  /// Notes what the kernels looked up (GpuOptions::measure).
+  /// Counts the kernels' look-ups for statistics. Needs GpuOptions::measure.
   void measure();
-  /// Where device memory has run out: a smaller cache or, in place of a graph that has outgrown it, what a match of the whole
-  /// graph reads of it, or a cache at all, which needs an estimate. False where nothing is left to give up.
+  /// Frees device memory after it has run out. It shrinks the cache. A graph that has outgrown the device is replaced by the
+  /// lists that a whole-graph match reads, or by a cache, which needs an estimate. False if nothing is left to give up.
   bool make_room(const graph::DataGraph& graph);
 
-  /// What the first device, made current, sees of the graph after follow, once it has all arrived; null where not all of it
-  /// lies there.
+  /// Makes the first device current and returns its view of the graph after follow, once all copies have arrived. Null if some
+  /// of the graph does not lie there.
   [[nodiscard]] const GraphView* resident();
-  /// Whether kernels can read all that the devices do not hold: memory that came since they were opened may not have been
-  /// registered. After open this holds but for lists that stand in for the graph's.
+  /// Whether kernels can read everything that the devices do not hold. Memory allocated since they were opened may not have
+  /// been registered. After open this holds for all but lent lists.
   [[nodiscard]] bool can_read() const;
   [[nodiscard]] std::span<const std::unique_ptr<Device>> devices() const noexcept { return devices_; }
   [[nodiscard]] std::size_t bytes() const noexcept;
@@ -92,22 +95,22 @@ class Mirrors {
   estimate::Selector selector_;
   const estimate::Accesses* estimated_ = nullptr;
   estimate::ChoiceSchedule schedule_;
-  bool chooses_ = false;                       // otherwise what was chosen before holds
-  std::vector<std::uint64_t> chosen_queries_;  // ids of those that the last choice was made for, ascending
-  std::uint64_t chosen_vertices_ = 0;          // that the caches held then
-  std::uint64_t chosen_lent_ = 0;              // the store that was lent then; 0: none
+  bool chooses_ = false;                       // this batch makes a new choice; otherwise the last one holds
+  std::vector<std::uint64_t> chosen_queries_;  // ids of the queries of the last choice, ascending
+  std::uint64_t chosen_vertices_ = 0;          // vertices in the caches after the last choice
+  std::uint64_t chosen_lent_ = 0;              // the store that was lent at the last choice; 0: none
   CachePolicy policy_ = CachePolicy::automatic;
-  bool all_fits_ = false;  // when the policy was chosen, and since; or nobody asked
-  bool whole_ = false;     // reads_ are those of a whole graph's match
+  bool all_fits_ = false;  // the graph fits, since the policy was chosen; true if unchecked
+  bool whole_ = false;     // reads_ belong to a match of a whole graph
   Reads reads_;            // of the present batch
-  Reads chosen_for_;       // likewise, where the policy depends on it
-  Reads hot_for_;          // what prior_ and selector_ know of
+  Reads chosen_for_;       // reads at the time of the policy, if it depends on them
+  Reads hot_for_;          // reads that prior_ and selector_ know
   Storage storage_ = Storage::resident;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<HotVertex> hot_;
   CacheMeter meter_;
   std::uint64_t choices_ = 0;
-  std::uint64_t copied_bytes_ = 0;  // by devices that were given up
+  std::uint64_t copied_bytes_ = 0;  // by devices that were closed
   std::string notice_;
 };
 

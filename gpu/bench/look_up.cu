@@ -1,7 +1,9 @@
-// What it takes to find a vertex's lists on a GPU: through a row for every vertex (gpu/mirror/layout.hpp), or by search in the
-// sorted index of the vertices that are cached (DCSR). Writes one JSON line for each number of cached vertices.
+// Measures how fast a GPU finds a vertex's lists in two structures:
+// - one row for every vertex (gpu/mirror/layout.hpp)
+// - a sorted index of the cached vertices (DCSR), which is searched
+// It writes one JSON line for each number of cached vertices.
 //
-//   look_up [vertices]   default 2^24
+// look_up [vertices]   default 2^24
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -34,7 +36,7 @@ __device__ std::uint32_t draw(std::uint32_t at) {
   return at ^ at >> 13;
 }
 
-// Each finds the word that a vertex's block begins with, for cached vertices drawn at random.
+// Both kernels read the first word of each vertex's block. The cached vertices are drawn at random.
 __global__ void by_row(const Row* rows, const std::uint32_t* cached, std::uint32_t count, std::uint32_t* out) {
   std::uint32_t sum = 0;
   for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < look_ups; i += gridDim.x * blockDim.x) {

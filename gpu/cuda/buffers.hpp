@@ -16,7 +16,7 @@
 
 namespace deltamatch::gpu {
 
-/// Memory that grows to what is asked for, and a quarter more where there is so much, and keeps it.
+/// Device memory that grows to the requested size, plus a quarter if there is room, and never shrinks.
 template <class T>
 class DeviceBuffer {
  public:
@@ -37,7 +37,7 @@ class DeviceBuffer {
     return memory_.get();
   }
   [[nodiscard]] T* get() const noexcept { return memory_.get(); }
-  /// Changes whenever memory is taken anew: it may lie where the old one did.
+  /// Changes with every new allocation, which may lie at the same address as the old one.
   [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
 
  private:
@@ -46,7 +46,7 @@ class DeviceBuffer {
   std::uint64_t generation_ = 0;
 };
 
-/// Parts with what lies in them, gathered on the host.
+/// Several arrays, gathered on the host and sent to the device in one copy.
 class Bundle {
  public:
   void clear() noexcept { parts_ = {}; }
@@ -59,9 +59,9 @@ class Bundle {
     parts_ = parts;
     return at;
   }
-  /// Takes the device's memory for what was added.
+  /// Takes device memory for all that was added.
   void reserve() { device_.reserve(bytes() + 16); }
-  /// After reserve.
+  /// Queues the copy to the device. Call reserve first.
   void send(cudaStream_t stream) {
     if (bytes() > 0) {
       check(cudaMemcpyAsync(device_.get(), host_.get(), bytes(), cudaMemcpyHostToDevice, stream), "copy of the programs");

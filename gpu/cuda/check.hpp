@@ -1,4 +1,4 @@
-// Every CUDA call goes through here. Internal to gpu.
+// Checks of CUDA calls; every call goes through here. Internal to gpu.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,7 @@
 
 namespace deltamatch::gpu {
 
-/// Device memory is short, or that of the host which devices read: callers may make do with less.
+/// Device memory has run out, or host memory that devices read. Callers may get by with less.
 class DeviceOutOfMemory : public Error {
  public:
   explicit DeviceOutOfMemory(std::string_view what,
@@ -19,8 +19,8 @@ class DeviceOutOfMemory : public Error {
       : Error(what, problem, remedy) {}
 };
 
-/// Throws DeviceOutOfMemory where that is CUDA's reason, else Error that names the call and CUDA's reason. Clears CUDA's own
-/// record of the last error.
+/// Throws DeviceOutOfMemory if that is CUDA's reason. Other failures throw Error with the call and CUDA's reason. Clears CUDA's
+/// own record of the last error.
 inline void check(cudaError_t status, std::string_view call) {
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());

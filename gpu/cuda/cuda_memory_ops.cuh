@@ -11,7 +11,7 @@
 
 namespace deltamatch::gpu {
 
-/// `Ops`: MemoryOps, or what adds kernels to it.
+/// `Ops` is MemoryOps, or an interface that adds kernels to it.
 template <class Ops>
 class CudaMemoryOps : public Ops {
  public:
@@ -43,13 +43,13 @@ class CudaMemoryOps : public Ops {
   }
 
  protected:
-  /// As many blocks as the device runs at once; at least 1, but 0 where a multiprocessor has not so much shared memory. The
-  /// kernel may be launched with that much from then on.
+  /// How many blocks the device runs at once, at least 1. It is 0 if a multiprocessor has less than `shared` bytes of shared
+  /// memory. From then on the kernel may be launched with that much.
   template <class Kernel>
   [[nodiscard]] std::uint64_t most_blocks(Kernel kernel, unsigned threads, std::size_t shared) const {
     if (shared > 0 &&
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)) != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());  // it is not to be met again
+      static_cast<void>(cudaGetLastError());  // the error must not be seen again
       return 0;
     }
     int blocks = 0;
@@ -74,7 +74,7 @@ class CudaMemoryOps : public Ops {
   }
   void wait() { check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize"); }
 
-  /// Adds what the last launch took.
+  /// Adds the time of the last launch.
   void settle_time() {
     if (!timing_) return;
     timing_ = false;

@@ -26,7 +26,7 @@ __global__ void sum_of_thread_numbers(unsigned long long* total) {
 }  // namespace
 
 bool has_code_for(int major, int minor) noexcept {
-  // What code was made for, ascending. The oldest runs, or is translated, on all that is later.
+  // The architectures that code was made for, ascending. Code for the oldest runs on all later ones, or drivers translate it.
   constexpr int architectures[] = {__CUDA_ARCH_LIST__};
   return 100 * major + 10 * minor >= architectures[0];
 }

@@ -1,4 +1,4 @@
-// CUDA devices: which there are, and whether this build's code runs on one.
+// CUDA devices: which ones exist, and whether this build's code runs on them.
 #pragma once
 
 #include <cstddef>
@@ -8,29 +8,30 @@
 namespace deltamatch::gpu {
 
 struct Device {
-  int ordinal = 0;  ///< as CUDA counts them in this process
+  int ordinal = 0;  ///< CUDA's number in this process
   std::string name;
-  int major = 0;  ///< compute capability
+  int major = 0;  ///< of the compute capability
   int minor = 0;
   std::size_t bytes = 0;  ///< of device memory
-  bool has_code = false;  ///< this build holds code for it, if only to be translated by the driver
+  bool has_code = false;  ///< this build has code for it, or code that its driver translates
 };
 
-/// Whether this build holds code for devices of a compute capability, or code that drivers translate for them.
+/// Whether this build has code for a compute capability, or code that drivers translate for it.
 [[nodiscard]] bool has_code_for(int major, int minor) noexcept;
 
-/// The devices of this process in order of their ordinals; none where there is no driver or no device. Throws Error where CUDA
-/// fails in any other way.
+/// The devices of this process, by ordinal. Empty if there is no driver or no device. Throws Error if CUDA fails in any other
+/// way.
 [[nodiscard]] std::vector<Device> devices();
 
-/// Runs a small kernel on a device and checks what it wrote. Throws Error where the device does not exist, where this build
-/// holds no code for it, or where its answer is wrong. Creates the device's context: up to seconds for the first call.
+/// Runs a small kernel on a device and checks its result. Throws Error if the device does not exist, if this build has no code
+/// for it, or if the result is wrong. Creates the device's context, so the first call may take seconds.
 void probe(int ordinal);
 
-/// Multiprocessors of the current device that a kernel's blocks are to fill: all, unless limited.
+/// How many of the current device's multiprocessors the blocks of a kernel are to fill: all, unless limited.
 [[nodiscard]] int multiprocessors();
 
-/// For tests under tools whose cost is each warp's: no kernel of this process is launched for more of them; 0: for all.
+/// Limits the multiprocessors that kernels of this process are launched for; 0: no limit. For tests under tools that cost time
+/// for each warp.
 void limit_multiprocessors(int most) noexcept;
 
 }  // namespace deltamatch::gpu

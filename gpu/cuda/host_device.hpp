@@ -1,4 +1,4 @@
-// Functions that run on host and device alike.
+// Functions that run on the host and on devices. Kernels and host code share them.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace deltamatch::gpu {
 
-/// Adds where other lanes do so too; what was there before.
+/// Adds atomically. Returns the value before.
 template <class T>
 DELTAMATCH_HOST_DEVICE T fetch_add(T* at, T value) {
 #ifdef __CUDA_ARCH__

@@ -1,4 +1,4 @@
-// Sets of bits that a group of lanes holds together; a single thread of the host is such a group too.
+// Bit sets that the lanes of a group hold together. A single host thread is such a group, too.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@ DELTAMATCH_HOST_DEVICE inline unsigned count_bits(Word word) {
 #endif
 }
 
-/// Of a word that is not 0.
+/// The lowest bit of a word that is not 0.
 DELTAMATCH_HOST_DEVICE inline unsigned lowest_bit(Word word) {
 #ifdef __CUDA_ARCH__
   return static_cast<unsigned>(__ffsll(static_cast<long long>(word))) - 1;
@@ -27,19 +27,19 @@ DELTAMATCH_HOST_DEVICE inline unsigned lowest_bit(Word word) {
 #endif
 }
 
-/// Those behind bit `i` of a row, in its word `w`.
+/// Word `w` of the set of all bits behind bit `i`.
 DELTAMATCH_HOST_DEVICE inline Word bits_behind(unsigned i, unsigned w) {
   if (w != i / 64) return w < i / 64 ? 0 : ~Word{0};
   return ~Word{0} << i % 64 << 1;
 }
 
-/// A group of one.
+/// A group of one lane.
 struct Lane {
   static constexpr unsigned size = 1;
   DELTAMATCH_HOST_DEVICE unsigned rank() const { return 0; }
   DELTAMATCH_HOST_DEVICE unsigned sum(unsigned value) const { return value; }
   DELTAMATCH_HOST_DEVICE unsigned ballot(bool vote) const { return vote ? 1 : 0; }
-  /// What a lane has written, the others see.
+  /// Makes what one lane has written visible to the others.
   DELTAMATCH_HOST_DEVICE void sync() const {}
   template <class T>
   DELTAMATCH_HOST_DEVICE T from(T value, unsigned) const {
@@ -53,14 +53,14 @@ struct Bits {
   Word word[words];
 };
 
-/// Where a bit lies: in which word of which lane.
+/// The place of a bit: word, lane and bit.
 struct Place {
   unsigned word;
   unsigned lane;
   unsigned bit;
 };
 
-/// Set operations; all lanes of a group call them together and get the same answer.
+/// Set operations. All lanes of a group call them together and get the same result.
 template <unsigned words, class Group>
 struct Sets {
   using Set = Bits<words>;
@@ -98,7 +98,7 @@ struct Sets {
     for (unsigned j = 0; j < words; ++j) from.word[j] &= ~what.word[j];
   }
 
-  /// `place.word` is known to the compiler where for_each is unrolled: sets stay in registers.
+  /// If for_each is unrolled, the compiler knows `place.word`, and sets stay in registers.
   DELTAMATCH_HOST_DEVICE void insert(Set& set, const Place& place) const {
     for (unsigned j = 0; j < words; ++j) {
       if (j == place.word && group.rank() == place.lane) set.word[j] |= Word{1} << place.bit;
@@ -119,7 +119,7 @@ struct Sets {
     return (group.from(word, place.lane) >> place.bit & 1) != 0;
   }
 
-  /// Ascending within each word of each lane. `visit` may change the set.
+  /// Visits the bits in ascending order within each word of each lane. `visit` may change the set.
   template <class Visit>
   DELTAMATCH_HOST_DEVICE void for_each(const Set& set, Visit&& visit) const {
 #ifdef __CUDA_ARCH__

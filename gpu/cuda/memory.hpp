@@ -1,4 +1,4 @@
-// Owners of what CUDA hands out. Internal to gpu.
+// Owners of CUDA resources: memory, streams and events. Internal to gpu.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -29,8 +29,8 @@ using DeviceMemory = std::unique_ptr<T[], FreeDevice>;
 template <class T>
 using PinnedMemory = std::unique_ptr<T[], FreePinned>;
 
-/// All on the current device. Memory is uninitialised; `count` may be 0. Throw DeviceOutOfMemory where there is none, of the
-/// device or pinned of the host, Error where CUDA fails in any other way.
+/// Allocate on the current device. Memory is uninitialised; `count` may be 0. They throw DeviceOutOfMemory if the device has no
+/// memory or the host no pinned memory. They throw Error if CUDA fails in any other way.
 [[nodiscard]] void* allocate_device(std::size_t bytes);
 [[nodiscard]] void* allocate_pinned(std::size_t bytes);
 template <class T>
@@ -44,7 +44,7 @@ template <class T>
 [[nodiscard]] Stream make_stream();
 [[nodiscard]] Event make_event();  ///< without times
 [[nodiscard]] Event make_timer();  ///< an event with its time
-/// Free memory of the current device.
+/// Free memory of the current device, in bytes.
 [[nodiscard]] std::size_t free_device_bytes();
 
 }  // namespace deltamatch::gpu

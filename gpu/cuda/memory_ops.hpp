@@ -1,5 +1,5 @@
-// Memory of a device as mining asks for it. The CUDA one queues everything on a stream; tests run on one whose device is the
-// host.
+// Device memory as mining and filtering use it. The CUDA implementation queues everything on a stream. Tests use one whose
+// device is the host.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace deltamatch::gpu {
 
-/// Calls take effect in order; all but read may return before they have.
+/// Calls take effect in order. All except read may return before they have taken effect.
 class MemoryOps {
  public:
   virtual ~MemoryOps() = default;
@@ -17,23 +17,24 @@ class MemoryOps {
   MemoryOps(const MemoryOps&) = delete;
   MemoryOps& operator=(const MemoryOps&) = delete;
 
-  /// Of the device, aligned to 256 bytes. Throws DeviceOutOfMemory.
+  /// Device memory, aligned to 256 bytes. Throws DeviceOutOfMemory.
   [[nodiscard]] virtual void* allocate(std::size_t bytes) = 0;
-  /// Waits for what may use it.
+  /// Waits for all work that may use the memory.
   virtual void free(void* memory) noexcept = 0;
   [[nodiscard]] virtual std::size_t free_bytes() = 0;
 
-  /// From and to the host's memory, which may be changed afterwards.
+  /// Copies from and to host memory. The host may change its memory right after the call.
   virtual void write(void* device, const void* host, std::size_t bytes) = 0;
   virtual void read(void* host, const void* device, std::size_t bytes) = 0;
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   virtual void clear(void* device, std::size_t bytes) = 0;
 
-  /// What kernels have taken so far.
+  /// Seconds that kernels have taken so far.
   [[nodiscard]] virtual double kernel_seconds() = 0;
 };
 
-/// Of what is free, all but a reserve, and no more than `most` (0: no bound) together with what is `taken` already.
+/// Bytes that may be used: what is free, less a reserve. With `most`, `taken` and the result together stay within it; 0: no
+/// limit.
 [[nodiscard]] inline std::size_t usable_bytes(MemoryOps& ops, std::size_t most, std::size_t taken) {
   const std::size_t free = ops.free_bytes() / 16 * 15;
   if (most == 0) return free;

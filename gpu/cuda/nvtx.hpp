@@ -1,11 +1,11 @@
-// Named ranges for profilers; they cost nothing where no profiler listens. Internal to gpu.
+// Named ranges for profilers. They cost nothing if no profiler listens. Internal to gpu.
 #pragma once
 
 #include <nvtx3/nvToolsExt.h>
 
 namespace deltamatch::gpu {
 
-/// Ranges of a thread lie within each other.
+/// Ranges of one thread must nest.
 inline void begin_range(const char* name) noexcept { nvtxRangePushA(name); }
 inline void end_range() noexcept { nvtxRangePop(); }
 

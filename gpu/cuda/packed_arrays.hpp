@@ -1,14 +1,14 @@
-// Several arrays in one piece of memory, so that one copy brings them all to a device. Internal to gpu.
+// Several arrays in one piece of memory, so that one copy brings them to a device. Internal to gpu.
 #pragma once
 
 #include <cstddef>
 
 namespace deltamatch::gpu {
 
-/// Where they lie: each aligned to 16 bytes.
+/// Offsets of the arrays, each aligned to 16 bytes.
 class Parts {
  public:
-  /// Offset of a part of `count` Ts.
+  /// Adds an array of `count` Ts and returns its offset.
   template <class T>
   std::size_t add(std::size_t count) noexcept {
     const std::size_t at = bytes_;

@@ -19,7 +19,7 @@ constexpr std::size_t huge_page = std::size_t{1} << 21;
 
 std::size_t whole_pages(std::size_t bytes) noexcept { return (bytes + huge_page - 1) / huge_page * huge_page; }
 
-// Aligned to huge pages.
+// Maps memory that is aligned to huge pages.
 void* map_pages(std::size_t bytes) {
   const std::size_t mapped = bytes + huge_page;
   void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -28,7 +28,7 @@ void* map_pages(std::size_t bytes) {
   const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(memory) % huge_page) % huge_page;
   if (before != 0) munmap(first, before);
   if (huge_page != before) munmap(first + before + bytes, huge_page - before);
-  madvise(first + before, bytes, MADV_HUGEPAGE);  // a wish: small pages do too
+  madvise(first + before, bytes, MADV_HUGEPAGE);  // only a hint: small pages work, too
   return first + before;
 }
 

@@ -1,4 +1,4 @@
-// How the groups of a warp take nodes from a list and find room for children: one atomic operation for the whole warp.
+// How the groups of a warp take nodes from a list and reserve room for children, with one atomic operation for the warp.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ inline constexpr std::uint64_t no_node = ~std::uint64_t{0};
 
 __device__ inline unsigned lane_of_warp() { return threadIdx.x % 32; }
 
-/// `lanes` (a power of 2, more than 1) neighbouring lanes of a warp.
+/// A group of `lanes` neighbouring lanes of a warp. `lanes` is a power of 2, more than 1.
 template <unsigned lanes>
 struct Tile {
   static constexpr unsigned size = lanes;
@@ -42,8 +42,8 @@ class Feed {
  public:
   __device__ Feed(std::uint64_t count, unsigned long long* taken) : count_(count), taken_(taken) {}
 
-  /// A number for each group that wants one; no_node where there are none left, or none for it in this round: once no group of
-  /// the warp has one, there are none left.
+  /// Returns a number to each group that wants one, or no_node if it gets none in this round. If no group of the warp got one,
+  /// none are left.
   template <class Group>
   __device__ std::uint64_t take(Group group, bool wanted) {
     constexpr unsigned groups = 32 / Group::size;
@@ -70,8 +70,8 @@ class Feed {
   std::uint64_t end_ = 0;
 };
 
-/// Slots for `wanted` (0: none) nodes of each group. The whole warp calls it. no_node: there was not room for all that the warp
-/// wanted.
+/// Reserves slots for the `wanted` (0: none) nodes of each group. The whole warp calls it. Returns no_node if there was not
+/// room for everything that the warp wanted.
 template <class Group>
 __device__ std::uint64_t reserve(Group group, const Output& output, unsigned wanted) {
   const unsigned own = group.rank() == 0 ? wanted : 0;
