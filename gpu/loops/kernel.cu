@@ -1,12 +1,20 @@
-// The matching kernel: an interpreter of plan::Program, one warp for each group of anchors.
+// The matching kernel: an interpreter of plan::Program, with one warp for each group of anchors.
 //
-// The warp is a class in layers, each in a header of its own: its memory (warp_frames), lists as a pass sees them (lists,
-// warp_views), what is looked for in them (warp_searches), how partial matches grow (warp_extension), what loops read again
-// (warp_sets), where its work comes from (warp_items), what it gives away (warp_sharing), candidates that are only counted
-// (warp_counting), matches that are listed (warp_listing), and, here, the walk through the program. Code that is taken seldom
-// is kept out of line and loops are not unrolled without need: thousands of warps at different places of the program share the
-// instruction cache, and missing it cost half of the time once. For the same reason programs of which no loop reads a set again
-// have a kernel without all that.
+// The warp is a class in layers, each in a header of its own:
+// - warp_frames: its memory
+// - lists, warp_views: lists as a pass sees them
+// - warp_searches: what is looked for in lists
+// - warp_extension: how partial matches grow
+// - warp_sets: sets that loops read again
+// - warp_items: where its work comes from
+// - warp_sharing: what it gives away
+// - warp_counting: candidates that are only counted
+// - warp_listing: matches that are listed
+// - this file: the walk through the program
+//
+// Rarely used code is kept out of line, and loops are not unrolled without need. Thousands of warps at different places of the
+// program share the instruction cache. Its misses once cost half of the time. For the same reason, programs without sets to
+// read again have a kernel without that code.
 #include "gpu/loops/kernel.hpp"
 
 #include <cuda_runtime.h>
@@ -24,7 +32,7 @@ namespace {
 using namespace device;
 
 constexpr unsigned warps_per_block = 4;
-constexpr unsigned resident_blocks = 4;  // of a multiprocessor: bounds the registers of a thread
+constexpr unsigned resident_blocks = 4;  // per multiprocessor; limits the registers of a thread
 
 template <bool sums, bool in_shared, bool reuses>
 class Warp : public Listing<sums, in_shared, reuses> {
@@ -51,7 +59,7 @@ class Warp : public Listing<sums, in_shared, reuses> {
   using Base::work_;
   using typename Base::Aim;
 
-  // Runs until the frames from `first` up are done.
+  // Runs until all frames from `first` up are done.
   __device__ void walk(std::uint32_t first) {
     depth_ = first;
     while (true) {
@@ -105,7 +113,7 @@ class Warp : public Listing<sums, in_shared, reuses> {
     }
   }
 
-  // Where all products are zero, the rest of the term has nothing to add.
+  // If all products are zero, the rest of the term adds nothing.
   __device__ void skip_if_zero() {
     const bool some = lane_ < header(depth_).batch && products(depth_)[lane_] != 0;
     if (__any_sync(all_lanes, some)) return;

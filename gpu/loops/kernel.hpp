@@ -1,4 +1,4 @@
-// The matching kernel: what the host prepares for a launch and what it reads afterwards. Internal to gpu.
+// The matching kernel: what the host prepares for a launch, and what it reads afterwards. Internal to gpu.
 #pragma once
 
 #include <cstddef>
@@ -21,35 +21,35 @@ struct Probe {
   std::uint8_t inclusive;
 };
 
-/// Induced matching: just so many data edges, of any label and direction, lead from the vertex at a position to the candidate.
-/// Without sums only, which cannot see edges that are not there.
+/// A condition of induced matching: exactly `edges` data edges lead from the vertex at a position to the candidate. Their label
+/// and direction do not matter. Programs with sums have no such conditions, since sums cannot see absent edges.
 struct Joined {
   std::uint16_t reading;
   std::uint8_t position;
   std::uint8_t edges;
 };
 
-/// Depths are those of frames: 0 the anchors, 1 the loops right below them.
+/// Depths are those of frames: 0 for the anchors, 1 for the loops right below them.
 struct Node {
   std::uint32_t first_probe;
   std::uint32_t first_joined;
-  std::uint32_t first_position;  ///< into positions: those to differ from, then those to exceed, then those to stay below
+  std::uint32_t first_position;  ///< into positions: vertices to differ from, then to exceed, then to stay below
   std::uint8_t probes;
   std::uint8_t distinct;
   std::uint8_t above;
   std::uint8_t below;
   std::uint8_t joined;
-  // Where loops read again what one above them has found (gpu/program/set_plan.hpp):
+  // For loops that read a set again which a loop above has found (gpu/program/set_plan.hpp):
   std::uint8_t base;        ///< depth whose set stands for the last probes; 0: none
   std::uint8_t rest;        ///< probes before those
   std::uint8_t uncut;       ///< its set is kept without the cuts of its order constraints
   std::uint32_t parent;     ///< node of the loop above
-  std::uint32_t sets_read;  ///< bits of the depths whose sets it, or a node below it, reads
+  std::uint32_t sets_read;  ///< bits of the depths whose sets this node or one below it reads
   std::uint32_t choose;
   std::uint32_t first_step;
   std::uint32_t end_step;
 
-  /// Whether the set of this node, at this depth, is read again.
+  /// Whether a loop reads the set of this node again. `depth` is the node's depth.
   DELTAMATCH_HOST_DEVICE bool keeps_set(std::uint32_t depth) const { return (sets_read >> depth & 1U) != 0; }
 };
 
@@ -63,7 +63,7 @@ struct Step {
   std::int64_t coefficient;
 };
 
-/// A query edge, for listing and for counting its parallel data edges.
+/// A query edge, for listing matches and for counting parallel data edges.
 struct QueryEdge {
   std::uint8_t source;  ///< positions
   std::uint8_t target;
@@ -78,7 +78,7 @@ struct Program {
   std::uint32_t first_closing;  ///< into probes
   std::uint32_t first_joined;   ///< for the anchor's head
   std::uint32_t first_edge;     ///< into edges
-  std::uint32_t first_vertex;   ///< into positions: by query vertex, where it is put
+  std::uint32_t first_vertex;   ///< into positions: the position of each query vertex
   std::uint8_t closing;
   std::uint8_t vertices;
   std::uint8_t edges;
@@ -89,13 +89,13 @@ struct Program {
   std::uint8_t ordered;
   std::uint8_t weighted;
   std::uint8_t plain;
-  std::uint8_t distinct_edges;  ///< not homomorphism
+  std::uint8_t distinct_edges;  ///< false only for homomorphism
   std::uint8_t pass;            ///< match::Pass
   std::uint8_t joined;
   std::uint8_t unused[3];
 };
 
-/// A data edge from which matches are looked for.
+/// A data edge that matches are searched from.
 struct Anchor {
   std::uint32_t tail;
   std::uint32_t head;
@@ -109,7 +109,7 @@ struct Chunk {
   std::uint32_t count;  ///< 1 to 32
 };
 
-/// What a program found: a 128-bit two's complement sum, and whether some intermediate exceeded 64 bits.
+/// What a program found: a 128-bit two's complement sum, and whether an intermediate result exceeded 64 bits.
 struct Total {
   unsigned long long low;
   unsigned long long high;
@@ -121,31 +121,32 @@ struct Total {
 
 inline constexpr std::uint32_t max_positions = 32;
 
-/// One partial match, and a range of its children under a node that are still to be visited; or a range of steps that are still
-/// to be run on it.
+/// One partial match with work that is left. The work is a range of its children under a node, or a range of steps.
 struct Item {
   static constexpr std::uint32_t whole = 0xffffffffU;  ///< in place of a node: the range is of steps
-  static constexpr std::uint32_t all = 0xffffffffU;    ///< as the end: nobody has looked for its children yet
+  static constexpr std::uint32_t all = 0xffffffffU;    ///< as the end: its children have not been looked up yet
   std::uint32_t program;
   std::uint32_t node;
-  std::uint32_t depth;  ///< of the partial match: it has depth + 2 positions
+  std::uint32_t depth;  ///< of the partial match, which has depth + 2 positions
   std::uint32_t begin;
   std::uint32_t end;
   std::uint32_t label;  ///< of the anchor
-  std::uint32_t sets;   ///< bits of the depths whose sets were kept, of which the children's numbers depend on some
+  std::uint32_t sets;   ///< bits of the depths with kept sets that the numbers of the children depend on
   long long weight;
   std::uint32_t vertices[max_positions];
 };
 
-/// Every warp that runs out of work takes a ticket and waits for the item of that number; every item given gets the next
-/// number. So nobody contends for an item, `popped` - `pushed` is how many warps wait for more, and once that is all of them,
-/// all is done. Each on a cache line of its own: thousands of warps look at them.
+/// Tickets for work. A warp without work takes a ticket and waits for the item of that number. Each item that is given gets the
+/// next number.
+///
+/// So warps do not contend for an item, and `popped` - `pushed` warps wait for more. Once all warps wait, all work is done.
+/// Each counter has a cache line of its own, since thousands of warps read them.
 struct Queue {
   alignas(128) unsigned long long pushed;
   alignas(128) unsigned long long popped;
   alignas(128) unsigned int next_chunk;
   unsigned int unused;
-  alignas(128) unsigned int stop;  ///< set by the host, in device memory: thousands of warps would jam the bus with their looks
+  alignas(128) unsigned int stop;  ///< set by the host; in device memory, since thousands of reading warps would jam the bus
 };
 
 // --- Listed matches: pages in registered host memory, drained while the kernel runs ---
@@ -161,9 +162,10 @@ struct Pages {
   std::uint32_t pages;
 };
 
-/// A page for the ticket of a lap, which is the ticket divided by the number of pages; not 0. Where a warp is held up, another
-/// may wait at the same slot a lap later, never two laps, since there are more pages than warps: the page of one must not be
-/// taken by the other, let alone by both.
+/// Encodes a free page for the tickets of one lap; never 0. The lap is the ticket divided by the number of pages.
+///
+/// If a warp is held up, another may wait at the same slot one lap later. It is never two laps later, since there are more
+/// pages than warps. So one bit of the lap says which of the two may take the page.
 [[nodiscard]] DELTAMATCH_HOST_DEVICE inline std::uint32_t free_page(std::uint32_t page, unsigned long long lap) {
   return (page + 1) << 1 | static_cast<std::uint32_t>(lap & 1);
 }
@@ -183,17 +185,17 @@ struct Launch {
   Total* totals;  ///< by program
   Queue* queue;
   std::uint32_t warps;
-  std::uint32_t share_interval;  ///< clocks between two looks of a busy warp for idle ones
-  std::uint32_t idle_least;      ///< parts of work are given away while more warps wait than this
+  std::uint32_t share_interval;  ///< clocks after which a busy warp looks for idle ones again
+  std::uint32_t idle_least;      ///< work is given away only while more warps than this wait
   Item* items;                   ///< by ticket modulo their number
-  std::uint32_t* item_sequence;  ///< by item: twice how often it was read, and one more while it is to be read
-  std::uint32_t item_capacity;   ///< power of two, several times as many as there are warps
+  std::uint32_t* item_sequence;  ///< by item: twice the number of times it was read, plus one while it waits to be read
+  std::uint32_t item_capacity;   ///< a power of two, several times the number of warps
   Pages pages;
   Counters* counters;
-  std::uint32_t* accesses[stores];  ///< measuring: by store and vertex, how often its row was looked up; else null
+  std::uint32_t* accesses[stores];  ///< for measuring: look-ups by store and vertex; else null
   std::uint32_t* frames;            ///< device memory for the warps' frames; null: they lie in shared memory
-  std::uint32_t* sets;              ///< device memory for what loops read again; see WarpLayout::sets
-  std::uint32_t set_capacity;       ///< ids that the sets of one depth have room for in a warp
+  std::uint32_t* sets;              ///< device memory for sets that loops read again; see WarpLayout::sets
+  std::uint32_t set_capacity;       ///< ids that the sets of one depth may hold in a warp
 };
 
 /// What the largest nodes of a depth need.
@@ -203,39 +205,40 @@ struct DepthNeeds {
   std::uint32_t joined = 0;
   bool loops = false;  ///< partial matches are kept
   bool sums = false;   ///< results are summed by partial match of the depth above
-  bool sets = false;   ///< what is found is read again further down
+  bool sets = false;   ///< deeper loops read its sets again
 };
 
-/// Memory that each warp needs, in words: where its parts lie by depth.
+/// Memory that each warp needs, in words, and the offsets of its parts by depth.
 struct WarpLayout {
   std::uint32_t words;     ///< in all
   std::uint32_t depths;    ///< loops and counts on the longest path, and the anchors
   std::uint32_t weighted;  ///< lists may hold an id several times, so weights are stored
-  std::uint32_t sets;      ///< depths whose sets are kept, in device memory, each in two pieces of Launch::set_capacity ids
+  std::uint32_t sets;      ///< depths that keep sets, in device memory; each has two pieces of Launch::set_capacity ids
   std::uint16_t frame[max_positions];
   std::uint16_t partials[max_positions];
   std::uint16_t products[max_positions];
   std::uint16_t weights[max_positions];
   std::uint16_t sums[max_positions];
-  std::uint8_t set[max_positions];  ///< which of those it is
+  std::uint8_t set[max_positions];  ///< number of a depth among those
 
   [[nodiscard]] std::size_t set_words(std::uint32_t capacity) const { return std::size_t{2} * sets * capacity; }
 };
 
-/// `needs` by depth: 0 the anchors, 1 right below them. Nothing where a warp would need more than can be addressed.
+/// Makes the layout from the needs by depth: 0 for the anchors, 1 for the nodes right below. Returns nothing if a warp would
+/// need more words than can be addressed.
 [[nodiscard]] std::optional<WarpLayout> make_layout(const std::vector<DepthNeeds>& needs, bool sums, bool weighted);
 
-/// How the kernel is to be launched on the present device so that all its warps run at once.
+/// A launch on the current device for which all warps run at once.
 struct Grid {
   unsigned blocks;
   unsigned threads;
   std::size_t shared_bytes;
-  std::size_t frame_words;  ///< of device memory for all warps' frames; 0: they fit into shared memory
+  std::size_t frame_words;  ///< words of device memory for all warps' frames; 0: they fit into shared memory
   [[nodiscard]] unsigned warps() const { return blocks * threads / 32; }
 };
 [[nodiscard]] Grid fit_grid(const WarpLayout& layout, bool sums);
 
-/// `sums`: programs have weights; otherwise every match counts once. Asynchronous.
+/// Queues the kernel and does not wait. With `sums`, programs have weights; otherwise every match counts once.
 void launch(const Launch& work, const WarpLayout& layout, const Grid& grid, bool sums, CUstream_st* stream);
 
 }  // namespace deltamatch::gpu

@@ -1,9 +1,12 @@
 // Neighbour lists as a pass sees them.
 //
-// A list is its stable entries without those that the batch takes away, and what the batch adds; of the changes only those
-// count that rank high enough beside the anchor. In a base relation's list the changes that count are one range of neighbours,
-// so they are found once for a list and looked into by search. Lists that may hold an id several times, and changed lists of a
-// derived relation, whose entries each bear a tag, take the slow way, entry by entry.
+// A list is its stable entries, without those that the batch removes, and with those that it adds. A change counts only if it
+// ranks high enough beside the anchor.
+//
+// In a list of a base relation, the changes that count are one range of neighbours. They are found once for a list, and then
+// searched. Two kinds of lists take the slow way, entry by entry:
+// - lists that may hold an id several times
+// - changed lists of a derived relation, whose entries have tags
 #pragma once
 
 #include "gpu/loops/kernel.hpp"
@@ -15,17 +18,17 @@ inline constexpr std::uint32_t none = 0xffffffffU;
 inline constexpr std::uint32_t pass_removed = 0;  // match::Pass
 inline constexpr std::uint32_t pass_added = 1;
 
-// Directories up to this many slices are scanned.
+// Directories of up to this many slices are scanned; longer ones are searched.
 inline constexpr std::uint32_t scanned_slices = 8;
 
 struct View {
   const std::uint32_t* ids;
   std::uint32_t count;
-  std::uint32_t slice;  // of the store's changes, or none
+  std::uint32_t slice;  // among the store's changes, or none
 };
 
-// How many entries of a base relation's list the batch takes away and adds: the first removed of its slice of the changes, and
-// the last added.
+// How many entries of a base relation's list the batch removes and adds. Removed are the first of its slice of the changes,
+// added the last.
 struct Changes {
   std::uint32_t removed;
   std::uint32_t added;
@@ -54,7 +57,7 @@ __device__ inline bool holds(const std::uint32_t* a, std::uint32_t n, std::uint3
   return *a == x;
 }
 
-/// `Memory`: has work_ with the graph, and what program() says about the pass.
+/// `Memory` has work_ with the graph, and program() with the pass.
 template <class Memory>
 class Lists : public Memory {
  protected:
@@ -63,7 +66,7 @@ class Lists : public Memory {
   using Memory::program;
   using Memory::work_;
 
-  // Not `counted` where another lane, or thread of a block, looks the same up.
+  // The list of a vertex. Pass false for `counted` if another lane or thread looks up the same list.
   __device__ __noinline__ View look_up(std::uint32_t reading, std::uint32_t vertex, bool counted = true) {
     View found{nullptr, 0, none};
     const Reading& where = work_.graph.readings[reading];
@@ -122,12 +125,12 @@ class Lists : public Memory {
     return found;
   }
 
-  // Whether this lane is the first of those looking that look at this vertex.
+  // Whether this lane is the first among `looking` that looks up this vertex.
   __device__ bool leads(unsigned looking, std::uint32_t vertex) const {
     return static_cast<std::uint32_t>(__ffs(static_cast<int>(__match_any_sync(looking, vertex)))) - 1 == lane_;
   }
 
-  // How many entries of a list without changes lead to `id`.
+  // How many entries of an unchanged list lead to `id`.
   __device__ static std::uint32_t entries_to(const View& list, std::uint32_t id) {
     const std::uint32_t first = lower_bound(list.ids, list.count, id);
     std::uint32_t end = first;
@@ -149,7 +152,7 @@ class Lists : public Memory {
     return inclusive ? label >= anchor.label : label > anchor.label;
   }
 
-  // Changed entries of a base relation's list rank high enough from this neighbour on.
+  // The least neighbour from which on changed entries of a base relation's list rank high enough.
   __device__ std::uint32_t threshold(const Anchor& anchor, std::uint32_t vertex, const Reading& where, bool inclusive) const {
     const bool label_suffices = inclusive ? where.edge_label >= anchor.label : where.edge_label > anchor.label;
     if (work_.graph.directed ? !where.incoming : vertex <= anchor.tail) {
@@ -161,8 +164,9 @@ class Lists : public Memory {
     return at_tail ? anchor.tail : anchor.tail + 1;
   }
 
-  // Of the list of a base relation with changes. In the pass of the removed matches the list is what it was, without the
-  // taken edges that rank too low; in that of the added ones it is what it will be, without the new edges that do.
+  // The changes of a base relation's list, which must have some.
+  // For removed matches, the list is as it was, without removed edges that rank too low. For added matches, it is as it will
+  // be, without new edges that rank too low.
   __device__ __noinline__ Changes changes_of(const Probe& probe, std::uint32_t slice_index, std::uint32_t owner,
                                              const Anchor& anchor) const {
     const Reading& where = work_.graph.readings[probe.reading];
@@ -176,7 +180,7 @@ class Lists : public Memory {
     return {lower_bound(store.removed + slice.removed_begin, removed, from), 0};
   }
 
-  // Whether a list of a base relation leads to `id`, of which the stable entries say `here`.
+  // Whether a list of a base relation leads to `id`. `here` says whether the stable entries do.
   __device__ __noinline__ bool leads_to(std::uint32_t slice, Changes changes, std::uint32_t id, bool here) const {
     const Store& store = work_.graph.stores[0];
     if (here) return !holds(store.removed + store.slices[slice].removed_begin, changes.removed, id);
@@ -185,7 +189,7 @@ class Lists : public Memory {
 
   // --- the slow way ---
 
-  // Whether the k-th stable entry of a derived list is not taken away.
+  // Whether a stable entry of a derived list, given by its id and tag, is not removed.
   __device__ bool stays(const Store& store, const View& list, std::uint32_t id, std::uint32_t tag, const Anchor& anchor,
                         std::uint32_t owner, bool inclusive) const {
     if (list.slice == none) return true;
@@ -200,7 +204,7 @@ class Lists : public Memory {
     return true;
   }
 
-  // How many entries of a list that count lead to `id`.
+  // How many entries that count in a list lead to `id`.
   __device__ __noinline__ std::uint32_t multiplicity(const Probe& probe, const View& list, std::uint32_t owner,
                                                      std::uint32_t id, const Anchor& anchor) const {
     const std::uint32_t at = lower_bound(list.ids, list.count, id);

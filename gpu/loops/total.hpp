@@ -1,4 +1,4 @@
-// How sums of 64 bits add up to 128. Internal to gpu.
+// Adds sums of 64 bits up to 128 bits. Internal to gpu.
 #pragma once
 
 #include "gpu/cuda/host_device.hpp"
@@ -6,7 +6,7 @@
 
 namespace deltamatch::gpu {
 
-/// Adds while others do so too. Once all have, the total is their sum modulo 2^128.
+/// Adds `found` to a total, while other threads add, too. Once all have, the total is their sum modulo 2^128.
 DELTAMATCH_HOST_DEVICE inline void add_to(Total& total, long long found) {
   const auto low = static_cast<unsigned long long>(found);
   const unsigned long long before = fetch_add(&total.low, low);

@@ -5,11 +5,11 @@
 
 namespace deltamatch::gpu::device {
 
-// Searches that a lane has under way at once.
+// Searches that a lane runs at once.
 inline constexpr std::uint32_t searches = 4;
-// To count a list from this length on takes long enough to be given away.
+// Counting a list of at least this length takes long enough to be given away.
 inline constexpr std::uint32_t heavy_list = 1024;
-// Candidates that are counted the slow way between two looks whether to stop.
+// Candidates counted the slow way between two checks for a stop.
 inline constexpr std::uint32_t slow_between_looks = 1U << 14;
 
 template <bool sums, bool in_shared, bool reuses>
@@ -24,7 +24,7 @@ class Counting : public Sharing<sums, in_shared, reuses> {
   using Base::total_;
   using Base::work_;
 
-  // Multiplies the products by the number of candidates of a node; without sums adds it to the total.
+  // Multiplies the products by the number of a node's candidates. Without sums, adds that number to the total.
   __device__ __noinline__ void count(const Node& node) {
     if (count_lists(node)) return;
     const std::uint32_t depth = depth_ + 1;
@@ -34,7 +34,7 @@ class Counting : public Sharing<sums, in_shared, reuses> {
       count_slow(depth, node, total);
       return;
     }
-    // With sums those of this lane's partial match, else those that this lane finds.
+    // With sums, candidates of this lane's partial match; otherwise, candidates that this lane finds.
     std::uint32_t hits = wide == 0 ? 0 : count_wide(depth, node, wide);
     [[maybe_unused]] const std::uint32_t begin = this->prefix(depth)[lane_];
     [[maybe_unused]] const std::uint32_t end = this->prefix(depth)[lane_ + 1];
@@ -61,7 +61,7 @@ class Counting : public Sharing<sums, in_shared, reuses> {
   }
 
  private:
-  // The candidates of the partial matches in `wide`, one after the other, some of them by warps that were idle.
+  // Counts the candidates of the partial matches in `wide`, one match after the other. Idle warps may take some of them.
   __device__ __noinline__ std::uint32_t count_wide(std::uint32_t depth, const Node& node, unsigned wide) {
     std::uint32_t hits = 0;
 #pragma unroll 1
@@ -84,7 +84,7 @@ class Counting : public Sharing<sums, in_shared, reuses> {
     return hits;
   }
 
-  // Candidates of one partial match that this lane finds among its share of the shortest list.
+  // Counts the candidates of one partial match that this lane finds in its share of the shortest list.
   __device__ std::uint32_t count_one(std::uint32_t depth, const Node& node, std::uint32_t slot) {
     const std::uint32_t q = this->chosen(depth)[slot];
     std::uint32_t* const list = this->view(depth, q);
@@ -114,7 +114,7 @@ class Counting : public Sharing<sums, in_shared, reuses> {
     return hits;
   }
 
-  // As count, with lists that need the slow way.
+  // Does the same as count, for lists that need the slow way.
   __device__ __noinline__ void count_slow(std::uint32_t depth, const Node& node, std::uint32_t total) {
     if (sums) {
       this->sums_of(depth)[lane_] = 0;
@@ -141,7 +141,7 @@ class Counting : public Sharing<sums, in_shared, reuses> {
     __syncwarp();
   }
 
-  // One list alone, each lane its own: its length tells. False where it does not.
+  // Counts by the length of a single list, one list per lane. Returns false if the length does not suffice.
   __device__ __noinline__ bool count_lists(const Node& node) {
     if (node.probes != 1 || node.joined != 0) return false;
     const Probe probe = work_.probes[node.first_probe];

@@ -1,22 +1,25 @@
 // How partial matches grow: fourth layer of the matching kernel.
 //
-// To extend a batch, every lane looks up the lists of its own partial match and takes the shortest; then the 32 lanes read the
-// concatenated children of the whole batch, whoever's they are, test each for membership in the other lists by search, and keep
-// the survivors by ballot. So lanes stay busy on short lists and on long ones, and nothing is sized by a degree.
+// A batch is extended in three steps:
+// 1. Every lane looks up the lists of its own partial match and chooses the shortest.
+// 2. The 32 lanes together read the children of the whole batch, one list after the other.
+// 3. They search each child in the other lists, and keep those found by ballot.
+//
+// So lanes are busy for short lists and for long ones, and no memory depends on a degree.
 #pragma once
 
 #include "gpu/loops/warp_searches.cuh"
 
 namespace deltamatch::gpu::device {
 
-// Lists of candidates from this length on are counted one by one, by all lanes together.
+// Candidates in lists of at least this length are counted list by list, by all lanes together.
 inline constexpr std::uint32_t wide_list = 24;
 
-// Two children of a lane. By value, so that it comes back in registers.
+// Two children of a lane. Passed by value, so that they are returned in registers.
 struct Children {
   std::uint32_t vertex[2];
   std::uint32_t ways[2];
-  std::uint32_t places;  // the slots in bytes, and above them whether they are found
+  std::uint32_t places;  // two bytes of slots, then two bits: found or not
 
   __device__ void put(int k, const Child& child) {
     vertex[k] = child.vertex;
@@ -71,13 +74,13 @@ class Extension : public Searches<sums, in_shared, reuses> {
   using Base::weights;
   using Base::work_;
 
-  // What children are looked for. Those of a set are cut by no order constraint that some loop which reads it lacks, and may be
-  // vertices that are matched already.
+  // What children are searched for. A set may contain vertices that are already matched. It is cut only by order constraints
+  // that all loops reading it share.
   enum class Aim : std::uint8_t { loop, count, set };
 
-  // Looks up the lists from which those of the batch at `depth` - 1 that are in `slots` are extended; fills views, chosen and
-  // prefix. Returns the children. Where they are only counted, the lanes whose children lie in long lists come back in `wide`
-  // and are not among them.
+  // Looks up the lists that extend the partial matches in `slots` of the batch at `depth` - 1. Fills views, chosen and prefix.
+  // Returns the number of children. If children are only counted, `wide` gets the lanes with long lists, and the number
+  // excludes their children.
   __device__ __noinline__ std::uint32_t expand(std::uint32_t depth, const Node& node, Aim aim, unsigned& wide,
                                                unsigned slots = all_lanes) {
     __syncwarp();  // the frame may still be read
@@ -138,7 +141,7 @@ class Extension : public Searches<sums, in_shared, reuses> {
     return number(depth, alone ? 0 : children);
   }
 
-  // Numbers the children of all lanes one after the other; returns how many there are.
+  // Numbers the children of all lanes, one lane after the other. Returns how many there are.
   __device__ std::uint32_t number(std::uint32_t depth, std::uint32_t children) {
     std::uint32_t before = children;
 #pragma unroll 1
@@ -152,8 +155,8 @@ class Extension : public Searches<sums, in_shared, reuses> {
     return __shfl_sync(all_lanes, before, 31);
   }
 
-  // Children number `at` and `at` + 32 of those that expand announced, with their searches side by side. The first exists in
-  // some lane.
+  // Children number `at` and `at` + 32 of those that expand has numbered. Their searches run side by side. The first exists in
+  // at least one lane.
   __device__ __noinline__ Children children(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total) {
     Children both{};
     if (header(depth).slow != 0) {
@@ -236,7 +239,7 @@ class Extension : public Searches<sums, in_shared, reuses> {
     return both;
   }
 
-  // The same where all are children of one slot, from number `offset` on.
+  // Does the same if all children belong to one slot, from its child number `offset` on.
   __device__ __noinline__ Children children_of(std::uint32_t depth, const Node& node, std::uint32_t slot,
                                                std::uint32_t offset) {
     const std::uint32_t q = chosen(depth)[slot];
@@ -262,13 +265,13 @@ class Extension : public Searches<sums, in_shared, reuses> {
     return both;
   }
 
-  // The lanes of a chunk of 32 children from `from` on whose children are numbered below `at`.
+  // A mask of 32 children numbered from `from` on: those numbered below `at`.
   __device__ static unsigned below(std::uint32_t at, std::uint32_t from) {
     if (at <= from) return 0;
     return at - from >= 32 ? all_lanes : (1U << (at - from)) - 1;
   }
 
-  // `slots`: of those above, how many are to be looked at for sets; `total`: children that are there already.
+  // Makes the frame of a loop. `total`: children that are known already. `slots`: how many slots above still need sets.
   __device__ void push(std::uint32_t node_index, bool tail, std::uint32_t total, std::uint32_t slots = 0) {
     const std::uint32_t depth = depth_ + 1;
     if (lane_ == 0) {
@@ -294,7 +297,7 @@ class Extension : public Searches<sums, in_shared, reuses> {
     depth_ = depth;
   }
 
-  // The batch is done: what was found beyond it moves to the front.
+  // Ends a batch: what was found beyond it moves to the front.
   __device__ void shift() {
     Header& own = header(depth_);
     const std::uint32_t batch = own.batch;
@@ -331,8 +334,8 @@ class Extension : public Searches<sums, in_shared, reuses> {
   }
 
  private:
-  // Puts the lists of the vertices that a child must be joined to in just so many ways into their views; whether in some way,
-  // which takes to count the entries.
+  // Fills the views for conditions of induced matches. Returns whether one of them demands edges, so that entries must be
+  // counted.
   __device__ __noinline__ bool look_up_joined(std::uint32_t depth, const Node& node, bool active) {
     bool some = false;
     const unsigned looking = __ballot_sync(all_lanes, active);

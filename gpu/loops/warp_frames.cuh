@@ -1,9 +1,10 @@
-// A warp's memory: the frames of its depths. First layer of the matching kernel (gpu/loops/kernel.cu).
+// A warp's memory, the frames of its depths: first layer of the matching kernel (gpu/loops/kernel.cu).
 //
-// A warp walks depth first. The frame of a depth holds up to 63 partial matches (their last vertex and their parent in the
-// frame above); steps run on batches of at most 32 of them, a partial match for each lane. Frames lie in shared memory, or,
-// where a query is too large for that, in device memory: the kernel is compiled for either, so that shared memory is addressed
-// as such.
+// A warp walks depth first. The frame of a depth holds up to 63 partial matches: their last vertex, and their parent in the
+// frame above. Steps run on batches of at most 32 of them, one for each lane.
+//
+// Frames lie in shared memory. If a query is too large for that, they lie in device memory. The kernel is compiled for both, so
+// that the compiler knows which memory it addresses.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +17,16 @@ namespace deltamatch::gpu::device {
 inline constexpr std::uint32_t frame_chosen = 12;                // bytes
 inline constexpr std::uint32_t frame_prefix = frame_chosen + 8;  // 33 words, padded
 inline constexpr std::uint32_t frame_views = frame_prefix + 36;
-// The view of a probe: for each lane a pointer, the count with flags, the slice of the batch's changes, and how many
-// entries are taken away and added (see gpu/loops/lists.cuh).
+// The view of a probe. For each lane it holds a pointer, the count with flags, and the slice of the batch's changes. The
+// numbers of removed and added entries follow (see gpu/loops/lists.cuh).
 inline constexpr std::uint32_t view_counts = 64;
 inline constexpr std::uint32_t view_slices = 96;
 inline constexpr std::uint32_t view_removed = 128;
 inline constexpr std::uint32_t view_added = 160;
 inline constexpr std::uint32_t view_words = 192;
 // Behind the views, for each position that a child must differ from: the vertices there, by parent.
-// Behind those, for each vertex that a child of an induced match must be joined to in just so many ways: the view of its list
-// of all neighbours, which ends with the counts, since only whole graphs are matched so.
+// Behind those, for each condition of an induced match: the view of the vertex's list of all neighbours. It ends with the
+// counts, since induced matching takes whole graphs only.
 inline constexpr std::uint32_t joined_words = view_slices;
 inline constexpr std::uint32_t partial_words = 64 + 16;  // vertices, parents in bytes
 inline constexpr std::uint32_t home_words = 16;          // with sums, behind the parents: homes in bytes
@@ -38,17 +39,17 @@ struct Header {
   std::uint32_t batch;
   std::uint32_t next;
   std::uint32_t total;
-  std::uint32_t slow;    // some list needs more than the flags of its view tell
+  std::uint32_t slow;    // some list needs the slow way
   std::uint8_t running;  // steps are being run on the batch
   std::uint8_t tail;
   std::uint8_t global;  // all frames up to here are tail: results add to the program's total
   std::uint8_t base;    // depth of the frame whose sums take the results
-  // Where sets are reused:
-  std::uint8_t lists;     // views that children are read from and looked for in
+  // Only if sets are reused:
+  std::uint8_t lists;     // views that children are read from and searched in
   std::uint8_t distinct;  // positions that they must differ from
-  std::uint8_t uncut;     // order constraints are left aside
+  std::uint8_t uncut;     // order constraints are ignored
   std::uint8_t kept;      // children come from sets, which deeper loops read, too
-  std::uint8_t window;    // the first slot above whose children were not looked for yet
+  std::uint8_t window;    // the first slot above whose children are not yet looked up
   std::uint8_t slots;     // end of those slots
 };
 static_assert(sizeof(Header) <= frame_chosen * 4);
@@ -58,7 +59,7 @@ static_assert(sizeof(Program) % 4 == 0 && sizeof(Program) <= 128);
 
 extern __shared__ __align__(16) std::uint32_t shared_words[];
 
-/// `sums`: programs have weights; `in_shared`: where frames lie; `reuses`: some loop reads what one above it has found.
+/// `sums`: programs have weights; `in_shared`: frames lie in shared memory; `reuses`: some loop reads a set again.
 template <bool sums, bool in_shared, bool reuses>
 class Frames {
  protected:
@@ -77,7 +78,7 @@ class Frames {
   __device__ Header& header(std::uint32_t depth) const { return *reinterpret_cast<Header*>(frame(depth)); }
   __device__ std::uint32_t* vertices(std::uint32_t depth) const { return words(layout_.partials[depth]); }
   __device__ std::uint8_t* parents(std::uint32_t depth) const { return reinterpret_cast<std::uint8_t*>(vertices(depth) + 64); }
-  // By partial match, the slot in the frame whose sums take its results.
+  // By partial match: the slot whose sums take its results, in the frame `base`.
   __device__ std::uint8_t* homes(std::uint32_t depth) const {
     return reinterpret_cast<std::uint8_t*>(vertices(depth) + partial_words);
   }
@@ -106,13 +107,13 @@ class Frames {
   }
   __device__ long long* sums_of(std::uint32_t depth) const { return reinterpret_cast<long long*>(words(layout_.sums[depth])); }
   __device__ bool keeps_weights(std::uint32_t depth) const { return depth == 0 || layout_.weighted != 0; }
-  // Of a partial match: what its parent's product came to where results go to the total, times its parallel entries.
+  // The weight of a partial match: its parallel entries, times its parent's product if results go to the total.
   __device__ long long weight_of(std::uint32_t depth, std::uint32_t slot) const {
     if (keeps_weights(depth)) return weights(depth)[slot];
     return header(depth).tail != 0 ? products(depth - 1)[parents(depth)[slot]] : 1;
   }
 
-  // What the partial match in a slot extends, further up.
+  // The slot of the partial match at depth `target` that the one in `slot` extends.
   __device__ std::uint32_t slot_above(std::uint32_t depth, std::uint32_t slot, std::uint32_t target) const {
 #pragma unroll 1
     for (; depth > target; --depth) slot = parents(depth)[slot];
@@ -131,7 +132,7 @@ class Frames {
     return {vertices(0)[slot], vertices(0)[32 + slot], labels()[slot]};
   }
 
-  // Room for the sets of a depth: two pieces of set_capacity ids.
+  // Memory for the sets of a depth: two pieces of set_capacity ids.
   __device__ std::uint32_t* set_memory(std::uint32_t depth) const {
     const std::size_t warp = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
     return work_.sets + (warp * layout_.sets + layout_.set[depth]) * 2 * work_.set_capacity;
@@ -160,7 +161,7 @@ class Frames {
     long long result = 1;
 #pragma unroll 1
     for (std::uint32_t i = 0; i < k; ++i) {
-      // result * (n - i) / (i + 1) is whole.
+      // The division leaves no remainder.
       const long long product = multiply(result, n - i);
       result = product / (i + 1);
     }

@@ -1,8 +1,8 @@
 // Where a warp's work comes from: sixth layer of the matching kernel.
 //
-// Warps take chunks of anchors until none are left, and then items, which are parts of work that busier warps have put into a
-// queue in device memory (StMatch's stealing, pushed by who has work rather than pulled). What is found goes to the total of
-// its program.
+// Warps take chunks of anchors until none are left. Then they take items, which are parts of work that busier warps put into a
+// queue in device memory. This is StMatch's work stealing, except that the busy warp pushes. Results are added to the total of
+// their program.
 #pragma once
 
 #include "gpu/loops/total.hpp"
@@ -10,7 +10,7 @@
 
 namespace deltamatch::gpu::device {
 
-// An idle warp looks for its item at intervals that grow up to so many nanoseconds; every so many looks are for the end.
+// An idle warp looks for its item after pauses that grow, in nanoseconds. Some looks also check whether all work is done.
 inline constexpr unsigned shortest_pause = 256;
 inline constexpr unsigned longest_pause = 4096;
 inline constexpr unsigned looks_for_end = 4;
@@ -58,7 +58,7 @@ class Items : public Sets<sums, in_shared, reuses> {
     __syncwarp();
   }
 
-  // The warp's results so far go to the program's total.
+  // Adds the warp's results so far to the program's total.
   __device__ __noinline__ void flush() {
     if (program_index_ == none) return;
     long long total = total_;
@@ -80,7 +80,7 @@ class Items : public Sets<sums, in_shared, reuses> {
     overflow_ = false;
   }
 
-  // The next anchors stand as the batch of depth 0; false where there are none left.
+  // Makes the next anchors the batch of depth 0. Returns false if none are left.
   __device__ __noinline__ bool take_chunk() {
     __syncwarp();
     std::uint32_t index = 0;
@@ -125,15 +125,15 @@ class Items : public Sets<sums, in_shared, reuses> {
     return true;
   }
 
-  // Whether idle warps, as many as it takes, wait for work that nobody has given yet.
+  // Whether more warps than idle_least wait for work that nobody has given yet.
   __device__ bool wanted() const {
     int answer = 0;
     if (lane_ == 0) answer = waiting() > work_.idle_least ? 1 : 0;
     return __shfl_sync(all_lanes, answer, 0) != 0;
   }
 
-  // Puts the partial match in a slot into the queue, with a range of its children or of steps. There is room: as many are given
-  // beyond those wanted as warps give at once, at most.
+  // Puts the partial match in a slot into the queue, with a range of its children or of steps. The queue has room: at most one
+  // item per warp exceeds the number of waiting warps.
   __device__ __noinline__ void give(std::uint32_t depth, std::uint32_t slot, std::uint32_t node, std::uint32_t begin,
                                     std::uint32_t end) {
     unsigned long long ticket = 0;
@@ -167,7 +167,7 @@ class Items : public Sets<sums, in_shared, reuses> {
     __syncwarp();
   }
 
-  // Waits for an item and makes its frames; false once all warps wait.
+  // Waits for an item and makes its frames. Returns false once all warps wait.
   __device__ __noinline__ bool take_item() {
     unsigned long long ticket = 0;
     int there = 0;
@@ -179,7 +179,7 @@ class Items : public Sets<sums, in_shared, reuses> {
 #pragma unroll 1
       for (unsigned looks = 0;; ++looks) {
         there = *sequence == awaited ? 1 : 0;
-        // Whoever gives is not waiting: once all are, nothing follows.
+        // A warp that gives work is not waiting. So once all wait, no item follows.
         if (there != 0 || (looks % looks_for_end == 0 && all_wait())) break;
         __nanosleep(pause);
         pause = min(pause * 2, longest_pause);
@@ -214,19 +214,19 @@ class Items : public Sets<sums, in_shared, reuses> {
     }
   }
 
-  // Of the depths whose sets are there, those that loops from a node on, one below `depth`, have to do with.
+  // Bits of the depths with kept sets that the loop `node` or one below it reads. `node` is one below `depth`.
   __device__ std::uint32_t sets_kept(std::uint32_t depth, std::uint32_t node) const {
     if (!reuses || node == Item::whole) return 0;
     const bool kept = lane_ > 0 && lane_ <= depth + 1 && header(lane_).kept != 0;
     return __ballot_sync(all_lanes, kept) & work_.nodes[node].sets_read;
   }
 
-  // How many warps wait beyond the items that there are for them; negative where items wait.
+  // How many warps wait beyond the items that are there for them. Negative if items wait.
   __device__ long long waiting() const {
     return static_cast<long long>(load_relaxed(&work_.queue->popped) - load_relaxed(&work_.queue->pushed));
   }
 
-  // What was pushed is read last, since it only grows.
+  // `pushed` only grows, so it is read last.
   __device__ bool all_wait() const {
     const unsigned long long popped = load_relaxed(&work_.queue->popped);
     __threadfence();
@@ -237,7 +237,7 @@ class Items : public Sets<sums, in_shared, reuses> {
     return static_cast<std::uint32_t>(ticket / work_.item_capacity);
   }
 
-  // Makes the frames of the item with this ticket, which is there.
+  // Makes the frames of the item with this ticket, which has arrived.
   __device__ void receive(unsigned long long ticket) {
     const std::uint32_t index = ticket % work_.item_capacity;
     const volatile Item& item = work_.items[index];
@@ -305,8 +305,8 @@ class Items : public Sets<sums, in_shared, reuses> {
     __syncwarp();
   }
 
-  // Finds the sets again that were there where an item with one partial match comes from: what its children are read from, and
-  // so their numbers, depends on them.
+  // Finds the sets again that the giver of the item had. The numbers of the item's children depend on them. The item has one
+  // partial match.
   __device__ __noinline__ void restore_sets(std::uint32_t depth, std::uint32_t node, std::uint32_t sets) {
     if (node == Item::whole) return;
     if (lane_ == 0) {

@@ -1,4 +1,4 @@
-// Matches that are listed, and query edges that several data edges can be mapped to: ninth layer of the matching kernel.
+// Listed matches, and query edges that map to one of several data edges: ninth layer of the matching kernel.
 #pragma once
 
 #include "gpu/loops/warp_counting.cuh"
@@ -6,7 +6,7 @@
 namespace deltamatch::gpu::device {
 
 inline constexpr std::uint32_t max_edges = 64;
-// Turns among parallel edges, of which there are as many as they can be combined, between two looks whether to stop.
+// Parallel edges can be combined in very many ways. After so many turns, the warp checks whether to stop.
 inline constexpr std::uint32_t turns_between_looks = 256;
 
 template <bool sums, bool in_shared, bool reuses>
@@ -34,7 +34,7 @@ class Listing : public Counting<sums, in_shared, reuses> {
 
   __device__ std::uint32_t anchor_tag(const Anchor& anchor) const { return anchor.label << 1 | program().anchor_reversed; }
 
-  // The lanes write the records of the batch side by side.
+  // Writes the records of the batch; the lanes share the words.
   __device__ __noinline__ void emit_plain(std::uint32_t batch) {
     const std::uint32_t words = record_words();
     std::uint32_t* to = reserve(batch * words);
@@ -78,8 +78,8 @@ class Listing : public Counting<sums, in_shared, reuses> {
     return false;
   }
 
-  // Maps the query edges of the partial match in this lane's slot to data edges in all ways; returns how many there are, and
-  // lists them where wanted. All lanes take part. Ends early where all is to stop.
+  // Maps the query edges of the partial match in this lane's slot to data edges in all ways. Returns how many ways there are.
+  // Lists them if `list` is set. All lanes take part. Ends early on a stop.
   __device__ __noinline__ long long edges(bool list) {
     const std::uint32_t batch = header(depth_).batch;
     std::uint32_t tags[max_edges];
@@ -94,7 +94,7 @@ class Listing : public Counting<sums, in_shared, reuses> {
     if (active) tried[0] = 0;
 #pragma unroll 1
     while (true) {
-      // To the next assignment.
+      // Go on to the next assignment.
       bool found = false;
 #pragma unroll 1
       while (e >= 0) {
@@ -147,7 +147,7 @@ class Listing : public Counting<sums, in_shared, reuses> {
     return ways;
   }
 
-  // Room in the warp's page; a full page goes to the host.
+  // Reserves words in the warp's page. A full page goes to the host.
   __device__ std::uint32_t* reserve(std::uint32_t words) {
     if (page_ != none && (page_program_ != program_index_ || page_used_ + words > page_words)) publish();
     if (page_ == none) {

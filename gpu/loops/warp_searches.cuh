@@ -1,18 +1,18 @@
-// What is read of the lists of one partial match and looked for in them: third layer of the matching kernel.
+// Reading the lists of one partial match and searching in them: third layer of the matching kernel.
 #pragma once
 
 #include "gpu/loops/warp_views.cuh"
 
 namespace deltamatch::gpu::device {
 
-// Lists from this length on are first narrowed by all lanes to the part that a group of searches can meet.
+// In lists of at least this length, all lanes first find the part that a group of searches can reach.
 inline constexpr std::uint32_t narrowed_list = 128;
 
 struct Child {
   bool found;
   std::uint32_t vertex;
   std::uint32_t slot;  // of its parent
-  std::uint32_t ways;  // to map query edges to parallel ones, where programs are weighted; else 1
+  std::uint32_t ways;  // choices among parallel data edges if programs are weighted; else 1
 };
 
 template <bool sums, bool in_shared, bool reuses>
@@ -37,7 +37,7 @@ class Searches : public Views<sums, in_shared, reuses> {
   using Base::vertex_at;
   using Base::view;
   using Base::work_;
-  // The views that children at a depth are read from and looked for in, and how many positions they must differ from.
+  // How many views the children at a depth are read from and searched in, and how many positions they must differ from.
   __device__ std::uint32_t lists_of(std::uint32_t depth, const Node& node) const {
     return reuses ? header(depth).lists : node.probes;
   }
@@ -46,7 +46,7 @@ class Searches : public Views<sums, in_shared, reuses> {
   }
   __device__ bool is_cut(const Node& node) const { return program().ordered && (node.above | node.below) != 0; }
 
-  // The entries of the chosen list of one slot from `offset` on, 32 for each k; whether they ascend.
+  // Reads the entries of the chosen list of a slot from `offset` on, 32 for each k. Returns whether they ascend.
   template <std::uint32_t searches>
   __device__ __forceinline__ bool entries(std::uint32_t depth, const Node& node, std::uint32_t* list, std::uint32_t slot,
                                           std::uint32_t offset, std::uint32_t (&id)[searches], bool (&found)[searches]) const {
@@ -76,8 +76,8 @@ class Searches : public Views<sums, in_shared, reuses> {
     return !adds;
   }
 
-  // Which of a group of ids, so many by each lane that their loads overlap, are found in the list of one slot too. `ascending`:
-  // in order of k and lane.
+  // Keeps those of a group of ids that the list of a slot holds, too. Each lane has several ids, so that their loads overlap.
+  // `ascending`: ids ascend in the order of k and lane.
   template <std::uint32_t searches>
   __device__ __forceinline__ void search(std::uint32_t* list, std::uint32_t slot, const std::uint32_t (&id)[searches],
                                          bool (&found)[searches], bool ascending) const {
@@ -85,7 +85,7 @@ class Searches : public Views<sums, in_shared, reuses> {
     const std::uint32_t* ids = ids_of(list, slot);
     std::uint32_t n = flagged & count_mask;
     if (ascending && n >= narrowed_list) {
-      // Each lane looks at the last id of a 32nd of the list.
+      // Each lane looks at the last id of one of 32 pieces of the list.
       const std::uint32_t piece = (n + 31) / 32;
       const std::uint32_t last = fetch(ids + min((lane_ + 1) * piece, n) - 1);
       const std::uint32_t first_id = __shfl_sync(all_lanes, id[0], 0);
@@ -125,8 +125,8 @@ class Searches : public Views<sums, in_shared, reuses> {
     }
   }
 
-  // Of a group of ids that are found, as in search: those that are joined to none of the vertices that a child of an induced
-  // match must not be joined to. Without the slow way nothing else is asked.
+  // Keeps those of a group of ids that are adjacent to none of the vertices in the conditions of an induced match. Arguments
+  // are as for search. Conditions that demand edges take the slow way instead.
   template <std::uint32_t searches>
   __device__ __forceinline__ void keep_apart(std::uint32_t depth, const Node& node, std::uint32_t slot,
                                              const std::uint32_t (&id)[searches], bool (&found)[searches],
@@ -142,7 +142,7 @@ class Searches : public Views<sums, in_shared, reuses> {
     }
   }
 
-  // The partial match that child number `at` extends.
+  // The slot of the partial match that child number `at` extends.
   __device__ static std::uint32_t slot_of(const std::uint32_t* starts, std::uint32_t at) {
     std::uint32_t slot = 0;
 #pragma unroll
@@ -152,10 +152,10 @@ class Searches : public Views<sums, in_shared, reuses> {
     return slot;
   }
 
-  // An address that can be read, for searches of nothing.
+  // A readable address, for searches of empty lists.
   __device__ const std::uint32_t* somewhere() const { return reinterpret_cast<const std::uint32_t*>(work_.programs); }
 
-  // The k-th entry that the batch adds to the list of a slot, or none where it is out of bounds.
+  // The k-th entry that the batch adds to the list of a slot, or none if it is out of bounds.
   __device__ __noinline__ std::uint32_t added_child(std::uint32_t depth, const Node& node, const std::uint32_t* list,
                                                     std::uint32_t slot, std::uint32_t k) const {
     const Store& store = work_.graph.stores[0];
@@ -164,7 +164,7 @@ class Searches : public Views<sums, in_shared, reuses> {
     return within(depth, slot, node, vertex) ? vertex : none;
   }
 
-  // Cuts this lane's view `best` down to the bounds that order constraints give; returns its children.
+  // Cuts this lane's view `best` to the bounds of the order constraints. Returns the number of children.
   __device__ std::uint32_t narrow(std::uint32_t depth, const Node& node, std::uint32_t best) {
     std::uint32_t low = 0;
     std::uint32_t high = none;
@@ -181,7 +181,7 @@ class Searches : public Views<sums, in_shared, reuses> {
     return kept + list[view_added + lane_];
   }
 
-  // A child that may stand for several parallel ones, or whose lists are changed and tagged.
+  // Child number `at`, the slow way. It may stand for several parallel entries, or its lists are changed and tagged.
   __device__ __noinline__ Child slow_child(std::uint32_t depth, const Node& node, std::uint32_t at, std::uint32_t total) {
     Child child{false, 0, 0, 1};
     if (at >= total) return child;
@@ -192,7 +192,7 @@ class Searches : public Views<sums, in_shared, reuses> {
     const Probed first = slow_first(depth, node, slot, q, at - starts[slot]);
     if (first.ways == 0) return child;
     child.vertex = first.vertex;
-    const bool weighted = sums && program().weighted != 0;  // where edges are walked, they are told apart later
+    const bool weighted = sums && program().weighted != 0;  // else steps for edges tell them apart later
     if (weighted) child.ways = first.ways;
     bool overflows = false;
     const std::uint32_t lists = lists_of(depth, node);
@@ -218,7 +218,7 @@ class Searches : public Views<sums, in_shared, reuses> {
     return child;
   }
 
-  // Whether a child of a slot is joined to earlier vertices as an induced match has it.
+  // Whether a child has exactly the edges to earlier vertices that an induced match demands.
   __device__ __noinline__ bool joined_so(std::uint32_t depth, const Node& node, std::uint32_t slot, std::uint32_t id) const {
 #pragma unroll 1
     for (std::uint32_t i = 0; i < node.joined; ++i) {
@@ -233,7 +233,7 @@ class Searches : public Views<sums, in_shared, reuses> {
  private:
   struct Probed {
     std::uint32_t vertex;
-    std::uint32_t ways;  // 0: does not count, or told already
+    std::uint32_t ways;  // 0: not admitted, or the child is found at another entry
   };
 
   __device__ static View stored(std::uint32_t* list, std::uint32_t slot) {
@@ -258,7 +258,7 @@ class Searches : public Views<sums, in_shared, reuses> {
     return vertex >= low && vertex < high;
   }
 
-  // The entry of the chosen list at an offset. Where several lead to one vertex, the child stands at the first.
+  // The entry of the chosen list at an offset. If several entries lead to one vertex, the child is found at the first.
   __device__ __noinline__ Probed slow_first(std::uint32_t depth, const Node& node, std::uint32_t slot, std::uint32_t q,
                                             std::uint32_t offset) {
     const std::uint32_t parent = depth - 1;
@@ -285,7 +285,8 @@ class Searches : public Views<sums, in_shared, reuses> {
       child.ways = list.slice == none || !stable || leads_to(place, slot, child.vertex, true) ? 1 : 0;
       return child;
     }
-    // Where entries to one vertex come and go at once, the child stands at the first that stays, else at the first added.
+    // If the batch adds and removes entries to one vertex, the child is found at the first that stays. If none stays, it is
+    // found at the first that is added.
     const std::uint32_t capacity = list.count > 0 ? store.rows[owner].capacity : 0;
     bool stands = false;
 #pragma unroll 1

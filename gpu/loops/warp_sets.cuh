@@ -1,10 +1,14 @@
 // Sets that deeper loops read again: fifth layer of the matching kernel.
 //
-// What a loop has found for a partial match is a list like any other for the loops below it, and shorter than those that it was
-// found in. So a loop whose set is read again (gpu/program/set_plan.hpp) finds all of its children first, of as many partial
-// matches, one after the other, as find room in a piece of device memory of the warp's own; they then become the views that its
-// own children and those of deeper loops are read from. Once they have been worked off, it goes on with the next partial
-// matches. One whose set finds no room, or takes long to find, so that several warps had better share it, goes the general way.
+// What a loop has found for a partial match serves as a list for the loops below it. It is shorter than the lists that it was
+// found in.
+//
+// If its set is read again (gpu/program/set_plan.hpp), a loop first finds all of its children. It takes partial matches one
+// after the other, as many as fit into a piece of device memory of the warp. The sets become the views that its own children
+// and those of deeper loops are read from. After these, it goes on with the next partial matches.
+//
+// A set that does not fit is handled like any other loop. So is one that takes long to find, so that several warps can share
+// it.
 #pragma once
 
 #include "gpu/loops/warp_extension.cuh"
@@ -12,7 +16,7 @@
 
 namespace deltamatch::gpu::device {
 
-// A set is found first where its shortest list has at most so many times the entries that sets find room for.
+// A set is kept only if its shortest list has at most this many times the entries that fit.
 inline constexpr std::uint32_t longest_search = 8;
 
 template <bool sums, bool in_shared, bool reuses>
@@ -33,8 +37,8 @@ class Sets : public Extension<sums, in_shared, reuses> {
   using Base::work_;
   using typename Base::Aim;
 
-  // Finds the sets of the next slots above the frame, or, where that of the very next is too much, the lists that its children
-  // are read from. `longest`: of the lists that are searched for a set.
+  // Finds the sets of the next slots above the frame. If the very next set is too large, looks up the lists of its children
+  // instead. `longest`: limit of the lists that are searched for a set.
   __device__ __noinline__ void next_sets(std::uint32_t longest) {
     Header& own = header(depth_);
     const Node& node = work_.nodes[own.node];
@@ -56,7 +60,7 @@ class Sets : public Extension<sums, in_shared, reuses> {
     __syncwarp();
   }
 
-  // The set of the one partial match above, which is known to find room.
+  // Finds the set of the one partial match above, which is known to fit.
   __device__ void restore_set() {
     if (lane_ == 0) {
       header(depth_).window = 0;
@@ -67,8 +71,8 @@ class Sets : public Extension<sums, in_shared, reuses> {
   }
 
  private:
-  // Finds the children that expand announced, `total`, as far as those of one slot after the other find room, and makes views
-  // of them; `total` becomes how many of them are the loop's own. Returns the end of those slots.
+  // Finds the `total` children that expand has numbered, slot by slot as long as they fit, and makes views of them. `total`
+  // becomes the number of those that are the loop's own. Returns the end of those slots.
   __device__ std::uint32_t collect(const Node& node, std::uint32_t& total, std::uint32_t longest) {
     const std::uint32_t capacity = work_.set_capacity;
     std::uint32_t* set = this->set_memory(depth_);
@@ -78,8 +82,8 @@ class Sets : public Extension<sums, in_shared, reuses> {
     const unsigned too_long = __ballot_sync(all_lanes, end - begin > longest);
     if (too_long != 0) total = __shfl_sync(all_lanes, begin, __ffs(static_cast<int>(too_long)) - 1);
     std::uint32_t found = 0;
-    std::uint32_t hits = 0;  // of them, those of this lane's slot,
-    std::uint32_t run = 0;   // and those among its stable entries
+    std::uint32_t hits = 0;  // found for this lane's slot
+    std::uint32_t run = 0;   // those of `hits` among the stable entries
     std::uint32_t at = 0;
 #pragma unroll 1
     while (at < total && found <= capacity) {
@@ -119,8 +123,8 @@ class Sets : public Extension<sums, in_shared, reuses> {
     return slots;
   }
 
-  // The set of each slot has two ascending runs, of which the first is `run` long in this lane's: makes one of them, in the
-  // other piece of memory.
+  // Merges the two ascending runs of each slot's set, in the other piece of memory. `run` is the length of the first run in
+  // this lane's set.
   __device__ __noinline__ std::uint32_t* merge(const std::uint32_t* set, std::uint32_t total, std::uint32_t run) {
     std::uint32_t* const merged = this->set_memory(depth_) + work_.set_capacity;
     std::uint32_t* const runs = view(depth_, kept_view) + view_counts;

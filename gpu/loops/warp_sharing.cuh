@@ -1,7 +1,7 @@
 // What a busy warp gives away: seventh layer of the matching kernel.
 //
-// A warp that finds others idle gives them the last children of its shallowest frame or, where one batch alone takes long,
-// partial matches of it.
+// A warp that sees idle ones gives them the last children of its shallowest frame. If one batch alone takes long, it gives
+// partial matches of that batch.
 #pragma once
 
 #include "gpu/loops/warp_items.cuh"
@@ -27,7 +27,7 @@ class Sharing : public Items<sums, in_shared, reuses> {
   using Base::wanted;
   using Base::work_;
 
-  // Once in a while.
+  // True once in a while.
   __device__ bool time_to_look() {
     const long long now = clock64();
     if (__shfl_sync(all_lanes, now - looked_ > work_.share_interval ? 1 : 0, 0) == 0) return false;
@@ -35,8 +35,8 @@ class Sharing : public Items<sums, in_shared, reuses> {
     return true;
   }
 
-  // Notices whether all is to stop. Gives the last children of the shallowest frames to idle warps, several portions while
-  // there are enough of both: work that sits on one warp must reach thousands.
+  // Checks for a stop, then gives the last children of the shallowest frames to idle warps. It gives several portions while
+  // there are enough of both, since the work of one warp must reach thousands.
   __device__ __noinline__ void donate() {
     stopped_ = stopped();
     if (stopped_) return;
@@ -55,7 +55,7 @@ class Sharing : public Items<sums, in_shared, reuses> {
     std::uint32_t total = own.total;
 #pragma unroll 1
     while (filled < 32 && next < total) {
-      // Where few children are found, to read them is what takes long.
+      // If few children are found, reading them takes the time.
       if (time_to_look()) {
         __syncwarp();
         if (lane_ == 0) own.next = next;
@@ -65,7 +65,7 @@ class Sharing : public Items<sums, in_shared, reuses> {
         if (stopped_) break;
       }
       const Children made = this->children(depth_, node, next + lane_, total);
-      // Those of the second 32 that find no room are read again.
+      // If the second 32 do not fit, they are read again.
 #pragma unroll 1
       for (int k = 0; k < 2; ++k) {
         const Child found = made.get(k);
@@ -84,8 +84,8 @@ class Sharing : public Items<sums, in_shared, reuses> {
     __syncwarp();
   }
 
-  // Of the batch's partial matches in `slots`, of which each takes long to run the present step on: gives the later half away
-  // while others are idle. They go on from that step and end where its term does. Returns those that are left.
+  // Gives up to half of the partial matches in `slots` to idle warps, the later ones first, because each takes long in the
+  // present step. The receivers go on from that step to the end of its term. Returns the slots that are left.
   __device__ __noinline__ unsigned donate_partials(unsigned slots) {
     const Header& own = header(depth_);
     if (own.global == 0) return slots;
@@ -104,7 +104,7 @@ class Sharing : public Items<sums, in_shared, reuses> {
   }
 
   bool stopped_ = false;
-  long long looked_ = 0;  // when it last looked for idle warps
+  long long looked_ = 0;  // clock when it last looked for idle warps
 
  private:
   __device__ bool donate_children() {
@@ -120,7 +120,7 @@ class Sharing : public Items<sums, in_shared, reuses> {
       }
       const std::uint32_t next = own.next;
       const std::uint32_t total = own.total;
-      // Children of a shallow frame lead to more than those of the deepest.
+      // Children of a shallow frame lead to more work than those of the deepest.
       if (next + (depth == depth_ ? least_donation : 1) >= total) continue;
       const std::uint32_t* starts = prefix(depth);
       const std::uint32_t slot = Base::slot_of(starts, total - 1);
@@ -134,7 +134,7 @@ class Sharing : public Items<sums, in_shared, reuses> {
     return false;
   }
 
-  // Gives away the last of the slots above a frame whose sets are still to be found.
+  // Gives away the last slot above a frame whose set is still to be found.
   __device__ void donate_slot(std::uint32_t depth) {
     Header& own = header(depth);
     const std::uint32_t last = own.slots - 1U;

@@ -1,4 +1,4 @@
-// Views, which are lists as the lanes of a batch keep them: second layer of the matching kernel.
+// Views, which are the lists of a batch by lane: second layer of the matching kernel.
 #pragma once
 
 #include "gpu/loops/lists.cuh"
@@ -6,13 +6,14 @@
 
 namespace deltamatch::gpu::device {
 
-// Flags in a view's count: entries among the stable ones are taken away; entries are added; the slow way is to be taken.
+// Flags in a view's count: stable entries are removed; entries are added; the list needs the slow way.
 inline constexpr std::uint32_t minus_flag = 1U << 31;
 inline constexpr std::uint32_t plus_flag = 1U << 30;
 inline constexpr std::uint32_t slow_flag = 1U << 29;
 inline constexpr std::uint32_t count_mask = slow_flag - 1;
 
-// Of a frame that keeps sets: the view that its children are read from, cut by order constraints, and that of deeper loops.
+// Views of a frame that keeps sets. Its own children are read from the first, which is cut by order constraints. Deeper loops
+// read the second.
 inline constexpr std::uint32_t own_view = 0;
 inline constexpr std::uint32_t kept_view = 1;
 
@@ -32,7 +33,7 @@ class Views : public Lists<Frames<sums, in_shared, reuses>> {
   using Base::view;
   using Base::work_;
 
-  // Puts the list into this lane's place of a view; returns how many entries it has at most.
+  // Puts a list into this lane's place of a view. Returns the most entries that it can have.
   __device__ std::uint32_t put_view(std::uint32_t* into, const Probe& probe, const View& list, std::uint32_t parent) {
     std::uint32_t flags = 0;
     Changes changes{0, 0};
@@ -55,7 +56,7 @@ class Views : public Lists<Frames<sums, in_shared, reuses>> {
     return list.count + changes.added;
   }
 
-  // Puts ids that nothing has changed into this lane's place of a view.
+  // Puts unchanged ids into this lane's place of a view.
   __device__ void put_ids(std::uint32_t* into, const std::uint32_t* ids, std::uint32_t count) {
     Base::ids_of(into, lane_) = ids;
     into[view_counts + lane_] = count;
@@ -64,7 +65,7 @@ class Views : public Lists<Frames<sums, in_shared, reuses>> {
     into[view_added + lane_] = 0;
   }
 
-  // The same with the set that the frame at depth `base` has found for what this lane's partial match extends.
+  // Puts the set that the frame at depth `base` found for the ancestor of this lane's partial match. Returns its size.
   __device__ std::uint32_t put_set(std::uint32_t* into, std::uint32_t base, std::uint32_t parent, bool active) {
     std::uint32_t* const set = view(base, kept_view);
     const std::uint32_t slot = active ? slot_above(parent, lane_, base - 1) : lane_;
@@ -79,7 +80,7 @@ class Views : public Lists<Frames<sums, in_shared, reuses>> {
     return node.base != 0 && header(node.base).kept != 0;
   }
 
-  // An id of a view. What the kernel itself writes is no constant.
+  // Reads an id of a view. Sets are written by the kernel itself, so they must not be read as constants.
   __device__ static std::uint32_t fetch(const std::uint32_t* id) {
     if constexpr (reuses) {
       return __ldca(id);
@@ -88,8 +89,8 @@ class Views : public Lists<Frames<sums, in_shared, reuses>> {
     }
   }
 
-  // In the list of a slot's place that is not slow, of whose stable entries `here` tells; out of line, since most lists have no
-  // changes.
+  // Whether a slot's list, which is not slow, leads to `id`. `here` says whether its stable entries do. Out of line, since most
+  // lists have no changes.
   __device__ __noinline__ bool leads_to(const std::uint32_t* view, std::uint32_t slot, std::uint32_t id, bool here) const {
     return leads_to(view[view_slices + slot], {view[view_removed + slot], view[view_added + slot]}, id, here);
   }
