@@ -10,9 +10,9 @@ namespace deltamatch::gpu {
 
 namespace {
 
-constexpr std::size_t max_query_edges = 64;  // of the kernel's local arrays
+constexpr std::size_t max_query_edges = 64;  // size of the kernel's local arrays
 constexpr std::uint32_t max_chunk = 32;
-// Anchors that a thread shares out at a time; fewer are not worth waking another.
+// Anchors that a thread takes at a time. Fewer are not worth waking another thread.
 constexpr std::size_t share_grain = std::size_t{1} << 14;
 
 Probe flat_probe(const plan::Probe& probe) {
@@ -43,7 +43,7 @@ class Flattener {
             const match::AnchorProgram& program, std::span<const SetUse> sets, FlatPrograms& into)
       : graph_(graph), task_(task), plan_(plan), program_(program), sets_(sets), into_(into) {}
 
-  // The program without its pass.
+  // Flattens the program. The pass is not set.
   Program run() {
     const plan::Program& from = program_.program;
     const plan::BoundQuery& query = *task_.query;
@@ -92,7 +92,7 @@ class Flattener {
   }
 
  private:
-  // Where they begin and how many they are.
+  // Returns the first index and the number.
   std::pair<std::uint32_t, std::uint8_t> add_joined(const std::vector<plan::Joined>& joined) {
     const auto first = static_cast<std::uint32_t>(into_.joined.size());
     for (const plan::Joined& pair : joined) {
@@ -134,7 +134,7 @@ class Flattener {
   FlatPrograms& into_;
 };
 
-// What the nodes need that run in the steps [first, first + count) at a depth, and below.
+// Raises `needs` to what nodes need: those in the steps [first, first + count) at a depth, and those below.
 void note_needs(const plan::Program& program, std::span<const SetUse> sets, std::uint32_t first, std::uint32_t count,
                 std::size_t depth, std::vector<DepthNeeds>& needs) {
   for (std::uint32_t i = first; i < first + count; ++i) {
@@ -153,15 +153,16 @@ void note_needs(const plan::Program& program, std::span<const SetUse> sets, std:
   }
 }
 
-// Whether query edges that must differ may come to lie between the same two data vertices (where vertices may coincide that is
-// not looked at closely) and several data edges, but perhaps too few. The kernel would find that out last, once it has tried
-// them in all ways; the CPU finds it out first.
+// Whether some matched vertices may have fewer data edges than the query needs. For isomorphism, query edges that must differ
+// may lie between the same two vertices. For edge-distinct matching, lists may hold parallel edges.
+//
+// The kernel would notice only after trying all combinations. The CPU notices it first.
 bool may_lack_edges(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
   if (query.mode == MatchMode::isomorphism) return query.edges_may_coincide();
   return query.mode == MatchMode::edge_distinct && match::reads_parallels(query, resolved);
 }
 
-// Whether all that a query reads can be named, and is numbered without a wrap.
+// Whether a query's readings can be named, and its lists numbered without a wrap.
 bool keeps_to(const KernelLimits& limits, const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
   const auto fits = [&](graph::ReadingId reading) {
     const graph::Resolved& where = resolved[reading];
@@ -171,7 +172,7 @@ bool keeps_to(const KernelLimits& limits, const plan::BoundQuery& query, std::sp
          std::ranges::all_of(query.edges, [&](const plan::BoundEdge& edge) { return std::ranges::all_of(edge.reading, fits); });
 }
 
-// Brings the programs of a batch together: by pass, then task, then plan.
+// Gathers the programs of a batch by pass, then task, then plan.
 class Collector {
  public:
   Collector(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
@@ -236,7 +237,7 @@ class Collector {
   }
 
  private:
-  // Shares of a pass's anchors, which put together are in their order; of each the anchors by plan.
+  // A share of a pass's anchors, by plan. Joined, the shares are in the order of the anchors.
   using Share = std::vector<std::vector<Anchor>>;
 
   [[nodiscard]] std::size_t anchors_of(std::size_t pass, std::uint32_t task, std::uint32_t plan) const {
@@ -259,7 +260,7 @@ class Collector {
               {pass, task, 0, true, false}, into_.tables, workers_);
   }
 
-  // Which plans an anchor concerns.
+  // Finds the plans of each anchor.
   void share_out() {
     shares_.resize(passes_.size());
     for (std::size_t p = 0; p < passes_.size(); ++p) {
@@ -280,7 +281,7 @@ class Collector {
     }
   }
 
-  // Whether the kernel can run a task beside those before it; if so, notes what it needs.
+  // Whether the kernel can run a task together with the earlier ones. If so, notes what it needs.
   bool make_room(std::uint32_t task) {
     if (tasks_[task].query->edges.size() > max_query_edges) return false;
     if (may_lack_edges(*tasks_[task].query, resolved_)) return false;
@@ -326,9 +327,9 @@ class Collector {
   FlatPrograms& into_;
   Workers* workers_;
   KernelLimits limits_;
-  std::vector<std::size_t> first_plan_;     // by task, with the end behind
+  std::vector<std::size_t> first_plan_;     // by task, then the end
   std::vector<std::vector<Share>> shares_;  // by pass
-  std::vector<std::vector<SetUse>> sets_;   // by plan, where anchors concern it, and node
+  std::vector<std::vector<SetUse>> sets_;   // by plan that has anchors, then by node
 };
 
 }  // namespace
@@ -340,7 +341,7 @@ void choose_tables(std::span<const match::QueryTask> tasks, std::span<const grap
     for (std::size_t i = 0; i < tasks[t].plans->plans.size(); ++i) {
       const plan::Plan& plan = tasks[t].plans->plans[i];
       match::AnchorProgram& program = programs[t][i];
-      // What is rare is asked first: to bind a prefix copies the plan, and makes no difference to what meets.
+      // The rare condition is checked first, because binding a prefix copies the plan. Binding does not change the answer.
       if (!program.sums || (tables == GpuTables::automatic && !meets_in_the_middle(plan.count))) continue;
       plan::CountPlan bound = bind_prefix(plan);
       if (fits_tables(bound, plan.closing, resolved)) program.tables = std::move(bound);
@@ -351,7 +352,7 @@ void choose_tables(std::span<const match::QueryTask> tasks, std::span<const grap
 void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,
              std::span<const match::QueryTask> tasks, const match::Programs& programs, SetChoice& choice, FlatPrograms& into,
              std::vector<bool>& left_out, Workers* workers, const KernelLimits& limits) {
-  // Of a whole graph there are millions of anchors in one call after the other: their memory is kept.
+  // A whole graph has millions of anchors, in one call after the other. So their memory is kept.
   std::vector<Anchor> sums = std::move(into.sums.anchors);
   std::vector<Anchor> walks = std::move(into.walks.anchors);
   into = {};
@@ -364,7 +365,7 @@ void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> res
 
 std::vector<Chunk> make_chunks(const FlatWork& work, std::uint32_t warps, std::uint32_t share, std::uint32_t shares) {
   const auto total = static_cast<std::uint32_t>(work.anchors.size());
-  // Several chunks for each warp, so that none is long the last one.
+  // Makes several chunks for each warp, so that no warp is busy long after the others.
   const std::uint32_t size = std::clamp(total / std::max(1U, shares * warps * 4), 1U, max_chunk);
   std::vector<Chunk> chunks;
   std::uint32_t number = 0;

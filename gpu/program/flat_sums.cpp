@@ -14,13 +14,13 @@ namespace deltamatch::gpu {
 
 namespace {
 
-// What has more neighbours takes a warp alone too long.
+// A vertex with at least this many neighbours keeps a single warp busy for too long.
 constexpr std::uint32_t heavy_degree = 64;
 
 using plan::Candidates;
 using plan::Factor;
 
-// Anchors and roots that a thread looks at at a time.
+// Anchors and roots that a thread takes at a time.
 constexpr std::size_t grain = std::size_t{1} << 12;
 
 template <class Body>
@@ -28,7 +28,7 @@ void for_all(std::size_t count, Workers* workers, Body&& body) {
   workers == nullptr ? body(0U, std::size_t{0}, count) : workers->for_each(count, grain, body);
 }
 
-// Sizes in groups that ascend: 16 for each doubling, small ones alone.
+// Ascending groups of sizes: 16 for each doubling. Each small size is a group of its own.
 constexpr std::size_t groups = 32 + 27 * 16;
 std::size_t group_of(std::uint32_t size) noexcept {
   if (size < 32) return size;
@@ -58,7 +58,7 @@ bool fits(const std::vector<Factor>& factors, std::size_t binds, std::span<const
   });
 }
 
-// Whether the part of a tree that hangs on `vertex`, away from `parent`, has a vertex with candidates.
+// Whether the part of a tree beyond `vertex`, seen from `parent`, has a vertex with candidates.
 bool reaches_candidates(const Factor& tree, std::size_t vertex, std::size_t parent) {
   if (!tree.vertices[vertex].probes.empty()) return true;
   return std::ranges::any_of(tree.edges, [&](const plan::TreeEdge& edge) {
@@ -81,11 +81,11 @@ bool meets(const std::vector<Factor>& factors) {
   });
 }
 
-// The most sets that are held at once by factors of which one is evaluated after the other.
+// The most sets held at once by factors that are evaluated one after the other.
 std::size_t sets_at_once(const std::vector<Factor>& factors) {
   std::size_t most = 0;
   for (const Factor& factor : factors) {
-    // A tree's vertices, and a leaf that the root decides.
+    // One for each vertex of the tree, and one for a leaf that the root decides.
     most = std::max(most, factor.kind == Factor::Kind::tree ? factor.vertices.size() + 1 : 1 + sets_at_once(factor.inner));
     most = std::max(most, sets_at_once(factor.others));
   }
@@ -108,7 +108,7 @@ class Flattening {
     return {first, static_cast<std::uint32_t>(probes.size())};
   }
 
-  // Factors of one product lie side by side. Returns the first and the end.
+  // Factors of one product lie side by side. Returns the first index and the end.
   std::pair<std::uint32_t, std::uint32_t> factors(const std::vector<Factor>& factors) {
     const auto first = static_cast<std::uint32_t>(into_.factors.size());
     into_.factors.resize(first + factors.size());
@@ -215,7 +215,7 @@ SplitSums flatten_sums(const plan::CountPlan& count, const std::vector<plan::Pro
   std::vector<SumTerm> terms[2];
   for (const plan::Term& term : count.terms) {
     std::vector<Factor> factors = term.factors;
-    // The first factor is what shares split.
+    // Shares split the first factor, so bound vertices come first.
     std::ranges::stable_partition(factors, enumerates);
     const auto [first, end] = flattening.factors(factors);
     terms[!factors.empty() && enumerates(factors.front()) ? 1 : 0].push_back({term.coefficient, first, end});

@@ -9,7 +9,7 @@ namespace deltamatch::gpu {
 
 namespace {
 
-// To read a single list again saves nothing.
+// Reading a single list again saves nothing.
 constexpr std::size_t least_lists = 2;
 
 bool same_list(const plan::Probe& a, const plan::Probe& b) {
@@ -20,7 +20,7 @@ bool among(const plan::Probe& probe, const std::vector<plan::Probe>& all) {
   return std::ranges::any_of(all, [&](const plan::Probe& other) { return same_list(probe, other); });
 }
 
-// Whether whatever the order constraints of `outer` exclude is excluded by those of `inner`.
+// Whether the order constraints of `inner` exclude all that those of `outer` exclude.
 bool implies(const plan::Candidates& inner, const plan::Candidates& outer) {
   const auto part = [](const std::vector<plan::Position>& of, const std::vector<plan::Position>& all) {
     return std::ranges::all_of(of, [&](plan::Position p) { return std::ranges::find(all, p) != all.end(); });
@@ -39,7 +39,7 @@ class SetPlanner {
   }
 
  private:
-  // Plans the nodes of some steps, below the loops of path_. Returns the depths whose sets are read there.
+  // Plans the nodes of some steps below the loops in path_. Returns bits of the depths whose sets are read there.
   std::uint32_t visit(std::uint32_t first, std::uint32_t count) {
     std::uint32_t read = 0;
     for (std::uint32_t i = first; i < first + count; ++i) {
@@ -61,7 +61,7 @@ class SetPlanner {
     return read;
   }
 
-  // The loop above whose lists make up most of the node's.
+  // Chooses the loop above that has the most of the node's lists.
   void choose_base(const plan::Node& node, SetUse& use) {
     std::size_t most = least_lists - 1;
     for (std::size_t d = 0; d < path_.size(); ++d) {
@@ -77,14 +77,14 @@ class SetPlanner {
     const auto left = std::stable_partition(use.probes.begin(), use.probes.end(),
                                             [&](const plan::Probe& probe) { return !among(probe, probes); });
     use.rest = static_cast<std::uint8_t>(left - use.probes.begin());
-    // What a set lacks is missing in those that are found in it, too.
+    // A set that lacks vertices makes sets found in it lack them, too. So all sets up the chain must be uncut.
     for (std::uint8_t at = use.base; at != 0; at = uses_[path_[at - 1U]].base) {
       SetUse& above = uses_[path_[at - 1U]];
       above.uncut = above.uncut || !implies(node.candidates, program_.nodes[path_[at - 1U]].candidates);
     }
   }
 
-  // Whether what the node finds are the ids that its lists have in common, and no more is asked of them.
+  // Whether a node finds exactly the ids that its lists have in common.
   [[nodiscard]] bool makes_set(const plan::Node& node) const {
     return node.joined.empty() && std::ranges::none_of(node.candidates.probes, [&](const plan::Probe& probe) {
              return resolved_[probe.reading].parallel || resolved_[probe.reading].derived;
@@ -97,7 +97,7 @@ class SetPlanner {
   std::vector<std::uint32_t> path_;  // the loops above, outermost first
 };
 
-// Adds up what the nodes of some steps are expected to do.
+// Adds up the expected work of a program's nodes.
 class WorkSum {
  public:
   WorkSum(const plan::Program& program, std::span<const SetUse> uses, std::span<const double> shortest, double closure)
@@ -109,7 +109,7 @@ class WorkSum {
   }
 
  private:
-  // `partials`: partial matches that the steps run on, for an anchor.
+  // `partials`: expected partial matches for an anchor that the steps run on.
   void visit(std::uint32_t first, std::uint32_t count, double partials) {
     for (std::uint32_t i = first; i < first + count; ++i) {
       const plan::Step& step = program_.steps[i];
@@ -133,7 +133,7 @@ class WorkSum {
   std::span<const SetUse> uses_;
   std::span<const double> shortest_;
   double closure_;
-  std::vector<double> sets_;  // sizes, of the loops above, outermost first
+  std::vector<double> sets_;  // sizes of the sets of the loops above, outermost first
   SetWork work_;
 };
 
@@ -149,9 +149,10 @@ std::vector<SetUse> plan_no_sets(const plan::Program& program) {
   return uses;
 }
 
-// All lists beyond the first thin a set as if they were one: which neighbours of an edge's ends are joined to a third vertex
-// depends on where in the graph they are much more than on chance, and partial matches are most numerous where most are. On a
-// graph of communities in which this gives sets of 1.8 vertices, those of two to five lists had 0.5 to 2.3 in the mean.
+// All lists beyond the first reduce a set as if they were one list. An edge's ends share neighbours because of where they lie
+// in the graph, much more than by chance. Most partial matches lie where most neighbours are shared.
+// Example: on a graph of communities, this estimate gives sets of 1.8 vertices. Sets of two to five lists had 0.5 to 2.3 on
+// average.
 SetWork expected_work(const plan::Program& program, std::span<const SetUse> uses, std::span<const double> shortest,
                       double closure) {
   return WorkSum(program, uses, shortest, closure).run();

@@ -1,18 +1,18 @@
-// What a block reads: candidates of a query vertex, and the lists of a whole set of vertices. Second layer of the kernel that
+// What a block reads: the candidates of a query vertex, and the lists of a set of vertices. Second layer of the kernel that
 // counts with tables.
 //
-// Of a set's lists, short ones are read side by side, whoever's they are, and each long one by a warp; warps share the set out
-// between them as they go.
+// The lanes of a warp read the short lists of a set side by side. A long list is read by the whole warp. Warps share out the
+// set as they go.
 #pragma once
 
 #include "gpu/tables/block_tables.cuh"
 
 namespace deltamatch::gpu::device {
 
-// Lists from this length on are read one by one.
+// Lists of at least this length are read one by one.
 inline constexpr std::uint32_t long_list = 32;
 
-/// What restricts the vertices that lists lead to: bounds, and vertices to differ from.
+/// Restricts the vertices of lists: bounds, and vertices to differ from.
 struct Allowed {
   std::uint32_t low;
   std::uint32_t high;
@@ -40,7 +40,7 @@ class BlockLists : public Lists<BlockMemory> {
     return fits;
   }
 
-  // `counted`: see look_up.
+  // The list of a vertex with its changes. `counted`: see look_up.
   __device__ OpenList open(std::uint32_t reading, bool inclusive, std::uint32_t owner, bool counted = true) {
     const View list = this->look_up(reading, owner, counted);
     OpenList made{list.ids, list.count, list.slice, {0, 0}};
@@ -50,9 +50,9 @@ class BlockLists : public Lists<BlockMemory> {
     }
     return made;
   }
-  // Entries to be read; those that are taken away count.
+  // How many entries are read, including those that the batch removes.
   __device__ static std::uint32_t length(const OpenList& list) { return list.count + list.changes.added; }
-  // Entry number `at`, or none where the batch takes it away.
+  // Entry number `at`, or none if the batch removes it.
   __device__ std::uint32_t entry(const OpenList& list, std::uint32_t at) const {
     if (at >= list.count) {
       const Store& store = work_.graph.stores[0];
@@ -66,7 +66,7 @@ class BlockLists : public Lists<BlockMemory> {
     if (list.slice == none) return here;
     return this->leads_to(list.slice, list.changes, id, here);
   }
-  // How many vertices a list leads to that are allowed.
+  // How many allowed vertices a list leads to.
   __device__ std::uint32_t size_of(const OpenList& list, const Allowed& to) const {
     std::uint32_t size = length(list) - list.changes.removed;
     if (to.low > 0 || to.high != none) {  // whole graphs only
@@ -82,8 +82,8 @@ class BlockLists : public Lists<BlockMemory> {
     return size;
   }
 
-  // The candidates of a vertex that has probes: those of this share, counted from the shortest list's entries. Their number
-  // lies in `into`, and where `keep` they themselves. For all threads at once; false where there is no room.
+  // Finds this share of the candidates of a vertex that has probes. Shares are parts of the shortest list. `into` gets their
+  // number and, with `keep`, their ids. All threads call it together. Returns false if memory runs out.
   __device__ __noinline__ bool candidates(const SumVertex& vertex, std::uint32_t share, std::uint32_t shares, bool keep,
                                           Members& into) {
     into = {nullptr, nullptr, 0};
@@ -135,9 +135,10 @@ class BlockLists : public Lists<BlockMemory> {
     return true;
   }
 
-  // For all threads at once: runs through the lists of all members of a set. read(vertex, weight of the list's owner) is called
-  // with every vertex that is allowed; with Read::sums what it gives is summed by list and finish(number of the member, weight,
-  // sum) called with the sum, by one thread.
+  // Reads the lists of all members of a set. All threads call it together.
+  //
+  // It calls read(vertex, weight of the list's owner) with every allowed vertex. With Read::sums, it adds up what read returns
+  // for each list. One thread then calls finish(number of the member, weight, sum).
   template <class Read>
   __device__ void for_each_list(const Members& from, std::uint32_t reading, bool inclusive, const Allowed& to, Read& read) {
     __syncthreads();

@@ -1,8 +1,8 @@
-// A block's memory: tables of weights by vertex, sets of vertices, and what all its threads know. First layer of the kernel
-// that counts with tables (gpu/tables/table_sums.cu).
+// A block's memory: tables of weights by vertex, sets of vertices, and the state that its threads share. First layer of the
+// kernel that counts with tables (gpu/tables/table_sums.cu).
 //
-// Where the vertices of the graph are few, a table has an entry for each; else it is hashed, with open addressing, and refuses
-// what fills more than three quarters of it. What was touched is noted, so that clearing costs what filling did.
+// If the graph has few vertices, a table has one entry for each. Otherwise it is hashed with open addressing, and refuses
+// entries beyond three quarters of its capacity. Touched entries are noted, so that clearing costs no more than filling.
 #pragma once
 
 #include "gpu/loops/lists.cuh"
@@ -25,14 +25,14 @@ struct Members {
 /// A vertex of a tree while the tree's leaves are eliminated.
 struct TreeNode {
   Members members;
-  std::uint32_t table;  // the same, for look-ups, or no_table
-  bool bare;            // without candidates so far: any vertex will do
+  std::uint32_t table;  // a table of the members for look-ups, or no_table
+  bool bare;            // has no candidates yet: any vertex fits
   std::uint8_t open_edges;
 };
 
 enum class Way : std::uint8_t { pull, push, reach };
 
-/// Elimination of a leaf into its neighbour, or (reach) candidates for a bare neighbour.
+/// Eliminates a leaf into its neighbour. With Way::reach, it finds candidates for a bare neighbour instead.
 struct TreeStep {
   std::uint32_t edge;
   bool into_a;
@@ -47,7 +47,7 @@ struct OpenList {
   Changes changes;
 };
 
-/// What all threads of a block know.
+/// What the threads of a block share.
 struct BlockState {
   SumProgram program;
   Anchor anchor;
@@ -55,10 +55,10 @@ struct BlockState {
   TreeNode nodes[max_positions];
   OpenList lists[max_sum_probes];
   TreeStep step;
-  std::uint32_t touched[max_sum_tables];  // by table, how many entries are
+  std::uint32_t touched[max_sum_tables];  // by table, how many entries are touched
   Weight lane_sums[most_warps][32];
   Weight warp_sums[most_warps];
-  std::uint32_t next;  // of what the warps share out
+  std::uint32_t next;  // next member that a warp takes
   std::uint32_t size;  // of the set that is being made
   std::uint32_t item;
   bool refused;  // the item needs more memory
@@ -81,7 +81,7 @@ class BlockMemory {
 
   __device__ const SumProgram& program() const { return state_.program; }
 
-  // --- tables; all but add, mark and weight_of are for all threads at once ---
+  // --- tables; all threads call these together, except add, mark and weight_of ---
 
   __device__ void add(std::uint32_t table, std::uint32_t vertex, Weight weight) {
     const std::uint32_t entry = claim(table, vertex);
@@ -107,7 +107,7 @@ class BlockMemory {
       if (key == 0) return 0;
     }
   }
-  // Takes what was added as a set, with weights; the table stays as it is. False where there is no room.
+  // Makes a set with weights of a table's entries. The table stays as it is. Returns false if memory runs out.
   __device__ bool take_members(std::uint32_t table, Members& into) {
     const std::size_t first = first_entry(table);
     const std::uint32_t size = min(state_.touched[table], work_.memory.capacity);
@@ -135,7 +135,7 @@ class BlockMemory {
     __syncthreads();
   }
 
-  // Clears all tables, whatever was noted of them: a weight that overflowed to zero is not.
+  // Clears all tables, even entries that are not noted as touched. Needed if a weight overflowed to zero.
   __device__ void wipe() {
     __syncthreads();
     const std::size_t entries = std::size_t{work_.memory.tables} * work_.memory.capacity;
@@ -147,7 +147,7 @@ class BlockMemory {
     __syncthreads();
   }
 
-  // --- sets: their memory is given back by setting top_ to what it was ---
+  // --- sets: setting top_ back to an earlier value frees their memory ---
 
   __device__ bool make_ids(std::uint32_t size, Members& into) {
     into.size = size;
@@ -157,7 +157,7 @@ class BlockMemory {
     top_ += size;
     return true;
   }
-  // The room beside a set's ids, or beside what would be a copy of them.
+  // Finds memory for weights beside a set's own ids. Foreign ids get memory as for a copy of them.
   __device__ bool make_weights(Members& of) {
     const bool own = of.ids >= set_ids_ && of.ids < set_ids_ + work_.memory.room;
     const std::uint32_t at = own ? static_cast<std::uint32_t>(of.ids - set_ids_) : top_;
@@ -196,7 +196,7 @@ class BlockMemory {
   }
   __device__ std::size_t first_entry(std::uint32_t table) const { return std::size_t{table} * work_.memory.capacity; }
 
-  // The entry of a vertex, made where there is none; none where the table is full.
+  // Finds or makes the entry of a vertex. Returns none if the table is full.
   __device__ std::uint32_t claim(std::uint32_t table, std::uint32_t vertex) {
     if (work_.memory.dense != 0) return vertex;
     const std::size_t first = first_entry(table);
@@ -205,7 +205,7 @@ class BlockMemory {
     for (std::uint32_t at = hash(vertex) & mask;; at = (at + 1) & mask) {
       std::uint32_t key = keys_[first + at];
       if (key == 0) {
-        // Every thread may claim one entry beyond the limit: a quarter of the table has room for that.
+        // Every thread may claim one entry beyond the limit. A quarter of the table has room for that.
         if (*static_cast<volatile std::uint32_t*>(&state_.touched[table]) >= mask - mask / 4) {
           refuse();
           return none;
@@ -221,7 +221,7 @@ class BlockMemory {
   }
   __device__ void touch(std::uint32_t table, std::uint32_t entry) {
     const std::uint32_t at = atomicAdd(&state_.touched[table], 1U);
-    // A weight that overflows to zero would be noted twice.
+    // A weight that overflows to zero is noted twice, so `at` may exceed the capacity.
     if (at < work_.memory.capacity) touched_[first_entry(table) + at] = entry;
   }
 

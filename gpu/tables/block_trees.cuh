@@ -1,12 +1,12 @@
 // Trees of free query vertices, eliminated leaf by leaf: third layer of the kernel that counts with tables. The method is that
-// of match/tree_sum.hpp; here sets are in no order, and look-ups always go through a table.
+// of match/tree_sum.hpp. Here sets are unordered, and look-ups always go through a table.
 #pragma once
 
 #include "gpu/tables/block_lists.cuh"
 
 namespace deltamatch::gpu::device {
 
-// Looking a list up costs about as much as reading this many entries.
+// Looking up a list costs about as much as reading this many entries.
 inline constexpr float look_up_cost = 8;
 
 class BlockTrees : public BlockLists {
@@ -14,7 +14,7 @@ class BlockTrees : public BlockLists {
   using Base = BlockLists;
   using Base::Base;
 
-  // Sum over all assignments of the tree; the same in all threads, of no use once the item is refused.
+  // The sum over all assignments of the tree, the same in all threads. Meaningless once the item is refused.
   __device__ __noinline__ Weight count_tree(const SumFactor& tree, std::uint32_t share, std::uint32_t shares) {
     const std::uint32_t mark = top_;
     const Weight total = tree.vertices == 1 ? single(tree, share, shares) : eliminate(tree, share, shares);
@@ -22,7 +22,7 @@ class BlockTrees : public BlockLists {
     return total;
   }
 
-  // At the end of an item.
+  // Called at the end of an item.
   __device__ void clear_root_tables() {
     for (; root_tables_ != 0; root_tables_ &= root_tables_ - 1) clear(__ffs(static_cast<int>(root_tables_)) - 1);
   }
@@ -62,7 +62,7 @@ class BlockTrees : public BlockLists {
     }
     __device__ void finish(std::uint32_t, Weight, Weight) const {}
   };
-  // Multiplies the weights, or adds them up where there are none to be kept.
+  // Multiplies the weights by the sums, or adds the products up if no weights are to be kept.
   struct Pull {
     static constexpr bool sums = true;
     BlockTrees& block;
@@ -86,10 +86,10 @@ class BlockTrees : public BlockLists {
     return work_.vertices[tree.first_vertex + at];
   }
 
-  // Sets of `choose` candidates.
+  // Counts sets of `choose` candidates.
   __device__ Weight single(const SumFactor& tree, std::uint32_t share, std::uint32_t shares) {
     Members found;
-    if (tree.choose > 1) {  // sets of candidates do not split: the first share takes them all
+    if (tree.choose > 1) {  // sets of candidates do not split, so the first share takes all
       if (share > 0) return 0;
       shares = 1;
     }
@@ -151,7 +151,7 @@ class BlockTrees : public BlockLists {
     return total;
   }
 
-  // Vertices with probes get their candidates, but for those that the root decides. False where one has none.
+  // Finds the candidates of vertices with probes, except those that the root decides. Returns false if a vertex has none.
   __device__ bool fill(const SumFactor& tree, std::uint32_t share, std::uint32_t shares) {
     unsigned hanging = 0;
     for (std::uint32_t e = 0; e < tree.edges; ++e) {
@@ -173,7 +173,7 @@ class BlockTrees : public BlockLists {
     return true;
   }
 
-  // Multiplies by what hangs on the root alone, which is summed once for an item.
+  // Multiplies by leaves that hang on the root alone. These are summed once for an item.
   __device__ bool hang_on_root(const SumFactor& tree) {
     for (std::uint32_t e = 0; e < tree.edges; ++e) {
       const SumEdge& edge = edge_of(tree, e);
@@ -223,7 +223,7 @@ class BlockTrees : public BlockLists {
       }
     }
     if (least >= 0) return best;
-    // All leaves and their neighbours are bare; somewhere a vertex with candidates meets one without.
+    // All leaves and their neighbours are bare. Somewhere else a vertex with candidates is next to a bare one.
     for (unsigned rest = open; rest != 0; rest &= rest - 1) {
       const std::uint32_t e = __ffs(static_cast<int>(rest)) - 1;
       const SumEdge& edge = edge_of(tree, e);
@@ -238,8 +238,8 @@ class BlockTrees : public BlockLists {
     return best;
   }
 
-  // Adds the weight of each of the leaf's candidates to all that its list leads to. `reach`: gives the neighbour these as
-  // candidates only; the edge is still to be summed.
+  // Adds the weight of each of the leaf's candidates to all vertices in its list. With `reach`, these only become the
+  // neighbour's candidates, and the edge is still to be summed.
   __device__ void push(const SumEdge& edge, bool into_a, const SumVertex& into_vertex, bool reach) {
     const std::uint32_t into = into_a ? edge.a : edge.b;
     const Members leaf = node(into_a ? edge.b : edge.a).members;
@@ -297,7 +297,7 @@ class BlockTrees : public BlockLists {
     return 0;
   }
 
-  // Multiplies the weights of a vertex that has candidates by those of a table.
+  // Multiplies the weights of a vertex with candidates by those of a table.
   __device__ bool multiply_by(std::uint32_t into, std::uint32_t table) {
     __syncthreads();
     const Members from = node(into).members;
@@ -313,7 +313,7 @@ class BlockTrees : public BlockLists {
     return true;
   }
 
-  // A table with the weights of a vertex's candidates. `keep`: a vertex that must not lose its own.
+  // Makes a table of the weights of a vertex's candidates. The vertex `keep` must not lose its table.
   __device__ std::uint32_t tabulate(std::uint32_t vertex, std::uint32_t keep) {
     if (node(vertex).table != no_table) return node(vertex).table;
     const std::uint32_t table = take_table(keep);
@@ -328,7 +328,7 @@ class BlockTrees : public BlockLists {
     return table;
   }
 
-  // An empty table; where none is left, one of a vertex other than `keep`, whose set holds the same.
+  // Returns an empty table. If none is left, takes that of a vertex other than `keep`, whose set holds the same.
   __device__ std::uint32_t take_table(std::uint32_t keep) {
     __syncthreads();
     unsigned used = 0;
@@ -356,7 +356,7 @@ class BlockTrees : public BlockLists {
     __syncthreads();
   }
 
-  unsigned root_tables_ = 0;  // those that are made, the same in all threads
+  unsigned root_tables_ = 0;  // bits of the tables that are made, the same in all threads
   std::uint32_t last_ = 0;    // the vertex into which the last leaf was eliminated
 };
 

@@ -1,8 +1,11 @@
-// The kernel that counts with tables: every block takes an anchor or root after the other and evaluates a sum of products for
+// The kernel that counts with tables. Every block takes one anchor or root after the other and evaluates a sum of products for
 // it.
 //
-// The block is a class in layers, each in a header of its own: its memory (block_tables), the lists that it reads
-// (block_lists), trees of free query vertices (block_trees), and, here, terms and bound vertices.
+// The block is a class in layers, each in a header of its own:
+// - block_tables: its memory
+// - block_lists: the lists that it reads
+// - block_trees: trees of free query vertices
+// - this file: terms and bound vertices
 #include "gpu/tables/table_sums.hpp"
 
 #include <cuda_runtime.h>
@@ -18,7 +21,7 @@ namespace {
 
 using namespace device;
 
-constexpr unsigned resident_blocks = 4;  // of a multiprocessor: bounds the registers of a thread
+constexpr unsigned resident_blocks = 4;  // per multiprocessor; limits the registers of a thread
 
 class Block : public BlockTrees {
  public:
@@ -41,14 +44,14 @@ class Block : public BlockTrees {
   }
 
  private:
-  // A bound vertex: which candidate is the present one, and what is to be done once the last is.
+  // A bound vertex: its current candidate, and how to go on after the last one.
   struct Binding {
     Members candidates;
     std::uint32_t at;
     std::uint32_t factor;
-    std::uint32_t next;  // factor behind this one, of the product that it is a part of
+    std::uint32_t next;  // the factor after this one in the same product
     std::uint32_t end;
-    std::uint32_t mark;  // of top_
+    std::uint32_t mark;  // value of top_ before
     Weight product;      // so far, without this factor
     Weight sum;
   };
@@ -74,7 +77,7 @@ class Block : public BlockTrees {
 
   __device__ bool stopped() const { return *const_cast<const volatile unsigned*>(&work_.queue->stop) != 0; }
 
-  // Whether the other query edges between the anchor's ends are there.
+  // Whether the graph has the other query edges between the anchor's ends.
   __device__ bool closes() {
     bool all = true;
     for (std::uint32_t i = 0; i < program().closing; ++i) {
@@ -106,8 +109,8 @@ class Block : public BlockTrees {
     return total;
   }
 
-  // The product of factors; a bound vertex sums the product of its inner ones over its candidates. The share applies to the
-  // first factor alone.
+  // The product of some factors. A bound vertex sums the product of its inner factors over its candidates. The share applies to
+  // the first factor only.
   __device__ Weight product(std::uint32_t next, std::uint32_t end, std::uint32_t share, std::uint32_t shares) {
     Binding bound[max_sum_binds];
     std::uint32_t depth = 0;
@@ -160,7 +163,7 @@ class Block : public BlockTrees {
     }
   }
 
-  // Asked at every candidate, which looks now and then: whether all is to stop. What was found of the item is of no use then.
+  // Called for every candidate; checks for a stop now and then. After a stop, the result of the item is meaningless.
   __device__ bool is_stopping() {
     constexpr std::uint32_t interval = 64;
     if (interrupted_ || ++tried_ % interval != 0) return interrupted_;
@@ -168,7 +171,7 @@ class Block : public BlockTrees {
     return interrupted_;
   }
 
-  // Of a bound vertex and those that could be bound first in its place, the one that makes the least work.
+  // Chooses the factor with the least expected work: a bound vertex, or one that could be bound first in its place.
   __device__ std::uint32_t fewest_candidates(std::uint32_t index) {
     const SumFactor& planned = work_.factors[index];
     if (planned.first_other == planned.end_other) return index;
@@ -219,7 +222,7 @@ class Block : public BlockTrees {
     atomicAdd(&work_.counters->misses, counted[1]);
   }
 
-  // The same in all threads.
+  // These are the same in all threads.
   bool interrupted_ = false;
   std::uint32_t tried_ = 0;  // candidates
 };

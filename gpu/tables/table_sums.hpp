@@ -1,10 +1,12 @@
 // The kernel that counts with tables: what the host prepares for it. Internal to gpu.
 //
-// The matching kernel (gpu/loops/kernel.hpp) walks a tree of free query vertices as nested loops, so what lies beyond a vertex
-// is summed once for each way that leads there. Where several ways meet, as in the middle of a ring, eliminating the tree's
-// leaves with tables of weights by vertex is cheaper by orders of magnitude (see match/tree_sum.hpp). Here a block works one
-// anchor, or one root, at a time; its tables and sets lie in device memory. A block that finds its memory too small gives the
-// item back, and it is tried again with more.
+// The matching kernel (gpu/loops/kernel.hpp) walks a tree of free query vertices in nested loops. What lies beyond a vertex is
+// then summed once for each way that leads there.
+// Several ways may meet, as in the middle of a ring. Then it is cheaper by orders of magnitude to eliminate the tree's leaves
+// with tables of weights by vertex (see match/tree_sum.hpp).
+//
+// A block works on one anchor or one root at a time. Its tables and sets lie in device memory. If they are too small, the block
+// refuses the item, which is then tried again with more memory.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +18,7 @@ namespace deltamatch::gpu {
 
 // --- plan::CountPlan, flattened; indices are absolute ---
 
-/// plan::Candidates.
+/// A flattened plan::Candidates.
 struct SumVertex {
   std::uint32_t first_probe;
   std::uint32_t first_position;  ///< as in Node
@@ -26,7 +28,7 @@ struct SumVertex {
   std::uint8_t below;
 };
 
-/// plan::TreeEdge.
+/// A flattened plan::TreeEdge.
 struct SumEdge {
   std::uint16_t a_to_b;
   std::uint16_t b_to_a;
@@ -40,7 +42,7 @@ struct SumEdge {
   std::uint8_t unused[3];
 };
 
-/// plan::Factor.
+/// A flattened plan::Factor.
 struct SumFactor {
   std::uint32_t first_vertex;
   std::uint32_t first_edge;
@@ -72,8 +74,8 @@ struct SumProgram {
   std::uint8_t unused;
 };
 
-/// An anchor or root (an anchor whose ends are the root) to work; of its first factor's candidates every `shares`-th from
-/// `share` on.
+/// Work on an anchor or a root; for a root, both ends of the anchor are the root. It covers every `shares`-th candidate of the
+/// first factor, from number `share` on.
 struct SumItem {
   std::uint32_t program;
   std::uint32_t anchor;
@@ -85,18 +87,18 @@ inline constexpr std::uint32_t max_sum_binds = 8;    ///< bound vertices at a ti
 inline constexpr std::uint32_t max_sum_tables = 32;  ///< of a root, and two to work with
 inline constexpr std::uint32_t max_sum_probes = 32;  ///< of a vertex
 
-/// A block's memory: tables of weights by vertex (weights, keys, what is touched), and room for sets.
+/// A block's memory: tables of weights by vertex (weights, keys, touched entries), and room for sets.
 struct SumMemory {
   std::byte* start;
   std::uint32_t dense;     ///< entries stand at their vertex; else tables are hashed
-  std::uint32_t capacity;  ///< of a table, in entries: a power of two where hashed
+  std::uint32_t capacity;  ///< entries of a table; a power of two if hashed
   std::uint32_t tables;
   std::uint32_t room;        ///< for members of sets
   std::size_t block_stride;  ///< bytes
 
   static constexpr std::size_t entry_bytes = sizeof(unsigned long long) + 2 * sizeof(std::uint32_t);
   static constexpr std::size_t member_bytes = sizeof(unsigned long long) + sizeof(std::uint32_t);
-  /// What must be zero at first.
+  /// The bytes that must be zero before the first launch.
   [[nodiscard]] std::size_t clear_bytes() const {
     return std::size_t{tables} * capacity * (sizeof(unsigned long long) + (dense != 0 ? 0 : sizeof(std::uint32_t)));
   }
@@ -117,22 +119,22 @@ struct SumLaunch {
   const Anchor* anchors;
   const SumItem* items;
   std::uint32_t item_count;
-  SumMemory memory;        ///< its tables are all zero, and left so
+  SumMemory memory;        ///< the kernel expects its tables to be zero, and leaves them so
   Total* totals;           ///< by program
   Queue* queue;            ///< its next_chunk counts items
-  std::uint32_t* refused;  ///< how many items need more memory, and behind it which
+  std::uint32_t* refused;  ///< the number of items that need more memory, then their indices
   Counters* counters;
   std::uint32_t* accesses[stores];  ///< as in Launch
 };
 
-/// Of a block that works on what is light and on what is heavy.
+/// The warps of a block for light items, and for heavy ones.
 inline constexpr unsigned light_warps = 1;
 inline constexpr unsigned heavy_warps = 8;
 
-/// Blocks that run at once on the present device, at most.
+/// How many blocks can run at once on the current device.
 [[nodiscard]] unsigned sum_blocks(unsigned warps);
 
-/// Asynchronous. `warps`: of each block.
+/// Queues the kernel and does not wait. `warps`: warps of each block.
 void launch(const SumLaunch& work, unsigned blocks, unsigned warps, CUstream_st* stream);
 
 }  // namespace deltamatch::gpu
