@@ -1,4 +1,4 @@
-// What host and device agree on where candidates are filtered: plain structures in device memory.
+// Plain structures in device memory that host and device share to filter candidates.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace deltamatch::gpu {
 
-/// Query vertices, and so bits of a mask.
+/// The most query vertices: each has a bit in a mask.
 inline constexpr unsigned mask_bits = 32;
 
-/// filter::Need.
+/// A filter::Need on a device.
 struct CandidateNeed {
   std::uint32_t reading;
   std::uint32_t entries;
@@ -19,7 +19,7 @@ struct CandidateNeed {
 
 enum class CandidateStep : std::uint8_t { label, degree, refine };
 
-/// Figures of what a step leaves; `edges` in parts, so that not all threads add to one number.
+/// What a step leaves. `edges` is split, so that threads do not all add to one number.
 struct CandidateLeft {
   unsigned long long candidates[mask_bits];  ///< by query vertex
   unsigned long long edges[mask_bits];
@@ -34,11 +34,11 @@ struct CandidateWork {
   const std::uint32_t* degrees;        ///< by vertex
   const std::uint32_t* by_label;       ///< by vertex label: the query vertices that admit it
   const std::uint32_t* least_degrees;  ///< by query vertex
-  const std::uint32_t* first_need;     ///< by query vertex, with the end behind
+  const std::uint32_t* first_need;     ///< by query vertex, then the end
   const CandidateNeed* needs;
-  const std::uint32_t* masks;  ///< by vertex: what there was
-  std::uint32_t* next;         ///< by vertex: what is left
-  CandidateLeft* left;         ///< of `next`; to be cleared before
+  const std::uint32_t* masks;  ///< by vertex: candidates before the step
+  std::uint32_t* next;         ///< by vertex: candidates after it
+  CandidateLeft* left;         ///< counts of `next`; cleared before the step
 };
 
 }  // namespace deltamatch::gpu

@@ -1,4 +1,4 @@
-// What filtering candidates asks of a device.
+// What filtering candidates needs from a device.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ class CandidateOps : public MemoryOps {
   virtual void step(const CandidateWork& work) = 0;
 };
 
-/// Of the current device.
+/// Makes the operations of the current device.
 [[nodiscard]] std::unique_ptr<CandidateOps> make_cuda_candidate_ops();
 
 }  // namespace deltamatch::gpu

@@ -1,6 +1,6 @@
-// The steps of filtering at one vertex (filter::Candidates says what they are). A thread decides by label and degree, and takes
-// stock; a group of lanes reads lists to refine. Each step reads the masks of the one before, so that it does not matter in
-// which order vertices come.
+// The steps of filtering at one vertex; filter::Candidates describes them. One thread decides by label and degree, and counts
+// what is left. A group of lanes reads lists to refine. Each step reads the masks of the last one, so the order of the vertices
+// does not matter.
 //
 // Runs on host and device alike.
 #pragma once
@@ -33,8 +33,8 @@ DELTAMATCH_HOST_DEVICE inline std::uint32_t candidate_by_degree(const CandidateW
   return mask;
 }
 
-/// Whether the list leads to a candidate of each neighbour, and to as many as it needs. The lanes read it side by side, no
-/// further than it takes.
+/// Whether the list leads to a candidate of each neighbour, and to as many as it needs. The lanes read it side by side and stop
+/// early.
 template <class Group>
 DELTAMATCH_HOST_DEVICE bool leads_on(Group group, const std::uint32_t* masks, const PackedList& list,
                                      const CandidateNeed& need) {
@@ -68,12 +68,12 @@ DELTAMATCH_HOST_DEVICE std::uint32_t candidate_refined(Group group, const Candid
   return mask;
 }
 
-/// Takes stock of what a step leaves, of as many vertices at a time as the group has lanes; lane i keeps the figures of query
-/// vertices i, i + lanes ...
+/// Counts what a step leaves, for as many vertices at a time as the group has lanes. Lane i counts for query vertices i, i +
+/// lanes and so on.
 template <class Group>
 class CandidateStock {
  public:
-  /// For all lanes at once: each brings a vertex, or the mask 0.
+  /// All lanes call it together; each passes a vertex, or the mask 0.
   DELTAMATCH_HOST_DEVICE void add(Group group, const CandidateWork& work, std::uint32_t vertex, std::uint32_t mask) {
     for (unsigned v = 0; v < work.query_vertices; ++v) {
       const unsigned votes = group.ballot((mask >> v & 1U) != 0);
@@ -94,8 +94,8 @@ class CandidateStock {
   unsigned long long edges_ = 0;
 };
 
-/// The share of one group out of `groups` of a step: vertices in portions of a lane each, of which refining reads one after the
-/// other together.
+/// The share of one group out of `groups` of a step. Portions have one vertex for each lane. Refining reads the lists of a
+/// portion's vertices one after the other, with all lanes.
 template <class Group>
 DELTAMATCH_HOST_DEVICE void filter_candidates(Group group, const CandidateWork& work, std::uint32_t number,
                                               std::uint32_t groups) {

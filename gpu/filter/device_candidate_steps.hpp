@@ -1,4 +1,4 @@
-// The steps of filtering on a device where the graph's lists lie already.
+// The steps of filtering on a device that already holds the graph's lists.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 
 namespace deltamatch::gpu {
 
-/// Holds no device memory but between begin and read.
+/// Holds device memory only between begin and read.
 class DeviceCandidates final : public filter::CandidateSteps {
  public:
   /// `workers` outlives it.
   DeviceCandidates(std::unique_ptr<CandidateOps> ops, Workers& workers);
   ~DeviceCandidates() override;
 
-  /// What steps read from now on: device pointers to all lists that the graph's readings have, and no batch; whoever made them
-  /// has waited for the device. They are to stay until read.
+  /// Sets the graph that steps read from now on: device pointers to all lists of the graph's readings, without a batch. The
+  /// caller has waited for the device. The lists must stay until read.
   void look_at(const GraphView& graph);
   [[nodiscard]] double kernel_seconds() { return ops_->kernel_seconds(); }
 
-  /// False where device memory is short or there is nothing to filter.
+  /// Returns false if device memory is short or there is nothing to filter.
   bool begin(const filter::Asked& asked) override;
   filter::Left by_label() override;
   filter::Left by_degree() override;

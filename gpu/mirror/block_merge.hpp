@@ -1,7 +1,10 @@
-// Bringing packed blocks up to date from the batch that lies in device memory, so that nothing is sent again: a kept entry
-// moves by the entries removed and added before it, which two searches in the batch's short lists tell; an added one finds its
-// place by a search in the old list. Every entry for itself, from the pool to blocks beside it, which then go to their places:
-// so a block may have the place of another that is merged in the same launch, or its own. Runs on host and device alike.
+// Brings packed blocks up to date from the batch that lies in device memory, so that nothing is sent again.
+//
+// A kept entry moves by the numbers of entries removed and added before it. Two searches in the batch's short lists find these.
+// An added entry finds its place by a search in the old list. Each entry is handled on its own.
+//
+// New blocks are made beside the pool and then copied to their places. So a block may take the place of another that is merged
+// in the same launch, or its own. Runs on host and device alike.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +16,11 @@ namespace deltamatch::gpu {
 
 /// A vertex whose block is made anew.
 struct MergeRow {
-  std::uint64_t from;  ///< the old block in the pool; has no slices where there was none
-  std::uint64_t to;    ///< the new one in MergeWork::made
+  std::uint64_t from;  ///< the old block in the pool; without slices if there was none
+  std::uint64_t to;    ///< the new block in MergeWork::made
   std::uint32_t from_entries;
   std::uint32_t from_slices;
-  std::uint32_t from_log;  ///< of the directory
+  std::uint32_t from_log;  ///< directory_log of the old block
   std::uint32_t to_entries;
   std::uint32_t to_slices;
   std::uint32_t to_log;
@@ -28,7 +31,7 @@ struct MergeRow {
 };
 static_assert(sizeof(MergeRow) == 56);
 
-/// A share of a row's work: of its old entries, followed by the added ones.
+/// A part of a row's work: a range of its old entries, followed by its added ones.
 struct MergePiece {
   std::uint32_t row;
   std::uint32_t begin;
@@ -41,10 +44,10 @@ struct MergeWork {
   const MergeRow* rows;
   const MergePiece* pieces;
   const std::uint32_t* directories;
-  Store batch;  ///< its slices, added and removed entries; tags are null where the store has none
+  Store batch;  ///< its slices, added and removed entries; tags are null if the store has none
 };
 
-/// First position in [begin, end) whose (id, tag) is not less; tags may be null.
+/// The first position in [begin, end) whose (id, tag) is not less. `tags` may be null.
 DELTAMATCH_HOST_DEVICE inline std::uint32_t merge_search(const std::uint32_t* ids, const std::uint32_t* tags,
                                                          std::uint32_t begin, std::uint32_t end, std::uint32_t id,
                                                          std::uint32_t tag) {
@@ -59,7 +62,7 @@ DELTAMATCH_HOST_DEVICE inline std::uint32_t merge_search(const std::uint32_t* id
   return begin;
 }
 
-/// Index of a relation in a directory, or `slices`.
+/// The index of a relation in a directory, or `slices`.
 DELTAMATCH_HOST_DEVICE inline std::uint32_t merge_find(const std::uint32_t* directory, std::uint32_t slices,
                                                        std::uint32_t relation) {
   std::uint32_t low = 0;
@@ -86,11 +89,11 @@ DELTAMATCH_HOST_DEVICE inline void merge_put(const MergeWork& work, const MergeR
   if (work.batch.added_tags != nullptr) ids[std::uint64_t{row.to_entries} + at] = tag;
 }
 
-/// Takes the old entry at `position` to its new place, unless it is removed.
+/// Copies the old entry at `position` to its new place, unless it is removed.
 DELTAMATCH_HOST_DEVICE inline void merge_old(const MergeWork& work, const MergeRow& row, std::uint32_t position) {
   const std::uint32_t* from = work.pool + row.from;
   const std::uint32_t* directory = work.directories + row.directory;
-  std::uint32_t low = 0;  // the slice that holds the position: the first that ends behind it
+  std::uint32_t low = 0;  // the slice of the position: the first that ends behind it
   std::uint32_t high = row.from_slices;
   while (low < high) {
     const std::uint32_t middle = (low + high) / 2;
@@ -130,10 +133,10 @@ DELTAMATCH_HOST_DEVICE inline void merge_old(const MergeWork& work, const MergeR
   merge_put(work, row, at, id, tag);
 }
 
-/// Puts the batch's added entry at `position` of the added column to its place.
+/// Copies the batch's added entry at `position` of the added column to its place.
 DELTAMATCH_HOST_DEVICE inline void merge_added(const MergeWork& work, const MergeRow& row, std::uint32_t position) {
   const Store& batch = work.batch;
-  std::uint32_t s = row.first_slice;  // the slice that holds the position: the last that begins at or before it
+  std::uint32_t s = row.first_slice;  // the slice of the position: the last that begins at or before it
   for (std::uint32_t end = row.end_slice - 1; s < end;) {
     const std::uint32_t middle = (s + end + 1) / 2;
     if (batch.slices[middle].added_begin <= position) {
@@ -145,7 +148,7 @@ DELTAMATCH_HOST_DEVICE inline void merge_added(const MergeWork& work, const Merg
   const DeltaSlice first = batch.slices[s];
   const std::uint32_t* directory = work.directories + row.directory;
   const std::uint32_t slice = merge_find(directory, row.to_slices, first.relation);
-  if (slice == row.to_slices) return;  // a relation that is not packed
+  if (slice == row.to_slices) return;  // the relation is not packed
   const std::uint32_t id = batch.added[position];
   const bool tagged = batch.added_tags != nullptr;
   const std::uint32_t tag = tagged ? batch.added_tags[position] : 0;
@@ -162,7 +165,7 @@ DELTAMATCH_HOST_DEVICE inline void merge_added(const MergeWork& work, const Merg
   merge_put(work, row, at, id, tag);
 }
 
-/// What one of `lanes` lanes does of a piece.
+/// Does the part of a piece that falls to one of `lanes` lanes.
 DELTAMATCH_HOST_DEVICE inline void merge_piece(const MergeWork& work, const MergePiece& piece, std::uint32_t lane,
                                                std::uint32_t lanes) {
   const MergeRow& row = work.rows[piece.row];

@@ -1,4 +1,4 @@
-// How well the cache was chosen, by true counts of look-ups. Internal to gpu.
+// Measures how well the cache was chosen, from true counts of look-ups. Internal to gpu.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace deltamatch::gpu {
 /// Averages over batches, and over the devices that share them.
 class CacheMeter {
  public:
-  /// One batch of one device: what was looked up at all.
+  /// Adds one batch of one device. `truth`: all vertices that were looked up.
   void add(std::vector<estimate::Accessed> truth);
   /// Sets CacheStatistics::top and coverage, if there was a batch.
   void write(CacheStatistics& into) const;

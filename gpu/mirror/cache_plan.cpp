@@ -9,7 +9,7 @@ namespace deltamatch::gpu {
 
 namespace {
 
-// Slots are fetched so many steps before they are looked at.
+// Slots are prefetched this many steps before they are read.
 constexpr std::size_t ahead = 8;
 
 }  // namespace
@@ -30,7 +30,7 @@ void CachePlan::reserve_vertices(std::uint32_t store, std::size_t count) {
   if (count > slot_of_[store].size()) slot_of_[store].resize(count);
 }
 
-// Null where there is no room. The vertex has no place.
+// Places a vertex that has no place yet. Returns null if there is no room.
 CacheSlot* CachePlan::place(HotVertex vertex, const BlockShape& shape) {
   if (free_slots_.empty()) {
     slots_.emplace_back();
@@ -98,7 +98,7 @@ bool CachePlan::add(HotVertex vertex, const BlockShape& shape) {
   return true;
 }
 
-// Leaves out the wishes that do not hold any more, where they are most.
+// Removes wishes that no longer hold, once they may be the majority.
 void CachePlan::forget_wishes() noexcept {
   if (wishes_.size() < 2 * vertices_) return;
   std::size_t kept = 0;
@@ -109,7 +109,7 @@ void CachePlan::forget_wishes() noexcept {
   first_wish_ = 0;
 }
 
-// Fetches what evicting will look at soon, each step what the one before has brought near.
+// Prefetches what evicting reads soon. Each step reads what an earlier one has fetched.
 void CachePlan::prefetch_eviction(std::size_t wish) const noexcept {
   if (wish + 4 * ahead < wishes_.size()) __builtin_prefetch(&slots_[wishes_[wish + 4 * ahead].slot]);
   if (wish + 2 * ahead >= wishes_.size()) return;
@@ -121,7 +121,7 @@ void CachePlan::prefetch_eviction(std::size_t wish) const noexcept {
   if (const CacheSlot& slot = slot_at(wish + ahead); slot.block != DeviceArena::none) arena_.prefetch_neighbours(slot.block);
 }
 
-// Drops the least recently wanted vertex. False where the present selection wants all that are there.
+// Drops the least recently wanted vertex. Returns false if the current selection wants all vertices that are left.
 bool CachePlan::evict_one(std::vector<HotVertex>& evicted) {
   for (; first_wish_ < wishes_.size() && wishes_[first_wish_].selection != selections_; ++first_wish_) {
     prefetch_eviction(first_wish_);
@@ -141,7 +141,7 @@ void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShap
   forget_wishes();
   ++selections_;
   moving_.clear();
-  // What is kept is marked before anything moves, so that nothing evicts it.
+  // Marks what stays before anything moves, so that nothing evicts it.
   std::uint64_t left = selectable_words();
   for (std::size_t i = 0; i < hot.size(); ++i) {
     if (i + 2 * ahead < hot.size()) prefetch(hot[i + 2 * ahead]);
@@ -161,7 +161,7 @@ void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShap
   }
   longest_first(moving_, [&](std::uint32_t i) { return shapes[i].words(); });
   for (const std::uint32_t i : moving_) {
-    if (find(hot[i]) != nullptr) continue;  // it stands there twice
+    if (find(hot[i]) != nullptr) continue;  // the selection names it twice
     make_room(shapes[i], selection.evicted);
     if (add(hot[i], shapes[i])) {
       selection.moved.push_back(*find(hot[i]));

@@ -1,7 +1,7 @@
-// Which vertices have a block in the cache and where it lies: the bookkeeping, without any device.
+// Which vertices have a block in the cache, and where it lies. Needs no device.
 //
-// select marks what is wanted and says what must move in. What is not wanted stays while there is room, least recently wanted
-// first to go; a selection leaves some room for lists that grow.
+// select marks the wanted vertices and says which must move in. Others stay while there is room; the least recently wanted are
+// evicted first. A selection leaves some room for lists that grow.
 #pragma once
 
 #include <algorithm>
@@ -31,11 +31,11 @@ struct BlockShape {
   bool tagged = false;
 
   [[nodiscard]] std::uint32_t directory_log() const noexcept;
-  /// A multiple of DeviceArena::granule; 0 where there are no entries.
+  /// A multiple of DeviceArena::granule; 0 if there are no entries.
   [[nodiscard]] std::uint64_t words() const noexcept;
 };
 
-/// A vertex that is cached.
+/// A cached vertex.
 struct CacheSlot {
   std::uint64_t offset = 0;  ///< of its block in the pool, in words
   HotVertex owner{};
@@ -44,7 +44,7 @@ struct CacheSlot {
   std::uint32_t wanted = 0;                   ///< the last selection that wanted it; 0: the slot is free
 };
 
-/// Puts those of long blocks first, the longest in front: they do not find room everywhere, and leave room for others.
+/// Puts long blocks first, the longest in front. They do not fit everywhere, and leave room for others.
 template <class WordsAt>
 void longest_first(std::vector<std::uint32_t>& order, const WordsAt& words_at) {
   constexpr std::uint64_t long_words = 1024;
@@ -54,42 +54,42 @@ void longest_first(std::vector<std::uint32_t>& order, const WordsAt& words_at) {
 
 class CachePlan {
  public:
-  /// Whether blocks take what they need, or have room to grow in.
+  /// Whether blocks take exactly what they need, or are rounded up so that they can grow.
   enum class Blocks : std::uint8_t { exact, rounded };
   explicit CachePlan(std::uint64_t pool_words = 0, Blocks blocks = Blocks::rounded);
 
-  /// What a selection came to.
+  /// The result of a selection.
   struct Selection {
     std::vector<CacheSlot> moved;     ///< have a new place, which must be filled
-    std::vector<HotVertex> evicted;   ///< have none any more
-    std::vector<HotVertex> unplaced;  ///< would have one where gaps were larger
+    std::vector<HotVertex> evicted;   ///< have lost their place
+    std::vector<HotVertex> unplaced;  ///< would have one if gaps were larger
     std::uint64_t kept = 0;
   };
 
   void reserve_vertices(std::uint32_t store, std::size_t count);
-  /// Null where the vertex is not cached. Valid until the next call that is not const.
+  /// The slot of a vertex; null if it is not cached. Valid until the next non-const call.
   [[nodiscard]] const CacheSlot* find(HotVertex vertex) const noexcept {
     const std::vector<std::uint32_t>& slots = slot_of_[vertex.store];
     return vertex.vertex < slots.size() && slots[vertex.vertex] != 0 ? &slots_[slots[vertex.vertex]] : nullptr;
   }
-  /// Fetches what find looks at, in a loop that comes to the vertex soon; then the slot, some steps later.
+  /// Prefetches what find reads, for a loop that reaches the vertex soon. Call prefetch_slot some steps later.
   void prefetch(HotVertex vertex) const noexcept {
     if (vertex.vertex < slot_of_[vertex.store].size()) __builtin_prefetch(&slot_of_[vertex.store][vertex.vertex]);
   }
   void prefetch_slot(HotVertex vertex) const noexcept {
     if (const CacheSlot* slot = find(vertex)) __builtin_prefetch(slot);
   }
-  /// Then its place, some steps later.
+  /// Prefetches the block's place in the arena. Call it some steps after prefetch_slot.
   void prefetch_block(HotVertex vertex) const noexcept {
     const CacheSlot* slot = find(vertex);
     if (slot != nullptr && slot->block != DeviceArena::none) arena_.prefetch(slot->block);
   }
-  /// Wants these; `shapes` is parallel. Vertices that do not fit into the pool's share for selections beside those before them
-  /// are passed over.
+  /// Makes a selection of the vertices in `hot`; `shapes` is parallel. Earlier vertices have precedence. A vertex is skipped if
+  /// it does not fit into selectable_words beside earlier ones.
   void select(std::span<const HotVertex> hot, std::span<const BlockShape> shapes, Selection& selection);
 
-  /// Whether the vertex is cached and the last selection wanted it, or it was added since; before the first: whether it is
-  /// cached.
+  /// Whether the vertex is cached and the last selection wanted it, or it was added since. Before the first selection: whether
+  /// it is cached.
   [[nodiscard]] bool wants(HotVertex vertex) const noexcept {
     const CacheSlot* slot = find(vertex);
     return slot != nullptr && slot->wanted == selections_;
@@ -102,22 +102,22 @@ class CachePlan {
   [[nodiscard]] bool has_room(const BlockShape& shape) const noexcept {
     return shape.entries == 0 || arena_.has_room(words_of(shape));
   }
-  /// Drops what the last selection did not want, least recently wanted first, until there is room or no such vertex; tells
-  /// which.
+  /// Drops vertices that the last selection did not want, until there is room or no such vertex is left. The least recently
+  /// wanted go first. Adds them to `evicted`.
   void make_room(const BlockShape& shape, std::vector<HotVertex>& evicted);
-  /// Lets a cached vertex keep its place where lists of this shape fit it and leave little of it, an eighth or a granule; else
-  /// false, and nothing has changed. Threads may call it at once, each for other vertices. O(1).
+  /// Lets a cached vertex keep its place for lists of this shape. They must fit and may waste little: an eighth or a granule.
+  /// If not, returns false and changes nothing. Threads may call it at the same time for different vertices. O(1).
   bool reshape(HotVertex vertex, const BlockShape& shape) noexcept;
-  /// Gives a cached vertex a place that suits the shape: what it had is free before. False where there is no room; the vertex
-  /// is then not cached.
+  /// Frees the place of a cached vertex and takes one that suits the shape. Returns false if there is no room; the vertex is
+  /// then no longer cached.
   bool replace(HotVertex vertex, const BlockShape& shape);
-  /// Gives a vertex a place that has none, as if the last selection had wanted it; before the first, for good. False where
-  /// there is no room.
+  /// Places a vertex that has no place, as if the last selection had wanted it. Before the first selection, it stays for good.
+  /// Returns false if there is no room.
   bool add(HotVertex vertex, const BlockShape& shape);
-  /// The vertex leaves the cache, if it is there.
+  /// Drops the vertex, if it is cached.
   void drop(HotVertex vertex) noexcept;
   void drop_store(std::uint32_t store) noexcept;
-  /// Calls visit(slot) for every cached vertex of a store, in no order.
+  /// Calls visit(slot) for every cached vertex of a store, in no particular order.
   template <class Visit>
   void for_each(std::uint32_t store, Visit&& visit) const {
     for (const CacheSlot& slot : slots_) {
@@ -125,7 +125,7 @@ class CachePlan {
     }
   }
 
-  /// Words that a selection may fill: the rest of the pool is for lists that grow, and for gaps.
+  /// Words that a selection may fill. The rest of the pool is for lists that grow, and for gaps.
   [[nodiscard]] std::uint64_t selectable_words() const noexcept { return arena_.words() / 16 * 15; }
   [[nodiscard]] std::uint64_t pool_words() const noexcept { return arena_.words(); }
   [[nodiscard]] std::uint64_t used_words() const noexcept { return arena_.used(); }
@@ -134,7 +134,7 @@ class CachePlan {
   [[nodiscard]] std::size_t bytes() const noexcept;
 
  private:
-  // That a selection wanted a slot; holds as long as no later one did and the slot's vertex is there.
+  // A selection wanted a slot. Holds until a later selection wants it, or its vertex leaves.
   struct Wish {
     std::uint32_t slot;
     std::uint32_t selection;
@@ -148,10 +148,10 @@ class CachePlan {
 
   DeviceArena arena_;
   Blocks blocks_;
-  std::vector<CacheSlot> slots_;  // [0] is nobody's
+  std::vector<CacheSlot> slots_;  // [0] belongs to no vertex
   std::vector<std::uint32_t> free_slots_;
   std::vector<std::uint32_t> slot_of_[stores];  // by vertex; 0: not cached
-  std::vector<Wish> wishes_;                    // of all selections, one behind the other
+  std::vector<Wish> wishes_;                    // of all selections, in their order
   std::size_t first_wish_ = 0;
   std::vector<std::uint32_t> moving_;  // positions in the selection
   std::uint32_t selections_ = 1;

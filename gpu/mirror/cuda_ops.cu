@@ -16,18 +16,18 @@ namespace {
 
 constexpr unsigned block_threads = 256;
 constexpr unsigned warp_threads = 32;
-// Enough to fill any device; kernels stride over what is left.
+// Enough to fill any device. Kernels loop over the rest.
 constexpr std::size_t most_blocks = std::size_t{1} << 16;
 
 __global__ void scatter_rows_kernel(Row* rows, const RowChange* changes, std::size_t count) {
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
        i += std::size_t{gridDim.x} * blockDim.x) {
-    // Rows are 16 bytes: one load, one store.
+    // A row is 16 bytes: one load, one store.
     *reinterpret_cast<uint4*>(rows + changes[i].vertex) = *reinterpret_cast<const uint4*>(&changes[i].row);
   }
 }
 
-// A warp per piece.
+// One warp for each piece.
 __global__ void scatter_words_kernel(std::uint32_t* pool, const Piece* pieces, std::size_t count, const std::uint32_t* words) {
   const std::size_t warps = std::size_t{gridDim.x} * blockDim.x / warp_threads;
   const unsigned lane = threadIdx.x % warp_threads;
@@ -39,7 +39,7 @@ __global__ void scatter_words_kernel(std::uint32_t* pool, const Piece* pieces, s
   }
 }
 
-// A warp per piece.
+// One warp for each piece.
 __global__ void merge_kernel(MergeWork work, std::size_t count) {
   const std::size_t warps = std::size_t{gridDim.x} * blockDim.x / warp_threads;
   const unsigned lane = threadIdx.x % warp_threads;
@@ -65,7 +65,7 @@ class CudaOps final : public DeviceOps {
   }
   void free(void* memory) noexcept override { cudaFree(memory); }
 
-  // Where pinned memory is refused, ordinary memory does: CUDA then copies it aside first.
+  // If pinned memory is refused, ordinary memory is used. CUDA then copies it to a buffer of its own first.
   void* allocate_host(std::size_t bytes) override {
     enter();
     try {

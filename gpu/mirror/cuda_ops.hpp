@@ -9,7 +9,8 @@
 
 namespace deltamatch::gpu {
 
-/// Queues everything on `stream` of `device`; the stream outlives it. Calls may come from any thread, one at a time.
+/// Makes operations that queue everything on `stream` of `device`. The stream outlives them. Calls may come from any thread,
+/// one at a time.
 [[nodiscard]] std::unique_ptr<DeviceOps> make_cuda_ops(int device, cudaStream_t stream);
 
 }  // namespace deltamatch::gpu

@@ -23,7 +23,7 @@ std::uint64_t DeviceArena::rounded(std::uint64_t words) noexcept {
   return (size + step - 1) / step * step * granule;
 }
 
-// A gap of a class whose every gap is large enough, or none.
+// Returns a gap of a class in which every gap is large enough, or none.
 DeviceArena::Id DeviceArena::find_larger(std::uint64_t size) const noexcept {
   if (size >= fine) size += (std::uint64_t{1} << (std::bit_width(size) - 1 - fine_log)) - 1;  // the next class unless exact
   auto [first, second] = class_of(size);
@@ -76,7 +76,7 @@ void DeviceArena::remove(Id gap) noexcept {
   nodes_[gap].gap = 0;
 }
 
-// The right one's node is spare afterwards. Neither is in a class.
+// Joins two neighbours. The right one's node becomes spare. Neither may be in a class.
 void DeviceArena::join(Id left, Id right) noexcept {
   nodes_[left].size += nodes_[right].size;
   nodes_[left].after = nodes_[right].after;
@@ -89,7 +89,7 @@ DeviceArena::Id DeviceArena::allocate(std::uint64_t words) {
   const std::uint64_t size = (words + granule - 1) / granule;
   const Id block = find(size);
   if (block == none) return none;
-  if (nodes_[block].size > size && spare_ == none) {  // everything that can fail comes first
+  if (nodes_[block].size > size && spare_ == none) {  // all that can fail comes first
     nodes_.emplace_back();
     nodes_.back().next = none;
     spare_ = static_cast<Id>(nodes_.size() - 1);

@@ -1,5 +1,5 @@
-// Places in a pool of device memory, handed out by the host: two-level segregated fit (Masmano et al.). Allocating and freeing
-// are O(1), neighbouring gaps merge, and nothing is written to the pool itself.
+// Allocates places in a pool of device memory, from the host. The method is two-level segregated fit (Masmano et al.).
+// Allocating and freeing are O(1), neighbouring gaps merge, and nothing is written to the pool itself.
 #pragma once
 
 #include <array>
@@ -18,13 +18,14 @@ class DeviceArena {
 
   explicit DeviceArena(std::uint64_t words = 0);
 
-  /// The least size of a class that holds so many words: up to a sixteenth more. Where all blocks have such sizes, one that
-  /// grows mostly keeps its size, and what another leaves suits it.
+  /// The least size of a class that holds this many words, up to a sixteenth more. If all blocks have such sizes, a growing
+  /// block mostly keeps its size, and freed places suit others.
   [[nodiscard]] static std::uint64_t rounded(std::uint64_t words) noexcept;
-  /// A place for `words` words, at least 1; none where no gap is large enough. Throws std::bad_alloc.
+  /// Takes a place for `words` words, at least 1. Returns none if no gap is large enough. Throws std::bad_alloc.
   [[nodiscard]] Id allocate(std::uint64_t words);
   void free(Id block) noexcept;
-  /// Fetches what freeing the block will look at, in a loop that comes to it soon: first the block, some steps later the rest.
+  /// Prefetches what freeing the block will read, for a loop that reaches it soon: first the block, some steps later its
+  /// neighbours.
   void prefetch(Id block) const noexcept { __builtin_prefetch(&nodes_[block]); }
   void prefetch_neighbours(Id block) const noexcept {
     if (nodes_[block].before != none) __builtin_prefetch(&nodes_[nodes_[block].before]);
@@ -39,11 +40,11 @@ class DeviceArena {
   [[nodiscard]] std::size_t bytes() const noexcept { return nodes_.capacity() * sizeof(Node); }
 
  private:
-  // Gaps of 2^k to 2^(k+1) granules are told apart into 16 classes, smaller ones than 16 granules exactly.
+  // Gaps of 2^k to 2^(k+1) granules are split into 16 classes. Gaps below 16 granules have a class for each size.
   static constexpr unsigned fine_log = 4;
   static constexpr unsigned fine = 1U << fine_log;
   static constexpr unsigned coarse = 40;
-  // Gaps of the wanted size's own class that are looked at where no larger class has any.
+  // How many gaps of the wanted size's own class are tried if no larger class has any.
   static constexpr unsigned tries = 8;
 
   struct Node {               // a block or a gap

@@ -10,15 +10,15 @@ namespace deltamatch::gpu {
 
 namespace {
 
-// Vertices a thread packs at a time.
+// Vertices that a thread packs at a time.
 constexpr std::size_t pack_grain = 32;
 // Vertices that are made resident at a time.
 constexpr std::size_t fill_vertices = std::size_t{1} << 20;
-// Of a cache: what selected lists without a place must take for others to give theirs up.
+// In a cache, selected lists may lack places. If they need more than this share of the pool, others give up theirs.
 constexpr std::uint64_t lost_share = 64;
 
-// What a resident graph's pool holds beyond the lists: to begin with, and at least where it is filled anew, lest that happen
-// again and again.
+// Size of a resident graph's pool, which holds more than the lists. The first is the initial size. The second is the least
+// after refilling, so that refilling does not happen again and again.
 constexpr std::uint64_t with_room(std::uint64_t words) noexcept { return words + words / 4; }
 constexpr std::uint64_t with_least_room(std::uint64_t words) noexcept { return words + words / 16; }
 
@@ -36,7 +36,7 @@ Row DeviceGraph::Impl::row_of(const Mirror& mirror, unsigned s, VertexId vertex)
 
 void DeviceGraph::Impl::send_rows(Mirror& mirror, unsigned s) {
   if (mirror.store == nullptr) return;
-  // Beyond that many the whole table is less to send.
+  // If more rows changed, sending the whole table is cheaper.
   if (mirror.dirty.size() > mirror.valid_rows / 2) mirror.valid_rows = 0;
   const std::size_t sent_before = mirror.valid_rows;
   send_row_range(mirror, s);
@@ -44,7 +44,7 @@ void DeviceGraph::Impl::send_rows(Mirror& mirror, unsigned s) {
   mirror.dirty.clear();
 }
 
-// Rows that were never sent, up to the last.
+// Sends rows that were never sent.
 void DeviceGraph::Impl::send_row_range(Mirror& mirror, unsigned s) {
   const std::size_t all = mirror.store->vertices();
   while (mirror.valid_rows < all) {
@@ -85,7 +85,7 @@ void DeviceGraph::Impl::send_dirty_rows(Mirror& mirror, unsigned s) {
   }
 }
 
-/// Sets `shapes`, by position.
+/// Sets `shapes`, parallel to `vertices`.
 void DeviceGraph::Impl::look_up_shapes(std::span<const HotVertex> vertices) {
   shapes.resize(vertices.size());
   workers->for_each(vertices.size(), look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
@@ -98,7 +98,7 @@ void DeviceGraph::Impl::look_up_shapes(std::span<const HotVertex> vertices) {
   });
 }
 
-// Sets `order` to the positions of `hot`.
+// Sets `order` to positions in `hot`, long blocks first.
 void DeviceGraph::Impl::order_longest_first() {
   order.resize(hot.size());
   std::iota(order.begin(), order.end(), 0);
@@ -173,7 +173,7 @@ void DeviceGraph::Impl::select(std::span<const HotVertex> wanted) {
   sound = true;
 }
 
-// Every vertex with lists gets a place. Where the pool has become too small, all start over in a larger one.
+// Gives a place to every vertex with lists. If the pool has become too small, starts over in a larger one.
 void DeviceGraph::Impl::make_resident() {
   if (!has_pool) renew_pool();
   const auto fill_all = [&] {
@@ -187,7 +187,7 @@ void DeviceGraph::Impl::make_resident() {
   if (!fill_all()) throw DeviceOutOfMemory("the resident graph's lists");
 }
 
-// False where there is no room.
+// Returns false if there is no room.
 bool DeviceGraph::Impl::fill(unsigned s) {
   Mirror& mirror = mirrors[s];
   if (mirror.store == nullptr) return true;
@@ -217,9 +217,9 @@ bool DeviceGraph::Impl::fill_some(std::span<const HotVertex> vertices) {
   return true;
 }
 
-// Gives places to vertices that the last selection wanted and that have none, the longest first. Where that leaves much
-// without, which is a list that no gap is long enough for, first those that have changed give theirs up, then all that were
-// wanted, if what they leave is room enough; and these are placed together.
+// Gives places to vertices that the last selection wanted and that have none, the longest first.
+// Much may remain without a place if no gap is long enough for a list. Then changed vertices give up theirs first. If that does
+// not suffice, and all would fit, all wanted vertices give up theirs. All are then placed together.
 void DeviceGraph::Impl::regain(unsigned s) {
   Mirror& mirror = mirrors[s];
   if (mirror.fill.empty()) return;
@@ -253,7 +253,8 @@ void DeviceGraph::Impl::regain(unsigned s) {
   send_blocks(selection.moved);
 }
 
-// Of `hot`, those without places; `selection.moved` are those that find one. Returns the words of those that do not.
+// Places those vertices of `hot` that have no place. `selection.moved` gets those that find one. Returns the words of the
+// others.
 std::uint64_t DeviceGraph::Impl::place_longest_first() {
   look_up_shapes(hot);
   order_longest_first();
@@ -271,7 +272,7 @@ std::uint64_t DeviceGraph::Impl::place_longest_first() {
   return lost;
 }
 
-// What packing takes of the vertices that have changed, or of all.
+// Computes the packed sizes of the vertices that have changed, or of all.
 void DeviceGraph::Impl::size_up(Mirror& mirror, std::span<const VertexId> changes) {
   mirror.granules.resize(mirror.store->vertices());
   const std::size_t count = mirror.fill_all ? mirror.granules.size() : changes.size();
@@ -281,14 +282,14 @@ void DeviceGraph::Impl::size_up(Mirror& mirror, std::span<const VertexId> change
       if (i + 8 < end) mirror.store->prefetch(vertex_at(i + 8));
       if (i + 4 < end) mirror.store->prefetch_block(vertex_at(i + 4));
       const std::uint64_t words = plan.words_of(shape_of(mirror, vertex_at(i)));
-      // A vertex that has changed in several batches stands there as often.
+      // A vertex that changed in several batches occurs as often.
       std::atomic_ref(mirror.granules[vertex_at(i)])
           .store(static_cast<std::uint32_t>(words / DeviceArena::granule), std::memory_order_relaxed);
     }
   });
 }
 
-// Of all lists, packed as tightly as they can be and with room to grow.
+// Words of all lists, packed exactly and rounded up for growth.
 std::pair<std::uint64_t, std::uint64_t> DeviceGraph::Impl::resident_words(const Mirror& mirror) const {
   if (mirror.store == nullptr) return {0, 0};
   std::atomic<std::uint64_t> exact = 0;
@@ -307,7 +308,7 @@ std::pair<std::uint64_t, std::uint64_t> DeviceGraph::Impl::resident_words(const 
   return {exact, rounded};
 }
 
-// An empty pool that holds all lists and has room to grow.
+// Makes an empty pool that can hold all lists and has room to grow.
 void DeviceGraph::Impl::renew_pool() {
   std::uint64_t need = 0;
   std::uint64_t need_rounded = 0;
@@ -329,7 +330,7 @@ void DeviceGraph::Impl::renew_pool() {
                               "raise --gpu-memory where it is given, or take another policy than resident");
     }
     try {
-      // Room to grow is taken of what others do not need.
+      // Room to grow comes only from memory that nobody else needs.
       const std::size_t wanted = std::max(with_room(need) * sizeof(std::uint32_t), least_pool_bytes);
       pool.reserve(std::max(least, std::min({wanted, limit, spare_bytes()})));
     } catch (const DeviceOutOfMemory&) {
@@ -337,7 +338,7 @@ void DeviceGraph::Impl::renew_pool() {
     }
     has_pool = true;
   }
-  // Where there is room, lists have some to grow, and keep their places.
+  // If the pool is large enough, blocks are rounded up, so that growing lists keep their places.
   const std::uint64_t words = pool.bytes() / sizeof(std::uint32_t);
   plan = CachePlan(words, words < with_least_room(need_rounded) ? CachePlan::Blocks::exact : CachePlan::Blocks::rounded);
   for (unsigned s = 0; s < stores; ++s) {

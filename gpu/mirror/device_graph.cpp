@@ -133,7 +133,8 @@ void DeviceGraph::Impl::begin(const graph::DataGraph& graph, std::span<const gra
   sound = true;
 }
 
-// Blocks packed with more than is used stay; they must be packed anew where something is missing that has entries.
+// Blocks that are packed with more relations than needed stay. If a needed relation with entries is missing, all are packed
+// again.
 void DeviceGraph::Impl::use_relations(Mirror& mirror, unsigned s, const RelationSet& used) {
   const auto figures = mirror.store->figures();
   bool missing = false;
@@ -152,7 +153,7 @@ void DeviceGraph::Impl::use_relations(Mirror& mirror, unsigned s, const Relation
   mirror.fill_all = true;
 }
 
-// Finds out what the store has become since the last begin: which rows are to be sent, which blocks are out of date.
+// Finds what has changed in the store since the last begin: rows to send and blocks that are out of date.
 void DeviceGraph::Impl::follow(unsigned s, const Adjacency* store, const RelationSet& used) {
   Mirror& mirror = mirrors[s];
   mirror.dirty.clear();
@@ -230,13 +231,13 @@ void DeviceGraph::Impl::reserve_rows(Mirror& mirror) {
   mirror.rows.reserve((mirror.rows.bytes() == 0 ? count : count + count / 4) * sizeof(Row));
 }
 
-// What is free on the device, less what is to be left, but at least half.
+// Free bytes on the device, less the reserve, but at least half.
 std::size_t DeviceGraph::Impl::spare_bytes() {
   const std::size_t free = ops->free_bytes();
   return std::max(free / 2, free - std::min(free, options.reserve_bytes));
 }
 
-// The cache takes what it is given once the rows have their memory.
+// Takes memory for the cache, after the rows have theirs.
 void DeviceGraph::Impl::make_pool() {
   if (has_pool) return;
   const std::size_t spare = spare_bytes();
@@ -245,7 +246,7 @@ void DeviceGraph::Impl::make_pool() {
     try {
       pool.reserve(bytes);
       break;
-    } catch (const DeviceOutOfMemory&) {  // then half of it
+    } catch (const DeviceOutOfMemory&) {  // try half of it
       counts.reduced = true;
     }
   }
@@ -256,7 +257,7 @@ void DeviceGraph::Impl::make_pool() {
   has_pool = true;
 }
 
-// The batch, and what the readings read, in one copy.
+// Sends the batch and the readings in one copy.
 void DeviceGraph::Impl::send_batch(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved) {
   Parts parts;
   const std::size_t readings_at = parts.add<Reading>(resolved.size());
@@ -273,7 +274,7 @@ void DeviceGraph::Impl::send_batch(const graph::DataGraph& graph, std::span<cons
     if (mirror.store == nullptr) continue;
     write_batch(mirror, layouts[s]);
     mirror.view = view_of(mirror, layouts[s]);
-    // Their rows bear the mark of being staged.
+    // The rows of the batch's vertices have staged_bit.
     mirror.dirty.insert(mirror.dirty.end(), mirror.batch.vertices, mirror.batch.vertices + mirror.batch.rows);
   }
   ops->copy_in(batch_device.as<void>(), batch_host.as<void>(), parts.bytes());
@@ -291,7 +292,7 @@ DeviceGraph::Impl::BatchLayout DeviceGraph::Impl::lay_out(const Adjacency& store
   layout.vertices = parts.add<std::uint32_t>(layout.staged.rows);
   layout.first_slice = parts.add<std::uint32_t>(layout.staged.rows + 1);
   layout.slices = parts.add<DeltaSlice>(layout.slice_count);
-  // Where nothing is staged the columns still hold the batch before.
+  // If nothing is staged, the columns still hold the last batch.
   if (layout.staged.rows == 0) layout.staged = {};
   layout.added = parts.add<std::uint32_t>(layout.staged.added.size());
   layout.removed = parts.add<std::uint32_t>(layout.staged.removed.size());
@@ -302,7 +303,7 @@ DeviceGraph::Impl::BatchLayout DeviceGraph::Impl::lay_out(const Adjacency& store
   return layout;
 }
 
-// Once the batch before has been copied.
+// Waits until the last batch has been copied.
 void DeviceGraph::Impl::reserve_batch(std::size_t bytes) {
   ops->wait(batch_fence);
   if (bytes > batch_host.bytes()) {
@@ -310,10 +311,10 @@ void DeviceGraph::Impl::reserve_batch(std::size_t bytes) {
     batch_host.reserve(bytes + bytes / 2);
     batch_device.reserve(batch_host.bytes());
   }
-  batch_device.reserve(batch_host.bytes());  // it may have been refused before
+  batch_device.reserve(batch_host.bytes());  // may have failed before
 }
 
-// On the host.
+// Writes the batch to host memory.
 void DeviceGraph::Impl::write_batch(Mirror& mirror, const BatchLayout& layout) {
   const auto rows = static_cast<std::uint32_t>(layout.staged.rows);
   auto* vertices = batch_host.as<std::uint32_t>(layout.vertices);
@@ -339,7 +340,7 @@ void DeviceGraph::Impl::write_batch(Mirror& mirror, const BatchLayout& layout) {
   mirror.batch = {vertices, first_slice, slices, rows, mirror.store->stages()};
 }
 
-// Of the store with its batch, for the device.
+// The store with its batch, as device pointers.
 Store DeviceGraph::Impl::view_of(const Mirror& mirror, const BatchLayout& layout) const {
   const auto column = [&](std::size_t at) { return batch_device.as<const std::uint32_t>(at); };
   return {.rows = mirror.rows.as<Row>(),

@@ -1,5 +1,5 @@
-// The parts of the mirror. device_graph.cpp finds out what has changed and sends the batch; device_merge.cpp brings blocks up
-// to date on the device; device_fill.cpp sends rows and blocks.
+// The parts of the mirror. device_graph.cpp finds what has changed and sends the batch. device_merge.cpp brings blocks up to
+// date on the device. device_fill.cpp sends rows and blocks.
 #pragma once
 
 #include <algorithm>
@@ -19,26 +19,26 @@
 namespace deltamatch::gpu {
 
 static_assert(stores == graph::store_kinds);
-// Vertices that a thread looks at at a time.
+// Vertices that a thread takes at a time.
 inline constexpr std::size_t look_grain = 512;
 // Words of a block that a warp copies.
 inline constexpr std::uint32_t piece_words = 2048;
 [[nodiscard]] constexpr std::uint32_t pieces_of(std::uint64_t words) noexcept {
   return static_cast<std::uint32_t>((words + piece_words - 1) / piece_words);
 }
-/// The pieces of a block that lies at `from` in what is sent or made, and belongs to `to` in the pool.
+/// Writes the pieces of a block. It lies at `from` in what is sent or made, and belongs at `to` in the pool.
 inline void cut(std::uint64_t to, std::uint64_t from, std::uint64_t words, Piece* pieces) noexcept {
   for (std::uint64_t at = 0; at < words; at += piece_words) {
     *pieces++ = {to + at, static_cast<std::uint32_t>(from + at),
                  static_cast<std::uint32_t>(std::min<std::uint64_t>(piece_words, words - at))};
   }
 }
-// A cache smaller than this is given up, and where the whole graph is held its lists have as much at least.
+// A smaller cache is given up. A resident graph has at least the second size for its lists.
 inline constexpr std::size_t least_cache_bytes = std::size_t{1} << 12;
 inline constexpr std::size_t least_pool_bytes = std::size_t{1} << 20;
 
 struct DeviceGraph::Impl {
-  // The staged batch of one store, as it lies in one memory; the host's copy outlives the settling.
+  // The staged batch of one store, with all parts in one memory. The host's copy outlives the settling.
   struct Batch {
     const std::uint32_t* vertices = nullptr;
     const std::uint32_t* first_slice = nullptr;
@@ -55,15 +55,15 @@ struct DeviceGraph::Impl {
     RelationSet relations;             // that blocks are packed with
     Buffer rows;                       // on the device
     std::size_t valid_rows = 0;        // rows that have been sent
-    std::vector<VertexId> dirty;       // of those: which are to be sent again
-    std::vector<std::uint32_t> merge;  // rows of the batch before whose vertices are brought up to date on the device
-    std::vector<VertexId> fill;        // vertices that are to have a place and have none
+    std::vector<VertexId> dirty;       // sent rows that must be sent again
+    std::vector<std::uint32_t> merge;  // rows of the last batch whose vertices are brought up to date on the device
+    std::vector<VertexId> fill;        // vertices that should have a place and have none
     bool fill_all = true;
-    std::vector<std::uint32_t> granules;  // by vertex: what packing its lists takes (Storage::cached)
+    std::vector<std::uint32_t> granules;  // by vertex: packed size of its lists (Storage::cached)
     Batch batch;                          // on the host
     Store view{};
 
-    /// Whether a row of the batch may change lists that are packed.
+    /// Whether a row of the batch may change packed lists.
     [[nodiscard]] bool touched(std::uint32_t row) const noexcept {
       for (std::uint32_t i = batch.first_slice[row]; i < batch.first_slice[row + 1]; ++i) {
         if (relations.contains(batch.slices[i].relation)) return true;
@@ -79,7 +79,7 @@ struct DeviceGraph::Impl {
     }
   };
 
-  // Where the parts of one store's staged batch lie in the memory that is sent.
+  // Offsets of one store's staged batch in the memory that is sent.
   struct BatchLayout {
     graph::Adjacency::Staged staged{};
     std::size_t slice_count = 0;
@@ -97,9 +97,9 @@ struct DeviceGraph::Impl {
     std::vector<MergeRow> rows;
     std::vector<Owner> owners;    // by row
     std::uint32_t pieces = 0;     // of all rows
-    std::uint32_t copies = 0;     // that take what is made to its place
+    std::uint32_t copies = 0;     // pieces that copy new blocks to their places
     std::uint32_t directory = 0;  // words of directories
-    std::uint64_t words = 0;      // of what is made
+    std::uint64_t words = 0;      // words of the new blocks
 
     [[nodiscard]] std::size_t bytes() const noexcept {
       return rows.size() * sizeof(MergeRow) + pieces * sizeof(MergePiece) + copies * sizeof(Piece) +
@@ -127,7 +127,7 @@ struct DeviceGraph::Impl {
   ~Impl() {
     try {
       ops->drain();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): whoever launched has heard of it
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the launch has already reported it
     }
   }
 
@@ -186,32 +186,32 @@ struct DeviceGraph::Impl {
   std::unique_ptr<DeviceOps> ops;
   const graph::DataGraph* followed = nullptr;
   DeviceGraphOptions options;
-  std::size_t cache_limit;  // for packed blocks; falls where memory runs out
+  std::size_t cache_limit;  // for packed blocks; falls when memory runs out
   Workers* workers;
   Mirror mirrors[stores];
   Staging staging;
   Buffer batch_host;
   Buffer batch_device;
-  Buffer made;  // blocks that have been merged, on their way to their places
+  Buffer made;  // merged blocks, before they are copied to their places
   Buffer pool;
   bool has_pool = false;
   bool forgetting = false;  // at the next begin
   CachePlan plan;
   GraphView view{};
-  bool sound = false;  // the last begin and select came to their ends
+  bool sound = false;  // the last begin and select succeeded
   DeviceGraphStatistics counts;
   std::uint64_t batch_bytes = 0;
 
-  // Scratch.
+  // Scratch memory.
   std::vector<HotVertex> hot;
   std::vector<BlockShape> shapes;
   std::vector<std::uint32_t> order;
   enum class Fate : std::uint8_t { nothing, stays, moves };
   std::vector<Fate> fates;           // by position in hot
-  std::vector<MergeRow> merge_rows;  // of those that stay
+  std::vector<MergeRow> merge_rows;  // for vertices that keep their place
   Merges merges;
-  std::vector<std::uint64_t> chunk_words;   // by block of a chunk: where it begins
-  std::vector<std::uint32_t> chunk_pieces;  // and its pieces
+  std::vector<std::uint64_t> chunk_words;   // by block of a chunk: its offset
+  std::vector<std::uint32_t> chunk_pieces;  // by block of a chunk: its first piece
   CachePlan::Selection selection;
 };
 

@@ -11,10 +11,10 @@ namespace {
 
 // Entries that a warp merges.
 constexpr std::uint32_t piece_entries = 1024;
-// Of what is made, at least so much has room.
+// Least memory for merged blocks.
 constexpr std::size_t least_made_bytes = std::size_t{1} << 20;
 
-// Of a row: its old entries, and the added ones.
+// The work of a row: its old entries and the added ones.
 std::uint32_t work_of(const MergeRow& row, const DeltaSlice* slices) noexcept {
   return row.from_entries + slices[row.end_slice].added_begin - slices[row.first_slice].added_begin;
 }
@@ -24,8 +24,8 @@ std::uint64_t words_made(const MergeRow& row, const graph::Adjacency& store) noe
 
 }  // namespace
 
-// Brings blocks up to date on the device, from the batch before, which still lies there: those that keep their places, which
-// threads find out together, and those that move.
+// Brings blocks up to date on the device, from the last batch, which still lies there. Some keep their places; threads find
+// these together. The others move.
 void DeviceGraph::Impl::merge(unsigned s) {
   Mirror& mirror = mirrors[s];
   if (mirror.merge.empty() || mirror.fill_all) return;
@@ -59,7 +59,7 @@ void DeviceGraph::Impl::merge(unsigned s) {
   send_merges(mirror);
 }
 
-// Sets `fates`, and `merge_rows` of those that stay.
+// Sets `fates`, and `merge_rows` for vertices that keep their place.
 void DeviceGraph::Impl::keep_places(const Mirror& mirror) {
   fates.assign(hot.size(), Fate::nothing);
   merge_rows.resize(hot.size());
@@ -85,7 +85,7 @@ void DeviceGraph::Impl::keep_places(const Mirror& mirror) {
   counts.merged += merged;
 }
 
-// Gives a vertex a place that its lists fit. False where it finds none.
+// Gives a vertex a place that its lists fit. Returns false if there is none.
 bool DeviceGraph::Impl::move(Mirror& mirror, HotVertex vertex, const BlockShape& shape) {
   const bool wanted = resident() || plan.wants(vertex);
   if (plan.find(vertex) != nullptr && plan.replace(vertex, shape)) return true;
@@ -99,7 +99,7 @@ bool DeviceGraph::Impl::move(Mirror& mirror, HotVertex vertex, const BlockShape&
   return false;
 }
 
-// Of what no selection wants any more, as much leaves as it takes.
+// Evicts vertices that no selection wants any more, as many as needed.
 void DeviceGraph::Impl::make_room(const BlockShape& shape) {
   selection.evicted.clear();
   plan.make_room(shape, selection.evicted);
@@ -107,7 +107,7 @@ void DeviceGraph::Impl::make_room(const BlockShape& shape) {
   counts.evicted += selection.evicted.size();
 }
 
-// From the place that a vertex has, if any, to one that is not known yet.
+// A row that merges from the vertex's old place, if any. The new place is not known yet.
 MergeRow DeviceGraph::Impl::merge_row(const Mirror& mirror, std::uint32_t row, const CacheSlot* old, const BlockShape& shape) {
   MergeRow merged{};
   if (old != nullptr) {
@@ -124,7 +124,7 @@ MergeRow DeviceGraph::Impl::merge_row(const Mirror& mirror, std::uint32_t row, c
   return merged;
 }
 
-// What one launch is told and what it makes fit a chunk each, but for a list that is longer.
+// Adds a row. The input of a launch fits a chunk, as does its output, unless a single list is longer.
 void DeviceGraph::Impl::add_merge(Mirror& mirror, HotVertex vertex, const MergeRow& row) {
   const std::uint64_t words = words_made(row, *mirror.store);
   if (merges.bytes() >= staging.chunk_bytes() || (merges.words + words) * sizeof(std::uint32_t) > staging.chunk_bytes()) {
@@ -140,7 +140,7 @@ void DeviceGraph::Impl::add_merge(Mirror& mirror, HotVertex vertex, const MergeR
   merges.words += words;
 }
 
-// Whether what is merged finds room before it goes to its places.
+// Takes memory for merged blocks before they are copied to their places. Returns false if there is none.
 bool DeviceGraph::Impl::reserve_made(std::size_t bytes) {
   if (bytes <= made.bytes()) return true;
   ops->drain();
@@ -150,14 +150,14 @@ bool DeviceGraph::Impl::reserve_made(std::size_t bytes) {
     try {
       made.reserve(room);
       return true;
-    } catch (const DeviceOutOfMemory&) {  // then as much as it takes
+    } catch (const DeviceOutOfMemory&) {  // try the least size
       continue;
     }
   }
   return false;
 }
 
-// What cannot be merged is sent again, as what has no place is.
+// Blocks that cannot be merged are sent again, like those without a place.
 void DeviceGraph::Impl::give_up_merges(Mirror& mirror) {
   for (const Merges::Owner& owner : merges.owners) {
     if (resident() || plan.wants(owner.vertex)) mirror.fill.push_back(owner.vertex.vertex);
@@ -167,7 +167,8 @@ void DeviceGraph::Impl::give_up_merges(Mirror& mirror) {
   merges.clear();
 }
 
-// All are merged from where they were before any comes to its place. One that has made room for another meanwhile has none.
+// Merges all blocks from their old places before any is copied to its new one. A vertex that has meanwhile made room for
+// another has no new place.
 void DeviceGraph::Impl::send_merges(Mirror& mirror) {
   if (merges.rows.empty()) return;
   if (!reserve_made(merges.words * sizeof(std::uint32_t))) {

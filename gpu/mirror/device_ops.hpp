@@ -1,5 +1,5 @@
-// What the mirror of the data graph asks of a device: memory, copies, and three kernels. The CUDA one queues everything on one
-// stream; tests run the mirror on one whose device memory is the host's.
+// What the mirror of the data graph needs from a device: memory, copies, and three kernels. The CUDA implementation queues
+// everything on one stream. Tests use one whose device memory is the host's.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace deltamatch::gpu {
 
-/// A row that takes a new value.
+/// A new value for a row.
 struct RowChange {
   Row row;
   std::uint32_t vertex;
@@ -19,7 +19,7 @@ struct RowChange {
 };
 static_assert(sizeof(RowChange) == 32);
 
-/// Words that go to their place in the pool. Both places are multiples of 4 words, and so is the count.
+/// Words that are copied to their place in the pool. Both places and the count are multiples of 4 words.
 struct Piece {
   std::uint64_t to;    ///< in the pool
   std::uint32_t from;  ///< in what was sent
@@ -27,10 +27,10 @@ struct Piece {
 };
 static_assert(sizeof(Piece) == 16);
 
-/// Calls take effect in order; they may return before they have.
+/// Calls take effect in order. They may return before that.
 class DeviceOps {
  public:
-  /// Buffers in flight that fence and wait tell apart.
+  /// Number of fences, one for each buffer in flight.
   static constexpr unsigned fences = 3;
 
   virtual ~DeviceOps() = default;
@@ -38,27 +38,27 @@ class DeviceOps {
   DeviceOps(const DeviceOps&) = delete;
   DeviceOps& operator=(const DeviceOps&) = delete;
 
-  /// Of the device, aligned to 256 bytes. Throws DeviceOutOfMemory.
+  /// Device memory, aligned to 256 bytes. Throws DeviceOutOfMemory.
   [[nodiscard]] virtual void* allocate(std::size_t bytes) = 0;
   virtual void free(void* memory) noexcept = 0;
-  /// Of the host, where copies start from. Throws std::bad_alloc.
+  /// Host memory that copies start from. Throws std::bad_alloc.
   [[nodiscard]] virtual void* allocate_host(std::size_t bytes) = 0;
   virtual void free_host(void* memory) noexcept = 0;
-  /// Of the device, at this moment.
+  /// Free device memory at this moment.
   [[nodiscard]] virtual std::size_t free_bytes() = 0;
 
   virtual void copy_in(void* device, const void* host, std::size_t bytes) = 0;
 
-  /// rows[change.vertex] = change.row. A vertex that occurs twice has equal rows.
+  /// Sets rows[change.vertex] = change.row. If a vertex occurs twice, its rows are equal.
   virtual void scatter_rows(Row* rows, const RowChange* changes, std::size_t count) = 0;
   virtual void scatter_words(std::uint32_t* pool, const Piece* pieces, std::size_t count, const std::uint32_t* words) = 0;
   virtual void merge(const MergeWork& work, std::size_t pieces) = 0;
 
-  /// Marks the present end of the queue.
+  /// Sets a fence at the current end of the queue.
   virtual void fence(unsigned which) = 0;
-  /// Until everything before that fence has taken effect; at once where it was never set.
+  /// Waits until everything before the fence has taken effect. Returns at once if the fence was never set.
   virtual void wait(unsigned which) = 0;
-  /// Until everything has taken effect.
+  /// Waits until everything has taken effect.
   virtual void drain() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Two ascending runs become one, every entry for itself. Runs on host and device alike.
+// Merges two ascending runs, each entry on its own. Runs on host and device alike.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace deltamatch::gpu {
 
-/// Of `count` ids, the first `run` ascend and so do the others, and none is in both: where number `i` stands once they are one
-/// run. O(log count).
+/// The place of id number `i` after merging two runs. The first `run` of the `count` ids ascend, and so do the others. No id is
+/// in both. O(log count).
 DELTAMATCH_HOST_DEVICE inline std::uint32_t merged_place(const std::uint32_t* ids, std::uint32_t run, std::uint32_t count,
                                                          std::uint32_t i) {
   const bool first = i < run;

@@ -61,7 +61,7 @@ Reads reads_of(std::span<const match::QueryTask> tasks, std::span<const graph::R
       }
     }
   }
-  // Induced matches ask at any matched vertex for edges to others.
+  // Induced matches look at any matched vertex for edges to others.
   for (const match::QueryTask& task : tasks) {
     for (const graph::ReadingId reading : task.query->any_edge) {
       own[reading] = true;

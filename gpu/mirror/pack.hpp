@@ -1,5 +1,5 @@
-// Packing a vertex's lists for the cache: a block [directory][ids][tags] like the store's own, of the relations that readings
-// use, without room to grow and without times.
+// Packs a vertex's lists for the cache: a block [directory][ids][tags] like the store's own. It has only the relations that
+// readings use, no room to grow and no times.
 #pragma once
 
 #include <array>
@@ -13,24 +13,24 @@
 
 namespace deltamatch::gpu {
 
-/// What is read of one store: relations, each at all vertices or at those that bear certain labels.
+/// What is read of one store: relations, each at all vertices or at those with certain labels.
 class RelationSet {
  public:
-  /// `owners`, ascending: the labels of the vertices; all where it is empty.
+  /// Adds a relation. `owners`: labels of its vertices, ascending; empty: all vertices.
   void insert(graph::RelationId relation, std::span<const LabelId> owners = {});
   void insert(const RelationSet& other);
-  /// Whether it is read at some vertex.
+  /// Whether the relation is read at some vertex.
   [[nodiscard]] bool contains(graph::RelationId relation) const noexcept {
     return relation < members_.size() && members_[relation].some;
   }
   [[nodiscard]] bool contains(graph::RelationId relation, LabelId owner) const noexcept {
     return contains(relation) && (members_[relation].owners.empty() || has(members_[relation], owner));
   }
-  /// Whether all that the other reads of a relation is read here.
+  /// Whether everything that the other set reads of a relation is read here.
   [[nodiscard]] bool covers(const RelationSet& other, graph::RelationId relation) const noexcept;
-  /// Whether it may matter which labels vertices bear.
+  /// Whether the labels of vertices may matter.
   [[nodiscard]] bool by_owner() const noexcept { return by_owner_; }
-  /// One more than the largest member, or more.
+  /// One more than the largest relation in the set, or larger.
   [[nodiscard]] std::size_t bound() const noexcept { return members_.size(); }
   void clear() noexcept {
     members_.clear();
@@ -53,14 +53,15 @@ class RelationSet {
 /// By graph::StoreKind.
 using Reads = std::array<RelationSet, graph::store_kinds>;
 
-/// All that readings cover.
+/// Everything that the readings cover.
 [[nodiscard]] Reads all_reads(std::span<const graph::Resolved> resolved);
-/// What matching the tasks can read: along each query edge, at the vertices that bear a label of its end; of lent lists, whose
-/// vertices may have numbers of their own, at all. Where no lists are lent and other readings stand as well, of queries that
-/// are not among the tasks, all that readings cover.
+/// What matching the tasks can read: along each query edge, the lists of vertices with the label of its end. In lent lists,
+/// vertices may have numbers of their own, so labels are ignored.
+///
+/// If no lists are lent, readings of queries outside the tasks may exist, too. Then it is everything that the readings cover.
 [[nodiscard]] Reads reads_of(std::span<const match::QueryTask> tasks, std::span<const graph::Resolved> resolved);
 
-/// Of the settled lists of a vertex that bears the label `owner`. O(slices).
+/// The shape of the settled lists of a vertex with label `owner`. O(slices).
 [[nodiscard]] BlockShape packed_shape(const graph::Adjacency& store, VertexId vertex, const RelationSet& relations,
                                       LabelId owner) noexcept;
 

@@ -9,10 +9,10 @@ namespace deltamatch::gpu {
 struct PackedList {
   const std::uint32_t* ids;
   std::uint32_t size;
-  std::uint32_t capacity;  ///< tags, in a store that has them, begin so far behind the ids
+  std::uint32_t capacity;  ///< in a store with tags, they begin this far behind the ids
 };
 
-/// What a reading reads at a vertex, without the batch. O(log lists of the vertex).
+/// The list of a reading at a vertex, without the batch. O(log lists of the vertex).
 DELTAMATCH_HOST_DEVICE inline PackedList list_of(const GraphView& graph, const Reading& where, std::uint32_t vertex) {
   const Store& store = graph.stores[where.store];
   if (where.relation == 0xffffffffU || vertex >= store.vertices) return {nullptr, 0, 0};

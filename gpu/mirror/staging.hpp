@@ -1,5 +1,4 @@
-// Buffers of a device, and the two chunks through which everything that is cut up reaches it: while one is on its way the other
-// is filled.
+// Buffers of a device, and the two chunks through which data reaches it. While one is on its way, the other is filled.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 
 namespace deltamatch::gpu {
 
-/// Device or host memory that grows and then forgets what it held. `ops` outlives it.
+/// Device or host memory. It loses its contents when it grows. `ops` outlives it.
 class Buffer {
  public:
   enum class Place : std::uint8_t { device, host };
@@ -25,7 +24,7 @@ class Buffer {
     memory_ = nullptr;
     bytes_ = 0;
   }
-  /// Whether it moved. Where it throws it is empty.
+  /// Returns whether the memory moved. If it throws, the buffer is empty.
   bool reserve(std::size_t bytes) {
     if (bytes <= bytes_) return false;
     release();
@@ -57,9 +56,9 @@ class Staging {
         host_{{ops, Buffer::Place::host}, {ops, Buffer::Place::host}},
         device_{{ops, Buffer::Place::device}, {ops, Buffer::Place::device}} {}
 
-  /// What should be sent at once, at most.
+  /// The most that should be sent at once.
   [[nodiscard]] std::size_t chunk_bytes() const noexcept { return chunk_bytes_; }
-  /// Turns to the next chunk, once what it held before has been used: room for `bytes`, which may exceed chunk_bytes.
+  /// Turns to the next chunk, once its former contents have been used. Makes room for `bytes`, which may exceed chunk_bytes.
   void open(std::size_t bytes) {
     current_ = 1 - current_;
     ops_->wait(current_);
@@ -86,7 +85,7 @@ class Staging {
     ops_->copy_in(device, host_[current_].as<void>(), bytes);
     sent_ += bytes;
   }
-  /// Everything that uses the open chunk is queued.
+  /// Closes the open chunk. Call it after everything that uses the chunk is queued.
   void close() { ops_->fence(current_); }
   [[nodiscard]] std::uint64_t sent_bytes() const noexcept { return sent_; }
   [[nodiscard]] std::size_t host_bytes() const noexcept { return host_[0].bytes() + host_[1].bytes(); }
