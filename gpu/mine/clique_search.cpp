@@ -12,8 +12,8 @@ namespace {
 
 /// What a device needs for the roots of one class. All sizes are of nodes or rows.
 struct Sizes {
-  std::uint64_t rows = 0;      ///< at a time; 0: there is not memory enough
-  std::uint64_t capacity = 0;  ///< of nodes, seeds among them
+  std::uint64_t rows = 0;      ///< at a time; 0: there is too little memory
+  std::uint64_t capacity = 0;  ///< of nodes, including seeds
   std::uint64_t portion = 0;
   unsigned levels = 0;
   unsigned leaf_slots = 0;
@@ -27,7 +27,7 @@ Sizes plan_sizes(const RootClass& of, std::optional<unsigned> k, std::size_t byt
   sizes.leaf_slots = of.largest + 1;
   const std::uint64_t leaf_bytes = std::uint64_t{sizes.levels} * sizes.leaf_slots * sizeof(std::uint64_t);
   if (leaf_bytes > bytes / 8) return sizes;
-  // A quarter for rows, and their seeds beside; the rest for children, of which a warp may make so many at once.
+  // A quarter of the memory is for rows and their seeds, the rest for children. `least` is what one warp may make at once.
   const std::uint64_t rows = std::min({of.rows, bytes / 4 / (row_bytes + node_bytes), std::uint64_t{1} << 31});
   if (rows < of.largest) return sizes;
   const std::uint64_t nodes = bytes / 2 / node_bytes;
@@ -51,7 +51,7 @@ class CliqueSearch {
         go_on_(go_on),
         lists_(ops, job.graph) {}
 
-  /// False once the run was stopped.
+  /// Returns false if the run was stopped.
   bool run() {
     for (std::size_t c = 0; c < clique_widths.size(); ++c) {
       const RootClass& of = queue_.of(c);
@@ -84,7 +84,8 @@ class CliqueSearch {
     DeviceArray<unsigned long long> leaves;
   };
 
-  /// Of what is free, or half of that, and so on; none where that is too little, and the class is left to the caller.
+  /// Takes the free memory, or half of it, and so on. Returns nothing if that is too little; the class is then left to the
+  /// caller.
   std::optional<Memory> make_memory(const RootClass& of, Sizes& sizes) {
     for (std::size_t bytes = usable_bytes(ops_, settings_.memory, lists_.bytes);; bytes /= 2) {
       sizes = plan_sizes(of, k_, bytes, settings_);
@@ -113,7 +114,7 @@ class CliqueSearch {
     return go;
   }
 
-  /// The rows of the roots' spaces, and how many there are.
+  /// Makes the rows of the roots' spaces on the device.
   RowWork make_rows(const Memory& memory, Width width, std::span<const VertexId> roots) {
     std::vector<Space> spaces;
     std::vector<std::uint32_t> owner;

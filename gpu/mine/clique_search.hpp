@@ -1,4 +1,4 @@
-// One device counts cliques of roots that it takes from a queue.
+// Counts cliques on one device, for roots that it takes from a queue.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ struct CliqueJob {
   std::size_t devices;
 };
 
-/// Until all roots are taken or `go_on` says no. Roots that it has no memory for it does not take, or gives back.
+/// Runs until all roots are taken or `go_on` returns false. Roots that it has no memory for stay in the queue or are given
+/// back.
 [[nodiscard]] match::CliqueTally search_cliques(DenseOps& ops, const CliqueJob& job, const match::GoOn& go_on);
 
 }  // namespace deltamatch::gpu

@@ -1,11 +1,13 @@
-// One step along the tree of pivots that holds each clique once (Jain and Seshadhri, "The power of pivoting for exact clique
-// counting", 2020; src/mine/cliques.cpp tells more). A node's cliques contain its held vertices, any of its pivots, and
-// some of its candidates, which are joined to all of those. A pivot among the candidates splits them: those that lie within it
-// and its neighbours are the node's own once it has one pivot more; the others contain a first candidate that is not joined
-// to it, and are those of a child that holds one vertex more.
+// One step along the tree of pivots, which holds each clique once. The method is by Jain and Seshadhri, "The power of pivoting
+// for exact clique counting", 2020; see also src/mine/cliques.cpp.
 //
-// A scan of the candidates, with a population count for each, finds the pivot; with it, all candidates that are joined to all
-// others, which become pivots at once, and those whose child has too few candidates for the size that is wanted.
+// A node's cliques contain its held vertices, any of its pivots, and some of its candidates, which are adjacent to all of
+// those. A pivot among the candidates splits the cliques into two kinds:
+// - Cliques within the pivot and its neighbours stay with the node, which gets one pivot more.
+// - The others contain a first candidate that is not adjacent to the pivot. They belong to a child that holds one vertex more.
+//
+// A scan of the candidates, with a population count for each, finds the pivot. It also finds candidates that are adjacent to
+// all others, which become pivots at once. And it finds children with too few candidates for the wanted size.
 //
 // Runs on host and device alike.
 #pragma once
@@ -32,8 +34,8 @@ enum class CliqueStep {
 template <unsigned words>
 struct CliqueSplit {
   unsigned pivot;
-  Bits<words> others;    ///< candidates that are not joined to the pivot
-  Bits<words> branches;  ///< of those: who has a child
+  Bits<words> others;    ///< candidates that are not adjacent to the pivot
+  Bits<words> branches;  ///< those of them that have a child
 };
 
 template <unsigned words, class Group>
@@ -60,7 +62,7 @@ struct CliqueSteps : Sets<words, Group> {
     Base::store(node.candidates, nodes.words + i * Base::row_words);
   }
 
-  /// The pivot, unless the node ends here. Candidates that are joined to all others have become pivots before. `missing`: see
+  /// Finds the pivot, unless the node ends here. Candidates that are adjacent to all others become pivots first. `missing`: see
   /// CliqueWork.
   DELTAMATCH_HOST_DEVICE CliqueStep step(CliqueNode<words>& node, unsigned missing, CliqueSplit<words>& split) const {
     const unsigned size = count(node.candidates);
@@ -90,7 +92,7 @@ struct CliqueSteps : Sets<words, Group> {
     return CliqueStep::split;
   }
 
-  /// Hands the children to `child`, ascending; what remains is the node with one pivot more.
+  /// Passes the children to `child`, ascending. The node itself gets one pivot more.
   template <class Child>
   DELTAMATCH_HOST_DEVICE void branch(CliqueNode<words>& node, const CliqueSplit<words>& split, Child&& child) const {
     Base::for_each(split.others, [&](const Place& place) {
@@ -102,7 +104,7 @@ struct CliqueSteps : Sets<words, Group> {
     ++node.pivots;
   }
 
-  /// The cliques of a node, with `missing` <= 2 vertices more than it holds.
+  /// Counts the cliques of a node that have `missing` <= 2 vertices more than it holds.
   DELTAMATCH_HOST_DEVICE unsigned long long completions(const CliqueNode<words>& node, unsigned missing) const {
     if (missing == 0) return 1;
     const unsigned long long size = count(node.candidates);

@@ -1,4 +1,4 @@
-// Kernels that count dense sets, and the device that runs them.
+// Kernels that count dense sets, and the operations that run them.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(block_threads) fill_rows_kernel(RowWork work) 
 
 __global__ void __launch_bounds__(block_threads) seed_kernel(SeedWork work) {
   const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  const std::uint64_t last = (work.rows.count + 31) / 32 * 32;  // whole warps go on together
+  const std::uint64_t last = (work.rows.count + 31) / 32 * 32;  // whole warps stay in the loop together
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < last; row += step) {
     const bool seed = row < work.rows.count && is_seed(work, row);
     const std::uint64_t slot = reserve(Lane{}, work.output, seed ? 1 : 0);
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(block_threads) evaluate_kernel(CliqueWork work
   if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&work.output.progress->sums[0], sum);
 }
 
-/// Sets that lack more than two vertices: each candidate that is taken makes a child.
+/// For sets that lack more than two vertices: each candidate that is taken makes a child.
 template <unsigned lanes>
 __global__ void __launch_bounds__(block_threads) grow_kernel(SetWork work) {
   using Group = typename GroupOf<lanes>::type;
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(block_threads) grow_kernel(SetWork work) {
   }
 }
 
-/// Sets that lack two vertices: each candidate that is taken leaves as many sets as candidates.
+/// For sets that lack two vertices: after a candidate is taken, each remaining candidate completes a set.
 template <unsigned lanes>
 __global__ void __launch_bounds__(block_threads) finish_kernel(SetWork work) {
   extern __shared__ unsigned long long sums[];  // by layer, then thread
@@ -243,7 +243,7 @@ class CudaDenseOps final : public CudaMemoryOps<DenseOps> {
   }
 
  private:
-  /// As many blocks as the device runs at once, or as the threads need.
+  /// Launches as many blocks as the device runs at once, or fewer if the threads need fewer.
   template <class Work>
   void run(void (*kernel)(Work), const Work& work, std::uint64_t threads, std::size_t shared) {
     if (threads == 0) return;

@@ -1,4 +1,4 @@
-// Memory of a device while dense sets are counted, and what is put there first.
+// Device memory for counting dense sets, and the lists that are put there first.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What counting dense sets asks of a device. The CUDA one queues everything on a stream; tests run it on one whose device is
-// the host.
+// What counting dense sets needs from a device. The CUDA implementation queues everything on a stream. Tests use one whose
+// device is the host.
 #pragma once
 
 #include <array>
@@ -21,18 +21,18 @@ class DenseOps : public MemoryOps {
  public:
   virtual void fill_rows(const RowWork& work) = 0;
   virtual void seed(const SeedWork& work) = 0;
-  /// Follows each node until it has no candidates left; its children go to the output. `width` is one of clique_widths.
+  /// Follows each node until it has no candidates left. Its children go to the output. `width` is one of clique_widths.
   virtual void expand(const CliqueWork& work, Width width) = 0;
   /// Counts the cliques of nodes that lack at most two vertices.
   virtual void evaluate(const CliqueWork& work, Width width) = 0;
 
-  /// Takes every candidate of each node; what is left of it, if that may still become a set, goes to the output.
+  /// Takes every candidate of each node. A child goes to the output if it can still become a set.
   virtual void grow(const SetWork& work) = 0;
   /// Counts the sets of nodes that lack two vertices, by missing edges.
   virtual void finish(const SetWork& work) = 0;
 };
 
-/// Of the current device.
+/// Makes the operations of the current device.
 [[nodiscard]] std::unique_ptr<DenseOps> make_cuda_dense_ops();
 
 }  // namespace deltamatch::gpu

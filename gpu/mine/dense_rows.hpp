@@ -7,7 +7,7 @@
 
 namespace deltamatch::gpu {
 
-/// First position in [begin, end) of an ascending list whose value is not less.
+/// The first position in [begin, end) of an ascending list whose value is not less.
 DELTAMATCH_HOST_DEVICE inline std::uint32_t lower_position(const std::uint32_t* list, std::uint32_t begin, std::uint32_t end,
                                                            std::uint32_t value) {
   while (begin < end) {
@@ -21,8 +21,8 @@ DELTAMATCH_HOST_DEVICE inline std::uint32_t lower_position(const std::uint32_t* 
   return begin;
 }
 
-/// Lane `lane` of `lanes` that share a row: hands out the bits that say which members it is joined to behind its own, and back.
-/// `set(row, bit)`.
+/// Fills a row, for lane `lane` of the `lanes` that share it. Calls `set(row, bit)` for each adjacent member behind the row's
+/// own, in the rows of both members.
 template <class Set>
 DELTAMATCH_HOST_DEVICE void fill_row(const RowWork& work, std::uint64_t row, unsigned lane, unsigned lanes, Set&& set) {
   const Space space = work.spaces[work.owner[row]];
@@ -38,7 +38,7 @@ DELTAMATCH_HOST_DEVICE void fill_row(const RowWork& work, std::uint64_t row, uns
   }
 }
 
-/// The candidates of the node that a row begins: word `w` of them.
+/// Word `w` of the candidates of the node that begins with a row.
 DELTAMATCH_HOST_DEVICE inline Word seed_word(const RowWork& work, std::uint64_t row, unsigned w) {
   const auto own = static_cast<unsigned>(row - work.spaces[work.owner[row]].first_row);
   return work.rows[row * work.row_words + w] & bits_behind(own, w);

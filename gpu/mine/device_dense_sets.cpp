@@ -61,7 +61,7 @@ class DenseSetCounter final : public match::DenseSetCounter {
   [[nodiscard]] double kernel_seconds() const noexcept override { return kernel_seconds_; }
 
  private:
-  /// False once `go_on` has said no.
+  /// Returns false if `go_on` has returned false.
   template <class Share, class Search>
   bool run(Share share, const match::GoOn& go_on, Search search) {
     const DeviceRun run = run_on_devices(devices_, go_on, share, search);

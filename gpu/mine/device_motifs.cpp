@@ -15,14 +15,14 @@ namespace {
 using match::MotifTables;
 using match::NeighbourLists;
 
-/// What a launch needs, for so many warps.
+/// What a launch with this many warps needs.
 struct Sizes {
   std::uint64_t warps = 0;  ///< 0: there is too little memory
   std::uint64_t stack = 0;  ///< of a warp, entries
   std::uint64_t tasks = 0;  ///< of a launch
 };
 
-/// Vertices that a traversal can discover: the neighbours of `depth` of them.
+/// The most vertices that a traversal can discover: the neighbours of `depth` vertices.
 std::uint64_t stack_of(const NeighbourLists& graph, unsigned depth) {
   std::vector<std::uint64_t> largest(depth, 0);  // ascending
   for (VertexId v = 0; v < graph.vertices(); ++v) {
@@ -36,8 +36,8 @@ std::uint64_t stack_of(const NeighbourLists& graph, unsigned depth) {
   return std::min<std::uint64_t>(sum, graph.vertices());
 }
 
-/// So few that a launch counts less than 2^63: a step reads `lanes` entries of lists at most and a visit, which is never broken
-/// off, each entry of the graph; and each candidate makes pairs with fewer than all vertices.
+/// The most warps whose counts in a launch stay below 2^63. A step reads at most `lanes` entries of lists. A visit is never
+/// interrupted and reads at most each entry of the graph. Each candidate makes fewer pairs than there are vertices.
 std::uint64_t warps_that_fit_64_bits(const NeighbourLists& graph, unsigned budget) {
   constexpr Count lanes = 32;
   const Count entries = lanes * budget + graph.neighbours.size() + graph.vertices();
@@ -104,7 +104,7 @@ class MotifSearch {
     }
   }
 
-  /// Until all is taken and done, or `go_on` says no.
+  /// Runs until all work is taken and done, or `go_on` returns false.
   void run(MotifPool& pool, const match::GoOn& go_on) {
     while (!pool.idle()) {
       if (!go_on(pool.share())) return;
@@ -123,7 +123,7 @@ class MotifSearch {
     sizes.warps = std::min(
         {std::uint64_t{ops_.warps(tables_.patterns)}, bytes / of_warp, warps_that_fit_64_bits(graph_, settings_.budget)});
     sizes.stack = stack_;
-    sizes.tasks = 2 * settings_.pieces_for_warp * sizes.warps;  // split() doubles at most
+    sizes.tasks = 2 * settings_.pieces_for_warp * sizes.warps;  // split() at most doubles
     return sizes;
   }
 
@@ -205,7 +205,7 @@ class MotifCounter final : public match::MotifCounter {
       std::unique_ptr<MotifSearch> part;
       try {
         part = std::make_unique<MotifSearch>(ops, graph, tables, settings_);
-      } catch (const DeviceOutOfMemory&) {  // the other devices do it all, or the caller
+      } catch (const DeviceOutOfMemory&) {  // left to the other devices or the caller
         return;
       }
       part->run(pool, go);

@@ -1,4 +1,4 @@
-// The kernel that counts patterns, a warp for each walk.
+// The kernel that counts patterns, with one warp for each walk.
 #include <cuda_runtime.h>
 
 #include "gpu/cuda/cuda_memory_ops.cuh"
@@ -11,11 +11,11 @@ namespace {
 
 constexpr unsigned block_warps = 4;
 constexpr unsigned block_threads = block_warps * 32;
-constexpr unsigned least_blocks = 8;  // of a multiprocessor: 64 registers for a thread
-constexpr unsigned list_lanes = 8;    // that read the list of one candidate: most are short
+constexpr unsigned least_blocks = 8;  // per multiprocessor: leaves 64 registers for a thread
+constexpr unsigned list_lanes = 8;    // lanes that read the list of one candidate: most lists are short
 
 __global__ void __launch_bounds__(block_threads, least_blocks) walk_kernel(const __grid_constant__ MotifWork work) {
-  extern __shared__ std::uint32_t halves[];  // of sums by pattern
+  extern __shared__ std::uint32_t halves[];  // low and high halves of the sums by pattern
   __shared__ MotifScratch scratch[block_warps];
   const unsigned patterns = work.tables.patterns;
   const MotifSums sums{halves, halves + patterns};

@@ -1,4 +1,4 @@
-// Counting patterns on a device: what the kernel reads and writes (gpu/mine/device_motifs.hpp tells the idea).
+// Counting patterns on a device: what the kernel reads and writes (gpu/mine/device_motifs.hpp explains the idea).
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace deltamatch::gpu {
 
 inline constexpr unsigned most_motif_vertices = match::MotifTables::most_vertices;
 
-/// A part of the tree of traversals: the vertices taken, as the root and positions of the stack of candidates, and which
-/// candidates are to be taken next. A root whose candidates are not known yet has last == 0.
+/// A part of the tree of traversals. It names the taken vertices: the root, and positions in the stack of candidates. It also
+/// says which candidates to take next. If the candidates of a root are not known yet, last == 0.
 struct MotifTask {
   std::uint32_t root;
   std::uint32_t size;                                ///< vertices taken
-  std::uint32_t positions[most_motif_vertices - 1];  ///< of those behind the root, from index 1 on
+  std::uint32_t positions[most_motif_vertices - 1];  ///< positions[i] is of taken vertex i; index 0, the root, is unused
   std::uint32_t first;
   std::uint32_t last;
 };
@@ -30,21 +30,21 @@ struct MotifTableView {
   const std::uint16_t* pairs;  ///< null: single vertices are counted
 };
 
-/// From zero.
+/// Starts from zero.
 struct MotifProgress {
-  unsigned long long taken;  ///< inputs: tasks, then roots; may exceed how many there are
+  unsigned long long taken;  ///< inputs: tasks, then roots; may exceed their number
   unsigned long long saved;  ///< tasks
   unsigned idle;             ///< warps that have ended
 };
 
 struct MotifWork {
-  const std::uint64_t* begin;  ///< of each vertex's neighbours, and where the last list ends
+  const std::uint64_t* begin;  ///< offsets of the vertices' neighbours, then the end of the last list
   const std::uint32_t* neighbours;
   MotifTableView tables;
 
   const MotifTask* tasks;
   std::uint64_t task_count;
-  std::uint32_t first_root;  ///< behind the tasks the roots from here on are taken
+  std::uint32_t first_root;  ///< after the tasks, roots from this one on are taken
   std::uint32_t last_root;
 
   unsigned warps;
@@ -53,12 +53,12 @@ struct MotifWork {
   std::uint32_t* stacks;  ///< of each warp
   std::uint64_t stack_size;
 
-  unsigned budget;      ///< steps of a warp, then it saves what is left
-  unsigned patience;    ///< steps of a warp after which it looks for idle ones
-  unsigned idle_warps;  ///< so many let it save what is left too
+  unsigned budget;      ///< steps of a warp, after which it saves what is left
+  unsigned patience;    ///< steps of a warp, after which it looks for idle ones
+  unsigned idle_warps;  ///< if this many are idle, a warp saves what is left, too
   MotifTask* saved;     ///< room for `depth` tasks of each warp
   MotifProgress* progress;
-  unsigned long long* counts;  ///< by pattern: added to
+  unsigned long long* counts;  ///< by pattern; the kernel adds to them
 };
 
 }  // namespace deltamatch::gpu

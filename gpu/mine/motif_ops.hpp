@@ -1,4 +1,4 @@
-// What counting patterns asks of a device.
+// What counting patterns needs from a device.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class MotifOps : public MemoryOps {
   virtual void walk(const MotifWork& work) = 0;
 };
 
-/// Of the current device.
+/// Makes the operations of the current device.
 [[nodiscard]] std::unique_ptr<MotifOps> make_cuda_motif_ops();
 
 }  // namespace deltamatch::gpu

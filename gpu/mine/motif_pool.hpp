@@ -1,4 +1,4 @@
-// The part of a tree of traversals that is still to be walked, shared out among devices.
+// The parts of a tree of traversals that are still to be walked. Devices take them from this pool.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace deltamatch::gpu {
 
-/// Cuts ranges of candidates so that at most `pieces` > 0 tasks are added, those with the fewest vertices first. O(n log n).
+/// Cuts ranges of candidates, adding at most `pieces` > 0 tasks. Tasks with the fewest vertices come first. O(n log n).
 [[nodiscard]] inline std::vector<MotifTask> split(const std::vector<MotifTask>& tasks, std::uint64_t pieces) {
   std::uint64_t candidates = 0;
   for (const MotifTask& task : tasks) candidates += task.last - task.first;
@@ -37,7 +37,7 @@ class MotifPool {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
   };
-  /// For one launch; empty: there was nothing to take just now.
+  /// Work for one launch. Empty if there was nothing to take at the moment.
   struct Portion {
     std::vector<MotifTask> tasks;
     Roots roots;
@@ -47,14 +47,16 @@ class MotifPool {
 
   MotifPool(std::uint32_t roots, std::size_t devices) : devices_(devices), total_(roots) { give({}, {0, roots}); }
 
-  /// As many tasks as `most`, and no more than an even share where there are several devices; with fewer than that, roots too.
-  /// Every device that has got some hands back what is left of them with `done`. Waits a little where there is nothing now.
+  /// Takes up to `most` tasks, and no more than an even share if there are several devices. If that gives fewer tasks, takes
+  /// roots, too.
+  ///
+  /// A device that has taken something returns what is left of it with `done`. Waits a little if there is nothing now.
   [[nodiscard]] Portion take(std::size_t most) {
     std::unique_lock lock(mutex_);
     ready_.wait_for(lock, std::chrono::milliseconds(5), [&] { return !tasks_.empty() || !roots_.empty() || busy_ == 0; });
     Portion portion;
     const std::size_t count = std::min(most, (tasks_.size() + devices_ - 1) / devices_);
-    // Those with the most vertices: they leave the fewest others behind, so that the pool stays small.
+    // Takes the tasks with the most vertices. They leave the fewest others behind, so the pool stays small.
     std::nth_element(tasks_.begin(), tasks_.end() - static_cast<std::ptrdiff_t>(count), tasks_.end(),
                      [](const MotifTask& a, const MotifTask& b) { return a.size < b.size; });
     portion.tasks.assign(tasks_.end() - static_cast<std::ptrdiff_t>(count), tasks_.end());
@@ -72,7 +74,7 @@ class MotifPool {
     return portion;
   }
 
-  /// After take() has given something.
+  /// Returns what is left of a portion that was not empty.
   void done(const std::vector<MotifTask>& tasks, Roots roots) {
     const std::lock_guard lock(mutex_);
     --busy_;
@@ -81,12 +83,12 @@ class MotifPool {
     ready_.notify_all();
   }
 
-  /// All is done, or nobody takes it.
+  /// Whether nothing is left to take and no device is working.
   [[nodiscard]] bool idle() {
     const std::lock_guard lock(mutex_);
     return busy_ == 0 && tasks_.empty() && roots_.empty();
   }
-  /// Of the roots: those that were begun.
+  /// The share of the roots that have been begun.
   [[nodiscard]] double share() {
     const std::lock_guard lock(mutex_);
     return total_ == 0 ? 1 : static_cast<double>(held_) / static_cast<double>(total_);
@@ -102,7 +104,7 @@ class MotifPool {
   std::condition_variable ready_;
   std::size_t devices_;
   std::uint64_t total_;
-  std::uint64_t held_ = 0;  // roots that were taken, and not handed back
+  std::uint64_t held_ = 0;  // roots that were taken and not returned
   std::vector<MotifTask> tasks_;
   std::vector<Roots> roots_;
   std::size_t busy_ = 0;  // devices

@@ -1,11 +1,13 @@
-// The walk of one group of lanes over a part of the tree of traversals, which meets each connected induced subgraph once
-// (src/mine/traversal.hpp tells why: a candidate is canonical iff it was discovered after the vertex taken last, that is, lies
-// above it on the stack; DuMato's Algorithm 4 compares ids instead). The lanes share out lists, candidates and masks; what
-// tells where the walk is lies in memory that they share.
+// The walk of one group of lanes over a part of the tree of traversals. The tree has each connected induced subgraph once;
+// src/mine/traversal.hpp explains why. A candidate is canonical iff it was discovered after the vertex taken last, so it lies
+// above it on the stack. (DuMato's Algorithm 4 compares ids instead.)
 //
-// At full depth what completes the subgraph is counted, not taken: single candidates by mask; or pairs, of which both are
-// candidates, or one is and the other is a neighbour of it alone. Pairs that are not joined are what remains of all pairs: sums
-// are modulo 2^64, and right once a visit is over.
+// The lanes share out lists, candidates and masks. The state of the walk lies in memory that they share.
+//
+// At full depth, the vertices that complete the subgraph are counted and not taken. They are single candidates, counted by
+// mask, or pairs. In a pair, both vertices are candidates, or one is a candidate and the other is a neighbour of it alone. The
+// number of non-adjacent pairs is that of all pairs less the adjacent ones. So sums are modulo 2^64, and right only after a
+// visit.
 //
 // Runs on host and device alike.
 #pragma once
@@ -17,8 +19,8 @@
 
 namespace deltamatch::gpu {
 
-/// Sums by pattern that several walks share, modulo 2^64, in two halves: a processor's own memory adds 32 bits in one go, 64
-/// only by trying again until no other lane has come between.
+/// Sums by pattern that several walks share, modulo 2^64, in two halves. Shared memory adds 32 bits in one operation. For 64
+/// bits, it would have to retry until no other lane interferes.
 struct MotifSums {
   std::uint32_t* low;
   std::uint32_t* high;
@@ -30,7 +32,7 @@ struct MotifSums {
     const std::uint32_t rest = static_cast<std::uint32_t>(value >> 32) + carry;
     if (rest != 0) fetch_add(high + pattern, rest);
   }
-  /// Once nobody adds any more.
+  /// Valid once nobody adds any more.
   [[nodiscard]] DELTAMATCH_HOST_DEVICE unsigned long long of(unsigned pattern) const {
     return static_cast<unsigned long long>(high[pattern]) << 32 | low[pattern];
   }
@@ -39,11 +41,11 @@ struct MotifSums {
 /// A vertex that was taken.
 struct MotifFrame {
   std::uint32_t vertex;
-  std::uint32_t position;    ///< on the stack; of the root none
-  std::uint32_t bottom;      ///< on the stack: what it discovered begins
-  std::uint32_t first;       ///< of its candidates
-  std::uint32_t next;        ///< candidate that is to be taken
-  std::uint32_t last;        ///< and where they end
+  std::uint32_t position;    ///< in the stack; unused for the root
+  std::uint32_t bottom;      ///< stack size before it discovered its neighbours
+  std::uint32_t first;       ///< the first of its candidates
+  std::uint32_t next;        ///< the next candidate to take
+  std::uint32_t last;        ///< the end of its candidates
   match::PatternStep state;  ///< of the part up to here
 };
 
@@ -52,15 +54,15 @@ struct MotifScratch {
   static constexpr unsigned most_masks = 1U << (most_motif_vertices - 1);
   MotifFrame frames[most_motif_vertices];
   std::uint32_t of_mask[most_masks];  ///< candidates by moved mask
-  std::uint8_t moved[most_masks];     ///< each mask of taken vertices as places of the canonical form
+  std::uint8_t moved[most_masks];     ///< each mask of taken vertices, as places of the canonical form
   std::uint8_t present[most_masks];   ///< moved masks that candidates have
 };
 
-/// `Part`: of the group, which reads the list of one candidate.
+/// `Part` is the part of the group that reads the list of one candidate.
 template <class Group, class Part>
 class MotifWalk {
  public:
-  /// `number`: of the walk.
+  /// `number` is that of the walk.
   DELTAMATCH_HOST_DEVICE MotifWalk(const MotifWork& work, unsigned number, MotifScratch& scratch, MotifSums sums)
       : work_(work),
         tables_(work.tables),
@@ -69,7 +71,7 @@ class MotifWalk {
         marks_(work.marks + number * work.vertices),
         stack_(work.stacks + number * work.stack_size) {}
 
-  /// Walks inputs until there are none left or it is time to end.
+  /// Walks inputs until none are left or it is time to end.
   DELTAMATCH_HOST_DEVICE void run() {
     const std::uint64_t inputs = work_.task_count + (work_.last_root - work_.first_root);
     while (!ends()) {
@@ -120,9 +122,9 @@ class MotifWalk {
     clear();
   }
 
-  /// Takes candidates, depth first, until those of the part of `floor` vertices are used up or it is time to end.
+  /// Takes candidates, depth first. Stops once those of the part of `floor` vertices are used up, or when it is time to end.
   DELTAMATCH_HOST_DEVICE void grow(unsigned floor) {
-    for (bool some = false;; some = true) {  // are taken in any case: the walk gets on
+    for (bool some = false;; some = true) {  // always takes at least one, so that the walk makes progress
       const MotifFrame& frame = top_frame();
       const std::uint32_t position = frame.next;
       if (position == frame.last) {
@@ -150,7 +152,7 @@ class MotifWalk {
     }
   }
 
-  /// Time to end, from then on: all lanes agree.
+  /// Whether it is time to end; once true, it stays true. All lanes get the same answer.
   DELTAMATCH_HOST_DEVICE bool ends() {
     if (ended_ || steps_ >= work_.budget) return true;
     if (steps_ < work_.patience || ++looks_ % between_looks != 0) return false;
@@ -160,7 +162,7 @@ class MotifWalk {
     return ended_;
   }
 
-  /// What is left to be taken, at every size.
+  /// Saves the candidates that are left at every size.
   DELTAMATCH_HOST_DEVICE void save(unsigned floor) {
     if (!leads()) return;
     for (unsigned size = floor; size <= size_; ++size) {
@@ -175,8 +177,8 @@ class MotifWalk {
     }
   }
 
-  /// Hands the lane its share of v's neighbours behind the root, from the last on. `visit(u)` by whole rounds of `Of` lanes: u
-  /// is `none` for those that have none.
+  /// Passes the lane its share of a vertex's neighbours that are greater than the root, in descending order. All `Of` lanes
+  /// call `visit(u)` in each round; u is `none` for lanes without a neighbour.
   template <class Of, class Visit>
   DELTAMATCH_HOST_DEVICE unsigned for_each_behind_root(const Of& of, std::uint32_t vertex, Visit&& visit) const {
     const std::uint64_t begin = work_.begin[vertex];
@@ -190,7 +192,7 @@ class MotifWalk {
     return rounds;
   }
 
-  /// Takes a vertex (the root, or a candidate that was passed) and discovers its neighbours.
+  /// Takes a vertex and discovers its neighbours. The vertex is the root, or a candidate that pass() has marked.
   DELTAMATCH_HOST_DEVICE void take(std::uint32_t vertex, std::uint32_t position, match::PatternStep state) {
     const auto bit = static_cast<std::uint8_t>(1U << size_);
     if (leads()) {
@@ -224,7 +226,7 @@ class MotifWalk {
     group_.sync();
   }
 
-  /// A candidate that was passed, or is about to be taken, is no longer canonical.
+  /// Marks candidates that were skipped, or are about to be taken, as no longer canonical.
   DELTAMATCH_HOST_DEVICE void pass(std::uint32_t first, std::uint32_t last) const {
     for (std::uint32_t i = first + group_.rank(); i < last; i += lanes) marks_[stack_[i]] &= taken;
     group_.sync();
@@ -234,7 +236,7 @@ class MotifWalk {
     group_.sync();
   }
 
-  /// Which candidates of the vertex taken last are to be taken.
+  /// Sets which candidates to take after the last taken vertex.
   DELTAMATCH_HOST_DEVICE void begin(std::uint32_t first, std::uint32_t next, std::uint32_t last) const {
     if (leads()) {
       top_frame().first = first;
@@ -263,7 +265,7 @@ class MotifWalk {
     return tables_.steps[tables_.first_step[size_] + (state.pattern << size_ | moved_mask)];
   }
 
-  /// The state once a candidate is taken.
+  /// The state after taking a candidate.
   DELTAMATCH_HOST_DEVICE match::PatternStep state_with(std::uint32_t vertex) const {
     const match::PatternStep state = top_frame().state;
     const match::PatternStep entry = step(state, moved(state.places, marks_[vertex] & taken));
@@ -301,13 +303,13 @@ class MotifWalk {
 
   DELTAMATCH_HOST_DEVICE void count(unsigned pattern, unsigned long long found) const { sums_.add(pattern, found); }
 
-  /// The patterns with two vertices more, not joined and joined.
+  /// The patterns with two more vertices: not adjacent, then adjacent.
   DELTAMATCH_HOST_DEVICE const std::uint16_t* pair(unsigned pattern, unsigned a, unsigned b) const {
     return tables_.pairs + (std::size_t{(pattern << size_ | a) << size_ | b} << 1);
   }
 
-  /// Along the lists of candidates: joined pairs, each seen from its lesser vertex, and vertices that only one candidate
-  /// reaches.
+  /// Counts along the lists of candidates. It counts adjacent pairs, each from its lesser vertex, and vertices that only one
+  /// candidate reaches.
   DELTAMATCH_HOST_DEVICE void count_reached(unsigned pattern, std::uint32_t first) {
     const Part part{};
     unsigned rounds = 0;
@@ -321,7 +323,7 @@ class MotifWalk {
         if ((mark & candidate) == 0 || u < vertex) return;
         const std::uint16_t* const both = pair(pattern, a, scratch_.moved[mark & taken]);
         count(both[1], 1);
-        count(both[0], ~0ULL);  // of all pairs one less
+        count(both[0], ~0ULL);  // one less of all pairs
       });
       alone = part.sum(alone);
       if (part.rank() == 0 && alone != 0) count(pair(pattern, a, 0)[1], alone);
@@ -330,7 +332,7 @@ class MotifWalk {
     steps_ += group_.sum(part.rank() == 0 ? rounds : 0) / parts;
   }
 
-  /// All pairs of candidates, as if none were joined.
+  /// Counts all pairs of candidates, as if none were adjacent.
   DELTAMATCH_HOST_DEVICE void count_all_pairs(unsigned pattern, unsigned masks) const {
     unsigned kinds = 0;
     for (unsigned base = 0; base < masks; base += lanes) {

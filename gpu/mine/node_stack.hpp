@@ -1,7 +1,10 @@
-// Which nodes of a search tree are expanded next, and where their children go. Nodes lie in one piece of memory, in segments:
-// a segment holds nodes of one level, the next one children of some of them. A launch takes nodes from the end of the last
-// segment and makes a new one behind it, with a fair share of the memory that is left for all levels that may still come. So
-// the tree is searched breadth first in portions, and depth first between portions, in memory of a fixed size. Nodes whose
+// Decides which nodes of a search tree are expanded next, and where their children go.
+//
+// Nodes lie in one piece of memory, in segments. A segment holds nodes of one level; the next one holds children of some of
+// them. A launch takes nodes from the end of the last segment and makes a new segment behind it. That gets a fair share of the
+// memory that is left for all further levels.
+//
+// So the tree is searched breadth first within portions, and depth first between them, in memory of a fixed size. Nodes whose
 // children find no room are given back.
 #pragma once
 
@@ -21,22 +24,22 @@ class NodeStack {
     std::uint64_t capacity;
   };
 
-  /// Room for `capacity` nodes; `levels` of the tree have children, of `portion` nodes at most in a launch. Each portion finds
-  /// room for (capacity - nodes of level 0) / levels children at least.
+  /// The stack has room for `capacity` nodes. `levels` levels of the tree have children. A launch expands at most `portion`
+  /// nodes. Each portion has room for at least (capacity - nodes of level 0) / levels children.
   NodeStack(std::uint64_t capacity, unsigned levels, std::uint64_t portion)
       : capacity_(capacity), levels_(levels), portion_(portion) {}
 
-  /// Nodes of level 0, which lie at the beginning.
+  /// Starts with nodes of level 0, which lie at the beginning.
   void start(std::uint64_t count) {
     segments_.clear();
     if (count > 0) segments_.push_back({0, count});
   }
 
   [[nodiscard]] bool empty() const noexcept { return segments_.empty(); }
-  /// Of the next portion.
+  /// The level of the next portion.
   [[nodiscard]] unsigned level() const noexcept { return static_cast<unsigned>(segments_.size()) - 1; }
 
-  /// `childless`: these nodes have none, so that one launch takes the whole segment.
+  /// The next portion. If its nodes are `childless`, one launch takes the whole segment.
   [[nodiscard]] Portion next(bool childless) const {
     const Segment& top = segments_.back();
     if (childless) return {top.first, top.count, top.first + top.count, 0};
@@ -46,7 +49,7 @@ class NodeStack {
     return {end - count, count, end, room};
   }
 
-  /// After next(): `deferred` of its nodes lie at its beginning again, `children` in its output.
+  /// Ends the portion from next(). `deferred` of its nodes lie at its beginning again, and `children` in its output.
   void done(const Portion& portion, std::uint64_t deferred, std::uint64_t children) {
     segments_.back().count -= portion.count - deferred;
     if (children > 0) segments_.push_back({portion.output, children});

@@ -1,4 +1,4 @@
-// One search on each of several devices at the same time.
+// Runs one search on each of several devices at the same time.
 #pragma once
 
 #include <algorithm>
@@ -16,18 +16,18 @@
 
 namespace deltamatch::gpu {
 
-/// Called on the thread that goes on to use the device: makes it current.
+/// Makes a device current and returns its operations. Called on the thread that then uses the device.
 template <class Ops>
 using MakeOps = std::function<std::unique_ptr<Ops>()>;
 
 /// How a search ended.
 struct DeviceRun {
-  bool stopped;           ///< `go_on` has said no
+  bool stopped;           ///< `go_on` has returned false
   double kernel_seconds;  ///< the longest of the devices
 };
 
-/// `search(ops, go_on)` in a thread for each device, the first of them the caller's, which asks `go_on` also while only other
-/// devices work; `share()` is what it tells then. Rethrows what a search throws once all have ended.
+/// Runs `search(ops, go_on)` in a thread for each device; the first runs in the caller's thread. While only other devices work,
+/// the caller's thread still calls `go_on`, with `share()`. If a search throws, the exception is rethrown after all have ended.
 template <class Ops, class Share, class Search>
 DeviceRun run_on_devices(const std::vector<MakeOps<Ops>>& devices, const match::GoOn& go_on, Share share, Search search) {
   std::atomic<bool> stopped = false;
@@ -63,7 +63,7 @@ DeviceRun run_on_devices(const std::vector<MakeOps<Ops>>& devices, const match::
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         ask(share());
       }
-    } catch (...) {  // of the caller's own
+    } catch (...) {  // from go_on or share
       stopped = true;
       throw;
     }

@@ -1,4 +1,4 @@
-// The roots whose cliques are to be counted, by the width of their spaces, shared out among devices.
+// The roots whose cliques are counted, by the width of their spaces. Devices take roots from this queue.
 #pragma once
 
 #include <algorithm>
@@ -12,17 +12,17 @@
 
 namespace deltamatch::gpu {
 
-/// Of one width.
+/// The roots of one width.
 struct RootClass {
   Width width;
-  std::vector<VertexId> roots;  ///< in the order in which they are taken: the last of the graph's first
+  std::vector<VertexId> roots;  ///< in the order of taking: the graph's last vertex first
   std::uint64_t rows = 0;       ///< of all of their spaces
-  unsigned largest = 0;         ///< space
+  unsigned largest = 0;         ///< size of the largest space
 };
 
 class RootQueue {
  public:
-  /// Vertices with at least `least` later neighbours, but those that are too wide for all kernels, which are left.
+  /// Takes all vertices with at least `least` later neighbours. Those too wide for all kernels are left to the caller.
   RootQueue(const match::LaterLists& graph, unsigned least) : graph_(graph) {
     for (std::size_t c = 0; c < classes_.size(); ++c) classes_[c].width = clique_widths[c];
     for (VertexId v = graph.vertices(); v-- > 0;) {
@@ -43,8 +43,8 @@ class RootQueue {
 
   [[nodiscard]] const RootClass& of(std::size_t index) const noexcept { return classes_[index]; }
 
-  /// The next roots of a class, of `most` rows at most (but one root at least), and no more than half of an even share for each
-  /// of `devices`, if there are several; empty when all are taken. Any thread.
+  /// Takes the next roots of a class: at most `most` rows, but at least one root. With several `devices`, it takes no more than
+  /// half of an even share. Returns nothing if all roots are taken. Any thread may call it.
   [[nodiscard]] std::vector<VertexId> take(std::size_t index, std::uint64_t most, std::size_t devices) {
     const std::lock_guard lock(mutex_);
     const RootClass& from = classes_[index];
@@ -59,7 +59,7 @@ class RootQueue {
     return {from.roots.begin() + static_cast<std::ptrdiff_t>(first), from.roots.begin() + static_cast<std::ptrdiff_t>(next)};
   }
 
-  /// Of all rows: which share is done, once those are that `rows` tells of.
+  /// Adds `rows` to the rows that are done. Returns the share of all rows that is done.
   [[nodiscard]] double done(std::uint64_t rows) {
     const std::lock_guard lock(mutex_);
     done_ += rows;
@@ -71,7 +71,7 @@ class RootQueue {
     left_.insert(left_.end(), roots.begin(), roots.end());
   }
 
-  /// Those that were left, and all that were not taken. When no device works any more.
+  /// Returns roots that were left, and those that were not taken. Call it when no device works any more.
   [[nodiscard]] std::vector<VertexId> left() {
     for (std::size_t c = 0; c < classes_.size(); ++c) {
       const auto& roots = classes_[c].roots;

@@ -17,8 +17,8 @@ namespace {
 
 using match::DenseSpaces;
 
-constexpr std::uint64_t most_row_words = std::uint64_t{1} << 23;  // at a time: making them must not keep a stop waiting
-constexpr std::size_t least_bytes = std::size_t{1} << 20;         // less is not worth asking for again
+constexpr std::uint64_t most_row_words = std::uint64_t{1} << 23;  // at a time: making them must not delay a stop
+constexpr std::size_t least_bytes = std::size_t{1} << 20;         // retrying with less is not worth it
 constexpr std::uint32_t most_members = 1U << 15;                  // NodeHead::from has 16 bits
 
 /// A space, by its place in DenseSpaces.
@@ -57,8 +57,8 @@ class SetSearch {
 
  private:
   struct Memory {
-    /// A quarter for rows with what tells of their members, which takes 24 bytes for each, and a row has a word at least; half
-    /// for nodes. Throws DeviceOutOfMemory.
+    /// A quarter of the memory is for rows, each with 24 bytes about its member and at least one word. Half is for nodes.
+    /// Throws DeviceOutOfMemory.
     Memory(DenseOps& ops, std::size_t bytes, std::uint64_t most_node_words)
         : row_words(std::min<std::uint64_t>(bytes / 4 / (sizeof(Word) + 24), most_row_words)),
           node_words(std::min<std::uint64_t>(bytes / 2 / sizeof(Word), most_node_words)),
@@ -78,7 +78,7 @@ class SetSearch {
     DeviceArray<Progress> progress;
   };
 
-  /// Spaces of like width together.
+  /// Counts spaces of the same width together.
   bool count(const DenseSpaces& batch) {
     std::map<unsigned, std::vector<Part>> by_width;
     std::uint64_t begin = 0;
@@ -112,14 +112,14 @@ class SetSearch {
   struct Room {
     std::uint64_t capacity = 0;
     std::uint64_t portion = 0;
-    std::uint64_t seeds = 0;  ///< 0: not enough
+    std::uint64_t seeds = 0;  ///< 0: too little memory
   };
   [[nodiscard]] Room room_for(unsigned words) const {
     const std::uint64_t nodes = memory_->node_words / (1 + std::uint64_t{layers_} * words);
     Room room;
     room.portion = std::min(job_.settings.portion, nodes / 8);
     room.capacity = nodes - room.portion;
-    // A warp makes 32 children at once, and twice that lets it go on.
+    // A warp makes 32 children at once. Room for twice that lets it go on.
     const std::uint64_t least = std::uint64_t{64} * levels_;
     if (room.portion > 0 && room.capacity / 2 > least) room.seeds = std::min(room.portion, room.capacity / 2);
     return room;
@@ -176,7 +176,7 @@ class SetSearch {
     return work;
   }
 
-  /// A node for each space: the root is taken, members lie in the first layer or, if they are not joined to it, in the second.
+  /// Writes a node for each space, with the root taken. Members adjacent to it lie in the first layer, others in the second.
   void write_seeds(const DenseSpaces& batch, unsigned words, std::span<const Part> parts, const Nodes& nodes) {
     std::vector<NodeHead> heads;
     std::vector<Word> sets(parts.size() * layers_ * words, 0);

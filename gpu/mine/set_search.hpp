@@ -1,4 +1,4 @@
-// One device counts sets that lack a few of their edges, in spaces that it takes from a queue.
+// Counts sets that lack a few of their edges on one device, in spaces that it takes from a queue.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace deltamatch::gpu {
 
-/// Spaces, made as they are asked for by any thread.
+/// Makes spaces when they are taken. Any thread may take them.
 class SpaceQueue {
  public:
   explicit SpaceQueue(const match::MakeSpaces& make) : make_(make) {}
@@ -21,9 +21,9 @@ class SpaceQueue {
     share_ = spaces.share;
     return spaces;
   }
-  /// Does not wait for a thread that takes.
+  /// Does not wait for a thread that takes spaces.
   [[nodiscard]] double share() const noexcept { return share_; }
-  /// A space that the caller of the run has to look after.
+  /// Leaves a space to the caller of the run.
   void leave(VertexId root) {
     const std::lock_guard lock(mutex_);
     left_.push_back(root);
@@ -45,7 +45,8 @@ struct SetJob {
   SpaceQueue& queue;
 };
 
-/// By missing edges. Until there are no spaces left or `go_on` says no. Spaces that it has no memory for it leaves.
+/// Counts sets by missing edges, until no spaces are left or `go_on` returns false. Calls queue.leave for spaces that do not
+/// fit into memory.
 [[nodiscard]] std::vector<Count> search_sets(DenseOps& ops, const SetJob& job, const match::GoOn& go_on);
 
 }  // namespace deltamatch::gpu

@@ -1,10 +1,10 @@
-// One step of the enumeration of sets that lack a few of their edges (src/mine/dense_sets.hpp tells more). A node's candidates
-// lie in layers by how many taken vertices they are not joined to. Taking a candidate leaves those behind it: the ones that are
-// not joined to it move one layer up, and what would leave the last layer that the budget allows is gone. The last vertex of a
-// set is counted, not taken.
+// One step of the enumeration of sets that lack a few of their edges (see also src/mine/dense_sets.hpp).
 //
-// A node lies in memory, layer after layer; the words of a layer are shared out among the lanes of a group. Runs on host and
-// device alike.
+// A node's candidates lie in layers, by the number of taken vertices that they are not adjacent to. Taking a candidate leaves
+// the candidates behind it. Those not adjacent to it move one layer up. They are dropped if that exceeds the last layer that
+// the budget allows. The last vertex of a set is counted, not taken.
+//
+// A node lies in memory, layer after layer. The lanes of a group share out the words of a layer. Runs on host and device alike.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace deltamatch::gpu {
 
-/// A candidate that is taken, and of which layer it is.
+/// A candidate that is taken, and its layer.
 struct TakenMember {
   static constexpr unsigned none = ~0U;
   unsigned member = none;
@@ -25,9 +25,9 @@ struct SetSteps {
   Group group;
   const Word* rows;  ///< of all spaces
   unsigned words;    ///< of a row, and of a layer
-  unsigned layers;   ///< one more than edges may be missing
+  unsigned layers;   ///< one more than the edges that may be missing
 
-  /// The least candidate from `from` on. `node`: its layers; `missing`: its edges that are.
+  /// The least candidate from `from` on. `node` is its layers, `missing` the number of its missing edges.
   DELTAMATCH_HOST_DEVICE TakenMember next(const Word* node, unsigned missing, unsigned from) const {
     for (unsigned base = from / 64 / Group::size * Group::size; base < words; base += Group::size) {
       const unsigned w = base + group.rank();
@@ -49,8 +49,8 @@ struct SetSteps {
     return {};
   }
 
-  /// Hands out the lane's words of the candidates that are left once `taken` is: `word(layer, w, bits)`, without most of those
-  /// that are 0.
+  /// Passes the lane its words of the candidates that remain after `taken`: `word(layer, w, bits)`. Most words that are 0 are
+  /// skipped.
   template <class Visit>
   DELTAMATCH_HOST_DEVICE void for_each_word(const Word* node, std::uint32_t first_row, unsigned missing, TakenMember taken,
                                             Visit&& visit) const {
@@ -67,14 +67,14 @@ struct SetSteps {
     }
   }
 
-  /// How many candidates are left once `taken` is.
+  /// How many candidates remain after `taken`.
   DELTAMATCH_HOST_DEVICE unsigned left(const Word* node, std::uint32_t first_row, unsigned missing, TakenMember taken) const {
     unsigned sum = 0;
     for_each_word(node, first_row, missing, taken, [&](unsigned, unsigned, Word bits) { sum += count_bits(bits); });
     return group.sum(sum);
   }
 
-  /// The node once `taken` is: in `child`, all of whose words are written.
+  /// Writes the node after `taken` to `child`, with all of its words.
   DELTAMATCH_HOST_DEVICE void take(const Word* node, std::uint32_t first_row, unsigned missing, TakenMember taken,
                                    Word* child) const {
     const unsigned first = taken.member / 64 / Group::size * Group::size;
