@@ -1,4 +1,4 @@
-// What a part of the service tells its operator.
+// The interface by which parts of the service report events to its operator.
 #pragma once
 
 #include <initializer_list>
@@ -14,7 +14,7 @@ struct Field {
   std::string value;
 };
 
-/// Takes events; any thread may call it. No secret ever goes in.
+/// Takes events. Any thread may call it. Events must not contain secrets.
 class Journal {
  public:
   virtual ~Journal() = default;

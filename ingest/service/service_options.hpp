@@ -1,4 +1,4 @@
-// What a service does, as its configuration file says it. config/service.yaml documents every key.
+// The options of a service, as in its configuration file. config/service.yaml documents every key.
 #pragma once
 
 #include <chrono>
@@ -18,19 +18,19 @@
 
 namespace deltamatch::ingest {
 
-/// Names and values as librdkafka documents them. Values may be secrets: never logged.
+/// Names and values as in librdkafka's documentation. Values may be secrets, so they are never logged.
 using KafkaProperties = std::map<std::string, std::string>;
 
-/// One or more topics whose records are read alike.
+/// One or more topics whose records are read in the same way.
 struct InputTopics {
-  std::string name;  ///< a topic, or with ^ at the start a regular expression over whole names of topics
+  std::string name;  ///< a topic; or, with ^ at the start, a regular expression for whole names of topics
   Format format = Format::jsonl;
   CodecOptions codec;
   friend bool operator==(const InputTopics&, const InputTopics&) = default;
 };
 
-/// Where a topic begins that is new to the service when it starts. Topics and partitions that appear while it runs, and
-/// partitions that a known topic has more than before, begin at their first record.
+/// The first record of a topic that is new when the service starts. Topics and partitions that appear later begin at their
+/// first record, and so do new partitions of a known topic.
 struct StartAt {
   enum class Kind : std::uint8_t { earliest, latest, timestamp } kind = Kind::earliest;
   std::chrono::milliseconds since_epoch{};  ///< with timestamp
@@ -40,47 +40,47 @@ struct StartAt {
 struct InputOptions {
   std::vector<InputTopics> topics;
   StartAt start;
-  std::size_t queue_bytes = std::size_t{64} << 20;  ///< fetched and not yet in a batch; fetching pauses beyond
+  std::size_t queue_bytes = std::size_t{64} << 20;  ///< fetched and not yet in a batch; fetching pauses beyond this
   std::size_t queue_records = 200'000;
   std::size_t max_record = std::size_t{1} << 20;
-  std::uint64_t max_labels = Engine::default_label_limit;  ///< different ones at a time, of vertices and of edges
-  std::chrono::milliseconds max_ahead{86'400'000};         ///< of event time before the record's own in Kafka; 0: no limit
-  std::chrono::milliseconds idle_after{10'000};            ///< at its end for so long a partition does not hold the watermark
-  std::chrono::milliseconds refresh_every{30'000};         ///< how often new topics and partitions are looked for
+  std::uint64_t max_labels = Engine::default_label_limit;  ///< different labels at a time, of vertices and of edges
+  std::chrono::milliseconds max_ahead{86'400'000};         ///< limit for an event time ahead of the record's time in Kafka; 0:
+                                                           ///< no limit
+  std::chrono::milliseconds idle_after{10'000};            ///< a partition at its end for this long does not hold the watermark
+  std::chrono::milliseconds refresh_every{30'000};         ///< how often to look for new topics and partitions
   OnError on_error = OnError::fail;
-  double max_refused = 0.5;       ///< share of recent records (RefusedShare); beyond it the service is not ready
-  std::string dead_letter_topic;  ///< with OnError::dead_letter one of both is set
+  double max_refused = 0.5;       ///< share of recent records (RefusedShare); beyond it, the service is not ready
+  std::string dead_letter_topic;  ///< with OnError::dead_letter, either this or the file is set
   std::string dead_letter_file;
   friend bool operator==(const InputOptions&, const InputOptions&) = default;
 };
 
-/// A file that the graph is loaded from before the first batch.
+/// A file from which the graph is loaded before the first batch.
 struct StartFile {
-  std::filesystem::path path;    ///< gz, xz and zst are recognised by content
-  std::optional<Format> format;  ///< default: recognised by content
+  std::filesystem::path path;    ///< gz, xz and zst are recognised by their content
+  std::optional<Format> format;  ///< by default, recognised by the content
   CodecOptions codec;
   friend bool operator==(const StartFile&, const StartFile&) = default;
 };
 
-/// The graph of a service that has no state yet. Afterwards it is part of the state and looked at again only where that is
-/// lost.
+/// The graph of a service without state. Later it is part of the state, and is read again only if that is lost.
 struct StartGraph {
-  std::filesystem::path snapshot;  ///< of this direction and window; excludes files
-  std::vector<StartFile> files;    ///< loaded in this order; a record that is refused ends the start
+  std::filesystem::path snapshot;  ///< must have the same direction and window; excludes files
+  std::vector<StartFile> files;    ///< loaded in this order; a refused record ends the start
   friend bool operator==(const StartGraph&, const StartGraph&) = default;
 };
 
 struct BatchingOptions {
   std::size_t max_updates = 8192;
   std::chrono::milliseconds max_delay{100};
-  Timestamp max_span = 0;  ///< microseconds that a batch may move the watermark; 0: no limit beyond the window's
-  std::chrono::milliseconds max_match_time{60'000};  ///< longer, and the service is not ready; 0: it stays ready
+  Timestamp max_span = 0;  ///< microseconds by which a batch may move the watermark; 0: no limit beyond the window's
+  std::chrono::milliseconds max_match_time{60'000};  ///< if a batch takes longer, the service is not ready; 0: no limit
   friend bool operator==(const BatchingOptions&, const BatchingOptions&) = default;
 };
 
 struct StateOptions {
   std::filesystem::path directory;
-  std::chrono::seconds snapshot_every{600};  ///< 0: not by time
+  std::chrono::seconds snapshot_every{600};  ///< 0: no limit of time
   std::uint64_t snapshot_log_bytes = std::uint64_t{1} << 30;
   std::size_t keep_snapshots = 2;
   friend bool operator==(const StateOptions&, const StateOptions&) = default;
@@ -94,27 +94,27 @@ struct SinkOptions {
   Kind kind = Kind::console;
   std::string topic;                                    ///< kafka
   std::filesystem::path path;                           ///< file
-  std::uint64_t rotate_bytes = 0;                       ///< file: a new file begins once it is this long; 0: never
-  std::size_t keep_files = 0;                           ///< file: rotated files that stay; 0: all
+  std::uint64_t rotate_bytes = 0;                       ///< file: size at which a new file begins; 0: never
+  std::size_t keep_files = 0;                           ///< file: number of rotated files that stay; 0: all
   std::string url;                                      ///< webhook; may be secret
   std::map<std::string, std::string> headers;           ///< webhook; values may be secrets
-  std::chrono::milliseconds timeout{5'000};             ///< webhook: of one request
-  std::chrono::milliseconds max_backoff{60'000};        ///< between tries of a delivery that failed, at most
-  std::size_t refused_tries = 0;                        ///< webhook: what is refused (4xx) so often is given up; 0: never
-  std::size_t max_tries = 100;                          ///< webhook: what fails so often in a row is given up; 0: never
-  std::chrono::milliseconds give_up_after{86'400'000};  ///< webhook: what fails for so long is given up; 0: never
-  std::filesystem::path dead_letters;                   ///< webhook: file of what is given up; empty: it is only told
+  std::chrono::milliseconds timeout{5'000};             ///< webhook: for one request
+  std::chrono::milliseconds max_backoff{60'000};        ///< longest wait between tries of a failed delivery
+  std::size_t refused_tries = 0;                        ///< webhook: give up after so many refusals (4xx); 0: never
+  std::size_t max_tries = 100;                          ///< webhook: give up after so many failures in a row; 0: never
+  std::chrono::milliseconds give_up_after{86'400'000};  ///< webhook: give up after failures for so long; 0: never
+  std::filesystem::path dead_letters;                   ///< webhook: file for what is given up; if empty, it is only logged
   Signs signs = Signs::both;
-  std::uint64_t rate_limit = 0;  ///< alerts of one query in one interval at most; 0: no limit
+  std::uint64_t rate_limit = 0;  ///< most alerts of one query in one interval; 0: no limit
   std::chrono::milliseconds rate_interval{1'000};
   friend bool operator==(const SinkOptions&, const SinkOptions&) = default;
 };
 
-/// What becomes of a query that exceeds its budget in a batch: it stands no more until the queries are taken anew, or the
-/// service stops before the batch is committed.
+/// What happens to a query that exceeds its budget in a batch. Either it is suspended until the queries are loaded again, or
+/// the service stops before the batch is committed.
 enum class OverBudget : std::uint8_t { suspend, stop };
 
-/// Of one query in one batch.
+/// The budget of one query in one batch.
 struct ServiceBudget {
   QueryBudget limits;
   OverBudget then = OverBudget::suspend;
@@ -125,18 +125,18 @@ struct ServiceQuery {
   Query query;
   std::string where;  ///< file and line, for messages
   QueryOptions options;
-  std::vector<std::string> sinks;  ///< names; none: its matches are counted only
-  bool report_existing = false;    ///< when it is added, alerts tell what matches already
+  std::vector<std::string> sinks;  ///< names; without any, its matches are only counted
+  bool report_existing = false;    ///< when it is added, alerts report matches that already exist
   ServiceBudget budget;
   friend bool operator==(const ServiceQuery&, const ServiceQuery&) = default;
 };
 
 struct HttpOptions {
   std::string host = "127.0.0.1";
-  std::uint16_t port = 9464;  ///< 0: any free one
+  std::uint16_t port = 9464;  ///< 0: any free port
   bool enabled = true;
-  std::vector<std::string> hosts = {};  ///< names that it is called by, beside those that are always right (HttpHosts)
-  bool any_host = false;                ///< whatever it is called
+  std::vector<std::string> hosts = {};  ///< names for the service, besides those that are always accepted (HttpHosts)
+  bool any_host = false;                ///< accepts any name
   friend bool operator==(const HttpOptions&, const HttpOptions&) = default;
 };
 
@@ -147,8 +147,8 @@ struct LoggingOptions {
 };
 
 struct ServiceOptions {
-  std::string application;  ///< names the transactional id, the groups and the topic of commit records
-  KafkaProperties kafka;    ///< of every client
+  std::string application;  ///< determines the transactional id, the groups and the topic of commit records
+  KafkaProperties kafka;    ///< for every client
   std::chrono::milliseconds transaction_timeout{60'000};
   InputOptions input;
   StartGraph start_graph;

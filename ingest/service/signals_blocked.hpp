@@ -1,12 +1,12 @@
-// Threads that leave signals to others.
+// Threads that leave signals to other threads.
 #pragma once
 
 #include <csignal>
 
 namespace deltamatch::ingest {
 
-/// While it lives the calling thread takes no signals; nor do threads, ever, that it starts meanwhile. For them a closed pipe,
-/// or a file at its limit, is an error of the call that meets it.
+/// While it exists, the calling thread receives no signals. Threads started meanwhile never receive any. For these threads, a
+/// closed pipe, or a file at its size limit, is an error of the call instead.
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept {

@@ -9,8 +9,8 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// How far an event time lies ahead of the record's own time in Kafka, in milliseconds, rounded up; 0: not at all, or the
-/// record bears none. That time and not the clock's, so that whoever reads the record again judges it alike.
+/// How far an event time is ahead of the record's time in Kafka, in milliseconds, rounded up. 0 if it is not ahead or the
+/// record has no time. The clock is not used, so the result is the same if the record is read again.
 std::int64_t milliseconds_ahead(Timestamp time, std::int64_t recorded) {
   Timestamp recorded_us = 0;
   Timestamp ahead = 0;
@@ -49,7 +49,7 @@ void UpdateRun::keep(std::string_view key, std::string_view value) {
 }
 
 void UpdateRun::append(UpdateRun& other) {
-  if (updates.empty()) {  // of most batches all updates come from one partition: nothing is copied
+  if (updates.empty()) {  // most batches have updates of one partition only; then nothing is copied
     std::swap(*this, other);
     return;
   }
@@ -109,7 +109,8 @@ bool Assembler::full() const noexcept {
 
 bool Assembler::add(const InputRecord& record, Clock::time_point now) {
   if (full()) return false;
-  // What partitions that fell idle let the watermark go on by is a batch of its own: it might outdate edges of this one.
+  // If idle partitions let the watermark move far, that becomes a batch of its own. Otherwise it might expire edges of this
+  // batch.
   if (empty() && too_far(watermarks_.at(now))) return false;
   Part& part = parts_[record.part];
   largest_.reset();
@@ -125,7 +126,7 @@ void Assembler::at_end(std::span<const std::optional<AtEnd>> ends) {
   for (std::size_t part = 0; part < std::min(ends.size(), parts_.size()); ++part) watermarks_.at_end(part, ends[part]);
 }
 
-/// Whether a watermark is further on than one batch may move it.
+/// Whether a watermark exceeds what one batch may move it by.
 bool Assembler::too_far(std::optional<Timestamp> watermark) const {
   const std::optional<Timestamp> before = watermarks_.current();
   if (limits_.max_span == 0 || watermark <= before) return false;
@@ -133,8 +134,8 @@ bool Assembler::too_far(std::optional<Timestamp> watermark) const {
   return !before || __builtin_sub_overflow(*watermark, *before, &step) || step > limits_.max_span;
 }
 
-/// The first record is taken, wherever it brings the watermark. From there on it is limited, and which partitions are idle does
-/// not change: so edges are settled before a watermark that outdates them.
+/// Starts a batch. The first record is taken, however far it moves the watermark. After it, the watermark is limited and the
+/// set of idle partitions is fixed. So edges are settled before a watermark that expires them.
 void Assembler::begin(Clock::time_point now) {
   since_ = now;
   if (limits_.max_span == 0) return;
@@ -143,7 +144,7 @@ void Assembler::begin(Clock::time_point now) {
   watermarks_.limit(bound, now);
 }
 
-/// False where the batch cannot take the record any more.
+/// Returns false if the batch cannot take the record any more.
 bool Assembler::decode(Part& part, const InputRecord& record) {
   if (!record.value) return true;
   if (record.value->size() > max_record_) {

@@ -1,4 +1,4 @@
-// From the records of many partitions to one batch: decoded as they come, cut by number and span, put in order.
+// Builds batches from the records of many partitions: decodes them on arrival, limits number and time span, and orders them.
 #pragma once
 
 #include <array>
@@ -22,31 +22,31 @@
 
 namespace deltamatch::ingest {
 
-/// A record of a topic. Views hold during the call that takes it.
+/// A record of a topic. The views are valid during the call that takes it.
 struct InputRecord {
-  std::size_t part = 0;  ///< the partition, as Assembler::open numbered it
+  std::size_t part = 0;  ///< number of the partition, from Assembler::open
   std::int64_t offset = 0;
   std::string_view key;
-  std::optional<std::string_view> value;  ///< nothing: a tombstone, which says nothing
-  std::int64_t timestamp = -1;            ///< milliseconds since the epoch, as Kafka holds it; -1: none
+  std::optional<std::string_view> value;  ///< nothing for a tombstone, which has no update
+  std::int64_t timestamp = -1;            ///< milliseconds since the epoch, as in Kafka; -1 if none
 };
 
-/// A record that was refused, by its codec or by the engine.
+/// A record that its codec or the engine refused.
 struct BadRecord {
   TopicPartition at;
   std::int64_t offset = 0;
   RejectReason reason{};
   std::string message;
   std::string key;
-  std::string value;         ///< its bytes, or the first of them
-  std::uint64_t length = 0;  ///< of the value in Kafka
+  std::string value;         ///< the bytes of the value, or the first of them
+  std::uint64_t length = 0;  ///< length of the value in Kafka
 };
 
-/// Updates that know where they came from.
+/// Updates with the records that they came from.
 class UpdateRun {
  public:
   struct Origin {
-    std::uint32_t part = 0;  ///< the partition, as Assembler::open numbered it
+    std::uint32_t part = 0;  ///< number of the partition, from Assembler::open
     std::int64_t offset = 0;
     friend bool operator==(const Origin&, const Origin&) = default;
   };
@@ -54,16 +54,16 @@ class UpdateRun {
   UpdateBatch updates;
   std::vector<Origin> origins;  ///< by update
 
-  /// Key and value of an update's record, where they are kept: with OnError::dead_letter.
+  /// The key and value of an update's record. They are kept only with OnError::dead_letter.
   [[nodiscard]] std::string_view key(std::size_t update) const;
   [[nodiscard]] std::string_view value(std::size_t update) const;
 
   void add(const Update& update, Origin origin);
-  /// Notes the record of the update added last; once for all updates of a record.
+  /// Keeps the record of the update added last. Call it once for all updates of a record.
   void keep(std::string_view key, std::string_view value);
-  /// Moves all of another run behind this one; the other is then to be cleared.
+  /// Moves all of another run to the end of this one. The other run must then be cleared.
   void append(UpdateRun& other);
-  /// Keeps the memory.
+  /// Keeps the memory for reuse.
   void clear() noexcept;
 
  private:
@@ -76,18 +76,18 @@ class UpdateRun {
   std::vector<Kept> kept_;  // by update
 };
 
-/// What one batch is made of. Updates stand in the order of (topic, partition, offset) and bear the watermark.
+/// The input of one batch. Updates are in the order of (topic, partition, offset) and carry the watermark.
 struct InputBatch : UpdateRun {
-  std::shared_ptr<const std::vector<TopicPartition>> parts;  ///< by the numbers that origins give
-  Offsets ends;                                              ///< of every partition, whether it moved or not
+  std::shared_ptr<const std::vector<TopicPartition>> parts;  ///< by the numbers in origins
+  Offsets ends;                                              ///< of every partition, even if it did not move
   std::uint64_t records = 0;
-  std::vector<BadRecord> bad;                                ///< unreadable ones, with OnError::dead_letter
-  std::array<std::uint64_t, reject_reason_count> refused{};  ///< unreadable ones, kept or not
-  std::optional<BadRecord> first_refused;                    ///< of the unreadable ones, without its bytes
-  std::vector<Warning> warnings;                             ///< doubtful readings that no batch before has told
-  std::optional<BadRecord> failure;             ///< with OnError::fail: the record that stops the service; `ends` excludes it
-  std::chrono::steady_clock::time_point since;  ///< when its first record came
-  double fetch_seconds = 0;                     ///< spent on waiting for its records and taking them over
+  std::vector<BadRecord> bad;                                ///< unreadable records, with OnError::dead_letter
+  std::array<std::uint64_t, reject_reason_count> refused{};  ///< number of unreadable records, whether kept or not
+  std::optional<BadRecord> first_refused;                    ///< the first unreadable record, without its bytes
+  std::vector<Warning> warnings;                             ///< doubtful readings that no earlier batch reported
+  std::optional<BadRecord> failure;             ///< with OnError::fail, the record that stops the service; `ends` excludes it
+  std::chrono::steady_clock::time_point since;  ///< arrival of its first record
+  double fetch_seconds = 0;                     ///< time spent waiting for its records and taking them over
   double decode_seconds = 0;
 
   [[nodiscard]] const TopicPartition& partition(std::size_t update) const { return (*parts)[origins[update].part]; }
@@ -98,38 +98,39 @@ class Assembler {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `limits` of updates and of how far a batch may move the watermark (max_span); a batch also closes at `max_bytes` of
-  /// records, so that no flood of long ones fills the memory. `window` is the engine's, for what is doubtful about times.
+  /// `limits` bounds the updates of a batch, and how far it may move the watermark (max_span). A batch also closes at
+  /// `max_bytes` of records, so that long records cannot fill the memory. `window` is the engine's; it is used to detect
+  /// doubtful times.
   Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark,
             Timestamp window = 0);
 
-  /// Takes up a partition, whose next record is the one at `next`. Gives its number, from 0. `topics`: how its records are
-  /// read. Throws Error(usage) as make_message_codec does.
+  /// Adds a partition whose next record is at `next`. Returns its number, from 0. `topics` says how its records are read.
+  /// Throws Error(usage) as make_message_codec does.
   std::size_t open(const TopicPartition& partition, std::int64_t next, const InputTopics& topics, Clock::time_point now);
   [[nodiscard]] std::size_t partitions() const noexcept { return parts_.size(); }
-  /// Of a partition that is not there nothing is read, but every batch tells where it ended; until open takes it up.
+  /// Sets the end of a missing partition. Nothing is read from it, but every batch names this end until open() adds it.
   void hold(const TopicPartition& partition, std::int64_t end) { held_.insert_or_assign(partition, end); }
 
-  /// What is known of partitions' ends, by their numbers; the last may be missing. To be told between two batches.
+  /// Sets what is known of the partitions' ends, by number; the last ones may be missing. Call it between two batches.
   void at_end(std::span<const std::optional<AtEnd>> ends);
-  /// A partition that is gone does not hold the watermark until it is back.
+  /// A partition that is gone does not hold the watermark until it returns.
   void leave(std::size_t part) { watermarks_.leave(part); }
   void resume(std::size_t part, Clock::time_point now) { watermarks_.resume(part, now); }
 
-  /// Takes a record into the open batch. False where the batch, be it empty, must be cut before this record, which is then to
-  /// be given again.
+  /// Takes a record into the open batch. Returns false if the batch must be cut first, even if it is empty. The same record
+  /// must then be passed again.
   bool add(const InputRecord& record, Clock::time_point now);
 
-  /// Whether nothing was taken since the last cut.
+  /// Whether no record was taken since the last cut.
   [[nodiscard]] bool empty() const noexcept { return records_ == 0; }
-  /// Whether the batch is complete: by its limits, or because a record stops the service.
+  /// Whether the batch is complete, because of its limits or of a record that stops the service.
   [[nodiscard]] bool full() const noexcept;
-  /// When the first record of the open batch came.
+  /// The arrival of the open batch's first record.
   [[nodiscard]] Clock::time_point since() const noexcept { return since_; }
   /// Whether a cut would move the watermark.
   [[nodiscard]] bool watermark_moves(Clock::time_point now) const;
 
-  /// Closes the batch into `batch`, whose memory is reused.
+  /// Closes the batch and moves it into `batch`, whose memory is reused.
   void cut(InputBatch& batch, Clock::time_point now);
 
  private:
@@ -137,7 +138,7 @@ class Assembler {
     TopicPartition at;
     std::unique_ptr<Codec> codec;
     Doubts* doubts = nullptr;  // about the times of its topics
-    bool tells_kinds = false;  // whether its ids go to id_doubts_
+    bool tells_kinds = false;  // whether its ids are checked by id_doubts_
     std::int64_t next = 0;
     UpdateRun run;
   };
@@ -158,19 +159,19 @@ class Assembler {
   std::vector<Part> parts_;
   std::shared_ptr<const std::vector<TopicPartition>> names_;
   Offsets held_;
-  std::vector<std::uint32_t> order_;  // numbers of the parts, by (topic, partition)
+  std::vector<std::uint32_t> order_;  // numbers of the partitions, by (topic, partition)
   std::size_t updates_ = 0;
   std::size_t bytes_ = 0;
   std::uint64_t records_ = 0;
   Clock::time_point since_;
-  std::optional<Timestamp> largest_;  // time of the record being read
+  std::optional<Timestamp> largest_;  // largest time of the current record
   std::vector<BadRecord> bad_;
   std::array<std::uint64_t, reject_reason_count> refused_{};
   std::optional<BadRecord> first_refused_;
   std::optional<BadRecord> failure_;
   Timestamp window_;
-  std::map<std::string, Doubts> doubts_;  // by the name under which topics are configured
-  Doubts id_doubts_;                      // ids of all topics are those of one graph
+  std::map<std::string, Doubts> doubts_;  // by the configured name of the topics
+  Doubts id_doubts_;                      // about ids, which all topics share
 };
 
 }  // namespace deltamatch::ingest

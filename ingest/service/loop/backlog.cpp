@@ -16,13 +16,13 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// Calls `take` with every batch of [from, up_to] that is there until it gives false, and `gap` before it for those that are
-/// not.
+/// Calls `take` with each existing batch of [from, up_to] until it returns false. Before that batch, calls `gap` for the
+/// missing ones.
 template <class Take>
 void for_each_batch(const StateDirectory& directory, std::uint64_t from, std::uint64_t up_to, const LogGap& gap, Take take) {
   if (from > up_to) return;
   LogReader reader(directory.path(), directory.fingerprint(), {.updates_from = LogReader::none, .alerts_from = from});
-  std::uint64_t expected = from;  // every batch has its entry
+  std::uint64_t expected = from;  // every batch has an entry
   std::string why = "they are not there";
   const auto expect_from = [&](std::uint64_t batch) {
     if (expected < batch) gap(expected, batch, why);
@@ -48,7 +48,7 @@ void for_each_batch(const StateDirectory& directory, std::uint64_t from, std::ui
   }
 }
 
-/// Reads the streamed alerts of a sink and a batch out of the log, one by one.
+/// Reads the streamed alerts of a sink and a batch from the log, one by one.
 class StreamReader {
  public:
   StreamReader(const std::filesystem::path& folder, const std::string& fingerprint, std::uint64_t batch, std::string_view sink)
@@ -57,9 +57,9 @@ class StreamReader {
         sink_(sink),
         log_(folder, fingerprint, {.updates_from = LogReader::none, .alerts_from = batch, .pieces = true}) {}
 
-  /// How many were passed.
+  /// The number of alerts passed.
   [[nodiscard]] std::uint64_t passed() const noexcept { return passed_; }
-  /// The next one; none behind the last.
+  /// The next alert, or nothing after the last one.
   [[nodiscard]] std::optional<std::string_view> alert() {
     while (in_piece_ ? at_ == log_.piece().alerts.size() : !ended_) find_piece();
     return in_piece_ ? std::optional(log_.piece().alerts[at_]) : std::nullopt;
@@ -92,13 +92,13 @@ class StreamReader {
   std::uint64_t passed_ = 0;
 };
 
-/// The streamed alerts of a sink and a batch, out of the log.
+/// The streamed alerts of a sink and a batch, read from the log.
 class LoggedStream final : public AlertSource {
  public:
   LoggedStream(const StateDirectory& directory, std::uint64_t batch, std::string_view sink)
       : folder_(directory.path()), fingerprint_(directory.fingerprint()), batch_(batch), sink_(sink) {}
 
-  /// Goes on where the last call ended, unless the cursor stands before: a batch that is read in many parts is read once.
+  /// Continues where the last call ended, unless the cursor is before that. So a batch that is read in many parts is read once.
   void read(AlertCursor& cursor, const TakeAlert& take) const override {
     std::unique_ptr<StreamReader> reader = take_reader();
     if (!reader || reader->passed() > cursor.alerts)
@@ -128,7 +128,7 @@ class LoggedStream final : public AlertSource {
   std::uint64_t batch_;
   std::string sink_;
   mutable std::mutex mutex_;
-  mutable std::unique_ptr<StreamReader> reader_;  // behind what was read last; none meanwhile
+  mutable std::unique_ptr<StreamReader> reader_;  // after what was read last; null while a call uses it
 };
 
 /// Whether the log has all batches of [from, up_to].
@@ -139,20 +139,20 @@ bool is_whole(const StateDirectory& directory, std::uint64_t from, std::uint64_t
   return whole;
 }
 
-/// What a file holds beyond a position.
+/// What a file holds after a position.
 struct Held {
-  std::uint64_t batch = 0;                   ///< of the last alert; 0: there is none
-  std::uint64_t alerts = 0;                  ///< of that batch: the first ones, for it may not be whole
-  std::unordered_set<std::size_t> others{};  ///< hashes of lines that name no batch: dead letters
+  std::uint64_t batch = 0;                   ///< of the last alert; 0 if there is none
+  std::uint64_t alerts = 0;                  ///< number of the first alerts of that batch; the batch may be incomplete
+  std::unordered_set<std::size_t> others{};  ///< hashes of lines without a batch: dead letters
 };
 
-/// Gives a file what it lacks of the batches [from, up_to] and the log has, and keeps the rest.
+/// Adds to a file what the log has of the batches [from, up_to] and the file lacks. Keeps the rest of the file.
 class Completion {
  public:
   Completion(AlertSink& file, std::string sink, const StateDirectory& directory, Journal& journal)
       : file_(file), sink_(std::move(sink)), directory_(directory), journal_(journal) {}
 
-  /// Gives the file's position then. `position`: the noted one, or none.
+  /// Returns the file's new position. `position` is the noted one, or empty.
   std::string run(const std::string& position, std::uint64_t from, std::uint64_t up_to) {
     std::string reached = file_.keep(position, [&](std::string_view alert) { return stays(alert, up_to, !position.empty()); });
     journal_.tell(Level::warn, "the log does not tell all of a file: its own lines do, and none is taken back",
@@ -275,9 +275,9 @@ void settle_sinks(const ServiceOptions& options, const StateDirectory& directory
   for (const SinkOptions& sink : logged_sinks(options)) {
     const auto noted = std::ranges::find(positions, sink.name, &Delivered::sink);
     const bool is_known = noted != positions.end();
-    if (!is_known && lost.empty()) continue;  // it never had an alert
+    if (!is_known && lost.empty()) continue;  // the sink never had an alert
     const std::uint64_t from = is_known ? noted->batch + 1 : lost.from;
-    if (is_known && is_whole(directory, from, committed)) continue;  // the log gives again what is taken back
+    if (is_known && is_whole(directory, from, committed)) continue;  // the log can redeliver whatever the sink removes
     std::string position = is_known ? noted->position : std::string();
     if (sink.kind == SinkOptions::Kind::file) {
       const std::unique_ptr<AlertSink> file = make_alert_sink(options.application, sink, journal);
@@ -285,7 +285,7 @@ void settle_sinks(const ServiceOptions& options, const StateDirectory& directory
     } else if (!is_known) {
       report_lost(sink.name, journal)(from, committed + 1, "the log does not tell where the sink stands");
     } else if (!read_back(directory, sink.name, from, committed, 0, [](auto, auto, const auto&) {}).empty()) {
-      continue;  // it gets what is there, and is told of the rest then
+      continue;  // the sink gets what is there, and the rest is reported then
     } else {
       report_lost(sink.name, journal)(from, committed + 1, "its batches are not in the log");
     }

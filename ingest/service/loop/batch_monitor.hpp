@@ -1,4 +1,4 @@
-// What is seen of the batch that the engine is at: by those who ask, by the log, and by a service that is to stop.
+// Shows the batch that the engine is processing: to status requests, to the journal, and to a service that should stop.
 #pragma once
 
 #include <chrono>
@@ -15,24 +15,24 @@
 
 namespace deltamatch::ingest {
 
-/// One batch at a time. Thread-safe.
+/// Watches one batch at a time. Thread-safe.
 class BatchMonitor {
  public:
   using Clock = std::chrono::steady_clock;
   using Names = std::vector<std::pair<QueryId, std::string>>;
 
-  /// A batch that takes longer than `longest` is told; 0: none is. Both outlive it.
+  /// A batch that takes longer than `longest` is reported; 0: none is. `metrics` and `journal` must outlive it.
   BatchMonitor(std::chrono::milliseconds longest, Metrics& metrics, Journal& journal)
       : longest_(longest), metrics_(&metrics), journal_(&journal) {}
 
-  /// The engine begins with a batch; `names`: of the queries that it matches.
+  /// The engine starts a batch. `names` are the names of the queries that it matches.
   void begin(std::uint64_t batch, Names names);
-  /// How far it is; for BatchOptions::progress.
+  /// The progress of the batch; for BatchOptions::progress.
   void progress(const deltamatch::BatchProgress& progress);
-  /// It is done with it, however that went.
+  /// The engine has ended the batch, successfully or not.
   void end();
 
-  /// The service is to stop: from `until` on, batches are abandoned.
+  /// The service should stop: from `until` on, batches are abandoned.
   void give_up_at(Clock::time_point until);
   /// For BatchOptions::stop.
   [[nodiscard]] bool gives_up() const;
@@ -40,12 +40,12 @@ class BatchMonitor {
   struct Now {
     std::uint64_t batch = 0;
     double seconds = 0;
-    std::string query;  ///< which takes most of the time; empty: it is not known
+    std::string query;  ///< the one that takes most of the time; empty if unknown
     std::uint64_t matches = 0;
   };
-  /// The batch that is under way, once it has taken a moment.
+  /// The batch in progress. Nothing if there is none, or if it has only just begun.
   [[nodiscard]] std::optional<Now> now() const;
-  /// Why the service is not to be called ready: the batch takes longer than it may. Empty: it does not.
+  /// Why the service is not ready: the batch takes longer than allowed. Empty if it does not.
   [[nodiscard]] std::string overdue() const;
 
  private:
@@ -55,10 +55,10 @@ class BatchMonitor {
   Metrics* metrics_;
   Journal* journal_;
   mutable std::mutex mutex_;
-  Names names_;  // guarded by mutex_, as all below
+  Names names_;  // guarded by mutex_, like all below
   std::uint64_t batch_ = 0;
   std::optional<Now> now_;
-  double next_word_ = 0;  // seconds; twice as late each time
+  double next_word_ = 0;  // seconds until the next report; it doubles each time
   bool overdue_ = false;
   std::optional<Clock::time_point> until_;
 };

@@ -10,9 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t depth = 2;                                // batches that wait for the caller
-constexpr std::size_t max_batch_bytes = std::size_t{32} << 20;  // of the records of one batch
-constexpr auto longest_poll = 50ms;                             // how late a stop or a refresh is noticed
+constexpr std::size_t depth = 2;                                // batches waiting for the caller
+constexpr std::size_t max_batch_bytes = std::size_t{32} << 20;  // limit for the records of one batch
+constexpr auto longest_poll = 50ms;                             // bound on the delay of a stop or refresh
 
 }  // namespace
 
@@ -134,16 +134,18 @@ void Reader::read_until_stopped() {
       fetching_ += Clock::now() - now;
     }
     if (is_due(now)) hand_over();
-    if (input_.disowned()) next_refresh_ = std::min(next_refresh_, last_refresh_ + 1s);  // it may be said many times a second
+    if (input_.disowned())
+      next_refresh_ = std::min(next_refresh_, last_refresh_ + 1s);  // it may be reported many times a
+                                                                    // second
     if (now >= next_refresh_) look_for_partitions();
   }
 }
 
-/// Whether the batch is to be cut here.
+/// Whether the batch should be cut now.
 bool Reader::is_due(Clock::time_point now) {
   if (assembler_.full()) return true;
   if (!assembler_.empty()) return Clock::now() - assembler_.since() >= batching_.max_delay && has_room();
-  // Edges expire although nothing comes.
+  // Edges expire even if no record comes.
   return timed_ && now - last_cut_ >= std::max<Clock::duration>(batching_.max_delay, longest_poll) &&
          assembler_.watermark_moves(now);
 }
@@ -157,11 +159,11 @@ void Reader::heed_ends(Clock::time_point now) {
 void Reader::take(const kafka::Message& message, Clock::time_point asked) {
   const InputRecord record{message.partition, message.offset, message.key.value_or(""), message.value, message.timestamp};
   const auto now = Clock::now();
-  if (!assembler_.empty()) fetching_ += now - asked;  // before the first record it is waiting for input
+  if (!assembler_.empty()) fetching_ += now - asked;  // before the first record, this is waiting for input
   bool taken = assembler_.add(record, now);
   if (!taken) {
     hand_over();
-    taken = assembler_.add(record, now);  // as of `now`: hand_over may have waited long
+    taken = assembler_.add(record, now);  // uses `now`, because hand_over may have waited long
   }
   decoding_ += Clock::now() - now;
   if (!taken) throw Error("batch", "an empty batch does not take a record");
@@ -204,17 +206,18 @@ void Reader::look_for_partitions() {
     }
     for (const kafka::InputPartition& partition : fresh) from.emplace(partition.id, input_.low(partition.id, deadline));
   } catch (const kafka::Unreachable&) {
-    return;  // looked for again
+    return;  // the next refresh tries again
   }
-  if (!lost.empty() && !assembler_.empty()) hand_over();  // they hold the watermark no more, from the next batch on
+  if (!lost.empty() && !assembler_.empty()) hand_over();  // from the next batch on, they do not hold the watermark
   for (const TopicPartition& partition : lost) leave(partition);
   for (const kafka::InputPartition& partition : back) take_back(partition);
   if (!fresh.empty()) take_up(fresh, from);
   missing_.store(gone_.size(), std::memory_order_relaxed);
 }
 
-/// What appears while the service runs is read from its first record, whatever the start policy says: nothing of it is old. It
-/// begins with a batch that names where, so that what is read of it can be told from the marks alone.
+/// Partitions that appear while the service runs are read from their first record, whatever the start policy says, because
+/// nothing in them is old. A batch names their start before they are read. So the marks alone say which of their records were
+/// read.
 void Reader::take_up(const std::vector<kafka::InputPartition>& fresh, const Offsets& from) {
   for (const kafka::InputPartition& partition : fresh) {
     const std::int64_t next = from.at(partition.id);
@@ -254,7 +257,7 @@ void Reader::take_back(const kafka::InputPartition& partition) {
   }
 }
 
-/// None where it has not been there since the start.
+/// The index of a partition in the input, or nothing if it was missing since the start.
 std::optional<std::uint32_t> Reader::index_of(const TopicPartition& partition) const {
   const auto& all = input_.partitions();
   const auto at = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.id == partition; });

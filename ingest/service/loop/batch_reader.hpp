@@ -1,4 +1,4 @@
-// The way in: reads all partitions in a thread of its own and hands over batches.
+// Reads all partitions in a thread of its own and hands over batches.
 #pragma once
 
 #include <condition_variable>
@@ -19,35 +19,37 @@
 
 namespace deltamatch::ingest {
 
-/// A batch closes when it has the most updates, when its first record is max_delay old, or when it would move the watermark too
-/// far. While the caller is busy an open batch goes on filling: so batches grow under load, and where the caller falls behind
-/// for long, reading stops and the clients' queues bound the memory. New partitions are taken in between two batches. One that
-/// is gone is told to the journal, and so is its return: it is then read from where it was left, or refused where that is out
-/// of its range. Meanwhile batches tell where it was left.
+/// A batch closes when it has the maximum number of updates or when its first record is max_delay old. It also closes before it
+/// would move the watermark too far. While the caller is busy, an open batch keeps growing, so batches are larger under load.
+/// If the caller falls behind for long, reading stops, and the clients' queues bound the memory.
+///
+/// New partitions are added between two batches. If a partition is gone, that is reported to the journal, and so is its return.
+/// It is then read from where it was left; if that is out of its range, it is refused. Meanwhile, batches name where it was
+/// left.
 class Reader {
  public:
   enum class Outcome : std::uint8_t { batch, nothing, ended };
 
-  /// `input` reads nothing yet and outlives the reader, as the journal does. Begins at `from`, which names every partition of
-  /// `partitions`; those that it names beside them are gone.
+  /// `input` must read nothing yet. It and the journal must outlive the reader. Begins at `from`, which holds an offset for
+  /// each of `partitions`. Any other partition in `from` is gone.
   Reader(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching, Timestamp window,
          const std::vector<kafka::InputPartition>& partitions, const Offsets& from, std::optional<Timestamp> watermark);
-  /// Ends the thread; what it has read is dropped.
+  /// Ends the thread and drops what it has read.
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  /// Exchanges `batch` for the next one. `nothing`: none came within the time, or wake was called. `ended`: after stop, when
-  /// all batches are handed over. Throws what reading threw, behind the batches before that.
+  /// Replaces `batch` by the next one. `nothing`: none came in time, or wake() was called. `ended`: after stop(), once all
+  /// batches are handed over. If reading threw, throws the same after the batches before that.
   Outcome next(InputBatch& batch, std::chrono::milliseconds timeout);
-  /// What the following call of next will hand over, once there is anything; null where waiting for it is to stop or nothing
-  /// more comes. Any thread, between two calls of next.
+  /// The batch that the next call of next() will return, once there is one. Returns null if `stop` is requested or nothing more
+  /// comes. Any thread may call it between two calls of next().
   const InputBatch* upcoming(const std::stop_token& stop);
-  /// Ends a next() that waits. Any thread.
+  /// Ends a next() that waits. Any thread may call it.
   void wake();
-  /// How many partitions are gone. Any thread.
+  /// The number of partitions that are gone. Any thread may call it.
   [[nodiscard]] std::size_t missing() const noexcept { return missing_.load(std::memory_order_relaxed); }
-  /// Reads no further; what is read closes as the last batch. Any thread.
+  /// Stops reading. What was read becomes the last batch. Any thread may call it.
   void stop();
 
  private:
@@ -73,20 +75,20 @@ class Reader {
   const BatchingOptions batching_;
   const bool timed_;
   Assembler assembler_;
-  Offsets known_;  // where each partition began
+  Offsets known_;  // the start of each partition
   std::set<TopicPartition> gone_;
   std::atomic<std::size_t> missing_{0};
   Clock::time_point last_refresh_;
   Clock::time_point next_refresh_;
   Clock::time_point last_cut_;
   Clock::time_point next_ends_;
-  Clock::duration fetching_{};  // since the last cut, as below
+  Clock::duration fetching_{};  // since the last cut, like the next
   Clock::duration decoding_{};
   InputBatch open_;  // memory for the next cut
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<InputBatch> ready_;  // guarded by mutex_, as all below
+  std::deque<InputBatch> ready_;  // guarded by mutex_, like all below
   std::vector<InputBatch> free_;
   std::exception_ptr failure_;
   bool stopping_ = false;

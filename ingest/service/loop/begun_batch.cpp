@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view remedy =
     "set it back for this start, or start the instance in whose state directory the log of that batch lies";
 
-/// The queries that stood behind the batch, as they are configured.
+/// The queries that were standing after the batch, as configured now.
 std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const Mark& before) {
   std::vector<ServiceQuery> queries;
   for (const ActiveQuery& active : begun.progress.mark.queries) {
@@ -43,13 +43,13 @@ std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const Mark& before
                   "start the instance in whose state directory the log of that batch lies");
     }
     queries.push_back(*query);
-    queries.back().budget = {};  // it was within it
+    queries.back().budget = {};  // the query kept within it
   }
   return queries;
 }
 
-/// Tells again which queries exceeded their budgets in the batch, to the sinks that they have now. These records bear no id:
-/// they may come twice.
+/// Reports again which queries exceeded their budgets in the batch, to their current sinks. These reports have no id, so they
+/// may appear twice.
 void report_suspended(const BegunBatch& begun, AlertRouter& router) {
   const Mark& mark = begun.progress.mark;
   router.set_queries(begun.options.queries);
@@ -111,7 +111,7 @@ void publish_rest(const BegunBatch& begun, kafka::Transactions& transactions,
     alerts.push_back({streamed.sink, sink->topic, logged_stream(begun.directory, mark.batch, streamed.sink, streamed.alerts),
                       published == begun.progress.published.end() ? 0 : published->second});
   }
-  // Its dead letters went with its first transaction.
+  // The first transaction had its dead letters.
   LargeBatch batch(begun.options, mark, std::move(alerts), {}, nullptr, begun.journal);
   batch.publish(transactions, begun.options.transaction_timeout,
                 [&] { progress(fmt::format("publishing the rest of batch {}", mark.batch)); });

@@ -1,4 +1,4 @@
-// A batch whose alerts were published in part when its owner went.
+// Completes a batch whose owner left after publishing only a part of its alerts.
 #pragma once
 
 #include <functional>
@@ -21,14 +21,14 @@ struct BegunBatch {
   const BatchProgress& progress;
 };
 
-/// Makes the log hold the batch, which another instance cut, or whose log is lost: matches it again, with the queries that
-/// stood then. `recovered` stands before the batch, and behind it afterwards. `batch`: what its mark cuts out of the input.
-/// Throws Error(configuration) if the queries are configured no more, or the order of the alerts cannot be told again because a
-/// query was added that reports existing matches.
+/// Restores the log's entry for the batch, if another instance cut the batch or its log is lost. Matches the batch again, with
+/// the queries that were standing then. `recovered` is at the state before the batch, and at the state after it on return.
+/// `batch` is the input that the batch's mark cuts out. Throws Error(configuration) if its queries are no longer configured.
+/// Also throws if the order of its alerts cannot be repeated, because a query that reports existing matches was added.
 void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch);
 
-/// Publishes what is missing of the batch, which the log holds, and commits it. Throws Error(configuration) if one of its sinks
-/// is configured no more; else as LargeBatch::publish. `progress` is told one line now and then.
+/// Publishes the rest of the batch, which the log must hold, and commits it. `progress` gets a line of text regularly. Throws
+/// Error(configuration) if one of its sinks is no longer configured. Otherwise throws as LargeBatch::publish.
 void publish_rest(const BegunBatch& begun, kafka::Transactions& transactions, const std::function<void(std::string)>& progress);
 
 }  // namespace deltamatch::ingest

@@ -16,7 +16,7 @@ RefusedRecord refused(const BadRecord& bad) {
   return record;
 }
 
-/// What of the updates that the engine took it did not refuse: the log holds what happened.
+/// The updates that the engine took and did not refuse. The log holds only those.
 std::vector<Update> applied(const Commit& commit) {
   const std::span<const Update> updates = commit.input.updates.updates().first(commit.consumed);
   std::vector<Update> applied;
@@ -35,7 +35,7 @@ std::vector<Update> applied(const Commit& commit) {
   return applied;
 }
 
-/// Where a batch ends, for those who look at one alert.
+/// The ends of a batch as text, for readers of a single alert.
 std::string ends_text(const Mark& mark) {
   std::string out;
   for (const auto& [partition, end] : mark.ends) {
@@ -67,9 +67,9 @@ bool Commit::visible() const noexcept {
 }
 
 std::size_t Commit::bytes() const noexcept {
-  constexpr std::size_t of_a_large_one = std::size_t{64} << 20;  // so that no two wait, each with its file
+  constexpr std::size_t of_a_large_one = std::size_t{64} << 20;  // so that no two large ones wait, each with a file
   std::size_t bytes = input.updates.size() * sizeof(Update) + (is_large() ? of_a_large_one : 0);
-  for (const AlertList& list : alerts) bytes = std::max(bytes, list.bytes());  // they share their text
+  for (const AlertList& list : alerts) bytes = std::max(bytes, list.bytes());  // the lists share their text
   for (const BadRecord& letter : letters) bytes += letter.value.size();
   return bytes;
 }

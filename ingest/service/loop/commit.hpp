@@ -1,4 +1,4 @@
-// A batch on its way out, and what of it the log and the brokers get.
+// A processed batch, and the parts of it that go to the log and the brokers.
 #pragma once
 
 #include <cstddef>
@@ -19,37 +19,37 @@
 
 namespace deltamatch::ingest {
 
-/// The name under which the log keeps dead letters for a file. No sink may bear it.
+/// The name under which the log keeps dead letters for a file. No sink may have it.
 inline constexpr std::string_view dead_letter_sink = "(dead letters)";
 
-/// Dead letters as a file holds them, one JSON object each.
+/// Dead letters in the form for files, one JSON object each.
 [[nodiscard]] AlertList dead_letter_list(std::span<const BadRecord> letters);
 
-/// A batch that the engine has settled and nobody has seen.
+/// A batch that the engine has settled, but nobody has seen.
 struct Commit {
   Mark mark;
   InputBatch input;
-  std::size_t consumed = 0;        ///< updates of it that the engine took, refused ones among them
+  std::size_t consumed = 0;        ///< number of updates that the engine took, including refused ones
   std::vector<AlertList> alerts;   ///< by number of the sink
   std::vector<BadRecord> letters;  ///< in the order of (topic, partition, offset)
   BatchResult result;
   std::shared_ptr<const std::vector<std::string>> queries;  ///< names, in the order of result.queries
 
-  /// Whether its alerts are too many for memory: they are streamed.
+  /// Whether its alerts are too many for memory, so they are streamed.
   [[nodiscard]] bool is_large() const noexcept;
-  /// Whether anyone will see anything of it.
+  /// Whether the batch has anything visible: alerts or dead letters.
   [[nodiscard]] bool visible() const noexcept;
   [[nodiscard]] std::size_t bytes() const noexcept;
 };
 
-/// Appends the batch with what sinks get from the log: those that are not Kafka, and all of them if it is large, or taken to
-/// be.
+/// Appends the batch to the log, with the alerts of sinks outside Kafka. If it is large, or `as_large` is set, the log gets the
+/// alerts of all sinks.
 void append_to_log(const ServiceOptions& options, Log& log, const Commit& commit, bool as_large = false);
 
-/// Bytes of a batch's matches in memory; more wait in a file until they are alerts.
+/// The memory for a batch's matches in bytes. More matches wait in a file until they become alerts.
 inline constexpr std::uint64_t match_memory = std::uint64_t{32} << 20;
 
-/// What records' views point to.
+/// The memory that the views of records point to.
 struct RecordMemory {
   std::deque<std::string> texts;
   std::deque<std::vector<kafka::RecordHeader>> headers;
@@ -59,10 +59,10 @@ struct RecordMemory {
   }
 };
 
-/// A dead letter for the topic, with at most so many bytes of key and of value.
+/// A dead letter for the topic, with at most `most` bytes of its key and of its value.
 [[nodiscard]] kafka::OutputRecord letter_record(const ServiceOptions& options, const BadRecord& letter, std::size_t most,
                                                 RecordMemory& memory);
-/// Of a dead letter that is too large.
+/// The limit for a dead letter that is too large.
 inline constexpr std::size_t shortened_bytes = 4096;
 
 /// The headers of all alerts of a batch.

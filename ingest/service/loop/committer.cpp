@@ -108,7 +108,7 @@ void Committer::run() {
   }
 }
 
-/// All that wait, up to a large batch, which goes alone. With the mutex held.
+/// Takes all waiting batches, up to a large one, which is taken alone. The caller holds the mutex.
 void Committer::take_group() {
   group_.clear();
   while (!pending_.empty() && (group_.empty() || !(group_.back().is_large() || pending_.front().is_large()))) {
@@ -121,7 +121,7 @@ void Committer::take_group() {
   probing_ = false;
 }
 
-/// False where there is nothing more to do.
+/// Returns false if the thread should end.
 bool Committer::wait_for_group(std::unique_lock<std::mutex>& lock) {
   changed_.wait(lock, [&] { return stopping_ || probing_ || !pending_.empty(); });
   const auto hurry = [&] {
@@ -146,7 +146,7 @@ void Committer::commit_group() {
       synced = seconds_since(start) - written;
       commit_large(group_.back());
     } else {
-      // The records travel to the brokers while the disk writes; nobody sees them before both have them.
+      // The brokers get the records while the disk writes. Nobody sees the records before both are done.
       const std::shared_future<double> sync = std::async(std::launch::async, [this] {
         const auto begin = Clock::now();
         log_.sync();
@@ -169,7 +169,7 @@ void Committer::commit_group() {
   for (Commit& commit : group_) committed_(std::move(commit));
 }
 
-/// The log has it: whatever happens, the same alerts can be published from there.
+/// Publishes a large batch. The log has it, so after any failure the same alerts can be published from there.
 void Committer::commit_large(const Commit& commit) {
   std::vector<TopicAlerts> alerts;
   for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
@@ -180,7 +180,7 @@ void Committer::commit_large(const Commit& commit) {
   LargeBatch batch(options_, commit.mark, std::move(alerts), commit.letters, &metrics_, journal_);
   batch.publish(transactions_, limits_.give_up_after, [&] {
     const std::scoped_lock lock(mutex_);
-    waiting_since_ = Clock::now();  // it goes on
+    waiting_since_ = Clock::now();  // there is progress
   });
 }
 
@@ -214,7 +214,8 @@ void Committer::commit_transaction(const std::function<void()>& before_end) {
   count(Metrics::Outcome::committed);
 }
 
-/// Shortens what was refused, and all of its topic that is no shorter. False where that is not possible any more.
+/// Shortens the refused record, and all records of its topic that are at least as long. Returns false if that is not possible
+/// any more.
 bool Committer::shorten(std::size_t refused) {
   if (sources_[refused].kind == Source::Kind::mark || sources_[refused].shortened) return false;
   const auto length = [](const kafka::OutputRecord& record) {

@@ -1,4 +1,4 @@
-// The way out: makes batches durable and visible, each exactly once, while the engine goes on with the next.
+// Makes batches durable and visible, each exactly once, while the engine processes the next ones.
 #pragma once
 
 #include <chrono>
@@ -27,47 +27,48 @@
 
 namespace deltamatch::ingest {
 
-/// Log entries, one sync, one transaction: so a group of batches becomes durable and then visible, in order. The transaction is
-/// ended when the sync has returned; until then both are under way at once. While a transaction is under way the next group
-/// gathers, so that its latency does not bound the rate; groups that nobody will see anything of wait up to `quiet` for
-/// company. The engine is ahead of what is committed: if a transaction fails for good, the process has to start anew from the
-/// last commit record, and nothing that was not committed was ever seen.
+/// Commits a group of batches by log entries, one sync and one transaction. So a group becomes durable and then visible, in
+/// order. Sync and transaction run at the same time, but the transaction ends only after the sync. While a transaction runs,
+/// the next group gathers, so its latency does not limit the rate. Groups without visible results wait up to `quiet` for more
+/// batches. The engine is ahead of the commits. If a transaction fails permanently, the process must restart from the last
+/// commit record. Nothing uncommitted was ever visible.
 ///
-/// A batch whose alerts are too many for memory (Commit::is_large) goes alone: into the log, and from there by one transaction
-/// or several (LargeBatch).
+/// A large batch (Commit::is_large) is a group of its own. It is written to the log and published from there, in one
+/// transaction or several (LargeBatch).
 ///
-/// What the brokers refuse for its size is written shortened, and told: of a dead letter the first bytes (its headers say how
-/// long it is), of an alert what append_alert_stub leaves. Sinks that are not Kafka get the whole alert.
+/// Records that the brokers refuse for their size are shortened, and that is reported. Of a dead letter, the first bytes are
+/// written; its headers give the full length. Of an alert, append_alert_stub is written. Sinks outside Kafka get the whole
+/// alert.
 class Committer {
  public:
   struct Limits {
     std::chrono::milliseconds quiet{100};
-    std::size_t batches = 256;                        ///< that wait or are under way; submit waits beyond
-    std::size_t bytes = std::size_t{64} << 20;        ///< likewise
-    std::chrono::milliseconds give_up_after{60'000};  ///< of one transaction
+    std::size_t batches = 256;                        ///< limit for waiting and running batches; submit() waits beyond it
+    std::size_t bytes = std::size_t{64} << 20;        ///< the same in bytes
+    std::chrono::milliseconds give_up_after{60'000};  ///< for one transaction
   };
-  /// Called in the committer's thread for each batch, in order, once its transaction is committed.
+  /// Called in the committer's thread for each batch, in order, after its transaction was committed.
   using Committed = std::function<void(Commit&&)>;
 
-  /// All references outlive it. `ends`: of the last batch committed so far.
+  /// All references must outlive it. `ends` are those of the last batch committed so far.
   Committer(const ServiceOptions& options, Log& log, kafka::Transactions& transactions, Metrics& metrics, Journal& journal,
             Offsets ends, Committed committed, const Limits& limits);
-  /// Drops what is not under way.
+  /// Drops what is not being committed.
   ~Committer();
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
 
-  /// Takes over a batch; batches come in order. Waits while too much is pending. Throws what the committing thread threw: then
-  /// nothing more is committed.
+  /// Takes over a batch; batches must come in order. Waits while too much is pending. Rethrows an error of the committing
+  /// thread; nothing more is committed then.
   void submit(Commit&& commit);
-  /// Waits until all is committed. False at the deadline. Throws as submit.
+  /// Waits until everything is committed. Returns false at the deadline. Throws as submit() does.
   bool drain(std::chrono::steady_clock::time_point deadline);
-  /// Throws as submit; otherwise does nothing.
+  /// Throws as submit() does; otherwise does nothing.
   void check();
-  /// Asks for a transaction soon, be it one without records: where another instance has taken over it is refused.
+  /// Requests a transaction soon, even one without records. It is refused if another instance has taken over.
   void probe();
 
-  /// Since when batches wait without any of them being committed; none: nothing waits.
+  /// Since when batches have waited without any commit. Nothing if none wait.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> waiting_since() const;
 
   struct Statistics {
@@ -100,20 +101,20 @@ class Committer {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Commit> pending_;  // guarded by mutex_, as all to statistics_
+  std::deque<Commit> pending_;  // guarded by mutex_, like all up to statistics_
   std::size_t pending_bytes_ = 0;
   std::size_t pending_visible_ = 0;
   std::size_t under_way_ = 0;
-  Clock::time_point waiting_since_;  // where anything is pending or under way
+  Clock::time_point waiting_since_;  // valid if anything is pending or being committed
   std::exception_ptr failure_;
   bool draining_ = false;
   bool probing_ = false;
   bool stopping_ = false;
   Statistics statistics_;
 
-  std::deque<Commit> group_;  // the thread's own, as all below
+  std::deque<Commit> group_;  // used only by the thread, like all below
   Clock::time_point last_;
-  Offsets ends_;  // of the last batch committed
+  Offsets ends_;  // those of the last batch committed
   std::vector<kafka::OutputRecord> records_;
   struct Source {
     enum class Kind : std::uint8_t { alert, letter, mark } kind;

@@ -31,7 +31,7 @@ void EndWatch::ask() {
   const std::vector<kafka::Progress> progress = input_.progress();
   parts_.resize(progress.size());
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (ends[i] < 0) continue;  // no answer: what was known ages
+    if (ends[i] < 0) continue;  // no answer, so the last one gets old
     Part& part = parts_[i];
     const std::int64_t before = std::exchange(part.position, progress[i].seen);
     if (part.position < ends[i]) {

@@ -1,4 +1,4 @@
-// Whether partitions are read to their ends: only their brokers know.
+// Finds out from the brokers whether partitions were read to their ends.
 #pragma once
 
 #include <chrono>
@@ -15,22 +15,22 @@
 
 namespace deltamatch::ingest {
 
-/// Asks in a thread of its own, so that brokers that hang hold up nobody.
+/// Asks in a thread of its own, so brokers that hang delay nothing else.
 class EndWatch {
  public:
-  /// `input` outlives it. Answers further apart than `counts` are no evidence of what was between them.
+  /// `input` must outlive it. If answers are further apart than `counts`, they prove nothing about the time in between.
   EndWatch(kafka::Input& input, std::chrono::milliseconds every, std::chrono::milliseconds counts);
-  /// Within a second, or two where brokers hang.
+  /// Takes up to a second, or two if brokers hang.
   ~EndWatch();
   EndWatch(const EndWatch&) = delete;
   EndWatch& operator=(const EndWatch&) = delete;
 
-  /// What is known by now, by the input's indices; those of partitions that are new to it may be missing. Any thread.
+  /// What is known now, by the input's indices. New partitions may be missing. Any thread may call it.
   [[nodiscard]] std::vector<std::optional<AtEnd>> known() const;
 
  private:
   struct Part {
-    std::int64_t position = -1;  // where it was read to at the last answer
+    std::int64_t position = -1;  // where reading was at the last answer
     std::optional<AtEnd> end;
   };
 
@@ -40,7 +40,7 @@ class EndWatch {
   kafka::Input& input_;
   const std::chrono::milliseconds every_;
   const std::chrono::milliseconds counts_;
-  std::vector<Part> parts_;  // the thread's own
+  std::vector<Part> parts_;  // used only by the thread
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
   std::vector<std::optional<AtEnd>> known_;  // guarded by mutex_

@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t least_limit = 1024;  // what is refused although it is no longer cannot be shortened
+constexpr std::size_t least_limit = 1024;  // a refused record of at most this size cannot be shortened
 
 }  // namespace
 
@@ -57,7 +57,7 @@ void LargeBatch::publish(kafka::Transactions& transactions, std::chrono::millise
   }
 }
 
-/// Before a transaction begins, since reading millions of alerts takes a while.
+/// Skips what is published. Done before a transaction begins, because reading millions of alerts takes a while.
 void LargeBatch::pass_published() {
   for (Sink& sink : sinks_) {
     sink.alerts.alerts.read(sink.cursor, [&](std::string_view alert) {
@@ -68,7 +68,7 @@ void LargeBatch::pass_published() {
   }
 }
 
-/// What was put is published.
+/// Records that the transaction has published what was put.
 void LargeBatch::settle() {
   letters_are_out_ = true;
   for (std::size_t s = 0; s < sinks_.size(); ++s) {
@@ -85,7 +85,7 @@ void LargeBatch::settle() {
   }
 }
 
-/// True if the transaction ends the batch.
+/// Returns true if the transaction ends the batch.
 bool LargeBatch::put(kafka::RecordTaker& taker) {
   memory_.clear();
   shortened_.clear();
@@ -122,7 +122,7 @@ void LargeBatch::put_letters(kafka::RecordTaker& taker) {
   }
 }
 
-/// True if there are no more behind those that were put.
+/// Returns true if all alerts were put.
 bool LargeBatch::put_alerts(kafka::RecordTaker& taker) {
   bool late = false;
   for (std::size_t s = 0; s < sinks_.size() && !late; ++s) {
@@ -159,11 +159,11 @@ bool LargeBatch::too_large(const std::string& topic, std::size_t bytes) const {
   return most != most_bytes_.end() && bytes >= most->second;
 }
 
-/// From the next try on what is as long as what was refused is shortened.
+/// From the next try on, shortens records that are at least as long as the refused one.
 void LargeBatch::shorten(const kafka::TooLarge& refusal) {
   if (refusal.topic == commit_topic_ || refusal.bytes <= least_limit) throw kafka::TooLarge(refusal);
   const auto [most, fresh] = most_bytes_.try_emplace(refusal.topic, refusal.bytes);
-  if (!fresh && refusal.bytes >= most->second) throw kafka::TooLarge(refusal);  // it was shortened
+  if (!fresh && refusal.bytes >= most->second) throw kafka::TooLarge(refusal);  // it was shortened already
   most->second = refusal.bytes;
 }
 

@@ -1,4 +1,4 @@
-// A batch whose alerts are too many for memory, and may be too many for one transaction.
+// Publishes a batch whose alerts are too many for memory, and perhaps for one transaction.
 #pragma once
 
 #include <chrono>
@@ -19,35 +19,35 @@
 
 namespace deltamatch::ingest {
 
-/// What a sink in Kafka gets of a batch.
+/// The alerts of a batch for one sink in Kafka.
 struct TopicAlerts {
   std::string sink;
   std::string topic;
   AlertList alerts;
-  std::uint64_t published = 0;  ///< of those that bear an id, the first ones, by earlier transactions
+  std::uint64_t published = 0;  ///< how many of its alerts with an id earlier transactions have published; the first ones
 };
 
-/// Publishes a batch in as few transactions as time allows. The last one holds the commit record and the offsets. Each one
-/// before holds a record of progress in the commit topic, which tells how many alerts of each sink are published by then. So a
-/// reader of committed records sees each alert once, and whoever goes on after a crash knows the first one that is missing. The
-/// alerts have to be the same then, in the same order: they are in the log, or matched again. Memory: 32 MiB of records under
-/// way.
+/// Publishes a batch in as few transactions as time allows. The last one has the commit record and the offsets. Each earlier
+/// one has a progress record in the commit topic, which gives the number of published alerts per sink. So a reader of committed
+/// records sees each alert once, and after a crash the first missing alert is known. For that, the alerts and their order must
+/// not change: they come from the log, or are matched again. It needs memory for 32 MiB of records in flight.
 class LargeBatch {
  public:
-  /// All but `alerts` outlives it. `letters` go with the first transaction. `metrics` may be null.
+  /// All arguments but `alerts` must outlive it. `letters` go with the first transaction. `metrics` may be null.
   LargeBatch(const ServiceOptions& options, const Mark& mark, std::vector<TopicAlerts> alerts,
              std::span<const BadRecord> letters, Metrics* metrics, Journal& journal);
 
-  /// Returns once the batch is committed. `progressed` is called after each transaction. Throws as Transactions::commit, with
-  /// `give_up_after` for each: what was published before stays, and is told by the last record of progress.
+  /// Returns once the batch is committed. `progressed` is called after each transaction. `give_up_after` limits each
+  /// transaction. Throws as Transactions::commit does. What was published before stays, and the last progress record describes
+  /// it.
   void publish(kafka::Transactions& transactions, std::chrono::milliseconds give_up_after,
                const std::function<void()>& progressed);
 
  private:
   struct Sink {
     TopicAlerts alerts;
-    AlertCursor cursor;     // of the next transaction
-    std::uint64_t ids = 0;  // before it
+    AlertCursor cursor;     // for the start of the next transaction
+    std::uint64_t ids = 0;  // number of ids before the cursor
   };
   struct Reached {
     AlertCursor cursor;
@@ -70,10 +70,11 @@ class LargeBatch {
   Metrics* metrics_;
   Journal& journal_;
   std::string commit_topic_;
-  std::map<std::string, std::size_t> most_bytes_;  // by topic that refused a record: so long ones are shortened
+  std::map<std::string, std::size_t> most_bytes_;  // by topic that refused a record; records of this length or more are
+                                                   // shortened
   bool letters_are_out_ = false;
 
-  // Of the transaction that is tried.
+  // State of the current try.
   RecordMemory memory_;
   std::span<const kafka::RecordHeader> headers_;
   std::vector<Reached> reached_;

@@ -17,9 +17,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto missing_patience = 15s;  // with partitions that are not there at the start
-constexpr auto stalled_after = 10s;     // so long may a commit take unnoticed
-constexpr auto longest_wait = 200ms;    // how late a request or a failure of the committer is noticed without input
+constexpr auto missing_patience = 15s;  // time for missing partitions to appear at the start
+constexpr auto stalled_after = 10s;     // a commit that takes longer is reported
+constexpr auto longest_wait = 200ms;    // bound on the delay of a request, or of noticing the committer's failure, without
+                                        // input
 
 SnapshotterOptions snapshotter_options(const ServiceOptions& options, const std::optional<GraphIdentity>& graph,
                                        Journal& journal) {
@@ -30,7 +31,7 @@ SnapshotterOptions snapshotter_options(const ServiceOptions& options, const std:
   wanted.directed = options.engine.directed;
   wanted.window = options.engine.window;
   wanted.begin = [&options, &journal, graph] {
-    EngineOptions quiet;  // beside the one that works
+    EngineOptions quiet;  // runs beside the working engine
     quiet.directed = options.engine.directed;
     quiet.window = options.engine.window;
     quiet.threads = 1;
@@ -76,15 +77,15 @@ Pipeline::~Pipeline() {
   snapshotter_.reset();
 }
 
-/// Finds what sinks still have to get. Each takes back in its own time what it holds beyond what is noted.
+/// Finds what sinks still have to get. Each sink itself removes what it holds beyond its noted position.
 void Pipeline::make_deliverer() {
   deliverer_ =
       std::make_unique<Deliverer>(delivery_targets(context_.options, context_.directory, *log_, last_.batch, context_.journal),
                                   delivery_hooks(context_.directory, *log_, context_.journal), context_.journal);
 }
 
-/// What the input has, and where a partition is missing that was read before, what it has a while later: right after brokers
-/// have started they may not tell of all.
+/// The partitions of the input. If one that was read before is missing, tries again for a while. Brokers that have just started
+/// may not report all partitions.
 std::vector<kafka::InputPartition> Pipeline::find_partitions(const std::stop_token& stop) {
   for (const auto patience = Clock::now() + missing_patience;;) {
     std::vector<kafka::InputPartition> partitions = context_.input.discover(Clock::now() + 60s);
@@ -101,11 +102,11 @@ void Pipeline::start_reading(const std::stop_token& stop) {
   const std::vector<kafka::InputPartition> partitions = find_partitions(stop);
   const auto deadline = Clock::now() + 60s;
   Offsets from = context_.input.first_offsets(partitions, last_.ends, deadline);
-  for (const auto& [id, end] : last_.ends) from.insert_or_assign(id, end);  // those that are gone among them
+  for (const auto& [id, end] : last_.ends) from.insert_or_assign(id, end);  // including those that are gone
   const bool fresh =
       std::any_of(partitions.begin(), partitions.end(), [&](const auto& at) { return !last_.ends.contains(at.id); });
   last_.ends = from;
-  if (fresh) {  // a batch that names where they begin
+  if (fresh) {  // makes a batch that names their starts
     process_empty();
   }
   reader_ = std::make_unique<Reader>(context_.input, context_.journal, context_.options.input, context_.options.batching,
@@ -147,7 +148,8 @@ void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& sto
   throw_ending();
 }
 
-/// In the thread that requests the stop. A batch that is being matched has half of the time, what follows it the rest.
+/// Runs in the thread that requests the stop. A batch that is being matched gets half of the time, and what follows it the
+/// rest.
 void Pipeline::stop_soon() {
   const auto now = Clock::now();
   const std::chrono::milliseconds time = context_.options.shutdown_timeout;
@@ -158,7 +160,7 @@ void Pipeline::stop_soon() {
   monitor_.give_up_at(now + time / 2);
 }
 
-/// What the input holds ends the service.
+/// Throws if a query or a record in the input should stop the service.
 void Pipeline::throw_ending() const {
   if (exceeded_) {
     throw Error(ErrorKind::record, exceeded_->where, exceeded_->what,
@@ -175,7 +177,7 @@ void Pipeline::throw_ending() const {
   }
 }
 
-/// False if the service is to stop and the batch was abandoned for that.
+/// Processes a batch. Returns false if the service should stop and the batch was therefore abandoned.
 bool Pipeline::settle(InputBatch& batch) {
   while (!process(batch)) {
     if (monitor_.gives_up()) {
@@ -191,7 +193,7 @@ bool Pipeline::settle(InputBatch& batch) {
   return true;
 }
 
-/// Nothing if the batch was abandoned: then all is as before.
+/// Matches a batch. Returns nothing if it was abandoned; the state is then as before.
 std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
   BatchOptions options;
   options.on_reject = context_.options.input.on_error == OnError::fail ? OnReject::stop : OnReject::skip;
@@ -200,7 +202,7 @@ std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
     const InputBatch* next = reader_ ? reader_->upcoming(stop) : nullptr;
     return next == nullptr ? nullptr : &next->updates;
   };
-  // What a batch tells of a query that exceeds its budget is the same, then, however often it is matched.
+  // So a batch reports the same about a query over its budget, however often it is matched.
   options.report_partial = false;
   options.progress = [this](const deltamatch::BatchProgress& progress) { monitor_.progress(progress); };
   if (!batch.updates.empty())
@@ -216,7 +218,7 @@ std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
   return engine_.process(batch.updates, options);
 }
 
-/// False if the batch was abandoned: then all is as before.
+/// Returns false if the batch was abandoned; the state is then as before.
 bool Pipeline::process(InputBatch& batch) {
   Commit commit;
   commit.queries = queries_.names();
@@ -259,7 +261,7 @@ bool Pipeline::process(InputBatch& batch) {
   return true;
 }
 
-/// It has no updates, so it is never abandoned.
+/// Processes a batch without updates. Such a batch is never abandoned.
 void Pipeline::process_empty() {
   InputBatch none;
   none.ends = last_.ends;
@@ -284,7 +286,7 @@ void Pipeline::submit(Commit&& commit) {
   committer_->submit(std::move(commit));
 }
 
-/// Only this thread writes status_.cache; the journal may write to a disk, so it is told without the mutex.
+/// Only this thread writes status_.cache. The journal may write to a disk, so it is called without the mutex.
 void Pipeline::report_cache() {
   CacheStatistics now = engine_.cache();
   if (!now.notice.empty() && (!status_.cache || status_.cache->notice != now.notice)) {
@@ -294,7 +296,7 @@ void Pipeline::report_cache() {
   status_.cache = std::move(now);
 }
 
-/// In the committer's thread.
+/// Called in the committer's thread.
 void Pipeline::committed(Commit&& commit) {
   for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
     const SinkOptions& sink = context_.options.sinks[s];
@@ -331,8 +333,8 @@ void Pipeline::finish() {
   if (!committer_->drain(deadline)) {
     throw Error("service", "the last batches could not be committed in time", "they are read again at the next start");
   }
-  // The snapshot first: sinks that do not answer would take its time, and what they lack is in the log. An engine that has
-  // settled a batch which is not to be committed is none to be saved.
+  // The snapshot comes first: sinks that do not answer would use up its time, and the log has what they lack. If the engine has
+  // settled a batch that must not be committed, it is not saved.
   if (!exceeded_) snapshotter_->save_now(engine_, last_);
   if (!deliverer_->stop(deadline)) {
     context_.journal.tell(Level::warn, "some alerts are not delivered yet, they are at the next start", {});
@@ -340,8 +342,9 @@ void Pipeline::finish() {
   log_->sync();
 }
 
-/// The group forgets an owner whose brokers do not answer for a while, and takes another one if there is any. That one fences
-/// the transactions of this one: so as long as they succeed, nothing was taken over.
+/// Probes whether this instance is still the owner. If the brokers of an owner do not answer for a while, the group forgets it
+/// and may choose another. The new owner fences the transactions of the old one. So while transactions succeed, no other
+/// instance has taken over.
 void Pipeline::make_sure_of_ownership() {
   if (context_.owned() || Clock::now() - last_probe_ < 2s) return;
   last_probe_ = Clock::now();

@@ -1,4 +1,4 @@
-// What an owner does: batch after batch from the input through the engine to the log, Kafka and the sinks.
+// The work of an owner: takes batches from the input through the engine to the log, Kafka and the sinks.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@
 
 namespace deltamatch::ingest {
 
-/// Begins where `recovered` stands. run() is called once, in the engine's thread; all else from any thread.
+/// Begins at the state of `recovered`. run() is called once, in the engine's thread. Any thread may call the other functions.
 class Pipeline {
  public:
   struct Context {
@@ -43,7 +43,7 @@ class Pipeline {
     kafka::Transactions& transactions;
     Metrics& metrics;
     Journal& journal;
-    std::function<bool()> owned;  ///< whether this instance owns the application, as far as Kafka has told it
+    std::function<bool()> owned;  ///< whether this instance owns the application, according to Kafka's last report
   };
 
   Pipeline(const Context& context, Recovered recovered);
@@ -51,31 +51,31 @@ class Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  /// Works until a stop is requested: then what is read is matched and committed, the sinks are given what remains of
-  /// options.shutdown_timeout, and a snapshot is made. A batch that is still being matched when half of that time is over is
-  /// abandoned: nothing of it is committed, and the next start takes it again. Throws Error where it cannot go on; what was
-  /// committed before stays. Error(record): a record, or a query that exceeds its budget, is to stop the service.
-  /// `queries` are those that stand from the first batch on. `ready` is called once they do and reading begins.
+  /// Works until a stop is requested. Then what was read is matched and committed, the sinks get the rest of
+  /// options.shutdown_timeout, and a snapshot is made. If a batch is still being matched after half of that time, it is
+  /// abandoned. Nothing of it is committed, and the next start processes it again. `queries` stand from the first batch on.
+  /// `ready` is called once they stand and reading begins. Throws Error if it cannot continue; what was committed stays.
+  /// Error(record) means that a record, or a query over its budget, should stop the service.
   void run(std::vector<ServiceQuery> queries, const std::stop_token& stop, const std::function<void()>& ready);
 
-  /// Replaces the standing queries at the next boundary between two batches; waits until that is committed, also for run to be
-  /// called, which has to be. Throws Error where the queries are refused (the old ones stay) or the pipeline ends. Suspended
-  /// queries stand again if they are among them. A batch that takes longer than options.batching.max_match_time does not hold
-  /// this up: it is matched anew afterwards, with the new queries.
+  /// Replaces the standing queries between two batches, and waits until that is committed. It also waits for run(), which must
+  /// be called. Throws Error if the queries are refused (the old ones stay) or the pipeline ends. Suspended queries stand again
+  /// if they are included. A batch that takes longer than options.batching.max_match_time does not delay this: it is matched
+  /// again with the new queries.
   QueryChange change_queries(std::vector<ServiceQuery> queries);
 
-  /// Why it is not to be called ready although it runs: commits do not come through, or a batch takes longer than
-  /// options.batching.max_match_time. Empty: neither.
+  /// Why a running service is not ready: commits do not succeed, or a batch takes longer than options.batching.max_match_time.
+  /// Empty if neither is so.
   [[nodiscard]] std::string stalled() const;
-  /// Likewise: of the records that came last a larger share was refused than input.max_refused.
+  /// The same for refused records: their share of the latest records is larger than input.max_refused.
   [[nodiscard]] std::string refuses() const;
 
   struct Status {
     Mark committed;
-    std::uint64_t processed = 0;  ///< batches
+    std::uint64_t processed = 0;  ///< number of batches
     std::uint64_t updates = 0;
     GraphStatistics graph;
-    std::optional<CacheStatistics> cache;  ///< where a GPU matches
+    std::optional<CacheStatistics> cache;  ///< if a GPU matches
     std::vector<ActiveQuery> queries;
     std::vector<SuspendedQuery> suspended;
     std::optional<BatchMonitor::Now> under_way;  ///< a batch that takes long
@@ -84,7 +84,7 @@ class Pipeline {
     Committer::Statistics commits;
     std::vector<kafka::Progress> input;
     RefusedShare refused;
-    std::string last_refused;       ///< the first record that the last batch with any refused, and why
+    std::string last_refused;       ///< in the last batch with a refused record: the first such record, and the reason
     std::vector<Warning> warnings;  ///< doubtful readings
   };
   [[nodiscard]] Status status() const;
@@ -92,7 +92,7 @@ class Pipeline {
  private:
   using Clock = std::chrono::steady_clock;
   struct Request;
-  /// A query that is to stop the service.
+  /// A query that stops the service.
   struct Exceeded {
     std::string query;
     std::string where;
@@ -130,7 +130,7 @@ class Pipeline {
   std::unique_ptr<Log> log_;
   AlertRouter router_;
   StandingQueries queries_;
-  Mark last_;  // of the batch processed last
+  Mark last_;  // mark of the batch processed last
   const std::string reading_;
   std::unique_ptr<Snapshotter> snapshotter_;
   std::unique_ptr<Deliverer> deliverer_;
@@ -139,20 +139,20 @@ class Pipeline {
   std::optional<BadRecord> failure_;
   std::optional<Exceeded> exceeded_;
   BatchMonitor monitor_;
-  std::atomic<std::size_t> requested_ = 0;  // requests that wait
+  std::atomic<std::size_t> requested_ = 0;  // number of waiting requests
   Clock::time_point last_probe_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  Status status_;  // guarded by mutex_, as all below
+  Status status_;  // guarded by mutex_, like all below
   std::deque<std::shared_ptr<Request>> requests_;
-  std::vector<InputBatch> free_;  // memory of batches that are done
+  std::vector<InputBatch> free_;  // memory of completed batches
   bool ended_ = false;
-  std::optional<Clock::time_point> end_by_;  // once a stop is requested
+  std::optional<Clock::time_point> end_by_;  // set once a stop is requested
 };
 
-/// How many records of a partition are in Kafka and in no committed batch; nothing where that is not known. What lies behind
-/// the last record and is none (ends of transactions) does not count.
+/// The number of a partition's records in Kafka that are in no committed batch, or nothing if it is unknown. Entries after the
+/// last record that are no records (ends of transactions) do not count.
 [[nodiscard]] std::optional<std::int64_t> lag_of(const kafka::Progress& progress, const Offsets& committed);
 
 }  // namespace deltamatch::ingest

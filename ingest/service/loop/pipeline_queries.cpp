@@ -1,4 +1,4 @@
-// Which queries stand: what is asked for while the service works, and what exceeded its budget.
+// Which queries stand: changes requested while the service works, and queries over their budgets.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr const char* resume = "raise its budget or change it, and reload (SIGHU
 
 }  // namespace
 
-/// Somebody waits for other queries.
+/// A caller waits for these queries to stand.
 struct Pipeline::Request {
   std::vector<ServiceQuery> queries;
   QueryChange change;
@@ -29,7 +29,7 @@ struct Pipeline::Request {
   bool done = false;
 };
 
-/// Whether a query exceeded its budget that is to stop the service; then nothing of the batch may be committed.
+/// Whether a query exceeded its budget and should stop the service. Then nothing of the batch may be committed.
 bool Pipeline::stops_here(const BatchResult& result) {
   for (const QueryDelta& delta : result.queries) {
     if (delta.complete()) continue;
@@ -46,7 +46,7 @@ bool Pipeline::stops_here(const BatchResult& result) {
   return false;
 }
 
-/// Takes away the queries that exceeded their budgets. That is committed with the batch, whose alerts have a record of it.
+/// Suspends queries that exceeded their budgets. That is committed with the batch, whose alerts include a report of it.
 void Pipeline::suspend(const BatchResult& result) {
   std::vector<QueryId> suspended;
   for (const StandingQueries::Named& named : queries_.standing()) {
@@ -68,7 +68,7 @@ void Pipeline::suspend(const BatchResult& result) {
   std::ranges::sort(last_.suspended);
 }
 
-/// The first queries. Those that the last batch left suspended stay so, unless they ask for something else now.
+/// Sets the first queries. Queries that the last batch left suspended stay so, unless their definition has changed.
 void Pipeline::begin_queries(std::vector<ServiceQuery> wanted) {
   std::vector<SuspendedQuery> suspended;
   std::erase_if(wanted, [&](const ServiceQuery& query) {
@@ -88,8 +88,8 @@ void Pipeline::begin_queries(std::vector<ServiceQuery> wanted) {
   change(std::move(wanted), std::vector<ActiveQuery>(last_.queries), std::move(suspended));
 }
 
-/// Brings the standing queries to what is wanted, and the suspended ones. What that changes beside `before` is a batch of its
-/// own, without updates, which tells what the added queries match already where they want that.
+/// Replaces the standing and the suspended queries. If that changes anything compared with `before`, it becomes a batch of its
+/// own, without updates. That batch reports existing matches of the added queries that ask for it.
 QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before,
                              std::vector<SuspendedQuery> suspended) {
   QueryChange change = queries_.replace(std::move(wanted), before);
@@ -114,7 +114,7 @@ QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const A
   return change;
 }
 
-/// Throws Stopped.
+/// Reports the existing matches of added queries. Throws Stopped.
 void Pipeline::report_existing(const QueryChange& change) {
   for (const ServiceQuery& query : change.added) {
     if (!query.report_existing || query.sinks.empty()) continue;

@@ -1,4 +1,4 @@
-// What of a batch's records was refused or doubtful.
+// Handles refused and doubtful records of a batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace deltamatch::ingest {
 
-/// Where the input stands when the batch ends before this update: partitions of lesser order are read to the batch's end, those
-/// of greater order not at all.
+/// The ends of the input if the batch ends before this update. Partitions of lower order are read to the batch's end, those of
+/// higher order not at all.
 Offsets Pipeline::ends_before(const InputBatch& batch, std::size_t update) const {
   const TopicPartition& at = batch.partition(update);
   Offsets ends = last_.ends;
@@ -21,7 +21,7 @@ Offsets Pipeline::ends_before(const InputBatch& batch, std::size_t update) const
   return ends;
 }
 
-/// What was doubtful in the batch, and how much of it was refused.
+/// Reports what was doubtful in the batch, and how much of it was refused.
 void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) {
   for (const Warning& warning : batch.warnings) {
     context_.metrics.doubtful_reading(warning.code);
@@ -72,7 +72,7 @@ std::string Pipeline::refuses() const {
                      status_.refused.records(), most, status_.last_refused);
 }
 
-/// What codec and engine refused, in the order of the input.
+/// Collects what codec and engine refused, in the order of the input.
 void Pipeline::collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit) {
   for (std::size_t r = 0; r < reject_reason_count; ++r) {
     if (batch.refused[r] != 0) context_.metrics.bad_records(static_cast<RejectReason>(r), batch.refused[r]);

@@ -8,7 +8,7 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// As bytes: options of codecs may hold any.
+/// The text as bytes, because codec options may contain any.
 nlohmann::json bytes_of(const std::string& text) {
   // NOLINTNEXTLINE(modernize-return-braced-init-list): braces would make a list that holds the list
   return nlohmann::json(std::vector<std::uint8_t>(text.begin(), text.end()));
@@ -39,7 +39,7 @@ nlohmann::json to_json(const InputTopics& topics) {
 }  // namespace
 
 std::string reading_fingerprint(const InputOptions& input) {
-  // Another version reads some records as others: 2 trims blanks around cells, knows more operations, and reads JSON arrays.
+  // Versions read some records differently. Version 2 trims blanks around cells, knows more operations, and reads JSON arrays.
   constexpr int version = 2;
   nlohmann::json all = nlohmann::json::array({version, input.max_record, max_name, input.max_ahead.count(), input.max_labels});
   for (const InputTopics& topics : input.topics) all.push_back(to_json(topics));

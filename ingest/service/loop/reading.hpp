@@ -1,4 +1,4 @@
-// How the input is read, as one name.
+// A fingerprint of how the input is read.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace deltamatch::ingest {
 
-/// 32 hexadecimal digits that name all that decides which updates the records of the input become: the topics in their order,
-/// format and codec of each, max_record, max_ahead and max_labels. Commit records bear it, so that no batch is made anew from
-/// records that would now become other updates.
+/// Returns 32 hexadecimal digits that identify everything that decides which updates the records become. These are the topics
+/// in their order, the format and codec of each, max_record, max_ahead and max_labels. Commit records contain the fingerprint.
+/// It prevents that a batch is rebuilt from records that would now become other updates.
 [[nodiscard]] std::string reading_fingerprint(const InputOptions& input);
 
 }  // namespace deltamatch::ingest

@@ -1,4 +1,4 @@
-// Which share of the records that came last was refused.
+// The share of the latest records that was refused.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,13 @@
 
 namespace deltamatch::ingest {
 
-/// Over the last batches that hold at least 10,000 records between them, or over all while there are fewer. Not thread-safe.
+/// Covers the last batches that together have at least 10,000 records, or all batches while there are fewer records. Not
+/// thread-safe.
 class RefusedShare {
  public:
   static constexpr std::uint64_t horizon = 10'000;
 
-  /// Takes a batch: how many of its records said something, and how many of these were refused. O(1), amortised.
+  /// Adds a batch: the number of its records with content, and how many of these were refused. O(1) amortised.
   void add(std::uint64_t records, std::uint64_t refused) {
     if (records == 0) return;
     batches_.push_back({records, refused});

@@ -28,10 +28,10 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto first_patience = 1s;  // with brokers that do not answer, before it is seen whether a stop is wanted
+constexpr auto first_patience = 1s;  // for brokers that do not answer, before it checks for a stop
 constexpr auto longest_patience = 4s;
 constexpr auto told_again_after = 30s;
-constexpr auto topic_patience = 5s;  // with the topics that are written to
+constexpr auto topic_patience = 5s;  // for the topics that are written to
 
 StateIdentity identity(const ServiceOptions& options) {
   StateIdentity identity{options.application, options.engine.directed, options.engine.window, {}};
@@ -39,10 +39,10 @@ StateIdentity identity(const ServiceOptions& options) {
   return identity;
 }
 
-/// What a reload finds.
+/// The result of reading the configuration again.
 struct ReadAgain {
   std::vector<ServiceQuery> queries;
-  std::vector<std::string> needs_restart;  ///< keys that differ otherwise
+  std::vector<std::string> needs_restart;  ///< other keys that differ
 };
 
 std::vector<std::string> changed_keys(const ServiceOptions& before, const ServiceOptions& now) {
@@ -110,11 +110,11 @@ struct Service::Impl {
   std::stop_source stop;
   std::atomic<ServiceState> state{ServiceState::standby};
   std::mutex reload_mutex;
-  std::vector<ServiceQuery> queries;  // guarded by reload_mutex: as they were taken last
+  std::vector<ServiceQuery> queries;  // guarded by reload_mutex: the queries read last
   std::mutex mutex;
-  std::string word;                     // guarded by mutex: what it is at, or waits for
-  std::shared_ptr<Pipeline> pipeline;   // likewise, as below
-  std::uint64_t snapshot_failures = 0;  // told to the metrics
+  std::string word;                     // guarded by mutex: what the service does or waits for
+  std::shared_ptr<Pipeline> pipeline;   // guarded by mutex, like the next
+  std::uint64_t snapshot_failures = 0;  // already counted in the metrics
   std::optional<HttpServer> http;
 };
 
@@ -134,7 +134,7 @@ void Service::Impl::progress(const std::string& now) {
   journal.tell(Level::info, now);
 }
 
-/// Recovery may take long, and so may one batch: what is watched is that the process runs at all.
+/// Reports that the process is alive. Recovery and a single batch may take long, so progress is not required.
 void Service::Impl::keep_alive(const std::stop_token& done) const {
   const auto every = systemd.alive_every();
   if (!every) return;
@@ -156,7 +156,7 @@ void Service::Impl::serve_http() {
   journal.tell(Level::info, "listening", {{"address", fmt::format("{}:{}", options.http.host, http->port())}});
 }
 
-/// Calls `attempt` with a deadline until the brokers answer it. Throws Stopped.
+/// Calls `attempt` with a deadline until the brokers answer. Throws Stopped.
 template <class Attempt>
 void Service::Impl::until_answered(Attempt attempt) {
   auto next_word = Clock::now();
@@ -211,7 +211,7 @@ void Service::Impl::run() {
   journal.tell(Level::info, "stopped");
 }
 
-/// What an owner does, until it is stopped.
+/// Does the work of an owner until it is stopped.
 void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& directory, const kafka::Ownership& ownership) {
   if (!stop.stop_requested()) enter(ServiceState::recovering);
   std::optional<kafka::Transactions> transactions;
@@ -231,7 +231,7 @@ void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& dir
   const auto working = std::make_shared<Pipeline>(around, start_up(context, input, *transactions));
   std::vector<ServiceQuery> first;
   {
-    // A reload that comes now is either in what is read or waits for the pipeline.
+    // A reload at this time is either part of what is read here, or it waits for the pipeline.
     const std::scoped_lock reloads(reload_mutex);
     first = queries_to_begin_with();
     const std::scoped_lock lock(mutex);
@@ -242,7 +242,7 @@ void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& dir
   });
 }
 
-/// Nobody asks the pipeline anything afterwards. A reload under way holds on to it, and has its answer by now.
+/// From here on, nobody calls the pipeline. A reload in progress keeps it alive, and already has its answer.
 void Service::Impl::withdraw() {
   if (http) http->stop();
   const std::scoped_lock reloads(reload_mutex);
@@ -250,8 +250,7 @@ void Service::Impl::withdraw() {
   pipeline.reset();
 }
 
-/// The configuration as it is now. Throws Error(configuration) where it is refused, or its queries need what only a new start
-/// gives them.
+/// The current configuration. Throws Error(configuration) if it is refused, or if its queries need a restart.
 ReadAgain Service::Impl::read_again() {
   ServiceOptions now = reread();
   ReadAgain again{std::move(now.queries), changed_keys(options, now)};
@@ -270,8 +269,8 @@ ReadAgain Service::Impl::read_again() {
   return again;
 }
 
-/// An owner begins with what its configuration says then, as a new process would: another instance may have worked with it
-/// already. With reload_mutex held.
+/// An owner begins with the current configuration, as a new process would, because another instance may have worked with it.
+/// The caller holds reload_mutex.
 std::vector<ServiceQuery> Service::Impl::queries_to_begin_with() {
   try {
     queries = read_again().queries;

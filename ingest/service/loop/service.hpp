@@ -1,4 +1,4 @@
-// The service: stands by until it owns the application, recovers, and works until it is stopped.
+// The service: waits until it owns the application, recovers, and works until it is stopped.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,22 @@ namespace deltamatch::ingest {
 
 class Service {
  public:
-  /// `reread`: the configuration file as it is now, for the queries of a reload and of a take-over. `journal` outlives the
-  /// service.
+  /// `reread` returns the current configuration file, for reloads and take-overs. `journal` must outlive the service.
   Service(ServiceOptions options, std::string_view version, Journal& journal, std::function<ServiceOptions()> reread);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Works until stop(). Throws Error where it cannot go on: whatever was committed stays, and a new process goes on from
-  /// there.
+  /// Works until stop(). Throws Error if it cannot continue. What was committed stays, and a new process continues from there.
   void run();
-  /// Commits what is read, makes a snapshot, gives up ownership and lets run() return. Any thread.
+  /// Commits what was read, makes a snapshot, gives up ownership and lets run() return. Any thread may call it.
   void stop();
-  /// Takes the queries from the configuration anew. Gives {"state":"running","added":[…],"removed":[…],"needs_restart":[…]}:
-  /// what changed is committed, or where this instance does not work yet nothing has, and they hold once it does; the last are
-  /// other keys of the configuration that differ from those at the start. Any thread. Throws Error where the configuration is
-  /// refused or the service stops.
+  /// Reloads the queries from the configuration. Returns {"state":"running","added":[…],"removed":[…],"needs_restart":[…]}. The
+  /// change is committed on return. If this instance does not work yet, nothing has changed, and the queries apply once it
+  /// does. needs_restart lists other keys that differ from those at the start. Any thread may call it. Throws Error if the
+  /// configuration is refused or the service stops.
   std::string reload();
-  /// One JSON object; docs/reference/metrics.md lists its fields. Any thread.
+  /// Returns one JSON object. docs/reference/metrics.md lists its fields. Any thread may call it.
   [[nodiscard]] std::string status() const;
 
  private:

@@ -21,7 +21,7 @@ struct LevelName {
   spdlog::level::level_enum level;
 };
 
-/// By Level.
+/// In the order of Level.
 constexpr std::array levels{LevelName{"trace", "trace ", spdlog::level::trace},
                             LevelName{"debug", "debug ", spdlog::level::debug},
                             LevelName{"info", "info  ", spdlog::level::info}, LevelName{"warn", "warn  ", spdlog::level::warn},
@@ -42,7 +42,7 @@ void append_value(std::string& out, std::string_view text) {
   }
 }
 
-/// Blanks are fine in the name of an event; line ends and the like are not.
+/// The name of an event may contain blanks, but no control characters.
 void append_event(std::string& out, std::string_view event) {
   const bool shows = std::ranges::all_of(event, [](char c) { return c >= ' ' && c < 0x7f; });
   if (shows) {
@@ -63,7 +63,7 @@ void append_text(std::string& out, Level level, std::string_view event, std::ini
   }
 }
 
-/// What follows the time.
+/// Appends what follows the time.
 void append_json(std::string& out, Level level, std::string_view event, std::initializer_list<Field> fields) {
   out += R"("level":")";
   out += name_of(level).name;
@@ -99,7 +99,7 @@ class SpdlogJournal final : public Journal {
       std::string line;
       (json_ ? append_json : append_text)(line, level, event, fields);
       logger_.log(severity, spdlog::string_view_t(line.data(), line.size()));
-    } catch (...) {  // NOLINT(bugprone-empty-catch): a service does not end because it could not tell something
+    } catch (...) {  // NOLINT(bugprone-empty-catch): a failed log message does not end the service
     }
   }
 

@@ -9,14 +9,16 @@
 
 namespace deltamatch::ingest {
 
-/// One line per event, times in UTC:
-///   2026-11-21T19:00:00.000Z info  batch committed batch=17 updates=800
-///   {"time":"2026-11-21T19:00:00.000Z","level":"info","event":"batch committed","batch":"17","updates":"800"}
-/// Values with blanks, quotes or control characters are quoted in text as in JSON, so an event never spans lines. Thread-safe.
-/// Throws Error(configuration) where the level is unknown.
+/// Writes one line per event, with times in UTC:
+///
+///     2026-11-21T19:00:00.000Z info  batch committed batch=17 updates=800
+///     {"time":"2026-11-21T19:00:00.000Z","level":"info","event":"batch committed","batch":"17","updates":"800"}
+///
+/// In text, values with blanks, quotes or control characters are quoted as in JSON, so an event never spans lines. Thread-safe.
+/// Throws Error(configuration) if the level is unknown.
 [[nodiscard]] std::unique_ptr<Journal> make_journal(const LoggingOptions& options);
 
-/// The same, to a stream that outlives it.
+/// Writes to a stream instead, which must outlive it.
 [[nodiscard]] std::unique_ptr<Journal> make_journal(const LoggingOptions& options, std::ostream& out);
 
 }  // namespace deltamatch::ingest

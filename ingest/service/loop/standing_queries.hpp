@@ -1,4 +1,4 @@
-// The queries that stand: which the engine has, and what a configuration changes about them.
+// The standing queries: which of them the engine has, and what a configuration changes about them.
 #pragma once
 
 #include <memory>
@@ -14,22 +14,22 @@
 namespace deltamatch::ingest {
 
 struct QueryChange {
-  std::vector<ServiceQuery> added;   ///< a query that asks for something else under an old name is removed and added
+  std::vector<ServiceQuery> added;   ///< a query with an old name but another definition is both removed and added
   std::vector<std::string> removed;  ///< names
   [[nodiscard]] bool empty() const noexcept { return added.empty() && removed.empty(); }
 };
 
-/// Not thread-safe: the engine's thread calls it.
+/// Not thread-safe: only the engine's thread may call it.
 class StandingQueries {
  public:
-  /// Both outlive it. No query stands yet.
+  /// Both must outlive it. No query stands yet.
   StandingQueries(Engine& engine, AlertRouter& router) : engine_(&engine), router_(&router) {}
 
-  /// Lets exactly these stand from the next batch on, routed to their sinks, each with its budget. Gives what that changes
-  /// beside `before`. Throws Error and leaves everything as it was where a query fits neither graph nor sinks.
+  /// Makes exactly these queries stand from the next batch on, each with its sinks and budget. Returns the changes compared
+  /// with `before`. Throws Error, and changes nothing, if a query does not fit the graph or the sinks.
   QueryChange replace(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before);
 
-  /// Takes queries away until replace is called with them again. From the next batch on.
+  /// Removes queries from the next batch on, until replace() is called with them again.
   void suspend(std::span<const QueryId> queries);
 
   struct Named {
@@ -37,12 +37,12 @@ class StandingQueries {
     const ServiceQuery* query;
     std::string_view fingerprint;
   };
-  /// Those that stand, in order of registration; valid until the next change.
+  /// The standing queries, in order of registration. Valid until the next change.
   [[nodiscard]] std::vector<Named> standing() const;
 
-  /// By name, as marks hold them.
+  /// The standing queries by name, in the form for marks.
   [[nodiscard]] std::vector<ActiveQuery> active() const;
-  /// Names in the order in which the engine reports them.
+  /// The names, in the order in which the engine reports the queries.
   [[nodiscard]] std::shared_ptr<const std::vector<std::string>> names() const noexcept { return names_; }
 
  private:

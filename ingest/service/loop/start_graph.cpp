@@ -26,7 +26,7 @@ void load(Engine& engine, UpdateBatch& batch, const std::string& where) {
   batch.clear();
 }
 
-/// By updates, not as it lies there: the numbers of its batches are another stream's.
+/// Loads a snapshot as updates. It is not restored, because its batch numbers belong to another stream.
 void load_snapshot(Engine& engine, const std::string& path) {
   const Engine saved = Engine::restore(path, engine.options().threads);
   if (saved.options().directed != engine.options().directed || saved.options().window != engine.options().window) {
@@ -53,7 +53,7 @@ void load_file(Engine& engine, const StartFile& file, std::size_t max_record, Jo
   options.window = engine.options().window;
   options.spelling.in_configuration = true;
   const std::unique_ptr<BatchSource> stream = open_stream(file.path.string(), options);
-  // t/v/e files do not say how they are meant.
+  // t/v/e files do not say whether they are directed.
   if (engine.options().directed && !stream->directed() && stream->format() != Format::tve) {
     throw Error(
         ErrorKind::configuration, stream->name(), "the file says that its edges are undirected, and graph.directed is true",
@@ -124,7 +124,7 @@ std::string start_fingerprint(const Engine& engine) {
     XXH3_128bits_update(hash.get(), bytes.data(), bytes.size());
     bytes.clear();
   });
-  XXH3_128bits_update(hash.get(), bytes.data(), bytes.size());  // of a graph without vertices
+  XXH3_128bits_update(hash.get(), bytes.data(), bytes.size());  // needed for a graph without vertices
   const XXH128_hash_t sum = XXH3_128bits_digest(hash.get());
   return fmt::format("{:016x}{:016x}", sum.high64, sum.low64);
 }

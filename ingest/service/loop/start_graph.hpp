@@ -1,4 +1,4 @@
-// The graph that a service begins with.
+// The graph with which a service begins.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace deltamatch::ingest {
 
-/// An engine before the first batch, made anew: it holds options.start_graph, if any. `engine`: of that graph, and how it runs.
-/// `known`: what batch 0 was committed with, where that is told. Throws Error at the first record that cannot be taken, and
-/// Error(configuration) where it is not the known graph.
+/// A new engine before the first batch, with options.start_graph if there is one. `engine` gives the kind of graph and how the
+/// engine runs. `known` identifies the graph of batch 0, if it is known. Throws Error at the first record that cannot be used,
+/// and Error(configuration) if the graph is not the known one.
 [[nodiscard]] Engine begin_engine(const ServiceOptions& options, const EngineOptions& engine,
                                   const std::optional<GraphIdentity>& known, Journal& journal);
 
-/// 32 hexadecimal digits that name what an engine holds and its watermark.
+/// 32 hexadecimal digits that identify the engine's graph and watermark.
 [[nodiscard]] std::string start_fingerprint(const Engine& engine);
 
-/// Throws Error(configuration) that names the key where the application's batches were made on a graph of another direction or
-/// window.
+/// Throws Error(configuration) if the application's batches were made on a graph of another direction or window. The message
+/// names the key.
 void must_be_same_kind(const EngineOptions& engine, const std::optional<GraphIdentity>& known);
 
 }  // namespace deltamatch::ingest

@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto patience = 60s;  // with brokers that do not answer a question
+constexpr auto patience = 60s;  // for brokers that do not answer a request
 
 void save(const Engine& engine, const StateDirectory& directory, const Mark& mark) {
   engine.save(directory.snapshot_path(mark.batch), to_json(mark));
@@ -30,7 +30,7 @@ void save(const Engine& engine, const StateDirectory& directory, const Mark& mar
 std::vector<ActiveQuery> configured_queries(const ServiceOptions& options, bool existing_too) {
   std::vector<ActiveQuery> queries;
   for (const ServiceQuery& query : options.queries) {
-    if (!existing_too && query.report_existing) continue;  // they come with a batch of their own
+    if (!existing_too && query.report_existing) continue;  // these get a batch of their own
     queries.push_back({query.query.name, query_fingerprint(query.query, query.options)});
   }
   std::sort(queries.begin(), queries.end());
@@ -44,7 +44,7 @@ void commit_mark(const ServiceOptions& options, kafka::Transactions& transaction
   transactions.commit({&record, 1}, mark.ends, Clock::now() + patience);
 }
 
-/// Batch 0: the start graph, and where the input begins.
+/// Makes batch 0: the start graph and the starts of the input.
 Recovered first_start(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions) {
   const ServiceOptions& options = context.options;
   Recovered recovered = recover(context.directory,
@@ -72,7 +72,7 @@ Recovered first_start(const StartupContext& context, kafka::Input& input, kafka:
   return recovered;
 }
 
-/// The commit records of ascending batches, read once.
+/// The commit records of ascending batches. Each is read once.
 class Records {
  public:
   Records(kafka::CommitLog& commits, std::uint64_t last) : commits_(commits), last_(last) {}
@@ -95,7 +95,7 @@ class Records {
   std::optional<Mark> next_;
 };
 
-/// Reads lost batches from the input again, as the commit records cut them.
+/// Reads lost batches from the input again, with the ends in the commit records.
 class Recutter {
  public:
   Recutter(const StartupContext& context, Recovered& recovered, const Mark& committed)
@@ -122,7 +122,7 @@ class Recutter {
                     "restore the state directory from a backup, or start a new application");
       }
       cut(ranges, *mark);
-      // Unlike the log, the input holds what was refused: the limit on labels judges it again. No query stands yet.
+      // Unlike the log, the input has refused records, so the limit on labels is applied again. No query stands yet.
       static_cast<void>(engine.process(batch_.updates, OnReject::skip));
       recovered_.reached = std::move(*mark);
       tell();
@@ -135,7 +135,7 @@ class Recutter {
     }
   }
 
-  /// The batch behind where the engine stands.
+  /// The batch after the engine's current one.
   InputBatch next(const Mark& mark) {
     kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
     cut(ranges, mark);
@@ -151,7 +151,7 @@ class Recutter {
     batch_.updates.set_watermark(mark.watermark);
   }
 
-  /// What was refused then is refused again: nothing is told twice.
+  /// Records that were refused then are refused again, but not reported twice.
   static InputOptions lenient(InputOptions input) {
     input.on_error = OnError::skip;
     return input;
@@ -190,11 +190,11 @@ class Recutter {
   const std::string reading_ = reading_fingerprint(context_.options.input);
   Assembler assembler_;
   InputBatch batch_;
-  std::vector<std::size_t> parts_;  // by the reader's numbers, the assembler's
+  std::vector<std::size_t> parts_;  // from the reader's numbers to the assembler's
   Clock::time_point next_word_;
 };
 
-/// Brings the batch to its end that was published in part when its owner went.
+/// Completes a batch whose owner left after publishing only a part of it.
 void end_begun(const StartupContext& context, Recovered& recovered, const BatchProgress& progress,
                kafka::Transactions& transactions) {
   context.journal.tell(Level::warn, "a batch is published in part, its other alerts are published now",
@@ -248,14 +248,14 @@ Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Tr
     context.journal.tell(Level::warn, "the log is lost, its batches are read from the input again",
                          {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
     Recutter(context, recovered, *committed).run(commits);
-    // The log lacks these batches: a snapshot behind them stands in for it.
+    // The log lacks these batches. A later snapshot replaces them.
     save(recovered.engine, context.directory, recovered.reached);
     recovered.log.reset();
     recovered.log = std::make_unique<Log>(context.directory.path(), context.directory.fingerprint(), recovered.reached.batch);
   } else if (context.directory.snapshots().empty()) {
     save(recovered.engine, context.directory, recovered.reached);
   }
-  // A snapshot stands in for the graph that a damaged log held, not for what the log told of the sinks.
+  // A snapshot replaces the graph of a damaged log, but not what the log knew about the sinks.
   settle_sinks(options, context.directory, *recovered.log, committed->batch, context.journal);
   if (begun) end_begun(context, recovered, *begun, transactions);
   return recovered;

@@ -1,4 +1,4 @@
-// From an owner's first breath to an engine at the last commit record.
+// Takes a new owner to an engine at the last commit record.
 #pragma once
 
 #include <functional>
@@ -20,25 +20,26 @@ struct StartupContext {
   const kafka::Cluster& cluster;
   const StateDirectory& directory;
   Journal& journal;
-  std::function<void(std::string)> progress;  ///< one line, now and then
+  std::function<void(std::string)> progress;  ///< gets one line of text regularly
   std::stop_token stop;
 };
 
-/// An engine that stands at the application's last commit record, and the log behind it. Where there is no commit record and no
-/// state this is the first start: the start graph is loaded, the input's first offsets are pinned, and both are written down as
-/// batch 0 before anything is read. Where state is missing it is made anew from the input, as the commit records cut it. Throws
-/// Error where state and commit records do not belong together, or where the input needed is no longer retained: never is an
-/// empty graph taken for a lost one. Throws Stopped.
+/// An engine at the application's last commit record, and the log after it. Without commit record and state, this is the first
+/// start. Then the start graph is loaded, and the input's first offsets are fixed. Both are written as batch 0 before anything
+/// is read. Lost state is rebuilt from the input, with the batches of the commit records.
+///
+/// Throws Error if state and commit records do not belong together, or if needed input is no longer retained. So an empty graph
+/// never replaces a lost one. Throws Stopped.
 [[nodiscard]] Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions);
 
-/// A stop was requested meanwhile.
+/// A stop was requested in the meantime.
 class Stopped : public Error {
  public:
   Stopped() : Error("service", "stopped") {}
 };
 
-/// Which entry of the input's topics says how a topic is read: the first whose name it is, else the first whose expression
-/// matches it. Throws Error where none does.
+/// The entry of the input's topics that says how a topic is read. It is the first entry with the topic's name, else the first
+/// whose expression matches. Throws Error if there is none.
 [[nodiscard]] std::size_t entry_of(const std::vector<InputTopics>& topics, const std::string& topic);
 
 }  // namespace deltamatch::ingest

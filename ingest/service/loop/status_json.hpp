@@ -1,4 +1,4 @@
-// What GET /status tells of a service that works (docs/reference/metrics.md).
+// The answer of GET /status for a working service (docs/reference/metrics.md).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 
 namespace deltamatch::ingest {
 
-/// `gpu` is there where one matches, its `notice` where there is one.
+/// `gpu` is present if a GPU matches, and its `notice` if there is one.
 [[nodiscard]] nlohmann::json to_json(const Pipeline::Status& status);
 
 }  // namespace deltamatch::ingest

@@ -45,7 +45,7 @@ bool Systemd::send(std::string_view message) const noexcept {
   if (!named || socket_.size() >= sizeof(address.sun_path)) return false;
   std::ranges::copy(socket_, std::begin(address.sun_path));
   if (socket_.front() == '@') address.sun_path[0] = '\0';
-  // A path ends with a zero; an abstract name is as long as it says.
+  // A path ends with a zero; an abstract name has the given length.
   const std::size_t length = offsetof(sockaddr_un, sun_path) + socket_.size() + (socket_.front() == '@' ? 0 : 1);
   const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return false;

@@ -31,14 +31,14 @@ void Watermarks::see(std::size_t part, std::optional<Timestamp> time, Clock::tim
   Part& at = parts_[part];
   at.seen = now;
   at.spoke = true;
-  at.largest = std::max(at.largest, time);  // nothing is less than any time
+  at.largest = std::max(at.largest, time);  // an empty time is less than any other
   judge(at);
 }
 
 std::optional<Timestamp> Watermarks::at(Clock::time_point now) const {
   bool held = false;
-  std::optional<Timestamp> least;    // over those that hold it
-  std::optional<Timestamp> largest;  // over all
+  std::optional<Timestamp> least;    // over the parts that hold the watermark
+  std::optional<Timestamp> largest;  // over all parts
   for (const Part& part : parts_) {
     largest = std::max(largest, part.largest);
     if (!holds(part, now)) continue;

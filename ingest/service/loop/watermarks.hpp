@@ -10,17 +10,19 @@
 
 namespace deltamatch::ingest {
 
-/// A partition was read to its end whenever its brokers were asked from `since` to `last`, and nothing came meanwhile.
+/// The partition was at its end each time its brokers were asked from `since` to `last`, and no record came in between.
 struct AtEnd {
   std::chrono::steady_clock::time_point since;
   std::chrono::steady_clock::time_point last;
 };
 
-/// The least, over the partitions that hold it, of the largest time seen there; where none does, the largest time seen at all.
-/// Never goes back. A partition holds it, be it by having had no record yet, until it is idle: for `idle_after` nothing came of
-/// it, while its brokers said again and again that nothing more is there. What says nothing, a broker that hangs or a partition
-/// that is behind, is not idle. Records without times let a partition hold it only until it is read to its end. Not
-/// thread-safe.
+/// Computes the watermark of several partitions. It is the smallest value, among the partitions that hold it, of the largest
+/// time seen there. If no partition holds it, it is the largest time seen at all. It never goes back.
+///
+/// A partition holds the watermark until it is idle, even if it has had no record yet. It is idle if no record came for
+/// `idle_after`, while its brokers said repeatedly that there are no more. If a broker hangs or the partition is behind, that
+/// proves nothing, and the partition is not idle. A partition whose records have no times holds the watermark only until it is
+/// read to its end. Not thread-safe.
 class Watermarks {
  public:
   using Clock = std::chrono::steady_clock;
@@ -28,29 +30,29 @@ class Watermarks {
   explicit Watermarks(std::chrono::milliseconds idle_after, std::optional<Timestamp> start = std::nullopt)
       : idle_after_(idle_after), watermark_(start) {}
 
-  /// How often brokers are to be asked for the ends of partitions, and how long their answer counts.
+  /// How often to ask brokers for the ends of partitions, and how long an answer is valid.
   [[nodiscard]] static std::chrono::milliseconds ask_every(std::chrono::milliseconds idle_after);
   [[nodiscard]] static std::chrono::milliseconds answer_counts(std::chrono::milliseconds idle_after);
 
-  /// Partitions are numbered from 0 in the order in which they open.
+  /// Adds a partition. Partitions are numbered from 0 in the order of these calls.
   void open(Clock::time_point now) { parts_.emplace_back().seen = now; }
-  /// What is known of a partition's end; nothing: it is not known to be read to it.
+  /// Sets what is known of a partition's end. Nothing: it is not known to be read to its end.
   void at_end(std::size_t part, const std::optional<AtEnd>& end) { parts_[part].end = end; }
-  /// A partition that is gone holds nothing until it is back.
+  /// A partition that is gone does not hold the watermark until it returns.
   void leave(std::size_t part) { parts_[part].gone = true; }
   void resume(std::size_t part, Clock::time_point now);
 
-  /// A record of the partition, with the largest time that it bears.
+  /// Notes a record of the partition, with the largest time in it.
   void see(std::size_t part, std::optional<Timestamp> time, Clock::time_point now);
-  /// What the watermark comes to where idleness is judged as of `now`. O(partitions).
+  /// The watermark if idleness is judged as of `now`. O(partitions).
   [[nodiscard]] std::optional<Timestamp> at(Clock::time_point now) const;
-  /// Brings the watermark there.
+  /// Moves the watermark to at(now).
   std::optional<Timestamp> advance(Clock::time_point now) { return watermark_ = at(now); }
   [[nodiscard]] std::optional<Timestamp> current() const noexcept { return watermark_; }
 
-  /// Sets what `passes` asks for, with idleness judged as of `now` from here on. O(partitions).
+  /// Sets the bound for passes(). From here on, idleness is judged as of `now`. O(partitions).
   void limit(std::optional<Timestamp> bound, Clock::time_point now);
-  /// Whether a record would bring the watermark beyond the bound; without one (nothing) any watermark is. O(1).
+  /// Whether a record would move the watermark beyond the bound. Without a bound (nothing), any watermark is beyond it. O(1).
   [[nodiscard]] bool passes(std::size_t part, std::optional<Timestamp> time) const;
 
  private:
@@ -60,7 +62,7 @@ class Watermarks {
     std::optional<AtEnd> end;
     bool spoke = false;
     bool gone = false;
-    bool below = false;  // it holds the watermark at or below the bound
+    bool below = false;  // holds the watermark at or below the bound
   };
 
   [[nodiscard]] bool holds(const Part& part, Clock::time_point now) const;
@@ -70,7 +72,7 @@ class Watermarks {
   std::optional<Timestamp> watermark_;
   std::optional<Timestamp> bound_;
   Clock::time_point judged_;
-  std::size_t below_ = 0;  // how many parts are
+  std::size_t below_ = 0;  // number of parts that are below
   std::vector<Part> parts_;
 };
 
