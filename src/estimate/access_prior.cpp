@@ -9,10 +9,10 @@ namespace deltamatch::estimate {
 
 namespace {
 
-// Shape of the gamma distribution of a list's look-ups around what its length makes expect. (Measured on a graph of 31 M edges:
-// 0.03 trusts single findings so much that matching takes half as long again; from 0.3 on it makes little difference.)
+// The shape of the gamma distribution of a list's look-ups around the mean for its length. Measured on a graph of 31 M edges:
+// 0.03 trusts single findings so much that matching takes 1.5 times as long. From 0.3 on it makes little difference.
 constexpr double prior_shape = 1;
-// Calls after which the longest lists are looked for anew: one for each choice, so batches at least.
+// The longest lists are searched anew after so many calls. There is one call per choice, so these are at least as many batches.
 constexpr unsigned renewal = 64;
 // Vertices that a thread sums up at a time.
 constexpr std::size_t sum_grain = 4096;
@@ -68,7 +68,7 @@ Posterior AccessPrior::posterior_of(const graph::DataGraph& graph, std::span<con
       if (one.bytes == 0) continue;
       one.usual = lengths_[length_of(one.bytes)].mean;
       if (one.usual > 0) continue;
-      // One that has outgrown all that were counted: alone of its length, and not found.
+      // A list longer than all that were counted. It is taken as the only one of its length, and not found.
       const auto own = static_cast<double>(one.bytes);
       one.usual = posterior.times(all * own / (all_bytes + own), 0);
     }
@@ -76,7 +76,7 @@ Posterior AccessPrior::posterior_of(const graph::DataGraph& graph, std::span<con
   return posterior;
 }
 
-// Puts together what was found and what is long, and adds up by length what was found. Returns all look-ups.
+// Merges what was found with the longest lists, and adds up the findings by length. Returns the sum of all look-ups.
 double AccessPrior::find(std::span<const Access> accesses, const BytesOf& bytes) {
   const Merge<Access, StoredVertex> merge(accesses, longest_);
   expected_.resize(merge.size());

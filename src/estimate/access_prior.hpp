@@ -1,4 +1,4 @@
-// How often lists are expected to be looked up, where walks have met few of them.
+// Estimates how often lists are looked up if walks have met few of them.
 #pragma once
 
 #include <algorithm>
@@ -15,33 +15,37 @@
 
 namespace deltamatch::estimate {
 
-/// What is known of how often a vertex's lists will be looked up.
+/// How often a vertex's lists are expected to be looked up.
 struct Expected {
   StoredVertex at;
-  std::size_t bytes;  ///< what caching it takes; 0: nothing, and it is to be passed over
-  double found;       ///< by the batch, as walks say
-  double usual;       ///< by any batch of this size, to be expected before walks say anything
+  std::size_t bytes;  ///< size in the cache; 0: it has none, and is skipped
+  double found;       ///< look-ups by the batch, as walks estimate
+  double usual;       ///< look-ups to expect by any batch of this size, before any walk
 };
 
-/// A batch's, ascending by vertex.
+/// The expectations for a batch, ascending by vertex.
 struct Posterior {
   std::span<const Expected> lists;
-  double of_one = 1;  ///< look-ups that one finding stands for
+  double of_one = 1;  ///< the look-ups that one finding stands for
 
-  /// Look-ups to expect of a list that usually has so many, and of which walks found so many.
+  /// The look-ups to expect of a list that usually has `usual` of them, and of which walks found `found`.
   [[nodiscard]] double times(double usual, double found) const noexcept;
 };
 
-/// What look-ups to expect where few walks were made: they miss most of what is looked up, and much of what they find they find
-/// by chance. Lists are reached along edges, so before any walk a list's share of the look-ups is its share of all lists'
-/// bytes. With a gamma distribution around that, and what the walks found as counts drawn from it, the mean is known: first for
-/// all lists of about a length together, of which walks find many, then for each list around what its length makes expect.
+/// Estimates look-ups if few walks were made. These miss most lists that are looked up, and find many others by chance.
+///
+/// Lists are reached along edges. So before any walk, a list's share of the look-ups is its share of all lists' bytes. The
+/// prior is a gamma distribution around that. What the walks found are counts drawn from it, so the posterior mean is known.
+///
+/// The mean is computed twice. First it is computed for all lists of about the same length together, because walks find many of
+/// them. Then it is computed for each list, around the mean for its length.
 class AccessPrior {
  public:
-  /// `workers` outlives it.
+  /// `workers` must outlive it.
   explicit AccessPrior(Workers& workers) noexcept : workers_(&workers) {}
-  /// One batch's accesses, ascending, and with them the longest lists, as many as fit `budget`. Those are looked for, and all
-  /// lists counted by length, every so many batches and once the graph has more than doubled. Valid until the next call.
+  /// The expectations for a batch's accesses, which must ascend, and for the longest lists, as many as fit `budget`. From time
+  /// to time, and once the graph has more than doubled, the longest lists are searched and all lists counted by length. Valid
+  /// until the next call.
   [[nodiscard]] Posterior posterior_of(const graph::DataGraph& graph, std::span<const Access> accesses, const BytesOf& bytes,
                                        std::size_t budget);
   [[nodiscard]] std::size_t memory() const noexcept {
@@ -54,7 +58,7 @@ class AccessPrior {
   double find(std::span<const Access> accesses, const BytesOf& bytes);
 
   unsigned batches_ = 0;
-  std::uint64_t edges_ = 0;            // that the graph had when its lists were counted
+  std::uint64_t edges_ = 0;            // of the graph when its lists were counted
   std::vector<StoredVertex> longest_;  // ascending
   struct Lists {
     double count = 0;
@@ -64,11 +68,11 @@ class AccessPrior {
       bytes += more.bytes;
     }
   };
-  struct Length {   // lists of about a length
-    Lists counted;  // of the graph, some batches ago
+  struct Length {   // lists of about the same length
+    Lists counted;  // in the graph, some batches ago
     Lists found;    // in this batch
     double times = 0;
-    double mean = 0;  // look-ups expected of one of them; 0 where there is none as far as is known
+    double mean = 0;  // look-ups expected of one of them; 0 if no such list is known
     [[nodiscard]] Lists lists() const noexcept {
       return {std::max(counted.count, found.count), std::max(counted.bytes, found.bytes)};
     }

@@ -1,4 +1,4 @@
-// How often matching looks vertices up, true or estimated.
+// How often matching looks vertices up, counted or estimated.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace deltamatch::estimate {
 
-/// A vertex in one of the adjacency stores: what a cache holds or lacks as a whole.
+/// A vertex in one of the adjacency stores. A cache holds or lacks all of it.
 struct StoredVertex {
   VertexId vertex;
   graph::StoreKind store;
   friend auto operator<=>(const StoredVertex&, const StoredVertex&) = default;
 };
 
-/// A number for it; they ascend as the stored vertices do.
+/// The key of a stored vertex. Keys ascend as stored vertices do.
 constexpr std::uint64_t key_of(const StoredVertex& at) noexcept {
   return std::uint64_t{at.vertex} << 2 | static_cast<unsigned>(at.store);
 }
@@ -24,24 +24,25 @@ constexpr StoredVertex stored_of(std::uint64_t key) noexcept {
   return {static_cast<VertexId>(key >> 2), static_cast<graph::StoreKind>(key & 3)};
 }
 
-/// A list that several of the partial matches share which are extended together counts once for all of them.
+/// How often a vertex's lists are looked up. If partial matches that are extended together share a list, it counts once for all
+/// of them.
 struct Access {
   StoredVertex at;
   double times;
   friend bool operator==(const Access&, const Access&) = default;
 };
 
-/// What one plan's anchors lead to.
+/// What the anchors of one plan lead to.
 struct PlanFigures {
-  std::vector<double> partial_matches;  ///< by node of the program; of counts only where they were asked for
-  __extension__ __int128 sum = 0;       ///< exact runs: what the program adds up to
+  std::vector<double> partial_matches;  ///< by node of the program; for counts only if they were asked for
+  __extension__ __int128 sum = 0;       ///< exact runs: the sum that the program computes
 };
 
 struct Accesses {
-  std::vector<Access> lists;                    ///< ascending; each more than 0 times
+  std::vector<Access> lists;                    ///< ascending, each looked up more than 0 times
   std::vector<std::vector<PlanFigures>> plans;  ///< by task and plan
-  std::uint64_t pieces = 0;                     ///< anchors times the plans they concern
-  double walks = 0;                             ///< in all rounds; 0 where the run was exact
+  std::uint64_t pieces = 0;                     ///< pairs of an anchor and a plan for it
+  double walks = 0;                             ///< in all rounds; 0 if the run was exact
   unsigned rounds = 0;
   [[nodiscard]] double total() const noexcept {
     double sum = 0;

@@ -1,5 +1,4 @@
-// Random numbers that depend on nothing but their key and their place in the stream, so that it does not matter which thread
-// draws them.
+// Random numbers that depend only on their key and their position in the stream. So it does not matter which thread draws them.
 #pragma once
 
 #include <algorithm>
@@ -16,19 +15,19 @@ class Random {
   Random(std::uint64_t seed, std::uint64_t round, std::uint64_t piece) noexcept : state_(mix(mix(mix(seed) ^ round) ^ piece)) {}
 
   std::uint64_t next() noexcept { return mix(state_ += 0x9e3779b97f4a7c15U); }
-  /// Between 0 and 1, never either.
+  /// Between 0 and 1, both excluded.
   double uniform() noexcept { return (static_cast<double>(next() >> 12) + 0.5) * 0x1p-52; }
 
-  /// 0 … n - 1, but for 1 in 2^64 / n alike.
+  /// A number from 0 to n - 1. All are equally likely, up to an error of n / 2^64.
   std::uint64_t below(std::uint64_t n) noexcept {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>(static_cast<Wide>(next()) * n >> 64);
   }
 
-  /// Failures before the first success, or infinity; `log_failure` = log(1 - p) < 0.
+  /// The failures before the first success, or infinity. `log_failure` = log(1 - p) < 0.
   double failures(double log_failure) noexcept { return std::floor(std::log(uniform()) / log_failure); }
 
-  /// Successes in n trials. O(min(n p, 1)) expected.
+  /// The successes in n trials. O(min(n p, 1)) expected.
   std::uint64_t binomial(std::uint64_t n, double p) noexcept;
 
  private:
@@ -43,7 +42,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// Up to this many expected successes are cheaper to draw one by one.
+/// Up to so many expected successes, drawing them one by one is cheaper.
 inline constexpr double few_successes = 16;
 
 inline std::uint64_t Random::binomial(std::uint64_t n, double p) noexcept {
@@ -65,7 +64,7 @@ inline std::uint64_t Random::binomial(std::uint64_t n, double p) noexcept {
 // Transformed rejection with squeeze, BTRS (Hoermann, The generation of binomial random variates, 1993). Requires n p >= 10 and
 // p <= 1/2.
 inline std::uint64_t Random::rejection(double n, double p) noexcept {
-  // What Stirling's formula lacks of log k!.
+  // The difference between log k! and Stirling's formula.
   const auto tail = [](double k) {
     static constexpr std::array<double, 10> table = {
         0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,

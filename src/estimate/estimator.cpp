@@ -12,17 +12,18 @@ namespace {
 
 // Pieces that a thread takes at a time.
 constexpr std::size_t grain = 32;
-// Ranges of keys that tallies are added up by.
+// Ranges of keys by which tallies are added up.
 constexpr std::size_t ranges_per_thread = 4;
-// What the last batch counts in what is known of the batches before, and how far the number of walks may change for one.
+// The weight of the last batch in averages over batches. The largest factor by which the number of walks may change from one
+// batch to the next.
 constexpr double newest_share = 0.25;
 constexpr double most_change = 4;
-// A pilot visits this share of what the rounds will, and of what is counted with tables so many anchors or roots at most.
+// A pilot visits this share of what a round visits. For sums with tables, it visits at most so many anchors or roots.
 constexpr double pilot_share = 0.125;
 constexpr double pilot_sums = 64;
-// Of a whole graph's anchors, which are many, so many for each walk are looked at.
+// A whole graph has many anchors. So many per walk are examined.
 constexpr double anchors_per_walk = 4;
-// Roots that a thread looks at at a time.
+// Roots that a thread examines at a time.
 constexpr std::size_t root_grain = 4096;
 
 double now() noexcept { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -44,7 +45,7 @@ const Accesses& Estimator::run(const graph::DataGraph& graph, std::span<const ma
                                std::span<const match::QueryTask> tasks, const match::Programs& programs) {
   started_ = now();
   load(graph, passes, tasks, programs);
-  // The walks of several batches add up to more where they are not drawn alike.
+  // Walks of several batches add up to more knowledge if each batch draws different ones.
   seed_ = matching_ ? seed_ + 1 : options_.seed;
   const bool thins = whole() && options_.method == Method::even;
   find_pieces(tasks, thins ? affordable(first_walks(passes)) : std::numeric_limits<double>::infinity());
@@ -68,7 +69,7 @@ void Estimator::matched(double seconds) noexcept {
   matching_ = matching_ ? *matching_ + (seconds - *matching_) * newest_share : seconds;
 }
 
-// As many of the walks as the matching is worth. The time is not in proportion to them, so that it takes some runs to settle.
+// As many of the walks as the time of matching allows. The time is not proportional to them, so it takes some runs to settle.
 double Estimator::affordable(double walks) const noexcept {
   if (!matching_ || last_walks_ == 0) return whole() ? std::min(walks, options_.first) : walks;
   const double ratio = *matching_ * options_.share / std::max(last_seconds_, 1e-9);
@@ -85,7 +86,7 @@ const Accesses& Estimator::count(const graph::DataGraph& graph, std::span<const 
   return result_;
 }
 
-// Learns how many partial matches the loops have, and what following sums takes.
+// Learns how many partial matches the loops have, and the cost of following sums.
 void Estimator::pilot(double walks) {
   round(Draw::pilot, std::max(1.0, walks * pilot_share), 0);
   set_targets(walks);
@@ -95,7 +96,7 @@ void Estimator::pilot(double walks) {
 void Estimator::run_walks(double first) {
   double done = 0;
   if (loops_ < static_cast<double>(pieces_.size())) pilot(std::min(options_.round, first));
-  // The formula starts small: only an estimate tells what is enough.
+  // The formula starts small, since only an estimate shows how many walks are enough.
   double wanted = options_.count == WalkCount::formula ? options_.least : first;
   for (;;) {
     while (done < wanted && (done == 0 || in_time())) {
@@ -105,7 +106,7 @@ void Estimator::run_walks(double first) {
       ++result_.rounds;
     }
     if (options_.count != WalkCount::formula || done >= options_.most || !in_time()) break;
-    // A list that no walk has met is looked up less often than any that was met: nothing is known of it.
+    // A list that no walk has met is looked up less often than any list that was met. Nothing more is known of it.
     const double least = least_access() / done;
     const double enough = least > 0 ? formula_walks(levels_, reach_, options_.alpha, options_.delta, least) : options_.most;
     if (enough <= done) break;
@@ -126,7 +127,7 @@ void Estimator::run_even(double walks) {
   finish(result_.rounds);
 }
 
-// Lets each node be visited `walks` times, or as often as it has partial matches.
+// Sets targets so that each node is visited about `walks` times, or as often as it has partial matches.
 void Estimator::set_targets(double walks) {
   for (Loaded& loaded : loaded_) {
     for (std::size_t n = 0; n < loaded.targets.size(); ++n) {
@@ -138,8 +139,8 @@ void Estimator::set_targets(double walks) {
   }
 }
 
-// Keeps how many partial matches the nodes had. A few walks as a pilot may miss where most of them come from, and a round would
-// visit far too many; the runs before have met them.
+// Remembers how many partial matches the nodes had. The few walks of a pilot may miss where most of them come from. The round
+// would then visit far too many, but earlier runs have met them.
 void Estimator::remember_populations() {
   const double share = populations_.size() == nodes_ ? newest_share : 1;
   populations_.resize(nodes_);
@@ -208,7 +209,7 @@ void Estimator::load_plan(const match::QueryTask& task, const plan::Plan& plan, 
   }
   std::vector<double> products(program.program.positions, 1);  // of bounds, by position of the last loop's vertex
   for (const plan::Node& node : program.program.nodes) {
-    // Nodes are laid out depth first, so the last product one position up is the parent's.
+    // Nodes are laid out depth first, so the last product at the previous position belongs to the parent.
     double bound = std::numeric_limits<double>::infinity();
     for (const plan::Probe& probe : node.candidates.probes) {
       const graph::Resolved& where = resolved_[probe.reading];
@@ -235,7 +236,7 @@ void Estimator::load_sums(Loaded&& loaded, std::shared_ptr<const LoadedSums> sum
   loaded_.push_back(std::move(loaded));
 }
 
-// `wanted`: as many are enough, of a whole graph.
+// Finds the pieces of work. `wanted`: for a whole graph, so many are enough.
 void Estimator::find_pieces(std::span<const match::QueryTask> tasks, double wanted) {
   pieces_.clear();
   thinned_ = 1;
@@ -249,7 +250,7 @@ void Estimator::find_pieces(std::span<const match::QueryTask> tasks, double want
     loops_ += piece.degree == 0 ? 1 : 0;
     degrees[piece.program] += piece.degree;
   }
-  // For the pilot.
+  // Targets for the pilot.
   for (std::size_t p = 0; p < loaded_.size(); ++p) {
     if (loaded_[p].sums) loaded_[p].targets[0] = std::max(1.0, degrees[p] / pilot_sums);
   }
@@ -260,7 +261,8 @@ void Estimator::find_pieces(std::span<const match::QueryTask> tasks, double want
   clear();
 }
 
-// Of a whole graph's anchors, one of each of as many parts of like size, until the pieces are enough.
+// Adds the anchors of a pass. Of a whole graph's anchors, it takes one of each part, with parts of similar size. The number of
+// parts grows until there are enough pieces.
 void Estimator::add_anchors(std::span<const match::QueryTask> tasks, std::uint32_t pass, double wanted) {
   match::PlanIndex plan_index(*graph_, tasks, resolved_);
   const std::size_t all = passes_[pass].anchors.size();
@@ -317,7 +319,7 @@ void Estimator::clear() {
 
 // One round over all pieces.
 void Estimator::round(Draw draw, double walks, std::uint64_t number) {
-  const double kept = std::min(1.0, walks / loops_);  // share of the loops' pieces that a round without walks begins with
+  const double kept = std::min(1.0, walks / loops_);  // share of the loops' pieces from which a round without walks starts
   workers_->for_each(pieces_.size(), grain, [&](unsigned index, std::size_t begin, std::size_t end) {
     Worker& worker = state_[index];
     std::optional<Walker> loops;
@@ -342,7 +344,7 @@ void Estimator::round(Draw draw, double walks, std::uint64_t number) {
         pass = piece.pass;
         const match::Lists lists(graph_->base(), resolved_, graph_->directed(), passes_[pass].pass);
         loops.emplace(lists, worker.scratch, worker.tally, draw, options_.leaves);
-        // Estimates of walks are divided by their number.
+        // Estimates from walks are divided by the number of walks.
         sums.emplace(lists, worker.scratch, worker.sets, worker.tally, draw, draw == Draw::walks ? walks : 1);
       }
       const match::PassWork& work = passes_[pass];
@@ -361,7 +363,7 @@ void Estimator::round(Draw draw, double walks, std::uint64_t number) {
   });
 }
 
-// Adds the threads' tallies up, by ranges of keys.
+// Adds up the threads' tallies, by ranges of keys.
 void Estimator::merge() {
   const auto by_key = [](const KeySum& a, const KeySum& b) { return a.first < b.first; };
   workers_->for_each(state_.size(), 1, [&](unsigned, std::size_t begin, std::size_t end) {
@@ -400,7 +402,7 @@ void Estimator::merge() {
   });
 }
 
-// Of all lists met so far, to be divided by the walks; 0 where there are none.
+// The least sum of all lists met so far, still to be divided by the number of walks. 0 if no list was met.
 double Estimator::least_access() {
   merge();
   Tally::Fixed least = 0;

@@ -1,4 +1,4 @@
-// Filling a budget with the best of many candidates, in parallel. Internal to estimate.
+// Fills a budget with the best of many candidates, in parallel. Internal to estimate.
 #pragma once
 
 #include <algorithm>
@@ -13,27 +13,27 @@
 
 namespace deltamatch::estimate {
 
-// Candidates are told apart by the leading bits of their priority, as a float: 16 buckets for each power of two.
+// Candidates are sorted into buckets by the leading bits of their priority as a float: 16 buckets per power of two.
 inline constexpr unsigned bucket_shift = 19;
 inline constexpr std::size_t buckets = std::size_t{1} << (31 - bucket_shift);
-// A budget is full when less than this share is left.
+// A budget is full once less than one in so many of its bytes is left.
 inline constexpr std::size_t least_share = 1024;
-// Parts of a loop for each thread.
+// Parts of a loop per thread.
 inline constexpr std::size_t parts_per_thread = 4;
 // Fewer candidates are not worth waking a thread for.
 inline constexpr std::size_t least_part = 2048;
 
 struct Candidate {
   StoredVertex at{};
-  std::size_t bytes = 0;  // 0: none
-  double priority = 0;    // above 0
+  std::size_t bytes = 0;  // 0: no candidate
+  double priority = 0;    // always above 0
 
   [[nodiscard]] std::size_t bucket() const noexcept {
     return std::bit_cast<std::uint32_t>(static_cast<float>(priority)) >> bucket_shift;
   }
 };
 
-// What is saved of the bus, less what moving takes, for the room.
+// A candidate whose priority is the bus traffic that it saves, less the cost of moving it, per byte of the cache.
 [[nodiscard]] inline Candidate saving(const StoredVertex& at, std::size_t bytes, double times, double miss, double moving) {
   if (bytes == 0) return {};
   const double saved = times * (static_cast<double>(bytes) + miss) - moving;
@@ -44,7 +44,7 @@ struct Candidate {
   return a.priority != b.priority ? a.priority > b.priority : a.at < b.at;
 }
 
-// A loop in parts that follow each other, so that what they find can be put together in order.
+// Splits a loop into consecutive parts, so that their findings can be joined in order.
 class Parts {
  public:
   Parts(std::size_t size, Workers* workers) noexcept
@@ -70,8 +70,8 @@ class Parts {
   Workers* workers_;
 };
 
-// Takes the best of candidate(0) to candidate(n - 1), which ascend by vertex. Bucket by bucket, so that only the candidates at
-// the border of what fits are sorted: what is in a better bucket fits as a whole.
+// Takes the best of candidate(0) to candidate(n - 1), which must ascend by vertex. It works bucket by bucket: the better
+// buckets fit as a whole. So only the candidates at the border of what fits are sorted.
 template <class CandidateAt>
 [[nodiscard]] Selection fill(std::size_t n, const CandidateAt& candidate, std::size_t budget, Workers* workers) {
   struct Found {
@@ -83,9 +83,9 @@ template <class CandidateAt>
   const Parts parts(n, workers);
   std::vector<Found> found(parts.count());
   std::vector<Candidate> border;
-  std::size_t ascending = 0;  // of those taken, how many are in order
-  std::size_t end = buckets;  // of the buckets that are left
-  // Again where what did not fit leaves room for lesser candidates.
+  std::size_t ascending = 0;  // of the selected ones, how many are in order
+  std::size_t end = buckets;  // end of the buckets that are left
+  // Repeats, because candidates that did not fit may leave room for lesser ones.
   while (end > 0 && budget - selection.bytes > budget / least_share) {
     const std::size_t left = budget - selection.bytes;
     for (Found& part : found) part.bytes.assign(buckets, 0);
@@ -93,7 +93,7 @@ template <class CandidateAt>
       const Candidate one = candidate(i);
       if (one.bytes > 0 && one.bytes <= left && one.bucket() < end) found[part].bytes[one.bucket()] += one.bytes;
     });
-    std::size_t first = end;  // of the buckets that fit as a whole
+    std::size_t first = end;  // the first of the buckets that fit as a whole
     for (std::size_t sum = 0; first > 0; --first) {
       for (const Found& part : found) sum += part.bytes[first - 1];
       if (sum > left) break;

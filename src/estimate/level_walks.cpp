@@ -9,7 +9,7 @@ namespace deltamatch::estimate {
 
 namespace {
 
-// Anchors of a pass that walks start from.
+// The most anchors of a pass from which walks start.
 constexpr std::size_t most_anchors = 4096;
 constexpr std::uint64_t seed = 1;
 
@@ -37,12 +37,12 @@ class LevelDraws final : public match::Chooser {
   double weight_ = 1;
 };
 
-// Plans that begin with the same arc concern the same anchors.
+// The anchors from which the walks of each plan start. Plans that begin with the same arc have the same anchors.
 class Starts {
  public:
   Starts(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const match::QueryTask& task,
          std::span<const graph::Resolved> resolved) {
-    plan::QueryPlans first;  // of each arc
+    plan::QueryPlans first;  // one plan per arc
     for (const plan::Plan& plan : task.plans->plans) {
       auto at = std::ranges::find(first.plans, plan.anchor, &plan::Plan::anchor);
       if (at == first.plans.end()) at = first.plans.insert(at, plan);
@@ -82,7 +82,7 @@ std::vector<std::vector<LevelFigures>> walk_levels(const graph::DataGraph& graph
     for (std::uint32_t pass = 0; pass < passes.size(); ++pass) {
       match::Partial partial(match::Lists(graph.base(), resolved, graph.directed(), passes[pass].pass), scratch);
       match::Enumerator enumerator(partial, *task.query, false, nullptr);
-      Random choose(seed, plan, 0);  // the same starts for each pass, which takes its own of them
+      Random choose(seed, plan, 0);  // each pass draws the same starts and uses only its own
       Random random(seed, plan, pass + 1);
       LevelDraws draws(random, found[plan]);
       for (std::size_t i = 0; i < walks; ++i) {

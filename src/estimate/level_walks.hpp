@@ -1,4 +1,4 @@
-// How many candidates the levels of delta plans really have: estimated from random walks through a batch.
+// Estimates how many candidates the levels of delta plans really have, by random walks through a batch.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,20 @@ namespace deltamatch::estimate {
 
 /// What walks met at a level.
 struct LevelFigures {
-  std::uint64_t walks = 0;     ///< that came there
-  double partial_matches = 0;  ///< that they stand for: each walk for one over its probability
-  double candidates = 0;       ///< of these
+  std::uint64_t walks = 0;     ///< that reached the level
+  double partial_matches = 0;  ///< that they stand for: each walk counts one over its probability
+  double candidates = 0;       ///< of these partial matches
 };
 
-/// By plan of the task and level. `walks` walks for each plan, each from an anchor that concerns it, one as likely as another
-/// (among several thousand evenly spaced ones where the batch is larger), and on to one of the candidates of every level; order
-/// constraints are left out. The ratio of the two sums estimates the mean number of candidates per partial match (as a ratio of
-/// two unbiased estimates it is biased by as little as the walks are many). The graph has the passes' batch staged. Depends on
-/// its arguments alone. O(walks) list look-ups for each level, whatever there is to be found. Throws Stopped once `stop`, which
-/// may be null, is set.
+/// Makes `walks` walks for each plan of the task. Returns what they met, by plan and level. A walk starts from an anchor of its
+/// plan, all equally likely. In a large batch, it chooses among several thousand evenly spaced ones. It then goes to one of the
+/// candidates of every level, without order constraints.
+///
+/// The ratio of the two sums estimates the mean number of candidates per partial match. As a ratio of two unbiased estimates it
+/// is slightly biased, the less so the more walks there are.
+///
+/// The passes' batch must be staged. The result depends only on the arguments. O(walks) list look-ups per level, whatever is
+/// found. Throws Stopped once `stop`, which may be null, is set.
 [[nodiscard]] std::vector<std::vector<LevelFigures>> walk_levels(const graph::DataGraph& graph,
                                                                  std::span<const match::PassWork> passes,
                                                                  const match::QueryTask& task, std::size_t walks,

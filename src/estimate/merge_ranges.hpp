@@ -1,4 +1,4 @@
-// Two ranges by vertex, merged in parallel. Internal to estimate.
+// Merges two ranges by vertex, in parallel. Internal to estimate.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace deltamatch::estimate {
 
-// Where sums must not depend on threads, parts do not.
+// The length of a part. It does not depend on threads, because sums must not either.
 inline constexpr std::size_t merged_part = 8192;
 
 [[nodiscard]] inline StoredVertex vertex_of(const StoredVertex& at) noexcept { return at; }
@@ -20,16 +20,16 @@ template <class Item>
   return item.at;
 }
 
-// Two ranges that ascend by vertex, merged in parts: part p of `parts()` puts what it has of both at merged[begin(p)] and
-// behind, and there is room for as much as stands in both.
+// Merges two ranges that ascend by vertex, in parts. Part p of `parts()` writes its result at merged[begin(p)] and after. There
+// is room for all items of both ranges.
 template <class A, class B>
 class Merge {
  public:
   Merge(std::span<const A> a, std::span<const B> b) : a_(a), b_(b), parts_(std::max(a.size(), b.size()) / merged_part + 1) {}
   [[nodiscard]] std::size_t parts() const noexcept { return parts_; }
   [[nodiscard]] std::size_t size() const noexcept { return a_.size() + b_.size(); }
-  // Calls both(a, b) for every vertex of part `part`, in order; a or b is null where it is not there. What that returns goes to
-  // `merged`, and behind it copies of the last that take no bytes.
+  // Calls both(a, b) for every vertex of part `part`, in order. a or b is null if its range lacks the vertex. The results go to
+  // `merged`. Copies of the last result, with 0 bytes, fill the rest.
   template <class Item, class Both>
   void run(std::size_t part, std::vector<Item>& merged, Both&& both) const {
     auto [a, b] = begin(part);
@@ -49,7 +49,7 @@ class Merge {
   }
 
  private:
-  // Positions in both at which a part begins: where a vertex does, which may stand there more than once.
+  // The positions in both ranges at which a part begins. A part begins with a new vertex, which may occur several times.
   [[nodiscard]] std::pair<std::size_t, std::size_t> begin(std::size_t part) const {
     if (part == 0) return {0, 0};
     if (part == parts_) return {a_.size(), b_.size()};

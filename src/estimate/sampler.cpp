@@ -7,7 +7,7 @@ namespace deltamatch::estimate {
 
 namespace {
 
-// Walks between two looks at whether to stop.
+// Walks between two checks of whether to stop.
 constexpr std::uint64_t unwatched = 64;
 
 class Draws final : public match::Chooser {

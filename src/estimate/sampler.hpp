@@ -1,9 +1,11 @@
-// How many matches a whole graph has, estimated by random walks through the static plans.
+// Estimates how many matches a whole graph has, by random walks through the static plans.
 //
-// A walk starts at an anchor and a plan that it concerns, each as likely as the others, and goes on to one of the candidates of
-// every level, each as likely as the others. Where it arrives it stands for one over its probability; so the mean is the number
-// of embeddings (Horvitz and Thompson), without order constraints, which would only turn walks away. Unlike the walks that the
-// Estimator merges, these are independent of each other: replicates of them tell how far the mean may be off.
+// A walk starts at an anchor and a plan for it, all pairs equally likely. It goes to one of the candidates of every level, all
+// equally likely. At its end it counts one over its probability. So the mean is the number of embeddings (Horvitz and
+// Thompson). There are no order constraints, which would only end walks early.
+//
+// The walks are independent of each other, unlike those that the Estimator merges. So replicates of them show the possible
+// error of the mean.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +17,22 @@
 
 namespace deltamatch::estimate {
 
-/// What it is given outlives it; nothing is staged. Takes 16 bytes for each data edge that the anchor's labels admit.
+/// Samples a settled graph. Everything it is given must outlive it, and nothing may be staged. Takes 16 bytes for each data
+/// edge that the anchor's labels admit.
 class Sampler {
  public:
   Sampler(const graph::DataGraph& graph, const match::QueryTask& task, Workers& workers, std::size_t replicates,
           const match::StopFlag& stop);
 
-  /// Lets every replicate walk so often. False once `stop` is set: the round then counts for nothing. What is drawn depends on
-  /// the seed and the round's number only. Requires anchors.
+  /// Makes `walks` walks for every replicate. Returns false once `stop` is set; the round then does not count. The draws depend
+  /// only on the seed and the round's number. Requires anchors.
   bool round(std::uint64_t walks, std::uint64_t seed, std::uint64_t number);
 
-  /// Whether any data edge can begin a match, as far as the sampler was made before `stop` was set.
+  /// Whether any data edge can begin a match. Incomplete if `stop` was set during construction.
   [[nodiscard]] bool has_anchors() const noexcept { return !pieces_.empty(); }
-  /// By replicate, over all rounds: embeddings in the mean. Requires a round.
+  /// The mean number of embeddings over all rounds, by replicate. Requires a round.
   [[nodiscard]] std::vector<double> means() const;
-  /// Of each replicate.
+  /// Walks of each replicate.
   [[nodiscard]] std::uint64_t walks() const noexcept { return walks_; }
   /// Walks of all replicates that found a match.
   [[nodiscard]] std::uint64_t hits() const noexcept { return hits_; }

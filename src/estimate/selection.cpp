@@ -13,7 +13,7 @@ namespace deltamatch::estimate {
 
 namespace {
 
-// The stores that hold lists which some reading uses.
+// The stores with lists that some reading uses.
 std::array<const graph::Adjacency*, graph::store_kinds> stores_of(const graph::DataGraph& graph) {
   std::array<const graph::Adjacency*, graph::store_kinds> stores{};
   for (const graph::Resolved& where : graph.resolved()) {
@@ -45,11 +45,11 @@ Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, 
 Selection select_within(const graph::DataGraph& graph, std::span<const match::PassWork> passes, unsigned hops,
                         const BytesOf& bytes, std::size_t budget, Workers* workers) {
   const auto stores = stores_of(graph);
-  // Lent lists, which may number vertices in their own way, stand in for the graph's.
+  // Lent lists may have their own numbers of vertices. They replace the graph's.
   const graph::Adjacency* lent = stores[static_cast<std::size_t>(graph::StoreKind::lent)];
   const graph::Adjacency& along = lent == nullptr ? graph.base() : *lent;
   Selection selection;
-  // By vertex: 1 + its hop. Threads that reach a vertex at once write the same.
+  // By vertex: its hop plus one. Threads that reach a vertex at the same time write the same value.
   std::vector<std::uint8_t> reached(graph.base().vertices());
   const auto reach = [&](VertexId vertex, unsigned hop) {
     const std::atomic_ref<std::uint8_t> mark(reached[vertex]);
@@ -65,7 +65,7 @@ Selection select_within(const graph::DataGraph& graph, std::span<const match::Pa
   const Parts all(reached.size(), workers);
   std::vector<std::vector<VertexId>> found(all.count());
   std::vector<VertexId> frontier;
-  // Edges of the batch lead to its ends, which are reached already: settled lists are enough.
+  // Edges of the batch lead to their ends, which are reached already. So settled lists are enough.
   for (unsigned hop = 0;; ++hop) {
     for (auto& part : found) part.clear();
     all.for_each([&](std::size_t part, std::size_t vertex) {
@@ -98,7 +98,7 @@ unsigned hops_of(std::span<const match::QueryTask> tasks) {
   for (const match::QueryTask& task : tasks) {
     const plan::BoundQuery& query = *task.query;
     const auto all = static_cast<std::uint32_t>((std::uint64_t{1} << query.vertices()) - 1);
-    // The lists of the last vertices are needed only between two of them; like VSGM, take them along.
+    // The lists of the last vertices are needed only between two of them. They are included, as in VSGM.
     const auto hops_from = [&](std::uint32_t reached) {
       unsigned hops = 0;
       for (; reached != all; ++hops) {

@@ -1,4 +1,4 @@
-// What to cache for one batch after the other.
+// Selects what to cache for one batch after the other.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,29 @@
 
 namespace deltamatch::estimate {
 
-/// Selects for one batch after the other those that save most of the bus in the batch, less what moving them takes where they
-/// are not there. Of vertices that were selected before, what is usual is known better: the mean of what to expect of the
-/// batches before, where newer ones count for more; so the batches' walks add up. Room that is left is filled with what is
-/// worth moving for its use over some batches.
+/// Selects the vertices that save most bus traffic in the next batch. The cost of moving a vertex is subtracted if it is not in
+/// the cache.
+///
+/// For vertices that were selected before, the usual look-ups are known better. They are the mean of what earlier batches were
+/// expected to look up, with more weight on newer batches. So the walks of batches add up. The remaining room is filled with
+/// vertices whose use over several batches is worth moving them.
 class Selector {
  public:
-  /// `workers` outlives it.
+  /// `workers` must outlive it.
   explicit Selector(Workers& workers) noexcept : workers_(&workers) {}
-  /// What fits is taken as by estimate::select. `bytes` is asked for vertices that were selected for the batch before and are
-  /// not in the posterior.
+  /// Selects what fits, as estimate::select does. `bytes` is also called for vertices that were selected for the previous batch
+  /// and are not in the posterior.
   Selection select(const Posterior& posterior, const BytesOf& bytes, std::size_t budget, double miss = miss_bytes);
   [[nodiscard]] std::size_t memory() const noexcept { return (heat_.capacity() + together_.capacity()) * sizeof(Heat); }
 
  private:
   struct Heat {
     StoredVertex at;
-    std::size_t bytes;  // 0: to be passed over
-    double times;       // by the batch
+    std::size_t bytes;  // 0: to be skipped
+    double times;       // look-ups by the batch
     double usual;
     unsigned unseen;  // batches since the last whose posterior had it
-    bool known;       // it was selected for the batch before
+    bool known;       // it was selected for the previous batch
     bool kept;        // it is selected
   };
   void keep(std::span<const StoredVertex> hot) noexcept;

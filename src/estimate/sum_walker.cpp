@@ -39,7 +39,7 @@ LoadedSums::LoadedSums(const plan::CountPlan& count, std::span<const plan::Probe
     number(term.factors, nodes);
     Product product;
     for (const Factor& factor : term.factors) product.push_back(&factor);
-    // What a share is a part of comes first.
+    // The factor that is split into shares comes first.
     std::ranges::stable_partition(product, [](const Factor* factor) { return binds(*factor); });
     const bool splits = !product.empty() && binds(*product.front());
     (splits ? enumerated : summed).push_back(std::move(product));
@@ -78,7 +78,7 @@ void SumWalker::run(const Loaded& loaded, const Visit& visit, Random& random) {
   work(loaded.sums->summed, 1, visit.scale);
 }
 
-// What one kind of item does.
+// Follows the terms of one kind of work item: those that are split into shares, or the others.
 void SumWalker::work(const std::vector<Product>& terms, std::uint32_t shares, double scale) {
   if (terms.empty()) return;
   for (const plan::Probe& probe : loaded_->sums->closing) {
@@ -90,7 +90,7 @@ void SumWalker::work(const std::vector<Product>& terms, std::uint32_t shares, do
   for (const Product& term : terms) product(term, scale, shares);
 }
 
-// The shares are of the first factor; those that have candidates of it go on.
+// Follows a product. The shares split the first factor; only shares that have candidates of it go on.
 void SumWalker::product(std::span<const Factor* const> factors, double scale, std::uint32_t shares) {
   for (std::size_t i = 0; i < factors.size(); ++i) {
     if (binds(*factors[i])) {
@@ -104,7 +104,7 @@ void SumWalker::product(std::span<const Factor* const> factors, double scale, st
   }
 }
 
-// Returns how many candidates there are.
+// Follows a bound vertex. Returns the number of its candidates.
 std::size_t SumWalker::bind(const Factor& planned, double scale, std::uint32_t shares) {
   const ScratchScope scope(partial_.scratch());
   const Factor& factor = choose(planned, scale * shares);
@@ -113,7 +113,7 @@ std::size_t SumWalker::bind(const Factor& planned, double scale, std::uint32_t s
   const auto set = candidates(wanted);
   if (set.empty()) return 0;
   const Place outer = place_;
-  // Whichever candidates are drawn, all of them need the tables of what is below.
+  // Whichever candidates are drawn, all candidates need the tables of the factors below.
   if (outer.node == 0) look_up_tables(factor.inner, scale * static_cast<double>(std::min<std::size_t>(shares, set.size())));
   const std::uint32_t node = loaded_->sums->nodes.at(&factor);
   std::vector<const Factor*> inner;
@@ -134,7 +134,7 @@ std::size_t SumWalker::bind(const Factor& planned, double scale, std::uint32_t s
   return set.size();
 }
 
-// The alternative with the least work, judged by the shortest list that restricts its candidates.
+// The alternative with the least work. The shortest list that restricts its candidates decides.
 const Factor& SumWalker::choose(const Factor& planned, double times) {
   // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): plans outlive the walks on them
   if (planned.others.empty()) return planned;
@@ -156,7 +156,7 @@ const Factor& SumWalker::choose(const Factor& planned, double times) {
   return *best;
 }
 
-// Whether any assignment of the tree may be left: exact where that is needed.
+// Follows a tree. Returns whether it may have an assignment; exact only if `needed`.
 bool SumWalker::tree(const Factor& tree, double scale, bool needed) {
   const ScratchScope scope(partial_.scratch());
   if (tree.vertices.size() == 1) {
@@ -207,7 +207,7 @@ bool SumWalker::eliminate(const Factor& tree, Node* nodes, double scale, bool ne
   return !nodes[rest].ids.empty();
 }
 
-// Looks the lists up, and where what they hold is to be known, reads them. False once nothing is left.
+// Looks the lists up. If their contents matter, also reads them. Returns false once nothing is left.
 bool SumWalker::step(const Factor& tree, const Elimination& step, Node* nodes, double scale, bool read) {
   const TreeEdge& edge = tree.edges[step.edge];
   const std::size_t into_at = step.into_a ? edge.a : edge.b;
@@ -256,7 +256,7 @@ bool SumWalker::step(const Factor& tree, const Elimination& step, Node* nodes, d
   return !into.ids.empty();
 }
 
-// Drops candidates that nothing of the root hangs on.
+// Drops candidates on which no leaf of the root hangs.
 void SumWalker::hang_on_root(const Factor& tree, Node* nodes) {
   for (const TreeEdge& edge : tree.edges) {
     if (edge.table == plan::no_table) continue;
@@ -265,7 +265,7 @@ void SumWalker::hang_on_root(const Factor& tree, Node* nodes) {
   }
 }
 
-// What making the root's tables looks up, for all factors, each once.
+// Looks up, for all factors, the lists from which the root's tables are made; each table counts once.
 void SumWalker::look_up_tables(const std::vector<Factor>& factors, double scale) {
   for (const Factor& factor : factors) {
     for (const TreeEdge& edge : factor.edges) {
@@ -294,7 +294,7 @@ const Marks& SumWalker::table_of_root(const Factor& tree, const TreeEdge& edge) 
   return table;
 }
 
-// Ascending; without those that must be left out.
+// The candidates, ascending, without those that must be distinct from them.
 std::span<const std::uint32_t> SumWalker::candidates(const Candidates& wanted) {
   const auto set = partial_.between(partial_.intersect_probes(wanted.probes), wanted);
   if (wanted.distinct.empty()) return set;
@@ -304,7 +304,7 @@ std::span<const std::uint32_t> SumWalker::candidates(const Candidates& wanted) {
   return {kept, static_cast<std::size_t>(end - kept)};
 }
 
-// As far as order constraints let it lead.
+// The list of a vertex, cut by order constraints.
 ListView SumWalker::list(graph::ReadingId reading, VertexId vertex, bool inclusive, const Candidates& into) {
   ListView view = partial_.lists().view(reading, vertex, inclusive, partial_.scratch());
   if (!into.below.empty() || !into.above.empty()) partial_.cut(view, into);
@@ -342,7 +342,7 @@ void SumWalker::look_up(graph::ReadingId reading, std::span<const std::uint32_t>
   }
 }
 
-// For reading so many lists.
+// Charges a node for reading so many lists.
 void SumWalker::charge(const Place& place, std::size_t lists) noexcept {
   const double weight = place.node == 0 ? weight_ : 1;
   tally_->partial_matches[loaded_->first_node + place.node] +=

@@ -1,11 +1,13 @@
-// Follows sums with tables (match/tree_sum.hpp) as a backend works them, on all anchors and roots or on a random part, and
-// tallies which lists they look up.
+// Follows sums with tables (match/tree_sum.hpp) as a backend computes them, on all anchors and roots or on a random part.
+// Tallies which lists they look up.
 //
-// An access is one list that is looked up: each probe of a vertex's candidates, and the list of every candidate that a leaf is
-// pushed along or pulled over. The backend splits what enumerates candidates into shares (match::table_shares), each of which
-// looks up anew what hangs on the anchor or root alone. A tree of which nothing is left ends its product; a sum over a bound
-// vertex does not, since a random part of a sum says nothing about the rest. Weights matter only for whether they are zero; so
-// sets do for tables, and lists are read only where they decide what is looked up later.
+// An access is one look-up of a list. Each probe of a vertex's candidates is one. So is the list of every candidate along which
+// a leaf is pushed or over which it is pulled. The backend splits work that enumerates candidates into shares
+// (match::table_shares). Each share looks up again what hangs on the anchor or root alone.
+//
+// If nothing is left of a tree, its product ends. A sum over a bound vertex ends nothing, since a random part of a sum says
+// nothing about the rest. Of weights it only matters whether they are zero, so sets replace tables. Lists are read only if they
+// decide what is looked up later.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -21,7 +23,7 @@
 
 namespace deltamatch::estimate {
 
-/// A set of vertices with O(1) look-up, reset by what was touched.
+/// A set of vertices with O(1) look-up. A reset costs only what was touched.
 class Marks {
  public:
   void reserve(std::size_t vertices) {
@@ -48,11 +50,11 @@ class Marks {
   std::vector<VertexId> touched_;
 };
 
-/// A count plan without a prefix as the sum walker needs it. What it points to outlives it.
+/// A count plan without a prefix, as the sum walker needs it. What it points to must outlive it.
 ///
-/// Nodes: 0 is the anchor or root, then each bound vertex. What a node is charged with (Tally::partial_matches) is what
-/// following it takes: for each partial match one, and one for each list that is read on its account; for anchors and roots
-/// that times their weight.
+/// Node 0 is the anchor or root; each bound vertex is one more node. A node is charged with the cost of following it
+/// (Tally::partial_matches): one per partial match, and one per list that is read for it. For anchors and roots, that is
+/// multiplied by their weight.
 struct LoadedSums {
   using Product = std::vector<const plan::Factor*>;
 
@@ -61,19 +63,19 @@ struct LoadedSums {
   std::span<const plan::Probe> closing;
   std::size_t tables;
   std::vector<Product> enumerated;  ///< by term: those that begin with a bound vertex, whose work is split
-  std::vector<Product> summed;      ///< the others
-  boost::unordered_flat_map<const plan::Factor*, std::uint32_t> nodes;  ///< bound vertices
+  std::vector<Product> summed;      ///< the other terms
+  boost::unordered_flat_map<const plan::Factor*, std::uint32_t> nodes;  ///< of bound vertices
 
   [[nodiscard]] std::size_t node_count() const noexcept { return 1 + nodes.size(); }
 };
 
-/// The probability to visit what is drawn by `weight` where a visited one is to stand for `target`: what is likely is certain,
-/// since the worth of the rest would rest on few absences.
+/// The probability to visit an item of this weight, if a visited one should stand for `target`. A likely visit is made certain:
+/// otherwise the estimate of the rest would depend on few absences.
 [[nodiscard]] inline double chance(double weight, double target) noexcept {
   return weight > 0.75 * target ? 1 : weight / target;
 }
 
-/// Memory of one thread. Sets are cleared before they are filled, so that a walk that fails leaves nothing to the next.
+/// The memory of one thread. Sets are cleared before they are filled, so a walk that fails leaves nothing to the next.
 class SumScratch {
  public:
   void reserve(std::size_t vertices, std::size_t tables);
@@ -87,27 +89,27 @@ class SumScratch {
 
 class SumWalker {
  public:
-  /// `worth`: what every access counts.
+  /// `worth`: how much every access counts.
   SumWalker(const match::Lists& lists, match::Scratch& scratch, SumScratch& sets, Tally& tally, Draw draw,
             double worth) noexcept
       : partial_(lists, scratch), sets_(&sets), tally_(&tally), draw_(draw), worth_(worth) {}
 
-  /// An anchor or root that is visited.
+  /// A visited anchor or root.
   struct Visit {
     std::uint32_t shares;  ///< into which its work is split
-    double scale;          ///< how many it stands for
-    double weight;         ///< that it was drawn by
+    double scale;          ///< how many anchors or roots it stands for
+    double weight;         ///< by which it was drawn
   };
-  /// `loaded.sums` is set.
+  /// Follows the sums of an anchor or root. `loaded.sums` must be set.
   void run(const Loaded& loaded, const graph::Edge& anchor, const Visit& visit, Random& random);
   void run(const Loaded& loaded, VertexId root, const Visit& visit, Random& random);
 
  private:
   using Product = LoadedSums::Product;
-  // Of a tree: its candidates that are left.
+  // A vertex of a tree, with its remaining candidates.
   struct Node {
     std::span<const std::uint32_t> ids;
-    std::size_t size = 0;  // before those were dropped that nothing hangs on
+    std::size_t size = 0;  // before candidates were dropped on which nothing hangs
     bool bare = true;
     std::uint8_t open_edges = 0;
   };
@@ -131,7 +133,7 @@ class SumWalker {
   void look_up(const std::vector<plan::Probe>& probes, double times);
   void look_up(graph::ReadingId reading, std::span<const std::uint32_t> vertices, double times);
 
-  // A partial match that is visited: where it is in the plan, and how many it stands for.
+  // A visited partial match: its node in the plan, and how many it stands for.
   struct Place {
     std::uint32_t node;  // 0: an anchor or root
     double scale;
@@ -147,9 +149,9 @@ class SumWalker {
   Random* random_ = nullptr;
   double weight_ = 1;  // of the anchor or root
   Place root_{0, 1};
-  Place place_{0, 1};            // where lists are read for now
+  Place place_{0, 1};            // the partial match for which lists are being read
   std::uint64_t looked_up_ = 0;  // tables of the root whose lists are tallied
-  std::uint64_t made_ = 0;       // and those that are there
+  std::uint64_t made_ = 0;       // tables of the root that are made
 };
 
 }  // namespace deltamatch::estimate

@@ -57,7 +57,7 @@ Signed Walker::run(const Loaded& loaded, const graph::Edge& anchor, Visit visit,
       ((plan.anchor_above && anchor.head < anchor.tail) || (plan.anchor_below && anchor.head > anchor.tail))) {
     return 0;
   }
-  // Where nothing is added up, a weight of 0 makes every product 0, which cannot overflow.
+  // If nothing is added up, a weight of 0 makes every product 0, so none can overflow.
   Signed weight = draw_ == Draw::all ? 1 : 0;
   for (const plan::Probe& probe : plan.closing) {
     access(probe, visit);
@@ -116,14 +116,14 @@ Signed Walker::steps(std::uint32_t first, std::uint32_t count_of_steps, Visit vi
   return result;
 }
 
-// What the probes lead to, within the order constraints, and joined as an induced match has it.
+// The vertices that the probes lead to, within the order constraints, and joined as an induced match requires.
 std::span<const std::uint32_t> Walker::candidates(const plan::Node& node) {
   auto set = partial_.intersect_probes(node.candidates.probes);
   if (loaded_->program->program.ordered) set = partial_.between(set, node.candidates);
   return partial_.keep_joined(set, node.joined);
 }
 
-// In how many ways the probes' query edges can be mapped to parallel edges.
+// The number of ways in which the probes' query edges can be mapped to parallel edges.
 Signed Walker::ways(const plan::Node& node, VertexId candidate) {
   Signed product = 1;
   if (!loaded_->program->program.weighted) return product;
@@ -158,7 +158,7 @@ void Walker::draw(std::size_t candidates, const plan::Node& node, Visit visit, T
   if (candidates == 0) return;
   const auto n = static_cast<double>(candidates);
   Visit child = visit.child(node.position, n);
-  double p = 1;  // of each of the walks at each candidate
+  double p = 1;  // of each walk, at each candidate
   switch (draw_) {
     case Draw::all:
       break;
@@ -187,7 +187,8 @@ void Walker::draw(std::size_t candidates, const plan::Node& node, Visit visit, T
       if (child.walks > 0) take(i, child);
     }
   } else {
-    // All walks' trials at all candidates in one row, from success to success: the same draws at the cost of the successes.
+    // The trials of all walks at all candidates form one row. Going from success to success gives the same draws at the cost of
+    // the successes.
     const double log_failure = std::log1p(-p);
     const double trials = walks * n;
     double at = random_->failures(log_failure);
@@ -204,7 +205,8 @@ void Walker::draw(std::size_t candidates, const plan::Node& node, Visit visit, T
   }
 }
 
-// How many candidates a count has, or sets of them. Unless they are `needed` only the lists matter; then 1.
+// The number of candidates that a count has, or of sets of them. If that is not `needed`, only the lists matter, and it returns
+// 1.
 Signed Walker::count(const plan::Node& node, Visit visit, bool needed) {
   access(node, visit);
   if (draw_ != Draw::all && !needed && !leaves_) return 1;
@@ -229,7 +231,7 @@ Signed Walker::count(const plan::Node& node, Visit visit, bool needed) {
   return sum;
 }
 
-// In how many ways the query edges can be mapped to data edges between the matched vertices.
+// The number of ways in which query edges can be mapped to data edges between the matched vertices.
 Signed Walker::edges(Visit visit) {
   const plan::BoundQuery& query = *loaded_->query;
   const plan::Plan& plan = *loaded_->plan;

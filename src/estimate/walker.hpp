@@ -1,9 +1,11 @@
-// Runs loop programs (plan/program.hpp) on the CPU, on all partial matches or on a random part of them, and tallies which lists
-// they look up.
+// Runs loop programs (plan/program.hpp) on the CPU, on all partial matches or on a random part. Tallies which lists they look
+// up.
 //
-// An access is one list that a probe names, looked up for one partial match: every probe of a loop or count once, every closing
-// edge of an anchor once, every query edge of an `edges` step (or of an `emit` where a match takes one of several data edges)
-// once. A count of zero ends its term; a sum of zero does not, since a random part of a sum says nothing about the rest.
+// An access is one list that a probe names, looked up for one partial match:
+// - every probe of a loop or count once,
+// - every closing edge of an anchor once,
+// - every query edge of an `edges` step once, or of an `emit` if a match takes one of several data edges.
+// A count of zero ends its term. A sum of zero does not, since a random part of a sum says nothing about the rest.
 #pragma once
 
 #include <algorithm>
@@ -26,27 +28,27 @@ enum class Draw : std::uint8_t {
   all,    ///< each once: the run is exact
   walks,  ///< each of the walks at the parent goes to each child with probability 1 / D
   pilot,  ///< a few of the children, evenly
-  even,   ///< each child so that all partial matches of a node are visited with one probability
+  even,   ///< so that all partial matches of a node are visited with the same probability
 };
 
-/// Partial matches are extended in batches of this size, and a list that several of a batch share is read once.
+/// Partial matches are extended in batches of this size. A list that several of a batch share is read once.
 inline constexpr double batch_size = 32;
 
-/// A partial match that is visited: how many walks are there, and how many accesses one walk stands for. Of a list that it
-/// shares with its siblings, or with theirs, it reads a part.
+/// A visited partial match: how many walks are at it, and how many accesses one walk stands for. If it shares a list with its
+/// siblings, or with theirs, it reads a part of that list.
 struct Visit {
   std::uint64_t walks;
   double scale;
-  plan::Position last = 0;    ///< where its own vertex is
-  plan::Position parent = 0;  ///< where its parent's is; 0: both ends of the anchor are its own
+  plan::Position last = 0;    ///< position of its own vertex
+  plan::Position parent = 0;  ///< position of its parent's vertex; 0: both ends of the anchor are its own
   double of_parent = 1;       ///< its part of a look-up of the list of its parent's vertex
-  double of_older = 1;        ///< and of a vertex before that
+  double of_older = 1;        ///< its part of a look-up of the list of an earlier vertex
 
   [[nodiscard]] double part(plan::Position position) const noexcept {
     if (last == 0 || position == last) return 1;
     return position == parent || (parent == 0 && position < 2) ? of_parent : of_older;
   }
-  /// That of one of so many children, put at `position`.
+  /// The visit of a child with so many siblings, put at `position`.
   [[nodiscard]] Visit child(plan::Position position, double siblings) const noexcept {
     Visit made = *this;
     made.last = position;
@@ -57,8 +59,8 @@ struct Visit {
   }
 };
 
-/// Sums of one thread, in fixed point: so that they do not depend on the order of additions, hence not on threads. Worths
-/// saturate at 2^84, which only walks reach that are all but impossible.
+/// The sums of one thread. They are in fixed point, so they depend neither on the order of additions nor on threads. A worth
+/// saturates at 2^84. Only nearly impossible walks reach that.
 class Tally {
  public:
   __extension__ using Fixed = unsigned __int128;
@@ -67,7 +69,7 @@ class Tally {
   static double value(Fixed sum) noexcept { return static_cast<double>(sum) / unit; }
 
   boost::unordered_flat_map<std::uint64_t, Fixed> accesses;  ///< by key_of
-  std::vector<Fixed> partial_matches;                        ///< by node, programs one behind the other
+  std::vector<Fixed> partial_matches;                        ///< by node; programs one after the other
 
   void clear(std::size_t nodes) {
     accesses.clear();
@@ -77,16 +79,16 @@ class Tally {
 
 struct LoadedSums;
 
-/// A program as the walker needs it. What it points to outlives it.
+/// A program as the walker needs it. What it points to must outlive it.
 struct Loaded {
   const match::AnchorProgram* program;
-  const plan::Plan* plan;  ///< null: of a root
+  const plan::Plan* plan;  ///< null for a root
   const plan::BoundQuery* query;
-  std::size_t first_node = 0;   ///< in Tally::partial_matches
-  std::vector<double> bounds;   ///< by node: no partial match has more candidates
-  std::vector<double> targets;  ///< by node: partial matches that a visited one is to stand for (Draw::even)
-  /// Set where it is counted with tables: its nodes are those of the sums then, and targets[0] is the weight that a visited
-  /// anchor or root is to stand for.
+  std::size_t first_node = 0;   ///< index in Tally::partial_matches
+  std::vector<double> bounds;   ///< by node: the most candidates of any partial match
+  std::vector<double> targets;  ///< by node: partial matches that a visited one should stand for (Draw::even)
+  /// Set if the program is counted with tables. Its nodes are then those of the sums. targets[0] is then the weight that a
+  /// visited anchor or root should stand for.
   std::shared_ptr<const LoadedSums> sums;
 };
 
@@ -94,11 +96,11 @@ class Walker {
  public:
   __extension__ using Signed = __int128;
 
-  /// `leaves`: tally the candidates of counts too, even where only their lists matter.
+  /// `leaves`: also tally the candidates of counts if only their lists matter.
   Walker(const match::Lists& lists, match::Scratch& scratch, Tally& tally, Draw draw, bool leaves) noexcept
       : partial_(lists, scratch), tally_(&tally), draw_(draw), leaves_(leaves) {}
 
-  /// Runs the program on an anchor. Exact runs return what it adds up to; throws Error where that exceeds 127 bits.
+  /// Runs the program on an anchor. An exact run returns what the program adds up to. Throws Error if that exceeds 127 bits.
   Signed run(const Loaded& loaded, const graph::Edge& anchor, Visit visit, Random& random);
 
  private:

@@ -73,7 +73,7 @@ void Candidates::settle() {
   elsewhere_ = nullptr;
 }
 
-// Replaces every vertex's mask by keep(vertex, mask), and takes stock.
+// Replaces every vertex's mask by keep(vertex, mask), and counts what is left.
 template <class Keep>
 void Candidates::sweep(Keep&& keep) {
   std::vector<Left> left(workers_->size());
@@ -162,7 +162,8 @@ void Candidates::unite(double share) {
   for (std::size_t v = 0; v < masks_.size(); ++v) {
     if (masks_[v] != 0) edges[masks_[v]] += query_->graph().degree(static_cast<VertexId>(v));
   }
-  // With many query vertices there may be nearly as many masks as vertices: too many to look through for each pair of them.
+  // With many query vertices there may be nearly as many masks as vertices. Then reading all of them for each pair takes too
+  // long.
   if (static_cast<double>(edges.size()) * query_->vertices() * query_->vertices() > most_looked_through) return;
   const auto edges_of = [&](Mask group) {
     std::uint64_t sum = 0;
@@ -174,7 +175,7 @@ void Candidates::unite(double share) {
   for (std::uint32_t v = 0; v < query_->vertices(); ++v) by_edges.emplace_back(edges_of(Mask{1} << v), v);
   std::ranges::stable_sort(by_edges, std::ranges::greater{}, &std::pair<double, std::uint32_t>::first);
   std::vector<Mask> groups;
-  for (const auto& entry : by_edges) {  // the one with fewest edges of its group so far
+  for (const auto& entry : by_edges) {  // v has the fewest edges of its group so far
     const double own = entry.first;
     const std::uint32_t v = entry.second;
     const auto group = std::ranges::find_if(groups, [&](Mask others) {

@@ -1,11 +1,11 @@
-// Which data vertices each query vertex can be mapped to.
+// Finds which data vertices each query vertex can be mapped to.
 //
-// Needs the settled graph with resolved readings, and at most 32 query vertices: a data vertex holds one word, with a bit for
-// each query vertex that it is a candidate of. So one look at its lists decides for all query vertices, and one pass over
-// their entries tells of all query vertices at once which have a candidate there.
+// Needs the settled graph with resolved readings, and at most 32 query vertices. Each data vertex has one word, with a bit for
+// each query vertex that it is a candidate of. So its lists are examined once for all query vertices. One pass over their
+// entries finds which query vertices have a candidate there.
 //
-// What is taken out can be in no match, whatever the mode: where vertices may coincide and edges too, a list must have an
-// entry; where edges are distinct, as many entries as query edges read the list, for these are mapped to distinct entries.
+// A dropped vertex can be in no match, in any mode. If vertices and edges may coincide, a list must have one entry. If edges
+// must be distinct, it must have as many entries as query edges read the list, for these need distinct entries.
 #pragma once
 
 #include <atomic>
@@ -16,30 +16,29 @@
 
 namespace deltamatch::filter {
 
-/// The order of steps is free, but each later one is the cheaper for the ones before. Steps run on all workers and do not
-/// depend on their number. All arguments outlive it.
+/// The steps may come in any order, but each later step is cheaper after the earlier ones. Steps run on all workers. Results do
+/// not depend on their number. All arguments must outlive it.
 class Candidates {
  public:
-  /// Labels, degrees and rounds run `elsewhere` where that is not null and takes them; then settle comes after the last of
-  /// them, before anything else.
-  /// Where `stop` is set a step ends soon, and what is left is of no use.
+  /// Labels, degrees and rounds run `elsewhere` if that is not null and takes the query. Then `settle` must follow the last of
+  /// them, before anything else. Once `stop` is set, a step ends soon, and what is left is useless.
   Candidates(const plan::BoundQuery& query, Workers& workers, const std::atomic<bool>& stop,
              CandidateSteps* elsewhere = nullptr);
 
-  /// All vertices that bear a label which the query vertex admits. O(vertices).
+  /// Takes all vertices with a label that the query vertex admits. O(vertices).
   void by_label();
-  /// Drops vertices with too few edges, or too short a list for what the query vertex reads: the lists are by direction, edge
+  /// Drops vertices with too few edges, or with too short a list for what the query vertex reads. Lists are by direction, edge
   /// label and neighbour's label. O(vertices x lists that the query reads).
   void by_degree();
-  /// One round: drops vertices whose lists lead to no candidate, or to too few, as of the round before. All query edges at a
-  /// vertex are looked at together. O(edges at the candidates).
+  /// One round: drops vertices whose lists lead to no candidate, or to too few, as of the previous round. All query edges at a
+  /// vertex are examined together. O(edges at the candidates).
   void refine();
-  /// Brings here what was left elsewhere; steps that follow run here.
+  /// Fetches what is left elsewhere. Later steps run here.
   void settle();
-  /// Gives query vertices that admit the same labels one set of candidates, the union of theirs, where that has at most this
-  /// share more edges than any of the sets: plans reuse what query vertices with the same candidates read, and choose these as
-  /// sets, which is worth more than telling them apart for little.
-  /// O(vertices + query vertices^2 x different masks).
+  /// Gives query vertices that admit the same labels one set of candidates: the union of theirs. Does so only if the union has
+  /// at most this share more edges than any of the sets. Plans reuse what query vertices with the same candidates read, and
+  /// choose these as sets. That saves more than a small difference between the sets. O(vertices + query vertices^2 x different
+  /// masks).
   void unite(double share);
 
   [[nodiscard]] const Left& left() const noexcept { return left_; }
@@ -47,9 +46,9 @@ class Candidates {
   /// The query vertices that a data vertex may be mapped to.
   [[nodiscard]] Mask of(VertexId vertex) const noexcept { return masks_[vertex]; }
   [[nodiscard]] const std::vector<Mask>& masks() const noexcept { return masks_; }
-  /// By query vertex, one for each reading there.
+  /// By query vertex, one per reading there.
   [[nodiscard]] const std::vector<std::vector<Need>>& needs() const noexcept { return asked_.needs; }
-  /// By query vertex: all with the very same candidates, itself among them. O(vertices).
+  /// By query vertex: all query vertices with exactly the same candidates, including itself. O(vertices).
   [[nodiscard]] std::vector<Mask> alike() const;
   [[nodiscard]] std::size_t bytes() const noexcept { return (masks_.capacity() + next_.capacity()) * sizeof(Mask); }
 
@@ -63,7 +62,7 @@ class Candidates {
   Workers* workers_;
   const std::atomic<bool>* stop_;
   Asked asked_;
-  CandidateSteps* elsewhere_;  // null: here
+  CandidateSteps* elsewhere_;  // null: the steps run here
   std::vector<Mask> masks_;
   std::vector<Mask> next_;
   Left left_;

@@ -12,17 +12,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Seconds per vertex and entry that the steps look at, all of them and making the lists together.
+// Seconds for each vertex and entry that the steps examine. Covers all steps and making the lists.
 constexpr double seconds_per_entry = 100e-9;
-// Refinement ends once a round takes less than this share of what is left, and after this many rounds.
+// Refinement ends once a round drops less than this share of what is left, or after this many rounds.
 constexpr double least_gain = 1.0 / 32;
 constexpr int most_rounds = 16;
-// Query vertices whose candidates are so little apart, in edges, are given the same.
+// Query vertices whose candidates differ by at most this share of edges are given the same candidates.
 constexpr double little_apart = 1.0 / 8;
-// The lists of candidates are made where they have at most this share of the edges that the labels leave.
+// Lists of candidates are made only if they have at most this share of the edges that the labels leave.
 constexpr double most_edges = 0.9;
 
-// Vertices, and the entries of each list that the query reads.
+// The vertices, plus the entries of each list that the query reads.
 double scanned(const plan::BoundQuery& query) {
   std::set<graph::ReadingId> readings;
   for (const plan::BoundEdge& edge : query.edges) readings.insert(edge.reading.begin(), edge.reading.end());
@@ -31,7 +31,7 @@ double scanned(const plan::BoundQuery& query) {
   return entries;
 }
 
-// Null where there is no room for them where the graph's lists are: matching does without.
+// Null if the memory that holds the graph's lists has no room for them. Matching then does without.
 std::unique_ptr<PrunedLists> make_lists(const plan::BoundQuery& query, const Candidates& candidates, Numbering numbering,
                                         Workers& workers, const std::atomic<bool>& stop) {
   try {

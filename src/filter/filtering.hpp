@@ -1,4 +1,4 @@
-// The course of filtering: which steps are taken, and whether matching reads what they leave.
+// The course of filtering: which steps run, and whether matching reads what they leave.
 #pragma once
 
 #include <atomic>
@@ -9,23 +9,24 @@
 
 namespace deltamatch::filter {
 
-/// How long filtering is going to take, roughly, on one thread.
+/// The expected time of filtering on one thread, in seconds, roughly.
 [[nodiscard]] double expected_seconds(const plan::BoundQuery& query);
 
-/// Outlives the query, which reads its lists.
+/// Filters for a query. Must outlive the query, which reads its lists.
 class Filtering {
  public:
-  /// Filters, and where that is worth it lets the query, whose graph this is, read candidates only. Nothing is staged, the
-  /// readings are resolved. Once `stop` is set, it ends soon and leaves the query as it is.
-  /// With vertices numbered by degree it always reads its own lists; then what is matched are these numbers. Steps run
-  /// `elsewhere` where that is not null and takes them. Where there is no memory for the lists the query reads the graph.
+  /// Filters. If that pays, the query, whose graph this is, then reads candidates only. Nothing may be staged, and the readings
+  /// must be resolved. Once `stop` is set, it ends soon and leaves the query as it is.
+  ///
+  /// If vertices are numbered by degree, the query always reads its own lists, and matches have these numbers. Steps run
+  /// `elsewhere` if that is not null and takes them. If there is no memory for the lists, the query reads the graph.
   void run(plan::BoundQuery& query, graph::DataGraph& graph, Filter how, Numbering numbering, Workers& workers,
            const std::atomic<bool>& stop, CandidateSteps* elsewhere = nullptr, FilterWithout without = {});
 
-  /// The query reads the graph again; the lists are freed.
+  /// Lets the query read the graph again, and frees the lists.
   void discard_lists(plan::BoundQuery& query) noexcept;
 
-  /// Whether some query vertex is left without candidates, so that there is no match.
+  /// Whether some query vertex has no candidates left, so that there is no match.
   [[nodiscard]] bool no_match() const noexcept { return no_match_; }
   [[nodiscard]] FilterReport take_report() { return std::move(report_); }
 

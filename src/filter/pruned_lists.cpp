@@ -8,7 +8,7 @@ namespace deltamatch::filter {
 
 namespace {
 
-// Half-edges staged at once: bounds the memory beside the lists.
+// Half-edges that are staged at once. This bounds the memory besides the lists.
 constexpr std::size_t chunk = std::size_t{1} << 18;
 
 bool reads_tags(const plan::BoundQuery& query) {
@@ -50,10 +50,10 @@ PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candid
     if (stop.load(std::memory_order_relaxed)) return;
   }
   flush();
-  store_.track_changes();  // there will be none: so a mirror need not look
+  store_.track_changes();  // there will be none, so a mirror need not look for them
 }
 
-// The relation that a query edge reads at an end, or one past the last where there is none yet.
+// The relation that a query edge reads at an end, or one past the last if there is none yet.
 std::size_t PrunedLists::relation_of(const plan::BoundQuery& query, std::uint32_t edge, unsigned end) const {
   const plan::BoundEdge& bound = query.edges[edge];
   const auto found = std::ranges::find_if(relations_, [&](const Relation& relation) {
@@ -88,7 +88,7 @@ void PrunedLists::collect(const plan::BoundQuery& query, const Candidates& candi
   }
 }
 
-// Counting sort; vertices of one degree keep their order.
+// A counting sort. Vertices of the same degree keep their order.
 void PrunedLists::number_by_degree(const graph::DataGraph& graph, VertexId vertices) {
   std::vector<VertexId> next(graph.base().degree_bound() + 2);
   for (VertexId vertex = 0; vertex < vertices; ++vertex) ++next[graph.degree(vertex) + 1];

@@ -1,19 +1,20 @@
-// The candidate edges of a query: for each query edge and end, the lists of one end's candidates with the other end's
-// candidates only.
+// The candidate edges of a query. For each query edge and end, they are the lists of that end's candidates, with only the other
+// end's candidates as entries.
 //
-// They are an adjacency store like the graph's own, with a relation for every reading, set of sources and set of targets, and
-// the query reads them through readings that are lent to the graph. So planner and matcher see a smaller graph and need not
-// know of filtering. Query vertices with the very same candidates share their relations, as plans tell from equal readings what
+// They form an adjacency store like the graph's own, with a relation for every reading, set of sources and set of targets. The
+// query reads them through readings that are lent to the graph. So planner and matcher see a smaller graph and need not know
+// about filtering. Query vertices with exactly the same candidates share their relations. So plans see from equal readings what
 // is alike.
 //
-// A vertex has a list only where it is a candidate of the query vertex that the list is read for. So a query edge admits the
-// same pairs of vertices at whichever end it is read, and inclusion and exclusion over merged query vertices is exact: each
-// vertex assignment either meets the same condition in all terms or in none, although these read edges at ends of their own
-// choice. (Did query vertices with other candidates share the list, a vertex that stands for two merged ones would pass for a
-// candidate of both where its own lists are read, and not where others lead to it: what must cancel would not.)
+// A vertex has a list only if it is a candidate of the query vertex that the list is read for. So a query edge admits the same
+// pairs of vertices from either end. That makes inclusion and exclusion over merged query vertices exact. Each assignment of
+// vertices meets the same condition in all terms or in none, although each term chooses the ends at which it reads edges.
 //
-// For counts the vertices can be numbered anew, by ascending degree: then an order constraint cuts the long lists of hubs and
-// leaves the short ones (Chiba and Nishizeki 1985).
+// Query vertices with different candidates must not share a list. A vertex that stands for two merged ones would then count as
+// a candidate of both if its own lists are read. It would not if other lists lead to it. So terms that must cancel would not.
+//
+// For counts, vertices can be renumbered by ascending degree. An order constraint then cuts the long lists of hubs and leaves
+// the short ones (Chiba and Nishizeki 1985).
 #pragma once
 
 #include <atomic>
@@ -26,15 +27,15 @@ namespace deltamatch::filter {
 
 enum class Numbering : std::uint8_t { of_graph, by_degree };
 
-/// Outlives every query that reads it, and must not be moved meanwhile. Its lists live where the graph's do, whose slabs
+/// Must outlive every query that reads it, and must not be moved meanwhile. Its lists are in the slabs of the graph, which must
 /// outlive it.
 class PrunedLists {
  public:
-  /// Once `stop` is set, what is made is of no use. O(entries of the candidates' lists x relations that read them).
+  /// Makes the lists. Once `stop` is set, they are useless. O(entries of the candidates' lists x relations that read them).
   PrunedLists(const plan::BoundQuery& query, const Candidates& candidates, Numbering numbering, Workers& workers,
               const std::atomic<bool>& stop);
 
-  /// From now on the query, whose graph this is, reads these lists.
+  /// From now on, the query, whose graph this is, reads these lists.
   void lend(plan::BoundQuery& query, graph::DataGraph& graph) const;
 
   [[nodiscard]] std::uint64_t entries() const noexcept { return entries_; }
@@ -43,8 +44,8 @@ class PrunedLists {
  private:
   struct Relation {
     graph::ReadingId reading;
-    Mask sources;  ///< query vertices with one and the same candidates, at which it is read
-    Mask targets;  ///< the same of those that it leads to
+    Mask sources;  ///< query vertices with exactly the same candidates, at which it is read
+    Mask targets;  ///< the same for those that it leads to
   };
   [[nodiscard]] std::size_t relation_of(const plan::BoundQuery& query, std::uint32_t edge, unsigned end) const;
   void number_by_degree(const graph::DataGraph& graph, VertexId vertices);
@@ -52,7 +53,7 @@ class PrunedLists {
                std::vector<graph::HalfEdge>& into) const;
   [[nodiscard]] VertexId number(VertexId vertex) const noexcept { return numbers_.empty() ? vertex : numbers_[vertex]; }
 
-  std::vector<VertexId> by_number_;  // empty: as in the graph
+  std::vector<VertexId> by_number_;  // empty: numbered as in the graph
   std::vector<VertexId> numbers_;    // by vertex
   std::vector<Mask> alike_;
   std::vector<Relation> relations_;
