@@ -1,5 +1,5 @@
-// Lists cliques of k vertices: each from its first vertex in a degeneracy order, among whose later neighbours the others are
-// found by intersecting rows of bits (Danisch, Balalau and Sozio, "Listing k-cliques in sparse real-world graphs", 2018).
+// Lists cliques of k vertices (Danisch, Balalau and Sozio, "Listing k-cliques in sparse real-world graphs", 2018). Each clique
+// is found from its first vertex in a degeneracy order. Intersecting rows of bits finds the others among its later neighbours.
 #include <algorithm>
 #include <string>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace mine;
 
-/// The cliques of one vertex whose second vertex is one of some.
+/// The cliques of one vertex whose second vertex is in a range.
 struct ListTask {
   VertexId vertex;
   unsigned first;
@@ -43,7 +43,8 @@ class CliqueLister {
   void finish() { store_->flush(found_); }
 
  private:
-  /// Candidates lie in the stack at `held` - 1; those of the second vertex are a part of all.
+  /// Extends the clique by each candidate. The candidates are in the stack at `held` - 1. Those of the second vertex are a part
+  /// of all.
   bool grow(unsigned held, bool second) {
     const std::size_t words = space_.words();
     const Word* const set = stack_.data() + (held - 1) * words;
@@ -62,7 +63,7 @@ class CliqueLister {
         const Word* const row = space_.row(v);
         for (std::size_t j = 0; j < i; ++j) next[j] = 0;
         for (std::size_t j = i; j < words; ++j) next[j] = second ? row[j] : row[j] & set[j];
-        next[i] &= ~((Word{2} << v % 64) - 1);  // behind v
+        next[i] &= ~((Word{2} << v % 64) - 1);  // keep only candidates after v
         if (!grow(held + 1, false)) return false;
       }
     }

@@ -1,4 +1,4 @@
-// The later neighbours of one vertex of a degeneracy order as a small dense graph: a row of bits for each.
+// The later neighbours of a vertex in a degeneracy order, as a small dense graph with one row of bits per vertex.
 #pragma once
 
 #include <bit>
@@ -60,14 +60,14 @@ class CliqueSpace {
   [[nodiscard]] unsigned size() const noexcept { return static_cast<unsigned>(members_.size()); }
   [[nodiscard]] std::size_t words() const noexcept { return words_; }
   [[nodiscard]] const Word* row(unsigned i) const noexcept { return rows_.data() + i * words_; }
-  /// Of the ordered graph.
+  /// The member's vertex in the ordered graph.
   [[nodiscard]] VertexId member(unsigned i) const noexcept { return members_[i]; }
 
  private:
   void set(std::uint32_t i, std::uint32_t j) noexcept { rows_[i * words_ + j / 64] |= Word{1} << j % 64; }
 
   const OrderedGraph& graph_;
-  std::vector<VertexId> local_;  // 1 + place among the members; 0: none of them
+  std::vector<VertexId> local_;  // 1 + place among the members; 0: not a member
   std::span<const VertexId> members_;
   std::vector<Word> rows_;
   std::size_t words_ = 0;

@@ -1,10 +1,15 @@
-// Counts cliques along a tree that holds each clique once without visiting it (Jain and Seshadhri, "The power of pivoting for
-// exact clique counting", 2020). A node has held vertices H, which all its cliques contain, pivots Q, of which they contain any
-// subset, and candidates P, all joined to all of H and Q. A pivot p of P with the most neighbours there splits the cliques:
-// those within p and its neighbours go on with p in Q, the others contain a first candidate that is not joined to p, and go on
-// with that in H. Where P is empty there are C(|Q|, i) cliques of |H| + i vertices.
+// Counts cliques along a tree that contains each clique once, without visiting each clique. The source is Jain and Seshadhri,
+// "The power of pivoting for exact clique counting", 2020.
 //
-// For one size k a node ends as soon as at most two vertices are missing: then H, Q, P and the number of edges within P tell.
+// A node has held vertices H, pivots Q and candidates P. Its cliques contain all of H and any subset of Q. Each candidate is
+// joined to all of H and Q. The pivot p is a vertex of P with the most neighbours in P. It splits the cliques:
+// - Cliques within p and its neighbours continue with p in Q.
+// - The others contain a first candidate that is not joined to p. They continue with this candidate in H.
+//
+// If P is empty, there are C(|Q|, i) cliques of |H| + i vertices.
+//
+// For a single size k, a node ends as soon as at most two vertices are missing. Then H, Q, P and the number of edges within P
+// give the count.
 #include "mine/cliques.hpp"
 
 #include <algorithm>
@@ -19,14 +24,14 @@
 namespace deltamatch::mine {
 namespace {
 
-/// Some branches of the root of a vertex: many make up a heavy root.
+/// Some branches of a vertex's root node. A heavy root has several tasks.
 struct CliqueTask {
   VertexId vertex;
   unsigned first;
   unsigned last;
 };
 
-constexpr unsigned heavy_root = 64;  // candidates
+constexpr unsigned heavy_root = 64;  // number of candidates
 constexpr unsigned branches_of_task = 4;
 
 std::vector<CliqueTask> clique_tasks(const OrderedGraph& graph, std::span<const VertexId> roots) {
@@ -61,7 +66,7 @@ class CliqueCounter {
   match::CliqueTally tally;
 
  private:
-  /// Whether the node ends here; the root's branches are shared out, so it ends in the first share only.
+  /// Whether the node ends here. The tasks of a root share its branches, so a root that ends counts in its first task only.
   bool ends(const Word* set, unsigned size, unsigned held, unsigned pivots, bool mine) {
     if (k_) {
       const unsigned k = *k_;
@@ -100,7 +105,7 @@ class CliqueCounter {
     return best;
   }
 
-  /// Candidates lie in the stack at `depth`. False when the run was stopped.
+  /// Counts the cliques of a node. Its candidates are in the stack at `depth`. Returns false if the run was stopped.
   bool count(std::size_t depth, unsigned size, unsigned held, unsigned pivots) {
     const std::size_t words = space_.words();
     Word* const set = stack_.data() + depth * words;
@@ -117,7 +122,7 @@ class CliqueCounter {
       if (!count(depth + 1, popcount({next, words}), held, pivots + 1)) return false;
     }
     for (std::size_t i = 0; i < words; ++i) {
-      for (;;) {  // the set loses what was branched on
+      for (;;) {  // the loop removes candidates from the set
         const Word others = set[i] & ~joined[i] & (i == p / 64 ? ~(Word{1} << p % 64) : ~Word{0});
         if (others == 0) break;
         const unsigned v = static_cast<unsigned>(i * 64) + static_cast<unsigned>(std::countr_zero(others));
@@ -161,7 +166,7 @@ void add(std::vector<Count>& counts, const match::CliqueTally& tally, std::optio
   }
 }
 
-/// The cliques that one of `roots` is the first vertex of.
+/// Counts the cliques whose first vertex is one of `roots`.
 void count_on_cores(const OrderedGraph& graph, std::span<const VertexId> roots, std::optional<unsigned> k, Workers& workers,
                     RunControl& control, std::vector<Count>& counts) {
   const std::vector<CliqueTask> tasks = clique_tasks(graph, roots);

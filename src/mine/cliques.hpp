@@ -1,4 +1,4 @@
-// Counting cliques for other parts of mining.
+// Clique counting for other parts of mining.
 #pragma once
 
 #include "base/parallel.hpp"
@@ -7,12 +7,13 @@
 
 namespace deltamatch::mine {
 
-/// As deltamatch::count_cliques; stops when `control` says so. With `devices` (may be null) these count what they can.
+/// Counts cliques as deltamatch::count_cliques does. Stops when `control` says so. If `devices` is not null, devices count what
+/// they can.
 [[nodiscard]] std::vector<Count> clique_counts(const SimpleGraph& graph, std::optional<unsigned> k, Workers& workers,
                                                RunControl& control, match::DenseSetCounter* devices = nullptr);
 
-/// Pairs of neighbours of a vertex that both have a larger degree than it (or the same and a larger number), over all vertices:
-/// what counting cliques has to look at. O(n + m).
+/// Counts the pairs of a vertex's neighbours that both come after it by degree, then by number. The sum over all vertices is
+/// the work of counting cliques. O(n + m).
 [[nodiscard]] std::uint64_t later_pairs(const SimpleGraph& graph) noexcept;
 
 }  // namespace deltamatch::mine

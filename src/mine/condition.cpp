@@ -1,5 +1,5 @@
-// Conditions: a recursive-descent parser into a postfix program, and its evaluation over intervals. A complete subgraph is the
-// case of intervals of one value each, so there is one evaluator.
+// Parses conditions by recursive descent into a postfix program, and evaluates it over intervals. A complete subgraph is the
+// case of intervals with one value each, so one evaluator is enough.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -24,7 +24,7 @@ constexpr std::array<std::pair<std::string_view, Op>, 7> features = {{{"vertices
                                                                       {"triangles", Op::triangles},
                                                                       {"leaves", Op::leaves}}};
 
-/// Types are checked while parsing: comparisons take numbers and give truth values, logic takes and gives truth values.
+/// Checks types while parsing: comparisons take numbers and give truth values; logic takes and gives truth values.
 class Parser {
  public:
   Parser(std::string_view text, std::string_view where) : text_(text), where_(where) {}
@@ -86,7 +86,7 @@ class Parser {
     return true;
   }
 
-  /// One level of left-associative operators: `operand` op `operand` …, all of `type`.
+  /// Parses one level of left-associative operators: `operand` op `operand` …, all of `type`.
   template <class Operand, class Match>
   Type chain(Type type, Operand&& operand, Match&& match) {
     const std::size_t first = at_;
@@ -146,7 +146,7 @@ class Parser {
       if (negated) emit(Op::logical_not);
       return Type::truth;
     }
-    // A number stands alone only in parentheses: whatever else follows is what is wrong, not the number.
+    // A number may stand alone only in parentheses. Anything else that follows is the mistake, not the number.
     const bool ends = at_ == text_.size() || text_[at_] == ')' || word() == "and" || word() == "or";
     if (left == Type::number && !ends) fail_here();
     return left;
@@ -210,14 +210,14 @@ class Parser {
   std::vector<Step> steps_;
 };
 
-/// All values from `least` to `most`; a truth value is 0 or 1. In double, so that products of sums of constants cannot
-/// overflow; the features themselves are exact in it.
+/// All values from `least` to `most`; a truth value is 0 or 1. The type is double, so products of sums of constants cannot
+/// overflow. It represents the features exactly.
 struct Interval {
   double least = 0;
   double most = 0;
 };
 
-/// What the features of a connected graph of k vertices can be that contains one with features `f`.
+/// The ranges of the features of a connected graph of k vertices that contains a graph with features `f`.
 std::array<Interval, features.size()> reachable(const mine::Features& f, int k) {
   const int more = k - f.vertices;
   const int pairs = k * (k - 1) / 2;

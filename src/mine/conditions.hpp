@@ -1,4 +1,4 @@
-// Conditions laid out per pattern: whether a part is worth growing and whether a subgraph is kept is one look-up by class.
+// Conditions precomputed per pattern. Whether to grow a part, or to keep a subgraph, is one look-up by class.
 #pragma once
 
 #include <array>

@@ -1,11 +1,14 @@
 // Sets of k vertices that lack at most `budget` <= k - 2 of their edges, around one vertex at a time.
 //
-// Of the k - 2 other vertices each that is not joined to both of a pair costs an edge. Hence two vertices of such a set have at
-// least k - 2 - budget common neighbours in it, and one more if they are not joined: at least one, so that every such set is
-// connected. So the sets whose first vertex in a degeneracy order is the root lie among the root's later neighbours and what
-// shares so many of them; that universe is small, its adjacency becomes rows of bits, and the sets are enumerated in ascending
-// order of local numbers. Candidates lie in layers by how many taken vertices they are not joined to: taking v moves those that
-// are not joined to v one layer up, and what leaves the last layer is gone. The last vertex is counted, not taken.
+// Take two vertices of such a set. Each of the other k - 2 vertices that is not joined to both costs an edge. So the two have
+// at least k - 2 - budget common neighbours in the set, and one more if they are not joined. That is at least one, so every
+// such set is connected.
+//
+// The root of a set is its first vertex in a degeneracy order. The other vertices are later neighbours of the root, or later
+// vertices that share enough later neighbours with it. These candidates are few, so their adjacency becomes rows of bits. The
+// sets are enumerated in ascending order of local numbers. Candidates are in layers by the number of taken vertices that they
+// are not joined to. Taking v moves the candidates that are not joined to v one layer up, and drops those that leave the last
+// layer. The last vertex is counted, not taken.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +23,14 @@ namespace deltamatch::mine {
 
 class DenseSets {
  public:
-  /// Part `part` of `parts` of the sets of a root: those whose second vertex has a local number that leaves this remainder.
+  /// A part of the sets of a root: those whose second vertex has a local number with remainder `part` modulo `parts`.
   struct Task {
     VertexId root;
     unsigned part;
     unsigned parts;
   };
 
-  /// `store` may be null.
+  /// `store` may be null: then the sets are only counted.
   DenseSets(const OrderedGraph& graph, unsigned k, unsigned budget, RunControl& control, unsigned worker, Store* store)
       : by_missing(budget + 1, 0),
         graph_(&graph),
@@ -73,7 +76,7 @@ class DenseSets {
   std::vector<Count> by_missing;
 
  private:
-  /// Builds the universe of the root, unless it is built already.
+  /// Builds the rows of the root's candidates, unless they are built already.
   void centre(VertexId root) {
     if (root == root_) return;
     root_ = root;
@@ -98,7 +101,8 @@ class DenseSets {
     rows_[j * words_ + i / 64] |= Word{1} << i % 64;
   }
 
-  /// `layers`: one for each number of missing edges that is left. False when the run was stopped.
+  /// Takes each candidate in turn. `layers` has one layer for each number of missing edges that the budget still allows.
+  /// Returns false if the run was stopped.
   bool grow(Word* layers, unsigned size, unsigned missing) {
     unsigned candidates = 0;
     for (unsigned layer = 0; layer <= budget_ - missing; ++layer) candidates += popcount({layers + layer * words_, words_});
@@ -124,7 +128,7 @@ class DenseSets {
     return true;
   }
 
-  /// The layers of the candidates behind v once it is taken, up to `left`.
+  /// Computes the layers of the candidates after v, up to `left`, once v is taken.
   void take(const Word* layers, Word* next, unsigned v, unsigned left) const noexcept {
     const Word* const row = rows_.data() + v * words_;
     const std::size_t first = v / 64;
@@ -162,8 +166,8 @@ class DenseSets {
   Store* store_;
   Task part_of_{};
   VertexId root_ = invalid_vertex;
-  std::vector<VertexId> local_;    // 1 + number among the members
-  std::vector<VertexId> members_;  // first those joined to the root
+  std::vector<VertexId> local_;    // 1 + number among the members; 0: not a member
+  std::vector<VertexId> members_;  // those joined to the root come first
   unsigned joined_ = 0;
   std::size_t words_ = 0;
   std::vector<Word> rows_;

@@ -1,4 +1,4 @@
-// The universes of an ordered graph's vertices, in portions, for devices that count sets in them.
+// Makes the candidates of an ordered graph's vertices, in portions, for devices that count sets among them.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ class DenseSpaceMaker {
   DenseSpaceMaker(const OrderedGraph& graph, unsigned k, unsigned budget, Workers& workers)
       : graph_(&graph), k_(k), workers_(&workers), root_candidates_(workers.size(), RootCandidates(graph, k, budget)) {}
 
-  /// The spaces of the next roots, until their rows have `words` words or a little more or the control says stop; empty when
-  /// all are made. One thread at a time.
+  /// Returns the spaces of the next roots. Stops when their rows have at least `words` words or when the control says so. Empty
+  /// when all are made. Only one thread may call it at a time.
   [[nodiscard]] match::DenseSpaces next(std::uint64_t words, RunControl& control) {
     match::DenseSpaces spaces;
     std::uint64_t made = 0;
@@ -45,7 +45,7 @@ class DenseSpaceMaker {
     return spaces;
   }
 
-  /// The first root whose space was not asked for.
+  /// The first root whose space has not been made.
   [[nodiscard]] VertexId position() const noexcept { return next_; }
 
  private:
@@ -65,7 +65,7 @@ class DenseSpaceMaker {
   }
 
   static constexpr VertexId roots_at_once = 512;
-  static constexpr unsigned unasked = 1;  // any worker but 0, which tells the caller how far it is
+  static constexpr unsigned unasked = 1;  // any worker except 0, which reports progress to the caller
   const OrderedGraph* graph_;
   unsigned k_;
   Workers* workers_;

@@ -27,7 +27,7 @@ EdgeIndex::EdgeIndex(const OrderedGraph& graph, bool list, Workers& workers, Run
   for (VertexId v = 0; v < graph.vertices(); ++v) lists_[v + 1] = lists_[v] + graph.degree(v);
   edges_of_.resize(lists_.back());
   std::vector<std::uint64_t> next(lists_.begin(), lists_.end() - 1);
-  for (EdgeId e = 0; e < ends_.size(); ++e) edges_of_[next[ends_[e].greater]++] = e;  // first the earlier neighbours
+  for (EdgeId e = 0; e < ends_.size(); ++e) edges_of_[next[ends_[e].greater]++] = e;  // earlier neighbours first
   for (EdgeId e = 0; e < ends_.size(); ++e) edges_of_[next[ends_[e].lesser]++] = e;
   triangles_.assign(ends_.size(), 0);
   std::vector<std::vector<EdgeId>> marks(workers.size(), std::vector<EdgeId>(graph.vertices(), 0));

@@ -1,11 +1,10 @@
-// Walks the traversals of all subgraphs of `depth` vertices on all cores: what is done with each of them is the visitor's.
+// Walks the traversals of all subgraphs of `depth` vertices on all cores, and calls a visitor for each of them.
 //
-// A visitor is made per thread and has
-//   bool admit(traversal, v, state, key): whether the part that taking v makes, of 2 vertices or more, is to be grown, or
-//   visited
-//     at full depth; state and key are that part's;
-//   std::uint64_t visit(traversal, state, key, first): called at full depth, canonical candidates lie at [first, stack top);
-//     returns about how many steps it took.
+// Each thread has its own visitor, with two functions:
+// - bool admit(traversal, v, state, key): whether to grow the part that taking v makes, or to visit it at full depth. The part
+//   has at least 2 vertices; state and key are those of the part.
+// - std::uint64_t visit(traversal, state, key, first): called at full depth. The canonical candidates are at [first, stack
+//   top). It returns the approximate number of its steps.
 #pragma once
 
 #include <algorithm>
@@ -22,15 +21,16 @@
 
 namespace deltamatch::mine {
 
-/// A part of the tree: the vertices taken, as the root and positions of the stack, and which candidates are to be taken next.
+/// A part of the search tree: the taken vertices, as the root and positions of the stack, and the range of candidates to take
+/// next.
 struct WalkTask {
   VertexId root = 0;
   unsigned size = 1;
-  std::array<std::uint32_t, max_k> positions{};  // of the vertices behind the root
+  std::array<std::uint32_t, max_k> positions{};  // of the vertices after the root
   std::uint32_t first = 0;
   std::uint32_t last = 0;
 
-  /// All of a root's candidates, which are not known before it is taken.
+  /// Whether the task is all of a root's candidates, which are not known before the root is taken.
   [[nodiscard]] bool is_start() const noexcept { return last == 0; }
 };
 
@@ -66,8 +66,8 @@ class Walk {
  private:
   using State = PatternTable::State;
 
-  /// Takes the candidates at [first, last) one after the other. False when the run was stopped: marks are then as they may be,
-  /// until all is untaken.
+  /// Takes the candidates at [first, last) one after the other. Returns false if the run was stopped. The marks are then
+  /// undefined until everything is untaken.
   bool grow(std::uint32_t first, std::uint32_t last) {
     const unsigned size = traversal_.size();
     next_[size] = first;
@@ -108,7 +108,7 @@ class Walk {
     traversal_.take(traversal_.at(position));
   }
 
-  /// Gives away half of what is left at the smallest size that has any left.
+  /// Gives away half of the remaining candidates at the smallest size that has any.
   void donate() {
     for (unsigned size = floor_; size <= traversal_.size() && size < depth_; ++size) {
       const std::uint32_t first = next_[size] + 1;
@@ -136,7 +136,7 @@ class Walk {
   std::array<std::uint32_t, max_k + 1> last_{};
 };
 
-/// Visits all subgraphs of `depth` vertices, each thread with its own of `visitors`.
+/// Visits all subgraphs of `depth` vertices. Each thread uses its own element of `visitors`.
 template <class Visitor>
 void walk_all(const OrderedGraph& graph, const PatternTable& table, unsigned depth, Workers& workers, RunControl& control,
               std::vector<Visitor>& visitors) {

@@ -9,22 +9,22 @@ namespace {
 constexpr Wide choose2(Wide n) { return n * (n - 1) / 2; }
 constexpr Wide choose3(Wide n) { return n * (n - 1) * (n - 2) / 6; }
 
-/// Names are those of the sums that the formulas below need; t, d, c: triangles of an edge or a vertex, degrees, and common
-/// neighbours of a pair.
+/// The sums that the formulas below need. In the comments, t is the number of triangles on an edge or a vertex, and d is a
+/// degree. c is the number of common neighbours of a pair.
 struct Sums {
-  // over rows: a vertex u and all vertices two steps away
-  Wide four_cycles = 0;  // with u, over u: each 4-cycle four times
-  Wide banners = 0;      // 4-cycles with u times (d - 2)
+  // over rows; a row is a vertex u and all vertices two steps away
+  Wide four_cycles = 0;  // 4-cycles with u, over u: each 4-cycle counts four times
+  Wide banners = 0;      // 4-cycles with u, times (d - 2)
   Wide roofs = 0;        // over ordered edges: t times 4-cycles
   Wide bicliques = 0;    // over ordered pairs: choose(c, 3)
-  Wide five_walks = 0;   // closed walks of five steps from their earliest vertex, without those that turn back
+  Wide five_walks = 0;   // closed walks of five steps from their earliest vertex, except those that turn back
   // over rows and the triangles around them
-  Wide triangle_cliques = 0;  // over ordered triangles: 4-cliques on it
+  Wide triangle_cliques = 0;  // over ordered triangles: 4-cliques on the triangle
   Wide triangle_pairs = 0;    // over ordered triangles: choose(4-cliques, 2)
   Wide clique_tails = 0;      // over u: 3 times its 4-cliques, times (d - 3)
   Wide clique_ears = 0;       // over ordered edges: twice its 4-cliques, times (t - 2)
   Wide wheels = 0;            // over ordered rim pairs and hubs
-  Wide open_wheels = 0;       // over ordered chords and ordered tips of diamonds: c of the tips - 2
+  Wide open_wheels = 0;       // over ordered chords and ordered tips of diamonds: c of the tips, minus 2
 
   Sums& operator+=(const Sums& o) {
     four_cycles += o.four_cycles, banners += o.banners, roofs += o.roofs, bicliques += o.bicliques;
@@ -34,7 +34,7 @@ struct Sums {
   }
 };
 
-/// What one thread adds up row by row.
+/// The sums of one thread, row by row.
 class Rows {
  public:
   Rows(const OrderedGraph& graph, const EdgeIndex& index)
@@ -55,7 +55,7 @@ class Rows {
   Sums sums;
 
  private:
-  /// visit(which neighbour, v) for each way of two steps to another vertex v.
+  /// Calls visit(index of the neighbour, v) for each path of two steps from u to another vertex v.
   template <class Visit>
   void for_each_two_steps(VertexId u, Visit&& visit) const {
     const auto list = graph_.neighbours(u);
@@ -66,7 +66,7 @@ class Rows {
     }
   }
 
-  /// Leaves the common neighbours of u and every other vertex in common_.
+  /// Leaves in common_ the number of common neighbours of u and every other vertex.
   void squares(VertexId u) {
     Wide cycles = 0;
     Wide bicliques = 0;
@@ -83,7 +83,7 @@ class Rows {
         u, [&](VertexId i, VertexId v) { sums.roofs += std::uint64_t{index_.triangles(edges[i])} * (common_[v] - 1U); });
   }
 
-  /// u is a tip of diamonds with a chord from its neighbour x to y, whose other tip is v.
+  /// Here u is a tip of diamonds. The chord joins its neighbour x to y, and the other tip is v.
   void diamonds(VertexId u) {
     Wide cliques_of_u = 0;
     for (const EdgeId ux : index_.edges_of(u)) {
@@ -115,8 +115,8 @@ class Rows {
     sums.clique_tails += cliques_of_u / 2 * (Wide{graph_.degree(u)} - 3);
   }
 
-  /// u is the earliest of five: two ways of two steps from it meet in an edge {v, w}. Ways that pass through the edge's other
-  /// end do not count.
+  /// Here u is the earliest of five vertices: two paths of two steps from u meet in an edge {v, w}. Paths through the edge's
+  /// other end do not count.
   void pentagons(VertexId u) {
     const auto later = graph_.later(u);
     const auto each = [&](auto&& visit) {
@@ -143,7 +143,7 @@ class Rows {
   }
 
   struct Behind {
-    VertexId ways = 0;  // of two steps from u
+    VertexId ways = 0;  // number of paths of two steps from u
     VertexId joined = 0;
   };
 
@@ -167,7 +167,7 @@ Sums sum_rows(const OrderedGraph& graph, const EdgeIndex& index, Workers& worker
   return sums;
 }
 
-/// Sums over vertices, edges and triangles.
+/// The sums over vertices, edges and triangles.
 struct LightSums {
   Wide stars = 0, forks = 0, path_middles = 0, path_turns = 0;
   Wide crickets = 0, bulls = 0, lollipops = 0;

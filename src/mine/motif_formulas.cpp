@@ -1,5 +1,5 @@
-// The counts that formulas start from, and the step from counts with or without further edges to induced ones. The formulas of
-// five vertices go back to Pinar, Seshadhri and Vishal (ESCAPE, 2017), those of four to Ahmed et al. (2015).
+// Computes the counts that formulas start from, and turns counts of all occurrences into counts of induced ones. The formulas
+// for five vertices are from Pinar, Seshadhri and Vishal (ESCAPE, 2017), those for four from Ahmed et al. (2015).
 #include "mine/motif_formulas.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace deltamatch::mine {
 namespace {
 
-/// How often each pattern of the table's size (row) lies in each other one (column), with all its vertices: spanning subgraphs.
+/// Counts how often each pattern of the table's size (row) is a spanning subgraph of each other one (column).
 std::vector<std::vector<std::uint32_t>> spanning_counts(const PatternTable& table) {
   const unsigned k = table.k();
   const auto patterns = table.patterns(k);
@@ -28,7 +28,7 @@ std::vector<std::vector<std::uint32_t>> spanning_counts(const PatternTable& tabl
   return counts;
 }
 
-/// A pattern has no more edges than those that follow it, so the last is induced already.
+/// Turns the counts into induced ones. A pattern has no more edges than those after it, so the last count is induced already.
 void make_induced(const PatternTable& table, std::vector<Count>& counts) {
   const auto spanning = spanning_counts(table);
   for (std::size_t part = counts.size(); part-- > 0;) {
@@ -51,7 +51,7 @@ Wide clique_count(const SimpleGraph& graph, unsigned k, Workers& workers, RunCon
   return counts.size() > k ? static_cast<Wide>(counts[k]) : 0;
 }
 
-/// From the least of its vertices on, so that each list is read for the sake of vertices of larger degree only.
+/// Counts 4-cycles, each from its smallest vertex. So a list is read only for vertices of larger degree.
 Wide four_cycles(const OrderedGraph& graph, Workers& workers, RunControl& control) {
   struct Row {
     std::vector<VertexId> common;

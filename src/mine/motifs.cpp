@@ -83,7 +83,7 @@ match::MotifTables tables_for_devices(const PatternTable& table, const Condition
   return tables;
 }
 
-/// Nothing where the devices have too little memory.
+/// Returns nullopt if the devices have too little memory.
 std::optional<PatternCounts> count_on_devices(const SimpleGraph& graph, const PatternTable& table,
                                               const ConditionTable& conditions, MotifMethod method, RunControl& control,
                                               match::MotifCounter& devices) {
@@ -94,7 +94,7 @@ std::optional<PatternCounts> count_on_devices(const SimpleGraph& graph, const Pa
   });
 }
 
-/// At subgraphs of k - 1 vertices: hands on every candidate's.
+/// Works at subgraphs of k - 1 vertices, and passes on the subgraph with each candidate.
 class ListVisitor {
  public:
   ListVisitor(const OrderedGraph& graph, const PatternTable& table, const ConditionTable& conditions,

@@ -40,8 +40,8 @@ std::vector<VertexId> degeneracy_order(const SimpleGraph& graph, VertexId core) 
   std::vector<VertexId> degree(n);
   VertexId most = 0;
   for (VertexId v = 0; v < n; ++v) most = std::max(most, degree[v] = graph.degree(v));
-  // Vertices sorted by remaining degree: `first[d]` is where those of degree d begin. One whose degree falls by one changes
-  // places with the first of its degree, which then belongs to the degree below.
+  // Vertices are sorted by remaining degree, and those of degree d start at `first[d]`. If a vertex's degree falls by one, it
+  // is swapped with the first vertex of its degree. Its new place then belongs to the lower degree.
   std::vector<VertexId> first(std::size_t{most} + 2, 0);
   for (const VertexId d : degree) ++first[d + 1];
   for (std::size_t d = 1; d < first.size(); ++d) first[d] += first[d - 1];
@@ -50,13 +50,13 @@ std::vector<VertexId> degeneracy_order(const SimpleGraph& graph, VertexId core) 
   std::vector<VertexId> next(first.begin(), first.end());
   for (VertexId v = 0; v < n; ++v) sorted[place[v] = next[degree[v]]++] = v;
   VertexId reached = 0;
-  std::size_t kept = n;  // where the core begins
+  std::size_t kept = n;  // start of the core
   for (VertexId i = 0; i < n; ++i) {
     const VertexId v = sorted[i];
     reached = std::max(reached, degree[v]);
     if (kept == n && reached >= core) kept = i;
     for (const VertexId u : graph.neighbours(v)) {
-      if (degree[u] <= degree[v]) continue;  // removed, or removed before this could matter
+      if (degree[u] <= degree[v]) continue;  // removed already, or its degree cannot matter any more
       const VertexId head = first[degree[u]]++;
       const VertexId other = sorted[head];
       std::swap(sorted[head], sorted[place[u]]);

@@ -1,4 +1,4 @@
-// A graph renumbered by an order that suits an algorithm.
+// A graph renumbered by an order that an algorithm needs.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace deltamatch::mine {
 
 class OrderedGraph {
  public:
-  /// Position i holds the vertex order[i]; vertices that are not in `order` are left out. O(m log m).
+  /// Position i holds the vertex order[i]. Vertices that are not in `order` are left out. O(m log m).
   OrderedGraph(const SimpleGraph& graph, std::vector<VertexId> order);
 
   [[nodiscard]] VertexId vertices() const noexcept { return static_cast<VertexId>(order_.size()); }
-  /// Ascending positions.
+  /// The neighbours of v as ascending positions.
   [[nodiscard]] std::span<const VertexId> neighbours(VertexId v) const noexcept {
     return {neighbours_.data() + begin_[v], neighbours_.data() + begin_[v + 1]};
   }
-  /// Those behind v.
+  /// The neighbours after v.
   [[nodiscard]] std::span<const VertexId> later(VertexId v) const noexcept {
     return {neighbours_.data() + later_[v], neighbours_.data() + begin_[v + 1]};
   }
@@ -33,7 +33,7 @@ class OrderedGraph {
   [[nodiscard]] match::NeighbourLists neighbour_lists() const noexcept { return {begin_, neighbours_}; }
   [[nodiscard]] VertexId degree(VertexId v) const noexcept { return static_cast<VertexId>(begin_[v + 1] - begin_[v]); }
   [[nodiscard]] bool joined(VertexId u, VertexId v) const noexcept;
-  /// The vertex of the graph at a position.
+  /// The original graph's vertex at a position.
   [[nodiscard]] VertexId original(VertexId v) const noexcept { return order_[v]; }
 
  private:
@@ -43,11 +43,12 @@ class OrderedGraph {
   std::vector<VertexId> neighbours_;
 };
 
-/// All vertices with neighbours, by falling degree.
+/// All vertices that have neighbours, by descending degree.
 [[nodiscard]] std::vector<VertexId> degree_order(const SimpleGraph& graph);
 
-/// Vertices in the order in which always one of least remaining degree is removed; only those from the first on whose remaining
-/// degree is at least `core`: the `core`-core. A vertex has no more later neighbours than the graph's degeneracy. O(n + m).
+/// Removes a vertex of smallest remaining degree again and again, and returns the vertices in this order. It leaves out the
+/// vertices before the first one whose remaining degree is at least `core`; the rest is the `core`-core. No vertex has more
+/// later neighbours than the graph's degeneracy. O(n + m).
 [[nodiscard]] std::vector<VertexId> degeneracy_order(const SimpleGraph& graph, VertexId core);
 
 }  // namespace deltamatch::mine

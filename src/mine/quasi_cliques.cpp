@@ -1,9 +1,10 @@
-// Quasi-cliques: connected induced subgraphs that lack at most so many of their edges (the budget). Every vertex of one has at
-// least k - 1 - budget neighbours in it, hence only that core of the graph is looked at. With a budget of at most k - 2 they
-// are the sets of dense_sets.hpp. With a larger one they are enumerated as in traversal.hpp, from the first vertex in a
-// degeneracy order, with what the budget allows: pairs that are not joined stay so, hence a candidate that would exceed it is
-// dropped for good; and a vertex that is discovered late is joined to one vertex only, hence beyond some size none is looked
-// for.
+// Quasi-cliques: connected induced subgraphs that lack at most a number of their edges, the budget.
+//
+// Every vertex of a quasi-clique has at least k - 1 - budget neighbours in it. So only that core of the graph is searched. With
+// a budget of at most k - 2, quasi-cliques are the sets of dense_sets.hpp. With a larger budget they are enumerated as in
+// traversal.hpp, from the first vertex in a degeneracy order. The budget prunes this:
+// - Pairs that are not joined stay so. A candidate that would exceed the budget is dropped for good.
+// - A vertex that is discovered late is joined to one vertex only. So beyond some size, no new vertices are discovered.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -30,14 +31,14 @@ constexpr std::uint32_t candidates_of_task = 4;
 
 struct Candidate {
   VertexId vertex;
-  std::uint32_t missing;  // taken vertices that it is not joined to
+  std::uint32_t missing;  // number of taken vertices that it is not joined to
 };
 
 class QuasiWalk {
  public:
   struct Task {
     VertexId root;
-    std::uint32_t first;  // of its candidates
+    std::uint32_t first;  // of the root's candidates
     std::uint32_t last;
   };
   static std::vector<Task> tasks(const OrderedGraph& graph, std::span<const VertexId> roots);
@@ -98,7 +99,7 @@ class QuasiWalk {
     return true;
   }
 
-  /// The candidates once the one at `position` is taken, with `left` of the budget.
+  /// Computes the candidates after the one at `position` is taken. `left` is the remaining budget.
   void extend(unsigned size, unsigned left, std::size_t position) {
     const std::vector<Candidate>& old = candidates_[size];
     std::vector<Candidate>& next = candidates_[size + 1];
@@ -140,7 +141,7 @@ class QuasiWalk {
   unsigned budget_;
   PeriodicCheck check_;
   Store* store_;
-  std::vector<std::uint64_t> joined_;  // by vertex: the last reading that met it
+  std::vector<std::uint64_t> joined_;  // by vertex: the last reading that contained it
   std::uint64_t reading_ = 0;
   std::vector<std::uint8_t> discovered_;
   std::vector<VertexId> undo_;
@@ -156,7 +157,7 @@ void check_size(unsigned k) {
               "choose 2 to " + std::to_string(max_quasi_clique));
 }
 
-/// How many edges may be missing, where a connected subgraph can have so many edges at all.
+/// The number of edges that may be missing. Nullopt if a subgraph of k vertices cannot have so many edges.
 std::optional<unsigned> budget_of(unsigned k, unsigned edges) {
   const unsigned pairs = k * (k - 1) / 2;
   if (edges > pairs) return std::nullopt;
@@ -174,7 +175,7 @@ std::vector<QuasiWalk::Task> QuasiWalk::tasks(const OrderedGraph& graph, std::sp
   return all;
 }
 
-/// Runs all tasks of a kind of walk from these roots, and adds up what its threads found.
+/// Runs all tasks of one kind of walk from these roots, and sums what its threads found.
 template <class Kind>
 std::vector<Count> walk_with(const OrderedGraph& graph, std::span<const VertexId> roots, unsigned k, unsigned budget,
                              Workers& workers, RunControl& control, Store* store) {
@@ -196,7 +197,7 @@ std::vector<Count> walk_with(const OrderedGraph& graph, std::span<const VertexId
   return counts;
 }
 
-/// The later of the vertices, from `first` on.
+/// The vertices from `first` on.
 std::vector<VertexId> roots_from(const OrderedGraph& graph, VertexId first) {
   std::vector<VertexId> roots(graph.vertices() - first);
   std::iota(roots.begin(), roots.end(), first);
@@ -211,7 +212,7 @@ std::vector<Count> walk(const SimpleGraph& graph, unsigned k, unsigned budget, W
                          : walk_with<QuasiWalk>(ordered, roots, k, budget, workers, control, store);
 }
 
-/// With a budget of 1 to k - 2.
+/// Requires a budget of 1 to k - 2.
 std::vector<Count> count_on_devices(const SimpleGraph& graph, unsigned k, unsigned budget, Workers& workers,
                                     RunControl& control, match::DenseSetCounter& devices) {
   const OrderedGraph ordered(graph, degeneracy_order(graph, k - 1 - budget));
@@ -230,7 +231,7 @@ std::vector<Count> count_on_devices(const SimpleGraph& graph, unsigned k, unsign
   return counts;
 }
 
-/// The patterns of k vertices that lack so many edges, by formulas; all 0 where the run was stopped.
+/// Counts the patterns of k vertices by the edges that they lack, using formulas. All 0 if the run was stopped.
 std::vector<Count> count_by_formulas(const SimpleGraph& graph, unsigned k, unsigned budget, Workers& workers,
                                      RunControl& control) {
   const PatternTable table(k);
@@ -243,7 +244,7 @@ std::vector<Count> count_by_formulas(const SimpleGraph& graph, unsigned k, unsig
   return counts;
 }
 
-/// Sets that lack no edge are cliques, which nothing counts faster than the tree of pivots.
+/// Counts quasi-cliques. Sets that lack no edge are cliques, for which the tree of pivots is fastest.
 std::vector<Count> count(const SimpleGraph& graph, unsigned k, unsigned budget, Workers& workers, RunControl& control,
                          match::DenseSetCounter* devices) {
   if (budget == 0) {
@@ -259,7 +260,7 @@ std::vector<Count> count(const SimpleGraph& graph, unsigned k, unsigned budget, 
 
 unsigned edges_of_density(unsigned k, double density) noexcept {
   const double pairs = k * (k - 1.0) / 2;
-  return static_cast<unsigned>(std::ceil(density * pairs - 1e-9));  // 0.7 of 10 pairs is 7, whatever 0.7 is in binary
+  return static_cast<unsigned>(std::ceil(density * pairs - 1e-9));  // 0.7 of 10 pairs is 7, despite rounding in binary
 }
 
 QuasiCliqueResult count_quasi_cliques(const SimpleGraph& graph, unsigned k, unsigned edges, const MineOptions& options) {

@@ -1,5 +1,5 @@
-// Which vertices may be joined to a root into sets of k vertices that lack at most `budget` <= k - 2 of their edges, with the
-// root as the first in a degeneracy order (dense_sets.hpp tells why these).
+// Finds the vertices that can form sets with a root. The sets have k vertices and lack at most `budget` <= k - 2 of their
+// edges. The root is their first vertex in a degeneracy order. dense_sets.hpp explains which vertices qualify.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ class RootCandidates {
   RootCandidates(const OrderedGraph& graph, unsigned k, unsigned budget)
       : graph_(&graph), k_(k), budget_(budget), common_(graph.vertices(), 0) {}
 
-  /// O(sum of the degrees of the root's later neighbours).
+  /// Computes the candidates of a root. O(sum of the degrees of the root's later neighbours).
   void centre(VertexId root) {
     const auto later = graph_->later(root);
     members_.clear();
@@ -36,7 +36,7 @@ class RootCandidates {
     });
   }
 
-  /// First those joined to the root.
+  /// The candidates; those joined to the root come first.
   [[nodiscard]] std::span<const VertexId> members() const noexcept { return members_; }
   [[nodiscard]] std::size_t joined() const noexcept { return joined_; }
 
@@ -44,7 +44,7 @@ class RootCandidates {
   const OrderedGraph* graph_;
   unsigned k_;
   unsigned budget_;
-  std::vector<VertexId> common_;  // by vertex: neighbours that it has in common with the root; 0 between roots
+  std::vector<VertexId> common_;  // by vertex: number of common neighbours with the root; 0 between roots
   std::vector<VertexId> members_;
   std::size_t joined_ = 0;
 };

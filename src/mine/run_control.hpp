@@ -1,4 +1,4 @@
-// When to stop, and how far a run is: shared by the threads of one run.
+// When to stop a run, and its progress; shared by the threads of the run.
 #pragma once
 
 #include <atomic>
@@ -19,11 +19,11 @@ class RunControl {
 
   [[nodiscard]] bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
   void stop() noexcept { stopped_.store(true, std::memory_order_relaxed); }
-  /// Looks at the clock and asks the caller.
+  /// Checks the clock and calls the caller's stop function.
   void look() {
     if (!stopped() && ((deadline_ && Clock::now() >= *deadline_) || (options_.stop && options_.stop()))) stop();
   }
-  /// The same, and tells the caller the share where worker 0 comes by; whether to stop.
+  /// The same, and reports progress to the caller if the worker is 0. Returns whether to stop.
   bool check(unsigned worker) {
     look();
     if (worker == 0 && options_.progress) options_.progress(share_.load(std::memory_order_relaxed));
@@ -41,12 +41,12 @@ class RunControl {
   std::atomic<bool> stopped_ = false;
 };
 
-/// A thread's share of the control: looks at the clock once in a while only.
+/// One thread's use of the control. It checks the clock only now and then.
 class PeriodicCheck {
  public:
   PeriodicCheck(RunControl& control, unsigned worker) noexcept : control_(&control), worker_(worker) {}
 
-  /// `work`: steps done since the last call, of some nanoseconds each. Whether to go on.
+  /// Returns whether to continue. `work` is the number of steps since the last call, of a few nanoseconds each.
   bool go_on(std::uint64_t work) {
     done_ += work + 1;
     if (done_ < between_checks) return !control_->stopped();

@@ -11,8 +11,8 @@ namespace deltamatch {
 struct SimpleGraph::Data {
   std::vector<std::uint64_t> begin{0};  // by vertex, and the end
   std::vector<Vertex> neighbours;
-  std::vector<Id> ids;            // empty: vertices are called by their numbers
-  std::deque<std::string> texts;  // what ids that are strings point into
+  std::vector<Id> ids;            // empty: numbers are the ids
+  std::deque<std::string> texts;  // texts of the ids that are strings
 };
 
 namespace {
@@ -32,7 +32,8 @@ SimpleGraph::SimpleGraph(Vertex vertices, std::span<const std::pair<Vertex, Vert
     }
   }
   const auto data = std::make_shared<Data>();
-  // Both directions of every edge, by vertex; then each list in order, once each, moved up to where the one before it ends.
+  // Stores both directions of every edge by vertex. Then sorts each list, removes repeats, and moves it to the end of the list
+  // before.
   std::vector<std::uint64_t>& begin = data->begin;
   std::vector<Vertex>& neighbours = data->neighbours;
   begin.assign(std::size_t{vertices} + 1, 0);
@@ -83,7 +84,7 @@ SimpleGraph SimpleGraph::of(const Engine& engine) {
     edges.emplace_back(source_number, number(update.target));
   });
   SimpleGraph graph(static_cast<Vertex>(ids.size()), edges);
-  const auto data = std::const_pointer_cast<Data>(graph.data_);  // shared with nobody yet
+  const auto data = std::const_pointer_cast<Data>(graph.data_);  // not shared yet
   data->ids = std::move(ids);
   data->texts = std::move(texts);
   return graph;

@@ -14,8 +14,8 @@ namespace {
 std::array<std::uint64_t, max_k> invariants(unsigned n, const Rows& rows) {
   std::array<std::uint64_t, max_k> values{};
   for (unsigned v = 0; v < n; ++v) {
-    std::uint64_t degrees = 0;  // how many neighbours have each degree: four bits for each degree
-    unsigned closed = 0;        // twice the triangles
+    std::uint64_t degrees = 0;  // number of neighbours of each degree, four bits per degree
+    unsigned closed = 0;        // twice the number of triangles
     for (unsigned u = 0; u < n; ++u) {
       if ((rows[v] >> u & 1U) == 0) continue;
       degrees += std::uint64_t{1} << 4 * std::popcount(rows[u]);
@@ -26,7 +26,7 @@ std::array<std::uint64_t, max_k> invariants(unsigned n, const Rows& rows) {
   return values;
 }
 
-/// Places vertices one by one and keeps the best columns seen.
+/// Places vertices one by one and keeps the best columns.
 class Search {
  public:
   Search(unsigned n, const Rows& rows) : n_(n), rows_(rows), invariants_(invariants(n, rows)) {
@@ -45,7 +45,7 @@ class Search {
   }
 
  private:
-  /// What is placed has the best columns seen, or where `found_` is false better ones.
+  /// Places the rest. The columns so far equal the best ones. If `found_` is false, they are better.
   void place(unsigned position, unsigned used) {
     if (position == n_) {
       if (!found_) {
@@ -69,7 +69,7 @@ class Search {
     }
   }
 
-  /// Whether exchanging v with one of `others` changes nothing, so that both lead to the same columns.
+  /// Whether exchanging v with one of `others` changes nothing, so that both give the same columns.
   [[nodiscard]] bool has_twin(unsigned v, unsigned others) const {
     for (unsigned u = 0; others != 0; ++u, others >>= 1) {
       if ((others & 1U) != 0 && ((rows_[u] ^ rows_[v]) & ~(1U << u | 1U << v)) == 0) return true;

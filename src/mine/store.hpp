@@ -1,4 +1,4 @@
-// What is found on its way to the caller, who takes one thing at a time: a thread gathers some before it asks for the lock.
+// Collects results for the caller, who gets one at a time. Each thread gathers some before it takes the lock.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace deltamatch::mine {
 
-/// A set of vertices of the caller's graph, and what is to be told of it (a key, a number of edges).
+/// Sets of vertices of the caller's graph, each with a note for the caller (a key or a number of edges).
 struct Found {
-  std::vector<VertexId> vertices;  // of all sets, one behind the other
+  std::vector<VertexId> vertices;  // of all sets, one after the other
   std::vector<std::uint32_t> notes;
 };
 
@@ -27,13 +27,13 @@ class Store {
   Store(std::uint32_t k, Take take, std::optional<std::uint64_t> limit, RunControl& control)
       : k_(k), take_(std::move(take)), limit_(limit), control_(control) {}
 
-  /// Whoever adds keeps its own `gathered`, and hands over the rest with `flush`.
+  /// Adds a set. Each thread has its own `gathered`, and hands over the rest with `flush`.
   void add(Found& gathered, std::span<const VertexId> vertices, std::uint32_t note) {
     gathered.vertices.insert(gathered.vertices.end(), vertices.begin(), vertices.end());
     gathered.notes.push_back(note);
     if (gathered.notes.size() < portion) return;
     flush(gathered);
-    control_.look();  // what the caller does with a set may take longer than finding it
+    control_.look();  // the caller's work on a set may take longer than finding it
   }
 
   void flush(Found& gathered) {
@@ -64,7 +64,7 @@ class Store {
   RunControl& control_;
   std::mutex mutex_;
   std::uint64_t listed_ = 0;
-  bool cut_ = false;  // something was found beyond the limit
+  bool cut_ = false;  // a set beyond the limit was found
 };
 
 }  // namespace deltamatch::mine

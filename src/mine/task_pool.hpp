@@ -1,5 +1,5 @@
-// Starting points for a set of threads, and what busy threads give away to idle ones. A thread that finds nothing to take waits
-// until another donates or all are idle; a busy one looks at `hungry` now and then, which is one relaxed load.
+// Starting points for a set of threads, and tasks that busy threads give to idle ones. A thread without a task waits until
+// another thread donates one or until all are idle. A busy thread checks `hungry` now and then, which is one relaxed load.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,11 @@ namespace deltamatch::mine {
 template <class Task>
 class TaskPool {
  public:
-  /// The starting points 0 to starts - 1 are handed out in order.
+  /// Hands out the starting points 0 to starts - 1 in order.
   explicit TaskPool(std::uint64_t starts) noexcept : starts_(starts) {}
 
-  /// What to do next, made from a starting point by `from_start`; nothing when all is done or the run is cancelled. Every
-  /// thread that has taken a task calls it again when the task is done, or `cancel`.
+  /// Returns the next task; `from_start` makes it from a starting point. Nullopt if all is done or the run is cancelled. A
+  /// thread that has taken a task must call `take` again when the task is done, or call `cancel`.
   template <class FromStart>
   std::optional<Task> take(bool& busy, FromStart&& from_start) {
     std::unique_lock lock(mutex_);
@@ -46,10 +46,10 @@ class TaskPool {
     return from_start(next_++);
   }
 
-  /// More threads wait than tasks do.
+  /// Whether more threads wait than donated tasks.
   [[nodiscard]] bool hungry() const noexcept { return hungry_.load(std::memory_order_relaxed) > 0; }
 
-  /// For one of the waiting threads.
+  /// Gives a task to one of the waiting threads.
   void donate(Task task) {
     const std::lock_guard lock(mutex_);
     donated_.push_back(std::move(task));
@@ -57,7 +57,7 @@ class TaskPool {
     ready_.notify_one();
   }
 
-  /// Wakes all threads: no more tasks.
+  /// Wakes all threads. There are no more tasks.
   void cancel() noexcept {
     const std::lock_guard lock(mutex_);
     cancelled_ = true;
@@ -69,7 +69,7 @@ class TaskPool {
   }
 
  private:
-  void count_hungry(int change) noexcept {  // under the lock
+  void count_hungry(int change) noexcept {  // called under the lock
     waiting_ += change;
     hungry_.store(waiting_ - static_cast<int>(donated_.size()), std::memory_order_relaxed);
   }

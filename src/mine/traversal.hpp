@@ -1,10 +1,11 @@
-// The state of one pattern-oblivious enumeration: the subgraph grown so far and its candidates.
+// The state of one enumeration that is independent of patterns: the subgraph grown so far, and its candidates.
 //
-// A connected induced subgraph can be grown in many orders; the canonical one begins with its least vertex and always takes the
-// candidate that was discovered first of those that belong to the subgraph. A candidate is therefore canonical iff it was
-// discovered after the vertex taken last. With candidates on a stack in order of discovery that test costs nothing: the
-// canonical candidates are those above the one taken last. (DuMato, Algorithm 4, tests ids against the traversal instead;
-// Wernicke's ESU has the same tree.) So each subgraph is met once.
+// A connected induced subgraph can be grown in many orders. The canonical order starts with the smallest vertex. Then it always
+// takes, among the candidates that belong to the subgraph, the one discovered first. So a candidate is canonical iff it was
+// discovered after the vertex taken last. Candidates are on a stack in order of discovery, so this test is free: the canonical
+// candidates are those above the one taken last. Each subgraph is thus visited once.
+//
+// DuMato's Algorithm 4 tests ids against the traversal instead. Wernicke's ESU has the same tree.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace deltamatch::mine {
 
-/// Marks of up to 7 taken vertices, and whether the vertex is a canonical candidate.
+/// For each vertex: which of up to 7 taken vertices it is joined to, and whether it is a canonical candidate.
 class Traversal {
  public:
   static constexpr std::uint8_t candidate = 0x80;
@@ -27,17 +28,17 @@ class Traversal {
   [[nodiscard]] VertexId taken(unsigned i) const noexcept { return taken_[i]; }
   [[nodiscard]] std::uint32_t stack_size() const noexcept { return static_cast<std::uint32_t>(stack_.size()); }
   [[nodiscard]] VertexId at(std::uint32_t position) const noexcept { return stack_[position]; }
-  /// Which taken vertices are neighbours.
+  /// The taken vertices that are neighbours of v.
   [[nodiscard]] std::uint32_t mask(VertexId v) const noexcept { return marks_[v] & ~std::uint32_t{candidate}; }
   [[nodiscard]] const std::uint8_t* marks() const noexcept { return marks_.data(); }
-  /// The least taken vertex; only what is behind it counts.
+  /// The smallest taken vertex. Only vertices after it count.
   [[nodiscard]] VertexId root() const noexcept { return taken_[0]; }
 
-  /// A candidate that was passed, or is about to be taken, is no longer canonical; passing is undone from the top.
+  /// A candidate that was passed, or is about to be taken, is no longer canonical. Passing is undone from the top.
   void pass(std::uint32_t position) noexcept { marks_[stack_[position]] &= static_cast<std::uint8_t>(~candidate); }
   void unpass(std::uint32_t position) noexcept { marks_[stack_[position]] |= candidate; }
 
-  /// Takes a vertex (the root, or a passed candidate) and discovers its neighbours.
+  /// Takes a vertex (the root or a passed candidate) and discovers its neighbours.
   void take(VertexId v) {
     const auto bit = static_cast<std::uint8_t>(1U << size_);
     bottoms_[size_] = stack_size();

@@ -72,7 +72,7 @@ std::uint64_t PairVisitor::visit(const Traversal& t, const PatternTable::State& 
     for (std::size_t j = 0; j <= i; ++j) {
       const std::uint32_t b = present_[j];
       const std::uint32_t moved_b = state.places.moved(b);
-      const std::uint64_t seen = reached_[a][b | Traversal::candidate];  // joined pairs, from a's side
+      const std::uint64_t seen = reached_[a][b | Traversal::candidate];  // joined pairs, counted from a's side
       const std::uint64_t joined = i == j ? seen / 2 : seen;
       const Count all = i == j ? Count{candidates_[a]} * (candidates_[a] - 1) / 2 : Count{candidates_[a]} * candidates_[b];
       counts[pairs_.at(state.pattern, moved_a, moved_b, true)] += joined;

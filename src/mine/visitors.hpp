@@ -1,4 +1,4 @@
-// What is done at the leaves of an enumeration.
+// Counts at the leaves of an enumeration.
 #pragma once
 
 #include <array>
@@ -10,10 +10,11 @@
 
 namespace deltamatch::mine {
 
-/// Counts by pattern. No sum of one run can exceed 2^128: each of fewer than 2^64 steps adds less than 2^63.
+/// Counts by pattern. No sum of one run exceeds 2^128: each of fewer than 2^64 steps adds less than 2^63.
 using PatternCounts = std::vector<Count>;
 
-/// At subgraphs of k - 1 vertices: counts the candidates by their neighbours, then each kind by one look-up.
+/// Works at subgraphs of k - 1 vertices. It counts the candidates by their neighbours, then finds each kind's pattern by one
+/// look-up.
 class ExtendVisitor {
  public:
   ExtendVisitor(const PatternTable& table, const ConditionTable& conditions)
@@ -32,14 +33,14 @@ class ExtendVisitor {
   std::array<std::uint32_t, 1U << (max_k - 1)> of_mask_{};
 };
 
-/// Every pair class of a pattern of k - 2 vertices: which pattern two more vertices with given moved masks make.
+/// The pattern that two more vertices with given moved masks make of a pattern of k - 2 vertices.
 class PairTable {
  public:
   explicit PairTable(const PatternTable& table);
   [[nodiscard]] ClassId at(ClassId pattern, std::uint32_t a, std::uint32_t b, bool joined) const noexcept {
     return classes_[((((std::size_t{pattern} << size_) | a) << size_ | b) << 1) | (joined ? 1U : 0U)];
   }
-  /// In the order of the arguments of at().
+  /// The classes, in the order of the arguments of at().
   [[nodiscard]] const std::vector<ClassId>& classes() const noexcept { return classes_; }
 
  private:
@@ -47,9 +48,11 @@ class PairTable {
   std::vector<ClassId> classes_;
 };
 
-/// At subgraphs of k - 2 vertices: counts the pairs of vertices that complete them. Both vertices are candidates, or one is and
-/// the other is a neighbour of it alone. How many pairs of candidates with given masks are joined is counted along their lists,
-/// how many are not is what remains of all pairs, and how many vertices only one candidate reaches is what remains of its list.
+/// Works at subgraphs of k - 2 vertices. It counts the pairs of vertices that complete them. Both vertices are candidates, or
+/// one is a candidate and the other is adjacent to it alone.
+/// - Joined pairs of candidates with given masks are counted along the candidates' lists.
+/// - The remaining pairs of candidates are not joined.
+/// - The rest of a candidate's list are vertices that only this candidate reaches.
 class PairVisitor {
  public:
   PairVisitor(const PatternTable& table, const PairTable& pairs, const ConditionTable& conditions)
@@ -71,7 +74,7 @@ class PairVisitor {
   const ConditionTable& conditions_;
   std::vector<std::uint32_t> present_;                           // masks that candidates have
   std::array<std::uint64_t, masks> candidates_{};                // by mask
-  std::array<std::array<std::uint64_t, 256>, masks> reached_{};  // by mask of the candidate, then mark of its neighbour
+  std::array<std::array<std::uint64_t, 256>, masks> reached_{};  // by mask of the candidate, then by mark of its neighbour
 };
 
 }  // namespace deltamatch::mine
