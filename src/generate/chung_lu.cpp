@@ -22,14 +22,14 @@ void validate(const ChungLuOptions& options) {
     fail("the largest degree is below the average degree", "raise it or ask for fewer edges");
 }
 
-// The weight of rank r is (r + offset)^-power: the larger the offset, the flatter the head. The offset at which the heaviest
-// vertex's share of the weight, taken as an integral over the ranks, makes max_degree its expected degree:
-// vertices * ratio^(exponent - 1), with ratio = (average degree / max degree) * (exponent - 2) / (exponent - 1).
+// Finds the offset at which max_degree is the expected degree of the heaviest vertex. The weight of rank r is (r +
+// offset)^-power, so a larger offset flattens the head. With the vertex's share of the weight as an integral over the ranks,
+// the offset is vertices * ratio^(exponent - 1). Here ratio = (average degree / max degree) * (exponent - 2) / (exponent - 1).
 std::uint32_t find_offset(const ChungLuOptions& options) {
   const double average = 2.0 * static_cast<double>(options.edges) / options.vertices;
   if (average == 0) return 1;
   const double inverse = options.max_degree / average * (options.exponent - 1) / (options.exponent - 2);
-  const double bounded = std::min(inverse, 1099511627776.0);  // 2^40: far beyond what makes the offset 1
+  const double bounded = std::min(inverse, 1099511627776.0);  // 2^40: far beyond the values that make the offset 1
   const std::uint64_t log = log2_fixed(static_cast<std::uint64_t>(bounded * 1048576.0)) - (std::uint64_t{20} << 32);
   const auto exponent = static_cast<std::uint64_t>(static_cast<double>(log) * (options.exponent - 1));
   const auto offset = std::uint64_t{options.vertices} * exp2_negative_fixed(exponent) >> 32;
@@ -52,7 +52,7 @@ Graph chung_lu(const ChungLuOptions& options) {
 
   const Discrete draw(power_law_weights(graph.vertices, find_offset(options), power));
   graph.edges = distinct_edges(options.edges, false, where, [&] {
-    const std::uint32_t u = numbers[draw(random)];  // in two statements: the order of evaluation is part of the result
+    const std::uint32_t u = numbers[draw(random)];  // in two statements: the order of evaluation changes the result
     const std::uint32_t v = numbers[draw(random)];
     return Edge{u, v};
   });

@@ -1,4 +1,4 @@
-// Drawing edges until enough distinct ones are there. Internal to the generators.
+// Draws edges until there are enough distinct ones. Internal to the generators.
 #pragma once
 
 #include <bit>
@@ -13,12 +13,12 @@
 
 namespace deltamatch::generate {
 
-/// A set of edges with linear probing: 8 bytes a slot, at most two thirds full.
+/// A set of edges with linear probing: 8 bytes per slot, at most two thirds full.
 class EdgeSet {
  public:
   explicit EdgeSet(std::uint64_t capacity) : slots_(std::bit_ceil(capacity + capacity / 2 + 1), empty) {}
 
-  /// False where it was there. Call it at most `capacity` times with success.
+  /// Returns false if the edge was in the set. May succeed at most `capacity` times.
   bool insert(const Edge& edge) noexcept {
     const std::uint64_t key = std::uint64_t{edge.first} << 32 | edge.second;
     const std::uint64_t mask = slots_.size() - 1;
@@ -36,7 +36,7 @@ class EdgeSet {
   std::vector<std::uint64_t> slots_;
 };
 
-/// Edges may at most fill half of all pairs, and number at most 2^31.
+/// Checks that edges fill at most half of all pairs, and that there are at most 2^31.
 inline void check_edge_count(std::uint64_t edges, std::uint64_t vertices, bool directed, std::string_view where) {
   const std::uint64_t pairs = vertices * (vertices - 1) / (directed ? 1 : 2);
   if (edges > pairs / 2)
@@ -45,8 +45,8 @@ inline void check_edge_count(std::uint64_t edges, std::uint64_t vertices, bool d
   if (edges > std::uint64_t{1} << 31) throw Error(ErrorKind::usage, where, "more than 2^31 edges", "ask for fewer edges");
 }
 
-/// `count` distinct edges without self-loops, in the order drawn; undirected ones have the lesser vertex first. `draw` gives a
-/// pair of vertices. Throws Error(usage) where nearly everything drawn is there already.
+/// Returns `count` distinct edges without self-loops, in the order drawn. Undirected ones have the smaller vertex first. `draw`
+/// returns a pair of vertices. Throws Error(usage) if nearly all drawn edges exist already.
 template <typename Draw>
 std::vector<Edge> distinct_edges(std::uint64_t count, bool directed, std::string_view where, Draw draw) {
   std::vector<Edge> edges;

@@ -29,8 +29,8 @@ class Crowd {
   Discrete draw_;
 };
 
-// The latest payments, more or less: what refunds and charge-backs refer to. An entry's edge lives as long as the entry is
-// younger than the window: it is dropped with every entry of the same edge once that edge is deleted.
+// A sample of the latest payments, for refunds and charge-backs. An entry's edge exists as long as the entry is younger than
+// the window. If an edge is deleted, all its entries are dropped.
 class Recent {
  public:
   struct Entry {
@@ -46,7 +46,7 @@ class Recent {
       entries_[random.below(capacity)] = entry;
     }
   }
-  /// A random entry of a living edge; none where the one drawn is too old.
+  /// Draws a random entry of an existing edge; nullopt if the drawn entry is too old.
   [[nodiscard]] std::optional<Entry> draw(Timestamp now, Timestamp window, Random& random) const {
     if (entries_.empty()) return std::nullopt;
     const Entry& entry = entries_[random.below(entries_.size())];
@@ -69,7 +69,7 @@ std::vector<std::uint32_t> shuffled(std::uint32_t count, Random& random) {
   return numbers;
 }
 
-// Everyday payments. What they may not contain, and why they do not, stands in payments.hpp.
+// Everyday payments. payments.hpp says what they must not contain, and why they do not.
 class Background {
  public:
   Background(const PaymentsOptions& options, const Cast& cast, Random& random)
@@ -142,7 +142,7 @@ class Background {
   Recent recent_;
 };
 
-// Counts records, keeps times, and hands records on with their external ids.
+// Counts records, keeps their times, and passes them on with their external ids.
 class Emitter {
  public:
   Emitter(const PaymentsOptions& options, const std::function<void(const PaymentRecord&)>& take)

@@ -18,8 +18,8 @@ struct Step {
   std::uint8_t target;
 };
 
-// The shape of a pattern: its accounts, whether a cash machine follows them, its payments in order of time, and the accounts
-// [first, last) that no automorphism tells apart (a ring's rotations are told by `ring`).
+// The shape of a pattern: its accounts, whether a cash machine follows them, and its payments in order of time. Accounts
+// [first, last) are interchangeable. (`ring` marks a ring, whose rotations are equivalent.)
 struct Shape {
   std::string_view name;
   std::uint8_t accounts;
@@ -27,7 +27,7 @@ struct Shape {
   bool ring;
   std::uint8_t alike_first;
   std::uint8_t alike_last;
-  std::uint8_t open;  // of the accounts, so many from the first receive background transfers
+  std::uint8_t open;  // this many of the first accounts receive background transfers
   std::vector<Step> steps;
 };
 
@@ -78,7 +78,8 @@ std::uint64_t mules_needed(const PaymentsOptions& options) {
   return sum;
 }
 
-// Activity falls with the place in the lists, transfers go from lower to higher account numbers: so numbers are shuffled.
+// Shuffles the account numbers. Otherwise they would depend on activity, because activity falls with the place in the lists.
+// Transfers go from lower to higher numbers.
 Cast make_cast(const PaymentsOptions& options, Random& random) {
   std::vector<std::uint32_t> numbers(options.accounts);
   std::iota(numbers.begin(), numbers.end(), 0U);
@@ -88,7 +89,7 @@ Cast make_cast(const PaymentsOptions& options, Random& random) {
   return {{mules, spenders}, {spenders, numbers.end()}, {numbers.begin(), mules}, {}};
 }
 
-// Plants one pattern: its payments within planted_span, then perhaps repeats or a charge-back, and with them its end.
+// Plants one pattern: its payments within planted_span, then perhaps repeats or a charge-back, which decide its end.
 class Planter {
  public:
   Planter(const PaymentsOptions& options, Random& random, PaymentsPlan& plan)
@@ -139,7 +140,7 @@ class Planter {
     return times;
   }
 
-  // Between 1/8 and 3/8 of the window after the closing: later than a batch's span, earlier than any expiry.
+  // A time between 1/8 and 3/8 of the window after the closing: later than a batch's span and earlier than any expiry.
   Timestamp later(Timestamp closes) {
     const Timestamp life = options_.window == 0 ? day : options_.window;
     return closes + life / 8 + static_cast<Timestamp>(random_.below(static_cast<std::uint64_t>(life / 4)));
@@ -247,7 +248,7 @@ PaymentsPlan plan_payments(const PaymentsOptions& options, Random& random) {
   for (std::size_t kind = 0; kind < planted_kind_count; ++kind) {
     for (std::uint32_t i = 0; i < options.planted[kind]; ++i) planter.plant(static_cast<PlantedKind>(kind));
   }
-  // The keys are total: an unstable sort's way with ties would differ between libraries.
+  // The keys are total. Otherwise libraries would order ties differently, because the sort is unstable.
   std::ranges::sort(plan.records, {},
                     [](const PlantedRecord& r) { return std::tuple(r.time, r.source.number, r.target.number); });
   std::ranges::sort(plan.patterns, {}, [](const PlantedPattern& p) { return std::tie(p.closes, p.vertices); });

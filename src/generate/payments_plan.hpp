@@ -1,5 +1,5 @@
-// What a payments stream is decided to contain before its first record: who plays which part, and every planted record.
-// Internal to the payments generator.
+// Decides what a payments stream contains before its first record: the roles of accounts, and every planted record. Internal to
+// the payments generator.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct Node {
 [[nodiscard]] std::string_view label_of(Party party) noexcept;
 [[nodiscard]] std::string_view label_of(Flow flow) noexcept;
 
-/// Makes external ids. A text id is written into this object and holds until the next call with the same `slot`.
+/// Makes external ids. A text id is stored in this object and is valid until the next call with the same `slot`.
 class Namer {
  public:
   explicit Namer(const PaymentsOptions& options) : options_(options) {}
   [[nodiscard]] Id operator()(const Node& node, int slot = 0);
   [[nodiscard]] std::string text(const Node& node);
-  /// The order of ids that Id defines.
+  /// Compares ids in the order that Id defines.
   [[nodiscard]] bool less(const Node& a, const Node& b) { return (*this)(a, 0) < (*this)(b, 1); }
 
  private:
@@ -38,13 +38,13 @@ class Namer {
   char text_[2][24] = {};
 };
 
-/// The parts accounts play, by account number. Spenders cash out and receive no background transfer; receivers are the
-/// reverse; mules belong to one planted pattern each. The heaviest spenders and receivers come first.
+/// The roles of accounts, by account number. Spenders cash out and receive no background transfers; receivers are the reverse.
+/// Each mule belongs to one planted pattern. The most active spenders and receivers come first.
 struct Cast {
   std::vector<std::uint32_t> spenders;
   std::vector<std::uint32_t> receivers;
   std::vector<std::uint32_t> mules;
-  std::vector<std::uint32_t> open_mules;  ///< those that receive background transfers
+  std::vector<std::uint32_t> open_mules;  ///< mules that receive background transfers
 };
 
 struct PlantedRecord {
@@ -56,15 +56,15 @@ struct PlantedRecord {
   std::uint64_t amount = 0;
 };
 
-/// A planted pattern before it is known when the stream ends: `vanishes` is max_time where it never does.
+/// The planted patterns before the end of the stream is known. `vanishes` is max_time if a pattern never vanishes.
 struct PaymentsPlan {
   static constexpr Timestamp max_time = std::numeric_limits<Timestamp>::max();
   Cast cast;
-  std::vector<PlantedRecord> records;    ///< by time
-  std::vector<PlantedPattern> patterns;  ///< by closing
+  std::vector<PlantedRecord> records;    ///< in order of time
+  std::vector<PlantedPattern> patterns;  ///< in order of `closes`
 };
 
-/// Throws Error(usage) where the options do not validate or the stream is too short for what is planted.
+/// Makes the plan. Throws Error(usage) if the options are invalid or if the stream is too short for the planted patterns.
 [[nodiscard]] PaymentsPlan plan_payments(const PaymentsOptions& options, Random& random);
 
 }  // namespace deltamatch::generate

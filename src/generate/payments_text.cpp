@@ -7,7 +7,7 @@
 namespace deltamatch::generate {
 namespace {
 
-// Neither ids nor labels of this stream hold anything that CSV or JSON would have to quote.
+// The ids and labels of this stream need no quoting in CSV or JSON.
 struct Csv {
   TextWriter& out;
   bool amounts;
@@ -24,7 +24,7 @@ struct Csv {
       out << id.number();
     }
   }
-  // Seconds, as is usual in CSV, with all six decimals.
+  // Writes seconds, as is usual in CSV, with all six decimals.
   void time(Timestamp time) const {
     constexpr Timestamp second = 1'000'000;
     char digits[8];

@@ -20,7 +20,8 @@ constexpr std::uint64_t square_root(Wide x) {
   return static_cast<std::uint64_t>(root);
 }
 
-// 2^-(1/2), 2^-(1/4), … 2^-(2^-32), each with 64 fractional bits: each is the square root of the one before, the first of 1/2.
+// The numbers 2^-(1/2), 2^-(1/4), … 2^-(2^-32), each with 64 fractional bits. Each is the square root of the one before, the
+// first of 1/2.
 constexpr std::array<std::uint64_t, 32> make_roots() {
   std::array<std::uint64_t, 32> roots{};
   std::uint64_t root = std::uint64_t{1} << 63;
@@ -55,7 +56,7 @@ std::uint64_t Random::next() noexcept {
   return result;
 }
 
-// Lemire's method: the high half of a product, where the few products that would bias it are drawn again.
+// Lemire's method: the high half of a product. The few products that would bias it are drawn again.
 std::uint64_t Random::below(std::uint64_t bound) noexcept {
   Wide product = Wide{next()} * bound;
   if (static_cast<std::uint64_t>(product) < bound) {
@@ -80,7 +81,7 @@ std::uint64_t log2_fixed(std::uint64_t x) noexcept {
   const int shift = std::countl_zero(x);
   auto result = static_cast<std::uint64_t>(63 - shift);
   std::uint64_t mantissa = x << shift;  // in [1, 2), with 63 fractional bits
-  for (int bit = 0; bit < 32; ++bit) {  // squaring doubles the logarithm: its next bit is whether 2 was reached
+  for (int bit = 0; bit < 32; ++bit) {  // squaring doubles the logarithm: the next bit is whether it reached 2
     const Wide square = Wide{mantissa} * mantissa >> 63;
     const bool carry = (square >> 64) != 0;
     mantissa = static_cast<std::uint64_t>(carry ? square >> 1 : square);
@@ -111,8 +112,8 @@ std::vector<std::uint32_t> power_law_weights(std::uint32_t count, std::uint32_t 
   return weights;
 }
 
-// A column holds 1/n of the probability: its own weight, filled up from one heavier item. In units of 1/(n total) all is
-// integer.
+// A column holds 1/n of the probability: its own weight, filled up from one heavier item. In units of 1/(n total) all numbers
+// are integers.
 Discrete::Discrete(std::span<const std::uint32_t> weights) : threshold_(weights.size()), alias_(weights.size()) {
   for (const std::uint32_t weight : weights) total_ += weight;
   std::vector<std::uint32_t> light;
@@ -122,7 +123,7 @@ Discrete::Discrete(std::span<const std::uint32_t> weights) : threshold_(weights.
     alias_[i] = i;
     (threshold_[i] < total_ ? light : heavy).push_back(i);
   }
-  while (!light.empty()) {  // what the columns hold sums to n total, so a light one leaves a heavy one
+  while (!light.empty()) {  // the columns sum to n total, so if there is a light one there is a heavy one
     const std::uint32_t poor = light.back();
     const std::uint32_t rich = heavy.back();
     light.pop_back();

@@ -1,4 +1,4 @@
-// Random numbers that are the same on every machine, compiler and standard library: integers only, no libm.
+// Random numbers that are equal on every machine, compiler and standard library. They use integers only, no libm.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,19 @@
 
 namespace deltamatch::generate {
 
-/// xoshiro256** seeded through splitmix64: equal seeds give equal sequences everywhere.
+/// xoshiro256** seeded through splitmix64. Equal seeds give equal sequences everywhere.
 class Random {
  public:
   explicit Random(std::uint64_t seed) noexcept;
 
-  /// 64 uniform bits.
+  /// Returns 64 uniform bits.
   std::uint64_t next() noexcept;
-  /// Uniform in [0, bound), without bias; bound > 0.
+  /// Returns a uniform number in [0, bound), without bias. bound > 0.
   std::uint64_t below(std::uint64_t bound) noexcept;
-  /// True with probability `share`, which is a number in [0, 1] (to 53 bits).
+  /// Returns true with probability `share`, a number in [0, 1] (to 53 bits).
   bool chance(double share) noexcept;
-  /// Exponentially distributed with the given mean (below 2^56), rounded down; less than 45 times the mean.
+  /// Returns an exponentially distributed number with the given mean (below 2^56), rounded down. It is less than 45 times the
+  /// mean.
   std::uint64_t exponential(std::uint64_t mean) noexcept;
 
   template <typename T>
@@ -37,25 +38,25 @@ class Random {
 /// log2(x) as a fixed-point number with 32 fractional bits, rounded down; x > 0.
 [[nodiscard]] std::uint64_t log2_fixed(std::uint64_t x) noexcept;
 
-/// 2^-y with 32 fractional bits, where y has 32 fractional bits.
+/// 2^-y with 32 fractional bits. y has 32 fractional bits too.
 [[nodiscard]] std::uint64_t exp2_negative_fixed(std::uint64_t y) noexcept;
 
-/// Weights of `count` items by rank, proportional to (rank + offset)^-power and scaled so that the first is 2^32 - 1; none is
-/// zero. offset >= 1, 0 <= power <= 16.
+/// Returns weights of `count` items by rank, proportional to (rank + offset)^-power. They are scaled so that the first is 2^32
+/// - 1; none is zero. offset >= 1, 0 <= power <= 16.
 [[nodiscard]] std::vector<std::uint32_t> power_law_weights(std::uint32_t count, std::uint32_t offset, double power);
 
-/// Draws indices with probability proportional to integer weights, exactly: Walker's alias method in integers. O(n) to build,
+/// Draws indices with probability exactly proportional to integer weights: Walker's alias method in integers. O(n) to build,
 /// O(1) to draw, 12 bytes per item.
 class Discrete {
  public:
   Discrete() = default;
-  /// Not empty, at most 2^31 items, at least one weight above zero.
+  /// `weights` must not be empty, must have at most 2^31 items, and must have a weight above zero.
   explicit Discrete(std::span<const std::uint32_t> weights);
   [[nodiscard]] std::uint32_t operator()(Random& random) const noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return alias_.size(); }
 
  private:
-  std::vector<std::uint64_t> threshold_;  // of total_, below which a column yields its own index
+  std::vector<std::uint64_t> threshold_;  // of total_; below it a column yields its own index
   std::vector<std::uint32_t> alias_;
   std::uint64_t total_ = 0;
 };

@@ -20,7 +20,7 @@ void validate(const RmatOptions& options) {
   if (options.vertex_labels == 0) fail("no vertex labels", "give 1 for an unlabelled graph");
 }
 
-// One quadrant per level, from 32 random bits each.
+// Chooses one quadrant per level, from 32 random bits each.
 class Quadrants {
  public:
   explicit Quadrants(const RmatOptions& options)

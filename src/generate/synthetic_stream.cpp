@@ -46,18 +46,18 @@ Stream make_stream(Graph graph, const StreamOptions& options) {
   return stream;
 }
 
-// A hash of the edge, so that no labels are stored and an edge bears the same label wherever it is stated.
+// The label is a hash of the edge. So no labels are stored, and an edge always has the same label.
 std::uint32_t Stream::edge_label(const Edge& edge) const noexcept {
   if (options.edge_labels < 2) return 0;
   const std::uint64_t key = std::uint64_t{edge.first} << 32 | edge.second;
   return static_cast<std::uint32_t>(Wide{mix(mix(key) + options.seed + label_salt)} * options.edge_labels >> 64);
 }
 
-// Deletions take [kept, start) from its end, insertions take [start, end) from its beginning, so what lives at any time is two
-// ranges, and what does not is two more.
+// Deletions take [kept, start) from its end, and insertions take [start, end) from its beginning. So the existing edges are
+// always two ranges, and the absent ones are two more.
 void Stream::for_each_update(const std::function<void(const StreamUpdate&)>& take) const {
   Random random(mix(options.seed + stream_salt));
-  std::size_t live = start;  // of the start graph: [0, live)
+  std::size_t live = start;  // in the start graph: [0, live)
   std::size_t next = start;  // inserted so far: [start, next)
   const std::size_t end = graph.edges.size();
   const auto emit = [&](bool insert, std::size_t index) {

@@ -1,4 +1,5 @@
-// Text to a FILE* through a buffer of its own, with to_chars: locale-free and fast. Internal to the generators.
+// Writes text to a FILE* through its own buffer with to_chars, which is fast and independent of locales. Internal to the
+// generators.
 #pragma once
 
 #include <cerrno>
@@ -17,7 +18,7 @@ namespace deltamatch::generate {
 
 class TextWriter {
  public:
-  /// `out` stays the caller's.
+  /// Does not take ownership of `out`.
   explicit TextWriter(std::FILE* out) : out_(out) { buffer_.reserve(capacity + slack); }
 
   TextWriter& operator<<(std::string_view text) {
@@ -33,7 +34,7 @@ class TextWriter {
     return *this << std::string_view(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
   }
 
-  /// Writes what is buffered. Whoever does not call it loses text, never an error.
+  /// Writes the buffered text. Without this call, text may be lost without an error.
   void finish() {
     drain();
     if (std::fflush(out_) != 0) fail();
@@ -60,7 +61,7 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-/// Creates or overwrites a file. Throws Error(runtime) where it cannot.
+/// Creates or overwrites a file. Throws Error(runtime) if it cannot.
 inline File open_output(const std::filesystem::path& path) {
   File file(std::fopen(path.c_str(), "wb"));
   if (!file)
