@@ -1,5 +1,5 @@
-// Where tests are to be brief, kernels are launched for few multiprocessors: racecheck takes gigabytes and seconds for a launch
-// of all, most of whose warps have nothing to do in small tests.
+// In brief tests, kernels are launched for few multiprocessors. With racecheck, a full launch takes gigabytes and seconds. Most
+// of its warps have nothing to do in small tests.
 #include <gtest/gtest.h>
 
 #include "gpu/cuda/devices.hpp"

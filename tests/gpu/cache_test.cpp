@@ -1,4 +1,4 @@
-// What is told of the cache, and how its content is chosen.
+// Tests what is reported about the cache, and how its content is chosen.
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,10 +14,10 @@ using test::Stream;
 
 constexpr test::Shape skewed{40000, 600000, 0, 0, false, 1.5, 0};
 constexpr std::size_t budget = std::size_t{2} << 20;  // less than half of the lists
-// Where walks are given, a cache is chosen for every batch.
+// If walks are given, a cache is chosen for every batch.
 constexpr double every_batch = 0x1p11;
 
-// Batches on a cache that holds a part of the graph, held to the CPU's.
+// Runs batches with a cache that holds a part of the graph. The results must equal the CPU's.
 CacheStatistics follow(const GpuOptions& options, const test::Shape& shape = skewed) {
   test::SideBySide both(false, make_gpu_backend(options),
                         {{"(a)--(b)--(c)--(a)", test::listed}, {"(a)--(b)--(c)--(d)--(a)", test::counted}});
@@ -26,9 +26,10 @@ CacheStatistics follow(const GpuOptions& options, const test::Shape& shape = ske
   return both.gpu().cache();
 }
 
-// The cache has room for 37 hundredths of the lists' bytes, so lists that are taken at random, whatever is looked up, are as
-// many of the twentieth that is looked up most, and with ties in their favour less than half. By the estimator's own account of
-// these batches its selections hold four fifths of it, with 1,024 walks too, and where the first batch's choice holds for all.
+// The cache has room for 37 hundredths of the lists' bytes. Lists chosen at random would cover as much of the most looked-up
+// twentieth. Ties in their favour could raise that to less than half.
+// By the estimator's own account of these batches, its selections hold four fifths of that twentieth. That is so with 1,024
+// walks, too, and if the first batch's choice holds for all.
 TEST(GpuCache, EveryNumberOfWalksFindsWhatIsHot) {
   DELTAMATCH_NEEDS_GPU();
   constexpr test::Shape hubs{40000, 600000, 0, 0, false, 2, 0};
@@ -36,7 +37,7 @@ TEST(GpuCache, EveryNumberOfWalksFindsWhatIsHot) {
     const CacheStatistics cache =
         follow({.policy = CachePolicy::random_walk, .memory = budget, .walk_count = count, .measure = true}, hubs);
     ASSERT_EQ(cache.top.size(), 7U);
-    // What saves the bus most for its size need not be what is looked up oftenest.
+    // The lists that save the most bus traffic for their size need not be those with the most look-ups.
     EXPECT_GT(cache.coverage, test::times(0.62, 0.0)) << static_cast<int>(count);
     EXPECT_LE(cache.coverage, 1);
     for (std::size_t i = 1; i < cache.top.size(); ++i) EXPECT_GE(cache.top[i].accesses, cache.top[i - 1].accesses);
@@ -49,14 +50,14 @@ TEST(GpuCache, CoverageIsOfWhatLiesInDeviceMemory) {
   DELTAMATCH_NEEDS_GPU();
   EXPECT_EQ(follow({.policy = CachePolicy::resident, .measure = true}).coverage, 1);
   EXPECT_EQ(follow({.policy = CachePolicy::none, .measure = true}).coverage, 0);
-  // Lists that an earlier batch wanted stay while there is room, whatever this one selects.
+  // Lists that an earlier batch wanted stay while there is room, whatever this batch selects.
   EXPECT_EQ(
       follow({.policy = CachePolicy::degree, .memory = std::size_t{64} << 20, .walks = every_batch, .measure = true}).coverage,
       1);
 }
 
-// Lists that are looked up so often that moving them pays, on a cache with room for the twentieth of them that is looked up
-// most: half as much again as they take, since what spares the bus most for its size is not quite that.
+// The lists are looked up so often that moving them pays. The cache has room for one and a half times their most looked-up
+// twentieth. The lists that save the most bus traffic for their size are not quite those.
 TEST(GpuCache, HoldsTheMostLookedUpListsWhereThereIsRoom) {
   DELTAMATCH_NEEDS_GPU();
   const auto measure = [](CachePolicy policy, std::size_t memory, double walks) {
@@ -83,12 +84,12 @@ TEST(GpuCache, HoldsTheMostLookedUpListsWhereThereIsRoom) {
   EXPECT_TRUE(counts == expected);
   EXPECT_EQ(cache.notice, "");
   EXPECT_GT(cache.misses, 0U);
-  if (test::brief()) return;  // too few look-ups for shares of them
+  if (test::brief()) return;  // too few look-ups for shares
   EXPECT_GT(top.accesses, 0.1) << "few lists are looked up often";
   EXPECT_GT(cache.coverage, 0.85);
 }
 
-// The budgets under which all other tests run are no budgets for nothing, or for everything.
+// The budgets of all other tests must be enough for something, and not for everything.
 TEST(GpuCache, SmallBudgetsHoldSomeOfTheLists) {
   DELTAMATCH_NEEDS_GPU();
   for (const test::Setting& setting : test::settings()) {
@@ -108,7 +109,7 @@ TEST(GpuCache, SmallBudgetsHoldSomeOfTheLists) {
   }
 }
 
-// A choice holds for the queries that it was made for, even if another takes the place of one that was removed.
+// A choice holds for the queries that it was made for. That is so even if another query takes the place of a removed one.
 TEST(GpuCache, OtherQueriesHaveAChoiceOfTheirOwn) {
   DELTAMATCH_NEEDS_GPU();
   Engine gpu({.directed = false, .backend = make_gpu_backend({.policy = CachePolicy::random_walk, .memory = budget})});
@@ -139,7 +140,7 @@ TEST(GpuCache, WhatIsForgottenIsSentAgain) {
   EXPECT_GT(forgotten.copied_bytes, lasting.copied_bytes + 4 * (budget / 2)) << "five batches more";
 }
 
-// The graph fits the budget when it is loaded, and no longer after some batches: it goes on with a cache, and says so.
+// The graph fits the budget when it is loaded, and not after some batches. Then the engine goes on with a cache and reports it.
 TEST(GpuCache, AGraphThatOutgrowsTheDeviceIsCached) {
   DELTAMATCH_NEEDS_GPU();
   constexpr std::uint32_t vertices = 20000;

@@ -1,4 +1,4 @@
-// Cliques on a device against those of the CPU.
+// Compares cliques counted on a device with those of the CPU.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -14,7 +14,7 @@ namespace {
 
 using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-/// `n` vertices of which vertex v is joined to each before it with this probability.
+/// A graph of `n` vertices. Each pair is adjacent with this probability.
 SimpleGraph random_graph(std::uint32_t n, double density, std::uint64_t seed) {
   return brute::random_graph(n, density, seed).simple();
 }
@@ -63,7 +63,7 @@ TEST(GpuCliques, OfGraphsWithADenseCore) {
   expect_equal(graph, std::nullopt, backend);
 }
 
-// Later lists of up to 64, 128, 256 and 512 members, and beyond.
+// Later lists of up to 64, 128, 256 and 512 members, and longer ones.
 TEST(GpuCliques, InSpacesOfEveryWidth) {
   DELTAMATCH_NEEDS_GPU();
   const auto backend = make_gpu_backend();

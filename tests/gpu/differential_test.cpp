@@ -1,4 +1,4 @@
-// CPU and GPU side by side on graphs too large for the oracle: equal counts and equal digests, batch by batch.
+// Compares CPU and GPU on graphs too large for the oracle: equal counts and equal digests, batch by batch.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -66,7 +66,7 @@ TEST_P(GpuDifferential, LargeBatches) {
           {65536, 65536, 1}, 4);
 }
 
-// Vertices that bear so many labels in turn.
+// A path whose vertices have this many labels in turn.
 std::string labelled_path(int vertices, int labels) {
   std::string path = "(v0:V0)";
   for (int i = 1; i < vertices; ++i) path += "--(v" + std::to_string(i) + ":V" + std::to_string(i % labels) + ")";
@@ -110,7 +110,7 @@ TEST_P(GpuDifferential, AHubOfHighDegreeIsListed) {
           {64, 512}, 3);
 }
 
-// What small graphs can show, for tools under which kernels take long.
+// Small graphs, for tools under which kernels take long.
 TEST_P(GpuDifferential, SmallBatches) {
   compare({200, 1500, 2, 2, true, 1.5, 50},
           {{"(a)--(b)--(c)--(a)", counted},

@@ -1,4 +1,4 @@
-// Patterns counted on a device against those of the CPU.
+// Compares patterns counted on a device with those of the CPU.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -110,7 +110,7 @@ TEST(GpuMotifs, WithLittleMemoryAndOnSeveralDevices) {
   expect_equal(graph, 4, {}, make_gpu_backend({.devices = devices, .memory = std::size_t{1} << 30}));
 }
 
-// A run asks whether to stop before each of its launches, of which it takes dozens here.
+// A run asks before each launch whether to stop. It has dozens of launches here.
 TEST(GpuMotifs, AStopLeavesLowerBounds) {
   DELTAMATCH_NEEDS_GPU();
   DELTAMATCH_NOT_WHERE_BRIEF();

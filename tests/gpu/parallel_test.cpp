@@ -1,4 +1,4 @@
-// Query edges that may be mapped to hundreds of parallel data edges, in every combination.
+// Query edges that map to hundreds of parallel data edges, in every combination.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -25,7 +25,7 @@ std::string clique(int size) {
   return text;
 }
 
-/// So many parallel edges between all vertices of which `both` says so.
+/// Makes this many parallel edges between each pair of vertices for which `pairs` returns true.
 template <class Pairs>
 UpdateBatch parallel_edges(int labels, const Pairs& pairs) {
   UpdateBatch batch;
@@ -50,7 +50,7 @@ class GpuParallels : public testing::TestWithParam<test::Setting> {
   void SetUp() override { DELTAMATCH_NEEDS_GPU(); }
 };
 
-// 16 labels: within 64 bits. 256: a vertex of a clique of five is met in 2^32 ways. 300: in more than fit 32 bits.
+// 16 labels: counts fit 64 bits. 256: a vertex of a clique of five is reached in 2^32 ways. 300: in more than fit 32 bits.
 std::vector<int> label_counts() { return test::times(std::vector{16, 256, 300}, {16}); }
 
 TEST_P(GpuParallels, CliquesAreCountedInAllWays) {
@@ -100,14 +100,14 @@ TEST_P(GpuParallels, FewOfAGreatManyAreListed) {
   }
 }
 
-// Where they are listed they are walked to.
+// Listed combinations are walked one by one.
 TEST_P(GpuParallels, AStopIsHeardAmongThem) {
   DELTAMATCH_NOT_WHERE_BRIEF();
   Engine gpu({.directed = false, .backend = test::backend_of(GetParam())});
   gpu.load(parallel_edges(256, all_pairs), OnReject::stop);
   StaticOptions options;
   options.query.list = true;
-  // Until it is among them: beside other processes a device is opened late.
+  // Try until the stop comes during the walk. Other processes may delay the opening of the device.
   std::chrono::milliseconds timeout{300};
   StaticResult part;
   do {
@@ -120,7 +120,7 @@ TEST_P(GpuParallels, AStopIsHeardAmongThem) {
   EXPECT_TRUE(part.matches > Count{1000} && part.matches < 15 * power(256, 6)) << to_string(part.matches);
 }
 
-// 14 query edges that all have to lie between one pair, of which there are 13 or fewer: some 10^10 ways to try, if all were.
+// 14 query edges must all lie between one pair of vertices, which has at most 13 edges. Trying all would take some 10^10 steps.
 TEST_P(GpuParallels, TooFewOfThemAreSeenAtOnce) {
   UpdateBatch batch;
   test::join_often(batch, 1, 2, 13);

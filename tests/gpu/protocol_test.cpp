@@ -1,4 +1,4 @@
-// What host and kernel tell each other while it runs: that it is to stop, which pages are full or free, that it failed.
+// Tests the signals between host and kernel while it runs: to stop, full and free pages, and failures.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ class Seen final : public MatchSink {
   bool committed = false;
 };
 
-// Warps that stop leave anchors half done, where sums over inclusions and exclusions may be above the truth, or below zero.
+// Warps that stop leave anchors half done. Sums with inclusions and exclusions may then exceed the truth, or be negative.
 void stop_often(GpuTables tables, std::vector<int> devices) {
   GpuOptions gpu{.devices = std::move(devices), .policy = CachePolicy::resident, .memory = std::size_t{1} << 26};
   gpu.testing.tables = tables;
@@ -49,10 +49,10 @@ void stop_often(GpuTables tables, std::vector<int> devices) {
   engine.load(Stream(small, 21).start(), OnReject::skip);
   for (const char* pattern : {ring, path, star}) {
     const Query query = parse_pattern(pattern, "q");
-    static_cast<void>(engine.match(query));  // brings the graph to the device
+    static_cast<void>(engine.match(query));  // copies the graph to the device
     const StaticResult whole = engine.match(query);
     ASSERT_TRUE(whole.complete());
-    double fastest = whole.seconds;  // other work beside it may make any of them slow
+    double fastest = whole.seconds;  // other work on the machine may slow down single runs
     for (int i = 0; i < 9; ++i) fastest = std::min(fastest, engine.match(query).seconds);
     const auto most = std::chrono::nanoseconds(static_cast<std::int64_t>(fastest * 1e9));
     unsigned cut_short = 0;
@@ -76,7 +76,7 @@ TEST(GpuStop, NoCountExceedsTheTruth) {
   stop_often(GpuTables::automatic, {0, gpu_devices().size() > 1 ? 1 : 0});
 }
 
-// What says stop is on its way beside the kernel: it must not reach the next one.
+// The stop signal travels beside the kernel. It must not reach the next one.
 TEST(GpuStop, IsOverWithItsLaunch) {
   DELTAMATCH_NEEDS_GPU();
   Engine engine({.directed = false, .backend = make_gpu_backend({.policy = CachePolicy::resident})});
@@ -95,8 +95,8 @@ TEST(GpuStop, IsOverWithItsLaunch) {
   }
 }
 
-// Kernels that list fill pages faster than one thread empties them, and must hear all the same that it is enough. Nearly every
-// path of such a query is a match.
+// Kernels that list fill pages faster than one thread empties them. They must still see the stop signal. Nearly every path of
+// this query is a match.
 TEST(GpuStop, IsToldToKernelsThatListWithoutEnd) {
   DELTAMATCH_NEEDS_GPU();
   DELTAMATCH_NOT_WHERE_BRIEF();
@@ -122,7 +122,7 @@ TEST(GpuStop, IsToldToKernelsThatListWithoutEnd) {
   }
 }
 
-// Bound vertices with few candidates each, but many of them within each other: minutes of work at one root.
+// Bound vertices with few candidates each, but nested deeply: minutes of work at one root.
 TEST(GpuStop, IsHeardWhereListsAreShort) {
   DELTAMATCH_NEEDS_GPU();
   DELTAMATCH_NOT_WHERE_BRIEF();
@@ -139,7 +139,7 @@ TEST(GpuStop, IsHeardWhereListsAreShort) {
     }
   }
   engine.load(clique, OnReject::stop);
-  std::string pattern;  // two vertices apart of eight, else a clique
+  std::string pattern;  // a clique of eight, but two of its vertices are apart
   for (int v = 0; v < 8; ++v) {
     for (int u = 0; u < v; ++u) {
       if (u == 0 && v == 7) continue;
@@ -159,7 +159,7 @@ TEST(GpuStop, IsHeardWhereListsAreShort) {
   EXPECT_GT(engine.cache().kernel_seconds, 0.1) << "the device counted nothing";
 }
 
-// As many pages are filled as there are, or many times as many, and free ones are always short.
+// The run fills each page once, or many times over. Free pages are always short.
 void list_through_few(const Shape& shape, Count least) {
   Engine cpu({.directed = false});
   cpu.load(Stream(shape, 23).start(), OnReject::skip);
@@ -190,7 +190,7 @@ TEST(GpuPages, SmallListing) {
   list_through_few(test::times(Shape{1500, 20000, 0, 0, false, 2, 0}, small), test::times(300'000, 3'000));
 }
 
-// Batches that grow need more memory each time, and one device lists while another is still to be launched.
+// Growing batches need more memory each time. One device lists while another is still to be launched.
 TEST(GpuPages, SeveralDevicesListGrowingBatches) {
   DELTAMATCH_NEEDS_GPU();
   std::vector<int> devices{0, gpu_devices().size() > 1 ? 1 : 0};
@@ -214,8 +214,8 @@ TEST(GpuPages, SeveralDevicesListGrowingBatches) {
   }
 }
 
-// Contexts take turns on a device, and some warps go on long after others: whoever waits for a page must not take that of a
-// warp which was held up.
+// Contexts take turns on a device, and some warps run long after others. A warp that waits for a page must not take the page of
+// a delayed warp.
 TEST(GpuPages, OfProcessesThatShareADevice) {
   DELTAMATCH_NEEDS_GPU();
   DELTAMATCH_NOT_WHERE_BRIEF();
@@ -248,7 +248,7 @@ TEST(GpuPages, OfProcessesThatShareADevice) {
   }
 }
 
-// The kernel that counts runs, in loops or with tables, while the launch of the one that lists fails.
+// The kernel that counts runs, with loops or with tables, while the launch of the listing kernel fails.
 void refuse(GpuTables tables) {
   GpuOptions options{.policy = CachePolicy::resident};
   options.testing.refused_launch = 2;
@@ -281,10 +281,10 @@ TEST(GpuFailure, ARefusedLaunchEndsTheBatchAndNoMore) {
   refuse(GpuTables::always);
 }
 
-// Runs in a process of its own, since CUDA is of no use to one whose kernel crashed. Exits with 0 where all is as it should be.
+// Runs in a process of its own, since CUDA cannot be used any more after a kernel has crashed. Exits with 0 on success.
 [[noreturn]] void crash(CachePolicy policy) {
   GpuOptions options{.policy = policy, .memory = std::size_t{1} << 24};
-  options.testing.crashed_launch = 3;  // the second batch's first
+  options.testing.crashed_launch = 3;  // the first launch of the second batch
   Engine engine({.directed = false, .backend = make_gpu_backend(options)});
   engine.add_query(parse_pattern(ring, "counted"));
   engine.add_query(parse_pattern(triangle, "listed"), {.list = true});

@@ -1,4 +1,4 @@
-// Host memory that CUDA does not register: what needs it is refused, `auto` does without.
+// Host memory that CUDA does not register: policies that need it are refused, and `auto` works without it.
 #include <array>
 #include <memory>
 #include <string>
@@ -28,7 +28,7 @@ Engine engine_with(std::shared_ptr<Backend> backend, const UpdateBatch& start) {
   return engine;
 }
 
-// Every batch is refused, says why, and changes nothing.
+// Every batch is refused with the reason, and changes nothing.
 void expect_refused(Engine& engine, Stream& stream, const std::vector<std::string>& says) {
   const std::uint64_t edges = engine.graph().edges;
   for (int b = 0; b < 2; ++b) {
@@ -70,7 +70,8 @@ TEST(GpuRegistration, WhereItIsRefusedOtherPoliciesAreWithTheReason) {
   }
 }
 
-// Kernels cannot read the graph where it lies, and there is no room for it: the CPU matches, and devices are asked again later.
+// Kernels cannot read the graph in host memory, and it does not fit the device. So the CPU matches, and devices are tried again
+// later.
 TEST(GpuRegistration, WhereItIsRefusedAndTheGraphDoesNotFitTheCpuMatches) {
   DELTAMATCH_NEEDS_GPU();
   Stream stream(shape, 63);
@@ -90,7 +91,7 @@ TEST(GpuRegistration, WhereItIsRefusedAndTheGraphDoesNotFitTheCpuMatches) {
   }
 }
 
-// Registered or not, a resident graph reads nothing of the host.
+// Registered or not, a resident graph is not read from the host.
 TEST(GpuRegistration, IsNoneOfResidentsConcern) {
   DELTAMATCH_NEEDS_GPU();
   Stream stream(shape, 64);
@@ -103,8 +104,8 @@ TEST(GpuRegistration, IsNoneOfResidentsConcern) {
   EXPECT_EQ(gpu.cache().notice, "");
 }
 
-// What a filter leaves is lent to the graph in slabs of its own. Those that kernels cannot read are matched on the CPU, and the
-// device goes on with what comes behind them.
+// Lists that a filter leaves are lent to the graph in slabs of their own. If kernels cannot read them, the CPU matches. The
+// device takes the next query again.
 TEST(GpuRegistration, ListsThatAreLentAndNotRegisteredAreMatchedOnTheCpu) {
   DELTAMATCH_NEEDS_GPU();
   const UpdateBatch start = Stream({800, 8000, 3, 0, false, 1.5, 0}, 65).start();
@@ -128,7 +129,7 @@ TEST(GpuRegistration, ListsThatAreLentAndNotRegisteredAreMatchedOnTheCpu) {
     gpu.load(start, OnReject::skip);
     try {
       EXPECT_TRUE(gpu.match(ring, filtered).matches == expected) << "slab " << slab;
-    } catch (const Error& error) {  // the graph's own
+    } catch (const Error& error) {  // the graph's own lists
       EXPECT_NE(std::string(error.what()).find("cannot be registered with CUDA"), std::string::npos) << error.what();
       EXPECT_EQ(on_cpu, 0) << "those come first";
       ++refused;
@@ -145,13 +146,13 @@ TEST(GpuRegistration, ListsThatAreLentAndNotRegisteredAreMatchedOnTheCpu) {
   EXPECT_TRUE(on_device) << "where all slabs are registered";
 }
 
-// A ring of six labels that closes once, behind a hundred thousand walks that do not, from whichever end one walks; and rings
-// that stand alone.
+// A ring of six labels that closes once. From either end, a hundred thousand walks that do not close come first. Other rings
+// stand alone.
 UpdateBatch late_ring() {
   enum : std::int64_t { a, b, c, d, e, f, labels };
   const std::array<std::string, labels> names{"A", "B", "C", "D", "E", "F"};
   constexpr std::int64_t width = 300;
-  constexpr std::int64_t blind = 400;  // of D and of E: they lead to nothing
+  constexpr std::int64_t blind = 400;  // vertices of D and of E that lead to nothing
   UpdateBatch batch;
   const auto join = [&](std::int64_t label, std::int64_t number, std::int64_t to_label, std::int64_t to) {
     Update update;
@@ -180,7 +181,7 @@ UpdateBatch late_ring() {
   return batch;
 }
 
-// Listing on the CPU leaves anchors that lead to nothing for long. They come back, to be tried there again.
+// If an anchor leads to nothing for long, listing on the CPU leaves it for later. It is then tried on the CPU again.
 TEST(GpuRegistration, WhatTheCpuLeavesOfAListingIsTriedAgain) {
   DELTAMATCH_NEEDS_GPU();
   const UpdateBatch start = late_ring();
@@ -203,7 +204,7 @@ TEST(GpuRegistration, WhatTheCpuLeavesOfAListingIsTriedAgain) {
       const StaticResult got = gpu.match(ring, listed);
       EXPECT_TRUE(got.matches == expected.matches) << "slab " << slab << ": " << to_string(got.matches);
       EXPECT_TRUE(got.digest == expected.digest) << "slab " << slab;
-    } catch (const Error& error) {  // the graph's own
+    } catch (const Error& error) {  // the graph's own lists
       EXPECT_NE(std::string(error.what()).find("cannot be registered with CUDA"), std::string::npos) << error.what();
     }
     on_cpu += gpu.cache().on_cpu > 1 ? 1 : 0;  // more calls than the first

@@ -1,5 +1,5 @@
-// Loops that read again what a loop above them has found: with room for all sets, for some, and for next to none, with warps
-// that give their work away and such that do not, counts and matches are the CPU's. And where they do so unasked.
+// Loops that read again what a loop above them has found. Counts and matches must equal the CPU's. There is room for all sets,
+// for some, or for nearly none, and warps give work away or not. Also tests when loops do this by default.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -25,7 +25,7 @@ constexpr const char* clique5 = "(a)--(b)--(c)--(d)--(e)--(a), (a)--(c)--(e)--(b
 
 struct Way {
   const char* name;
-  std::uint32_t capacity;  // ids; 0: as ever
+  std::uint32_t capacity;  // ids; 0: the default
   std::uint32_t share_interval;
 };
 
@@ -63,17 +63,17 @@ TEST_P(GpuSets, Unlabelled) {
 
 TEST_P(GpuSets, TwoCliques) { follow({150, 900, 0, 0, false, 1.3, 0}, {{two_cliques, counted}}, {1, 10, 40}, 2); }
 
-// What small graphs can show, for tools under which kernels take long.
+// Small graphs, for tools under which kernels take long.
 TEST_P(GpuSets, SmallBatches) {
   follow({60, 500, 0, 0, false, 1.3, 0}, {{near_clique5, counted}, {near_clique5, listed}, {clique5, listed}}, {5, 20}, 7);
 }
 
-// Batches that change a part of nearly every list: sets are found in lists that entries are added to and taken from.
+// Batches that change nearly every list: sets are found in lists with added and removed entries.
 TEST_P(GpuSets, LargeBatches) {
   follow({150, 1800, 0, 0, false, 1.5, 0}, {{near_clique5, counted}, {near_clique5, listed}}, {1500, 1500, 1}, 3);
 }
 
-// Lists with parallel edges and lists with tags beside those that make sets.
+// Lists with parallel edges and lists with tags, together with lists that make sets.
 TEST_P(GpuSets, LabelledDirectedWithWildcards) {
   follow({120, 2400, 2, 2, true, 1.5, 0},
          {{"(a:V0)-[:E0]->(b:V1)-[:E0]->(c:V0)<-[:E0]-(a), (a)-[:E1]->(d:V1)-[:E0]->(c), (b)-[:E0]->(d)", counted},
@@ -112,8 +112,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, GpuSets,
                                          Way{"some_shared", 48, 1}, Way{"few_shared", 7, 1}, Way{"none_shared", 1, 1}),
                          [](const auto& way) { return std::string(way.param.name); });
 
-// Look-ups for a batch that one warp for each chunk of anchors works, with room for all sets: what is looked up depends on the
-// programs alone.
+// Counts look-ups for a batch if one warp works on each chunk of anchors, with room for all sets. The number then depends only
+// on the programs.
 std::uint64_t hits(const Shape& shape, const char* pattern, GpuReuse reuse) {
   GpuTesting how;
   how.idle_share = 1;

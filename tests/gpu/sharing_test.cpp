@@ -1,4 +1,4 @@
-// Work that is shared: between the warps of a kernel, and between devices.
+// Work that is shared between the warps of a kernel, and between devices.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 using test::Shape;
 using test::Stream;
 
-// Warps that look for idle ones at every step give nearly everything away. Returns the most parts of a single launch.
+// Warps that look for idle ones at every step give nearly everything away. Returns the most parts in a single launch.
 std::uint64_t share_all(const Shape& shape, const std::vector<std::uint32_t>& sizes) {
   test::SideBySide both(false, make_gpu_backend({.memory = std::size_t{1} << 26, .testing = {.share_interval = 1}}),
                         {{"(a)--(b)--(c)--(d)--(a), (a)--(e)--(b)", test::counted},
@@ -33,7 +33,7 @@ std::uint64_t share_all(const Shape& shape, const std::vector<std::uint32_t>& si
   return most;
 }
 
-// The queue of a launch has 16,384 places: tickets must go round it several times.
+// The queue of a launch has 16,384 places. Tickets must go around it several times.
 TEST(GpuSharing, KeepsEveryPartOnce) {
   DELTAMATCH_NEEDS_GPU();
   if (test::brief()) {
@@ -50,7 +50,7 @@ TEST(GpuSharing, SmallBatches) {
   EXPECT_GT(share_all({300, 3000, 0, 0, false, 1.5, 200}, std::vector<std::uint32_t>(5, 10)), 20);
 }
 
-// Several GPUs share a batch's anchors; one device twice is as good a test of the sharing. Each has a cache of its own.
+// Several GPUs share a batch's anchors. Using one device twice tests the sharing just as well. Each has a cache of its own.
 class GpuSeveralDevices : public testing::TestWithParam<CachePolicy> {};
 
 TEST_P(GpuSeveralDevices, EqualTheCpu) {

@@ -1,4 +1,4 @@
-// An engine on the CPU and one with a GPU that are given the same and held to each other, batch by batch.
+// An engine on the CPU and one with a GPU that get the same input. Their results are compared batch by batch.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class SideBySide {
     for (Engine* engine : {&cpu_, &gpu_}) engine->load(start, OnReject::skip);
   }
 
-  /// Expects equal counts and digests; gives them back.
+  /// Expects equal counts and digests, and returns the result.
   BatchResult process(const UpdateBatch& batch, const std::string& where) {
     BatchResult expected = cpu_.process(batch, OnReject::skip);
     expect_equal(gpu_.process(batch, OnReject::skip), expected, where);
@@ -47,7 +47,7 @@ class SideBySide {
     return expected;
   }
 
-  /// Loads the stream's start and processes a batch of each size, up to the first that is not equal.
+  /// Loads the stream's start and processes a batch of each size, until a result differs.
   void follow(Stream& stream, const std::vector<std::uint32_t>& sizes) {
     load(stream.start());
     for (std::size_t b = 0; b < sizes.size(); ++b) {
@@ -56,7 +56,7 @@ class SideBySide {
     }
   }
 
-  /// That every query has had something to find.
+  /// Expects that every query has found something.
   void expect_found() const {
     for (std::size_t q = 0; q < queries_.size(); ++q) {
       EXPECT_TRUE(found_[q] > 0) << queries_[q].pattern << ": nothing was compared";
@@ -73,7 +73,7 @@ class SideBySide {
   std::vector<Count> found_;
 };
 
-/// A stream of batches of these sizes on a graph of that shape, in which every query has something to find.
+/// Follows a stream with batches of these sizes on a graph of this shape. Every query must find something.
 inline void expect_equal_streams(const Shape& shape, std::uint64_t seed, std::shared_ptr<Backend> backend,
                                  const std::vector<Registered>& queries, const std::vector<std::uint32_t>& sizes) {
   constexpr std::size_t most_batches = 2;

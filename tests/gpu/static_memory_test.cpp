@@ -1,4 +1,4 @@
-// Whole graphs that do not fit device memory: whatever is cached, and however little of it, counts and digests are the CPU's.
+// Whole graphs that do not fit device memory. Counts and digests equal the CPU's, no matter what is cached and how little.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ struct Budget {
 };
 std::ostream& operator<<(std::ostream& out, const Budget& budget) { return out << budget.name; }
 
-// Of the caches that hold some of the lists that queries read, not all.
+// A budget for caches that hold some of the lists that queries read, not all.
 std::size_t some() { return test::times(mebibyte, mebibyte / 8); }
 
 class GpuStaticMemory : public testing::TestWithParam<Budget> {
@@ -57,7 +57,7 @@ TEST_P(GpuStaticMemory, CountsEqualTheCpu) {
   Engine cpu({.directed = false, .threads = 0});
   Engine gpu({.directed = false, .threads = 0, .backend = backend()});
   for (Engine* engine : {&cpu, &gpu}) engine->load(start, OnReject::skip);
-  // Labelled and not in turn, so that other lists are read.
+  // With and without labels in turn, so that other lists are read.
   std::vector<const char*> patterns{"(a)--(b)--(c)--(a)", "(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)",
                                     "(a)--(b)--(c)--(d)--(a), (a)--(c)", "(a:V0)--(b:V0)--(c:V0)--(a)--(d:V1)"};
   if (test::brief()) patterns = {patterns.back()};
@@ -87,7 +87,7 @@ TEST_P(GpuStaticMemory, CountsOfDirectedGraphsWithEdgeLabelsEqualTheCpu) {
   }
 }
 
-// One query after the other, filtered or not: what is told to lie on the device is never more than it was given.
+// Runs one query after the other, filtered or not. The reported bytes on the device must never exceed the budget.
 TEST_P(GpuStaticMemory, TheBudgetIsKept) {
   const UpdateBatch start = Stream({30000, 250000, 4, 0, false, 1.5, 0}, 35).start();
   Engine cpu({.directed = false, .threads = 0});
@@ -110,7 +110,7 @@ TEST_P(GpuStaticMemory, TheBudgetIsKept) {
   EXPECT_EQ(most > 0, GetParam().memory >= some());
 }
 
-// Of a graph file, what the query's labels can touch.
+// Loads only the part of a graph file that the query's labels can touch.
 TEST_P(GpuStaticMemory, APartOfAGraphFileCountsAsOnTheCpu) {
   std::string name = (std::filesystem::temp_directory_path() / "deltamatch-gpu-static-XXXXXX").string();
   const std::filesystem::path folder = ::mkdtemp(name.data());
@@ -144,7 +144,8 @@ INSTANTIATE_TEST_SUITE_P(Budgets, GpuStaticMemory,
                                          Budget{"resident", CachePolicy::resident, 64 * mebibyte}),
                          [](const auto& budget) { return std::string(budget.param.name); });
 
-// The graph does not fit its budget, but what a query with labels reads does: one after the other the device holds that.
+// The graph does not fit the budget, but the lists that a labelled query reads do. The device holds them for one query after
+// the other.
 TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphDoesNotFit) {
   DELTAMATCH_NEEDS_GPU();
   const UpdateBatch start = Stream({20000, 200000, 8, 0, false, test::times(1.5, 1.0), 0}, 34).start();
@@ -170,15 +171,14 @@ TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphDoesNotFit) {
   EXPECT_EQ(count("(a:V5)--(b:V6)--(c:V5)").misses, before.misses) << "and then few again";
 }
 
-// The graph fits when it is first matched, and has grown many times over before the next queries: then the device holds what
-// these read.
+// The graph fits when it is first matched, and grows many times over before the next queries. Then the device holds what these
+// read.
 TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphHasOutgrownTheDevice) {
   DELTAMATCH_NEEDS_GPU();
   const UpdateBatch few = Stream({2000, 10000, 8, 0, false, test::times(1.5, 1.0), 0}, 34).start();
   const UpdateBatch many = Stream({20000, 500000, 8, 0, false, test::times(1.5, 1.0), 0}, 34).start();
   for (const CachePolicy policy : {CachePolicy::automatic, CachePolicy::resident}) {
-    for (const Filter filter :
-         {Filter::automatic, Filter::none}) {  // the devices are opened ahead for the filter's steps, or by the match
+    for (const Filter filter : {Filter::automatic, Filter::none}) {  // the filter's steps or the match open the devices
       SCOPED_TRACE(std::string(policy == CachePolicy::resident ? "resident" : "automatic") +
                    (filter == Filter::none ? ", no filter" : ", filter"));
       Engine cpu({.directed = false, .threads = 0});

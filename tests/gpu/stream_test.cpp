@@ -1,4 +1,4 @@
-// The engine with a GPU against the oracle: the properties of tests/property/stream_test.cpp, under every cache policy.
+// Compares the engine with a GPU to the oracle: the properties of tests/property/stream_test.cpp, under every cache policy.
 #include <gtest/gtest.h>
 
 #include "gpu/streams.hpp"

@@ -1,4 +1,4 @@
-// Random graphs with hubs and streams of updates to them, too large for the oracle: CPU and GPU are held to each other.
+// Random graphs with hubs, and streams of updates to them. They are too large for the oracle, so CPU and GPU are compared.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@
 
 namespace deltamatch::test {
 
-/// Under tools that slow kernels down a hundredfold ($DELTAMATCH_BRIEF_TESTS): fewer cases and patterns, fewer and shorter
-/// batches on smaller graphs, in which a query need not find anything and nothing need be filled or go round. All that is found
-/// is compared as ever.
+/// For tools that slow kernels down a hundredfold ($DELTAMATCH_BRIEF_TESTS). There are fewer cases and patterns, and fewer and
+/// shorter batches on smaller graphs. A query need not find anything, and buffers need not fill up. Everything that is found is
+/// still compared.
 inline bool brief() {
   static const bool is = std::getenv("DELTAMATCH_BRIEF_TESTS") != nullptr;
   return is;
@@ -35,7 +35,7 @@ struct Shape {
   std::uint32_t edge_labels;
   bool directed;
   double skew;        ///< exponent of the draw: 1 is uniform, larger ones make hubs
-  std::uint32_t hub;  ///< vertex 0 gets that many neighbours more
+  std::uint32_t hub;  ///< vertex 0 gets this many neighbours more
 };
 
 class Stream {
@@ -52,7 +52,7 @@ class Stream {
     return batch;
   }
 
-  // Half insertions, half deletions of edges that were inserted (some of them gone already).
+  // Half are insertions. Half are deletions of edges that were inserted, some of which are already gone.
   UpdateBatch next(std::uint32_t size) {
     UpdateBatch batch;
     for (std::uint32_t i = 0; i < size; ++i) {
@@ -66,7 +66,7 @@ class Stream {
     return batch;
   }
 
-  // The n-th edge that was inserted.
+  // Updates the n-th edge that was inserted.
   void put_known(UpdateBatch& batch, std::size_t n, bool insert) {
     const auto edge = known_[n];
     put(batch, edge[0], edge[1], edge[2], insert);

@@ -1,4 +1,4 @@
-// What the GPU tests share: they are skipped by name where there is no device.
+// What the GPU tests share. They are skipped by name if there is no device.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,12 +15,12 @@ namespace deltamatch::test {
 #define DELTAMATCH_NEEDS_GPU() \
   if (gpu_devices().empty()) GTEST_SKIP() << gpu_absence()
 
-// Tests of time, of ends that come early, or of errors that tools would report.
+// Skips tests of time, of early ends, and of errors that tools would report.
 #define DELTAMATCH_NOT_WHERE_BRIEF() \
   if (test::brief()) GTEST_SKIP() << "nothing for tools that slow kernels down"
 
-/// A policy under a budget that it can hardly live on, or can. The smallest graphs of the tests fit all caches but the tiny
-/// one, most graphs none (GpuCache.SmallBudgetsHoldSomeOfTheLists).
+/// A policy with a budget that barely suffices, or does. The smallest graphs of the tests fit all caches except the tiny one.
+/// Most graphs fit none (GpuCache.SmallBudgetsHoldSomeOfTheLists).
 struct Setting {
   const char* name;
   CachePolicy policy;

@@ -47,8 +47,8 @@ TEST(GpuStatic, EqualsTheCpu) {
   }
 }
 
-// Counts from edges and from vertices, with tables that hold every vertex and with some that must grow first, of patterns whose
-// sums have trees, bound vertices, sets of twins, and what hangs on the root.
+// Counts from edges and from vertices, with tables that hold every vertex and with some that must grow first. The sums of the
+// patterns have trees, bound vertices, sets of twins, and leaves that hang on the root.
 TEST(GpuStatic, CountsEqualTheCpu) {
   DELTAMATCH_NEEDS_GPU();
   constexpr Shape shapes[] = {
@@ -90,7 +90,7 @@ TEST(GpuStatic, CountsEqualTheCpu) {
   }
 }
 
-// What engines are held to each other on as a whole: without labels and with them, parallel edges and edges back among them.
+// Shapes on which whole engines are compared: with and without labels, with parallel edges and edges in both directions.
 const Shape whole_shapes[] = {{800, 6000, 0, 0, false, 1.5, 300},
                               {800, 8000, 3, 0, false, 1.5, 0},
                               {300, 4000, 2, 3, false, 1.5, 0},
@@ -109,7 +109,7 @@ std::vector<std::string> whole_patterns(const Shape& shape) {
   if (shape.vertex_labels > 0) {
     patterns.insert(patterns.end(),
                     {"(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)", "(a:V0|V1)--(b:V1)--(c)--(a), (c)--(d:V0)",
-                     // Anchors that fit in one orientation only, with nothing else to read at their misfit ends.
+                     // Anchors that fit in one orientation only. At the ends that do not fit, nothing else is read.
                      "(a:V0)--(b:V1)", "(c)--(d:V0), (c)--(e)", "(c)--(d:V0|V1), (c)--(e:V1)"});
   }
   if (shape.edge_labels > 0) {
@@ -119,8 +119,8 @@ std::vector<std::string> whole_patterns(const Shape& shape) {
   return patterns;
 }
 
-// Counts and, where they are not too many, lists every pattern under `options` on both; the digests tell the listed matches
-// apart. Returns how many there are.
+// Counts the matches of every pattern under `options` on both engines. If there are not too many, it also lists them and
+// compares digests. Returns the number of matches.
 Count expect_same_answers(Engine& gpu, Engine& cpu, const Shape& shape, StaticOptions options, const std::string& what) {
   constexpr Count most_listed = 300'000;
   Count all = 0;
@@ -149,7 +149,7 @@ void load_both(Engine& gpu, Engine& cpu, const Shape& shape, std::uint64_t seed)
   (void)cpu.load(start, OnReject::skip);
 }
 
-// On graphs of all shapes, until something differs.
+// Checks graphs of all shapes, until something differs.
 template <class Check>
 void GpuWhole::on_all_shapes(std::uint64_t seed, const Check& check) {
   int number = 0;
@@ -162,7 +162,7 @@ void GpuWhole::on_all_shapes(std::uint64_t seed, const Check& check) {
   }
 }
 
-// In all modes, though only isomorphism is left to the GPU.
+// In all modes, though only isomorphism runs on the GPU.
 TEST_P(GpuWhole, InducedMatches) {
   on_all_shapes(40, [](Engine& gpu, Engine& cpu, const Shape& shape, const std::string& where) {
     StaticOptions options;
@@ -178,7 +178,7 @@ TEST_P(GpuWhole, InducedMatches) {
   });
 }
 
-// Every filter. Late ones need more work than fits a test of every policy.
+// Every filter except late ones. Those need more work than a test of every policy can take.
 TEST_P(GpuWhole, FilteredMatches) {
   on_all_shapes(60, [](Engine& gpu, Engine& cpu, const Shape& shape, const std::string& where) {
     for (const auto& [filter, name] : {std::pair{Filter::automatic, "auto"},
@@ -193,7 +193,7 @@ TEST_P(GpuWhole, FilteredMatches) {
   });
 }
 
-// What filters leave is what they leave on the CPU.
+// Filters leave the same candidates as on the CPU.
 TEST_P(GpuWhole, FiltersLeaveTheSame) {
   on_all_shapes(60, [](Engine& gpu, Engine& cpu, const Shape& shape, const std::string& where) {
     StaticOptions options;
@@ -213,7 +213,7 @@ TEST_P(GpuWhole, FiltersLeaveTheSame) {
   });
 }
 
-// Filters that leave a step out, and of induced matches, in other modes, and counted from edges or vertices.
+// Filters without one of the steps, with induced matches, in other modes, and counted from edges or vertices.
 TEST_P(GpuWhole, FilteredMatchesOfAllKinds) {
   on_all_shapes(60, [](Engine& gpu, Engine& cpu, const Shape& shape, const std::string& where) {
     StaticOptions undegreed;
@@ -245,7 +245,7 @@ TEST_P(GpuWhole, FilteredMatchesOfAllKinds) {
 INSTANTIATE_TEST_SUITE_P(Policies, GpuWhole, testing::ValuesIn(test::settings()),
                          [](const auto& setting) { return std::string(setting.param.name); });
 
-// What needs no matching at all: that kernels ran is the filter's doing.
+// These queries need no matching, so kernels only ran for the filter.
 TEST(GpuStatic, CandidatesAreFilteredOnTheDevice) {
   DELTAMATCH_NEEDS_GPU();
   const Shape& shape = whole_shapes[1];
@@ -268,8 +268,8 @@ TEST(GpuStatic, CandidatesAreFilteredOnTheDevice) {
   }
 }
 
-// Without labels a filter waits whether matching is over soon. The second launch lasts until it begins: what the first found is
-// kept, and the others read lists of candidates.
+// Without labels, a filter waits to see whether matching ends soon. The second launch lasts until the filter begins. What the
+// first launch found is kept, and the others read lists of candidates.
 TEST(GpuStatic, FiltersBeginLate) {
   DELTAMATCH_NEEDS_GPU();
   DELTAMATCH_NOT_WHERE_BRIEF();
@@ -296,7 +296,7 @@ TEST(GpuStatic, FiltersBeginLate) {
     EXPECT_GT(expected.matches, Count{10'000});
     options.filter = Filter::automatic;
     std::uint64_t kept = 0;
-    // The first launch may be held up for as long as the filter waits, and is lost then.
+    // The first launch may be delayed for as long as the filter waits. Then it is lost.
     for (int tries = 0; tries < 5 && kept == 0; ++tries) {
       backend->patience = {.waits = true};
       const StaticResult got = gpu.match(diamond, options);
@@ -311,7 +311,7 @@ TEST(GpuStatic, FiltersBeginLate) {
   }
 }
 
-// A whole graph is matched in portions. One whose sums exceed 64 bits is counted again, and the others are kept.
+// A whole graph is matched in portions. If the sums of one exceed 64 bits, it is counted again, and the others are kept.
 TEST(GpuStatic, AnOverflowLosesNoOtherPortion) {
   DELTAMATCH_NEEDS_GPU();
   UpdateBatch start;

@@ -1,5 +1,5 @@
-// Look-ups as a device counts them against those of the estimator's exact walkers, by which caches are filled. Skipped where
-// there is no device.
+// Compares the look-ups that a device counts with those of the estimator's exact walkers, which decide what is cached. Skipped
+// if there is no device.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ using estimate::Estimator;
 using estimate::StoredVertex;
 using estimate::World;
 
-// How far the device's counts are from the exact ones, as shares of all of those.
+// How far the device's counts are from the exact ones, as shares of the exact total.
 struct Distance {
   double exact;
   double total;     // of the sums
@@ -71,7 +71,7 @@ class GpuAccesses : public testing::Test {
  protected:
   void SetUp() override { DELTAMATCH_NEEDS_GPU(); }
   static void expect_near(const char* pattern, GpuTables tables, double total, double by_lists) {
-    // No hubs, so that anchors share few lists: the walkers take those of an anchor for its own.
+    // Without hubs, anchors share few lists. The walkers count the lists of an anchor as its own.
     World world({.vertices = 5000, .edges = 60000, .inserted = 200, .removed = 200}, 51);
     world.add(parse_pattern(pattern, "counted"));
     world.stage();

@@ -1,4 +1,4 @@
-// What is told of the cache over several batches and devices.
+// Tests what is reported about the cache over several batches and devices.
 #include "gpu/mirror/cache_meter.hpp"
 
 #include <gtest/gtest.h>

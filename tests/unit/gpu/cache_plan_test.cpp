@@ -18,7 +18,7 @@ BlockShape shape(std::uint32_t entries) { return {entries, entries == 0 ? 0U : 1
 
 class CachePlanTest : public testing::Test {
  protected:
-  // Room for eight blocks of 16 words in selections.
+  // A selection has room for eight blocks of 16 words.
   CachePlanTest() : plan_(144) { plan_.reserve_vertices(0, 100); }
   void select(const std::vector<VertexId>& vertices, std::uint32_t entries = 14) {
     std::vector<HotVertex> hot;
@@ -58,7 +58,7 @@ TEST_F(CachePlanTest, KeepsWhatIsWantedAgainAndMovesTheRest) {
   EXPECT_THAT(vertices(selection_.moved), ElementsAre(4));
   EXPECT_THAT(selection_.evicted, IsEmpty());
   EXPECT_EQ(selection_.kept, 1U);
-  EXPECT_EQ(plan_.vertices(), 4U);  // there is room for what is not wanted
+  EXPECT_EQ(plan_.vertices(), 4U);  // there is room for unwanted ones
 }
 
 TEST_F(CachePlanTest, EvictsTheLeastRecentlyWantedWhereRoomIsNeeded) {
@@ -110,7 +110,7 @@ TEST_F(CachePlanTest, WhatFitsItsPlaceMayKeepIt) {
     EXPECT_EQ(plan_.used_words(), room);
     return kept;
   };
-  const auto full = static_cast<std::uint32_t>(room - 2);  // and a directory
+  const auto full = static_cast<std::uint32_t>(room - 2);  // one list that fills the room, less its directory
   EXPECT_TRUE(keeps(shape(full)));
   EXPECT_FALSE(keeps(shape(full + 1)));
   EXPECT_TRUE(keeps(shape(90)));
@@ -129,7 +129,7 @@ TEST_F(CachePlanTest, AShortListMayLeaveAGranule) {
   EXPECT_FALSE(plan_.reshape({2, 0}, shape(6)));
 }
 
-// Of a pool with room for one, the freed place is the only one there is.
+// The pool has room for one block, so the freed place is the only one.
 TEST(CachePlan, AReplacementMayTakeWhatItHad) {
   CachePlan plan(16);
   plan.reserve_vertices(0, 2);
@@ -139,7 +139,7 @@ TEST(CachePlan, AReplacementMayTakeWhatItHad) {
   EXPECT_EQ(plan.find({1, 0})->offset, 0U);
 }
 
-// What is kept counts with the place that it has.
+// What is kept counts with the size of its place.
 TEST(CachePlan, ASelectionOfListsThatShrankFits) {
   CachePlan plan(16000);
   plan.reserve_vertices(0, 100);

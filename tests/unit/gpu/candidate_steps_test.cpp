@@ -1,4 +1,4 @@
-// Filtering on a device whose memory is the host's: after every step the candidates are those of the CPU, bit for bit.
+// Filtering on a device whose memory is the host's. After every step the candidates are those of the CPU, bit for bit.
 #include "gpu/filter/device_candidate_steps.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using filter::Candidates;
 
 class CandidateStepsTest : public testing::Test {
  protected:
-  /// The world's graph, all of it, on the device.
+  /// Puts the whole graph of the world on the device.
   const GraphView& mirror(const World& world) {
     auto ops = std::make_unique<HostOps>(graph_figures_);
     HostOps& queue = *ops;
@@ -45,13 +45,13 @@ class CandidateStepsTest : public testing::Test {
   std::unique_ptr<DeviceCandidates> steps_;
 };
 
-// Takes the same steps in both, and compares after each. Returns how many candidates refining takes out.
+// Takes the same steps in both, and compares after each. Returns how many candidates refining removes.
 std::uint64_t expect_same(const plan::BoundQuery& query, DeviceCandidates& steps, Workers& workers, const std::string& what) {
   const std::atomic<bool> stop = false;
   Candidates here(query, workers, stop);
   std::uint64_t refined = 0;
   for (int upto = 0; upto < 5; ++upto) {
-    // Masks can be had once, so all steps are taken again.
+    // Masks can be read only once, so all steps are taken again.
     Candidates there(query, workers, stop, &steps);
     const auto step = [](Candidates& candidates, int number) {
       if (number == 0) {
@@ -101,7 +101,7 @@ TEST_F(CandidateStepsTest, LeaveWhatTheCpuLeaves) {
   EXPECT_GT(figures_.launches, 0);
 }
 
-// 32 query vertices take every bit of a mask; the hub's list is read in many parts.
+// 32 query vertices use every bit of a mask. The hub's list is read in many parts.
 TEST_F(CandidateStepsTest, TakeTheLargestQueries) {
   WorldOptions options;
   options.vertices = 100;

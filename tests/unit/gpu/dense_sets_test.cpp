@@ -1,5 +1,5 @@
-// Cliques counted by the steps of the kernels, on the host, against those of the CPU: every width, little memory, several
-// devices, stops.
+// Counts cliques on the host by the steps of the kernels, and compares them with the CPU's. Covers every width, little memory,
+// several devices, and stops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ SimpleGraph random_graph(std::uint32_t n, double density, std::uint64_t seed) {
   return brute::random_graph(n, density, seed).simple();
 }
 
-/// `parts` parts of `size` vertices each; vertices are joined iff their parts differ.
+/// `parts` parts of `size` vertices each. Vertices are adjacent iff their parts differ.
 SimpleGraph turan(std::uint32_t parts, std::uint32_t size) {
   Edges edges;
   for (std::uint32_t v = 0; v < parts * size; ++v) {
@@ -58,7 +58,7 @@ Counted count(const SimpleGraph& graph, std::optional<unsigned> k, const DenseSe
   return count(graph, k, figures, settings);
 }
 
-/// Up to the last that is not 0.
+/// Removes zeros from the end.
 std::vector<Count> trimmed(std::vector<Count> counts) {
   while (!counts.empty() && counts.back() == 0) counts.pop_back();
   return counts;
@@ -84,7 +84,7 @@ TEST(DenseSets, CliquesOfRandomGraphs) {
   }
 }
 
-// One vertex of each graph has so many later neighbours that its rows take 2, 4, 8, 32, 128 words.
+// One vertex of each graph has so many later neighbours that its rows take 2, 4, 8, 32 or 128 words.
 TEST(DenseSets, CliquesInSpacesOfEveryWidth) {
   for (const std::uint32_t n : {66U, 129U, 200U, 257U, 400U, 600U, 2100U}) {
     Edges edges;
@@ -107,7 +107,7 @@ TEST(DenseSets, CliquesInSpacesOfEveryWidth) {
 }
 
 TEST(DenseSets, CliquesOfCompleteAndTuranGraphs) {
-  // Every clique size of complete graphs with one word, some and many for each row.
+  // Every clique size of complete graphs whose rows have one word, some and many.
   for (const std::uint32_t n : {1U, 2U, 3U, 31U, 64U, 65U, 66U, 110U}) {
     const SimpleGraph graph = turan(n, 1);
     expect_equal(graph, std::nullopt, count(graph, std::nullopt).counts);
@@ -146,14 +146,14 @@ TEST(DenseSets, SeveralDevicesShareTheRoots) {
   const SimpleGraph graph = random_graph(150, 0.3, 6);
   for (const auto k : {std::optional<unsigned>(), std::optional(5U)}) {
     std::vector<HostDenseOps::Figures> figures(3);
-    figures[2].limit = 1000;  // has room for nothing
+    figures[2].limit = 1000;  // too little for anything
     expect_equal(graph, k, count(graph, k, figures).counts);
     EXPECT_GT(figures[0].launches + figures[1].launches, 2);
     EXPECT_EQ(figures[2].launches, 0);
   }
 }
 
-/// Every launch counts as much as 64 bits hold.
+/// Every launch counts the most that 64 bits hold.
 class FullDenseOps final : public HostDenseOps {
  public:
   FullDenseOps(Figures& figures, std::uint64_t& launches) : HostDenseOps(figures), launches_(&launches) {}
@@ -218,7 +218,7 @@ TEST(DenseSpaces, AreNotMadeOnceTheRunIsStopped) {
   Workers workers(1);
   const mine::OrderedGraph ordered(graph, mine::degeneracy_order(graph, 1));
   mine::DenseSpaceMaker maker(ordered, 20, 1,
-                              workers);  // no vertex has a universe of so many: nothing ends the search but this
+                              workers);  // no vertex has a space of that size, so only the stop ends the search
   EXPECT_TRUE(maker.next(1, control).spaces.empty());
   EXPECT_TRUE(control.stopped());
   EXPECT_GT(maker.position(), 0U);
@@ -243,7 +243,7 @@ class HostBackend final : public Backend {
   DenseSettings settings_;
 };
 
-/// Whether the devices had anything to do.
+/// Returns whether the devices had anything to do.
 bool expect_equal_sets(const SimpleGraph& graph, unsigned k, unsigned budget, std::vector<HostDenseOps::Figures>& figures,
                        const DenseSettings& settings = {}) {
   const unsigned edges = k * (k - 1) / 2 - budget;
@@ -277,7 +277,7 @@ TEST(DenseSets, QuasiCliquesOfRandomGraphs) {
   EXPECT_GT(worked, 600);
 }
 
-// A hub whose space takes rows of 2 to 64 words.
+// A hub whose space has rows of 2 to 64 words.
 TEST(DenseSets, QuasiCliquesInWideSpaces) {
   for (const std::uint32_t n : {70U, 140U, 300U, 600U, 1100U, 2100U}) {
     Edges edges;
@@ -326,7 +326,7 @@ TEST(DenseSets, AStopLeavesLowerBoundsOfQuasiCliques) {
   EXPECT_GT(partial, 0);
 }
 
-// Whatever becomes of them, portions never overlap what is still needed, and each has room for its share.
+// Portions never overlap nodes that are still needed, and each has room for its share. That is so for any use of them.
 TEST(NodeStack, KeepsSegmentsApart) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     std::mt19937_64 random(seed);

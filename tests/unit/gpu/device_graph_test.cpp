@@ -1,4 +1,4 @@
-// The mirror on a device whose memory is the host's: after every batch its lists equal the graph's, under every policy.
+// The mirror on a device whose memory is the host's. After every batch its lists equal the graph's, under every policy.
 #include "gpu/mirror/device_graph.hpp"
 
 #include <gtest/gtest.h>
@@ -108,7 +108,7 @@ TEST_P(DeviceGraphTest, EqualsTheGraphAfterEveryBatch) {
   }
 }
 
-// A store beside the graph's own that comes and goes, with vertices numbered as in the graph or not.
+// A lent store comes and goes. Its vertices are numbered as in the graph, or not.
 TEST_P(DeviceGraphTest, ShowsListsThatAreLent) {
   make_mirror();
   graph_.stage(900, 100);
@@ -143,7 +143,7 @@ TEST_P(DeviceGraphTest, ShowsListsThatAreLent) {
 }
 
 TEST_P(DeviceGraphTest, SmallChunksCarryTheSame) {
-  make_mirror(1);  // the least there is
+  make_mirror(1);  // the smallest chunk
   graph_.grow(100000);
   graph_.stage(150000, 100);
   graph_.settle();
@@ -170,7 +170,7 @@ TEST_P(DeviceGraphTest, StartsOverAfterAFailure) {
   const std::size_t before = mirror_->statistics().cache_bytes;
   EXPECT_FALSE(mirror_->statistics().reduced);
   if (GetParam().storage == Storage::cached && before > 0) {
-    begin();  // the cache gives way
+    begin();  // the cache makes room
     EXPECT_LT(mirror_->statistics().cache_bytes, before);
     EXPECT_TRUE(mirror_->statistics().reduced);
     ASSERT_NO_FATAL_FAILURE(expect_equal("shrunk"));
@@ -280,10 +280,10 @@ TEST(DeviceGraph, TheCacheTakesWhatThereIsLessTheReserve) {
   EXPECT_GT(cache(0, device).cache_bytes, std::size_t{28} << 20) << "at least half of what is free";
 }
 
-// Lists of hundreds of entries that grow by a few: without room to grow nearly all would move.
+// Lists of hundreds of entries grow by a few. Without spare room, nearly all would move.
 TEST(DeviceGraph, ListsOfAResidentGraphKeepTheirPlaces) {
   RandomGraph graph(false, false, 3);
-  graph.grow(60000);  // whose changes are all remembered
+  graph.grow(60000);  // the graph remembers all of its changes
   graph.skew(3);
   graph.stage(400000, 100);
   graph.settle();
@@ -319,7 +319,7 @@ TEST(DeviceGraph, ListsOfAResidentGraphKeepTheirPlaces) {
   EXPECT_EQ(mirror.statistics().moved, moved) << "none is sent again";
 }
 
-// Where there is no memory to merge in, what has changed is sent again, and nothing fails.
+// If there is no memory to merge in, changed lists are sent again, and nothing fails.
 TEST(DeviceGraph, WithoutRoomToMergeListsAreSentAgain) {
   for (const Storage storage : {Storage::cached, Storage::resident}) {
     RandomGraph graph(false, false, 3);
@@ -359,7 +359,7 @@ TEST(DeviceGraph, WithoutRoomToMergeListsAreSentAgain) {
   }
 }
 
-// A hub whose list is longer than a chunk grows with every batch: memory to merge it in has room for that.
+// A hub's list is longer than a chunk and grows with every batch. The memory to merge it in has room for that.
 TEST(DeviceGraph, MemoryToMergeInIsTakenSeldom) {
   constexpr VertexId spokes = 300000;  // more than a MiB holds
   graph::DataGraph graph(false, false, graph::heap_slabs());
@@ -435,7 +435,7 @@ TEST(DeviceGraph, AResidentGraphThatOutgrowsItsMemorySaysSo) {
   EXPECT_THROW(mirror.begin(graph.graph(), graph.graph().resolved()), DeviceOutOfMemory);
 }
 
-// What walks through static plans find hot is what lies on the device.
+// The lists that walks through static plans find hot lie on the device.
 TEST(DeviceGraphOfAWholeGraph, HoldsTheListsThatTheEstimateSelects) {
   for (const CountFrom from : {CountFrom::vertices, CountFrom::edges}) {
     estimate::World world({.vertices = 3000, .edges = 9000, .inserted = 0, .removed = 0, .skew = 2.5}, 61);
@@ -467,7 +467,7 @@ TEST(DeviceGraphOfAWholeGraph, HoldsTheListsThatTheEstimateSelects) {
   }
 }
 
-// Of four labels a path touches three, each next to one or two of the others.
+// There are four labels. A path touches three of them, each next to one or two of the others.
 class DeviceGraphByLabels : public testing::TestWithParam<const char*> {
  protected:
   DeviceGraphByLabels() {
@@ -530,7 +530,7 @@ TEST_P(DeviceGraphByLabels, IsResidentWhereOnlyWhatIsReadFits) {
   device.drain();
   expect_lists(mirror.view());
   const std::size_t cached = mirror.statistics().cached_bytes;
-  mirror.begin(world_.graph, resolved_);  // whatever is read: packed anew
+  mirror.begin(world_.graph, resolved_);  // everything is read, so all is packed again
   device.drain();
   expect_lists(mirror.view());
   EXPECT_GT(mirror.statistics().cached_bytes, cached * 5 / 4);

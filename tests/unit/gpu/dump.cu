@@ -7,7 +7,7 @@ namespace deltamatch::gpu {
 
 namespace {
 
-// A thread per vertex: counts its words where `begins` is null, else writes them from begins[vertex] on.
+// One thread for each vertex. If `begins` is null, it counts its words; otherwise it writes them from begins[vertex] on.
 __global__ void dump_kernel(GraphView view, std::uint32_t reading, std::uint32_t vertices, std::uint32_t* sizes,
                             const std::uint64_t* begins, std::uint32_t* words) {
   const std::uint32_t vertex = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// Reads a vertex's list, and what the staged batch does to it, through the device's view, on host and device alike.
+// Reads a vertex's list and the staged changes to it through the device's view. Works on host and device alike.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace deltamatch::gpu {
 
-/// Appends to `out` (null: only counts): size, ids, tags, added, their tags, removed, their tags; tags in the derived store
-/// only.
+/// Appends to `out`, or only counts if it is null: size, ids, tags, added, their tags, removed, their tags. Only the derived
+/// store has tags.
 struct Dumper {
   std::uint32_t* out;
   std::uint32_t words = 0;
@@ -44,7 +44,7 @@ struct Dumper {
   }
 };
 
-/// All lists of all vertices, by reading and vertex, through a view of the host's memory.
+/// All lists of all vertices, by reading and vertex, through a view of host memory.
 [[nodiscard]] inline std::vector<std::vector<std::uint32_t>> dump_on_host(const GraphView& view, std::size_t readings) {
   std::vector<std::vector<std::uint32_t>> all;
   for (std::size_t reading = 0; reading < readings; ++reading) {
@@ -58,7 +58,7 @@ struct Dumper {
   }
   return all;
 }
-/// The same of device memory. Runs a kernel.
+/// The same for device memory. Runs a kernel.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> dump_on_device(const GraphView& view, std::size_t readings);
 
 }  // namespace deltamatch::gpu

@@ -1,4 +1,4 @@
-// Which tasks the kernel can take, and what is flattened of those.
+// Which tasks the kernel can take, and what is flattened for them.
 #include "gpu/program/flat_programs.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using estimate::World;
 
-// A path that leads to a clique.
+// A path that ends in a clique.
 Query lollipop(unsigned path, unsigned clique) {
   std::string text;
   const auto join = [&](unsigned a, unsigned b) {
@@ -53,13 +53,13 @@ TEST(FlatPrograms, QueriesOfTooManyEdgesAreLeftOut) {
   }
 }
 
-// The limit is that of the longest list, of whichever vertex, and of lists that are read alone.
+// The limit applies to the longest list of any vertex, and to lists that are read alone.
 TEST(FlatPrograms, QueriesThatReadLongerListsThanKernelsNumberAreLeftOut) {
   World world({.edges = 300, .edge_labels = 2}, 6);
   const auto triangle = [](const std::string& label) {
     return parse_pattern("(a)-[:" + label + "]-(b)-[:" + label + "]-(c)-[:" + label + "]-(a)", label);
   };
-  world.make_star(0, 20);  // of edges of label E0
+  world.make_star(0, 20);  // of edges with label E0
   world.add(triangle("E0"), MatchMode::isomorphism, CountMode::subgraphs, true);
   world.add(triangle("E1"), MatchMode::isomorphism, CountMode::subgraphs, true);
   world.add(triangle("E1"));
@@ -83,7 +83,7 @@ TEST(FlatPrograms, QueriesThatReadLongerListsThanKernelsNumberAreLeftOut) {
   EXPECT_EQ(left_out, (std::vector{true, true, true}));
 }
 
-// So too where it is only now that a batch makes a list long.
+// The same if a batch only now makes a list too long.
 TEST(FlatPrograms, WhatABatchAddsCounts) {
   World world({.vertices = 200, .edges = 40, .inserted = 0, .removed = 0}, 7);
   world.make_star(0, 100);  // the batch adds the hundredth leaf
@@ -98,7 +98,7 @@ TEST(FlatPrograms, WhatABatchAddsCounts) {
   EXPECT_EQ(left_out, std::vector{true});
 }
 
-// As very many standing queries with labels register more readings than a probe has names for.
+// Very many standing queries with labels register more readings than a probe can name.
 TEST(FlatPrograms, QueriesWhoseReadingsCannotBeNamedAreLeftOut) {
   static_assert(KernelLimits{}.readings - 1 == std::numeric_limits<decltype(Probe::reading)>::max());
   static_assert(KernelLimits{}.readings - 1 == std::numeric_limits<decltype(Joined::reading)>::max());
@@ -123,10 +123,10 @@ TEST(FlatPrograms, QueriesWhoseReadingsCannotBeNamedAreLeftOut) {
   EXPECT_EQ(left_out, (std::vector{true, true, true}));
 }
 
-// Induced matches read lists along any edge, too, whatever edges the query has.
+// Induced matches also read lists along any edge, for every query.
 TEST(FlatPrograms, WhatInducedMatchesMustNotBeJoinedToCounts) {
   World world({.inserted = 0, .removed = 0, .edge_labels = 2}, 9);
-  world.make_star(0, 20);  // of edges of label E0
+  world.make_star(0, 20);  // of edges with label E0
   const plan::BoundQuery query(parse_pattern("(a)-[:E1]-(b)-[:E1]-(c)", "path"), MatchMode::isomorphism, CountMode::subgraphs,
                                world.graph, true);
   world.graph.resolve_all();
@@ -145,7 +145,7 @@ TEST(FlatPrograms, WhatInducedMatchesMustNotBeJoinedToCounts) {
   EXPECT_EQ(left_out, std::vector{true});
 }
 
-// A path has to keep its ends apart: the third vertex from the first, the last from the first two.
+// An induced path must keep vertices apart: the third from the first, and the last from the first two.
 TEST(FlatPrograms, InducedNodesTellWhatTheyAreNotJoinedTo) {
   estimate::WorldOptions options;
   options.inserted = options.removed = 0;
@@ -177,7 +177,7 @@ TEST(FlatPrograms, InducedNodesTellWhatTheyAreNotJoinedTo) {
   EXPECT_EQ(flat.walks.needs[2].joined, 2);
 }
 
-// Nested loops, the ones at depths [begin, end) over so many lists.
+// Nested loops. Those at depths [begin, end) read this many lists.
 plan::Program nest(std::uint32_t depths, std::uint32_t begin, std::uint32_t end, std::size_t lists) {
   plan::Program program;
   program.root_steps = 1;
@@ -193,7 +193,7 @@ plan::Program nest(std::uint32_t depths, std::uint32_t begin, std::uint32_t end,
   return program;
 }
 
-// Any of these could be listed alone; a warp that could take each of them would need more memory than it can address.
+// Any of these can be listed alone. A warp that may take each of them would need more memory than it can address.
 TEST(FlatPrograms, TasksThatNeedTooMuchTogetherAreLeftOut) {
   World world({}, 2);
   for (int task = 0; task < 3; ++task) world.add(lollipop(0, 3), MatchMode::isomorphism, CountMode::subgraphs, true);
@@ -213,7 +213,7 @@ TEST(FlatPrograms, TasksThatNeedTooMuchTogetherAreLeftOut) {
   EXPECT_EQ(left_out, (std::vector{false, true, false}));
 }
 
-// Devices share the anchors: each chunk is some device's, and no anchor is in two.
+// Devices share the anchors. Each chunk belongs to one device, and no anchor is in two chunks.
 TEST(FlatPrograms, ChunksCoverEveryAnchorOnce) {
   World world({.inserted = 40}, 3);
   for (unsigned clique = 3; clique <= 5; ++clique) world.add(lollipop(1, clique));

@@ -48,7 +48,7 @@ TEST(FlatSums, EveryAnchorIsWorkedByEachProgramOnce) {
     SetChoice sets;
     flatten(world.graph, resolved, world.passes, world.tasks, programs, sets, flat, left_out);
     ASSERT_FALSE(flat.tables.empty());
-    // By program and anchor: the shares that there are, and how many there should be.
+    // By program and anchor: the shares that exist, and how many there should be.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::set<std::uint32_t>, std::uint32_t>> shares;
     for (const auto* items : {&flat.tables.heavy, &flat.tables.light}) {
       std::uint32_t last = ~0U;
@@ -64,7 +64,7 @@ TEST(FlatSums, EveryAnchorIsWorkedByEachProgramOnce) {
       }
     }
     for (const auto& [key, found] : shares) EXPECT_EQ(found.first.size(), found.second);
-    // Every concerned anchor is counted by one program of its plan.
+    // Every anchor that concerns a plan is counted by one of its programs.
     std::uint64_t counted = 0;
     for (const std::uint64_t anchors : flat.tables.anchor_counts) counted += anchors;
     EXPECT_EQ(counted, flat.tables.anchors.size());

@@ -1,5 +1,5 @@
-// The mirror on a device: a kernel that reads every list through the view sees what the graph holds. Skipped where there is
-// none.
+// The mirror on a device: a kernel that reads every list through the view sees what the graph holds. Skipped if there is no
+// device.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Records from pages reach their takers whole and once, by several threads at a time; what is left is in the results.
+// Records from pages reach their takers completely and once, from several threads at a time. The rest is in the results.
 #include "gpu/handover.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 using match::Pass;
 using match::taker_portion;
 
-/// Keeps what it takes. Holds its first caller until there is another, or for ten seconds, if told so.
+/// Keeps what it takes. If `waits` is set, it holds its first caller until another comes, or for ten seconds.
 class Taker final : public match::RecordTaker {
  public:
   explicit Taker(bool waits = false) : waits_(waits) {}
@@ -56,7 +56,7 @@ class HandoverTest : public testing::Test {
     results_.resize(2 * world_.tasks.size());
   }
 
-  /// Pages of so many records each, of one plan, with words that tell them apart. Returns all words.
+  /// Adds pages with this many records each, all of one plan. Their words differ. Returns all words.
   std::vector<std::uint32_t> add(Handover& handover, const ProgramOrigin& origin, std::size_t pages, std::size_t records) {
     const match::QueryTask& task = world_.tasks[origin.task];
     const std::size_t words = task.query->vertices() + task.query->edges.size();
@@ -110,7 +110,7 @@ TEST_F(HandoverTest, EveryRecordIsTakenOnceOrLeftInTheResults) {
   }
 }
 
-// Kernels go on for a while, in which they list as much again many times.
+// Kernels go on for a while, and list many times the limit in that time.
 TEST_F(HandoverTest, NothingIsKeptBeyondTheLimit) {
   match::StopFlag beyond = false;
   world_.tasks[0].beyond_limit = &beyond;

@@ -1,4 +1,4 @@
-// A selection that holds over many batches, in which most of its lists change, on a device whose memory is the host's.
+// A selection that holds over many batches, which change most of its lists. The device's memory is the host's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace deltamatch::gpu {
 namespace {
 
-// A graph with hubs whose longest lists fill the cache. The longest is longer than the room that a selection leaves, and most
+// A graph with hubs whose longest lists fill the cache. The longest is longer than the room that a selection leaves. Most lists
 // change with every batch.
 class DeviceGraphOfHubs : public testing::Test {
  protected:
@@ -52,7 +52,7 @@ class DeviceGraphOfHubs : public testing::Test {
     }
     return hot;
   }
-  // What fills the cache, and then every second of it. Gives those, which are wanted.
+  // Selects what fills the cache, then only every second vertex of that. Returns the latter, which are wanted.
   std::vector<HotVertex> fill_and_halve() {
     begin();
     std::vector<HotVertex> hot = longest();
@@ -62,7 +62,7 @@ class DeviceGraphOfHubs : public testing::Test {
     mirror_.select(hot);
     return hot;
   }
-  // Without another selection. Bytes of those lists that are not held, of all batches.
+  // Runs batches without another selection. Returns the bytes of those lists that are not held, summed over all batches.
   std::size_t follow(const std::vector<HotVertex>& hot) {
     std::size_t all_lost = 0;
     for (unsigned batch = 0; batch < batches; ++batch) {
@@ -106,7 +106,7 @@ TEST_F(DeviceGraphOfHubs, HoldsASelectionOverManyBatches) {
   EXPECT_LT(figures_.merges, 10 * batches) << "launches, which take longer than sending a few lists again";
 }
 
-// Lists that keep their size keep their places, but for few that outgrow theirs by chance.
+// Lists that keep their size keep their places. Only a few outgrow them by chance.
 TEST_F(DeviceGraphOfHubs, FewLeaveWhereListsDoNotGrow) {
   const std::vector<HotVertex> hot = fill_and_halve();
   const DeviceGraphStatistics before = mirror_.statistics();
@@ -133,8 +133,8 @@ TEST_F(DeviceGraphOfGrowingHubs, WhatIsNotWantedLeavesForListsThatGrow) {
   EXPECT_GE(then.cached_vertices, hot.size());
 }
 
-// Short lists, many of which are merged in one launch: what leaves may be one that the launch makes, and its place is another's
-// by then.
+// Many short lists are merged in one launch. An evicted list may be one that the launch makes, and its place may already belong
+// to another.
 class DeviceGraphOfGrowingLists : public DeviceGraphOfHubs, public testing::WithParamInterface<std::tuple<unsigned, unsigned>> {
  protected:
   DeviceGraphOfGrowingLists()
@@ -153,8 +153,8 @@ TEST_P(DeviceGraphOfGrowingLists, NoTwoAreMergedToOnePlace) {
 INSTANTIATE_TEST_SUITE_P(Shares, DeviceGraphOfGrowingLists,
                          testing::Combine(testing::Values(50, 85, 92, 99), testing::Values(512, 1024)));
 
-// What leaves for a long list is short and comes up later in the same batch, when there is room again: only its host knows it
-// now.
+// A short list is evicted for a long one, and comes up later in the same batch, when there is room again. By then only the host
+// has it.
 TEST_F(DeviceGraphOfGrowingHubs, WhatHasLeftIsNotMergedFromNothing) {
   begin();
   std::vector<HotVertex> hot = longest();
@@ -169,7 +169,7 @@ TEST_F(DeviceGraphOfGrowingHubs, WhatHasLeftIsNotMergedFromNothing) {
   EXPECT_GT(mirror_.statistics().evicted, before.evicted);
 }
 
-// Lists that are lent wait for room when they are taken back.
+// Lent lists are waiting for room when they are taken back.
 TEST_F(DeviceGraphOfHubs, NothingIsExpectedOfAStoreThatIsGone) {
   graph_.graph().resolve_all();
   {
@@ -184,7 +184,7 @@ TEST_F(DeviceGraphOfHubs, NothingIsExpectedOfAStoreThatIsGone) {
     std::size_t lost = 0;
     for (unsigned selection = 0; lost == 0; ++selection) {
       ASSERT_LT(selection, 200U);
-      // Some stay, and what is free lies between them.
+      // Some stay, and the free memory lies between them.
       std::erase_if(hot, [&](const HotVertex&) { return graph_.below(4) == 0; });
       std::size_t room = mirror_.cache_bytes();
       for (const HotVertex& at : hot) room -= mirror_.packed_bytes(at);

@@ -1,4 +1,4 @@
-// A device that filters candidates on the host, with the steps that the kernel takes.
+// A device that filters candidates on the host, with the steps of the kernel.
 #pragma once
 
 #include "gpu/filter/candidate_ops.hpp"
@@ -8,7 +8,7 @@
 
 namespace deltamatch::gpu {
 
-/// Some groups, one after the other: of one lane, or of four that read lists together.
+/// Runs some groups, one after the other. A group has one lane, or four that read lists together.
 class HostCandidateOps : public HostMemoryOps<CandidateOps> {
  public:
   explicit HostCandidateOps(Figures& figures, bool teams = false) : HostMemoryOps(figures), teams_(teams) {}

@@ -1,5 +1,5 @@
-// A device that counts dense sets on the host, with the steps that the kernels take, one node after the other. Fresh memory
-// holds rubbish.
+// A device that counts dense sets on the host, with the steps of the kernels, one node after the other. Fresh memory holds
+// garbage.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +81,7 @@ class HostDenseOps : public HostMemoryOps<DenseOps> {
  private:
   static constexpr std::uint64_t refused = ~std::uint64_t{0};
 
-  /// As the kernels do: what was reserved behind the first slot that was refused is not written.
+  /// Reserves like the kernels: after the first refused slot, nothing that was reserved is written.
   static std::uint64_t reserve(const Output& output, unsigned wanted) {
     Progress& progress = *output.progress;
     const std::uint64_t first = progress.reserved;
@@ -105,7 +105,7 @@ class HostDenseOps : public HostMemoryOps<DenseOps> {
     }
   }
 
-  /// `take` says whether to go on with the node.
+  /// `take` returns whether to go on with the node.
   template <class Take>
   static void for_each_taken(const SetWork& work, const SetSteps<Lane>& steps, Take&& take) {
     for (std::uint64_t i = 0; i < work.count; ++i) {

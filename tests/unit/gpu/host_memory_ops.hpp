@@ -1,4 +1,4 @@
-// A device whose memory is the host's: bounded, refused when a test says so, full of rubbish when fresh.
+// A device whose memory is the host's. It is limited, refuses when a test says so, and is full of garbage when fresh.
 #pragma once
 
 #include <cstddef>

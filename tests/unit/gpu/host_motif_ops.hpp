@@ -1,4 +1,4 @@
-// A device that counts patterns on the host: one walk after the other, with the steps that the kernel takes.
+// A device that counts patterns on the host, one walk after the other, with the steps of the kernel.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace deltamatch::gpu {
 
-/// Walks of one lane; or of four threads, two of which read a list together.
+/// Runs walks of one lane, or of four threads, two of which read a list together.
 class HostMotifOps : public HostMemoryOps<MotifOps> {
  public:
   explicit HostMotifOps(Figures& figures, bool teams = false) : HostMemoryOps(figures), teams_(teams) {}

@@ -1,5 +1,5 @@
-// A device whose memory is the host's. Work is put off as long as the interface allows, so that a buffer that is filled again
-// too early is noticed; fresh memory holds rubbish.
+// A device whose memory is the host's. It delays work as long as the interface allows. So tests notice a buffer that is filled
+// again too early. Fresh memory holds garbage.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,7 @@ class HostOps final : public DeviceOps {
     });
   }
   void scatter_words(std::uint32_t* pool, const Piece* pieces, std::size_t count, const std::uint32_t* words) override {
-    // In any order, as those of a merge: the last one first.
+    // Like pieces of a merge, they may run in any order: the last one first.
     queue_.emplace_back([=] {
       for (std::size_t i = count; i-- > 0;) {
         std::memcpy(pool + pieces[i].to, words + pieces[i].from, pieces[i].words * sizeof(std::uint32_t));

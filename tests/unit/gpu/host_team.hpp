@@ -1,5 +1,5 @@
-// A group of lanes whose lanes are threads of the host, in step at barriers: shows that steps that lanes take together are
-// right whatever their number.
+// A group of lanes whose lanes are host threads, kept in step by barriers. Shows that joint steps are right for any number of
+// lanes.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct TeamWarp {
     std::array<std::uint64_t, lanes> values{};
     explicit Exchange(unsigned size) : barrier(size) {}
   };
-  /// For groups of 1, 2, 4 ... lanes: those of each group.
+  /// For groups of 1, 2, 4 and so on lanes: the exchange of each group.
   std::vector<std::vector<std::unique_ptr<Exchange>>> exchanges;
 
   TeamWarp() {
@@ -32,7 +32,7 @@ struct TeamWarp {
     }
   }
 
-  /// `body()` by each lane.
+  /// Runs `body()` in each lane.
   template <class Body>
   void run(Body&& body) {
     std::vector<std::jthread> threads;

@@ -1,5 +1,5 @@
-// The lists on a device never take more than they are given, however a graph grows and whatever is read of it; and all that is
-// held there is told.
+// The lists on a device never exceed their budget, for any growth of a graph and any reads. All memory that is held there is
+// reported.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace deltamatch::gpu {
 namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
-constexpr std::size_t beside = 4 * mib;  // rows, batches and what is on its way, old and new at once where they grow
+constexpr std::size_t beside = 4 * mib;  // rows, batches and staging; old and new at once while they grow
 
 struct Budget {
   Storage storage;
@@ -32,7 +32,7 @@ class MemoryBudget : public testing::TestWithParam<Budget> {
                                       DeviceGraphOptions{GetParam().storage, GetParam().bytes, std::size_t{1} << 16}, workers_);
   }
 
-  // False where there is no room.
+  // Returns false if there is no room.
   bool begin(const Reads* reads = nullptr) {
     try {
       if (reads == nullptr) {
@@ -75,7 +75,7 @@ TEST_P(MemoryBudget, IsKeptWhileTheGraphGrows) {
   EXPECT_GT(figures_.peak, GetParam().bytes / 2) << "nothing was put to the test";
 }
 
-// Nothing staged: one query after the other reads other lists, and some of them stand in for the graph's.
+// Nothing is staged. One query after the other reads other lists, and some of these are lent.
 TEST_P(MemoryBudget, IsKeptWhileWholeGraphsAreMatched) {
   graph_.grow(3000);
   graph_.stage(60000, 100);

@@ -1,5 +1,5 @@
-// Patterns counted by the steps of the kernel, on the host, against those of the CPU: all sizes, methods and conditions, walks
-// that are broken off at every turn, little memory, several devices, stops.
+// Counts patterns on the host by the steps of the kernel, and compares them with the CPU's. Covers all sizes, methods and
+// conditions, interrupted walks, little memory, several devices, and stops.
 #include "gpu/mine/device_motifs.hpp"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ void expect_equal(const SimpleGraph& graph, unsigned k, const MotifOptions& opti
   }
 }
 
-/// Walks that are broken off after one candidate, after some, or never.
+/// Walks that are interrupted after one candidate, after some, or never.
 MotifSettings settings_of(std::uint64_t seed) {
   MotifSettings settings = any_memory;
   settings.budget = seed % 3 == 0 ? 1 : seed % 3 == 1 ? static_cast<unsigned>(5 + seed % 300) : 1U << 30;
@@ -144,7 +144,7 @@ TEST(DeviceMotifs, KeepToConditions) {
         expect_equal(graph, k, {.method = MotifMethod::pairs, .where = condition}, figures, settings_of(seed));
         expect_equal(graph, k, {.where = condition, .growing = Condition::parse("max_degree <= 3")}, figures,
                      settings_of(seed));
-        // The order of growing is the same, so that this holds for what subgraphs do not inherit too.
+        // The order of growing is the same. So this also holds for conditions that subgraphs do not inherit.
         expect_equal(graph, k, {.growing = condition}, figures, settings_of(seed));
       }
     }
@@ -197,7 +197,7 @@ TEST(DeviceMotifs, AStopLeavesLowerBounds) {
   EXPECT_GT(partial, 10);
 }
 
-/// Every launch counts as much as 64 bits hold.
+/// Every launch counts the most that 64 bits hold.
 class FullMotifOps final : public HostMotifOps {
  public:
   using HostMotifOps::HostMotifOps;
@@ -252,7 +252,7 @@ TEST(MotifSums, HoldTwoHalvesTogether) {
   }
 }
 
-// Together the pieces hold each candidate once, and there are no more than are allowed.
+// Together the pieces hold each candidate once, and there are no more pieces than allowed.
 TEST(MotifPool, CutsTasks) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     std::mt19937_64 random(seed);

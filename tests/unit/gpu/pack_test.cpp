@@ -9,7 +9,7 @@
 namespace deltamatch::gpu {
 namespace {
 
-// Lists by relation: ids, and tags where there are any.
+// Lists by relation: ids, and tags if there are any.
 using Lists = std::map<graph::RelationId, std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>>;
 
 Lists unpack(const std::vector<std::uint32_t>& words, const BlockShape& shape) {

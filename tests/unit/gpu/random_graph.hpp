@@ -1,4 +1,4 @@
-// A data graph under random batches, with readings that come and go, and what a mirror of it must show.
+// A data graph under random batches, with readings that come and go. Also what a mirror of it must show.
 #pragma once
 
 #include <algorithm>
@@ -36,9 +36,9 @@ class RandomGraph {
   void grow(std::size_t vertices) {
     for (std::size_t i = 0; i < vertices; ++i) graph_.dictionary.create(next_++, vertex_labels_[below(2)]);
   }
-  /// From now on ends are drawn by a power law; before, a tenth of them are one hub and all others equally likely.
+  /// From now on, ends are drawn by a power law. Before, a tenth of them are one hub, and all others are equally likely.
   void skew(double exponent) noexcept { skew_ = exponent; }
-  /// Stages about `changes` edges, of which a share in percent are insertions.
+  /// Stages about `changes` edges. `insertions` is the share of insertions in percent.
   void stage(std::size_t changes, unsigned insertions) {
     std::set<graph::Edge> inserted;
     std::set<graph::Edge> removed;
@@ -66,7 +66,7 @@ class RandomGraph {
     for (const graph::Edge& edge : batch_.removed) live_.erase(edge);
     live_.insert(batch_.inserted.begin(), batch_.inserted.end());
   }
-  /// A fourth reading is there or not.
+  /// Registers a fourth reading, or drops it.
   void toggle_reading() {
     if (has_extra_) {
       graph_.drop_reading(extra_id_);
@@ -88,7 +88,7 @@ class RandomGraph {
     return found;
   }
 
-  /// As Dumper writes it, by reading and vertex.
+  /// All lists as Dumper writes them, by reading and vertex.
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> lists() const {
     std::vector<std::vector<std::uint32_t>> all;
     const auto put = [](std::vector<std::uint32_t>& words, const std::uint32_t* ids, const std::uint32_t* tags,

@@ -1,4 +1,4 @@
-// Which loops read again what a loop above them has found, where that pays, and how sets that come in two runs become one.
+// Which loops read again what a loop above them has found, and when that pays. Also how sets of two runs are merged.
 #include "gpu/program/set_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 namespace deltamatch::gpu {
 namespace {
 
-// Readings 0 to 3: one of a base relation, another, one with parallel edges, one whose entries bear tags.
+// Readings 0 to 3: two of base relations, one with parallel edges, one whose entries have tags.
 std::vector<graph::Resolved> readings() {
   std::vector<graph::Resolved> all(4);
   all[2].parallel = true;
@@ -39,7 +39,7 @@ plan::Candidates with(std::vector<plan::Probe> probes, std::vector<plan::Positio
   return {std::move(probes), {}, std::move(above), {}};
 }
 
-// Loops within each other, the last a count.
+// Nested loops; the last is a count.
 plan::Program nest(std::vector<plan::Candidates> levels) {
   plan::Program program;
   program.root_steps = 1;
@@ -95,7 +95,7 @@ TEST(SetPlan, OnlySetsOfIdsAreKept) {
   EXPECT_EQ(plan_sets(induced, readings())[1].base, 0) << "has left some out";
 }
 
-// The third loop reads the second's set, which was found in the first's: both must hold what it may find.
+// The third loop reads the second's set, which was found in the first's. Both must hold what the third may find.
 TEST(SetPlan, CutsHoldForAllThatReadASet) {
   const auto uses_of = [](const std::vector<plan::Position>& first, const std::vector<plan::Position>& second,
                           const std::vector<plan::Position>& third) {
@@ -114,7 +114,7 @@ TEST(SetPlan, CutsHoldForAllThatReadASet) {
   EXPECT_TRUE(uses[0].uncut && uses[1].uncut);
 }
 
-// Loops beside each other do not see what the others have found.
+// Sibling loops do not see what the others have found.
 TEST(SetPlan, OnlyLoopsAboveAreRead) {
   plan::Program program = nest({with({probe(0), probe(1)}), with({probe(2)})});
   plan::Node beside;
@@ -162,14 +162,15 @@ TEST(SetPlan, NearCliquesReuseAndHousesDoNot) {
 }
 
 TEST(SetWork, CountsWhatLoopsReadAndLookFor) {
-  // 100 entries in two lists; ten of them, in three lists or in the set and one more.
+  // The outer loop reads 100 entries of two lists and keeps ten. For each, the inner loop reads three lists, or the set and
+  // one more list.
   const plan::Program program = nest({with({probe(0), probe(1)}), with({probe(0), probe(1), probe(2)})});
   const std::vector<double> shortest{100, 80};
   SetWork work = expected_work(program, plan_sets(program, readings()), shortest, 0.1);
   EXPECT_DOUBLE_EQ(work.anew, 100 * 2 + 10 * 80 * 3);
   EXPECT_DOUBLE_EQ(work.reusing, 100 * 2 + 10 * 10 * 2);
   EXPECT_TRUE(work.pays());
-  // Sets that are read once in ten times, if at all.
+  // Sets that are read only once in ten times, if at all.
   work = expected_work(program, plan_sets(program, readings()), shortest, 0.001);
   EXPECT_FALSE(work.pays());
   work = expected_work(program, plan_no_sets(program), shortest, 0.1);
@@ -183,7 +184,7 @@ TEST(SetWork, WhatIsOnlyLookedUpIsNone) {
   EXPECT_DOUBLE_EQ(expected_work(program, plan_no_sets(program), std::vector<double>{100, 80}, 0.1).anew, 100);
 }
 
-// Queries of the GPU benchmark, with the mean length of lists and the closure of triangles of its graph of 31 M edges.
+// Queries of the GPU benchmark, with the mean list length and the closure of triangles of its graph of 31 M edges.
 TEST(SetWork, PaysWhereTheInnermostLoopsReadSets) {
   const std::string folder = std::string(DELTAMATCH_SOURCE_DIR) + "/bench/queries/gpu/plain/";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "runs where it was built: there is no " << folder;

@@ -1,4 +1,4 @@
-// Steps that a group of lanes takes together are those of a single lane.
+// Steps that a group of lanes takes together equal those of a single lane.
 #include "gpu/mine/set_step.hpp"
 
 #include <gtest/gtest.h>

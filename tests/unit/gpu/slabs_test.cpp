@@ -1,4 +1,4 @@
-// Slabs where no device can register them. What a device sees of them is tested in gpu_device_graph_test.cpp.
+// Slabs if no device can register them. gpu_device_graph_test.cpp tests what a device sees of them.
 #include "gpu/cuda/slabs.hpp"
 
 #include <gtest/gtest.h>

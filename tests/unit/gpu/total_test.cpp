@@ -1,4 +1,4 @@
-// Sums of 64 bits that several threads add up to 128.
+// Sums of 64 bits that several threads add up to 128 bits.
 #include "gpu/loops/total.hpp"
 
 #include <gtest/gtest.h>

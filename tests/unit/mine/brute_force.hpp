@@ -1,4 +1,4 @@
-// What mining must find, by trying every set of vertices. Shares no code with what it judges.
+// What mining must find, by trying every set of vertices. Shares no code with what it tests.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ inline Graph random_graph(std::uint32_t n, double density, std::uint64_t seed) {
   return {n, edges};
 }
 
-/// Ends drawn with a bias to low numbers: a dense core of hubs in a sparse graph, too large to be a Graph.
+/// Draws ends with a bias to low numbers. That gives a dense core of hubs in a sparse graph, which is too large to be a Graph.
 inline SimpleGraph skewed_graph(std::uint32_t n, std::size_t edges, double bias, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform;
@@ -69,7 +69,7 @@ inline void for_each_subset(std::uint32_t n, unsigned k, const std::function<voi
   } while (std::prev_permutation(chosen.begin(), chosen.end()));
 }
 
-/// As Pattern::key has it.
+/// The key of the vertices in this order, as in Pattern::key.
 inline std::uint32_t key_of(const Graph& graph, const Vertices& set) {
   std::uint32_t key = 0;
   unsigned bit = 0;
@@ -137,7 +137,7 @@ inline Graph graph_of(const Pattern& pattern) {
   return {pattern.vertices, edges};
 }
 
-/// What count_motifs says, by least key, without the patterns that do not occur.
+/// The counts of count_motifs by least key, without patterns that do not occur.
 inline std::map<std::uint32_t, std::uint64_t> by_least_key(const MotifResult& result) {
   std::map<std::uint32_t, std::uint64_t> counts;
   for (const Motif& motif : result.motifs) {

@@ -1,4 +1,4 @@
-// Cliques and quasi-cliques against every subset tried, and against closed formulas.
+// Compares cliques and quasi-cliques with a search of all subsets, and with closed formulas.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -171,7 +171,7 @@ TEST(Cliques, ListUpToTheLimit) {
   EXPECT_TRUE(list_cliques(graph, 4, all, {}, [](std::span<const std::uint32_t>) {}).complete);
 }
 
-// A set may be found in nanoseconds and take the caller milliseconds.
+// A set may be found in nanoseconds, while the caller takes milliseconds for it.
 TEST(Cliques, AndQuasiCliquesAreListedNoFurtherThanAFewPortionsOnceStopped) {
   const SimpleGraph graph = brute::random_graph(60, 0.9, 5).simple();
   for (const unsigned threads : {1U, 3U}) {

@@ -1,4 +1,4 @@
-// Conditions: what they say, what they refuse, and that pruning by them loses nothing; and the hooks on parts.
+// Conditions: what they mean, what they refuse, and that pruning by them loses nothing. Also tests the hooks on parts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

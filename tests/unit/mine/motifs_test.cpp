@@ -1,4 +1,4 @@
-// Motif counts against every k-subset tried, against closed formulas, and among the methods.
+// Compares motif counts with a search of all k-subsets, with closed formulas, and between the methods.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -37,7 +37,7 @@ Count total(const MotifResult& result) {
   return sum;
 }
 
-/// The count of the pattern that a small graph is.
+/// The count of the pattern that equals a small graph.
 Count count_of(const MotifResult& result, const Graph& pattern) {
   std::uint32_t key = 0;
   brute::Vertices all(pattern.n);
@@ -83,7 +83,7 @@ Graph grid(std::uint32_t rows, std::uint32_t columns) {
   return {rows * columns, edges};
 }
 
-/// `parts` classes of `size` vertices; vertices of different classes are joined.
+/// `parts` classes of `size` vertices. Vertices of different classes are adjacent.
 Graph turan(std::uint32_t parts, std::uint32_t size) {
   Edges edges;
   for (std::uint32_t v = 0; v < parts * size; ++v) {
@@ -130,7 +130,7 @@ TEST(Motifs, SevenAndEightVerticesAgreeWithEverySubsetTried) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     const Graph graph = brute::random_graph(11, 0.2 + 0.1 * static_cast<double>(seed), seed);
     for (const unsigned k : {7U, 8U}) {
-      std::map<std::uint32_t, std::uint64_t> truth;  // by the canonical form that is tested on its own
+      std::map<std::uint32_t, std::uint64_t> truth;  // by a canonical form that has tests of its own
       brute::for_each_subset(graph.n, k, [&](const brute::Vertices& set) {
         if (brute::connected(graph, set)) ++truth[canonical_pattern(k, brute::key_of(graph, set)).key];
       });
@@ -191,7 +191,7 @@ TEST(Motifs, StarsHaveOnlyStars) {
 }
 
 TEST(Motifs, TuranGraphsHaveOnlyCompleteMultipartitePatterns) {
-  // Of T(3 parts of 4): a pattern is told by how many of its vertices lie in each part.
+  // In the Turán graph of 3 parts of 4, the number of vertices in each part determines the pattern.
   const Graph graph = turan(3, 4);
   for (unsigned k = 3; k <= 6; ++k) {
     std::map<std::uint32_t, std::uint64_t> truth;
