@@ -1,4 +1,4 @@
-// Relations: (direction, edge label, neighbour's vertex label). Every entry of the adjacency store belongs to one base
+// Relations: (direction, edge label, neighbour's vertex label). Every entry of the adjacency store belongs to exactly one base
 // relation.
 //
 // A query edge with wildcards or label alternatives reads a union of base relations, which is called a Reading. If a reading

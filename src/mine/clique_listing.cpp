@@ -43,8 +43,8 @@ class CliqueLister {
   void finish() { store_->flush(found_); }
 
  private:
-  /// Extends the clique by each candidate. The candidates are in the stack at `held` - 1. Those of the second vertex are a part
-  /// of all.
+  /// Extends the clique by each candidate. The candidates are in the stack at `held` - 1. For the second vertex they are
+  /// only the task's part of all.
   bool grow(unsigned held, bool second) {
     const std::size_t words = space_.words();
     const Word* const set = stack_.data() + (held - 1) * words;
