@@ -1,5 +1,5 @@
-// That the next batch's ids are looked up while a batch is matched has no bearing on what any batch does: not where vertices
-// vanish and come back, not where a batch fails, not where another one comes than was expected.
+// Looking up the next batch's ids while a batch is matched must not change what any batch does. That holds if vertices vanish
+// and come back, if a batch fails, and if another batch comes than was expected.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -41,7 +41,7 @@ class Side {
     graph_.unstage();
     resolver_.undo();
   }
-  /// Every number with what stands for it, those of labels behind.
+  /// What each vertex number stands for, then what each label number stands for.
   [[nodiscard]] std::vector<std::string> vertices() const {
     std::vector<std::string> all;
     for (VertexId v = 0; v < graph_.dictionary.capacity(); ++v) {
@@ -95,7 +95,7 @@ TEST(Anticipation, ChangesNothingOfWhatABatchComesTo) {
       same(plain.resolve(batch, scenario.on_reject), ahead.resolve(batch, scenario.on_reject));
       RC_ASSERT(plain.vertices() == ahead.vertices());
 
-      // The next batch may be known not at all, whole, or in part; it may also turn out to be another.
+      // The next batch may be unknown, known, or known in part. It may also turn out to be another.
       UpdateBatch next;
       if (k + 1 < cut.size()) {
         const auto known = static_cast<std::size_t>(*below(static_cast<int>(cut[k + 1].size()) + 1));
@@ -114,14 +114,14 @@ TEST(Anticipation, ChangesNothingOfWhatABatchComesTo) {
         ahead.undo();
       }
       RC_ASSERT(plain.vertices() == ahead.vertices());
-      if (fate == 0) continue;  // the same once more
+      if (fate == 0) continue;  // the same batch once more
       batch = std::move(next);
       ++k;
     }
   });
 }
 
-/// Holds the batch up until the engine has asked for the next one, and a little longer; it may have the batch fail.
+/// Delays the batch until the engine has asked for the next one, and a little longer. It can also make the batch fail.
 class SlowSink final : public MatchSink {
  public:
   void begin(std::uint64_t batch) override {
@@ -143,7 +143,7 @@ class SlowSink final : public MatchSink {
   bool fail = false;
 };
 
-// What comes next is asked only where a backend matches.
+// The engine asks for the next batch only if a backend matches.
 TEST(Anticipation, ChangesNothingOfWhatTheEngineTells) {
   double anticipated = 0;
   hold(60, [&] {
@@ -160,7 +160,7 @@ TEST(Anticipation, ChangesNothingOfWhatTheEngineTells) {
     bool failing = false;
     bool jumped = false;
     for (std::size_t k = 0; k < batches.size();) {
-      if (!jumped && *below(10) == 0) {  // another one than was told
+      if (!jumped && *below(10) == 0) {  // another one than announced
         k = static_cast<std::size_t>(*below(static_cast<int>(batches.size())));
         jumped = true;
       }

@@ -1,5 +1,5 @@
-// The engine against the oracle where candidate spaces are built at once, at every anchor and for every query: over streams
-// with deletions and windows, and for whole graphs.
+// Compares the engine with the oracle while it builds candidate spaces at once, at every anchor and for every query. Covers
+// streams with deletions and windows, and whole graphs.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -11,23 +11,23 @@ namespace {
 
 using oracle::ExternalId;
 
-/// What the records of one scenario draw from.
+/// What the records of one scenario are drawn from.
 struct World {
   std::vector<ExternalId> ids;
   std::vector<std::string> vertex_labels;
   std::vector<std::string> edge_labels;
   std::size_t salt = 0;
   bool timed = false;
-  bool late = false;  ///< labels are mostly left out, and so come later than edges
+  bool late = false;  ///< labels are mostly left out, so they come later than edges
   Traits traits;
 
-  /// The label that a vertex mostly bears.
+  /// The label that a vertex has in most records.
   [[nodiscard]] const std::string& home(std::size_t vertex) const {
     return vertex_labels[(vertex * 5 + vertex / 2 + salt) % vertex_labels.size()];
   }
 };
 
-/// Numbers that a record is made from; smaller ones make simpler records.
+/// Numbers that a record is made from. Smaller numbers make simpler records.
 struct RawRecord {
   int kind = 0;
   int source = 0;
@@ -91,7 +91,7 @@ std::optional<Timestamp> time_of(const World& world, std::size_t position, int r
   return now;
 }
 
-/// Takes back what the record before did, or does it again: under another label, perhaps.
+/// Undoes what the last record did, or does it again, perhaps under another label.
 Record make_opposite(const World& world, const RawRecord& raw, const Record& previous) {
   Record record = previous;
   switch (previous.kind) {
@@ -113,8 +113,8 @@ Record make_opposite(const World& world, const RawRecord& raw, const Record& pre
   return record;
 }
 
-/// Raw kinds: below 58 an insertion, below 78 a deletion, below 86 the opposite of the record before, below 88 a self-loop,
-/// below 94 the insertion and below 100 the deletion of a vertex.
+/// Raw kinds by range: below 58 an edge insertion, below 80 a deletion, below 88 the opposite of the last record, below 90 a
+/// self-loop. Then below 95 the insertion of a vertex, below 100 its deletion.
 Record make_record(const World& world, const RawRecord& raw, const Record* previous) {
   if (raw.kind >= 80 && raw.kind < 88 && previous != nullptr) return make_opposite(world, raw, *previous);
   const std::size_t n = world.ids.size();
@@ -203,14 +203,15 @@ LabelSet draw_labels(const std::vector<std::string>& pool) {
   const int kind = *below(100);
   if (kind < 40) return {};
   if (kind < 80) return {pick()};
-  if (kind >= 97) return {"Z"};  // a label that no datum bears
+  if (kind >= 97) return {"Z"};  // a label that no datum has
   LabelSet both = {pick(), kind < 90 ? pick() : "Z"};
   std::sort(both.begin(), both.end());
   both.erase(std::unique(both.begin(), both.end()), both.end());
   return both;
 }
 
-/// How the labels (or the directions) of one query are drawn: alike throughout, which keeps symmetries, or each for itself.
+/// How the labels (or the directions) of one query are drawn. They are all alike, which keeps symmetries, or each is drawn
+/// alone.
 enum class Style { wildcard, uniform, mixed };
 
 Style draw_style(bool alike) {
@@ -274,7 +275,7 @@ rc::Gen<Scenario> scenarios(const Traits& traits) {
     for (int i = 0; i < queries; ++i) {
       scenario.queries.push_back(draw_standing(world, scenario.directed, static_cast<std::size_t>(i)));
     }
-    // A start of insertions, nearly: a graph with matches in it for the stream to take apart.
+    // The start is mostly insertions. That gives a graph with matches for the stream to take apart.
     scenario.start = make_records(world, *rc::gen::scale(1.5, raw_records(64)), 0);
     scenario.stream = make_records(world, *raw_records(100), scenario.start.size());
     scenario.batch_size = *rc::gen::elementOf(std::vector<std::size_t>{1, 2, 3, 5, 8, 16, 1000});

@@ -15,10 +15,10 @@ namespace deltamatch::property {
 struct Traits {
   bool vertex_records = true;
   bool windows = true;
-  /// Self-loops, missing times, vertices mentioned under other labels or none. Without: every mention of a vertex bears the
-  /// same label, and no record is bad.
+  /// Self-loops, missing times, and vertices with changing labels or none. If false, every record of a vertex has the same
+  /// label, and no record is bad.
   bool untidy = true;
-  /// Counted queries of many vertices and edges and few labels: where counting without enumerating has most to subtract.
+  /// Counted queries with many vertices and edges and few labels. For these, counting without enumerating has most to subtract.
   bool counting = false;
   /// Queries of up to 8 vertices, and graphs with room for them.
   bool large = false;
@@ -26,15 +26,16 @@ struct Traits {
 
 [[nodiscard]] rc::Gen<Scenario> scenarios(const Traits& traits = {});
 
-/// 0 to n - 1, each as likely as the others whatever the size; shrinks towards 0.
+/// A number from 0 to n - 1, all equally likely for any size. Shrinks towards 0.
 [[nodiscard]] rc::Gen<int> below(int n);
 
-/// `DELTAMATCH_PROPERTY_SCALE`, by which the numbers of cases are multiplied; 1 where it is not set.
+/// The value of `DELTAMATCH_PROPERTY_SCALE`, which multiplies the numbers of cases; 1 if it is not set.
 [[nodiscard]] double case_scale();
 
-/// Checks a property on `cases` times `case_scale()` cases (a single case stays single) and fails the running test where it
-/// does not hold, with the least case found and what RC_PARAMS reproduces it. Seeds are random unless RC_PARAMS says `seed=…`;
-/// rapidcheck prints them.
+/// Checks a property on `cases` times `case_scale()` cases; a single case stays single.
+///
+/// If the property does not hold, it fails the running test. It prints the smallest case found and the RC_PARAMS that
+/// reproduces it. Seeds are random unless RC_PARAMS says `seed=…`; rapidcheck prints them.
 void hold(int cases, const std::function<void()>& property);
 
 }  // namespace deltamatch::property

@@ -43,7 +43,7 @@ Answer without(const Answer& a, const Answer& b) {
   return result;
 }
 
-/// The listed matches of one sign as a set; none may come twice.
+/// The listed matches of one sign as a set. None may occur twice.
 Answer collect(std::span<const Listed> listed, bool added, const std::string& where) {
   Answer result;
   for (const Listed& match : listed) {
@@ -275,7 +275,7 @@ void Judge::check_cause(const Listed& match) const {
   }
 }
 
-/// A match bears one id for ever, and no other match bears it; queries that differ in the order of their edges alone share ids.
+/// A match keeps one id for ever, and no other match has it. Queries that differ only in the order of their edges share ids.
 void Judge::check_id(std::size_t query, const Listed& match) {
   const auto [id, fresh] = ids_[query].emplace(match.embedding, match.id);
   if (!fresh && id->second != match.id) fail("the id of " + oracle::to_string(match.embedding) + " changed");

@@ -1,4 +1,4 @@
-// The engine on trial and the judge beside it.
+// The engine under test, and the judge that checks it.
 #pragma once
 
 #include <map>
@@ -21,17 +21,17 @@ struct Listed {
   friend bool operator==(const Listed&, const Listed&) = default;
 };
 
-/// Everything that a batch gave.
+/// All results of a batch.
 struct Output {
   BatchResult result;
   std::vector<Listed> matches;  ///< in order of arrival
 };
 
-/// The engine with a scenario's queries standing in it.
+/// The engine with the scenario's standing queries.
 class Subject {
  public:
   Subject(const Scenario& scenario, unsigned threads);
-  /// Continues with an engine that bears no queries yet.
+  /// Continues with an engine that has no queries yet.
   Subject(const Scenario& scenario, Engine engine);
 
   BatchResult load(std::span<const Record> records);
@@ -43,21 +43,21 @@ class Subject {
   Engine engine_;
 };
 
-/// The oracle's side: what must come of each batch. Fails the running property (by an exception that tells why) where the
-/// engine's answer differs.
+/// The oracle's side: the expected result of each batch. If the engine's answer differs, it fails the running property with an
+/// exception that says why.
 class Judge {
  public:
   explicit Judge(const Scenario& scenario);
 
-  /// False where an answer is too large to enumerate: the case ends there.
+  /// Returns false if an answer is too large to enumerate; the case then ends.
   [[nodiscard]] bool take(std::span<const Record> records);
 
-  /// What every call that applies updates must give, with or without matching.
+  /// Checks what every call that applies updates returns, with or without matching.
   void check_result(const BatchResult& result) const;
   void check_batch(const Output& output);
-  /// The graph itself: every vertex with its label, every edge with its time, each in order of ids.
+  /// Checks the graph itself: every vertex with its label, every edge with its time, each in order of ids.
   void check_graph(const Engine& engine) const;
-  /// Static matching, counted and listed, of every query on the graph as it stands.
+  /// Checks static matching of every query on the current graph, counted and listed.
   void check_static(Engine& engine);
 
   [[nodiscard]] const oracle::Outcome& outcome() const noexcept { return outcome_; }
@@ -78,17 +78,17 @@ class Judge {
   oracle::Outcome outcome_;
   std::uint64_t processed_ = 0;
   std::vector<std::map<oracle::Embedding, MatchId>> ids_;      ///< of all matches ever seen, by query
-  std::vector<std::map<MatchId, oracle::Embedding>> matches_;  ///< the other way
+  std::vector<std::map<MatchId, oracle::Embedding>> matches_;  ///< the inverse of ids_
 };
 
 /// The graph in an engine, one line for each vertex and edge.
 [[nodiscard]] std::vector<std::string> tell(const Engine& engine);
 
-/// Loads the start and processes `batches`, each call held to the judge. Nothing where an answer is too large to enumerate.
+/// Loads the start and processes `batches`; the judge checks each call. Returns nothing if an answer is too large to enumerate.
 [[nodiscard]] std::optional<std::vector<Output>> judged_run(const Scenario& scenario, Subject& subject,
                                                             const std::vector<std::span<const Record>>& batches);
 
-/// Collects what one engine call writes and holds it to the sink's protocol.
+/// Collects what one engine call writes, and checks the sink's protocol.
 class Recorder : public MatchSink {
  public:
   void begin(std::uint64_t batch) override;
@@ -96,7 +96,7 @@ class Recorder : public MatchSink {
   void commit() override;
   void abort() noexcept override;
 
-  /// Fails the running property unless the call kept the protocol: nothing at all, or begin, write*, commit.
+  /// Fails the running property unless the call kept the protocol: no calls at all, or begin, write*, commit.
   [[nodiscard]] std::vector<Listed> finish(std::uint64_t batch) const;
 
  private:
@@ -104,13 +104,13 @@ class Recorder : public MatchSink {
   State state_ = State::idle;
   std::uint64_t batch_ = 0;
   std::vector<Listed> listed_;
-  std::string broken_;  ///< what broke the protocol first
+  std::string broken_;  ///< the first violation of the protocol
 };
 
 /// Fails the running property.
 [[noreturn]] void fail(const std::string& why);
 
-/// The sum of ids modulo 2^128, by the words of MatchDigest.
+/// The sum of ids modulo 2^128, as the words of a MatchDigest.
 [[nodiscard]] MatchDigest plus(const MatchDigest& a, const MatchDigest& b);
 [[nodiscard]] MatchDigest minus(const MatchDigest& a, const MatchDigest& b);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr Traits tidy = {.vertex_records = true, .windows = true, .untidy = false};
 constexpr Traits edges_only = {.vertex_records = false, .windows = true, .untidy = false};
 
-/// The same counts, digests and listings, in the same order.
+/// Asserts the same counts, digests and listings, in the same order.
 void same_bytes(const std::vector<Output>& a, const std::vector<Output>& b) {
   RC_ASSERT(a.size() == b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -43,7 +43,7 @@ std::vector<std::size_t> draw_permutation(std::size_t n) {
   return order;
 }
 
-/// The batch in another order in which the records of each edge keep theirs.
+/// The batch in another order. The records of each edge keep their order.
 std::vector<Record> draw_reordered(std::span<const Record> batch, bool directed) {
   oracle::DataGraph names;
   names.directed = directed;
@@ -71,7 +71,8 @@ TEST(Independence, OfThreads) {
   });
 }
 
-/// Gives the batch and abandons it when it is asked for the n-th time whether to; false where it is done before.
+/// Processes the batch, and abandons it when the engine asks for the n-th time whether to stop. Returns false if the batch ends
+/// before.
 bool abandoned(Subject& subject, const Scenario& scenario, std::span<const Record> batch, int n) {
   const UpdateBatch updates = batch_of(batch);
   Recorder recorder;
@@ -147,7 +148,7 @@ TEST(Independence, OfDenseIds) {
     const auto a = judged_run(scenario, plain, scenario.batches());
     if (!a) return;
 
-    // Every vertex comes and goes again, in two other orders: what it leaves behind is a shuffled list of free numbers.
+    // Every vertex is inserted and deleted, in two other orders. That leaves a shuffled list of free numbers.
     std::map<oracle::ExternalId, std::string> mentioned;
     for (const auto* records : {&scenario.start, &scenario.stream}) {
       for (const Record& record : *records) {
@@ -198,7 +199,7 @@ TEST(Independence, OfTheCutIntoBatches) {
   });
 }
 
-/// A path of this process's own, removed at the end.
+/// A path that only this process uses, removed at the end.
 class TemporaryFile {
  public:
   TemporaryFile()

@@ -1,4 +1,4 @@
-// The oracle on examples worked out by hand: who judges the judge.
+// Tests the oracle, which judges the engine, on examples worked out by hand.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -319,10 +319,10 @@ TEST(OracleModel, AVertexComesBackUnderAnotherLabel) {
   EXPECT_EQ(counts(apply(model, {erase(1, 2), labelled(insert(1, 3), "B")})), "1 1 0 | 0 0 0 0");
   EXPECT_EQ(model.graph().vertices.at(1), "B");
   EXPECT_EQ(model.graph().vertices.at(2), "A");
-  apply(model, {labelled(erase(1, 3), "B"), labelled(erase(1, 2), "C")});  // the second one finds no edge and relabels nobody
+  apply(model, {labelled(erase(1, 3), "B"), labelled(erase(1, 2), "C")});  // the second finds no edge and relabels no vertex
   EXPECT_EQ(model.graph().vertices.at(1), "B");
   apply(model, {insert(1, 2)});
-  EXPECT_EQ(model.graph().vertices.at(1), "B");  // no label says nothing
+  EXPECT_EQ(model.graph().vertices.at(1), "B");  // a missing label changes nothing
 }
 
 TEST(OracleModel, AnEdgeUnderANewLabelIsDeletedAndInserted) {
@@ -339,7 +339,7 @@ TEST(OracleModel, DeletingAVertexDeletesTheEdgesThatLiveThen) {
   EXPECT_EQ(model.graph().edges.size(), 1U);
   EXPECT_FALSE(model.graph().vertices.contains(1));
   EXPECT_TRUE(model.graph().vertices.contains(4));
-  // Deleted edges are not deleted again, and what comes after the deletion stays.
+  // Deleted edges are not deleted again, and later insertions stay.
   EXPECT_EQ(counts(apply(model, {erase(2, 3), vertex(drop, 2), insert(2, 4)})), "1 1 0 | 0 0 0 0");
 }
 

@@ -1,4 +1,4 @@
-// What the drawn scenarios reach: a property says nothing about a corner that its cases never visit. Seeds are fixed here.
+// Which corners the drawn scenarios reach. A property says nothing about a corner that its cases never visit. Seeds are fixed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ void visit_batch(Corners& corners, const oracle::Model& model, const oracle::Dat
   }
 }
 
-/// The vertices that take their first label while they have edges.
+/// The vertices that get their first label while they have edges.
 std::set<oracle::ExternalId> newly_labelled(const oracle::DataGraph& before, const oracle::DataGraph& after) {
   std::set<oracle::ExternalId> found;
   for (const DataEdge& edge : before.edges) {

@@ -1,4 +1,4 @@
-// What the writers of forms draw.
+// Random pieces that the writers of forms use.
 #pragma once
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ struct Fact {
 /// What a form can hold.
 struct Range {
   std::string_view letters = "a";       // of texts
-  std::string_view label_letters = {};  // of labels; those of texts where empty
+  std::string_view label_letters = {};  // of labels; those of texts if empty
   bool texts = true;                    // ids may be texts
   bool negative = true;                 // or negative integers
   bool vertices = false;                // records may state vertices
@@ -51,7 +51,7 @@ struct Range {
   bool times = true;
 };
 
-/// A text of up to six of the letters, at least `least`. A letter may be of two bytes.
+/// A word of up to six of the letters, and at least `least`. A letter may have two bytes.
 inline std::string word(std::string_view letters, int least = 1) {
   const auto goes_on = [&](std::size_t at) {
     return at < letters.size() && (static_cast<unsigned char>(letters[at]) & 0xc0U) == 0x80U;
@@ -67,7 +67,7 @@ inline std::string word(std::string_view letters, int least = 1) {
   return text;
 }
 
-/// An id that is read as what it is: a text begins with a letter.
+/// An id that is read as what it is. A text begins with a letter.
 inline std::string draw_id(const Range& range, bool& text) {
   text = range.texts && coin();
   if (text) return pick({"a", "B", "x"}) + word(range.letters, 0) + pick({"", "z", "7"});
@@ -125,7 +125,7 @@ void shuffle(std::vector<T>& all) {
     std::swap(all[left - 1], all[static_cast<std::size_t>(*below(static_cast<int>(left)))]);
 }
 
-/// A word for an operation that is known without being told.
+/// A word for an operation that readers know without options.
 inline std::string operation(bool inserts) {
   return inserts ? pick({"+", "insert", "c", "r", "u", "CREATE", "upsert", "I", "added"})
                  : pick({"-", "delete", "d", "REMOVE", "deleted"});
@@ -134,7 +134,7 @@ inline std::string flag(bool inserts) {
   return inserts ? pick({"false", "f", "0", "No", "FALSE"}) : pick({"true", "t", "1", "yes"});
 }
 
-// The writers, by what the forms have in common.
+// The writers, grouped by what the forms have in common.
 Written draw_snap(bool messages);
 Written draw_tsv(bool messages);
 Written draw_csv(bool messages);

@@ -1,4 +1,4 @@
-// Random streams, written in every form that is read, with what they say.
+// Random streams, written in every form that can be read, with the updates that they mean.
 #pragma once
 
 #include <rapidcheck.h>
@@ -20,24 +20,24 @@ struct Written {
   std::string head;  ///< before the first record: headers, comments, brackets
   struct Record {
     std::string bytes;                 ///< with its line end
-    std::vector<std::string> updates;  ///< what it says, as told() does
+    std::vector<std::string> updates;  ///< what it means, as told() prints it
   };
   std::vector<Record> records;
   std::string tail;
-  /// Whether the head is damaged, too: where one byte may make another head of it that is as good, it is not.
+  /// Whether tests damage the head, too. They do not if one byte may turn it into another valid head.
   bool frail_head = false;
 
   [[nodiscard]] std::string text() const;
-  /// All that the records from `first` to before `last` say.
+  /// The updates of the records from `first` up to, but not including, `last`.
   [[nodiscard]] std::vector<std::string> updates(std::size_t first, std::size_t last) const;
 };
 
-/// An update in words that are equal where the updates are.
+/// An update as text. Equal updates have equal texts.
 [[nodiscard]] std::string told(const Update& update);
 
 struct Form {
   std::string name;
-  std::function<Written()> draw;  ///< within a property
+  std::function<Written()> draw;  ///< called within a property
   bool of_messages = false;       ///< each record is a message
 };
 

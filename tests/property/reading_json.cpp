@@ -16,7 +16,7 @@ const Range rows{.letters = "ab Z0,;\t\"\\{}[]:\n\xc3\xa9", .vertices = true, .e
 
 std::string string_of(std::string_view text) {
   std::string out;
-  // Some escapes that are not needed.
+  // Sometimes uses escapes that are not needed.
   if (!coin(4)) {
     ingest::append_json_string(out, text);
     return out;
@@ -34,7 +34,7 @@ std::string string_of(std::string_view text) {
 
 std::string id_of(const std::string& id, bool text) { return text ? string_of(id) : id; }
 
-/// How the fields of a stream's rows are called.
+/// The names of the fields of a stream's rows.
 struct Names {
   std::string source = "source";
   std::string target = "target";
@@ -65,7 +65,7 @@ Fields fields_of(const Fact& fact, const Names& names) {
   return fields;
 }
 
-/// `indent`: over many lines.
+/// An object. With `indent`, it has many lines.
 std::string object(const Fields& fields, bool indent) {
   std::string out = indent ? "{\n" : "{";
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -82,7 +82,7 @@ Names draw_names() {
   return names;
 }
 
-/// A row, or a row whose ends lie deeper.
+/// A row, or a row whose ends are nested.
 std::string row_of(const Fact& fact, const Names& names, bool nested) {
   if (!nested || fact.vertex) return object(fields_of(fact, names), false);
   Fields fields = fields_of(fact, names);
@@ -107,7 +107,7 @@ Written draw_json_rows(bool messages) {
   if (nested) written.codec.columns = "source=ends.1.id,target=ends.2.0";
   std::vector<Fact> facts = draw_facts(rows);
   for (std::size_t at = 0; at < facts.size();) {
-    // The first line states one record: a file of one array is another form.
+    // The first line states one record, since a file of one array is another form.
     const std::size_t count =
         at == 0 || !coin(3) ? 1 : std::min<std::size_t>(facts.size() - at, 1 + static_cast<std::size_t>(*below(3)));
     const bool array = at != 0 && (count > 1 || coin(6));

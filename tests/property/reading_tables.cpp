@@ -14,12 +14,12 @@ constexpr std::string_view plain = "abcXYZ019_-.:/#\xc3\xa9";
 constexpr std::string_view spaced = "ab Z0'\"(){}";
 constexpr std::string_view anything = "ab Z0,;\t\"'|";
 
-/// Lines between records that say nothing.
+/// Lines between records that mean nothing.
 std::string nothing(std::initializer_list<std::string_view> comments) {
   return coin(6) ? (coin() ? pick(comments) : "") + line_end() : "";
 }
 
-/// The fields of a record of snap or tsv by their number, or as `columns` says.
+/// The fields of a record of snap or tsv, by their number or as `columns` says.
 std::vector<std::string> plain_fields(const Fact& fact, int arity) {
   std::vector<std::string> fields{fact.source, fact.target};
   if (arity == 4) fields.push_back(fact.label);
@@ -57,7 +57,7 @@ Written draw_snap(bool messages) {
     const std::string between = messages ? "" : nothing({"# c", "%"});
     fact.source_text = fact.target_text = texts;  // --ids string keeps digits as texts
     std::string line = blanks(0) + joined(fields, [] { return blanks(1); }) + blanks(0);
-    // A sign, a tab and four fields more between single tabs are tsv by their form.
+    // A line with a sign, a tab and four fields between single tabs has the form of tsv.
     if (is_signed && line[1] == '\t' && std::count(line.begin(), line.end(), '\t') == 4) line[1] = ' ';
     written.records.push_back({between + line + line_end(), {fact.told()}});
   }
@@ -72,7 +72,7 @@ Written draw_tsv(bool messages) {
   const Range range{.letters = spaced, .labels = arity == 4, .times = arity > 2};
   for (Fact fact : draw_facts(range)) {
     for (std::string* text : {&fact.source, &fact.target, &fact.label}) {
-      while (text->ends_with(' ')) text->pop_back();  // there are no quotes to keep it
+      while (text->ends_with(' ')) text->pop_back();  // without quotes it would be lost
     }
     std::vector<std::string> fields = plain_fields(fact, arity);
     for (std::string& field : fields) field = blanks(0, " ") + field + blanks(0, " ");
@@ -89,7 +89,7 @@ struct Column {
   std::string title;  // in the header
 };
 
-/// `quotes`: a cell may be quoted that need not be.
+/// A cell of csv. With `quotes`, it may be quoted without need.
 std::string csv_cell(const std::string& text, char separator, std::string_view around, bool quotes) {
   const bool must = text.find_first_of(std::string("\"\n\t ") + separator) != std::string::npos;
   if (!must && !(quotes && coin(4))) return blanks(0, around) + text + blanks(0, around);

@@ -1,4 +1,4 @@
-// Every way in: what is written in a form is read as it was meant, and a byte that is damaged costs no other record.
+// Every input format: what is written is read as it was meant. A damaged byte affects no other record.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 using ingest::Codec;
 using ingest::Decoded;
 
-/// What a stream was read as; nothing: it is refused, in part or in all.
+/// What was read from a stream. Nothing if all or part of it was refused.
 struct Heard {
   std::vector<std::string> updates;
   bool directed = true;
@@ -47,7 +47,7 @@ std::optional<Heard> hear(const std::string& text, const Written& written, bool 
   return heard;
 }
 
-/// The same of one message.
+/// What was read from one message.
 std::optional<std::vector<std::string>> hear_message(Codec& codec, const std::string& message) {
   const Decoded decoded = codec.decode(message);
   if (decoded.refused) {
@@ -81,13 +81,14 @@ TEST_P(Reading, WhatIsWrittenIsRead) {
     RC_LOG() << text;
     const Heard meant{written.updates(0, written.records.size()), written.directed};
     RC_ASSERT(hear(text, written, false) == meant);
-    // Recognised by content it is the same, or it is refused. No record and no head says no format.
+    // If the format is recognised by content, the result is the same, or the stream is refused. Without records and head, the
+    // format is unknown.
     const auto recognised = hear(text, written, true);
     if (recognised && !written.records.empty()) RC_ASSERT(*recognised == meant);
   });
 }
 
-/// A byte of `text` at `at` becomes another, goes, or another comes before it.
+/// Changes the byte of `text` at `at`, removes it, or inserts another before it.
 std::string damaged(std::string text, std::size_t at) {
   const std::string bytes = "+-0123456789,;:.\"'{}[]()#% \t\n\r\\aetvTuLxX\x01\x7f\xff";
   const char byte = bytes[static_cast<std::size_t>(*below(static_cast<int>(bytes.size())))];
@@ -111,13 +112,13 @@ bool ends_with(const std::vector<std::string>& all, const std::vector<std::strin
   return all.size() >= part.size() && std::equal(part.rbegin(), part.rend(), all.rbegin());
 }
 
-/// Whether one byte may turn the rest of the file into part of a record that is as good: by a quote that another one ends.
+/// Whether one byte may turn the rest of the file into part of a valid record. A quote that another one ends may do that.
 bool may_quote(const Written& written, const std::string& text) {
   return written.format == ingest::Format::csv && std::count(text.begin(), text.end(), '"') > 0;
 }
 
-/// A damaged file is refused, or all records but the damaged one are read as before: what this one says now, or whether it says
-/// anything, is what is written there. A line end that comes or goes damages the record behind as well.
+/// Checks that a damaged file is refused, or that all records but the damaged one are read as before. That record may mean
+/// anything or nothing. If a line end is damaged, the next record is, too.
 void check_damage(const Written& written) {
   const auto record = static_cast<std::size_t>(*below(static_cast<int>(written.records.size())));
   Written broken = written;
@@ -125,7 +126,7 @@ void check_damage(const Written& written) {
   const auto at = static_cast<std::size_t>(*below(static_cast<int>(bytes.size())));
   bytes = damaged(bytes, at);
   const std::string text = broken.text();
-  if (may_quote(written, text)) return;  // it may take in other records
+  if (may_quote(written, text)) return;  // it may absorb other records
   RC_LOG() << text;
   const std::optional<Heard> heard = hear(text, written, false);
   if (!heard) return;
@@ -135,7 +136,7 @@ void check_damage(const Written& written) {
   RC_ASSERT(starts_with(heard->updates, before));
   RC_ASSERT(ends_with(heard->updates, after));
   RC_ASSERT(heard->updates.size() >= before.size() + after.size());
-  // No more records than lines can come of it: the damaged one, what a line end makes of it, and the one behind.
+  // It may become at most as many records as lines: the damaged one, one more from a line end, and the next one.
   RC_ASSERT(heard->updates.size() <=
             before.size() + after.size() + written.updates(record, std::min(record + 2, written.records.size())).size() + 2);
 }
@@ -150,7 +151,7 @@ TEST_P(Reading, ADamagedByteCostsNoOtherRecord) {
     std::string bytes = written.records[record].bytes;
     bytes = damaged(bytes, static_cast<std::size_t>(*below(static_cast<int>(bytes.size()))));
     static_cast<void>(hear_message(*codec, bytes));
-    check_messages(written);  // whatever it said, the others say what they did
+    check_messages(written);  // the other messages are read as before
   });
 }
 

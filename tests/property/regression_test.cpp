@@ -47,7 +47,7 @@ void judge(Scenario scenario) {
 
 const Standing any_edge = {make_query({{}, {}}, {{0, 1, {}, false}}), {}};
 
-// A counted query of five vertices, two triangles on one edge there and back, counted a match less than none.
+// A counted query of five vertices: two triangles share an edge in both directions. Its count fell below zero.
 TEST(Regression, ACountNeverFallsBelowZero) {
   Scenario scenario;
   scenario.queries = {
@@ -60,7 +60,7 @@ TEST(Regression, ACountNeverFallsBelowZero) {
   judge(scenario);
 }
 
-// An edge that its vertex takes along and that comes back is the edge that was there.
+// A vertex is deleted with its edge, and both come back. The edge is the same as before.
 TEST(Regression, AVertexThatComesBackWithItsEdgeChangesNothing) {
   Scenario scenario;
   scenario.directed = false;
@@ -71,7 +71,7 @@ TEST(Regression, AVertexThatComesBackWithItsEdgeChangesNothing) {
   judge(scenario);
 }
 
-// Under another label too, for those who do not ask for labels.
+// The vertex may come back under another label. That changes nothing for queries that do not ask for labels.
 TEST(Regression, AVertexThatComesBackUnderAnotherLabelKeepsTheMatchesOfWildcards) {
   Scenario scenario;
   scenario.directed = false;
@@ -93,7 +93,7 @@ TEST(Regression, ALabelThatChangesAndChangesBackWithinABatchIsTheSame) {
   judge(scenario);
 }
 
-// The counters go by the edge that the records name, whatever labels its ends bear meanwhile.
+// Counters go by the edge that the records name, whatever labels its ends have in between.
 TEST(Regression, ADeletionBeforeARelabellingIsSuperseded) {
   Scenario scenario;
   scenario.queries = {any_edge};

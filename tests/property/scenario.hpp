@@ -1,5 +1,4 @@
-// A scenario: a graph to start from, standing queries, and a stream cut into batches. What the property tests draw, run and
-// print.
+// A scenario: a start graph, standing queries, and a stream cut into batches. The property tests draw, run and print scenarios.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,7 @@
 
 namespace deltamatch::property {
 
-/// Embeddings that the oracle enumerates at most: beyond, a case costs more than it can show, and ends.
+/// The most embeddings that the oracle enumerates. A case with more costs more than it can show, so it ends.
 inline constexpr std::size_t enumerable = 1500;
 
 /// An update that owns its text.
@@ -29,7 +28,7 @@ struct Record {
   std::optional<std::string> target_label;
   std::optional<Timestamp> time;
 
-  /// Holds while the record does.
+  /// Valid as long as the record.
   [[nodiscard]] Update view() const;
 };
 
@@ -47,7 +46,7 @@ struct Scenario {
   std::vector<Record> stream;  ///< processed in batches
   std::size_t batch_size = 1;
 
-  /// The stream in batches of `size`; one empty batch where the stream is empty.
+  /// The stream in batches of `size`. An empty stream gives one empty batch.
   [[nodiscard]] std::vector<std::span<const Record>> batches(std::size_t size) const;
   [[nodiscard]] std::vector<std::span<const Record>> batches() const { return batches(batch_size); }
 };
@@ -55,10 +54,10 @@ struct Scenario {
 [[nodiscard]] std::vector<Update> views(std::span<const Record> records);
 [[nodiscard]] UpdateBatch batch_of(std::span<const Record> records);
 
-/// A query without names to think of: vertex i is called "v<i>" and bears labels[i].
+/// A query that needs no names: vertex i is called "v<i>" and has labels[i].
 [[nodiscard]] Query make_query(const std::vector<LabelSet>& labels, const std::vector<QueryEdge>& edges);
 
-/// What a reader needs to replay a failure by hand. Found by rapidcheck and by GoogleTest.
+/// What a reader needs to replay a failure by hand. rapidcheck and GoogleTest find these functions.
 void showValue(const Scenario& scenario, std::ostream& out);
 void show(const Query& query, std::ostream& out);
 void show(std::span<const Record> batch, std::ostream& out);

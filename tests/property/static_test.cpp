@@ -1,4 +1,4 @@
-// Static matching against the oracle: induced or not, in all modes, counted and listed.
+// Compares static matching with the oracle: induced or not, in all modes, counted and listed.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using oracle::Answer;
 
-/// Holds a static match to its protocol: begin, (write*, flush)*, end, commit.
+/// Checks the protocol of a static match: begin, (write*, flush)*, end, commit.
 class ListingRecorder final : public MatchSink {
  public:
   void begin(std::uint64_t batch) override {
@@ -64,9 +64,9 @@ Answer answer_of(const std::map<oracle::Embedding, MatchId>& listed) {
 
 struct Seen {
   int answers = 0;
-  int large = 0;               ///< with matches, of six vertices and more
-  int fewer = 0;               ///< induced ones are some of all
-  int modes = 0;               ///< bit set of the modes of the latter
+  int large = 0;               ///< answers with matches, for six vertices and more
+  int fewer = 0;               ///< answers with some induced matches, but fewer than all
+  int modes = 0;               ///< bit set of the modes of those
   int filtered = 0;            ///< bit set of the modes in which matches were found among candidates
   int without_candidates = 0;  ///< answered without matching
 };
@@ -103,7 +103,7 @@ void check_limits(Engine& engine, const Standing& standing, bool induced, Filter
   }
 }
 
-/// Filtered or not, the answer is the same; candidates are vertices of matches at least.
+/// The answer is the same with and without filters. Candidates include all vertices of matches.
 void check_filters(Engine& engine, const Standing& standing, bool induced, const std::map<oracle::Embedding, MatchId>& expected,
                    Seen& seen) {
   for (const Filter filter : {Filter::none, Filter::label, Filter::degree, Filter::refine}) {
@@ -126,7 +126,7 @@ void check_filters(Engine& engine, const Standing& standing, bool induced, const
   }
 }
 
-/// False where there is too much to enumerate.
+/// Returns false if there is too much to enumerate.
 bool check(Engine& engine, const oracle::DataGraph& graph, const Standing& standing, Seen& seen) {
   std::array<std::map<oracle::Embedding, MatchId>, 2> listed;
   for (const bool induced : {false, true}) {
@@ -157,7 +157,7 @@ bool check(Engine& engine, const oracle::DataGraph& graph, const Standing& stand
   return true;
 }
 
-/// Each embedding is one of as many as the query has automorphisms.
+/// The number of embeddings is the number of subgraphs times that of the query's automorphisms.
 void check_symmetry(Engine& engine, const Query& query) {
   const auto group = oracle::automorphisms(query).size();
   for (const bool induced : {false, true}) {
@@ -185,7 +185,7 @@ void hold_static(int cases, const Traits& traits, unsigned threads) {
     }
   });
   if (cases * case_scale() < 300 || std::getenv("RC_PARAMS") != nullptr) return;
-  // What is drawn reaches what is to be tested.
+  // The drawn cases must reach what is to be tested.
   EXPECT_GT(seen.answers, cases);
   EXPECT_GT(seen.fewer, cases / 50);
   EXPECT_EQ(seen.modes, 7) << "not in every mode";
@@ -206,8 +206,8 @@ TEST(Static, GivesTheAnswerOfTheOracleInSeveralThreads) {
   hold_static(300, {.vertex_records = false, .windows = false, .untidy = false, .large = true}, 3);
 }
 
-/// Cliques with some edges of any label, in graphs where some vertices are joined by two: order constraints, sets that are used
-/// again and parallel edges meet.
+/// Cliques with some edges of any label. Some vertices of the graphs are joined by two edges. So order constraints, sets that
+/// are used again and parallel edges meet.
 TEST(Static, CountsCliquesAmongParallelEdges) {
   hold(60, [] {
     const int size = *rc::gen::inRange(4, 8);
@@ -257,7 +257,7 @@ TEST(Static, CountsCliquesAmongParallelEdges) {
   });
 }
 
-/// Vertices labelled U, W and A in turn.
+/// Vertices have the labels U, W and A in turn.
 std::vector<Record> undirected_records(const std::vector<std::pair<int, int>>& edges) {
   const std::array<std::string, 3> labels{"U", "W", "A"};
   std::vector<Record> records;
@@ -272,8 +272,8 @@ std::vector<Record> undirected_records(const std::vector<std::pair<int, int>>& e
   return records;
 }
 
-/// Counts by sums over filtered candidates, where u and v may be merged although a vertex can be a candidate of u alone: v
-/// leads to two of what u leads to one of.
+/// Counts by sums over filtered candidates. Query vertices u and v may be merged, although a data vertex can be a candidate of
+/// u alone. Here u needs one neighbour of a kind, and v needs two.
 void check_merged(const Query& query, const std::vector<Record>& records) {
   const QueryOptions embeddings{.mode = MatchMode::isomorphism, .count = CountMode::embeddings};
   oracle::Model model(false);
@@ -307,7 +307,7 @@ TEST(Static, HoldsMergedQueryVerticesToTheCandidatesOfEach) {
     for (const auto& [source, target] : more) all.push_back({source, target, {}, false});
     return make_query(query_labels, all);
   };
-  // This one was counted wrongly from lists that query vertices with other candidates shared.
+  // This case was counted wrongly from lists that query vertices with other candidates shared.
   hold(1, [&] {
     check_merged(
         with({{w1, a}, {w2, a}}),

@@ -1,4 +1,5 @@
-// The engine against the oracle: for every batch of every stream, new and removed are the difference of the oracle's answers.
+// Compares the engine with the oracle. For every batch, the new and the removed matches are the difference of the oracle's
+// answers.
 #include <gtest/gtest.h>
 
 #include "property/draw.hpp"
@@ -85,7 +86,7 @@ TEST(Stream, ABadRecordStopsTheBatchAfterExactlyItsPrefix) {
     Subject subject(scenario, 1);
     if (!judged_run(scenario, subject, scenario.batches())) return;
 
-    // The prefix alone does the same.
+    // The prefix alone gives the same.
     Subject prefixes(scenario, 1);
     oracle::Model model(scenario.directed, scenario.window);
     const auto good = [&](std::span<const Record> batch) {
