@@ -55,7 +55,7 @@ struct Engine::Impl {
   }
 
   enum class Purpose : std::uint8_t { start, load, absorb, process };
-  // Throws Stopped.
+  // Takes a batch through its steps. Throws Stopped.
   BatchResult run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose);
   // `told`: listed matches are delivered afterwards.
   void match_all(const graph::ResolvedBatch& resolved, const BatchOptions& wanted, BatchResult& result, LevelCounts& levels,
@@ -189,7 +189,7 @@ void Engine::Impl::match_alone(std::span<const match::PassWork> passes, std::spa
   static_cast<void>(watch.end_round());
 }
 
-// Counts the matches of a query anew after a vertex was rebound. A match listed under both signs has not changed.
+// Recounts the matches of a query after a vertex was rebound. A match listed under both signs has not changed.
 void Engine::Impl::net_rebound(std::size_t query, Matched& removed, Matched& added) const {
   for (const bool sign : {false, true}) {
     Matched& matched = sign ? added : removed;
@@ -372,7 +372,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& want
   return result;
 }
 
-// Binds anew the queries that name a label which has been added to the graph or removed from it.
+// Rebinds the queries that name a label which has been added to the graph or removed from it.
 void Engine::Impl::bind_anew() {
   for (auto& [id, query] : standing) {
     if (!query->bound.outdated()) continue;

@@ -12,7 +12,7 @@ namespace {
 // The shape of the gamma distribution of a list's look-ups around the mean for its length. Measured on a graph of 31 M edges:
 // 0.03 trusts single findings so much that matching takes 1.5 times as long. From 0.3 on it makes little difference.
 constexpr double prior_shape = 1;
-// The longest lists are searched anew after so many calls. There is one call per choice, so these are at least as many batches.
+// The longest lists are searched again after this many calls. There is one call per choice, so at least this many batches pass.
 constexpr unsigned renewal = 64;
 // Vertices that a thread sums up at a time.
 constexpr std::size_t sum_grain = 4096;

@@ -42,7 +42,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// Up to so many expected successes, drawing them one by one is cheaper.
+/// Up to this many expected successes, drawing them one by one is cheaper.
 inline constexpr double few_successes = 16;
 
 inline std::uint64_t Random::binomial(std::uint64_t n, double p) noexcept {

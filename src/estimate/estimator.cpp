@@ -18,10 +18,10 @@ constexpr std::size_t ranges_per_thread = 4;
 // batch to the next.
 constexpr double newest_share = 0.25;
 constexpr double most_change = 4;
-// A pilot visits this share of what a round visits. For sums with tables, it visits at most so many anchors or roots.
+// A pilot visits this share of what a round visits. For sums with tables, it visits at most `pilot_sums` anchors or roots.
 constexpr double pilot_share = 0.125;
 constexpr double pilot_sums = 64;
-// A whole graph has many anchors. So many per walk are examined.
+// A whole graph has many anchors. This many per walk are examined.
 constexpr double anchors_per_walk = 4;
 // Roots that a thread examines at a time.
 constexpr std::size_t root_grain = 4096;
@@ -236,7 +236,7 @@ void Estimator::load_sums(Loaded&& loaded, std::shared_ptr<const LoadedSums> sum
   loaded_.push_back(std::move(loaded));
 }
 
-// Finds the pieces of work. `wanted`: for a whole graph, so many are enough.
+// Finds the pieces of work. `wanted`: the number of pieces that is enough for a whole graph.
 void Estimator::find_pieces(std::span<const match::QueryTask> tasks, double wanted) {
   pieces_.clear();
   thinned_ = 1;

@@ -51,7 +51,7 @@ struct Options {
   double delta = 0.9;     ///< ... are ranked right with this probability
   double least = 0x1p10;  ///< M is kept between these, however it is chosen
   double most = 0x1p22;
-  double round = 0x1p18;  ///< M is split into rounds of at most so many
+  double round = 0x1p18;  ///< M is split into rounds of at most this many
   /// The most walks for a whole graph's first portion, when nothing shows yet how long matching takes.
   double first = std::numeric_limits<double>::infinity();
   /// The share of the time of matching that M walks should take, if the caller reports that time (Estimator::matched). In any
@@ -136,7 +136,7 @@ class Estimator {
   std::vector<Worker> state_;
   std::vector<Piece> pieces_;
   double loops_ = 0;    // pieces whose programs are loops
-  double thinned_ = 1;  // one in so many anchors is among the pieces
+  double thinned_ = 1;  // one anchor in this many is among the pieces
   std::vector<Loaded> loaded_;
   std::vector<std::size_t> first_program_;  // by task, into loaded_
   std::size_t nodes_ = 0;

@@ -16,7 +16,7 @@ namespace deltamatch::estimate {
 // Candidates are sorted into buckets by the leading bits of their priority as a float: 16 buckets per power of two.
 inline constexpr unsigned bucket_shift = 19;
 inline constexpr std::size_t buckets = std::size_t{1} << (31 - bucket_shift);
-// A budget is full once less than one in so many of its bytes is left.
+// A budget is full once less than this fraction of it is left: 1 / least_share.
 inline constexpr std::size_t least_share = 1024;
 // Parts of a loop per thread.
 inline constexpr std::size_t parts_per_thread = 4;

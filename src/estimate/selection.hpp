@@ -42,7 +42,7 @@ struct Selection {
 [[nodiscard]] Selection select_within(const graph::DataGraph& graph, std::span<const match::PassWork> passes, unsigned hops,
                                       const BytesOf& bytes, std::size_t budget, Workers* workers = nullptr);
 
-/// How far from an anchor or root the tasks' matches can reach. All lists that matching may read are within so many hops.
+/// The hops from an anchor or root within which all lists lie that matching the tasks may read.
 [[nodiscard]] unsigned hops_of(std::span<const match::QueryTask> tasks);
 
 /// An accessed vertex, by exact counts: its accesses, whether it was cached, and its size in a cache.

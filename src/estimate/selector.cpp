@@ -14,8 +14,8 @@ namespace {
 
 // The weight of a batch in the mean over the batches before.
 constexpr double newest_share = 0.25;
-// Moving a list into the cache takes as long as reading so many bytes over the bus, whatever its size. The cost is a tenth of a
-// microsecond of bookkeeping, a row and a copy.
+// Moving a list into the cache takes as long as reading this many bytes over the bus, whatever its size. The cost is a tenth of
+// a microsecond of bookkeeping, a row and a copy.
 constexpr double move_bytes = 0x1p12;
 // Batches for which a vertex that fills free room stays: as long as a choice may be kept.
 constexpr double batches_stayed = ChoiceSchedule::most_batches;

@@ -342,7 +342,7 @@ void SumWalker::look_up(graph::ReadingId reading, std::span<const std::uint32_t>
   }
 }
 
-// Charges a node for reading so many lists.
+// Charges a node for reading `lists` lists.
 void SumWalker::charge(const Place& place, std::size_t lists) noexcept {
   const double weight = place.node == 0 ? weight_ : 1;
   tally_->partial_matches[loaded_->first_node + place.node] +=

@@ -48,7 +48,7 @@ struct Visit {
     if (last == 0 || position == last) return 1;
     return position == parent || (parent == 0 && position < 2) ? of_parent : of_older;
   }
-  /// The visit of a child with so many siblings, put at `position`.
+  /// The visit of one of `siblings` children, put at `position`.
   [[nodiscard]] Visit child(plan::Position position, double siblings) const noexcept {
     Visit made = *this;
     made.last = position;

@@ -18,7 +18,7 @@ static_assert(max_query_vertices <= 32);
 /// What a query vertex requires of one list of each of its candidates.
 struct Need {
   graph::ReadingId reading;
-  std::uint32_t entries;  ///< at least so many, each leading to a candidate of one of the neighbours
+  std::uint32_t entries;  ///< the least number of entries, each leading to a candidate of one of the neighbours
   Mask neighbours;        ///< that the reading leads to; each must have a candidate among the entries
 };
 

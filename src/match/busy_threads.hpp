@@ -11,12 +11,12 @@ class BusyThreads {
  public:
   explicit BusyThreads(unsigned threads) noexcept : threads_(threads) {}
 
-  /// Begins a loop over so many chunks.
+  /// Begins a loop over this many chunks.
   void begin(std::size_t chunks) noexcept {
     waiting_.store(chunks, std::memory_order_relaxed);
     busy_.store(0, std::memory_order_relaxed);
   }
-  /// A thread takes a chunk; `finish` says that it is done with it.
+  /// A thread takes a chunk. It calls `finish` at the end of the chunk.
   void take() noexcept {
     busy_.fetch_add(1, std::memory_order_relaxed);
     waiting_.fetch_sub(1, std::memory_order_relaxed);

@@ -11,13 +11,13 @@ namespace {
 
 // A space is built again, with more effort, each time the steps have grown by this factor.
 constexpr std::uint64_t more_steps = 8;
-// Spaces that save nothing may cost one in so many of the steps.
+// Spaces that save nothing may cost the steps divided by this number.
 constexpr std::uint64_t share_of_steps = 32;
 // The most entries that a plan's account may hold.
 constexpr std::int64_t most_credit = std::int64_t{1} << 30;
 // The most plans that accounts are kept for.
 constexpr std::size_t most_accounts = 1024;
-// A look-up of a list costs as much as reading so many entries.
+// A look-up of a list costs as much as reading this many entries.
 constexpr std::uint64_t look_up = 2;
 
 // Calls visit(id) for the entries until it returns true. Returns how many entries were read, including the cost of the look-up.

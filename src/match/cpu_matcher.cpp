@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t most_grain = 512;
 constexpr std::size_t turns = 32;
 constexpr std::size_t cached_bytes = std::size_t{32} << 20;
-// An anchor whose ends have more neighbours than this is split: one share for each so many.
+// An anchor whose ends have more neighbours than this is split into shares: one per this many neighbours.
 constexpr std::uint32_t share_degree = 2048;
 constexpr std::uint32_t max_shares = 64;
 // The same for a root, from which paths go on to all of its neighbours.

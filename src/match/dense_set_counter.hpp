@@ -15,9 +15,9 @@ namespace deltamatch::match {
 
 /// An undirected simple graph in a degeneracy order, which leaves few later neighbours to each vertex. Holds views.
 struct LaterLists {
-  std::span<const std::uint64_t> begin;  ///< by vertex: where its later neighbours begin; they ascend
+  std::span<const std::uint64_t> begin;  ///< by vertex: where its later neighbours begin
   std::span<const std::uint64_t> end;    ///< by vertex: where they end
-  std::span<const VertexId> neighbours;
+  std::span<const VertexId> neighbours;  ///< ascending within each list
 
   [[nodiscard]] VertexId vertices() const noexcept { return static_cast<VertexId>(begin.size()); }
   [[nodiscard]] std::span<const VertexId> later(VertexId v) const noexcept {

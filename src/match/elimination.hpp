@@ -24,7 +24,7 @@ struct Elimination {
 template <class Node>
 [[nodiscard]] Elimination next_elimination(const plan::Factor& tree, std::uint32_t open, const Node* nodes) noexcept {
   using Way = Elimination::Way;
-  constexpr double look_up_cost = 8;  // a look-up of a list costs about as much as reading so many entries
+  constexpr double look_up_cost = 8;  // a look-up of a list costs about as much as reading this many entries
   Elimination best{0, true, Way::pull, -1};
   const bool last = std::has_single_bit(open);
   const auto consider = [&](std::size_t edge, bool into_a, Way way, double cost) {

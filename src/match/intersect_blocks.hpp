@@ -26,7 +26,7 @@ namespace {
 // which all pairs are compared. `holds` looks for a needle in a block, and `merge_blocks` intersects two blocks. `all_pairs`
 // intersects a few needles with a list of `blocks` blocks, the last of which may be shorter.
 
-/// A list of at most so many blocks is kept in registers.
+/// A list of at most this many blocks is kept in registers.
 constexpr std::size_t small_blocks = 4;
 
 /// From this skew on, searching the long list is faster than merging (measured by bench/micro/intersect_bench.cpp).

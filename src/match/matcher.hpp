@@ -149,7 +149,7 @@ class Matcher {
   return task.query->mode == MatchMode::isomorphism && (!task.list || task.query->count == CountMode::subgraphs);
 }
 
-/// How many matches, as the task counts them, each match that a walk of this plan finds stands for. At most UINT64_MAX.
+/// How many matches, as the task counts them, one match found by a walk of this plan stands for. At most UINT64_MAX.
 [[nodiscard]] std::uint64_t matches_of_each(const QueryTask& task, std::size_t plan);
 
 /// Adds up what the plans of a task found, in the query's count mode. Throws if the count overflows.

@@ -32,7 +32,7 @@ struct PatternStep {
 struct MotifTables {
   static constexpr unsigned most_vertices = 8;
 
-  unsigned depth;     ///< subgraphs of so many vertices are not grown further: what completes them is counted
+  unsigned depth;     ///< subgraphs of this size are not grown further: what completes them is counted
   unsigned patterns;  ///< of k vertices
 
   std::vector<PatternStep> steps;  ///< of `size` vertices: at first_step[size] + (pattern << size | mask)

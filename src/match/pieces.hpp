@@ -33,7 +33,7 @@ class PartedPieces {
   [[nodiscard]] std::span<const VertexId> first(const Piece& piece) const noexcept {
     return piece.rest == 0 ? std::span<const VertexId>{} : std::span<const VertexId>(firsts_[piece.rest - 1]);
   }
-  /// Makes pieces, for so many threads, of the work that was given away. The candidates of each level are split into several
+  /// Makes pieces for `threads` threads of the work that was given away. The candidates of each level are split into several
   /// shares. Call `next` once the previous pieces are done with.
   void add(Parted& parted, unsigned threads, std::vector<Piece>& pieces) {
     constexpr std::size_t shares_of_thread = 4;

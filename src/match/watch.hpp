@@ -13,7 +13,7 @@ namespace deltamatch::match {
 /// The threads that match write to it, each to its own place and without waiting. Another thread reads it.
 class Watch {
  public:
-  /// Begins with so many threads and tasks. Nothing is found yet.
+  /// Begins for this number of threads and tasks. Nothing is found yet.
   void begin(unsigned threads, std::size_t tasks) {
     if (seats_.size() != threads) seats_ = std::vector<Seat>(threads);
     for (Seat& seat : seats_) {
@@ -70,7 +70,7 @@ class Tally {
   Tally() = default;
   /// `each`: how many matches each found one stands for.
   Tally(std::atomic<std::uint64_t>& found, std::uint64_t each) noexcept : found_(&found), each_(each) {}
-  /// Adds so many. Stays at the maximum once the count overflows.
+  /// Adds `more`. Stays at the maximum once the count overflows.
   void add(std::uint64_t more) noexcept {
     if (found_ == nullptr || more == 0) return;
     std::uint64_t sum = 0;

@@ -60,7 +60,7 @@ void Anticipation::run() {
         resolver.anticipate(*next, stop);
         seconds = seconds_since(start);
       }
-    } catch (...) {  // NOLINT(bugprone-empty-catch): the next batch's turn will tell
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the batch meets the error in its own turn
     }
     lock.lock();
     seconds_ = seconds;

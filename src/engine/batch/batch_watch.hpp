@@ -65,7 +65,7 @@ class BatchWatch {
   /// Ends the round. True if its results are useless because some query, not known which, exceeded its budget.
   [[nodiscard]] bool end_round();
 
-  /// What the query's result lacks if it has found so many matches.
+  /// Why the query's result is incomplete, or none. `matches`: how many it has found.
   [[nodiscard]] Shortfall shortfall(std::size_t query, Count matches);
 
  private:

@@ -4,7 +4,7 @@ namespace deltamatch::engine {
 
 namespace {
 
-// Plans are made anew once the graph has grown or shrunk by this factor, and by at least this many edges.
+// New plans are made once the graph has grown or shrunk by this factor, and by at least this many edges.
 constexpr std::uint64_t drift_factor = 2;
 constexpr std::uint64_t drift_edges = 1000;
 

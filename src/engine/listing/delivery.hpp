@@ -35,7 +35,7 @@ class Delivery {
     std::vector<graph::Edge> edges;
     MatchDigest digest;
 
-    /// The i-th match by id, of a query with so many vertices and edges.
+    /// The i-th match by id. The query has `query_vertices` vertices and `query_edges` edges.
     [[nodiscard]] ListedMatch match(std::size_t i, std::size_t query_vertices, std::size_t query_edges) const noexcept {
       return {ids[i], std::span(vertices).subspan(order[i] * query_vertices, query_vertices),
               std::span(edges).subspan(order[i] * query_edges, query_edges)};

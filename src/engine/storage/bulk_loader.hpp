@@ -17,8 +17,7 @@ namespace deltamatch::engine {
 struct BulkGraph {
   VertexId vertices = 0;
   std::span<const graph::VertexPair> edges;  ///< in any order, duplicates count once, no self-loops
-  std::span<const std::uint8_t> labels;      ///< by vertex: an index into label_names; if empty, all vertices have the empty
-                                             ///< label
+  std::span<const std::uint8_t> labels;      ///< by vertex: an index into label_names; none given: the empty label for all
   std::vector<std::string> label_names;
 };
 

@@ -23,7 +23,7 @@ class Portions {
   [[nodiscard]] std::size_t next() const noexcept;
   /// How many anchors or roots of another kind to try at a time.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Reports that a portion with `starts` of them, or with none, took so many seconds.
+  /// Reports how many seconds a portion with `starts` of them took. `starts` may be 0.
   void tried(std::size_t starts, double seconds) noexcept;
   /// The share of them that has not been tried yet.
   [[nodiscard]] double untried() const noexcept;

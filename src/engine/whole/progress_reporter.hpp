@@ -31,7 +31,7 @@ class ProgressReporter {
 
   [[nodiscard]] bool asked() const noexcept { return static_cast<bool>(*tell_); }
 
-  /// Expects so much work, all of it still to be done. The reported share does not fall.
+  /// Sets the expected work, all of it still to be done. The reported share does not fall.
   void expect(double work);
   /// Begins the next portion. `work`: the work of each anchor or root, in the order in which they are matched. Returns the
   /// function to call as each begins (match::PassWork::begins), valid until the portion ends.
@@ -53,8 +53,7 @@ class ProgressReporter {
   double all_ = 1;
   double done_ = 0;                   // work in portions that have ended
   double within_ = 0;                 // work done in the current portion
-  std::vector<double> before_;        // of that portion, by anchor or root: the work done once it begins; the last entry is all
-                                      // of it
+  std::vector<double> before_;        // of that portion, by anchor or root: work done once it begins; then all of its work
   double told_ = 0;                   // the share that was reported last
   std::optional<Count> matches_;      // in the current portion, if matches are listed
   std::atomic<Clock::rep> next_ = 0;  // when the next beginning may be reported

@@ -41,7 +41,7 @@ constexpr std::size_t most_left = std::size_t{1} << 20;
 // If plans have no sums and this many anchors are left, the walks are assumed to be lost in dead ends.
 constexpr std::size_t left_before_sums = 64;
 
-// The cost of renumbering vertices, per list entry: as much as reading so many entries.
+// The cost of renumbering vertices, per list entry: as much as reading this many entries.
 constexpr double renumbering_cost = 10;
 constexpr double slowest_renumbering = 1e-6;  // seconds per entry; renumbering cannot be interrupted
 
