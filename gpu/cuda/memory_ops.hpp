@@ -33,8 +33,7 @@ class MemoryOps {
   [[nodiscard]] virtual double kernel_seconds() = 0;
 };
 
-/// Bytes that may be used: what is free, less a reserve. With `most`, `taken` and the result together stay within it; 0: no
-/// limit.
+/// Bytes that may be used: what is free, less a reserve. If `most` is not 0, the result and `taken` together do not exceed it.
 [[nodiscard]] inline std::size_t usable_bytes(MemoryOps& ops, std::size_t most, std::size_t taken) {
   const std::size_t free = ops.free_bytes() / 16 * 15;
   if (most == 0) return free;

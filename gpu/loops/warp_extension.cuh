@@ -3,7 +3,7 @@
 // A batch is extended in three steps:
 // 1. Every lane looks up the lists of its own partial match and chooses the shortest.
 // 2. The 32 lanes together read the children of the whole batch, one list after the other.
-// 3. They search each child in the other lists, and keep those found by ballot.
+// 3. They search each child in the other lists. A ballot keeps those that are found.
 //
 // So lanes are busy for short lists and for long ones, and no memory depends on a degree.
 #pragma once

@@ -1,8 +1,8 @@
 // Decides which nodes of a search tree are expanded next, and where their children go.
 //
 // Nodes lie in one piece of memory, in segments. A segment holds nodes of one level; the next one holds children of some of
-// them. A launch takes nodes from the end of the last segment and makes a new segment behind it. That gets a fair share of the
-// memory that is left for all further levels.
+// them. A launch takes nodes from the end of the last segment and makes a new segment behind it. The new segment gets a fair
+// share of the memory that is left for all further levels.
 //
 // So the tree is searched breadth first within portions, and depth first between them, in memory of a fixed size. Nodes whose
 // children find no room are given back.

@@ -55,7 +55,7 @@ struct DeviceGraphStatistics {
 
 class DeviceGraph {
  public:
-  /// The first begin takes the cache's memory. If less than requested is free, it halves the size until it fits. `workers`
+  /// The mirror takes the cache's memory in begin. If less than requested is free, it halves the size until it fits. `workers`
   /// outlives the mirror. A mirror follows one graph at a time. The graph must track its changes (DataGraph::track_changes);
   /// otherwise everything is sent every time.
   DeviceGraph(std::unique_ptr<DeviceOps> ops, const DeviceGraphOptions& options, Workers& workers);
