@@ -1,4 +1,4 @@
-// Edges for batches, parallel ones above all.
+// Adds edges to batches, especially parallel ones.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline void join(UpdateBatch& batch, std::int64_t source, std::int64_t target, s
   batch.add(update);
 }
 
-/// So many edges between the two, labelled L0, L1 and so on.
+/// Adds this many edges between the two vertices, labelled L0, L1 and so on.
 inline void join_often(UpdateBatch& batch, std::int64_t source, std::int64_t target, int edges) {
   for (int label = 0; label < edges; ++label) join(batch, source, target, "L" + std::to_string(label));
 }

@@ -1,5 +1,5 @@
-// The model of a batch: its records are taken one after the other onto the graph as it stands, and only then is the result
-// compared with the graph before. Nothing here is clever; the cost of a batch is that of the whole graph, several times over.
+// The model of a batch. Its records are applied one by one to the current graph. Only then is the result compared with the
+// graph before. Nothing here is clever; a batch costs several passes over the whole graph.
 #include <algorithm>
 #include <utility>
 
@@ -14,18 +14,18 @@ bool Model::has_edges(const ExternalId& vertex) const {
                      [&](const DataEdge& edge) { return edge.source == vertex || edge.target == vertex; });
 }
 
-/// Reading: a label conflict is judged at the record's place in the batch, against the edges that live there: those of the
-/// graph and of earlier inserts, less earlier deletions. A vertex without a label (or with the empty one, which is the same)
-/// may be given its first at any time. Expiry comes only at the end of the batch, so an edge that will expire with this batch,
-/// or that is dead on arrival, still holds its vertices' labels until then.
+/// Reading: a label conflict is judged at the record's place in the batch, against the edges that live there. Those are the
+/// edges of the graph and of earlier inserts, less earlier deletions. A vertex without a label (or with the empty one, which is
+/// the same) may get its first label at any time. Expiry comes only at the end of the batch. So an edge that will expire with
+/// this batch, or that is dead on arrival, still holds its vertices' labels until then.
 bool Model::conflicts(const ExternalId& vertex, const std::optional<std::string_view>& label) const {
   const auto known = graph_.vertices.find(vertex);
   return label && known != graph_.vertices.end() && !known->second.empty() && known->second != *label && has_edges(vertex);
 }
 
-/// Reading: where several reasons hold, what the record alone shows comes first: missing_time, then label_conflict. Deletions
-/// are held to labels too. Only insertions of edges need a time: a vertex record has nothing that expires. A self-loop is
-/// refused for nothing: whatever it says of labels and vertices is not heard.
+/// Reading: if several reasons apply, those that the record alone shows come first: missing_time, then label_conflict.
+/// Deletions must respect labels too. Only insertions of edges need a time, because nothing of a vertex record expires. A
+/// self-loop is never refused, and what it says of labels and vertices is ignored.
 std::optional<RejectReason> Model::refuse(const Update& update) const {
   const bool of_edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
   if (of_edge && update.source == update.target) return std::nullopt;
@@ -41,8 +41,7 @@ bool Model::dead(Timestamp time) const {
   return window_ != 0 && watermark_ && Wide{time} + window_ <= Wide{*watermark_};
 }
 
-/// An unknown vertex bears the label given, or the empty one. A known vertex takes a label given; a label that is absent says
-/// nothing about it.
+/// An unknown vertex gets the given label, or the empty one. A known vertex gets the given label; without one, its label stays.
 void Model::mention(const ExternalId& vertex, const std::optional<std::string_view>& label) {
   std::string& known = graph_.vertices[vertex];
   if (label) known = *label;
@@ -54,13 +53,13 @@ void Model::remove(const DataEdge& edge) {
 }
 
 void Model::take(const Update& update, Touched& touched, Outcome& outcome) {
-  // Reading: every record that is not refused moves the watermark, deletions and vertex records among them; a refused one says
-  // nothing at all.
+  // Reading: every record that is not refused moves the watermark, including deletions and vertex records. A refused record has
+  // no effect at all.
   if (update.time && !update.ahead) watermark_ = std::max(watermark_.value_or(*update.time), *update.time);
   const ExternalId source = own(update.source);
   const ExternalId target = own(update.target);
   const bool of_edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
-  if (of_edge && source == target) {  // its time was seen, that is all
+  if (of_edge && source == target) {  // only its time counts
     ++outcome.ignored.self_loop;
     return;
   }
@@ -82,7 +81,7 @@ void Model::take(const Update& update, Touched& touched, Outcome& outcome) {
       return;
     }
     case UpdateKind::insert_edge: {
-      // Reading: an insertion mentions its vertices even where its edge is a duplicate, superseded or dead on arrival.
+      // Reading: an insertion mentions its vertices even if its edge is a duplicate, superseded or dead on arrival.
       mention(source, update.source_label);
       mention(target, update.target_label);
       const DataEdge edge = graph_.edge(source, std::string(update.label), target);
@@ -94,7 +93,7 @@ void Model::take(const Update& update, Touched& touched, Outcome& outcome) {
       return;
     }
     case UpdateKind::delete_edge: {
-      // A deletion mentions nobody: it neither relabels a vertex nor makes one known.
+      // A deletion mentions no vertex: it neither relabels a vertex nor makes one known.
       const DataEdge edge = graph_.edge(source, std::string(update.label), target);
       remove(edge);
       touched[edge] = {touched[edge].updates + 1, false, false, true};
@@ -103,10 +102,14 @@ void Model::take(const Update& update, Touched& touched, Outcome& outcome) {
   }
 }
 
-/// Reading: the counters count records of edges. Of the records that name one edge, each but the last is superseded, and the
-/// last one too if it is an insertion that the deletion of a vertex undid. What remains is compared with the graphs before and
-/// after: an insertion of an edge that does not live after is late, one of an edge that is not in I either a duplicate; a
-/// deletion of an edge that did not live before is absent. Edges that go with their vertex are no records: they never count.
+/// Reading: the counters count records of edges. Of the records that name one edge, each but the last is superseded. The last
+/// one is superseded too if it is an insertion that the deletion of a vertex undid. The rest is compared with the graphs before
+/// and after:
+/// - An insertion of an edge that does not live after the batch is late.
+/// - Any other insertion of an edge that is not in I is a duplicate.
+/// - A deletion of an edge that did not live before is absent.
+///
+/// Edges that are deleted with their vertex are no records, so they never count.
 void Model::count(const Touched& touched, const DataGraph& before, Outcome& outcome) const {
   Ignored& ignored = outcome.ignored;
   for (const auto& [edge, touch] : touched) {
@@ -124,8 +127,8 @@ void Model::count(const Touched& touched, const DataGraph& before, Outcome& outc
   }
 }
 
-/// Reading: an edge is expired if it lived before the batch and nothing but the watermark took it. One that the batch deleted
-/// and brought back too late was deleted.
+/// Reading: an edge is expired if it lived before the batch and only the watermark removed it. If the batch deleted it and
+/// inserted it again too late, it was deleted.
 void Model::expire(const Touched& touched, const DataGraph& before, Outcome& outcome) {
   const std::map<DataEdge, Timestamp> live = time_;
   for (const auto& [edge, time] : live) {
@@ -137,16 +140,16 @@ void Model::expire(const Touched& touched, const DataGraph& before, Outcome& out
   }
 }
 
-/// Reading: under a window no vertex is remembered for edges that it no longer has (or never had, its only insertions being
-/// dead on arrival or undone within their batch), unless a vertex record declared it.
+/// Reading: under a window, a vertex without edges is forgotten unless a vertex record declared it. That includes a vertex
+/// whose only insertions were dead on arrival or undone within their batch.
 void Model::forget() {
   if (window_ == 0) return;
   std::erase_if(graph_.vertices,
                 [&](const auto& vertex) { return !declared_.contains(vertex.first) && !has_edges(vertex.first); });
 }
 
-/// Reading: a record of several updates is taken one update after the other, each judged by what those before it did. Where one
-/// is refused nothing of the record has happened.
+/// Reading: a record of several updates is applied one update after the other. Each is judged by the result of those before it.
+/// If one is refused, nothing of the record has happened.
 std::optional<Reject> Model::take_record(std::span<const Update> batch, std::size_t first, std::size_t last, Touched& touched,
                                          Outcome& outcome) {
   const Model model_before = *this;
@@ -181,9 +184,10 @@ Outcome Model::apply(std::span<const Update> batch, OnReject on_reject) {
   forget();
   outcome.watermark = watermark_;
 
-  // Reading: an edge that the batch took away and brought back with another label at one of its ends is deleted and inserted: a
-  // match that asks for the old label vanishes, one that asks for the new label appears, one that asks for neither stays and is
-  // not reported. One that it brought back under the same labels (its vertex deleted and named again, say) is in neither set.
+  // Reading: the batch may remove an edge and bring it back with another label at one of its ends. The edge is then deleted and
+  // inserted. A match that asks for the old label vanishes, and one that asks for the new label appears. A match that asks for
+  // neither stays and is not reported. An edge that comes back under the same labels (its vertex was deleted and named again,
+  // say) is in neither set.
   const auto label = [](const DataGraph& graph, const ExternalId& vertex) { return graph.vertices.at(vertex); };
   const auto restated = [&](const DataEdge& edge) {
     return label(before, edge.source) != label(graph_, edge.source) || label(before, edge.target) != label(graph_, edge.target);

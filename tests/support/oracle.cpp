@@ -1,5 +1,5 @@
-// The matcher enumerates assignments of query edges to data edges, one query edge after the other, and keeps those that agree
-// on the vertices. Needs nothing of the graph but its sets.
+// The matcher assigns data edges to query edges, one query edge after the other, and keeps assignments that agree on the
+// vertices. It uses only the graph's sets.
 #include "support/oracle.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ bool admits(const LabelSet& labels, const std::string& label) {
   return labels.empty() || std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-/// The position of the query edge that joins `source` to `target` as `like` joins its own ends, if there is one.
+/// The position of the query edge that joins `source` to `target` in the same way as `like` joins its ends, if there is one.
 std::optional<std::size_t> find_like(const Query& query, const QueryEdge& like, std::size_t source, std::size_t target) {
   for (std::size_t i = 0; i < query.edges.size(); ++i) {
     const QueryEdge& edge = query.edges[i];
@@ -40,7 +40,7 @@ std::optional<std::size_t> find_like(const Query& query, const QueryEdge& like, 
   return std::nullopt;
 }
 
-/// The query's edges in an order in which each but the first touches an earlier one. Only speed depends on it.
+/// The query's edges in an order in which each but the first touches an earlier one. The order affects only speed.
 std::vector<std::size_t> connected_order(const Query& query) {
   std::vector<std::size_t> order;
   std::set<std::size_t> vertices;
@@ -59,7 +59,7 @@ std::vector<std::size_t> connected_order(const Query& query) {
   return order;
 }
 
-// With a limit, beginnings that lead nowhere are as good a reason to stop as embeddings.
+// With a limit, partial embeddings without a result also count as a reason to stop.
 constexpr std::size_t tries_per_embedding = 100;
 
 class Search {
@@ -98,7 +98,7 @@ class Search {
     }
   }
 
-  /// Maps a query vertex to a vertex where nothing forbids it, goes on with `then`, and takes the mapping back.
+  /// Maps a query vertex to a vertex if that is allowed, continues with `then`, and undoes the mapping.
   template <typename Then>
   void bind(std::size_t at, const ExternalId& id, const Then& then) {
     if (image_[at] != nullptr) {
@@ -132,7 +132,7 @@ class Search {
   std::vector<Embedding> found_;
 };
 
-/// Whether the embedding's edges are all that the graph has between its vertices.
+/// Whether the embedding contains every edge that the graph has between its vertices.
 bool takes_every_edge(const DataGraph& graph, const Embedding& embedding) {
   const std::set<ExternalId> vertices(embedding.vertices.begin(), embedding.vertices.end());
   const std::set<DataEdge> edges(embedding.edges.begin(), embedding.edges.end());
@@ -141,7 +141,7 @@ bool takes_every_edge(const DataGraph& graph, const Embedding& embedding) {
   });
 }
 
-/// The embedding seen through an automorphism: the query vertex v takes the place of its image.
+/// The embedding under an automorphism: each query vertex v gets the image of its permuted vertex.
 Embedding permuted(const Embedding& embedding, const Automorphism& symmetry) {
   Embedding result;
   for (const std::size_t vertex : symmetry.vertices) result.vertices.push_back(embedding.vertices[vertex]);

@@ -1,10 +1,10 @@
-// The judge of the whole system: a brute-force matcher and a brute-force model of what a batch does to a graph.
+// The oracle of the whole system: a brute-force matcher, and a brute-force model of what a batch does to a graph.
 //
-// It is written from the semantics alone, apart from the store, the plans and the automorphisms of the library, and it is meant
-// to be read in one sitting: sets, maps and nested loops. Use it on small graphs (tens of edges) and small queries (up to 8
-// vertices): it is exponential in both.
+// It is written from the semantics alone, without the library's store, plans and automorphisms. It should be readable in one
+// sitting: sets, maps and nested loops. Use it for small graphs (tens of edges) and small queries (up to 8 vertices), because
+// it is exponential in both.
 //
-// Where the semantics leave a choice, the reading that the oracle takes is marked "Reading:" beside the code that takes it.
+// If the semantics leave a choice, "Reading:" marks the oracle's choice beside the code.
 #pragma once
 
 #include <compare>
@@ -23,13 +23,13 @@
 
 namespace deltamatch::oracle {
 
-/// An owning external id. Ordered as Id is: integers before strings, integers by value, strings by bytes.
+/// An external id that owns its text. Ordered like Id: integers before strings, integers by value, strings by bytes.
 using ExternalId = std::variant<std::int64_t, std::string>;
 
 [[nodiscard]] ExternalId own(const Id& id);
 [[nodiscard]] Id view(const ExternalId& id);
 
-/// An edge as the data states it; in undirected data the lesser id is the source.
+/// An edge as in the data. In undirected data the smaller id is the source.
 struct DataEdge {
   ExternalId source;
   std::string label;
@@ -42,11 +42,11 @@ struct DataGraph {
   std::map<ExternalId, std::string> vertices;  ///< with their labels
   std::set<DataEdge> edges;
 
-  /// The edge under the name that it bears in this graph.
+  /// The edge in the form that this graph uses.
   [[nodiscard]] DataEdge edge(const ExternalId& source, const std::string& label, const ExternalId& target) const;
 };
 
-/// What each query vertex and each query edge is mapped to, in the query's order. Compares by vertices, then by edges.
+/// The images of the query's vertices and edges, in the query's order. Compares by vertices, then by edges.
 struct Embedding {
   std::vector<ExternalId> vertices;
   std::vector<DataEdge> edges;
@@ -55,7 +55,7 @@ struct Embedding {
 
 using Answer = std::set<Embedding>;
 
-/// A label-keeping permutation of the query's vertices, and the permutation of its edges that goes with it.
+/// A permutation of the query's vertices that keeps labels, and the matching permutation of its edges.
 struct Automorphism {
   std::vector<std::size_t> vertices;
   std::vector<std::size_t> edges;
@@ -64,21 +64,21 @@ struct Automorphism {
 /// All of Aut(Q), by trying every permutation. At most 8 vertices.
 [[nodiscard]] std::vector<Automorphism> automorphisms(const Query& query);
 
-/// More embeddings than the caller wants to see.
+/// Thrown if there are more embeddings than the caller's limit.
 struct TooMany : std::runtime_error {
   TooMany() : std::runtime_error("more embeddings than the oracle was asked to enumerate") {}
 };
 
-/// One query, ready to be matched against any number of graphs.
+/// One query that can be matched against any number of graphs.
 class Matcher {
  public:
-  /// Throws std::invalid_argument where subgraphs are asked of a mode other than isomorphism. `induced`: of the embeddings only
-  /// those that leave out no data edge between their vertices.
+  /// Throws std::invalid_argument if subgraphs are requested in another mode than isomorphism. `induced`: only embeddings that
+  /// include every data edge between their vertices.
   Matcher(Query query, MatchMode mode, CountMode count, bool induced = false);
 
-  /// Every match in the graph: all embeddings, or the least embedding of each class under Aut(Q). Throws TooMany beyond `limit`
-  /// embeddings, or a hundred times as many beginnings of any, and std::invalid_argument for a directed query edge over
-  /// undirected data.
+  /// Every match in the graph: all embeddings, or the smallest embedding of each class under Aut(Q). Throws TooMany beyond
+  /// `limit` embeddings, or beyond a hundred times as many partial ones. Throws std::invalid_argument for a directed query edge
+  /// over undirected data.
   [[nodiscard]] Answer match(const DataGraph& graph, std::size_t limit = std::numeric_limits<std::size_t>::max()) const;
 
   [[nodiscard]] const Query& query() const noexcept { return query_; }
@@ -88,21 +88,21 @@ class Matcher {
   MatchMode mode_;
   CountMode count_;
   bool induced_;
-  std::vector<Automorphism> symmetries_;  ///< the identity alone where embeddings are counted
+  std::vector<Automorphism> symmetries_;  ///< only the identity if embeddings are counted
 };
 
-/// What a batch did to the graph.
+/// The effect of a batch on the graph.
 struct Outcome {
   std::size_t consumed = 0;
   std::vector<Reject> rejects;
   Ignored ignored;
   std::uint64_t expired = 0;
   std::optional<Timestamp> watermark;
-  std::set<DataEdge> deleted;   ///< D, expired edges among them
+  std::set<DataEdge> deleted;   ///< D, including expired edges
   std::set<DataEdge> inserted;  ///< I
 };
 
-/// The graph under a stream of batches: labels, net effect, event time.
+/// The graph under a stream of batches, with labels, net effect and event time.
 class Model {
  public:
   explicit Model(bool directed, Timestamp window = 0);
@@ -111,16 +111,16 @@ class Model {
   Outcome apply(std::span<const Update> batch, OnReject on_reject);
 
   [[nodiscard]] const DataGraph& graph() const noexcept { return graph_; }
-  /// The largest insert time of a live edge since its last deletion; 0 where no time was given.
+  /// The largest insert time of a live edge since its last deletion, or 0 if no time was given.
   [[nodiscard]] Timestamp time(const DataEdge& edge) const { return time_.at(edge); }
 
  private:
-  /// What the batch did so far to an edge that it names.
+  /// What the batch has done so far to an edge that it names.
   struct Touch {
     std::uint64_t updates = 0;  ///< records that name the edge
-    bool insert = false;        ///< the last of them inserts
-    bool undone = false;        ///< ... and the deletion of a vertex took the edge away again
-    bool was_deleted = false;   ///< at some point of the batch the edge was deleted
+    bool insert = false;        ///< whether the last of them inserts
+    bool undone = false;        ///< whether the deletion of a vertex then removed the edge again
+    bool was_deleted = false;   ///< whether the edge was deleted at some point of the batch
   };
   using Touched = std::map<DataEdge, Touch>;
 
@@ -140,7 +140,7 @@ class Model {
   Timestamp window_;
   DataGraph graph_;
   std::map<DataEdge, Timestamp> time_;
-  std::set<ExternalId> declared_;  ///< by a vertex record
+  std::set<ExternalId> declared_;  ///< vertices with a vertex record
   std::optional<Timestamp> watermark_;
 };
 
