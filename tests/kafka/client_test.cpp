@@ -1,4 +1,4 @@
-// Properties: which are passed on, which are refused, and that no secret is ever told. Needs no broker.
+// Properties: which are passed on, which are refused, and that secrets are never shown. Needs no broker.
 #include "ingest/service/kafka/client.hpp"
 
 #include <gmock/gmock.h>

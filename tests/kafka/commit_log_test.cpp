@@ -1,4 +1,4 @@
-// Finding the last commit record and those behind a batch, and cutting the input again where they say.
+// Finding the last commit record and later ones, and reading the input again in their ranges.
 #include "ingest/service/kafka/commit_log.hpp"
 
 #include <gmock/gmock.h>
@@ -81,7 +81,7 @@ TEST_F(CommitLogTest, TheLastOneIsFoundBehindWhateverWasAborted) {
   EXPECT_EQ(CommitLog(cluster).last(in(20)), mark(3));
   abort(5);
   EXPECT_EQ(CommitLog(cluster).last(in(20)), mark(3));
-  abort(1000);  // more than the first steps back
+  abort(1000);  // more than the first steps back cover
   for (int i = 0; i < 3; ++i) abort(1);
   EXPECT_EQ(CommitLog(cluster).last(in(20)), mark(3));
   EXPECT_EQ(after(0), from_to(1, 3));
@@ -124,7 +124,7 @@ TEST_F(CommitLogTest, AMarkOfAnotherVersionIsRefusedWithItsPlaceAndTheRemedy) {
       AllOf(HasSubstr(topic + "[0] at offset 0"), HasSubstr("another version"), HasSubstr("run the release that wrote it")));
 }
 
-/// Topic, partition and offset of every record that is read, in the order in which it is.
+/// Topic, partition and offset of every record read, in the order of reading.
 std::vector<std::string> read(RangeReader& reader, const Offsets& ends) {
   std::vector<std::string> places;
   EXPECT_TRUE(reader.read(ends, [&](Message&& message) {
@@ -171,7 +171,7 @@ TEST_F(RangesTest, EndsBehindWhatIsNoRecordAreReached) {
   for (int i = 0; i < 4; ++i) {
     writer.begin();
     writer.write(topic, 0, std::to_string(i));
-    i % 2 == 0 ? writer.commit() : writer.abort();  // record and end: 0, 1; 2, 3; …
+    i % 2 == 0 ? writer.commit() : writer.abort();  // each record and its end take two offsets: 0, 1; 2, 3; …
   }
   RangeReader reader(cluster, {{{topic, 0}, 0}});
   EXPECT_EQ(read(reader, {{{topic, 0}, 4}}), std::vector<std::string>{topic + "[0]@0=0"});
@@ -222,7 +222,7 @@ TEST_F(RangesTest, StopsWhenToldTo) {
   EXPECT_FALSE(reader.read({{{topic, 0}, 1}}, [](Message&&) { FAIL(); }, stop.get_token()));
 }
 
-// Many partitions with more in them than may be fetched ahead: none is read before its turn, and none waits for a sleeping
+// Many partitions with more records than may be fetched ahead. None is read before its turn, and none waits for a sleeping
 // fetcher.
 TEST_F(RangesTest, ManyPartitionsInLittleMemory) {
   const std::string topic = unique("t");

@@ -1,5 +1,5 @@
-// What each error of the brokers does to a transaction. librdkafka's mock brokers answer with the errors; what they show to
-// readers is not looked at, because they show what was aborted too.
+// The effect of each broker error on a transaction. librdkafka's mock brokers return the errors. The test does not read from
+// them, because they show aborted records, too.
 #include <gmock/gmock.h>
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
@@ -25,7 +25,7 @@ enum class Request : std::int16_t {
 
 enum class Outcome { committed, committed_again, refused, misconfigured, fenced, ended };
 
-/// `times` answers to a request are this error.
+/// The next `times` answers to a request are this error.
 struct Fault {
   const char* name;
   Request request;
@@ -139,7 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"StateInvalidAtEnd", Request::end, RD_KAFKA_RESP_ERR_INVALID_TXN_STATE, 1, Outcome::ended}),
     [](const auto& fault) { return std::string(fault.param.name); });
 
-// Brokers that take requests and answer none: at the deadline nobody knows, nothing more is taken, and closing does not hang.
+// Brokers that accept requests and answer none. At the deadline the result is unknown, nothing more is accepted, and closing
+// does not hang.
 TEST_F(MockedBrokers, SilenceIsUndecidedAtTheDeadline) {
   auto transactions = std::make_unique<Transactions>(cluster, 20s, in(20));
   commit(*transactions);

@@ -1,4 +1,4 @@
-// The input as it is assigned and polled: order, starts, gaps, what is gone, what is not polled.
+// Assigning and polling the input: order, starts, gaps, missing partitions, and pauses in polling.
 #include "ingest/service/kafka/input.hpp"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using ::testing::Not;
 
 class InputTest : public KafkaTest {
  protected:
-  /// From where first_offsets says.
+  /// Begins at the offsets of first_offsets.
   void begin(Input& input, const Offsets& known = {}) {
     const auto found = input.discover(in(20));
     Offsets from = input.first_offsets(found, known, in(20));
@@ -27,7 +27,7 @@ class InputTest : public KafkaTest {
     input.add(found, from);
   }
 
-  /// `partition:value` of the next records, as many as are asked for, or fewer if no more come.
+  /// `partition:value` of the next `count` records, or of fewer if no more come.
   std::vector<std::string> values(Input& input, std::size_t count) {
     std::vector<std::string> result;
     while (result.size() < count) {
@@ -194,7 +194,7 @@ TEST_F(InputTest, SeesNothingAbortedAndBeyondItNonetheless) {
   writer.commit();  // offset 1 is the end of the transaction
   writer.begin();
   for (int i = 0; i < 5; ++i) writer.write(topic, 0, "aborted");
-  writer.abort();  // 2 to 6 and the end, 7
+  writer.abort();  // offsets 2 to 6, and the end at 7
   Input input(cluster, of({topic}));
   begin(input);
   EXPECT_THAT(values(input, 1), ElementsAre("0:committed"));
@@ -289,8 +289,8 @@ std::int64_t resident_kilobytes() {
   return 0;
 }
 
-// 80 MB lie there and 4 MB may be fetched. Nothing is lost by waiting for longer than max.poll.interval.ms, and the reader does
-// not crawl from one full queue to the next.
+// There are 80 MB, and 4 MB may be fetched. Waiting for longer than max.poll.interval.ms loses nothing. The reader does not
+// stall each time the queue is full.
 TEST_F(InputTest, FetchesNoMoreThanItMayWhileNobodyPolls) {
   const std::string topic = unique("t");
   make_topic(topic, 4);
@@ -309,7 +309,7 @@ TEST_F(InputTest, FetchesNoMoreThanItMayWhileNobodyPolls) {
   begin(input);
   ASSERT_TRUE(input.poll(10s));
   std::this_thread::sleep_for(3s);
-  // It may even shrink: what the writer freed goes back to the system when it likes.
+  // Memory may even shrink, because the writer's freed memory returns to the system at any time.
   EXPECT_LT(resident_kilobytes() - before, 60'000) << "KiB";
   int read = 1;
   const auto start = Clock::now();

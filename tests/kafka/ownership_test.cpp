@@ -1,4 +1,4 @@
-// Who owns the one partition of the commit topic.
+// Which instance owns the one partition of the commit topic.
 #include "ingest/service/kafka/ownership.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 class OwnershipTest : public KafkaTest {
  protected:
-  /// Whether it owns within this time.
+  /// Whether it becomes the owner within this time.
   static bool owns_within(Ownership& ownership, std::chrono::milliseconds time) {
     std::stop_source stop;
     std::jthread timer([&](const std::stop_token& over) {

@@ -1,5 +1,4 @@
-// A broker of the test's own that goes away in the middle and comes back: everything waits, nothing is lost and nothing is
-// twice.
+// The test's own broker goes away in the middle and comes back. Everything waits; nothing is lost or duplicated.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -88,7 +87,7 @@ TEST_F(Restart, EverythingWaitsAndGoesOn) {
   ASSERT_TRUE(eventually([&] { return committed_batches >= 10; }));
 
   script("stop");
-  write(1000, 2000);  // into the writer's own queue
+  write(1000, 2000);  // stays in the writer's own queue
   EXPECT_FALSE(input.poll(3s));
   EXPECT_TRUE(notes.has("kafka_unreachable")) << notes.all();
   EXPECT_LT(committed_batches, batches) << "the committer was too fast to meet the restart";

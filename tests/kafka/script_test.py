@@ -1,4 +1,6 @@
-"""scripts/kafka: a second start leaves the broker as it is, a stop ends it, what is kept is kept, and only its own process is ended."""
+"""scripts/kafka: a second start leaves the broker running, and a stop ends it. Data to be kept is kept, and only its own process
+is ended.
+"""
 
 import pathlib
 import socket
@@ -22,7 +24,7 @@ class Script(unittest.TestCase):
         return pathlib.Path(self.directory.name, name).read_text().strip()
 
     def runs(self, process):
-        """Not if it only waits for somebody to take its exit status."""
+        """Whether the process runs. One that only waits for its exit status to be collected does not."""
         try:
             return pathlib.Path(f"/proc/{process}/cmdline").read_bytes() != b""
         except OSError:

@@ -194,14 +194,14 @@ void Writer::write_null(const std::string& topic, int partition, const std::stri
 void Writer::flush() { require(producer_->flush(60'000) == RdKafka::ERR_NO_ERROR, "records were not delivered"); }
 void Writer::commit() { check(producer_->commit_transaction(20'000)); }
 void Writer::abort() {
-  flush();  // so that there is something on the broker that was aborted
+  flush();  // so that the broker has something to abort
   check(producer_->abort_transaction(20'000));
 }
 
 std::vector<Seen> committed(const std::string& topic) {
   const auto reader = consumer("test");
   const auto metadata = metadata_of(topic, *reader);
-  // The ends of all records: for a moment after a transaction those of the committed ones lie before.
+  // Uses the ends of all records. Just after a transaction, the ends of the committed records are lower.
   const auto uncommitted = consumer("test", "read_uncommitted");
   std::map<int, std::int64_t> ends;
   std::vector<RdKafka::TopicPartition*> all;

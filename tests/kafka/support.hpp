@@ -1,4 +1,4 @@
-// A broker to test against, topics with names of their own, and plain clients that share no code with what is tested.
+// A broker to test against, topics with unique names, and plain clients that share no code with the tested ones.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace deltamatch::ingest::kafka::testing {
 
-/// Takes down what it is told.
+/// A journal that stores its events.
 class Notes final : public Journal {
  public:
   void tell(Level level, std::string_view event, std::initializer_list<Field> fields) noexcept override;
@@ -26,18 +26,19 @@ class Notes final : public Journal {
 
  private:
   mutable std::mutex mutex_;
-  std::string text_;  // an event a line, guarded by mutex_
+  std::string text_;  // one event per line, guarded by mutex_
 };
 
-/// From now on `broker` gives this address.
+/// Makes broker() return this address from now on.
 void use_broker(const std::string& address);
-/// HOST:PORT in $DELTAMATCH_KAFKA, or in the file that $DELTAMATCH_KAFKA_FILE names; empty: there is none.
+/// The broker's address, HOST:PORT, from $DELTAMATCH_KAFKA or the file that $DELTAMATCH_KAFKA_FILE names. Empty if there is
+/// none.
 [[nodiscard]] std::string broker();
 
-/// `seconds` from now.
+/// The time `seconds` from now.
 [[nodiscard]] Deadline in(int seconds);
 
-/// Skips without a broker.
+/// A test that is skipped without a broker.
 class KafkaTest : public ::testing::Test {
  protected:
   void SetUp() override;
@@ -46,18 +47,18 @@ class KafkaTest : public ::testing::Test {
   [[nodiscard]] std::string unique(const std::string& stem) const;
 
   Notes notes;
-  Cluster cluster;  // an application of its own
+  Cluster cluster;  // with an application name of its own
 };
 
 void make_topic(const std::string& name, int partitions, const std::map<std::string, std::string>& settings = {});
 void delete_topic(const std::string& name);
 void grow_topic(const std::string& name, int partitions);
-/// 0: there is no such topic; asking makes none.
+/// The number of partitions, or 0 if there is no such topic. Asking does not create it.
 [[nodiscard]] int partition_count(const std::string& topic);
-/// The partition begins at this offset from now on.
+/// Deletes the records before this offset, so the partition begins there.
 void delete_records_before(const std::string& topic, int partition, std::int64_t offset);
 
-/// A producer of the test's, in transactions if it has an id.
+/// A producer for tests. It uses transactions if it has an id.
 class Writer {
  public:
   explicit Writer(const std::string& transactional_id = {}, const KafkaProperties& more = {});
@@ -81,15 +82,16 @@ struct Seen {
   std::optional<std::string> value;
   std::map<std::string, std::string> headers;
 };
-/// All records of a topic that a reader of committed ones sees.
+/// All committed records of a topic.
 [[nodiscard]] std::vector<Seen> committed(const std::string& topic);
-/// The group's committed offset; -1: none.
+/// The group's committed offset, or -1 if there is none.
 [[nodiscard]] std::int64_t group_offset(const std::string& group, const TopicPartition& partition);
 
-/// Waits until the condition holds; false after 20 s.
+/// Waits until the condition holds. Returns false after 20 s.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
 
-/// What the call throws of type E, as text; empty if it throws nothing. Anything else goes through.
+/// The text of an exception of type E that the call throws, or an empty text if it throws nothing. Other exceptions pass
+/// through.
 template <class E = deltamatch::Error>
 [[nodiscard]] std::string thrown(const std::function<void()>& call) {
   try {

@@ -1,4 +1,4 @@
-// Transactions: visible once or not at all, with the offsets; fenced; refused; aborted and written again.
+// Transactions: visible once or not at all, together with the offsets; fenced; refused; aborted and written again.
 #include "ingest/service/kafka/transactions.hpp"
 
 #include <gmock/gmock.h>
@@ -101,7 +101,7 @@ TEST_F(TransactionsTest, AZombieIsFenced) {
   EXPECT_EQ(group_offset(cluster.application, {topic, 0}), 2);
 }
 
-// The old one is in the middle of a transaction, with records on the broker, when the new one comes.
+// The new object appears while the old one is in a transaction and has records on the broker.
 TEST_F(TransactionsTest, WhatAnOlderOneLeftOpenIsAborted) {
   const std::string topic = unique("t");
   make_topic(topic, 1);
@@ -185,8 +185,8 @@ TEST_F(TransactionsTest, WhatFailsBeforeTheEndAbortsIt) {
   EXPECT_EQ(group_offset(cluster.application, {topic, 0}), 2);
 }
 
-// Too much for its time: it is aborted, nothing becomes visible, the error says what to do, and what fits is committed
-// afterwards.
+// Too many records for the time limit. The transaction is aborted, nothing becomes visible, and the error says what to do. A
+// small transaction can be committed afterwards.
 TEST_F(TransactionsTest, ATransactionThatIsOpenForTooLongIsAborted) {
   const std::string topic = unique("t");
   make_topic(topic, 1);
@@ -201,7 +201,7 @@ TEST_F(TransactionsTest, ATransactionThatIsOpenForTooLongIsAborted) {
   EXPECT_EQ(group_offset(cluster.application, {topic, 0}), 2);
 }
 
-// librdkafka asks for the offsets of a partition that does not exist again and again.
+// librdkafka repeatedly requests the offsets of a partition that does not exist.
 TEST_F(TransactionsTest, OffsetsOfAPartitionThatIsGoneAreLeftOutAndTold) {
   const std::string topic = unique("t");
   make_topic(topic, 1);

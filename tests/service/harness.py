@@ -1,7 +1,10 @@
-"""Runs the service against a real broker and holds what it says against a replay of the same input.
+"""Runs the service against a real broker, and compares its results with a replay of the same input.
 
-DELTAMATCH_PROGRAM is the built program, DELTAMATCH_SIGNAL_AT_LIBRARY what signal_at.cpp was built to. The broker is the one at DELTAMATCH_KAFKA (host:port), or whose address is in the file
-DELTAMATCH_KAFKA_FILE; tests that stop brokers, or that find none there, start their own with scripts/kafka. kcat produces and reads: a client of its own, not the service's."""
+DELTAMATCH_PROGRAM is the built program. DELTAMATCH_SIGNAL_AT_LIBRARY is the library built from signal_at.cpp. The broker is
+at DELTAMATCH_KAFKA (host:port), or at the address in the file DELTAMATCH_KAFKA_FILE. Tests that stop brokers, or find none
+there, start their own with scripts/kafka. kcat writes and reads the records, so the tests use another client than the
+service.
+"""
 
 import contextlib
 import http.server
@@ -34,24 +37,26 @@ def program(*arguments, check=True, **more):
 
 
 class Broker:
-    """A broker, shared or a test's own."""
+    """A broker, shared or only for one test."""
 
     def __init__(self, directory=None, secure_port=None, **settings):
-        """`settings` are the broker's, with _ for the dots in their names. With a secure_port it listens there with SASL_SSL, too."""
+        """`settings` are broker settings, with _ for the dots in their names. With a secure_port, the broker also listens there
+        with SASL_SSL.
+        """
         self.directory = directory
         self.settings = [part for key, value in settings.items() for part in ("--set", f"{key.replace('_', '.')}={value}")]
         if secure_port is not None:
             self.settings += ["--secure-port", str(secure_port)]
             self.secure_address = f"127.0.0.1:{secure_port}"
         self.address = os.environ.get("DELTAMATCH_KAFKA", "")
-        noted = os.environ.get("DELTAMATCH_KAFKA_FILE", "")  # where ctest's own broker writes it
+        noted = os.environ.get("DELTAMATCH_KAFKA_FILE", "")  # ctest's own broker writes its address there
         if not self.address and noted and os.path.exists(noted):
             self.address = pathlib.Path(noted).read_text().strip()
         if directory is not None or not self.address:
             self.start()
 
     def signal(self, number):
-        """Of a broker of the test's own: SIGSTOP makes it hang, SIGCONT go on."""
+        """Only for a broker of the test's own: SIGSTOP makes it hang, SIGCONT makes it continue."""
         os.kill(int((pathlib.Path(self.directory) / "pid").read_text()), number)
 
     def delete(self, topic):
@@ -75,12 +80,12 @@ class Broker:
         self.script("stop")
 
     def create(self, topic, partitions=1, **settings):
-        """With the broker's own tool."""
+        """Creates a topic with the broker's own tool."""
         options = [part for key, value in settings.items() for part in ("--config", f"{key.replace('_', '.')}={value}")]
         self.tool("org.apache.kafka.tools.TopicCommand", "--create", "--topic", topic, "--partitions", partitions, *options)
 
     def produce(self, topic, records, partition=None):
-        """Records are bytes, or (key, bytes) with None for a null; one batch of them at a time, in order."""
+        """Writes records in order. They are bytes, or (key, bytes) with None for a null. Sends one batch at a time."""
         if not records:
             return
         lines = []
@@ -97,8 +102,7 @@ class Broker:
             raise AssertionError(done.stderr.decode())
 
     def consume(self, topic, isolation="read_committed"):
-        """All committed records: (partition, offset, key, value, headers), by partition and offset. A topic that is not there has
-        none."""
+        """All committed records as (partition, offset, key, value, headers), by partition and offset. A missing topic has none."""
         done = subprocess.run(["kcat", "-C", "-q", "-e", "-b", self.address, "-t", topic, "-o", "beginning",
                                "-X", f"isolation.level={isolation}", "-X", "allow.auto.create.topics=false",
                                "-f", "%p\x1f%o\x1f%k\x1f%S\x1f%h\x1f%s\x1d"], capture_output=True, check=False)
@@ -130,7 +134,7 @@ class Instance:
     def __init__(self, config, log, environment=None, wrapper=()):
         self.log_path = log
         self.log_file = open(log, "ab")
-        self.log_start = self.log_file.tell()  # instances of one test share a file
+        self.log_start = self.log_file.tell()  # the instances of a test share a file
         self.process = subprocess.Popen([*wrapper, PROGRAM, "run", "--config", str(config)], stdout=self.log_file, stderr=self.log_file,
                                         env={**os.environ, **(environment or {})})
         self.url = None
@@ -139,13 +143,13 @@ class Instance:
         return self.log_path.read_bytes()[self.log_start:].decode(errors="replace")
 
     def events(self):
-        """What its journal told (the configuration says JSON)."""
+        """The events of its journal (the configuration selects JSON)."""
         for line in self.log().splitlines():
             with contextlib.suppress(ValueError):
                 yield json.loads(line)
 
     def get(self, path, method="GET", timeout=10):
-        """(status, body)"""
+        """The answer as (status, body)."""
         if self.url is None:
             addresses = [event["address"] for event in self.events() if event.get("event") == "listening"]
             if not addresses:
@@ -165,7 +169,7 @@ class Instance:
         return json.loads(body) if code == 200 else {}
 
     def metric(self, name):
-        """Value by label text, e.g. {'{query="ring",sign="+"}': 3.0}."""
+        """The values by label text, e.g. {'{query="ring",sign="+"}': 3.0}."""
         found = {}
         for line in self.get("/metrics")[1].splitlines():
             match = re.fullmatch(re.escape(name) + r"(\{.*\})? (\S+)", line)
@@ -177,7 +181,7 @@ class Instance:
         return self.process.poll() is None
 
     def wait(self, condition, what, timeout=60):
-        """Until condition() is true; fails where the process ends before, or the time."""
+        """Waits until condition() is true. Fails if the process ends first, or after the timeout."""
         end = time.monotonic() + timeout
         while not condition():
             if not self.alive():
@@ -191,14 +195,14 @@ class Instance:
         return self
 
     def wait_committed(self, ends, timeout=120):
-        """Until the committed offsets reach `ends`, {"topic[0]": offset}."""
+        """Waits until the committed offsets reach `ends`, {"topic[0]": offset}."""
         def reached():
             partitions = self.status().get("partitions", {})
             return all(partitions.get(name, {}).get("committed", -1) >= end for name, end in ends.items())
         self.wait(reached, f"commit of {ends}", timeout)
 
     def stop(self, timeout=60):
-        """Stops it as an operator would; gives the exit code."""
+        """Stops it as an operator would. Returns the exit code."""
         if self.alive():
             self.process.send_signal(signal.SIGTERM)
         return self.ended(timeout)
@@ -214,7 +218,7 @@ class Instance:
 
 
 class Receiver:
-    """A webhook that notes what it gets, and refuses now and then."""
+    """A webhook that stores what it receives, and sometimes refuses."""
 
     def __init__(self, draw):
         received = self.received = []
@@ -241,7 +245,7 @@ class Receiver:
         self.server.server_close()
 
     def alerts(self):
-        """By key, since the same part may come again; what comes again must be the same."""
+        """All alerts. Parts are taken by key, because a part may be sent again; it must then be the same."""
         parts = {}
         for key, body in self.received:
             assert parts.setdefault(key, body) == body
@@ -249,7 +253,7 @@ class Receiver:
 
 
 class ServiceTest(unittest.TestCase):
-    """A test with a directory, an application and topics of its own."""
+    """A test with its own directory, application and topics."""
 
     own_broker = False
     broker_settings = {}
@@ -283,7 +287,7 @@ class ServiceTest(unittest.TestCase):
                 instance.process.wait()
 
     def config(self, name="service.yaml", **changes):
-        """A configuration; keys with __ are paths. JSON is YAML. Gives its path."""
+        """Writes a configuration and returns its path. Keys with __ are paths. JSON is valid YAML."""
         config = {
             "application": self.app,
             "state": {"directory": str(self.dir / "state")},
@@ -310,7 +314,7 @@ class ServiceTest(unittest.TestCase):
         return file
 
     def start_signalled(self, point, count, number):
-        """An instance that gets the signal when it reaches the point for the count-th time; signal_at.cpp has the points."""
+        """An instance that gets the signal when it reaches the point for the count-th time. signal_at.cpp lists the points."""
         return self.start_preloaded("DELTAMATCH_SIGNAL_AT_LIBRARY", DELTAMATCH_SIGNAL_AT=f"{point}:{count}:{int(number)}")
 
     def start_preloaded(self, variable, **environment):
@@ -322,7 +326,7 @@ class ServiceTest(unittest.TestCase):
         return self.start(ready=False, environment={"LD_PRELOAD": library, "ASAN_OPTIONS": sanitizer, **environment})
 
     def small_disk(self, size):
-        """A folder that is a file system of its own, of that size (512k)."""
+        """A folder on a file system of its own with the given size (512k)."""
         small = self.dir / "small"
         small.mkdir()
         if os.geteuid() != 0:
@@ -340,13 +344,13 @@ class ServiceTest(unittest.TestCase):
     # What the service wrote.
 
     def marks(self):
-        """The committed batches from 1 on; checks that they are contiguous."""
+        """The committed batches from 1 on. Checks that they are contiguous."""
         marks = [record for record in self.commit_records() if "batch" in record]
         self.assertEqual([mark["batch"] for mark in marks], list(range(len(marks))), "commit records are not contiguous")
         return marks
 
     def commit_records(self):
-        """Those of batches, and those of how far a batch is published."""
+        """All commit records, including progress records."""
         return [json.loads(record[3]) for record in self.broker.consume(self.app + ".commits")]
 
     def alert_lines(self, topic=None):
@@ -359,7 +363,9 @@ class ServiceTest(unittest.TestCase):
     # What it should have written.
 
     def cut_input(self, marks, topics=None):
-        """(stream, cuts) that replay the input as the marks cut it; a tombstone is a blank line, which says nothing."""
+        """(stream, cuts) to replay the input with the batches of the marks. A tombstone becomes a blank line, which has no
+        effect.
+        """
         records = {}
         for topic in topics or [self.input]:
             for partition, offset, _, value, _ in self.broker.consume(topic):
@@ -371,7 +377,7 @@ class ServiceTest(unittest.TestCase):
                 for partition in sorted(mark["ends"][topic], key=int):
                     start = before["ends"].get(topic, {}).get(partition)
                     if start is None:
-                        continue  # named for the first time: it begins here
+                        continue  # its first mark: the partition begins here
                     for offset, value in records.get((topic, int(partition)), []):
                         if start <= offset < mark["ends"][topic][partition]:
                             stream.append(b"" if value is None else value.replace(b"\n", b" "))
@@ -383,7 +389,7 @@ class ServiceTest(unittest.TestCase):
         return stream_file, cuts_file
 
     def replayed(self, marks, queries, *options, topics=None, format="jsonl"):
-        """The alerts that `replay` finds in the input as the marks cut it."""
+        """The alerts that `replay` finds in the input with the batches of the marks."""
         stream, cuts = self.cut_input(marks, topics)
         out = self.dir / "replayed.alerts"
         wanted = [part for query in queries for part in ("--query", query)]
@@ -391,7 +397,7 @@ class ServiceTest(unittest.TestCase):
         return out.read_text().splitlines()
 
     def check_alerts(self, *options, queries=None, lines=None, topics=None, format="jsonl"):
-        """The alerts are those of a replay, byte for byte. Gives them."""
+        """Checks that the alerts equal those of a replay, byte for byte. Returns them."""
         lines = self.alert_lines() if lines is None else lines
         expected = self.replayed(self.marks(), queries or [f"ring={RING}"], *options, topics=topics, format=format)
         self.assertEqual(len(lines), len(expected))
@@ -404,7 +410,7 @@ def edge(source, target, op="+", **more):
 
 
 def random_updates(draw, count, vertices=40, deletes=0.25):
-    """Insertions and deletions of random edges, some without effect, none a self-loop."""
+    """Insertions and deletions of random edges. Some have no effect; none is a self-loop."""
     updates = []
     for _ in range(count):
         source, target = draw.sample(range(vertices), 2)
@@ -413,7 +419,7 @@ def random_updates(draw, count, vertices=40, deletes=0.25):
 
 
 def main():
-    """Exits with 77 where nothing could be run: ctest counts that as skipped."""
+    """Exits with 77 if no test could run. ctest counts that as skipped."""
     result = unittest.main(module="__main__", exit=False).result
     if not result.wasSuccessful():
         sys.exit(1)

@@ -1,5 +1,6 @@
-// Preloaded into the service (LD_PRELOAD): sends the process a signal at a chosen point, so that tests need not hope to hit it.
-// DELTAMATCH_SIGNAL_AT is POINT:COUNT:SIGNAL, e.g. transaction:2:9 to die when the point is reached for the second time.
+// Preloaded into the service (LD_PRELOAD). Sends the process a signal at a chosen point, so tests need no lucky timing.
+// DELTAMATCH_SIGNAL_AT is POINT:COUNT:SIGNAL. For example, transaction:2:9 kills the process when it reaches the point for the
+// second time.
 #include <dlfcn.h>
 #include <librdkafka/rdkafka.h>
 
@@ -32,13 +33,14 @@ Function* next(const char* name) {
 
 extern "C" {
 
-/// recovering: the instance owns the application and has not begun to work.
+/// recovering: the instance owns the application, but has not begun to work.
 rd_kafka_error_t* rd_kafka_init_transactions(rd_kafka_t* client, int timeout_ms) {
   reach("recovering");
   return next<decltype(rd_kafka_init_transactions)>("rd_kafka_init_transactions")(client, timeout_ms);
 }
 
-/// transaction: disk and brokers have all of it, and it is open. committed: it is committed, and nobody else knows.
+/// transaction: disk and brokers have all of the transaction, and it is open. committed: it is committed, and nobody else knows
+/// yet.
 rd_kafka_error_t* rd_kafka_commit_transaction(rd_kafka_t* client, int timeout_ms) {
   reach("transaction");
   rd_kafka_error_t* const error =
@@ -47,7 +49,7 @@ rd_kafka_error_t* rd_kafka_commit_transaction(rd_kafka_t* client, int timeout_ms
   return error;
 }
 
-/// snapshot: it is written, and not in its place yet.
+/// snapshot: the snapshot is written, but not yet in its place.
 int rename(const char* from, const char* to) noexcept {
   if (std::string_view(to).find("/snapshot-") != std::string_view::npos) reach("snapshot");
   return next<int(const char*, const char*)>("rename")(from, to);

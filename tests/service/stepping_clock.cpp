@@ -1,6 +1,6 @@
-// Preloaded into the service (LD_PRELOAD): the wall clock stands half an hour ahead, or with DELTAMATCH_CLOCK=stepping it steps
-// there and back again every 100 ms. The kernel knows nothing of it: as after a step back, a wait until a wall time that was
-// reckoned while it stood ahead takes half an hour longer.
+// Preloaded into the service (LD_PRELOAD). The wall clock is half an hour ahead. With DELTAMATCH_CLOCK=stepping, it steps there
+// and back every 100 ms. The kernel does not know about it. So a wait until a wall time that was computed while the clock was
+// ahead takes half an hour longer. The same happens after a real step back.
 #include <dlfcn.h>
 #include <sys/time.h>
 
@@ -28,7 +28,7 @@ int get_wall_time(timespec* time) {
   get_time(CLOCK_MONOTONIC, &steady);
   const int result = get_time(CLOCK_REALTIME, time);
   if (!stepping || steady.tv_nsec / 100'000'000 % 2 == 0)
-    time->tv_sec += 1800;  // brokers refuse records from more than an hour ahead
+    time->tv_sec += 1800;  // brokers refuse records of more than an hour ahead
   return result;
 }
 

@@ -1,4 +1,4 @@
-"""Records that cannot be read, or that the graph refuses: each told once, and none costs another."""
+"""Records that cannot be read, or that the graph refuses: each is reported once, and none affects another."""
 
 import json
 import re
@@ -17,7 +17,7 @@ class BadRecords(ServiceTest):
         self.mixed = [GOOD[0], BAD[0], GOOD[1], BAD[1], BAD[2], GOOD[2], BAD[3], (b"gone", None)]
 
     def check_letters(self, letters):
-        """(offset, reason) of what was refused."""
+        """(offset, reason) of each refused record."""
         self.assertEqual(letters, [(1, "malformed"), (3, "wrong_arity"), (4, "bad_time"), (6, "malformed")])
 
     def test_dead_letters_carry_the_original_and_where_it_was(self):
@@ -69,7 +69,9 @@ class BadRecords(ServiceTest):
         self.assertEqual(len(self.alert_lines()), 1)
 
     def fails_at(self, offset, reason):
-        """It stops in front of the record, with the code that no supervisor starts again for, and says what the ways on are."""
+        """Checks that it stops before the record, says what can be done, and has the exit code for which no supervisor restarts
+        it.
+        """
         service = self.start(ready=False)
         self.assertEqual(service.ended(), 65, service.log())
         for told in (f"{self.input}[0] at offset {offset}: {reason}: ", "set input.on_error to skip (or dead-letter",
@@ -81,7 +83,7 @@ class BadRecords(ServiceTest):
         self.config()
         self.broker.produce(self.input, GOOD[:2] + [b"{]"] + [edge(4, [])] + GOOD[2:])
         self.fails_at(2, "malformed")
-        self.fails_at(2, "malformed")  # still there
+        self.fails_at(2, "malformed")  # the record is still there
         self.config(input__on_error="skip", input__max_refused=1)
         service = self.start()
         service.wait_committed({f"{self.input}[0]": 5})
@@ -145,7 +147,7 @@ class BadRecords(ServiceTest):
         service.wait_committed({f"{self.input}[0]": 3})
         self.broker.produce(self.input, [b"{]"] * 3)
         service.wait_committed({f"{self.input}[0]": 6})
-        self.assertEqual(service.get("/readyz")[0], 200)  # half of them is not more than half
+        self.assertEqual(service.get("/readyz")[0], 200)  # exactly half is not more than half
         self.broker.produce(self.input, [b'{"source":7}'])
         service.wait_committed({f"{self.input}[0]": 7})
         code, why = service.get("/readyz")
@@ -174,7 +176,7 @@ class BadRecords(ServiceTest):
     def test_doubtful_readings_are_told_once(self):
         self.config(graph__window="24h", input__max_ahead="none")
         service = self.start()
-        seconds = [edge(f"v{i}", f"v{i + 1}", time=1_700_000_000 + i) for i in range(4)]  # json states microseconds
+        seconds = [edge(f"v{i}", f"v{i + 1}", time=1_700_000_000 + i) for i in range(4)]  # json expects microseconds
         self.broker.produce(self.input, seconds + [edge("7", 8, time=1_700_000_004)])
         service.wait_committed({f"{self.input}[0]": 5})
         self.broker.produce(self.input, [edge(7, "8", time=1_700_000_005 + i) for i in range(20)])
@@ -212,7 +214,7 @@ class BadRecords(ServiceTest):
         self.assertEqual(sum(service.metric("deltamatch_bad_records_total").values()), 0)
         self.assertEqual(service.status()["graph"]["vertices"], 3)
         service.kill()
-        service = self.start()  # from the log
+        service = self.start()  # recovers from the log
         self.assertEqual(service.status()["graph"]["vertices"], 3)
         self.assertEqual(service.stop(), 0)
         self.assertEqual(len(self.alert_lines()), 1)
@@ -233,7 +235,7 @@ class BadRecords(ServiceTest):
         service.wait_committed({f"{self.input}[0]": 3})
         self.assertEqual(service.status()["graph"]["edges"], 2)
         service.kill()
-        service = self.start()  # from the log
+        service = self.start()  # recovers from the log
         self.assertEqual(service.status()["graph"]["edges"], 2)
         self.assertEqual(service.stop(), 0)
         (*_, letter, _), = self.broker.consume(self.letters)

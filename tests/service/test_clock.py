@@ -1,4 +1,4 @@
-"""A wall clock that steps back holds up nothing: every timed wait goes by the steady clock."""
+"""A wall clock that steps back delays nothing, because every timed wait uses the steady clock."""
 
 import shutil
 import subprocess

@@ -1,6 +1,7 @@
-"""kill -9 at random moments, brokers that go away, a disk that is full: nothing is lost and nothing comes twice.
+"""kill -9 at random moments, brokers that go away, a full disk: nothing is lost and nothing is duplicated.
 
-DELTAMATCH_KILLS is how many times the long test kills the service (default 30)."""
+DELTAMATCH_KILLS is the number of times that the long test kills the service (default 30).
+"""
 
 import collections
 import json
@@ -35,7 +36,7 @@ class Crash(ServiceTest):
         return list((self.dir / "state").glob("*.tmp-*"))
 
     def wait_for_snapshot_under_way(self):
-        """One is due every second; written in a moment, so it is looked for all the time."""
+        """Waits busily, because a snapshot is due every second and written in a moment."""
         end = time.monotonic() + 10
         while not self.snapshots_under_way() and time.monotonic() < end:
             pass
@@ -115,7 +116,7 @@ class Crash(ServiceTest):
         return max((json.loads(line)["batch"] for line in whole.splitlines()), default=0)
 
     def uncommitted(self):
-        """Commit records that no transaction made visible."""
+        """The number of commit records that no transaction made visible."""
         topic = self.app + ".commits"
         return len(self.broker.consume(topic, "read_uncommitted")) - len(self.broker.consume(topic))
 
@@ -180,7 +181,7 @@ class Crash(ServiceTest):
         service.wait_committed({f"{self.input}[0]": len(updates) + 3})
         self.assertEqual(service.get("/readyz")[0], 200)
         (small / "filler").unlink()
-        self.assertEqual(service.stop(), 0)  # with a snapshot
+        self.assertEqual(service.stop(), 0)  # makes a snapshot
         newest = max((small / "state").glob("snapshot-*.dms")).name
         self.assertEqual(newest, f"snapshot-{self.marks()[-1]['batch']:020}.dms")
         self.check_alerts()

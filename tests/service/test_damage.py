@@ -1,4 +1,4 @@
-"""A damaged state directory takes back nothing that was delivered: bits are flipped in it after clean stops."""
+"""A damaged state directory removes nothing that was delivered. Bits are flipped in it after clean stops."""
 
 import random
 import re
@@ -23,7 +23,7 @@ class Damage(ServiceTest):
                     queries=[{"name": "ring", "pattern": RING, "sinks": ["alerts", "file"]}], **{"kafka__session.timeout.ms": "6000"})
 
     def rings(self, service, count):
-        """Each a batch of its own."""
+        """Makes rings, each in a batch of its own."""
         for _ in range(count):
             a, b, c = range(10 * self.next_ring, 10 * self.next_ring + 3)
             self.next_ring += 1
@@ -101,7 +101,7 @@ class Damage(ServiceTest):
         self.assertTrue(all("replay --cuts" in event["remedy"] and log.name in event["why"] for event in lost), lost)
         self.assertEqual(self.files(), before)
         self.stop(service)
-        # Once it is settled nothing is told again.
+        # Once this is settled, nothing is reported again.
         service = self.start()
         self.assertFalse([event for event in service.events() if "lost with the log" in event["event"]])
         self.stop(service)

@@ -1,4 +1,4 @@
-"""From Kafka to alerts: what the service commits is what a replay of the same batches finds."""
+"""From Kafka to alerts: the service commits exactly what a replay of the same batches finds."""
 
 import gzip
 import json
@@ -58,7 +58,7 @@ class EndToEnd(ServiceTest):
         service.wait_committed({**{f"{self.input}[{part}]": 800 for part in range(3)}, f"{other}[0]": 600})
         self.assertEqual(service.stop(), 0)
         self.check_alerts(topics=[self.input, other])
-        # Another order gives other alerts, but the same graph in the end.
+        # Another order gives other alerts, but the same final graph.
         self.assertGreater(len(self.marks()), 30)
 
     def test_new_partitions_and_topics_are_taken_in(self):
@@ -97,7 +97,8 @@ class EndToEnd(ServiceTest):
                        for number in range(400)]
             self.broker.produce(self.input, updates[:len(updates) // (1 + part)], partition=part)
         service.wait_committed({f"{self.input}[0]": 400, f"{self.input}[1]": 200})
-        # Partition 1 ends at half the time; once it is idle partition 0 alone tells the time, and edges expire without input.
+        # Partition 1 ends at half the time. Once it is idle, partition 0 alone decides the watermark, and edges expire without
+        # input.
         service.wait(lambda: service.status()["time"] > 395_000_000, "a watermark of the busy partition alone")
         self.assertEqual(service.stop(), 0)
         lines = self.check_alerts("--window", "10s")

@@ -1,4 +1,4 @@
-"""Topics of the input that vanish, come late, or come back."""
+"""Input topics that vanish, appear late, or come back."""
 
 import signal
 import time
@@ -30,7 +30,7 @@ class InputTopics(ServiceTest):
         return {f"{topic or self.input}[0]": number}
 
     def started_and_lost(self):
-        """A running service that has read a record of each topic, one of which is gone."""
+        """A running service that has read a record of each of two topics. One topic is gone."""
         self.configure()
         service = self.start()
         self.broker.produce(self.input, [edge(1, 2)])
@@ -62,7 +62,7 @@ class InputTopics(ServiceTest):
         self.broker.produce(self.input, [edge(3, 1)])
         service.wait_committed(self.at(2))
         self.assertEqual(self.marks()[-1]["ends"][self.other], {"0": 2})
-        self.broker.create(self.other)  # made anew: what was read of it is not there
+        self.broker.create(self.other)  # a new topic: the records that were read are not there
         self.assertEqual(service.ended(), 1)
         self.assertIn("records were lost or the topic was made anew", service.log())
         service = self.start(ready=False)
@@ -71,7 +71,7 @@ class InputTopics(ServiceTest):
 
     def test_one_that_is_back_is_read_on(self):
         service = self.started_and_lost()
-        service.process.send_signal(signal.SIGSTOP)  # until all is there
+        service.process.send_signal(signal.SIGSTOP)  # until all records are there
         self.broker.create(self.other)
         self.broker.produce(self.other, [edge(20, 30), edge(50, 60), edge(3, 1)])
         service.process.send_signal(signal.SIGCONT)

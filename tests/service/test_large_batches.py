@@ -1,6 +1,9 @@
-"""One update that makes more alerts than memory or one transaction takes: each comes once, whatever is killed or lost meanwhile.
+"""One update with more alerts than memory or one transaction can hold. Each alert appears once, even if processes are killed or
+state is lost.
 
-DELTAMATCH_HUB is how many edges lead to the hub, and away from it, in the largest of them (default 1000: 1,000,000 alerts)."""
+DELTAMATCH_HUB is the number of edges to the hub, and from it, in the largest test (default 1000, which gives 1,000,000
+alerts).
+"""
 
 import json
 import os
@@ -22,13 +25,13 @@ class LargeBatches(ServiceTest):
         self.file = self.dir / "alerts.jsonl"
 
     def configure(self, timeout, **changes):
-        """Transactions take a quarter of their time-out at most, so one of these batches takes several."""
+        """Transactions use at most a quarter of their timeout, so one of these batches needs several."""
         self.config(transaction_timeout=timeout, state__snapshot_every="1h",
                     sinks={"alerts": {"type": "kafka", "topic": self.alerts}, "file": {"type": "file", "path": str(self.file)}},
                     queries=[{"name": "wide", "pattern": PATTERN, "sinks": ["alerts", "file"]}], **changes)
 
     def build_hub(self, hub):
-        """All but the edge that makes every path at once."""
+        """Sends all edges except the one that creates every path at once."""
         service = self.start()
         self.broker.produce(self.input, [edge(f"from-{i}", "left", label="IN") for i in range(hub)])
         self.broker.produce(self.input, [edge("right", f"to-{i}", label="OUT") for i in range(hub)])
@@ -38,7 +41,7 @@ class LargeBatches(ServiceTest):
         self.ends = {f"{self.input}[0]": 2 * hub + 1}
 
     def keys(self, isolation="read_committed"):
-        """Ids of the alerts in Kafka, without their text: there may be a million."""
+        """The ids of the alerts in Kafka. Their text is left out, because there may be a million."""
         command = ["kcat", "-C", "-q", "-e", "-b", self.broker.address, "-t", self.alerts, "-o", "beginning",
                    "-X", f"isolation.level={isolation}", "-f", "%k\n"]
         return subprocess.run(command, capture_output=True, check=True).stdout.split()
@@ -57,7 +60,7 @@ class LargeBatches(ServiceTest):
         return len(self.keys())
 
     def start_again_until_committed(self, tries=5):
-        """As a supervisor does: brokers of a busy machine may take longer than these short transactions have."""
+        """Restarts as a supervisor does, because brokers of a busy machine may exceed the limits of these short transactions."""
         for left in reversed(range(tries)):
             service = self.start(ready=False)
             try:
@@ -84,7 +87,7 @@ class LargeBatches(ServiceTest):
 
     @staticmethod
     def peak(service):
-        """The most memory that the process ever had, in MiB."""
+        """The largest memory that the process ever had, in MiB."""
         with open(f"/proc/{service.process.pid}/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) // 1024
 
@@ -92,7 +95,7 @@ class LargeBatches(ServiceTest):
         self.configure("4s")
         self.build_hub(HUB)
         first = self.killed_between_two_transactions()
-        second = self.killed_between_two_transactions()  # goes on where the first one was
+        second = self.killed_between_two_transactions()  # continues after the first one
         self.assertLess(0, first)
         self.assertLess(first, HUB * HUB)
         self.assertLess(first, second)
@@ -101,7 +104,7 @@ class LargeBatches(ServiceTest):
         print(f"{HUB * HUB} alerts: {self.parts() + 1} transactions, {first} and {second} before two kills, {peak} MiB at most", file=sys.stderr)
         self.assertLess(peak, 400)
         self.assertEqual(self.marks()[-1]["ends"][self.input]["0"], self.ends[f"{self.input}[0]"])
-        # What was published in part is told to be one batch, and the next start has nothing of it to do.
+        # The partly published batch is reported as one batch, and the next start has nothing left to do for it.
         self.assertIn("a batch is published in part", service.log())
         again = self.start()
         self.assertNotIn("published in part", again.log())
@@ -110,7 +113,7 @@ class LargeBatches(ServiceTest):
     def test_within_one_transaction_they_come_at_once(self):
         self.configure("300s")
         self.build_hub(300)
-        peak, _ = self.finish(90_000)  # matched by this process
+        peak, _ = self.finish(90_000)  # this process matches them
         self.assertEqual(self.parts(), 0)
         self.assertLess(peak, 400)
 
@@ -137,7 +140,7 @@ class LargeBatches(ServiceTest):
         _, service = self.finish(360_000)
         self.assertIn("a batch is published in part", service.log())
         shutil.rmtree(self.dir / "other")
-        # The first one comes back: what it has in its log is committed, by the other.
+        # The first instance comes back. The other instance has committed what is in its log.
         self.configure("3s")
         self.finish(360_000)
 

@@ -1,4 +1,4 @@
-"""Batches that explode: they are seen, a stop or a reload ends them, and a budget keeps them small."""
+"""Batches that explode: they are visible, a stop or a reload ends them, and a budget limits them."""
 
 import json
 import shutil
@@ -10,11 +10,13 @@ from harness import edge, main, ServiceTest
 ELEVEN = "(a)-->(b)-->(c)-->(d)-->(e)-->(f)-->(g)-->(h)-->(i)-->(j)-->(k)-->(a)"
 MUTUAL = "(a)-->(b)-->(a)"
 WIDE = "(a)-[:IN]->(b)-[:BRIDGE]->(c)-[:OUT]->(d)"
-HUB = 100  # edges to it, and away from it
+HUB = 100  # edges to it, and from it
 
 
 def two_sides(size):
-    """Edges both ways between all of two sides. A ring of eleven cannot be there, and looking for it never ends."""
+    """Edges in both directions between all vertices of two sides. A ring of eleven is impossible, and the search for it takes
+    forever.
+    """
     return [edge(*pair) for i in range(size) for j in range(size) for pair in ((f"a{i}", f"b{j}"), (f"b{j}", f"a{i}"))]
 
 
@@ -69,7 +71,7 @@ class LongBatches(ServiceTest):
         under_way = service.status()["under_way"]
         self.assertEqual((under_way["batch"], under_way["query"]), (batch, "eleven"))
         self.assertEqual(service.get("/livez")[0], 200)
-        # What is read and not committed is not done.
+        # Records that were read but not committed count as lag.
         behind = self.sent - self.marks()[-1]["ends"][self.input]["0"]
         self.assertGreater(behind, 0)
         service.wait(lambda: sum(service.metric("deltamatch_consumer_lag").values()) == behind, f"a lag of {behind}")
@@ -123,16 +125,16 @@ class LongBatches(ServiceTest):
         batch = service.status()["suspended"]["eleven"]["batch"]
         marker = json.dumps({"v": 1, "query": "eleven", "batch": batch, "partial": "timeout", "matches": 0}, separators=(",", ":"))
         self.assertEqual(self.alerts_of("eleven"), [marker])
-        self.send(*[edge(f"r{i}", f"r{(i + 1) % 11}") for i in range(11)])  # what it would find now
+        self.send(*[edge(f"r{i}", f"r{(i + 1) % 11}") for i in range(11)])  # it would find this now
         self.settled(service)
         self.assertEqual(service.stop(), 0)
 
-        service = self.start()  # from the snapshot
+        service = self.start()  # recovers from the snapshot
         self.check_suspended(service, "eleven", "timeout")
         self.assertIn('"a query is suspended"', service.log())
         service.kill()
         shutil.rmtree(self.dir / "state")
-        service = self.start()  # from the input: the commit records tell
+        service = self.start()  # recovers from the input, with the commit records
         self.check_suspended(service, "eleven", "timeout")
         self.assertEqual(self.alerts_of("eleven"), [marker])
 
@@ -186,7 +188,7 @@ class LongBatches(ServiceTest):
         self.assertEqual(service.ended(60), 65, service.log())
         self.assertEqual(self.marks(), before)
         self.assertEqual(self.alert_lines(), [])
-        for _ in range(2):  # the same again, as often as it is started
+        for _ in range(2):  # each start ends in the same way
             service = self.start(ready=False)
             self.assertEqual(service.ended(60), 65, service.log())
             self.assertIn(f"batch {len(before)} takes the query 'wide' over its budget.matches (1000)", service.log())

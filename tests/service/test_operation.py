@@ -39,7 +39,7 @@ class Operation(ServiceTest):
         for umask in ("000", "077"):
             folder = self.dir / umask
             folder.mkdir()
-            self.app = f"{self.app}-{umask}"  # what is committed belongs to one state directory
+            self.app = f"{self.app}-{umask}"  # each application belongs to one state directory
             self.config(state={"directory": str(folder / "state"), "snapshot_every": "1s"}, application=self.app,
                         input__on_error="dead-letter", input__dead_letters={"file": str(folder / "letters.jsonl")},
                         sinks={"file": {"type": "file", "path": str(folder / "alerts.jsonl"), "rotate_size": "1KiB"}},
@@ -59,7 +59,7 @@ class Operation(ServiceTest):
                 self.assertTrue(list((folder / "state").glob(pattern)))
 
     def test_a_second_sigterm_ends_it_at_once(self):
-        hole = socket.create_server(("127.0.0.1", 0))  # takes connections and says nothing
+        hole = socket.create_server(("127.0.0.1", 0))  # accepts connections and never answers
         self.addCleanup(hole.close)
         self.config(sinks={"hook": {"type": "webhook", "url": f"http://127.0.0.1:{hole.getsockname()[1]}/", "timeout": "60s"}},
                     queries=[{"name": "ring", "pattern": RING, "sinks": ["hook"]}], shutdown_timeout="50s")
@@ -184,7 +184,7 @@ class Operation(ServiceTest):
         self.assertEqual(service.stop(), 0)
 
     def curl(self, service, path, *options):
-        """(status, headers and body) as curl gets them."""
+        """The answer to curl as (status, headers and body)."""
         if shutil.which("curl") is None:
             self.skipTest("curl is missing; run scripts/setup")
         service.get("/livez")
@@ -196,7 +196,7 @@ class Operation(ServiceTest):
     def test_http_as_curl_speaks_it(self):
         self.config()
         service = self.start()
-        code, answer = self.curl(service, "/reload", "-X", "POST")  # neither body nor Content-Length
+        code, answer = self.curl(service, "/reload", "-X", "POST")  # sends neither body nor Content-Length
         self.assertEqual(code, 200, answer)
         self.assertIn('"needs_restart":[]', answer)
         self.assertEqual(self.curl(service, "/reload", "-d", "")[0], 200)
@@ -282,7 +282,7 @@ class Operation(ServiceTest):
         self.assertEqual([json.loads(line)["sign"] for line in self.alert_lines()], ["-"])
         few = [json.loads(line) for line in self.alert_lines(self.letters)]
         self.assertEqual([alert.get("sign") for alert in few], ["+", "+", None])
-        self.assertEqual(few[2]["suppressed"], 2)  # told at the stop
+        self.assertEqual(few[2]["suppressed"], 2)  # reported at the stop
 
     def test_suppressed_alerts_are_told_when_nothing_more_comes(self):
         self.config(sinks={"few": {"type": "kafka", "topic": self.alerts, "rate_limit": "1/2s"}},

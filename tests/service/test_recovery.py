@@ -1,4 +1,4 @@
-"""Whatever is lost of the state, the service comes back to the same graph, or says why it cannot."""
+"""Whatever part of the state is lost, the service restores the same graph, or says why it cannot."""
 
 import json
 import random
@@ -45,7 +45,7 @@ class Recovery(ServiceTest):
         self.check_alerts("--graph", graph, "--graph-format", "tsv")
 
     def start_graph(self, **more):
-        """Edges with times, which only a window keeps."""
+        """A start graph whose edges have times, which matter only with a window."""
         graph = self.dir / "graph.jsonl"
         graph.write_bytes(b"".join(edge(i, i + 1, time=1_700_000_000_000_000 + i) + b"\n" for i in range(1000, 1100)))
         return {"graph__start": {"files": [{"path": str(graph)}]}, "kafka__session.timeout.ms": "6000", **more}
@@ -62,18 +62,19 @@ class Recovery(ServiceTest):
         service = self.start()
         self.damage_snapshots()
         self.closes_a_ring_of_the_start_graph(service, 1000)
-        service.wait(lambda: service.status()["snapshot"]["made"] > 0, "a snapshot")  # from the start graph's files and the log
+        service.wait(lambda: service.status()["snapshot"]["made"] > 0, "a snapshot")  # made from the start graph's files and
+                                                                                      # the log
         self.closes_a_ring_of_the_start_graph(service, 1010)
         service.kill()
         service = self.start()
         self.assertEqual(service.status()["graph"]["edges"], 102)
         service.kill()
         self.damage_snapshots()
-        service = self.start()  # from the files and the log
+        service = self.start()  # recovers from the files and the log
         self.assertEqual(service.status()["graph"]["edges"], 102)
         service.kill()
         shutil.rmtree(self.state)
-        service = self.start()  # from the files and the input
+        service = self.start()  # recovers from the files and the input
         self.closes_a_ring_of_the_start_graph(service, 1020)
         self.assertEqual(service.status()["graph"]["edges"], 103)
         self.assertEqual(service.stop(), 0)
@@ -107,7 +108,7 @@ class Recovery(ServiceTest):
         self.start().stop()  # commits a batch 0 that ends at offset 6
         self.broker.produce(self.input, [edge(2, 3), edge(3, 1), edge(1, 2)])
         self.config(**changes, state__directory=str(self.dir / "uncommitted"))
-        service = self.start()  # its snapshot is of a batch 0 that ends at offset 5
+        service = self.start()  # its snapshot belongs to a batch 0 that ends at offset 5
         service.wait_committed({f"{self.input}[0]": 9})
         self.assertEqual((service.status()["graph"]["edges"], len(self.alert_lines())), (3, 1))
         service.stop()
@@ -130,12 +131,12 @@ class Recovery(ServiceTest):
         service = self.some_batches(**other)
         self.assertIn("the input is read otherwise from here on", service.log())
         service.kill()
-        self.some_batches(**other).kill()  # the log has all
+        self.some_batches(**other).kill()  # the log has all batches
         shutil.rmtree(self.state)
         self.refuses("was read with other topics, formats, columns, max_record, max_ahead or max_labels", code=78)
 
     def test_a_limit_on_labels_judges_alike_when_batches_are_made_anew(self):
-        limit = {"input__max_labels": 2, "input__on_error": "skip"}  # of edges, for vertices have none here
+        limit = {"input__max_labels": 2, "input__on_error": "skip"}  # limits edge labels, because vertices have none here
         self.config(**limit)
         service = self.start()
         self.broker.produce(self.input, [edge(1, i, label=label) for i, label in enumerate("ABCBA", start=2)])
@@ -199,7 +200,7 @@ class Recovery(ServiceTest):
         self.refuses("commit record")
 
     def test_a_log_without_commit_records_is_refused(self):
-        self.some_batches().kill()  # there is no snapshot but that of batch 0
+        self.some_batches().kill()  # the only snapshot is that of batch 0
         before = self.bytes_of_log()
         self.broker.delete(self.app + ".commits")
         self.refuses("no commit record of any batch")
@@ -209,7 +210,7 @@ class Recovery(ServiceTest):
         return {path.name: path.read_bytes() for path in self.state.glob("log-*")}
 
     def rings(self, service, numbers):
-        """Each a batch of its own."""
+        """Makes rings, each in a batch of its own."""
         for number in numbers:
             a, b, c = range(10 * number, 10 * number + 3)
             self.broker.produce(self.input, [edge(a, b), edge(b, c), edge(c, a)])
@@ -234,7 +235,7 @@ class Recovery(ServiceTest):
         service.wait(lambda: len(file.read_text().splitlines()) == 10, "ten alerts in the file")
         service.kill()
         self.damage_log(0.5)
-        for ring in (10, 11):  # after each start: what follows the damage is delivered as ever
+        for ring in (10, 11):  # after each start, alerts after the damage are delivered as usual
             service = self.start()
             self.rings(service, [ring])
             service.wait(lambda: len(file.read_text().splitlines()) >= ring + 1, "the next alert in the file")

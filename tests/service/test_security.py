@@ -1,4 +1,4 @@
-"""A broker that wants TLS and a password: what is right works and stays secret, what is wrong is told with its remedy."""
+"""A broker with TLS and passwords. Correct settings work and stay secret; wrong ones are reported with a remedy."""
 
 import pathlib
 import socket
@@ -16,7 +16,7 @@ def openssl(folder, *arguments):
 
 
 def make_certificates(folder):
-    """server.pem, of a broker at 127.0.0.1, with its key; ca.pem, which has signed it; other.pem, which has not."""
+    """Makes server.pem with its key, for a broker at 127.0.0.1; ca.pem, which signed it; and other.pem, which did not."""
     for name in ("ca", "other"):
         openssl(folder, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}", "-keyout", f"{name}.key",
                 "-out", f"{name}.pem")
@@ -52,14 +52,14 @@ class Security(ServiceTest):
         return self.secured
 
     def secure(self, mechanism="SCRAM-SHA-512", password=PASSWORD, authority="ca.pem"):
-        """A configuration that reaches the broker through its secure listener only."""
+        """A configuration that reaches the broker only through its secure listener."""
         (self.dir / "password").write_text(password + "\n")
         self.config(kafka={"bootstrap.servers": self.broker.secure_address, "security.protocol": "SASL_SSL", "sasl.mechanism": mechanism,
                            "sasl.username": USER, "sasl.password": {"file": str(self.dir / "password")},
                            "ssl.ca.location": str(self.folder / authority)})
 
     def works(self, **environment):
-        # With all that librdkafka has to say about it.
+        # With all the log messages of librdkafka.
         self.config(kafka={**self.last_config["kafka"], "debug": "security,broker,protocol"}, log__level="trace")
         service = self.start(environment=environment)
         self.broker.produce(self.input, [edge(1, 2), edge(2, 3), edge(3, 1)])
@@ -82,7 +82,7 @@ class Security(ServiceTest):
         self.works(KAFKA_PASSWORD=PASSWORD)
 
     def waits_for(self, *words):
-        """It says why it waits, in the log and in /readyz; and can be stopped."""
+        """Checks that it says why it waits, in the log and in /readyz, and that it can be stopped."""
         service = self.start(ready=False)
         service.wait(lambda: all(word in service.get("/readyz")[1] for word in words), f"a word about {words}", 30)
         self.assertTrue(any(all(word in event.get("why", "") for word in words) for event in service.events()), service.log())

@@ -1,4 +1,4 @@
-"""Sinks that are not Kafka: files that cannot be had, files of others, and what the rest of the service makes of it."""
+"""Sinks outside Kafka: unusable files, files of others, and their effect on the rest of the service."""
 
 import json
 import pathlib

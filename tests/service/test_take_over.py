@@ -1,4 +1,4 @@
-"""Two instances: one works, one stands by, and what changes hands is neither lost nor doubled."""
+"""Two instances: one works, one stands by. A take-over loses nothing and duplicates nothing."""
 
 import json
 import random
@@ -41,7 +41,7 @@ class TakeOver(ServiceTest):
         self.produce()
         self.committed_by(first)
         time.sleep(1)
-        self.assertEqual(second.status()["state"], "standby")  # a newcomer takes nothing away
+        self.assertEqual(second.status()["state"], "standby")  # a newcomer takes nothing over
         self.assertEqual(first.stop(), 0)
         second.wait_ready(20)
         self.produce()
@@ -81,7 +81,7 @@ class TakeOver(ServiceTest):
         self.check_alerts()
 
     def test_one_that_comes_back_drops_what_it_never_committed(self):
-        """It dies between its log and the commit; another one commits that batch otherwise, and more."""
+        """It dies between log and commit. Another instance then commits a different version of that batch, and more batches."""
         first = self.instance("first", batch__max_delay="2s", batch__max_updates=5).wait_ready()
         self.broker.produce(self.input, [edge(1, 2)])
         first.wait_committed({f"{self.input}[0]": 1})
@@ -120,7 +120,7 @@ class TakeOver(ServiceTest):
         self.broker.produce(self.input, [edge(1, 2), edge(2, 3)])
         first.wait_committed({f"{self.input}[0]": 2})
         first.kill()
-        second.wait_ready(60)  # nobody told it: its file counts when it begins
+        second.wait_ready(60)  # nobody told it, but it reads its file when it begins
         self.assertEqual(second.status()["queries"], ["path", "ring"])
         self.broker.produce(self.input, [edge(3, 1)])
         second.wait_committed({f"{self.input}[0]": 3})
@@ -136,7 +136,7 @@ class TakeOver(ServiceTest):
         file = self.config("second.yaml", state__directory=str(self.dir / "second"), queries=path, **{"kafka__session.timeout.ms": "6000"})
         code, answer = second.get("/reload", "POST")
         self.assertEqual((code, json.loads(answer)), (200, {"state": "standby", "added": [], "removed": [], "needs_restart": []}))
-        file.write_text("{")  # half of a file: what was taken last holds
+        file.write_text("{")  # an incomplete file, so the last queries stay
         self.assertEqual(second.get("/reload", "POST")[0], 409)
         self.assertEqual(first.stop(), 0)
         second.wait_ready(60)
@@ -149,7 +149,7 @@ class TakeOver(ServiceTest):
 
 
 class BrokersHang(ServiceTest):
-    """Stopping takes the time that it has, whoever does not answer."""
+    """A stop keeps its time limit, no matter who does not answer."""
 
     own_broker = True
 
@@ -197,7 +197,7 @@ class BrokersHang(ServiceTest):
 
 
 class NoTopicsByThemselves(ServiceTest):
-    """Brokers that make no topic unless they are told to."""
+    """Brokers that create topics only on request."""
 
     own_broker = True
     broker_settings = {"auto_create_topics_enable": "false"}

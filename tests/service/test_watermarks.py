@@ -1,4 +1,4 @@
-"""Event time over several partitions: nobody's records are late because somebody else's came first."""
+"""Event time over several partitions: no record is late because those of another partition came first."""
 
 import json
 import shutil
@@ -29,7 +29,7 @@ class Watermarks(ServiceTest):
         service.wait_committed({f"{self.input}[1]": 3})
         self.assertEqual(service.status()["time"], START + 2)
         self.assertEqual(self.late(service), 0)
-        service.kill()  # the log and the commit records tell it as well
+        service.kill()  # the log and the commit records have it as well
         service = self.start()
         self.assertEqual((service.status()["time"], service.status()["graph"]["edges"]), (START + 2, 4))
         self.assertEqual(service.stop(), 0)
@@ -44,7 +44,7 @@ class Watermarks(ServiceTest):
             self.broker.produce(self.input, records[part][:1], partition=part)
         self.config(graph__window="24h", batch={"max_updates": 500, "max_delay": "50ms"})
         service = self.start()
-        for first in range(1, count, 300):  # mixed, as from two producers at once
+        for first in range(1, count, 300):  # mixed, as from two producers at the same time
             for part in (0, 1):
                 self.broker.produce(self.input, records[part][first:first + 300], partition=part)
         service.wait_committed({f"{self.input}[0]": count, f"{self.input}[1]": count})
@@ -76,7 +76,7 @@ class Watermarks(ServiceTest):
         service.wait(lambda: service.status()["time"] == START + 2, "the watermark")
         holds(service)
         service.kill()
-        shutil.rmtree(self.dir / "state")  # what is read again is judged alike
+        shutil.rmtree(self.dir / "state")  # records that are read again are judged alike
         self.config(**changes, input__max_ahead="none")
         other = self.start(ready=False)
         self.assertEqual(other.ended(), 78)
