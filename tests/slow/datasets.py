@@ -1,6 +1,7 @@
-"""Where the real data sets lie and what is in their files. A test whose data is missing skips and says so.
+"""The places and formats of the real data sets. A test without its data is skipped and says so.
 
-They are looked for in $DELTAMATCH_DATA, by default shared/data beside the repository; its README.md describes them."""
+They are expected in $DELTAMATCH_DATA, by default shared/data beside the repository. Its README.md describes them.
+"""
 
 import contextlib
 import gzip

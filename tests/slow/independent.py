@@ -1,4 +1,4 @@
-"""networkx's matcher, which shares nothing with the program nor with the reference: for graphs of some thousand edges."""
+"""networkx's matcher, for graphs of some thousand edges. It shares no code with the program or the reference."""
 
 import unittest
 
@@ -10,7 +10,7 @@ except ImportError:
 
 
 def embeddings(graph, pattern):
-    """Of a pattern whose edges bear no labels, in a graph without parallel edges."""
+    """Counts embeddings of a pattern without edge labels, in a graph without parallel edges."""
     kind = networkx.DiGraph if graph.directed else networkx.Graph
     data, query = kind(), kind()
     for source, target, _ in graph.edges():
@@ -29,7 +29,9 @@ def embeddings(graph, pattern):
 
 
 def check(test, told, graph, patterns, start=None):
-    """The embeddings that a replay told, upon `start` ones per pattern, are those of the graph that it ended with."""
+    """Checks that a replay's embeddings are those of its final graph. `start` gives the number of embeddings per pattern before
+    the replay.
+    """
     if networkx is None:
         raise unittest.SkipTest("networkx is missing: install python3-networkx (scripts/setup --dev does)")
     for query, pattern in zip(told["queries"], patterns, strict=True):

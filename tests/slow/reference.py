@@ -1,8 +1,8 @@
-"""What the program's counts are held to: a graph as sets, and embeddings counted over them.
+"""The reference for the program's counts: a graph as sets, and embeddings counted over them.
 
-Written from the semantics alone, in plain Python: nothing here knows plans, relations, batches or automorphism chains. A graph
-takes updates one at a time; `embeddings` walks over all assignments of a small pattern, least candidates first. Fast enough for
-graphs of some hundred thousand edges and patterns whose partial matches number some millions.
+It is written from the semantics alone, in plain Python. Nothing here knows plans, relations, batches or automorphism chains.
+A graph takes updates one at a time. `embeddings` visits all assignments of a small pattern, smallest candidate sets first. It
+is fast enough for graphs of some hundred thousand edges, and patterns with some million partial matches.
 """
 
 import collections
@@ -12,12 +12,13 @@ import math
 
 
 class Graph:
-    """A graph without self-loops under single updates. With a window (in the unit of the times) an edge lives while its largest
-    insert time since its last deletion lies less than the window behind the watermark."""
+    """A graph without self-loops under single updates. The window has the unit of the times. With it, an edge lives while its
+    largest insert time since its last deletion is less than the window behind the watermark.
+    """
 
     def __init__(self, directed=True, window=None):
         self.directed, self.window = directed, window
-        self.vertex_label = {}  # absent: the empty label
+        self.vertex_label = {}  # a missing vertex has the empty label
         self.watermark = None
         self._time = {}  # (source, target, label) -> largest insert time since the last deletion
 
@@ -27,7 +28,7 @@ class Graph:
         return source, target, label
 
     def insert(self, source, target, label="", time=None):
-        """False where the edge is a self-loop, of which only the time counts."""
+        """Returns False for a self-loop, of which only the time counts."""
         self._see(time)
         if source == target:
             return False
@@ -50,7 +51,7 @@ class Graph:
             self.watermark = time
 
     def edges(self):
-        """The edges that live, as (source, target, label)."""
+        """The live edges, as (source, target, label)."""
         if self.window is None:
             return list(self._time)
         return [key for key, time in self._time.items() if time + self.window > self.watermark]
@@ -60,14 +61,15 @@ class Graph:
 class Edge:
     source: int
     target: int
-    labels: tuple = ()  # empty: any
+    labels: tuple = ()  # empty: any label
     directed: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
 class Pattern:
-    """A query graph. Each entry of `labels` is the tuple of labels that the vertex may bear, empty: any. No two of its edges can be
-    mapped to one data edge while their ends are distinct."""
+    """A query graph. Each entry of `labels` is the tuple of labels that the vertex may have; empty means any. No two of its
+    edges may be mapped to one data edge when their vertices are mapped to distinct ones.
+    """
 
     name: str
     labels: tuple
@@ -84,7 +86,7 @@ class Pattern:
         """The query for the program's command line."""
         named = set()
 
-        def vertex(index):  # labels stand at the first mention
+        def vertex(index):  # the first mention has the labels
             first = index not in named
             named.add(index)
             return f"(v{index}{_labels(self.labels[index]) if first else ''})"
@@ -97,8 +99,8 @@ class Pattern:
         return f"{self.name}=" + ", ".join(parts)
 
     def automorphisms(self):
-        """How many permutations of the vertices keep labels and edges."""
-        between = collections.defaultdict(set)  # ordered pair of vertices -> what lies in between
+        """The number of vertex permutations that keep labels and edges."""
+        between = collections.defaultdict(set)  # ordered pair of vertices -> the edges between them
         for edge in self.edges:
             between[edge.source, edge.target].add((edge.labels, "to" if edge.directed else "with"))
             between[edge.target, edge.source].add((edge.labels, "from" if edge.directed else "with"))
@@ -119,7 +121,9 @@ def _labels(labels):
 
 
 def pattern(name, *edges, labels=(), directed=True):
-    """A pattern from edges (source, target) or (source, target, edge label, ...); labels[v] is vertex v's, None or absent: any."""
+    """A pattern from edges (source, target) or (source, target, edge label, ...). labels[v] is the label of vertex v; None or a
+    missing entry means any.
+    """
     count = 1 + max(max(e[:2]) for e in edges)
     of_vertex = [() for _ in range(count)]
     for vertex, label in enumerate(labels):
@@ -133,8 +137,9 @@ def cycle(name, length, *edge_labels, labels=(), directed=True):
 
 
 class Reading:
-    """What can be read along one query edge from one of its ends: `reached[v]`, the vertices at the other end, and `ways[v, u]`,
-    the number of data edges in between where there are several."""
+    """What can be read along one query edge from one of its ends. `reached[v]` has the vertices at the other end. `ways[v, u]`
+    is the number of data edges between them, if there are several.
+    """
 
     def __init__(self):
         self.reached = collections.defaultdict(set)
@@ -148,7 +153,7 @@ class Reading:
 
 
 class Index:
-    """A graph as it stands, readable by query edge."""
+    """A graph at one moment, readable by query edge."""
 
     def __init__(self, graph):
         self.directed = graph.directed
@@ -160,13 +165,13 @@ class Index:
         self._bearers = {}
 
     def bearers(self, labels):
-        """The vertices that bear one of the labels."""
+        """The vertices that have one of the labels."""
         if labels not in self._bearers:
             self._bearers[labels] = [v for v in self.vertices if self.bears(v, labels)]
         return self._bearers[labels]
 
     def around(self):
-        """{vertex: all that an edge joins it to, of any label and direction}."""
+        """{vertex: all its neighbours, over any label and direction}."""
         if self._around is None:
             self._around = collections.defaultdict(set)
             for source, target, _ in self.edges:
@@ -178,7 +183,7 @@ class Index:
         return not labels or self.vertex_label.get(vertex, "") in labels
 
     def read(self, edge, forward, labels):
-        """Along a query edge, forward from its source or back from its target, to vertices that bear one of the labels."""
+        """Reads along a query edge, forward from its source or back from its target, to vertices that have one of the labels."""
         both = not (self.directed and edge.directed)
         key = (edge.labels, both or forward, both, labels)
         if key not in self._read:
@@ -194,10 +199,12 @@ class Index:
 
 
 def embeddings(index, pattern, induced=False):
-    """Assignments of vertices and edges, vertices distinct: depth first, each vertex out of what its neighbours reach. Induced ones
-    join no two vertices that the pattern leaves apart; the graph and the pattern must then be simple and undirected."""
+    """Counts assignments of distinct vertices and of edges. It searches depth first and takes each vertex from those that its
+    neighbours reach. Induced embeddings join no two vertices that the pattern does not join. For them, graph and pattern must
+    be simple and undirected.
+    """
     size = len(pattern.labels)
-    neighbours = [[] for _ in range(size)]  # (other vertex, edge, whether the edge leads from the other vertex here)
+    neighbours = [[] for _ in range(size)]  # (other vertex, edge, whether the edge comes from the other vertex)
     for edge in pattern.edges:
         neighbours[edge.target].append((edge.source, edge, True))
         neighbours[edge.source].append((edge.target, edge, False))
@@ -244,14 +251,18 @@ def embeddings(index, pattern, induced=False):
 
 
 def subgraphs(index, pattern):
-    """Matches, one per class under the pattern's automorphisms; they map no embedding to itself, so the classes are of one size."""
+    """Matches, one per class under the pattern's automorphisms. No automorphism maps an embedding to itself, so all classes have
+    the same size.
+    """
     count, rest = divmod(embeddings(index, pattern), pattern.automorphisms())
     assert rest == 0
     return count
 
 
 def triangles(edges):
-    """Triangles of the simple undirected graph under the edges (source, target, ...), by another way: lower-degree neighbours."""
+    """Triangles of the simple undirected graph under the edges (source, target, ...). It uses another method: neighbours of
+    higher rank.
+    """
     around = collections.defaultdict(set)
     for source, target, *_ in edges:
         if source != target:
@@ -263,7 +274,9 @@ def triangles(edges):
 
 
 def four_cycles(edges):
-    """4-cycles of the simple undirected graph under the edges: pairs of ways between two opposite corners, each seen twice."""
+    """4-cycles of the simple undirected graph under the edges. Counts pairs of paths between two opposite corners; each cycle is
+    seen twice.
+    """
     around = collections.defaultdict(set)
     for source, target, *_ in edges:
         if source != target:

@@ -1,8 +1,9 @@
-"""The base of the tests on real streams: a replay is held to the reference at several points of the stream, the graph that it
-leaves is matched as a whole, and both must tell the same.
+"""The base of the tests on real streams. A replay is compared with the reference at several points of the stream. The final
+graph is also matched as a whole, and both results must agree.
 
-$DELTAMATCH_MATCH_OPTIONS: words that are added to every replay and match. Where $DELTAMATCH_NEEDS_GPU is set, these must say
-that they ran on one."""
+$DELTAMATCH_MATCH_OPTIONS: options added to every replay and match. If $DELTAMATCH_NEEDS_GPU is set, each of these must report
+that it ran on a GPU.
+"""
 
 import itertools
 import json
@@ -15,15 +16,15 @@ import harness
 from reference import Graph, Index, embeddings, subgraphs
 
 INSERT, DELETE = "+", "-"
-UNREADABLE = ("?",)  # a record that is refused as it stands
-SKIPPED = 77  # what ctest is told to take for a skipped test
+UNREADABLE = ("?",)  # a record that is refused
+SKIPPED = 77  # the exit code that ctest counts as skipped
 MATCH_OPTIONS = shlex.split(os.environ.get("DELTAMATCH_MATCH_OPTIONS", ""))
 NEEDS_GPU = bool(os.environ.get("DELTAMATCH_NEEDS_GPU"))
 
 
 class StreamTest(harness.CliTest):
     maxDiff = None
-    WARNED = ()  # codes of the warnings that the data deserves
+    WARNED = ()  # codes of the warnings that the data may cause
 
     def run_program(self, *args, **options):
         if args[0] not in ("replay", "match"):
@@ -49,8 +50,9 @@ class StreamTest(harness.CliTest):
         return self.program("replay", *args, *queries(patterns), **options)
 
     def check_replay(self, args, records, patterns, graph, *, checkpoints=4, count="subgraphs", stdin=b""):
-        """Replays what `args` name, which are `records` upon `graph` (that the reference has at the start), and compares counts
-        after the last batch and some others. Gives the --json object."""
+        """Replays the input that `args` name, and compares counts after the last batch and some others. `records` are the same
+        input, and `graph` is the reference before it. Returns the --json object.
+        """
         start = counts(graph, patterns, count)
         told = self.replay([*args, "--count", count, "--batches", "batches.jsonl", "--save-snapshot", "end.dms"], patterns,
                            stdin=stdin)
@@ -80,8 +82,9 @@ class StreamTest(harness.CliTest):
         return told
 
     def check_digests(self, args, patterns, variants, stdin=b""):
-        """From an empty graph: the matches themselves (their digests), not only their number, are those of the final graph, for
-        every variant of the arguments."""
+        """Starts from an empty graph. For every variant of the arguments, the digests of the matches, not only their number,
+        must be those of the final graph.
+        """
         for number, variant in enumerate(variants):
             told = self.replay([*args, *variant, "--emit", "digest", "--save-snapshot", "end.dms"], patterns, stdin=stdin)
             net = {q["name"]: (q["new"] - q["removed"], digest(q["new_digest"]) - digest(q["removed_digest"]))
@@ -96,7 +99,7 @@ class StreamTest(harness.CliTest):
             self.assertEqual([q["digest"] for q in static["queries"]], [q["digest"] for q in first], f"with {variant}")
 
     def check_triangles(self, args, expected, stdin=b""):
-        """A stream of insertions read as an undirected graph without labels has so many triangles."""
+        """Checks the number of triangles in a stream of insertions, read as an undirected graph without labels."""
         told = self.program("replay", *args, "--undirected", "--on-error", "skip", "--query", "triangle=(a)--(b)--(c)--(a)",
                             stdin=stdin)
         (query,) = told["queries"]
@@ -113,7 +116,7 @@ def counts(graph, patterns, count="subgraphs"):
 
 
 def apply(graph, records):
-    """Applies records (sign, source, target, label, time) and gives the number of self-loops among them."""
+    """Applies records (sign, source, target, label, time). Returns the number of self-loops among them."""
     loops = 0
     for sign, *edge in records:
         if sign == UNREADABLE[0]:
@@ -127,7 +130,7 @@ def digest(text):
 
 
 def microseconds(text):
-    """Seconds with a fraction, exactly."""
+    """Exact conversion from seconds with a fraction."""
     whole, _, fraction = text.partition(".")
     return int(whole) * 1_000_000 + int((fraction + "000000")[:6])
 

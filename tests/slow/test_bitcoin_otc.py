@@ -1,4 +1,4 @@
-"""bitcoin-otc: who rates whom, directed, the rating as edge label, times with fractions of a second."""
+"""bitcoin-otc: directed ratings between people, with the rating as edge label, and times with fractions of a second."""
 
 import datasets
 from reference import cycle, pattern

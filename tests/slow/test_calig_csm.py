@@ -1,18 +1,19 @@
-"""calig-csm: ready-made inputs of continuous matching: a start graph, a stream in which `e -(u+1) -(v+1)` deletes, and queries.
-About a third of the insertions repeat a live edge."""
+"""calig-csm: ready-made inputs of continuous matching, with a start graph, a stream and queries. In the stream, `e -(u+1)
+-(v+1)` is a deletion. About a third of the insertions repeat a live edge.
+"""
 
 import datasets
 import independent
 from reference import Edge, Pattern
 from streams import DELETE, INSERT, Graph, StreamTest, apply, counts, main
 
-SAMPLE = {  # queries by number of vertices, those left out that keep plain Python busy for minutes
+SAMPLE = {  # queries by number of vertices; left out are those that take plain Python minutes
     "lastfm10": {4: range(1, 6), 6: range(1, 6), 8: range(1, 6), 10: range(1, 6)},
     "facebook10": {4: range(1, 6), 6: (1, 10, 15, 16, 17, 18)},
     "deezer5": {4: range(1, 6), 6: range(1, 6)},
     "github10": {4: range(1, 6), 6: (10, 13, 15)},
 }
-FOR_INDEPENDENT = ("q4_1", "q4_2", "q6_1", "q8_1", "q8_3", "q10_1")  # of lastfm10, those that take it seconds
+FOR_INDEPENDENT = ("q4_1", "q4_2", "q6_1", "q8_1", "q8_3", "q10_1")  # from lastfm10, those that take networkx seconds
 
 
 def file(name):
@@ -50,7 +51,7 @@ def read_pattern(name, data):
 
 class CaligCsm(StreamTest):
     def prepare(self, name):
-        """Unpacks a set: the arguments, the patterns and the start graph and records of the reference."""
+        """Unpacks a set. Returns the arguments, the patterns, and the reference's start graph and records."""
         archive = file(name)
         initial, stream = datasets.unzip(archive, f"{name}/initial"), datasets.unzip(archive, f"{name}/s")
         self.write("initial", initial)
@@ -70,7 +71,8 @@ class CaligCsm(StreamTest):
         self.assertGreater(told["ignored"]["duplicate_insert"], 0)
         self.assertGreater(sum(q["new"] for q in told["queries"]), 0)
         self.assertGreater(sum(q["removed"] for q in told["queries"]), 0)
-        files = self.program("replay", *args, "--query", "queries", "--threads", 2)  # their files mean what the patterns say
+        files = self.program("replay", *args, "--query", "queries", "--threads", 2)  # the query files mean the same as the
+                                                                                     # patterns
         self.assertEqual({q["name"]: q["new"] - q["removed"] for q in files["queries"]},
                          {q["name"]: q["new"] - q["removed"] for q in told["queries"]})
 

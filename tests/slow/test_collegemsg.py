@@ -1,4 +1,4 @@
-"""collegemsg: 59,835 messages between 1,899 people; small enough for an independent matcher."""
+"""collegemsg: 59,835 messages between 1,899 people. Small enough for an independent matcher."""
 
 import datasets
 import independent

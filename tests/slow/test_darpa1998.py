@@ -1,5 +1,6 @@
-"""darpa1998: 4.55 M network connections between some 25,000 hosts, most of them repeats; ids are strings, the attack's name is the
-edge label, times are written as %m/%d/%Y-%H:%M. Comes through standard input."""
+"""darpa1998: 4.55 M network connections between some 25,000 hosts, most of them repeats. Ids are strings, the edge label is the
+attack's name, and times have the form %m/%d/%Y-%H:%M. Read from standard input.
+"""
 
 import datetime
 import sys
@@ -20,7 +21,7 @@ PATTERNS = [
 
 
 def microseconds(text):
-    """Nothing for the ten times on the 32nd of July."""
+    """None for the ten times on the 32nd of July."""
     try:
         return int(datetime.datetime.strptime(text + "+0000", FORM + "%z").timestamp()) * 1_000_000
     except ValueError:

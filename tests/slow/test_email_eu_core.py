@@ -1,4 +1,6 @@
-"""email-eu-core-temporal: 332,334 messages between 986 people, times relative, heavy repeats: a window refreshes and expires."""
+"""email-eu-core-temporal: 332,334 messages between 986 people, with relative times and many repeats. A window refreshes and
+expires edges.
+"""
 
 import datasets
 from reference import cycle, pattern
@@ -20,7 +22,7 @@ def records():
 
 
 class EmailEuCore(StreamTest):
-    WARNED = ("late",)  # times begin anew twice in the file: half of the messages lie below the window
+    WARNED = ("late",)  # times restart twice in the file, so half of the messages are below the window
 
     def test_window_of_a_week(self):
         args = ["--updates", datasets.path(FILE), "--window", "7d"]

@@ -1,4 +1,4 @@
-"""tkg-gdelt-slice: world events with 220 edge labels, directed, many parallel edges between the same two countries."""
+"""tkg-gdelt-slice: directed world events with 220 edge labels, and many parallel edges between the same two countries."""
 
 import datasets
 from reference import Index, cycle, embeddings, pattern
@@ -13,7 +13,7 @@ def records():
 
 
 def common(place):
-    """The label that stands at this place by frequency."""
+    """The label at this rank by frequency."""
     seen = {}
     for _, _, _, relation, _ in records():
         seen[relation] = seen.get(relation, 0) + 1

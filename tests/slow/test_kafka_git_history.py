@@ -1,5 +1,6 @@
-"""kafka-git-history: a source tree's life with real insertions and deletions: directed, vertex labels from a table of their own,
-two edge labels (5 directory contains entry, 6 author last modified file)."""
+"""kafka-git-history: the history of a source tree, with real insertions and deletions. Edges are directed, and vertex labels
+come from a separate table. The edge labels are 5 (directory contains entry) and 6 (author last modified file).
+"""
 
 import datasets
 from reference import cycle, pattern

@@ -1,5 +1,6 @@
-"""labelled-tve: real graphs with 71 and 307 vertex labels and the field's queries for them. A fifth of the edges, drawn at random,
-is inserted, then another fifth deleted."""
+"""labelled-tve: real graphs with 71 and 307 vertex labels, and the queries commonly used for them. A random fifth of the edges
+is inserted, then another fifth is deleted.
+"""
 
 import lzma
 import random
@@ -13,7 +14,7 @@ PER_FAMILY = 6
 
 
 def read_pattern(name, data):
-    """The edge label 0 in the queries says nothing: the graphs have none."""
+    """Reads a query. Its edge label 0 is ignored, because the graphs have no edge labels."""
     labels, edges = [], []
     for kind, one, other, *_ in datasets.text_rows(data):
         if kind == "v":

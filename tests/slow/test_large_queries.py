@@ -1,5 +1,7 @@
-"""Random queries of 5 to 14 vertices, trees and nearly so, each planted in a random graph that holds it at least once: larger than
-brute force can enumerate, counted by the reference and listed by the program, while edges go and come back."""
+"""Random queries of 5 to 14 vertices, trees and similar. Each is planted in a random graph, so the graph has at least one match.
+They are too large for brute force. The reference counts them and the program lists them, while edges are deleted and inserted
+again.
+"""
 
 import random
 

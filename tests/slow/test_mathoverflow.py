@@ -1,4 +1,6 @@
-"""sx-mathoverflow: answers and comments, three edge labels and so parallel edges, 629 records out of order, 116,109 self-loops."""
+"""sx-mathoverflow: answers and comments with three edge labels, and therefore parallel edges. 629 records are out of order, and
+116,109 are self-loops.
+"""
 
 import heapq
 
@@ -27,7 +29,7 @@ def read(kind):
 
 
 def merged():
-    """The three files by time, each in its own order."""
+    """The three files merged by time, each in its own order."""
     return heapq.merge(*map(read, KINDS), key=lambda row: row[0])
 
 

@@ -1,5 +1,6 @@
-"""Motifs and cliques of real graphs: against the triangles that the data sets' README gives, against published counts of
-email-enron, and the methods against each other."""
+"""Motifs and cliques of real graphs. They are compared with the triangles in the data sets' README, with published counts of
+email-enron, and between methods.
+"""
 
 import itertools
 import math
@@ -21,7 +22,7 @@ PUBLISHED = {
 
 
 def embeddings(part, whole, k):
-    """Ways to map the edges of `part` into those of `whole`, both on the vertices 0 to k - 1."""
+    """The ways to map the edges of `part` into those of `whole`. Both have the vertices 0 to k - 1."""
     return sum(all(frozenset((p[u], p[v])) in whole for u, v in part) for p in itertools.permutations(range(k)))
 
 

@@ -1,4 +1,4 @@
-"""Static matching of real labelled graphs against networkx's VF2, and of whole graphs against published counts."""
+"""Static matching of real labelled graphs, compared with networkx's VF2, and of whole graphs, compared with published counts."""
 
 import lzma
 import random
@@ -17,8 +17,8 @@ except ImportError:
 
 FAMILIES = {"yeast": ("dense_4", "dense_8", "sparse_8"), "hprd": ("dense_4", "dense_8", "sparse_8")}
 PER_FAMILY = 4
-MOST = 20_000  # embeddings: beyond, VF2 takes too long
-SECONDS = 75   # of VF2, on each graph
+MOST = 20_000  # embeddings; VF2 takes too long for more
+SECONDS = 75   # for VF2 on each graph
 
 
 def read(text):
@@ -82,7 +82,7 @@ class Static(StreamTest):
             "near_clique5": (clique(5, [(1, 0)]), 101_383_042),
             "clique7": (clique(7), 16_985_090),
         }
-        # Counted here, by plans and along trees of pivots alike.
+        # Counted by this program; plans and trees of pivots agree.
         own = {"clique4": (clique(4), 2_341_639), "clique6": (clique(6), 11_213_163),
                "near_clique6": (clique(6, [(1, 0)]), 246_187_724)}
         expected = {name: count for name, (_, count) in (published | own).items()}

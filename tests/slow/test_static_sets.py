@@ -1,6 +1,9 @@
-"""labelled-tve: whole graphs with 5 to 307 vertex labels, and the field's queries for them. Every query of up to 8 vertices, and a sample
-of the larger ones, is counted with and without induced matching; counts that count_embeddings, a program of the tests that shares no
-code with what it judges, reaches within its time must be equal, and of the others some matches that are listed must be matches, and distinct."""
+"""labelled-tve: whole graphs with 5 to 307 vertex labels, and the queries commonly used for them. Every query of up to 8
+vertices, and a sample of the larger ones, is counted with and without induced matching.
+
+count_embeddings is a test program that shares no code with the tested one. The counts that it finishes in its time must be
+equal. For the other counts, a sample of listed matches must be correct and distinct.
+"""
 
 import json
 import lzma
@@ -16,12 +19,12 @@ from streams import StreamTest, main
 from test_labelled_tve import read_pattern
 
 COUNTER = os.environ.get("DELTAMATCH_COUNTER", "")
-SECONDS = float(os.environ.get("DELTAMATCH_SET_SECONDS", 150))  # of a core's time, for the counter's counts of a set
-QUERY_SECONDS = float(os.environ.get("DELTAMATCH_QUERY_SECONDS", 4))  # the same for one count
-PROGRAM_TIME = os.environ.get("DELTAMATCH_QUERY_TIME", "300ms")  # of the program for one count
-TIMEOUT = 400 + 2 * SECONDS  # of a process
-LISTED = 100         # matches that are looked at of a count that was not checked
-LISTINGS = 12        # queries of which matches are listed
+SECONDS = float(os.environ.get("DELTAMATCH_SET_SECONDS", 150))  # CPU time for the counter's counts of a set
+QUERY_SECONDS = float(os.environ.get("DELTAMATCH_QUERY_SECONDS", 4))  # CPU time for one count of the counter
+PROGRAM_TIME = os.environ.get("DELTAMATCH_QUERY_TIME", "300ms")  # time limit of the program for one count
+TIMEOUT = 400 + 2 * SECONDS  # time limit of a process
+LISTED = 100         # matches to check per count that was not compared
+LISTINGS = 12        # queries whose matches are listed
 SMALL = ("dense_4", "dense_8", "sparse_8")
 LARGE = ("dense_12", "sparse_12", "dense_16", "sparse_16", "dense_20", "sparse_20")
 
@@ -42,9 +45,11 @@ class Sets(StreamTest):
         self.check("wordnet", {**dict.fromkeys(SMALL, 200), **dict.fromkeys(LARGE[:2], 10)}, share=0.35)
 
     def check(self, name, families, *, share, file=None, parts=()):
-        """`families`: how many queries of each, all 200 or a sample; `parts`: of how many vertices connected parts of them are counted;
-        `share`: of the counts of queries of up to 8 vertices, how many must be compared where the counter has 40 s, the program the time
-        that is usual here, and the machine other work (bench/results/labelled-tve.md)."""
+        """`families`: the number of queries of each family, all 200 or a sample. `parts`: sizes of connected parts of the
+        queries that are counted as well. `share`: the share of counts of queries with up to 8 vertices that must be compared.
+        It holds if the counter has 40 s, the program has the default time, and the machine is busy
+        (bench/results/labelled-tve.md).
+        """
         index = Index(self.graph(file or name))
         patterns = self.queries(name, families)
         for pattern in list(patterns.values()) if parts else []:
@@ -75,7 +80,7 @@ class Sets(StreamTest):
         self.assertGreaterEqual(reached, share * min(1.0, SECONDS / 40), name)
 
     def expected(self):
-        """{(query, whether induced): embeddings}, of the queries that the counter reaches in its time."""
+        """{(query, whether induced): embeddings} for the counts that the counter finishes in its time."""
         self.assertTrue(os.access(COUNTER, os.X_OK), "DELTAMATCH_COUNTER does not name the built counter")
         done = subprocess.run([COUNTER, "g.graph", "q", str(SECONDS), str(QUERY_SECONDS)], capture_output=True, cwd=self.dir, timeout=TIMEOUT,
                               check=False, text=True)
@@ -100,12 +105,12 @@ class Sets(StreamTest):
         return graph
 
     def queries(self, name, families):
-        """{name: pattern}; the files lie in the folder q."""
+        """{name: pattern}. The files are in the folder q."""
         patterns = {}
         with tarfile.open(datasets.path(f"labelled-tve/{name}.query_graph.tar.xz")) as archive:
             numbers = {f"query_{family}_{number}" for family, count in families.items()
                        for number in random.Random(family).sample(range(1, 201), count)}
-            for member in archive:  # in the archive's order: no seeking in what is compressed
+            for member in archive:  # in the archive's order, because seeking in compressed data is slow
                 query = pathlib.Path(member.name).stem
                 if query in numbers:
                     data = archive.extractfile(member).read()
@@ -120,7 +125,9 @@ class Sets(StreamTest):
         return json.loads(outcome.out)["queries"]
 
     def check_listing(self, index, pattern, induced, known):
-        """How many listed matches are matches, and distinct; `known`: how many embeddings there are, where that is known."""
+        """Checks that listed matches are correct and distinct. Returns their number. `known` is the number of embeddings, if
+        known.
+        """
         outcome = self.run_program("match", "--graph", "g.graph", "--query", f"q/{pattern.name}.graph", "--count", "embeddings", "--emit",
                                    "matches", "--out", "matches.jsonl", "--limit", LISTED, "--timeout", "2s", "--threads", "1", "--json",
                                    *(["--induced"] if induced else []))
@@ -144,7 +151,9 @@ class Sets(StreamTest):
 
 
 def coverage(name, patterns, told, expected, wrong):
-    """Of each class of queries how many counts both programs reached, and how many of those are equal: rows of a table in Markdown."""
+    """For each class of queries, how many counts both programs finished, and how many of those are equal. Returns rows of a
+    Markdown table.
+    """
     classes = {}
     for query, induced in told:
         classes.setdefault((len(patterns[query].labels), class_of(query), induced), []).append((query, induced))
@@ -157,12 +166,12 @@ def coverage(name, patterns, told, expected, wrong):
 
 
 def class_of(query):
-    """query_dense_8_17: dense; of a part of it: part"""
+    """The class of a query: dense for query_dense_8_17, and part for a part of a query."""
     return "part" if "_first_" in query else query.split("_")[1]
 
 
 def part_of(pattern, size):
-    """What the first vertices of a breadth-first walk induce."""
+    """The subgraph induced by the first vertices of a breadth-first walk."""
     kept = [0]
     for vertex in kept:
         if len(kept) < size:

@@ -1,4 +1,4 @@
-"""Triangle totals of whole graphs, matched once and streamed, against the figures that the data sets' README gives."""
+"""Triangle totals of whole graphs, matched once and streamed, compared with those in the data sets' README."""
 
 import datasets
 from streams import StreamTest, main

@@ -1,5 +1,7 @@
-"""Whole graphs are counted in many ways: filtered at once, late, in part or not at all, from edges or vertices, by one thread or two,
-listed or summed. All find the same, on real graphs with labels that are drawn and queries that are cut out of them by walks."""
+"""Counts whole graphs in many ways, which must all agree. Filters are applied at once, late, in part or not at all. Counting
+starts from edges or vertices, with one thread or two, and matches are listed or summed. The graphs are real, with random
+labels; the queries are cut out of them by walks.
+"""
 
 import gzip
 import json
@@ -9,12 +11,13 @@ import time
 import datasets
 from streams import StreamTest, main
 
-SECONDS = 60   # of the program, on all graphs
-LIMIT = "2s"   # for a count; what takes longer is compared with nothing
+SECONDS = 60   # for the program on all graphs
+LIMIT = "2s"   # for a count; slower counts are not compared
 WAYS = ((), ("--filter", "none"), ("--filter", "label"), ("--filter", "refine"), ("--filter", "refine", "--filter-without", "degree,unite"),
         ("--count-from", "edges"), ("--count-from", "vertices"), ("--threads", "2"))
 GRAPHS = ("email-enron", "facebook-combined", "ca-condmat-cc1")
-# Once a filter that began late counted from vertices on top of what had been counted from edges: 3,570,143,540.
+# A filter that began late once counted from vertices in addition to what had been counted from edges. The result was
+# 3,570,143,540.
 FOUND_LATE = (4, [3, 3, 1, 2, 0, 0, 2, 2], [(1, 0), (2, 1), (3, 2), (4, 1), (4, 3), (5, 1), (5, 2), (5, 3), (5, 4), (6, 4), (6, 5), (7, 1), (7, 6)],
               8_606_500_320)
 
@@ -60,7 +63,7 @@ class Ways(StreamTest):
         return text
 
     def graph(self, name, count):
-        """With `count` labels, the i-th in proportion to 1/i, in g.graph: labels and neighbours by vertex."""
+        """Writes g.graph with `count` labels, the i-th in proportion to 1/i. Returns labels and neighbours by vertex."""
         neighbours = {}
         with gzip.open(datasets.path(f"snap-static/{name}.jlg"), "rt") as file:
             for line in file:
@@ -79,7 +82,7 @@ class Ways(StreamTest):
 
 
 def walked(draw, labels, neighbours, size):
-    """What the vertices of a random walk induce: labels, and edges between their places."""
+    """The subgraph induced by the vertices of a random walk: labels, and edges between their positions."""
     seen = []
     while len(seen) < size:
         at, seen = draw.choice(list(labels)), []

@@ -14,12 +14,12 @@ namespace counter {
 namespace {
 
 constexpr std::uint64_t all_steps = std::numeric_limits<std::uint64_t>::max();
-constexpr double cheap = 1e5;        // images that are estimated to be tried
-constexpr double much = 1.0 / 32;    // of a search done by then: the rest is not worth asking
-constexpr double worth_trading = 4;  // a search of all demands may take so many times as long as without them
+constexpr double cheap = 1e5;        // estimated number of images to try
+constexpr double much = 1.0 / 32;    // share of a search done so far; beyond it, a comparison is not worth its time
+constexpr double worth_trading = 4;  // factor by which a search with all demands may take longer than one without them
 constexpr std::uint32_t most_renumberings = 720;
 
-/// The labels and pairs of a pattern whose vertices are taken in this order.
+/// The labels and pairs of a pattern whose vertices are in this order.
 std::string text_of(const Pattern& pattern, const std::vector<std::uint32_t>& order) {
   std::string text;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -30,9 +30,8 @@ std::string text_of(const Pattern& pattern, const std::vector<std::uint32_t>& or
   return text;
 }
 
-/// A text that tells a pattern from all that differ from it by more than the numbers of vertices; now and then patterns that do
-/// not have several. Vertices are told apart by what is around them, and where that leaves few numberings the least text is
-/// taken.
+/// A text that is the same only for patterns that differ at most in their vertex numbers. Rarely, such patterns have different
+/// texts. Vertices are told apart by their surroundings. If few numberings remain, the smallest text is used.
 std::string key_of(const Pattern& pattern) {
   const std::size_t size = pattern.size();
   std::vector<std::uint64_t> colour(pattern.labels.begin(), pattern.labels.end());
@@ -63,7 +62,7 @@ std::string key_of(const Pattern& pattern) {
   std::string least = text_of(pattern, order);
   if (numberings > most_renumberings) return least;
   const auto at = [&](std::size_t i) { return order.begin() + static_cast<std::ptrdiff_t>(i); };
-  while (true) {  // all numberings, as an odometer whose wheels are the classes
+  while (true) {  // goes through all numberings, like an odometer with a wheel per class
     std::size_t wheel = 0;
     while (wheel < alike.size() && !std::next_permutation(at(alike[wheel].first), at(alike[wheel].second))) ++wheel;
     if (wheel == alike.size()) return least;
@@ -71,7 +70,7 @@ std::string key_of(const Pattern& pattern) {
   }
 }
 
-/// Takes demands away that hold by themselves. False where one cannot be met.
+/// Removes demands that always hold. Returns false if one cannot be met.
 bool settle(const Graph& graph, Pattern& pattern) {
   for (std::size_t v = 0; v < pattern.size(); ++v) {
     for (std::size_t u = 0; u < v; ++u) {
@@ -86,7 +85,7 @@ bool settle(const Graph& graph, Pattern& pattern) {
   return true;
 }
 
-/// The pattern whose vertices u and v are the same one, which has the demands of both; none where these contradict each other.
+/// The pattern in which u and v are the same vertex, with the demands of both. Returns nothing if these contradict each other.
 std::optional<Pattern> merged(const Pattern& pattern, std::size_t u, std::size_t v) {
   if (pattern.labels[u] != pattern.labels[v]) return std::nullopt;
   std::vector<std::size_t> kept;
@@ -106,15 +105,14 @@ std::optional<Pattern> merged(const Pattern& pattern, std::size_t u, std::size_t
     const Pair one = pattern.pair(kept[i], u), other = pattern.pair(kept[i], v);
     const auto either = [&](Pair pair) { return one == pair || other == pair; };
     if (either(Pair::joined) && either(Pair::apart)) return std::nullopt;
-    for (const Pair pair : {Pair::distinct, Pair::apart, Pair::joined}) {  // the last that one of them demands holds the others
+    for (const Pair pair : {Pair::distinct, Pair::apart, Pair::joined}) {  // the last demand in this list implies the others
       if (either(pair)) less.set(i, place, pair);
     }
   }
   return less;
 }
 
-/// The demands that a search of joined pairs does not see on its way, as the first vertex does not belong to the other's
-/// context.
+/// The demands that a search of joined pairs does not check, because the first vertex is not in the other's context.
 std::vector<std::pair<std::size_t, std::size_t>> out_of_sight(const Pattern& pattern, const Search& search) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   for (std::size_t v = pattern.size(); v-- > 0;) {
@@ -192,8 +190,7 @@ Number Counter::count(Pattern pattern) {
     std::replace_if(without.pairs.begin(), without.pairs.end(), [](Pair pair) { return pair != Pair::joined; }, Pair::any);
     const Search bare = best_search(*graph_, without, Demands::joined);
     const auto pairs = out_of_sight(pattern, bare);
-    // The pilot may miss the vertices with the most neighbours, and the estimate knows nothing of how often neighbours are
-    // joined.
+    // The pilot may miss the vertices with the most neighbours. The estimate does not know how often neighbours are joined.
     const auto trades = [&] {
       return pilot_ == 0 || whole.cost > std::max(cheap, worth_trading * bare.cost) ||
              (outcome.share < much && outcome.share * worth_trading <= run_search(*graph_, without, bare, pilot_, end_).share);
@@ -208,7 +205,7 @@ Number Counter::count(Pattern pattern) {
   return outcome.count;
 }
 
-/// The pattern without its demand on the pair, less what does not meet the demand.
+/// The count without the demand on the pair, minus the images that violate the demand.
 Number Counter::trade(Pattern pattern, std::pair<std::size_t, std::size_t> pair) {
   const auto [u, v] = pair;
   Number total = 0;

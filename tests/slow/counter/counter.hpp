@@ -1,14 +1,15 @@
-// Embeddings counted in a way of its own, to hold the program's counts against: not match by match but by algebra. Nothing of
-// src/ is used here.
+// An independent counter of embeddings. It checks the program's counts by algebra instead of match by match, and uses nothing
+// of src/.
 //
-// A pattern says of each pair of its vertices that their images are joined, or distinct, or neither joined nor the same
-// ("apart"), or nothing. Where it only asks for joined pairs, its images are homomorphisms, which are counted by searching its
-// vertices one after the other: what lies below a vertex depends on few of those above it (its context), so it is counted once
-// per image of these. The other demands would make contexts large. Most are therefore traded for patterns without them,
+// A pattern states for each pair of its vertices a demand on their images: joined, distinct, neither joined nor the same
+// ("apart"), or none. If it demands only joined pairs, its images are homomorphisms. These are counted by searching the
+// vertices one after the other. What is below a vertex depends on few of the earlier ones (its context), so it is counted once
+// per image of the context. The other demands would make contexts large. Most of them are therefore replaced by patterns
+// without them:
 //
 //   distinct = anything - the same        apart = anything - the same - joined
 //
-// where "the same" is a pattern with one vertex less. Patterns that are equal but for the numbers of their vertices are counted
+// Here "the same" is a pattern with one vertex less. Patterns that differ only in the numbers of their vertices are counted
 // once.
 #pragma once
 
@@ -24,7 +25,7 @@ namespace counter {
 
 __extension__ using Number = __int128;
 
-/// The time that this process had of its cores: what else a machine does is not counted.
+/// The CPU time of this process, so other work of the machine does not count.
 struct Clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -36,10 +37,10 @@ struct Clock {
 
 [[nodiscard]] std::string to_string(Number number);
 
-/// A simple undirected graph whose vertices 0, 1, … bear one label each; labels are small numbers.
+/// A simple undirected graph. Its vertices 0, 1, … have one label each. Labels are small numbers.
 class Graph {
  public:
-  /// An edge may be given more than once and either way round; the ends of each are different.
+  /// An edge may be given more than once, in either direction. Its ends must differ.
   Graph(std::vector<std::uint32_t> labels, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& edges);
 
   struct List {
@@ -52,13 +53,13 @@ class Graph {
   [[nodiscard]] std::uint32_t vertices() const { return static_cast<std::uint32_t>(label_.size()); }
   [[nodiscard]] std::uint32_t labels() const { return labels_; }
   [[nodiscard]] std::uint32_t label(std::uint32_t vertex) const { return label_[vertex]; }
-  /// The vertices that bear the label, in an order that says nothing: the first of them are a sample.
+  /// The vertices with the label. Their order is shuffled, so the first of them are a sample.
   [[nodiscard]] const std::vector<std::uint32_t>& bearers(std::uint32_t label) const;
-  /// Of a vertex, the neighbours that bear the label, ascending.
+  /// The neighbours of a vertex that have the label, ascending.
   [[nodiscard]] List neighbours(std::uint32_t vertex, std::uint32_t label) const;
   [[nodiscard]] bool joined(std::uint32_t one, std::uint32_t other) const;
-  /// Neighbours of label `to` that an edge from a vertex of label `from` finds beside itself, on average over edges; 0: there
-  /// is none.
+  /// The average number of neighbours with label `to` that the end of label `from` has, over edges between the two labels. 0 if
+  /// there are no such edges.
   [[nodiscard]] double fan(std::uint32_t from, std::uint32_t to) const;
 
  private:
@@ -66,8 +67,8 @@ class Graph {
   std::vector<std::uint32_t> label_;
   std::vector<std::vector<std::uint32_t>> bearers_;
   std::vector<std::uint32_t> ends_;                           // neighbours, by vertex, then label, then number
-  std::vector<std::size_t> begin_;                            // of a vertex's entries in parts_
-  std::vector<std::pair<std::uint32_t, std::size_t>> parts_;  // label, first entry in ends_; one more that closes
+  std::vector<std::size_t> begin_;                            // the first entry of each vertex in parts_
+  std::vector<std::pair<std::uint32_t, std::size_t>> parts_;  // label, first entry in ends_; plus an end marker
   std::unordered_map<std::uint64_t, double> fan_;
 };
 
@@ -75,7 +76,7 @@ enum class Pair : std::uint8_t { any, joined, distinct, apart };
 
 struct Pattern {
   std::vector<std::uint32_t> labels;
-  std::vector<Pair> pairs;  ///< of vertices u and v at u * size + v, both ways round
+  std::vector<Pair> pairs;  ///< the pair of vertices u and v is at u * size + v and at v * size + u
 
   explicit Pattern(std::vector<std::uint32_t> vertex_labels)
       : labels(std::move(vertex_labels)), pairs(labels.size() * labels.size(), Pair::any) {}
@@ -84,7 +85,7 @@ struct Pattern {
   void set(std::size_t u, std::size_t v, Pair pair) { pairs[u * size() + v] = pairs[v * size() + u] = pair; }
 };
 
-/// Vertices distinct and the edges joined; all other pairs not joined where `induced`.
+/// Demands distinct vertices and joined edges. If `induced`, all other pairs must not be joined.
 [[nodiscard]] Pattern embedding_pattern(std::vector<std::uint32_t> labels,
                                         const std::vector<std::pair<std::uint32_t, std::uint32_t>>& edges, bool induced);
 
@@ -94,14 +95,15 @@ struct TimeUp : std::runtime_error {
 
 constexpr std::uint64_t few_steps = 100'000;
 
-/// Counts patterns in one graph, which outlives it, and remembers what it counted.
+/// Counts patterns in one graph, which must outlive it. It remembers its counts.
 class Counter {
  public:
-  /// `pilot`: the images that a search of all demands may try before trading is thought of; 0: whatever can be traded is.
+  /// `pilot` is the number of images that a search with all demands may try before replacement is considered. With 0, every
+  /// demand that can be replaced is.
   explicit Counter(const Graph& graph, std::uint64_t pilot = few_steps) : graph_(&graph), pilot_(pilot) {}
 
-  /// The images of a connected pattern. Throws TimeUp where that takes until `end`, at once where as much time did
-  /// not do before, std::overflow_error beyond 127 bits.
+  /// The number of images of a connected pattern. Throws TimeUp if it is not done by `end`. Throws it at once if the same time
+  /// was too short before. Throws std::overflow_error beyond 127 bits.
   [[nodiscard]] Number count(const Pattern& pattern, Clock::time_point end);
 
  private:
@@ -112,8 +114,7 @@ class Counter {
   std::uint64_t pilot_;
   Clock::time_point end_;
   std::unordered_map<std::string, Number> counted_;
-  std::unordered_map<std::string, Clock::duration>
-      tried_;  // patterns that were asked for, and a time that does not do for them
+  std::unordered_map<std::string, Clock::duration> tried_;  // requested patterns, with a time that was too short for each
 };
 
 }  // namespace counter

@@ -1,6 +1,6 @@
-// count_embeddings GRAPH FOLDER SECONDS QUERY_SECONDS: embeddings of the queries in a folder (t/v/e files, as the graph),
-// induced ones or not. Writes a line for each count that it reaches in its time, of a core and for all or for one: the file's
-// name without .graph, 0 or 1 for induced, the number.
+// count_embeddings GRAPH FOLDER SECONDS QUERY_SECONDS: counts embeddings, induced or not, of the queries in a folder. Queries
+// and graph are t/v/e files. The limits are CPU time, for all counts and for one. Writes one line per count that it finishes:
+// the file's name without .graph, 0 or 1 for induced, and the number.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -19,7 +19,7 @@ struct Read {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
 };
 
-/// A vertex's label and edges; edge labels and degrees, where a line has more, say nothing.
+/// Reads vertices with labels, and edges. Further fields of a line, edge labels and degrees, are ignored.
 Read read(const std::filesystem::path& path, std::map<std::string, std::uint32_t>& names) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error(path.string() + ": cannot be opened");
@@ -75,7 +75,7 @@ void count_all(char** arguments) {
   });
   counter::Counter counter(graph);
   const auto end = counter::Clock::now() + seconds(number(arguments[2]));
-  for (const double share : {1.0 / 16, 1.0}) {  // the hard ones wait until all others are counted
+  for (const double share : {1.0 / 16, 1.0}) {  // hard counts wait until all others are done
     const auto of_one = seconds(share * number(arguments[3]));
     std::erase_if(tasks, [&](const Task& task) {
       try {

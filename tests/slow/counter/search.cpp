@@ -10,15 +10,15 @@
 namespace counter {
 namespace {
 
-constexpr double likely_joined = 0.1;                     // that a neighbour is joined to another place's image as well
-constexpr std::uint32_t orders_tried = 8;                 // from each first vertex
-constexpr std::size_t least_slots = std::size_t{1} << 8;  // of a memory, 32 bytes each
+constexpr double likely_joined = 0.1;                     // chance that a neighbour is joined to another place's image as well
+constexpr std::uint32_t orders_tried = 8;                 // for each first vertex
+constexpr std::size_t least_slots = std::size_t{1} << 8;  // in a memory, 32 bytes each
 constexpr std::size_t most_slots = std::size_t{1} << 21;
 constexpr std::uint32_t steps_between_looks = 4096;
 
 bool regards(Pair pair, Demands demands) { return pair == Pair::joined || (demands == Demands::all && pair != Pair::any); }
 
-/// Each vertex after the first is one joined to the most before it; ties fall by `seed`.
+/// Each next vertex is one that is joined to the most earlier ones. `seed` decides ties.
 Order draw_order(const Pattern& pattern, std::uint32_t first, std::uint32_t seed) {
   Order order{first};
   std::vector<bool> placed(pattern.size());
@@ -42,7 +42,7 @@ Order draw_order(const Pattern& pattern, std::uint32_t first, std::uint32_t seed
   return order;
 }
 
-/// An estimate of the images that places have together.
+/// An estimate of the number of images of the places together.
 double images(const Graph& graph, const Pattern& pattern, const Order& order, const std::vector<std::uint32_t>& places) {
   double total = 1;
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -62,7 +62,7 @@ double images(const Graph& graph, const Pattern& pattern, const Order& order, co
 Search make_search(const Graph& graph, const Pattern& pattern, Order order, Demands demands) {
   const std::size_t size = order.size();
   Search search{std::move(order), std::vector<std::vector<std::uint32_t>>(size), 0};
-  std::vector<std::uint64_t> near(size, 0);  // places before it, as bits
+  std::vector<std::uint64_t> near(size, 0);  // earlier places, as bits
   for (std::size_t v = 0; v < size; ++v) {
     for (std::size_t u = 0; u < v; ++u) {
       if (regards(pattern.pair(search.order[u], search.order[v]), demands)) near[v] |= std::uint64_t{1} << u;
@@ -121,7 +121,7 @@ struct Lists {
   }
 };
 
-/// Counts by key. It grows up to a bound; then what is new takes the place of what was there.
+/// Stores counts by key. It grows up to a bound; then new counts replace old ones.
 class Memory {
  public:
   __extension__ using Key = unsigned __int128;
@@ -197,8 +197,8 @@ class Walk {
   struct Node {
     std::uint32_t label = 0;
     std::vector<std::uint32_t> joined, distinct, apart, context, below;
-    Lists within, without;   // of images of `joined` and `apart`
-    bool remembers = false;  // the same context comes more than once
+    Lists within, without;   // lists of the images of `joined` and `apart`
+    bool remembers = false;  // whether the same context occurs more than once
     std::optional<Memory> memory;
   };
 
@@ -212,7 +212,7 @@ class Walk {
     return total;
   }
 
-  /// All images that the place can have beside those of its context, each with what lies below it.
+  /// Adds up all images of the place for the current context, each with what is below it.
   Number add_up(Node& node) {
     const auto place = static_cast<std::size_t>(&node - nodes_.data());
     Number total = 0;
@@ -236,7 +236,7 @@ class Walk {
     return total;
   }
 
-  /// How many vertices of the list are images already that the place's must differ from.
+  /// How many vertices of the list are already images from which the place's image must differ.
   std::size_t taken(const Node& node, Graph::List list) const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < node.distinct.size(); ++i) {

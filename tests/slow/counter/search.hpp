@@ -1,4 +1,5 @@
-// One pattern's images by searching its vertices in an order, what lies below each once per image of its context.
+// Counts one pattern's images by searching its vertices in an order. What is below a vertex is counted once per image of its
+// context.
 #pragma once
 
 #include "counter.hpp"
@@ -7,26 +8,26 @@ namespace counter {
 
 using Order = std::vector<std::uint32_t>;  ///< a pattern's vertices; the first is searched first
 
-/// Which demands on pairs the search looks at; images must be joined where the pattern says so in any case.
+/// Which demands on pairs the search checks. It always checks that images are joined if the pattern demands it.
 enum class Demands : std::uint8_t { joined, all };
 
-/// An order, and what it leads to. Vertices are given by their places in it.
+/// An order and its consequences. Vertices are given by their places in the order.
 struct Search {
   Order order;
   std::vector<std::vector<std::uint32_t>>
-      context;      ///< earlier places that what lies at and below a place depends on, ascending
-  double cost = 0;  ///< an estimate of the images tried
+      context;      ///< for each place, the earlier places that it and later ones depend on, ascending
+  double cost = 0;  ///< estimated number of images tried
 };
 
-/// The cheapest of some orders in which all but the first vertex are joined to one before them.
+/// The cheapest of some orders in which each vertex but the first is joined to an earlier one.
 [[nodiscard]] Search best_search(const Graph& graph, const Pattern& pattern, Demands demands);
 
 struct Outcome {
   Number count = 0;
-  double share = 0;  ///< of the first vertex's images whose count is in it; 1: all
+  double share = 0;  ///< share of the first vertex's images that is counted; 1 means all
 };
 
-/// Counts along the search, which was made for all demands that the pattern has, until it has tried so many images (`steps`).
+/// Counts along the search until it has tried `steps` images. The search must have been made for all demands of the pattern.
 /// Throws TimeUp.
 [[nodiscard]] Outcome run_search(const Graph& graph, const Pattern& pattern, const Search& search, std::uint64_t steps,
                                  Clock::time_point end);

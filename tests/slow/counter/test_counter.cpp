@@ -1,4 +1,4 @@
-// The counter against every assignment of a small pattern's vertices.
+// Compares the counter with trying every assignment of a small pattern's vertices.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,7 +11,7 @@ namespace {
 using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 const auto no_end = Clock::time_point::max();
 
-/// A pattern is met by trying all images of its vertices, the last fastest.
+/// Counts a pattern by trying all images of its vertices; the last one changes fastest.
 Number try_all(const std::vector<std::uint32_t>& labels, const Edges& edges, const Pattern& pattern) {
   const std::size_t n = labels.size();
   std::vector<bool> joined(n * n, false);
@@ -50,7 +50,7 @@ class Draw {
     for (std::uint32_t& label : labels) label = below(kinds);
     return labels;
   }
-  /// Of a connected pattern: each vertex is joined to an earlier one, other pairs are of any kind.
+  /// A random connected pattern: each vertex is joined to an earlier one, and other pairs are of any kind.
   Pattern pattern(std::uint32_t size, std::uint32_t kinds) {
     Pattern pattern(labels(size, kinds));
     for (std::uint32_t v = 1; v < size; ++v) {
@@ -81,7 +81,7 @@ TEST(Counter, CountsWhatTryingAllAssignmentsDoes) {
     const auto labels = draw.labels(size, kinds);
     const Edges edges = draw.edges(size, 1 + draw.below(3));
     const Graph graph(labels, edges);
-    for (const std::uint64_t steps : {std::uint64_t{0}, few_steps}) {  // with none, whatever can be traded is
+    for (const std::uint64_t steps : {std::uint64_t{0}, few_steps}) {  // with 0 steps, every demand that can be replaced is
       Counter counter(graph, steps);
       for (std::uint32_t i = 0; i < 8; ++i) {
         const Pattern pattern = draw.pattern(2 + draw.below(4), kinds);
@@ -94,7 +94,7 @@ TEST(Counter, CountsWhatTryingAllAssignmentsDoes) {
   EXPECT_GT(found, 10'000);
 }
 
-/// n (n-1) … ways to place a path of distinct vertices in a complete graph; none is induced.
+/// A path of distinct vertices fits into a complete graph in n (n-1) … ways. None of them is induced.
 TEST(Counter, CountsPathsInCompleteGraphsByFormula) {
   constexpr std::uint32_t n = 16;
   Edges edges;
@@ -114,8 +114,8 @@ TEST(Counter, CountsPathsInCompleteGraphsByFormula) {
   }
 }
 
-/// Leaves of a star of 33 vertices: falling factorials, beyond 64 bits for 14 of them; and what is beyond 127 bits is no
-/// number.
+/// Leaves of a star of 33 vertices give falling factorials, which exceed 64 bits for 14 leaves. A count beyond 127 bits is an
+/// error.
 TEST(Counter, CountsExactlyBeyond64BitsAndRefusesWhatIsBeyond127) {
   constexpr std::uint32_t n = 33;
   Edges edges;
