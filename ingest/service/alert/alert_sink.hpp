@@ -35,7 +35,7 @@ class AlertSink {
   /// empty if the sink keeps none.
   virtual std::string commit() = 0;
   virtual void abort() noexcept = 0;
-  /// Whether several batches may be joined under the number of the last one. Fewer commits then cost less.
+  /// Whether several batches may be delivered as one, under the number of the last. That saves commits.
   [[nodiscard]] virtual bool joins_batches() const noexcept { return false; }
   /// Called before the first batch after a start. Removes what is beyond the noted position (empty if none was noted). The
   /// batches after it can then be delivered again without duplicates. Sinks that cannot remove anything do nothing.

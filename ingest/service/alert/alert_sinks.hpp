@@ -20,8 +20,8 @@ namespace deltamatch::ingest {
 /// Beside the newest file, `keep_files` others stay (0: all).
 ///
 /// A position is "number:length"; number 0 is `path` itself. recover() cuts that file to that length, and removes the sink's
-/// own files with higher numbers. If rotation has already removed that file, the newer files are emptied instead. If no
-/// position was noted, the sink continues after the contents of the newest file, on a new line.
+/// own files with higher numbers. If rotation has already removed that file, the next one is emptied instead. If no position
+/// was noted, the sink continues after the contents of the newest file, on a new line.
 ///
 /// recover() opens the file and must be called before begin(). It throws Error if the file is shorter than the position says,
 /// or if another process holds it. Commit syncs file and folder; abort cuts the file back.

@@ -5,8 +5,8 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// If only time limits tries, rows are at least 1/fineness of it apart. That bounds their number. A batch may wait longer by
-/// that much.
+/// If only time limits tries, rows are at least 1/fineness of that limit apart. That bounds their number. A batch may wait
+/// longer by that much.
 constexpr int fineness = 1024;
 
 }  // namespace

@@ -70,8 +70,7 @@ class LargeBatch {
   Metrics* metrics_;
   Journal& journal_;
   std::string commit_topic_;
-  std::map<std::string, std::size_t> most_bytes_;  // by topic that refused a record; records of this length or more are
-                                                   // shortened
+  std::map<std::string, std::size_t> most_bytes_;  // by topic that refused a record: records this long are shortened
   bool letters_are_out_ = false;
 
   // State of the current try.
