@@ -1,8 +1,9 @@
-"""Tells what a replay of generated payments found, and holds it against what was planted.
+"""Says what a replay of generated payments found, and compares it with what was planted.
 
 usage: demo_digest.py FOLDER     with report.json, alerts.jsonl (of `replay`), planted.csv (of `generate payments --truth`)
-Exits with 1 unless the matches of every planted kind are exactly the planted ones, each told in the batch in which it closed, and
-again in the one in which it expired or was charged back.
+
+Exits with 1 unless the matches of every planted kind are exactly the planted ones. Each must be reported in the batch in which
+it closed. It must be reported again in the batch in which it expired or was charged back.
 """
 
 import collections
@@ -20,8 +21,9 @@ def when(microseconds):
 
 
 def read_alerts(path, kinds):
-    """By sign, the alerts of planted kinds as (kind, vertices) in stream order, with the time of their batch; and the times of all
-    batches that told something."""
+    """The alerts of planted kinds by sign, as (kind, vertices) in stream order with the time of their batch.
+
+    Also the times of all batches that reported something."""
     alerts, times = {"+": [], "-": []}, set()
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -33,7 +35,7 @@ def read_alerts(path, kinds):
 
 
 def compare(title, found, expected):
-    """Prints where two multisets differ; true where they do not."""
+    """Prints how two multisets differ. Returns whether they are equal."""
     found, expected = collections.Counter(found), collections.Counter(expected)
     for word, difference in (("not planted", found - expected), ("missed", expected - found)):
         for kind, *vertices in list(difference.elements())[:5]:
@@ -42,8 +44,9 @@ def compare(title, found, expected):
 
 
 def punctual(title, alerts, due, times):
-    """Prints alerts that came in another batch than the first whose time reaches the one at which they were due; true where there
-    are none. (Records of one time may be shared out to two batches.)"""
+    """Prints alerts that came in a late batch: not the first one whose time reaches the time at which they were due.
+
+    Returns whether there are none. Records of one time may be spread over two batches."""
     before = dict(zip(times, [0, *times]))
     stray = [(pattern, time) for pattern, time in alerts if pattern in due and not before[time] <= due[pattern] <= time]
     for (kind, *vertices), time in stray[:5]:

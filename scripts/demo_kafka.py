@@ -1,7 +1,8 @@
-"""Sends generated payments through a Kafka broker to the service, reads its alerts back and holds them against a replay.
+"""Sends generated payments through a Kafka broker to the service, reads its alerts back and compares them with a replay.
 
 usage: demo_kafka.py FOLDER DELTAMATCH HOST:PORT WINDOW     FOLDER with payments.csv; the broker is empty
-Exits with 1 unless the alerts read back are those of a replay of the same batches, byte for byte.
+
+Exits with 1 unless the alerts equal those of a replay of the same batches, byte for byte.
 """
 
 import json
@@ -21,7 +22,7 @@ def kcat(broker, *arguments, **more):
 
 
 def read_topic(broker, topic):
-    """The values of its committed records, in order (it has one partition)."""
+    """The values of its committed records, in order. It has one partition."""
     return kcat(broker, "-C", "-e", "-t", topic, "-o", "beginning", "-X", "isolation.level=read_committed", capture_output=True,
                 text=True).stdout.splitlines()
 
@@ -58,7 +59,7 @@ def configure(folder, broker, window, columns):
 
 
 def wait_for(service, log, condition, what):
-    """The HTTP address, once the service is where the condition wants it."""
+    """The HTTP address, once the condition holds for the service."""
     address = None
     while True:
         if service.poll() is not None:
@@ -92,7 +93,7 @@ def run_service(deltamatch, folder, config, broker, lines):
 
 
 def replay(deltamatch, folder, window, columns, marks):
-    """The alerts that a replay finds where the stream is cut as the commit records say."""
+    """The alerts that a replay finds if the stream is cut as the commit records say."""
     cuts = folder / "cuts"
     with open(cuts, "w", encoding="utf-8") as out:
         for before, mark in zip(marks, marks[1:]):
@@ -110,7 +111,7 @@ def main(folder, deltamatch, broker, window):
     columns = header.decode().strip()
     (folder / "records.csv").write_bytes(b"".join(lines))
     config = configure(folder, broker, window, columns)
-    kcat(broker, "-L", "-t", INPUT, capture_output=True)  # asking for the topic makes it
+    kcat(broker, "-L", "-t", INPUT, capture_output=True)  # asking for the topic creates it
     seconds = run_service(deltamatch, folder, config, broker, lines)
     marks = [json.loads(value) for value in read_topic(broker, f"{APPLICATION}.commits")]
     alerts = read_topic(broker, ALERTS)

@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
-"""Runs every test of a gtest program under a tool of compute-sanitizer, each in a process of its own: kernels take up to a hundred
-times as long there, and one test that does not end must not hide what the others do. Tests are told to be brief (tests/gpu/streams.hpp).
+"""Runs every test of a gtest program under a tool of compute-sanitizer, each in a process of its own.
+
+Kernels take up to a hundred times as long there. A test that does not end must not hide what the others find. Tests are told to
+be brief (tests/gpu/streams.hpp).
 
 usage: gpu_sanitize.py SANITIZER TOOL PROGRAM FILTER SECONDS LIMIT OUT LOG [JOBS]
-SECONDS for each test, LIMIT for all; JOBS processes (default 1) at a time. What fails beside others is run once more by itself: the
-tools take gigabytes of device memory for each process. The order means nothing, so that what a limit leaves is spread over all. Appends a JSON line to OUT: how many tests were clean, how many had nothing to
-look at since they pass without calling the device, and the names of those in which the tool found errors, that failed, that did not
-end, and that were not begun in the time. Exits with 1 where there were errors or failures, or nothing was clean.
+
+SECONDS is for each test, LIMIT for all. JOBS processes run at a time (default 1). A test that fails beside others runs once
+more alone, because the tools take gigabytes of device memory for each process. The order is mixed, so that a limit leaves out
+tests of every kind.
+
+Appends a JSON line to OUT. It has the number of clean tests, and of those that pass without calling the device. It names the
+tests with errors, those that failed, those that did not end, and those that were not begun. Exits with 1 if there were errors
+or failures, or if nothing was clean.
 """
 
 import concurrent.futures
@@ -20,16 +26,16 @@ import time
 
 from gpu_tests import names_of
 
-FOUND = 9  # what the tool exits with where it found errors
+FOUND = 9  # the exit code of the tool if it found errors
 NO_CALL = "terminated before first instrumented API call"
 
 
 def run(sanitizer, tool, program, test, seconds, deadline):
-    """The test's fate and what it said."""
+    """The test's result and its output."""
     left = min(seconds, deadline - time.monotonic())
     if left <= 0:
         return "not_begun", ""
-    # Calls that fail are what some tests are about.
+    # Some tests are about calls that fail.
     more = ["--report-api-errors", "no"] if tool == "memcheck" else []
     command = [sanitizer, "--tool", tool, *more, "--error-exitcode", str(FOUND), program, f"--gtest_filter={test}"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Runs a gtest program so that a test that hangs or crashes costs little: it is ended, counted as failed, and the tests behind it
-run in a new process.
+"""Runs a gtest program so that a test that hangs or crashes costs little. Such a test is ended and counts as failed. The tests
+after it run in a new process.
 
 usage: gpu_tests.py PROGRAM FILTER SECONDS OUT LOG [JOBS]
-JOBS processes (default 1) share the tests. A test that is ended beside others, which take the device's time and its own, is run
-once more by itself, and counts as failed if it fails then; those that pass then are named. One that says that something is wrong
-has failed, whatever it would say the next time. Appends JSON lines to OUT: one for each test that failed, then the sums. Exits
-with 1 where a test failed. SIGTERM, as from timeout, ends it: then the sums name the tests of which nothing is known.
+
+JOBS processes (default 1) share the tests. A test that is ended beside others, which slow it down, runs once more alone. It
+counts as failed if it fails then; if it passes, it is named. A test that reports a wrong result has failed and is not repeated.
+
+Appends JSON lines to OUT: one for each failed test, then the sums. Exits with 1 if a test failed. SIGTERM, as from timeout,
+ends it. Then the sums name the tests without a result.
 """
 
 import concurrent.futures
@@ -43,7 +45,7 @@ def names_of(program, wanted):
 
 
 def lines_of(process):
-    """The process's lines as a queue; None at the end."""
+    """The process's lines as a queue, with None at the end."""
     lines = queue.Queue()
 
     def read():
@@ -56,7 +58,7 @@ def lines_of(process):
 
 
 def run(program, names, seconds, log, results):
-    """Runs tests in order until one hangs or crashes. Tells results, {name: (state, output)}, of those that were begun."""
+    """Runs tests in order until one hangs or crashes. Returns {name: (state, output)} of those that were begun."""
     process = subprocess.Popen([program, "--gtest_filter=" + ":".join(names)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                errors="replace")
     running.add(process)
@@ -90,7 +92,7 @@ def run(program, names, seconds, log, results):
 
 
 def run_all(program, names, seconds, log, results):
-    """Runs tests in order, in a new process behind each that hangs or crashes. Tells results what run() tells, of all of them."""
+    """Runs tests in order, in a new process after each that hangs or crashes. Returns what run() returns, for all of them."""
     left = names
     with open(log, "a", encoding="utf-8", buffering=1) as log_file:
         while left:
@@ -133,7 +135,7 @@ def main():
     def end(*_):
         for process in list(running):
             process.kill()
-        for name in [name for name in results if results[name][0] == TERMINATED]:  # they may be told to end, too
+        for name in [name for name in results if results[name][0] == TERMINATED]:  # they may have to end, too
             del results[name]
         tell([name for name in names if name not in results])
         sys.stdout.flush()

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Sums up what ncu says of several launches (--csv --page raw --print-units base): one JSON line.
+"""Sums up what ncu reports of several launches (--csv --page raw --print-units base), as one JSON line.
 
-usage: ncu_summary.py CSV [KEY=VALUE ...]      CSV: ncu's output, other text before and between the table is passed over
-Rates are over the launches' time together; shares are averages weighted by it. Exits with 1 where the file tells of no launch.
+usage: ncu_summary.py CSV [KEY=VALUE ...]      CSV: ncu's output; other text around the table is skipped
+
+Rates are over the time of all launches together. Shares are averages weighted by it. Exits with 1 if the file has no launch.
 """
 
 import csv
@@ -14,12 +15,12 @@ TIME = "gpu__time_duration.sum"  # nanoseconds
 BYTES = {"dram_gb_s": "dram__bytes.sum", "pcie_read_gb_s": "pcie__read_bytes.sum", "pcie_write_gb_s": "pcie__write_bytes.sum"}
 PERCENT = {"occupancy_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
            "issue_active_percent": "smsp__issue_active.avg.pct_of_peak_sustained_active"}
-# How many warps of a scheduler are in a state, on average, whenever one issues.
+# The average number of warps of a scheduler in a state whenever one issues.
 STATE = re.compile(r"smsp__average_warps_issue_stalled_(\w+?)_per_issue_active\.ratio")
 
 
 def launches_of(path):
-    """By launch, metrics by name as numbers; what is not a number is left out."""
+    """By launch, metrics by name as numbers. What is not a number is left out."""
     with open(path, encoding="utf-8", errors="replace", newline="") as file:
         rows = csv.reader(line for line in file if line.startswith('"'))
         head, launches = None, []
@@ -56,7 +57,7 @@ def summary_of(launches):
     states = {match[1]: weighted(name) for name in launches[0] if (match := STATE.fullmatch(name))}
     states = {state: warps for state, warps in states.items() if warps}
     total = sum(states.values())
-    # A warp that is selected issues; all others wait for what the state names.
+    # A warp that is selected issues. All others wait for what the state names.
     result["warps_percent"] = {state: round(100 * warps / total, 1) for state, warps in sorted(states.items(), key=lambda item: -item[1])}
     result["missing"] = [key for key in (*BYTES, *PERCENT) if key not in result] + ([] if states else ["warps_percent"])
     return result

@@ -1,23 +1,23 @@
-# For the scripts beside it: named steps with one line of progress each, logs in build/logs, and the log's end where one fails.
-# To be sourced in the repository's root after `set -euo pipefail`.
+# Sourced by the scripts beside it, in the repository's root after `set -euo pipefail`. It runs named steps with one line of
+# progress each and logs in build/logs. It prints the log's end if a step fails.
 
 logs=build/logs
 mkdir -p "$logs"
 keep_going=no
-deadline=    # on the shell's clock ($SECONDS): what would not be done by then is not begun; empty: none
+deadline=    # on the shell's clock ($SECONDS): a step that would not end by then is not begun; empty: none
 failed=()
 left_out=()
-undone=" "   # the steps that failed or were left out, each between blanks
+undone=" "   # the steps that failed or were left out, with a blank on each side
 closing=()   # ctest's closing lines, the newest first
 
-# leave_out NAME WHY: a step is not run, and that is said.
+# leave_out NAME WHY: says that a step is not run.
 leave_out() {
   printf '%-18s left out: %s\n' "$1" "$2"
   left_out+=("$1")
   undone+="$1 "
 }
 
-# after STEP step...: the step only where STEP was done; what would run on half a build says nothing.
+# after STEP step...: runs the step only if STEP succeeded. With half a build, its result would mean nothing.
 after() {
   local wanted=$1
   shift
@@ -28,9 +28,10 @@ after() {
   fi
 }
 
-# step NAME SECONDS COMMAND...: runs the command with its output in build/logs/NAME.log. SECONDS is what it takes on two cores:
-# with a deadline, a step that would not make it is left out, and said to be; so is one that is cut off a minute after it, unless
-# its log tells of a failure by then (ctest's ***Failed, ***Timeout, …, ninja's FAILED, a compiler's error:).
+# step NAME SECONDS COMMAND...: runs the command with its output in build/logs/NAME.log. SECONDS is what it takes on two cores.
+# If there is a deadline, a step that would not make it is left out, and the script says so. A step is cut off a minute after
+# the deadline and then counts as left out. It counts as failed if its log shows a failure by then (ctest's ***Failed,
+# ***Timeout, ninja's FAILED, a compiler's error:).
 step() {
   local name=$1 needs=$2 begin=$SECONDS status=0 summary limit=()
   shift 2
@@ -58,7 +59,7 @@ step() {
   if [ $status = 0 ]; then return 0; fi
   failed+=("$name")
   undone+="$name "
-  # A build that goes on after an error says what it was far above its end.
+  # A build that goes on after an error reports it far above its end.
   if grep -qE 'error:' "$logs/$name.log"; then
     printf -- '--- errors in %s:\n' "$logs/$name.log"
     grep -nE 'error:' "$logs/$name.log" | head -n 20 | cut -c1-300 | sed 's/^/    /'
@@ -68,7 +69,7 @@ step() {
   if [ $keep_going = no ]; then finish; fi
 }
 
-# The tests that a step skipped, those that differ in their parameters in one: a green line hides nothing.
+# Names the tests that a step skipped, so that a green line hides nothing. Tests that differ in their parameters count as one.
 skipped() {
   local names
   names=$(sed -nE 's/^[[:space:]]*[0-9]+ - (.*) \(Skipped\)$/\1/p' "$1" | sed -E 's/ +# GetParam.*//; s#/[^/]*$##')
@@ -77,7 +78,7 @@ skipped() {
   fi
 }
 
-# Ends the script with what failed, what was left out and how many tests ran; ctest's line of the first test step comes last.
+# Ends the script with what failed, what was left out and how many tests ran. ctest's line of the first test step comes last.
 finish() {
   if [ ${#left_out[@]} -gt 0 ]; then echo "left out: ${left_out[*]}"; fi
   if [ ${#failed[@]} -gt 0 ]; then echo "failed: ${failed[*]} (logs in $logs)"; fi

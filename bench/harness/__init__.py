@@ -1,1 +1,1 @@
-"""What the benchmark scripts share. Their folders have a link to this one, so that they import it without a path."""
+"""What the benchmark scripts share. Each folder of scripts has a link to this one, so that they import it without a path."""

@@ -28,7 +28,7 @@ Query read_query(const std::filesystem::path& path, bool directed) {
                                       : parse_pattern(text, name, path.string());
 }
 
-// The whole text.
+// The whole text must be a number.
 template <class Number>
 std::optional<Number> parse_number(const std::string& text) {
   Number number{};
@@ -37,7 +37,7 @@ std::optional<Number> parse_number(const std::string& text) {
   return error == std::errc() && behind == end && !text.empty() ? std::optional(number) : std::nullopt;
 }
 
-// Those of GPUs.
+// The policies that need a GPU.
 const std::map<std::string, CachePolicy>& policy_names() {
   static const std::map<std::string, CachePolicy> names{
       {"automatic", CachePolicy::automatic}, {"none", CachePolicy::none},       {"degree", CachePolicy::degree},
@@ -49,7 +49,7 @@ const std::map<std::string, CachePolicy>& policy_names() {
 }  // namespace
 
 std::size_t parse_bytes(std::string text) {
-  const std::string told = text;
+  const std::string given = text;
   unsigned shift = 0;
   if (!text.empty()) {
     const std::size_t unit = std::string("KMG").find(text.back());
@@ -60,7 +60,7 @@ std::size_t parse_bytes(std::string text) {
   }
   const auto number = parse_number<std::size_t>(text);
   if (!number || *number > std::numeric_limits<std::size_t>::max() >> shift) {
-    throw Error(ErrorKind::usage, "--memory", "'" + told + "' is no number of bytes", "write it as 512M");
+    throw Error(ErrorKind::usage, "--memory", "'" + given + "' is not a number of bytes", "write it as 512M");
   }
   return *number << shift;
 }
@@ -102,7 +102,7 @@ PolicyChoice parse_policy(const std::string& words) {
   if (const std::size_t mark = made.name.find('@'); mark != std::string::npos) {
     const auto bytes = parse_number<std::uint32_t>(made.name.substr(mark + 1));
     made.name.resize(mark);
-    if (!bytes || *bytes == 0) refuse("tells no number of bytes");
+    if (!bytes || *bytes == 0) refuse("has no number of bytes");
     if (made.name != "random-walk") refuse("does not ask what a miss costs");
     made.miss_bytes = *bytes;
   }

@@ -1,4 +1,4 @@
-// What gpu_bench is told, what that says to a GPU, and the queries that it reads.
+// The command line of gpu_bench: its options, what they mean for a GPU, and the queries that it reads.
 #pragma once
 
 #include <cstddef>
@@ -50,36 +50,36 @@ struct BenchOptions {
   std::string out;
 };
 
-/// What a graph, a stream over it, its queries and their walks are told by.
+/// Declares the options for the graph, its stream, the queries and the random walks.
 void add_stream_options(CLI::App& app, BenchOptions& options);
-/// These and all others of gpu_bench.
+/// Declares these and all other options of gpu_bench.
 void add_options(CLI::App& app, BenchOptions& options);
 
-/// "512M" and the like. Throws Error.
+/// Reads a size such as "512M". Throws Error.
 [[nodiscard]] std::size_t parse_bytes(std::string text);
 
-/// A policy as --policies has it: 2xrandom-walk@512 shares batches over the first two GPUs and takes a miss to cost as much as
-/// reading 512 bytes more.
+/// A policy of --policies. `2xrandom-walk@512` shares batches between the first two GPUs. It counts a miss as 512 bytes more
+/// than its list.
 struct PolicyChoice {
   std::string name;
   int devices = 1;
-  double miss_bytes = 0;  ///< 0: as ever
+  double miss_bytes = 0;  ///< 0: the default
 
   [[nodiscard]] bool cpu() const noexcept { return name == "cpu" || name == "cpu-1"; }
   [[nodiscard]] bool caches() const noexcept {
     return name == "automatic" || name == "degree" || name == "k-hop" || name == "random-walk";
   }
 };
-/// Throws Error where there is no such policy.
+/// Throws Error if there is no such policy.
 [[nodiscard]] PolicyChoice parse_policy(const std::string& words);
-/// Whether there are such policies, each named once, and amounts that are told in words are some. Throws Error.
+/// Checks that the policies exist and that each is named once. Checks amounts that are given as words, too. Throws Error.
 void check_options(const BenchOptions& options);
 
-/// What a GPU is to do under a policy; `memory`: bytes for what a caching policy caches. Throws Error where there is no such
+/// The options of a GPU under a policy. `memory` is what a caching policy may cache, in bytes. Throws Error if there is no such
 /// policy.
 [[nodiscard]] GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, std::size_t memory);
 
-/// The queries that stand at the same time.
+/// Queries that are standing at the same time.
 struct QuerySet {
   std::string name;
   std::vector<Query> queries;

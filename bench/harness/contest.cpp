@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Raises the flag unless it is destroyed before.
+// Raises the flag after a time, unless it is destroyed before.
 class Alarm {
  public:
   Alarm(std::chrono::duration<double> after, match::StopFlag& flag)
@@ -39,7 +39,7 @@ class Contest::All final : public match::Matcher {
   void match(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
              std::span<match::QueryResult> results, const match::StopFlag*, match::MatchSteps& steps) override {
     contest_->heats_.assign(matchers_.size(), {});
-    // Whoever comes first finds the batch's lists cold: they take turns at that.
+    // The first one finds the batch's lists cold, so they take turns at being first.
     const std::size_t first = batches_++;
     for (std::size_t i = 0; i < matchers_.size(); ++i) {
       const std::size_t at = (first + i) % matchers_.size();
@@ -95,7 +95,7 @@ std::unique_ptr<match::Matcher> Contest::make_matcher(Workers& workers) { return
 
 bool Ledger::agrees(const std::string& batch, const std::vector<Count>& counts) {
   Known& known = known_.try_emplace(batch, Known{counts}).first->second;
-  ++known.told;
+  ++known.counted_by;
   return known.counts == counts;
 }
 

@@ -1,5 +1,5 @@
-// Several matchers on one engine: each batch is matched by all of them, one after the other, on the same graph and the same
-// staged updates; their counts are compared and their times taken.
+// Compares matchers on one engine. Each batch is matched by all of them, one after the other, on the same graph and the same
+// staged updates. Their counts are compared and their times taken.
 #pragma once
 
 #include <chrono>
@@ -23,12 +23,12 @@ struct Heat {
   double cache = 0;
   double match = 0;
   CacheStatistics statistics;  ///< since the matcher was made
-  std::vector<Count> counts;   ///< by query, those that vanished, then by query those that appeared
-  bool complete = true;        ///< false: it ran out of time, and its counts are of no use
-  std::string error;           ///< it failed
+  std::vector<Count> counts;   ///< of matches that vanished, by query; then of those that appeared
+  bool complete = true;        ///< false: it ran out of time, so its counts mean nothing
+  std::string error;           ///< why it failed
 };
 
-/// An entrant of a contest. `corrupt` adds one to its first count, to see that the comparison notices.
+/// A matcher of a contest. `corrupt` adds one to its first count, to see that the comparison notices it.
 struct Contestant {
   std::string name;
   std::function<std::unique_ptr<match::Matcher>(Workers&)> make;
@@ -45,9 +45,9 @@ class Contest final : public Backend {
   [[nodiscard]] graph::SlabAllocator& slabs() noexcept override { return *slabs_; }
   [[nodiscard]] std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override;
 
-  /// Who takes part in the batches to come.
+  /// Sets the contestants of the next batches.
   void admit(std::vector<bool> present) { present_ = std::move(present); }
-  /// Of the last batch, by contestant; those that were absent have no counts.
+  /// Results of the last batch, by contestant. Those that were absent have no counts.
   [[nodiscard]] const std::vector<Heat>& heats() const noexcept { return heats_; }
 
  private:
@@ -60,19 +60,19 @@ class Contest final : public Backend {
   std::vector<Heat> heats_;
 };
 
-/// The counts that were seen first for each batch; all later ones are held to them.
+/// The counts that were seen first for each batch. Later counts are compared with them.
 class Ledger {
  public:
-  /// False where other counts are known.
+  /// False if other counts are known.
   bool agrees(const std::string& batch, const std::vector<Count>& counts);
   [[nodiscard]] const std::vector<Count>& known(const std::string& batch) const { return known_.at(batch).counts; }
-  /// Whether there has been more than one to tell the batch's counts.
-  [[nodiscard]] bool compared(const std::string& batch) const { return known_.at(batch).told > 1; }
+  /// Whether more than one contestant has counted the batch.
+  [[nodiscard]] bool compared(const std::string& batch) const { return known_.at(batch).counted_by > 1; }
 
  private:
   struct Known {
     std::vector<Count> counts;
-    unsigned told = 0;
+    unsigned counted_by = 0;
   };
   std::map<std::string, Known> known_;
 };

@@ -11,10 +11,10 @@
 
 namespace deltamatch::bench {
 
-/// Of the kind, the size and the seed that the options say.
+/// Makes the graph of the kind, size and seed that the options name.
 [[nodiscard]] Graph make_graph(const BenchOptions& options, Workers& workers);
 
-/// A GPU under a policy; `memory`: bytes for what a caching policy caches. Throws Error where there is no such policy, or where
+/// A GPU under a policy. `memory` is what a caching policy may cache, in bytes. Throws Error if there is no such policy, or if
 /// the build has no GPU.
 [[nodiscard]] std::shared_ptr<Backend> gpu_backend(const BenchOptions& options, const std::string& policy, std::size_t memory);
 

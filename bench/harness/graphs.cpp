@@ -18,7 +18,7 @@ namespace {
 
 using generate::Random;
 
-// Edges that one generator draws: the unit of work, so that the result is the same for any number of threads.
+// Edges that one generator draws. This is the unit of work, so the result is the same for any number of threads.
 constexpr std::size_t chunk = std::size_t{1} << 16;
 constexpr std::size_t vertex_grain = std::size_t{1} << 14;
 constexpr std::size_t buckets = 4096;
@@ -31,7 +31,7 @@ std::uint64_t seed_of(std::uint64_t seed, std::uint64_t stream, std::uint64_t nu
 
 double unit(Random& random) noexcept { return static_cast<double>(random.next() >> 11) * 0x1p-53; }
 
-// A bijection of [0, size) that looks random, without a table.
+// A bijection of [0, size) that looks random and needs no table.
 class Renumbering {
  public:
   Renumbering(std::uint32_t size, std::uint64_t seed)
@@ -59,7 +59,7 @@ class Renumbering {
   std::uint32_t flip_ = 0;
 };
 
-// Fills an array with what draw(random) gives, self-loops left out.
+// Fills an array with the edges of draw(random), without self-loops.
 template <class Draw>
 Edges draw_edges(std::uint64_t count, bool directed, std::uint64_t seed, Workers& workers, Draw&& draw) {
   Edges edges(count);
@@ -78,8 +78,8 @@ Edges draw_edges(std::uint64_t count, bool directed, std::uint64_t seed, Workers
   return edges;
 }
 
-// Sorts, and drops repetitions: edges are parted into buckets by their first end, each of which is sorted by itself. Takes as
-// much memory again.
+// Sorts edges and drops repeated ones. Edges go into buckets by their first end, and each bucket is sorted. Takes as much
+// memory again.
 void make_distinct(Edges& edges, std::uint32_t vertices, Workers& workers) {
   const auto bucket_of = [&](const VertexPair& edge) { return std::uint64_t{edge.first} * buckets / vertices; };
   const std::size_t parts = std::min<std::size_t>(4 * workers.size(), edges.size() / chunk + 1);
@@ -115,7 +115,7 @@ void make_distinct(Edges& edges, std::uint32_t vertices, Workers& workers) {
   edges.shrink(kept[buckets]);
 }
 
-// The weight of rank x is (x + offset)^-power; share(x) is that of the ranks below x in all.
+// The weight of rank x is (x + offset)^-power. share(x) is the weight of all ranks below x.
 class PowerLaw {
  public:
   PowerLaw(double count, double power, double offset)
@@ -132,7 +132,7 @@ class PowerLaw {
   double high_;
 };
 
-// The offset under which the heaviest rank has that share.
+// The offset that gives the heaviest rank that share.
 PowerLaw capped(double count, double power, double share) {
   double low = 1e-3;
   double high = 64 * count;
@@ -181,7 +181,7 @@ Graph make_rmat(const RmatSettings& settings, std::uint64_t seed, Workers& worke
   });
   make_distinct(graph.edges, graph.vertices, workers);
 
-  // A vertex with k ones in its number stands at the tail of an edge with probability (c+d)^k (a+b)^(scale-k).
+  // A vertex with k ones in its number is the tail of an edge with probability (c+d)^k (a+b)^(scale-k).
   const auto edges = static_cast<double>(settings.edges);
   const double tail = settings.a + settings.b;
   const double head = settings.a + settings.c;
@@ -207,7 +207,7 @@ Graph make_social(const SocialSettings& settings, std::uint64_t seed, Workers& w
   graph.vertices = settings.vertices;
   graph.directed = settings.directed;
   graph.drawn = settings.edges;
-  // A local edge leads from a vertex by weight to any vertex with the same chance.
+  // The tail of a local edge is drawn by weight. Its head is any vertex, with the same chance.
   const double by_weight = edges * (2 - settings.local);
   const double by_chance = edges * settings.local / vertices;
   const PowerLaw law = capped(vertices, 1 / (settings.exponent - 1), (settings.max_degree - by_chance) / by_weight);
@@ -274,7 +274,7 @@ Graph make_grid(const GridSettings& settings, std::uint64_t seed, Workers& worke
     }
   });
 
-  // The vertices on the border miss some of their streets.
+  // Vertices on the border have fewer streets.
   const auto w = static_cast<double>(width);
   const auto h = static_cast<double>(height);
   const double streets = settings.street * ((w - 1) * h + w * (h - 1)) + settings.diagonal * (w - 1) * (h - 1);
@@ -294,9 +294,9 @@ std::vector<std::uint8_t> draw_labels(std::uint32_t vertices, unsigned labels, s
 }
 
 DegreeReport check_degrees(const Graph& graph, Workers& workers) {
-  // Where the classes are small or repetitions took much away, the mean says nothing.
+  // If a class is small, or lost many repeated edges, its mean says nothing.
   constexpr double enough = 500;
-  constexpr double tolerance = 0.05;  // beside chance
+  constexpr double tolerance = 0.05;  // apart from chance
   std::vector<std::uint32_t> degrees(graph.vertices);
   workers.for_each(graph.edges.size(), chunk, [&](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {

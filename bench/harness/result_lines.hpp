@@ -12,10 +12,11 @@ namespace deltamatch::bench {
 
 using Json = nlohmann::ordered_json;
 
-/// Lines go to standard output and to the file, each as soon as it is known: a run that is cut short leaves what it measured.
+/// Writes lines to standard output and to the file as soon as they are known. So a run that is cut short leaves what it
+/// measured.
 class Report {
  public:
-  /// Empty: no file. Throws Error where it cannot be written.
+  /// An empty path means no file. Throws Error if it cannot be written.
   explicit Report(const std::string& path) {
     if (path.empty()) return;
     file_.open(path, std::ios::app);

@@ -1,4 +1,6 @@
-"""What the benchmark scripts share: running programs with their time and memory, and the results file. Standard library only."""
+"""What the benchmark scripts share: they run programs, take their time and memory, and write the results file.
+
+Standard library only."""
 
 import argparse
 import datetime
@@ -24,8 +26,9 @@ class Refused(Exception):
 
 
 class Run:
-    """A finished program: what it wrote, the seconds it took, its largest resident set and what it read from disks in MiB. Refused
-    unless its exit code is one of `fine`."""
+    """A finished program: its output, its seconds, its largest resident set, and what it read from disks in MiB.
+
+    Raises Refused unless its exit code is one of `fine`."""
 
     def __init__(self, command, fine=(0,)):
         self.command = [str(part) for part in command]
@@ -72,7 +75,7 @@ def _tool(options, name):
 
 
 def replay(options, graph, updates, queries, *, batch=8192, threads=1, more=()):
-    """One replay that counts embeddings. Gives the --json object and the run."""
+    """One replay that counts embeddings. Returns the --json object and the run."""
     run = Run([program(options), "replay", "--graph", graph, "--updates", updates, "--query", queries, "--batch", batch, "--threads",
                threads, "--count", "embeddings", "--json", *more])
     return run.json(), run
@@ -87,9 +90,9 @@ def independent_counts(options, graph, updates, queries):
     return counts
 
 
-def check(told, expected):
+def check(report, expected):
     """Refuses a replay whose changes do not lead from the counts before to the counts after."""
-    for query in told["queries"]:
+    for query in report["queries"]:
         before, after = expected[query["name"]]
         if before + query["new"] - query["removed"] != after:
             raise Refused(f"{query['name']}: {before} + {query['new']} - {query['removed']} is not {after}, "
@@ -108,18 +111,19 @@ def table(rows):
 
 
 def write_results(options, measured):
-    """One JSON file per run, with what is needed to read it later: machine, compiler, commit, command."""
+    """Writes one JSON file for a run, with machine, compiler, commit and command."""
     if options.results is None:
         return
-    told = {"command": sys.argv, "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+    report = {"command": sys.argv, "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "machine": machine(), "compiler": compiler(options), "commit": commit(options), "measured": measured}
     options.results.parent.mkdir(parents=True, exist_ok=True)
-    options.results.write_text(json.dumps(told, indent=1) + "\n")
+    options.results.write_text(json.dumps(report, indent=1) + "\n")
 
 
 def conditions(options, text):
-    """What stands above tables, as Markdown: the command line without where things lie, the machine, the script's own words, and
-    what was measured: revision, compiler and processor."""
+    """The Markdown above tables: command line, machine, the text of the script, revision, compiler and processor.
+
+    The command line names files without their folders."""
     words, skip, without = [], False, ("--build", "--machine", "--out", "--results")
     for word in sys.argv[1:]:
         if not skip and word not in without:
@@ -135,7 +139,7 @@ def name_of_script():
 
 
 def made_of(options):
-    """One line: the revision, the compiler as far as it is known (a bundle does not say), and the processor."""
+    """One line: the revision, the compiler if it is known (a bundle does not say), and the processor."""
     of, by = commit(options), compiler(options)
     revision = "Revision " + (of["id"][:7] or "unknown") + (" with changes" if of["changed"] else "")
     name = " ".join(filter(None, [pathlib.Path(by["path"]).name, by["version"]]))
@@ -155,7 +159,7 @@ def machine():
 
 
 def compiler(options):
-    """What the build directory was configured with."""
+    """The compiler of the build directory."""
     values = {}
     cache = options.build / "CMakeCache.txt"
     if cache.exists():
@@ -169,11 +173,11 @@ def compiler(options):
 
 
 def commit(options):
-    """Of the working tree; where --build is a bundle (scripts/gpu-bundle), of the one that it was made in."""
+    """The commit of the working tree. If --build is a bundle (scripts/gpu-bundle), that of the tree from which it was made."""
     bundled = options.build / "commit"
     if bundled.exists():
-        told = bundled.read_text().strip()
-        return {"id": told.removesuffix("-dirty").removeprefix("unknown"), "changed": told.endswith("-dirty")}
+        report = bundled.read_text().strip()
+        return {"id": report.removesuffix("-dirty").removeprefix("unknown"), "changed": report.endswith("-dirty")}
 
     def git(*args):
         if not shutil.which("git"):
@@ -184,7 +188,7 @@ def commit(options):
 
 
 def main(body):
-    """Runs a script's body; a refusal is its message and exit code 1."""
+    """Runs a script's body. A refusal becomes a message and exit code 1."""
     try:
         body()
     except Refused as refusal:

@@ -13,7 +13,7 @@ def table(head, rows):
 
 
 def wrapped(text):
-    """Markdown whose prose, list items among it, is wrapped at 100 columns; tables and code stay as they are."""
+    """Wraps prose and list items of Markdown at 100 columns. Tables and code stay as they are."""
     blocks = []
     for block in text.split("\n\n"):
         lines = block.rstrip("\n").split("\n")
@@ -30,7 +30,7 @@ def milliseconds(seconds):
 
 
 class Writer:
-    """Collects sections; plots go into the folder at once, and into the section that was added last."""
+    """Collects sections. Plots go into the folder at once, and into the section that was added last."""
 
     def __init__(self, folder):
         self.folder, self.parts, self.plots, self.troubles = folder, [], 0, []
@@ -40,7 +40,7 @@ class Writer:
         self.parts.append(f"## {title}\n\n{wrapped(text)}")
 
     def plot(self, name, title, rows, settings, command):
-        """rows: the data, a list of lists; command: what stands behind `plot`, with DATA for the file."""
+        """rows: the data, a list of lists. command: what follows `plot`, with DATA in place of the file."""
         data = self.folder / f"{name}.dat"
         data.write_text("\n".join("\t".join(f'"{cell}"' if isinstance(cell, str) else str(cell) for cell in row) for row in rows) + "\n")
         script = "\n".join(["set terminal pngcairo size 1000,560 font 'sans,11'", f"set output '{name}.png'",
@@ -51,7 +51,7 @@ class Writer:
             return
         image = self.folder / f"{name}.png"
         drawn = subprocess.run(["gnuplot", f"{name}.gp"], cwd=self.folder, stderr=subprocess.PIPE, check=False, text=True)
-        if drawn.returncode != 0 or not image.exists() or image.stat().st_size == 0:  # gnuplot leaves an empty file where it fails
+        if drawn.returncode != 0 or not image.exists() or image.stat().st_size == 0:  # gnuplot leaves an empty file if it fails
             image.unlink(missing_ok=True)
             self.troubles.append(f"{self.folder}/{name}.gp: gnuplot draws nothing, exit {drawn.returncode}: {drawn.stderr.strip() or 'no message'}")
             return
@@ -59,7 +59,7 @@ class Writer:
         self.plots += 1
 
     def write(self, title):
-        """What was collected, as tables.md. Gives a line that says so. Refused, once that is written, where a plot was not drawn."""
+        """Writes tables.md and returns a line that says so. Raises Refused afterwards if a plot was not drawn."""
         (self.folder / "tables.md").write_text(f"# {title}\n\n" + "\n".join(self.parts), encoding="utf-8")
         if self.troubles:
             raise Refused("\n".join(self.troubles))

@@ -1,6 +1,6 @@
-// Records to updates, on one core. `decode` is the codec alone, record by record, as it reads the messages of a queue; `stream`
-// is a whole file in memory up to the batches that the engine takes. Before a time is told, every format has given the same
-// updates.
+// Records to updates, on one core. `decode` is the codec alone, record by record, as it reads the messages of a queue. `stream`
+// is a whole file in memory, up to the batches that the engine takes. All formats must give the same updates before a time is
+// printed.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

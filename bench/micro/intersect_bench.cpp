@@ -1,5 +1,5 @@
-// Set intersections by size of the shorter list, skew and instruction set. The times are of one call in a loop over many pairs
-// of lists, so that branches are not learnt by heart; every pair's answer is checked against std::set_intersection first.
+// Set intersections by size of the shorter list, skew and instruction set. A time is that of one call in a loop over many pairs
+// of lists, so that branch predictors do not learn them. Every pair's answer is first checked against std::set_intersection.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::vector<Pair> make_pairs(std::size_t na, std::size_t nb, std::size_t sparsit
   return pairs;
 }
 
-/// Empty where all is well.
+/// Empty if the answers are right.
 std::string verify(const std::vector<Pair>& pairs) {
   for (const Pair& pair : pairs) {
     List both;

@@ -1,5 +1,5 @@
-// How fast the log of batches takes updates and gives them back. Items are updates; `synced` waits for the disk behind every
-// batch, as a service does where no other batch is waiting. What was appended is read back and counted.
+// How fast does the log of batches take updates, and give them back? Items are updates. `synced` waits for the disk after every
+// batch, as a service does if no other batch is waiting. What was appended is read back and counted.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ using namespace deltamatch::ingest;
 constexpr std::size_t total = 1'000'000;
 const std::string fingerprint(32, '0');
 
-/// A stream of payments: a million accounts, six labels, times that are almost in order.
+/// A stream of payments: a million accounts, six labels, and times that are almost in order.
 std::vector<UpdateBatch> draw(std::size_t batch_size, bool text) {
   constexpr std::string_view labels[] = {"PAYS", "OWNS", "CALLS", "REFUNDS", "TRANSFER", "WITHDRAWS"};
   std::mt19937_64 random(1);

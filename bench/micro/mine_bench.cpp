@@ -1,6 +1,8 @@
-// Mining by method, on a power-law graph that is made here and, where DELTAMATCH_DATA names the folder of the real data sets,
-// on those of snap-static. Every answer is checked against that of the plain enumeration, or of another method where that would
-// take too long, before a time is told. One thread, so that only the methods differ; threads/… says what more of them bring.
+// Mining by method, on a power-law graph that is made here. If DELTAMATCH_DATA names the folder of the real data sets, also on
+// those of snap-static.
+//
+// Every answer is checked before a time is printed: against plain enumeration, or against another method if that would take too
+// long. One thread, so that only the methods differ. threads/... shows what more threads gain.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -25,7 +27,7 @@ using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 constexpr std::array method_names = {"automatic", "formulas", "pairs", "extend"};
 
-/// Chung-Lu: both ends of each edge are drawn with weights that fall as a power law of exponent 2.5.
+/// Chung-Lu: both ends of each edge are drawn with weights that follow a power law of exponent 2.5.
 SimpleGraph power_law(std::uint32_t vertices, std::size_t edges) {
   std::mt19937_64 random(1);
   std::vector<double> weights(vertices);
@@ -39,7 +41,7 @@ SimpleGraph power_law(std::uint32_t vertices, std::size_t edges) {
   return {vertices, list};
 }
 
-/// Nothing where the file is not there.
+/// Nothing if there is no such file.
 std::optional<SimpleGraph> read_real(const std::string& name) {
   const char* const root = std::getenv("DELTAMATCH_DATA");
   const std::string path = root == nullptr ? "" : std::string(root) + "/snap-static/" + name;
@@ -57,7 +59,7 @@ std::optional<SimpleGraph> read_real(const std::string& name) {
 struct Case {
   std::string name;
   SimpleGraph graph;
-  unsigned enumerable;  ///< up to so many vertices the plain enumeration ends soon
+  unsigned enumerable;  ///< up to so many vertices, plain enumeration ends soon
 };
 
 const std::vector<Case>& cases() {
@@ -82,7 +84,7 @@ std::vector<Count> counts(const Case& c, unsigned k, MotifMethod method, unsigne
   return found;
 }
 
-/// By case and k: what every method must say.
+/// By case and k: the count that every method must find.
 const std::vector<Count>& truth(const Case& c, unsigned k) {
   static std::map<std::pair<std::string, unsigned>, std::vector<Count>> known;
   auto [entry, fresh] = known.try_emplace({c.name, k});

@@ -1,9 +1,12 @@
-// The data graph under updates: an R-MAT graph of 10 M edges, a tenth of them inserted and deleted again in batches of 8192.
+// The data graph under updates: an R-MAT graph of 10 M edges. A tenth of them is inserted and deleted again, in batches of
+// 8192.
 //
-// Three ways, in one run: a sorted std::vector per vertex (the baseline), the store with net batches of dense numbers (what the
-// baseline does), and the engine without queries (ids, labels and netting on top). Before a time is told, edges and neighbours
-// after the insertions are compared with those of the baseline. `bytes_per_edge` is what the lists cost, the dictionary aside.
-// DELTAMATCH_BENCH_SCALE=17 in the environment makes the graph smaller (2^scale vertices, ten edges each).
+// Three ways run in turn. The baseline is a sorted std::vector per vertex. The store takes net batches of dense numbers, as the
+// baseline does. The engine without queries adds ids, labels and netting.
+//
+// Edges and neighbours after the insertions must equal those of the baseline before a time is printed. `bytes_per_edge` is what
+// the lists take, without the dictionary. DELTAMATCH_BENCH_SCALE=17 in the environment makes the graph smaller (2^scale
+// vertices, ten edges each).
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -162,7 +165,7 @@ bool equals(const deltamatch::Engine& engine, const Vectors& other) {
   return same && place == expected.size();
 }
 
-/// Runs the batches round and round.
+/// Runs the batches again and again.
 template <class Batches, class Apply>
 void measure(benchmark::State& state, const Batches& batches, Apply&& apply) {
   std::size_t next = 0;
@@ -181,7 +184,7 @@ void vectors(benchmark::State& state) {
   measure(state, batches, [&](const auto& batch) { baseline.apply(batch.first, batch.second); });
 }
 
-/// The baseline with the first batches in it.
+/// The baseline after the first batches.
 Vectors reference(const Input& from) {
   Vectors baseline(from);
   for (std::size_t b = 0; b < from.half(); ++b) baseline.apply(from.edges(b), true);

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Runs deltamatch on a graph, a stream and a folder of queries, and beside it, in alternation, another program of which the
-command and the look of its log are given. Prints medians, ratios and their geometric mean; refuses where counts differ.
+"""Runs deltamatch and another program on a graph, a stream and a folder of queries, in turns.
 
-The command is split as a shell splits words; {graph}, {updates} and {query} in it stand for paths. A regular expression with one
-group finds a figure in what the program writes; its last match counts. Files of another spelling for the other program are
-named by --peer-graph, --peer-updates and --peer-queries (a folder with the same file names).
+Prints medians, ratios and their geometric mean. Stops if counts differ.
+
+The other program is given by its command, which is split as a shell splits words. {graph}, {updates} and {query} in it stand
+for paths. A regular expression with one group finds a figure in its output; the last match counts. If it needs files of another
+form, name them with --peer-graph, --peer-updates and --peer-queries (a folder with the same file names).
 
   compare.py --graph start.graph --updates inserts --queries bench/queries/labelled \\
       --peer './other -d {graph} -u {updates} -q {query}' --peer-matches 'matches: (\\d+)' --peer-seconds 'seconds: ([0-9.]+)'
@@ -36,7 +37,7 @@ def arguments():
     peer.add_argument("--peer-name", default="other", help="its name in the table")
     peer.add_argument("--peer-matches", help="finds the number of embeddings that appeared and vanished")
     peer.add_argument("--peer-seconds", help="finds the seconds that matching took")
-    peer.add_argument("--peer-apply", help="finds the seconds that updates took beside matching, where they are told apart")
+    peer.add_argument("--peer-apply", help="finds the seconds that updates took beside matching, if the program reports them separately")
     peer.add_argument("--peer-graph")
     peer.add_argument("--peer-updates")
     peer.add_argument("--peer-queries", type=pathlib.Path)
@@ -54,10 +55,10 @@ def figure(expression, text, kind):
 
 
 def run_ours(options, query):
-    told, run = script.replay(options, options.graph, options.updates, query, batch=options.batch, threads=options.threads,
+    report, run = script.replay(options, options.graph, options.updates, query, batch=options.batch, threads=options.threads,
                                more=shlex.split(options.more))
-    (change,) = told["queries"]
-    seconds = told["seconds"]
+    (change,) = report["queries"]
+    seconds = report["seconds"]
     return {"matches": change["new"] + change["removed"], "new": change["new"], "removed": change["removed"],
             "match": seconds["estimate"] + seconds["cache"] + seconds["match"], "apply": seconds["apply"] + seconds["settle"],
             "peak_mib": run.peak_mib}
@@ -72,7 +73,7 @@ def run_peer(options, query):
 
 
 def summary(runs):
-    """Medians, with the spread of the matching time."""
+    """Medians, with the range of the matching time."""
     result = {key: statistics.median(run[key] for run in runs) for key in ("match", "apply", "peak_mib")}
     result["match_range"] = [min(run["match"] for run in runs), max(run["match"] for run in runs)]
     return result | {"matches": runs[0]["matches"]}

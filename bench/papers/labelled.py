@@ -1,4 +1,4 @@
-"""Labelled graphs, and queries that are cut out of them by walks, for the benchmarks of static matching. Standard library only."""
+"""Labelled graphs, and queries that random walks cut out of them, for the benchmarks of whole graphs. Standard library only."""
 
 import gzip
 import itertools
@@ -14,7 +14,7 @@ OPEN = {".xz": lzma.open, ".gz": gzip.open, ".jlg": gzip.open}
 
 
 class Graph:
-    """An undirected graph in memory and, where the program reads it, in a file."""
+    """An undirected graph in memory, and in a file if the program reads it."""
 
     def __init__(self, name, path, labels, neighbours):
         self.name, self.path, self.labels, self.neighbours = name, path, labels, neighbours
@@ -22,8 +22,10 @@ class Graph:
         self.edges = sum(map(len, neighbours.values())) // 2
 
     def query(self, draw, size, shape):
-        """A subgraph of one shape, as text in t/v/e: dense and sparse ones are induced, with a mean degree of at least 3 or below
-        where the graph has such; of paths, trees and cycles the edges along which they were walked."""
+        """A subgraph of one shape, as text in t/v/e.
+
+        Dense and sparse ones are induced. Their mean degree is at least 3 or below 3, if the graph has such. Paths, trees and
+        cycles have the edges that the walk took."""
         for attempt in range(100000):
             seen, walked = self._walk(draw, size)
             if len(seen) < size:
@@ -44,8 +46,9 @@ class Graph:
         raise script.Refused(f"{self.name}: no walk makes a {shape} query of {size} vertices")
 
     def _walk(self, draw, size):
-        """The vertices that a walk meets, in that order, fewer than `size` where it gets nowhere; and the edges (places among them)
-        along which it met them."""
+        """The vertices that a walk meets, in that order, and the edges that it took there, as positions among these vertices.
+
+        The vertices are fewer than `size` if the walk gets nowhere."""
         at = draw.choice(self.vertices)
         seen, walked = [at], []
         for _ in range(100 * size):
@@ -64,7 +67,7 @@ class Graph:
 
 
 def read(path):
-    """A graph in t/v/e with labels, in jlg or as rows of two vertices, plain, .xz or .gz. Without labels all are 0."""
+    """Reads a graph: t/v/e with labels, jlg, or rows of two vertices; plain, .xz or .gz. Without labels all are 0."""
     labels, neighbours = {}, {}
     with OPEN.get(path.suffix, open)(path, "rt") as file:
         for line in file:
@@ -74,7 +77,7 @@ def read(path):
                 continue
             ends = fields[:2] if kind == "e" else [kind, *fields]
             if kind == "t" or len(ends) != 2 or not all(end.isdecimal() for end in ends):
-                continue  # a head
+                continue  # a heading
             one, other = map(int, ends)
             if one != other:
                 neighbours.setdefault(one, set()).add(other)
@@ -83,7 +86,7 @@ def read(path):
 
 
 def generated(options, spec, folder):
-    """What SPECS describes, made by the program, with equally frequent labels."""
+    """Lets the program make the graph that SPECS describes, with equally frequent labels."""
     kind, size, edges, *rest = spec.split(":")
     labels, *largest = rest or ["1"]
     arguments = {"chung-lu": ["--vertices", size, "--edges", edges], "rmat": ["--scale", size, "--edge-factor", edges]}[kind]
@@ -96,7 +99,7 @@ def generated(options, spec, folder):
 
 
 def relabelled(graph, count, folder):
-    """The same graph with `count` labels drawn at random, the i-th in proportion to 1/i, in a file of its own."""
+    """The same graph in a file of its own, with `count` labels drawn at random. The i-th has a share in proportion to 1/i."""
     draw = random.Random(count)
     vertices = sorted(graph.labels)
     drawn = draw.choices(range(count), weights=[1 / (i + 1) for i in range(count)], k=len(vertices))

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Motifs, cliques and quasi-cliques of growing size, until there are none or one takes longer than the time limit, by number of threads.
+"""Motifs, cliques and quasi-cliques of growing size, by number of threads. A series ends when there are none or one takes
+longer than the limit.
 
-Counts must be the same with all numbers of threads. Motifs are also counted by another method, cliques are those that motifs tell, and
-matches of q4 to q10 (bench/queries/quasi-cliques) those that follow from the sets that `deltamatch quasi-cliques` finds. Times do
-not include loading: the median of several runs, of one where a run takes longer than a quarter of the limit. With --out, tables and
-plots go into a folder."""
+Counts must be the same with all numbers of threads. They are also checked by another method. Cliques must be those among the
+motifs. Matches of q4 to q10 (bench/queries/quasi-cliques) must follow from the sets that `deltamatch quasi-cliques` finds.
+
+Times do not include loading. They are medians of several runs, or of one if a run takes longer than a quarter of the limit.
+With --out, tables and plots go into a folder."""
 
 import math
 import pathlib
@@ -47,7 +49,7 @@ def arguments():
 
 
 def grow(options, path, what):
-    """One record for each size that was counted with the first number of threads, and for the first that was not."""
+    """One record for each size that was counted with the first number of threads, and for the first size that was not."""
     records = []
     for k in SIZES[what]:
         cases = {str(threads): command(what, k, threads) for threads in options.threads}
@@ -79,14 +81,14 @@ def command(what, k, threads):
 
 
 def checks(what, k):
-    """A command that must come to the same number by another way, and how a number follows from what is counted."""
+    """A command that must give the same number by another method, and how that number follows from its answer."""
     if what == "motifs":
         return ["motifs", "-k", k, "--method", "pairs" if k <= 5 else "extend"], lambda counts: counts
     if what == "cliques":
         other = ["motifs", "-k", k] if k <= 5 else ["match", "--query", clique(k), "--count-from", "edges"]
         return other, lambda counts: counts.get("clique", 0)
 
-    def matches(counts):  # a clique holds one for each of its edges
+    def matches(counts):  # a clique has one for each of its edges
         return counts["match"] if "match" in counts else counts.get("near-clique", 0) + math.comb(k, 2) * counts.get("clique", 0)
 
     return ["quasi-cliques", "-k", k, "--density", f"{(math.comb(k, 2) - 1.5) / math.comb(k, 2):.6f}"], matches
@@ -97,17 +99,17 @@ def clique(k):
 
 
 def time(options, path, arguments, key, record):
-    """{name: count}, and the median time in the record; None where the time was out."""
+    """{name: count}, and the median time in the record. None if the time was over."""
     seconds, kernels = [], []
     for _ in range(options.repeat):
-        told = script.Run([script.program(options), *arguments, *([] if "--threads" in arguments else ["--threads", 1]), "--graph", path,
+        report = script.Run([script.program(options), *arguments, *([] if "--threads" in arguments else ["--threads", 1]), "--graph", path,
                             "--undirected", "--on-error", "skip", "--timeout", f"{round(options.timeout * 1000)}ms", "--json",
                             *options.more.split()], (0, 1)).json()
-        counts = counted(arguments, told)
+        counts = counted(arguments, report)
         if counts is None:
             return None
-        seconds.append(told["seconds"].get("mine", told["seconds"].get("match")))
-        kernels.append(told.get("kernel_seconds", told.get("cache", {}).get("kernel_seconds")))
+        seconds.append(report["seconds"].get("mine", report["seconds"].get("match")))
+        kernels.append(report.get("kernel_seconds", report.get("cache", {}).get("kernel_seconds")))
         if seconds[-1] > options.timeout / 4:
             break
     record["seconds"][str(key)] = statistics.median(seconds)
@@ -116,19 +118,19 @@ def time(options, path, arguments, key, record):
     return counts
 
 
-def counted(arguments, told):
+def counted(arguments, report):
     k = arguments[2]
     if arguments[0] == "match":
-        query = told["queries"][0]
+        query = report["queries"][0]
         return None if query.get("partial") else {"clique" if query["name"] == "clique" else "match": query["matches"]}
-    if not told.get("complete", True):
+    if not report.get("complete", True):
         return None
     if arguments[0] == "motifs":
-        return {"clique" if len(one["edges"]) == math.comb(k, 2) else one["pattern"]: one["count"] for one in told["motifs"]}
+        return {"clique" if len(one["edges"]) == math.comb(k, 2) else one["pattern"]: one["count"] for one in report["motifs"]}
     if arguments[0] == "cliques":
-        return {"clique": told["total"]}
+        return {"clique": report["total"]}
     names = {math.comb(k, 2): "clique", math.comb(k, 2) - 1: "near-clique"}
-    return {names[one["edges"]]: one["count"] for one in told["quasi_cliques"]}
+    return {names[one["edges"]]: one["count"] for one in report["quasi_cliques"]}
 
 
 def rows_of(options, records):
@@ -140,15 +142,15 @@ def rows_of(options, records):
     for record in records:
         seconds = record["seconds"]
         times = [seconds.get(str(n)) for n in options.threads]
-        rows.append([record["graph"], record["what"], str(record["k"]), total(record), *map(told, times),
+        rows.append([record["graph"], record["what"], str(record["k"]), total(record), *map(cell, times),
                      *([f"{times[0] / times[-1]:.2f}" if None not in times else "–"] if len(times) > 1 else []),
-                     told(seconds.get("unfiltered")) if record["what"] == "quasi-cliques" else "",
-                     *([told(record["kernel_seconds"].get(str(options.threads[0])))] if kernels else []), told(seconds.get("check"))])
+                     cell(seconds.get("unfiltered")) if record["what"] == "quasi-cliques" else "",
+                     *([cell(record["kernel_seconds"].get(str(options.threads[0])))] if kernels else []), cell(seconds.get("check"))])
     return rows
 
 
 def way_of(options, threads, records):
-    """What a column of times is of: by what ran, not by what was asked for, as a backend may be chosen from run to run."""
+    """The heading of a column of times. It names what ran, which may differ from what was asked for."""
     on_gpu = [str(threads) in record["kernel_seconds"] for record in records if str(threads) in record["seconds"]]
     cores = f"{threads} thread{'s' if threads > 1 else ''}"
     if not any(on_gpu):
@@ -158,11 +160,11 @@ def way_of(options, threads, records):
 
 
 def total(record):
-    """Subgraphs that were counted."""
+    """The number of subgraphs that were counted."""
     return f"{sum(record['counts'].values()):,}" if "counts" in record else "–"
 
 
-def told(seconds):
+def cell(seconds):
     return "–" if seconds is None else f"{seconds:.3f}"
 
 

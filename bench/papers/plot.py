@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Tables and plots from the results files of scripts/gpu-run: the figures and tables of the GCSM paper, on our graphs.
+"""Tables and plots from the results files of scripts/gpu-run: the figures and tables of the GCSM paper, for our graphs.
 
-Writes DIR/tables.md, and with gnuplot DIR/*.png. Of several lines for the same (graph, labels, query, policy, batch, settings that
-are not as ever, measured or not and with what memory) that of the last run counts, and within a run the one of most batches.
+Writes DIR/tables.md, and with gnuplot DIR/*.png. Lines with the same graph, labels, query, policy, batch and settings measure
+the same thing. Of these, the last run counts, and within a run the line with the most batches.
 """
 
 import argparse
@@ -20,7 +20,7 @@ STEPS = ["apply", "estimate", "cache", "match", "settle"]
 
 
 class Results:
-    """The lines of several files. A run cut short may leave half a line behind: that is told, not hidden."""
+    """The lines of several files. A run that was cut short may leave half a line; the tables then say so."""
 
     def __init__(self, paths):
         self.runs, self.graphs, self.troubles, self.profiles, lines = [], {}, [], {}, {}
@@ -82,16 +82,16 @@ class Results:
                 and batch in (None, line["batch"])]
 
     def complete(self, **wanted):
-        """As select, without what was stopped before it was done: its times are of the batches before."""
+        """As select, without results that were stopped early: their times are of fewer batches."""
         return [line for line in self.select(**wanted) if "trouble" not in line]
 
 
 def alone(lines, count_of):
-    """What tells counts that were compared with none as they were made, nor are told by another line here."""
+    """Lists results that nothing was compared with, neither in their run nor by another line here."""
     lines = {key: line for key, line in lines.items() if "trouble" not in line}
-    told = collections.Counter(map(count_of, lines.values()))
+    counted = collections.Counter(map(count_of, lines.values()))
     return [", ".join(str(word) for word in key[:5] if word) for key, line in lines.items()
-            if (line["agrees"] is None or line["kind"] == "bench" and "compared" not in line) and told[count_of(line)] == 1]
+            if (line["agrees"] is None or line["kind"] == "bench" and "compared" not in line) and counted[count_of(line)] == 1]
 
 
 def name_of(line):
@@ -99,7 +99,7 @@ def name_of(line):
 
 
 def settings_of(line):
-    """What is not as ever when a policy is timed; empty where all is."""
+    """The settings of a run that differ from the default; empty if none does."""
     words = ["forgotten"] if line.get("fresh") else []
     if line.get("ahead"):
         words.append("next batch looked up")
@@ -141,29 +141,29 @@ def geometric(values):
 
 
 def main_batch(lines):
-    """The batch size that most results are of; of equally many the largest."""
+    """The batch size that most results have. If several have as many, the largest."""
     counts = collections.Counter(line["batch"] for line in lines)
     return max(counts, key=lambda batch: (counts[batch], batch))
 
 
 def sources(results, out):
-    """Which commit each time is of."""
+    """The commit of each time."""
     found = collections.defaultdict(set)
     for line in results.timed + results.measured + results.fresh + results.varied:
         what = "measured" if "coverage" in line else settings_of(line)
         found[name_of(line), short(line["commit"]), line["policy"], what].add((line["batch"], line["batches"]))
     together = collections.defaultdict(list)
     for (graph, commit, policy, what), sizes in found.items():
-        told = ", ".join(f"{batches} of {batch}" for batch, batches in sorted(sizes))
-        together[graph, commit, what, told].append(policy)
+        batches_of = ", ".join(f"{batches} of {batch}" for batch, batches in sorted(sizes))
+        together[graph, commit, what, batches_of].append(policy)
     if together:
-        out.add("Where the times of batches are from", table(["graph", "commit", "policies", "otherwise than ever", "batches"],
-                [[graph, commit, ", ".join(sorted(policies, key=rank)), what, told]
-                 for (graph, commit, what, told), policies in sorted(together.items())]))
+        out.add("Which commit the times of batches are of", table(["graph", "commit", "policies", "other settings", "batches"],
+                [[graph, commit, ", ".join(sorted(policies, key=rank)), what, batches_of]
+                 for (graph, commit, what, batches_of), policies in sorted(together.items())]))
 
 
 def times(results, out):
-    """Figures 8 to 11, and 14 where there are times of the CPU."""
+    """Figures 8 to 11, and 14 if there are times of the CPU."""
     for graph in results.graph_names():
         lines = results.select(graph)
         if not lines:
@@ -220,7 +220,7 @@ def sweep(results, out):
 
 
 def k_hop(results, out):
-    """Figure 13: where the time goes when all that matches can reach is copied."""
+    """Figure 13: the time of each step if everything that matches can reach is copied."""
     for graph in results.graph_names():
         for batch in sorted({line["batch"] for line in results.select(graph, policy="k-hop")}):
             lines = [line for line in results.complete(graph=graph, batch=batch) if line["policy"] in ("k-hop", "random-walk")]
@@ -257,7 +257,7 @@ def overhead(results, out):
 
 
 def coverage(results, out):
-    """Figure 15b, and how often look-ups hit."""
+    """Figure 15b, and the share of look-ups that hit."""
     rows = []
     for line in sorted(results.measured, key=lambda line: (name_of(line), line["query"], way_of(line))):
         if "trouble" in line:
@@ -282,7 +282,7 @@ def mebibytes(count):
 
 
 def distribution(results, out):
-    """Figure 15: how much of the accesses falls on few lists (a), and how many of those were cached (b)."""
+    """Figure 15: the share of look-ups on few lists (a), and how many of these lists were cached (b)."""
     found = collections.defaultdict(list)
     for line in results.measured:
         if "trouble" not in line and line.get("top"):
@@ -291,7 +291,7 @@ def distribution(results, out):
         lines.sort(key=lambda line: (line["query"], rank(line["policy"]), settings_of(line), line.get("memory", 0)))
         shares = [top["share"] for top in lines[0]["top"]]
         percent = [f"{100 * share:g} %" for share in shares]
-        # What is looked up does not depend on the policy.
+        # Look-ups do not depend on the policy.
         queries = {line["query"]: line for line in lines}
         rows = [[query, *(f"{100 * top['accesses']:.1f}" for top in line["top"])] for query, line in queries.items()]
         out.add(f"Share of the look-ups that fall on the most accessed lists (%), batches of {batch}: {graph}", table(["query", *percent], rows))
@@ -314,7 +314,7 @@ def distribution(results, out):
 
 
 def survival(results, out):
-    """What lists that stay in the cache from batch to batch save, against a cache that is packed afresh each time."""
+    """What is saved by lists that stay in the cache from batch to batch, compared with a cache filled anew for each."""
     rows = []
     for line in sorted(results.fresh, key=lambda line: (name_of(line), line["batch"], line["query"], line["policy"])):
         for kept in results.complete(graph=name_of(line), query=line["query"], policy=line["policy"], batch=line["batch"]):
@@ -328,7 +328,7 @@ def survival(results, out):
 
 
 def settings(results, out):
-    """What other settings cost or save, beside what is done as ever."""
+    """What other settings cost or save, compared with the default."""
     rows = []
     for line in sorted(results.varied, key=lambda line: (name_of(line), line["batch"], line["query"], line["policy"], settings_of(line))):
         for kept in results.complete(graph=name_of(line), query=line["query"], policy=line["policy"], batch=line["batch"]):
@@ -356,7 +356,7 @@ def profiles(results, out):
 
 
 def wholes(results, out):
-    """Counts of whole graphs of which caches hold a part: seconds by query, policy and part."""
+    """Counts in whole graphs whose caches hold a part: seconds by query, policy and part."""
     for graph in sorted({key[0] for key in results.wholes}):
         found = {key[1:]: line for key, line in results.wholes.items() if key[0] == graph}
         runs = sorted({key[1:] for key in found}, key=lambda run: (rank(run[0]), run[1]))
@@ -379,12 +379,12 @@ def wholes(results, out):
 
 
 def real_streams(results, out):
-    """Real streams, beside the CPU: seconds of matching and of all steps, and what the latter come to."""
+    """Real streams, beside the CPU: seconds of matching, seconds of all steps, and updates a second."""
     rows = []
     for (stream, query), row in sorted(results.streams.items()):
-        for way, told in sorted(row["ways"].items(), key=lambda item: POLICIES.index(item[0])):
-            rows.append([stream, query, row["batches"], row["new"], row["removed"], way, f"{told['seconds']['match']:.3f}", f"{told['busy']:.3f}",
-                         told["updates_per_second"], hit_share(told["cache"]) if "cache" in told else ""])
+        for way, report in sorted(row["ways"].items(), key=lambda item: POLICIES.index(item[0])):
+            rows.append([stream, query, row["batches"], row["new"], row["removed"], way, f"{report['seconds']['match']:.3f}", f"{report['busy']:.3f}",
+                         report["updates_per_second"], hit_share(report["cache"]) if "cache" in report else ""])
     if rows:
         out.add("Real streams (s)", table(["stream", "query", "batches", "new", "removed", "policy", "match", "all steps", "updates/s", "hits %"], rows))
 

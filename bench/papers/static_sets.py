@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Labelled queries cut out of graphs by walks: how many are answered within a time limit, how long that takes by size, shape and
-number of labels of the query, with each technique switched off, and what each step of filtering leaves.
+"""Labelled queries that walks cut out of graphs: how many are answered within a time limit, and how long does that take?
 
-Queries take turns through --shape: dense and sparse ones are the subgraphs that the vertices of a walk induce. Every query runs
-alone. Ways of matching, and builds, must find the same wherever both finish. Times are of matching, without loading the graph:
-the median of several runs that take turns; what is not answered counts with the limit. The worst query is the one that takes the
-most times as long as in the first way, among those that take at least 50 ms there. With --out, tables and plots go into a folder."""
+The tables go by size, shape and number of labels of the query. They also show what each technique gains, and what each step of
+filtering leaves.
+
+Queries take turns through --shape. Dense and sparse ones are the subgraphs that the vertices of a walk induce. Every query runs
+alone. Ways of matching, and builds, must find the same if both finish.
+
+Times are of matching, without loading the graph: medians of several runs that take turns. An unanswered query counts with the
+limit. The worst query has the largest time over that of the first way, among those that take at least 50 ms there. With --out,
+tables and plots go into a folder."""
 
 import argparse
 import pathlib
@@ -55,7 +59,7 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--timeout", type=float, default=2, help="seconds for a query")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=1, help="where a way does not say")
+    parser.add_argument("--threads", type=int, default=1, help="if a way does not say")
     parser.add_argument("--x", choices=["label_count", "size", "edges"], help="plot times and answers against this")
     parser.add_argument("--title", default="Labelled queries")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="tables.md and plots")
@@ -76,7 +80,7 @@ def measure(options, graph, size, folder):
 
 
 def answers(options, graph, query):
-    """What is found, and for each build and way the median time, None where the time was out, and what the filter did."""
+    """What is found, the median time of each build and way (None if the time was over), and what the filter did."""
     builds = {str(build) if options.against else "": build for build in (options.build, *options.against)}
     cases = {(name, way): build for name, build in builds.items() for way in options.way}
     runs = {case: [] for case in cases}
@@ -86,17 +90,17 @@ def answers(options, graph, query):
         for (label, way), build in cases.items():
             if None in runs[label, way]:
                 continue  # once too long, always too long
-            told = run(options, build, way, graph, query)
-            found = told["queries"][0]
-            graph_bytes = told["graph"]["bytes"]
+            report = run(options, build, way, graph, query)
+            found = report["queries"][0]
+            graph_bytes = report["graph"]["bytes"]
             if found.get("filter", {}).get("steps"):
                 filters[" ".join([label, way]).strip()] = found["filter"]
             if found.get("partial") == "timeout":
                 runs[label, way].append(None)
                 continue
-            runs[label, way].append(told["seconds"]["match"])
-            if told.get("backend") == "gpu":
-                kernels[label, way].append(told["cache"]["kernel_seconds"])
+            runs[label, way].append(report["seconds"]["match"])
+            if report.get("backend") == "gpu":
+                kernels[label, way].append(report["cache"]["kernel_seconds"])
             compare(truth, found, f"{graph.name}, {label} {way}", query)
     return {"matches": truth.get("matches"), "graph_bytes": graph_bytes, "filters": filters,
             "seconds": {" ".join(case).strip(): None if None in times else statistics.median(times) for case, times in runs.items()},
@@ -105,7 +109,7 @@ def answers(options, graph, query):
 
 
 def compare(truth, found, where, query):
-    """Counts and digests are those of the first way that told them; of what --limit cut short only the numbers."""
+    """Counts and digests are those of the first way that has them. If --limit cut a way short, only the number counts."""
     for key in ("matches",) if found.get("partial") else ("matches", "digest"):
         if key in found and truth.setdefault(key, found[key]) != found[key]:
             raise script.Refused(f"{where}: {key} {found[key]}, not {truth[key]}\n{query.read_text()}")

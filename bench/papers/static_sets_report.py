@@ -26,8 +26,10 @@ def name_of(way):
 
 
 def answered(records, limit):
-    """Heading and rows: per group and way, how many are answered, the seconds of all with the limit for what is not answered, and the most
-    times as long as in the first way that a query takes."""
+    """Heading and rows, for each group and way: the number of answered queries, and the seconds of all, with the limit for
+    unanswered ones.
+
+    The last column is the largest time of a query over that of the first way."""
     rows = [["graph", "labels", "vertices", "shape", "way", "answered", "seconds of all", "of those that all answer", "worst query"]]
     for group, those in grouped(records, GROUP).items():
         common = [one for one in those if None not in one["seconds"].values()]
@@ -45,13 +47,13 @@ def answered(records, limit):
 def write(options, records):
     out = Writer(options.out)
     out.add("Run", script.conditions(options, f"Medians of {options.repeat} runs that took turns, {options.timeout:g} s for a query. Every "
-                                      "count, and every digest that was told, was the same in all ways that finished."))
+                                      "count, and every digest that was found, was the same in all ways that finished."))
     solved(options, records, out)
     if any(record["kernel_seconds"] for record in records):
         kernels(records, out)
     if len(ways_of(records)) > 1:
         techniques(records, out)
-    if any("refine" in way for way in ways_of(records)):  # `auto` filters only where matching takes long
+    if any("refine" in way for way in ways_of(records)):  # `auto` filters only if matching takes long
         filtering(records, out)
         memory(records, out)
     against_matches(records, out)
@@ -75,7 +77,7 @@ def solved(options, records, out):
 
 
 def kernels(records, out):
-    """On a GPU, what is left of the times where the device is open and the graph lies there."""
+    """The time that is left on a GPU once the device is open and the graph is on it."""
     ways = [way for way in ways_of(records) if any(way in one["kernel_seconds"] for one in records)]
     rows = []
     for group, those in grouped(records, GROUP).items():
@@ -111,7 +113,7 @@ def over_x(x, records, out):
 
 
 def techniques(records, out):
-    """EGSM's table 4: how many times as long as the first way each takes, over the queries that both answer."""
+    """EGSM's table 4: the time of each way over that of the first, for the queries that both answer."""
     first, *others = ways_of(records)
     groups = grouped(records, ("graph",))
     rows, data = [], []
@@ -130,7 +132,7 @@ def techniques(records, out):
             "queries that both answer, in brackets the arithmetic mean, and how many queries these are. −n stands for n queries that only "
             f"`{name_of(first)}` answers, +n for n queries that it does not answer.\n\n" +
             table(["way", *(key[0] for key in groups)], rows))
-    # A histogram without a single point is an error to gnuplot.
+    # gnuplot fails on a histogram without a point.
     columns = [0, *(i for i in range(1, len(groups) + 1) if any(row[i] != "NaN" for row in data))]
     data = [[row[i] for i in columns] for row in [["way", *(key[0] for key in groups)], *data]]
     if len(columns) == 1:
@@ -142,20 +144,20 @@ def techniques(records, out):
 
 
 def steps_of(record):
-    """By label, by degree and rounds of refinement, of the way that took most of them; empty where none got so far."""
-    told = [[step for step in told["steps"] if step["step"] in ("label", "degree", "refine")]
-            for way, told in record["filters"].items() if "--filter-without" not in way]
-    steps = max(told, key=len, default=[])
+    """Candidates by label, by degree and by round of refinement, of the way with the most rounds. Empty if none got so far."""
+    report = [[step for step in report["steps"] if step["step"] in ("label", "degree", "refine")]
+            for way, report in record["filters"].items() if "--filter-without" not in way]
+    steps = max(report, key=len, default=[])
     return steps if len(steps) > 2 else []
 
 
 def lists_of(record, last):
-    """The report of the way that filters to this step and made lists, or None."""
-    return next((told for way, told in record["filters"].items() if f"--filter {last}" in way and "--filter-without" not in way and "entries" in told), None)
+    """The report of the way that filters up to this step and made lists, or None."""
+    return next((report for way, report in record["filters"].items() if f"--filter {last}" in way and "--filter-without" not in way and "entries" in report), None)
 
 
 def filtering(records, out):
-    """EGSM's figure 10: candidates that each step leaves, its time, and what lists of them hold."""
+    """EGSM's figure 10: the candidates that each step leaves, its time, and the size of their lists."""
     rows, data = [], []
     for (graph,), those in grouped(records, ("graph",)).items():
         filtered = [steps for steps in map(steps_of, those) if steps]
@@ -165,7 +167,7 @@ def filtering(records, out):
         spent = [statistics.median(sum(step["seconds"] for step in steps[part]) for steps in filtered)
                  for part in (slice(0, 1), slice(1, 2), slice(2, None))]
         lists = [found for found in ([lists_of(one, last) for last in ("label", "degree", "refine")] for one in those) if None not in found]
-        entries = [f"{statistics.median(told['entries'] for told in column):,.0f}" for column in zip(*lists)] or ["–"] * 3
+        entries = [f"{statistics.median(report['entries'] for report in column):,.0f}" for column in zip(*lists)] or ["–"] * 3
         rounds = statistics.fmean(len(steps) - 2 for steps in filtered)
         rows.append([graph, len(filtered), *(f"{value:,.1f}" for value in left), f"{rounds:.1f}",
                      *(f"{1e6 * seconds:,.0f}" for seconds in spent), *entries, len(lists)])
@@ -185,7 +187,7 @@ def memory(records, out):
     """EGSM's table 3."""
     rows = []
     for (graph, count), those in grouped(records, ("graph", "label_count")).items():
-        found = [told["bytes"] for told in (lists_of(one, "refine") for one in those) if told]
+        found = [report["bytes"] for report in (lists_of(one, "refine") for one in those) if report]
         if found:
             whole = those[0]["graph_bytes"]
             sizes = statistics.median(found), max(found)

@@ -1,7 +1,8 @@
-// What caches of several sizes would serve, without a device: on a stream of updates, what each policy chooses for a batch is
-// held to the look-ups that matching the batch makes, counted exactly. Policies are degree, k-hop, random-walk, and truth,
-// which knows the counts. Prints a JSON line for each query set, policy and size: means per batch, of matching what a device
-// might take.
+// What caches of several sizes would serve, without a device. For each batch of a stream, every policy chooses lists to cache.
+// The choice is compared with the look-ups that matching the batch makes, counted exactly.
+//
+// Policies are degree, k-hop, random-walk, and truth, which knows the counts. Prints a JSON line for each query set, policy and
+// size. It has means for each batch, and an estimate of the time of a device.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -30,12 +31,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using estimate::StoredVertex;
 
-// What a list takes in a cache, less its directory: entries in units of 16 bytes.
+// What a list takes in a cache, without its directory: entries in units of 16 bytes.
 constexpr std::size_t granule = 16;
-// How a matching device would read: what misses, over the bus, and what hits.
+// How a matching device would read: misses over the bus, hits from its memory.
 constexpr double bus = 40e9;
 constexpr double hit_seconds = 2e-9;
-// Cores beside it: walks take a share of its time on all of them.
+// Cores beside it. Walks take a share of the time of all of them.
 constexpr double host_cores = 16;
 
 // What a cache did over some batches.
@@ -43,13 +44,13 @@ struct Served {
   double batches = 0;
   double look_ups = 0;
   double hits = 0;
-  double read_bytes = 0;    // of all lists looked up, each time
+  double read_bytes = 0;    // of all look-ups
   double missed_bytes = 0;  // over the bus
   double coverage = 0;      // summed over batches, of the 5 % most looked up
   double moved_lists = 0;
   double moved_bytes = 0;
   double cached_bytes = 0;
-  double matching = 0;  // as a device might take
+  double matching = 0;  // of a device, estimated
   double estimating = 0;
   double selecting = 0;
 };
@@ -128,7 +129,7 @@ class Cache {
     return made;
   }
 
-  // What is not chosen any more makes room.
+  // Lists that are no longer chosen make room.
   void take(const std::vector<StoredVertex>& hot, const estimate::BytesOf& bytes) {
     std::unordered_map<std::uint64_t, std::size_t> now;
     now.reserve(hot.size());
@@ -157,7 +158,7 @@ class Cache {
   std::size_t bytes_ = 0;
 };
 
-// Runs nothing but what is looked up: the counts that an engine gets from it are 0.
+// Only records what is looked up. The counts that an engine gets from it are 0.
 class Rehearsal final : public match::Matcher {
  public:
   Rehearsal(Workers& workers, std::vector<Cache>& caches) : caches_(&caches), truth_(workers) {}

@@ -1,8 +1,8 @@
-// Counts embeddings before and after a stream: the value that the benchmarks check the program against.
+// Counts embeddings before and after a stream. The benchmarks check the program against these counts.
 //
-// Reads t/v/e files of undirected graphs without parallel edges, the edge label of which is left aside. Written apart from the
-// library, which it does not link: sets of edges, neighbours by vertex label, depth-first assignment. A chain of five vertices
-// or a cycle of six takes it minutes on a graph of a million edges.
+// Reads t/v/e files of undirected graphs without parallel edges, and ignores edge labels. It shares no code with the library.
+// It has sets of edges, neighbours by vertex label, and a depth-first assignment. A path of five vertices or a cycle of six
+// takes minutes on a graph of a million edges.
 //
 //   bench_count GRAPH STREAM|- QUERY...    prints per query: path, embeddings before, embeddings after
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Graph {
   std::vector<Label> labels;
   std::set<std::pair<Vertex, Vertex>> edges;
 
-  /// Takes a file's records: v, e and -e.
+  /// Takes the records of a file: v, e and -e.
   void read(const std::string& path) {
     std::ifstream file(path);
     if (!file) throw std::runtime_error(path + " cannot be read");
@@ -86,7 +86,7 @@ class Counter {
     const auto adjacent = [&](Vertex a, Vertex b) { return query.edges.contains(std::minmax(a, b)); };
     std::vector<Vertex> rest;
     for (Vertex v = 0; v < query.labels.size(); ++v) rest.push_back(v);
-    while (!rest.empty()) {  // the next vertex: the one with the most neighbours among those before it
+    while (!rest.empty()) {  // the next vertex: the one with the most neighbours before it
       const auto bound = [&](Vertex v) {
         return std::count_if(order_.begin(), order_.end(), [&](Vertex u) { return adjacent(u, v); });
       };

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Whether `match --filter auto` chooses well: all queries of a folder on a graph, each counted under every setting of --filter.
+"""Does `match --filter auto` choose well? Counts all queries of a folder on a graph under every setting of --filter.
 
-A setting runs all queries in one process, and settings take turns. Counts must be equal wherever two settings finish. A query that
-is not answered within the limit counts with the limit. Regret is what auto takes over what the best setting for that query takes;
-queries that every setting answers in less than --least milliseconds, or none answers, are left out of it. With --out, a page."""
+A setting runs all queries in one process, and settings take turns. Counts must be equal if two settings finish. A query that is
+not answered within the limit counts with the limit.
+
+Regret is the time of auto over that of the best setting for the query. It leaves out queries that every setting answers in less
+than --least milliseconds, and queries that none answers. With --out, the script writes a page."""
 
 import collections
 import pathlib
@@ -67,15 +69,15 @@ def chosen(options, folder, directory):
 
 
 def measure(options, graph, queries):
-    """{query: {setting: seconds, or None where the time was out}}"""
+    """{query: {setting: seconds, or None if the time was over}}"""
     runs = collections.defaultdict(lambda: collections.defaultdict(list))
     truth = {}
     for _ in range(options.repeat):
         for setting in SETTINGS:
-            told = script.Run([script.program(options), "match", "--graph", graph, "--undirected", "--on-error", "skip", "--query", queries,
+            report = script.Run([script.program(options), "match", "--graph", graph, "--undirected", "--on-error", "skip", "--query", queries,
                                 "--threads", options.threads, "--timeout", f"{round(options.timeout * 1000)}ms", "--filter", setting, "--backend",
                                 options.backend, "--json"], (0, 1)).json()
-            for query in told["queries"]:
+            for query in report["queries"]:
                 name = query["name"]
                 if query.get("partial"):
                     runs[name][setting].append(None)
@@ -111,8 +113,8 @@ def row_of(options, name, label, queries):
     regrets = [with_limit(settings["auto"]) / min(map(with_limit, settings.values())) for settings in queries.values()
                if any(time is not None for time in settings.values())
                and max(map(with_limit, settings.values())) * 1000 >= options.least]
-    told = [f"{script.geometric_mean(regrets):.2f}", f"{max(regrets):.2f}"] if regrets else ["–", "–"]
-    return [name, label, str(len(queries)), *cells, *told]
+    report = [f"{script.geometric_mean(regrets):.2f}", f"{max(regrets):.2f}"] if regrets else ["–", "–"]
+    return [name, label, str(len(queries)), *cells, *report]
 
 
 if __name__ == "__main__":

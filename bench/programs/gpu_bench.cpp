@@ -1,7 +1,8 @@
-// Matching policies against each other, on a stream or (gpu_bench_whole.cpp) on a whole graph: makes a graph and a stream of
-// updates, matches every batch under every policy on one engine (bench/harness/contest.hpp), holds the counts to each other,
-// and prints JSON lines: one for the graph, and one for each combination of query set, batch size and policy. Exits with 1
-// where counts differ or a policy fails.
+// Compares policies of matching, on a stream or (gpu_bench_whole.cpp) on a whole graph.
+//
+// It makes a graph and a stream of updates. One engine matches every batch under every policy (bench/harness/contest.hpp), and
+// the counts are compared. Prints JSON lines: one for the graph, and one for each query set, batch size and policy. Exits with
+// 1 if counts differ or a policy fails.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -25,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Which engine a policy runs on: unified memory moves away under all others.
+// Which engine a policy runs on. Unified memory has one of its own, because its pages move under all other policies.
 enum class Home { host, pinned, managed };
 
 Home home_of(const std::string& policy) {
@@ -36,7 +37,7 @@ Home home_of(const std::string& policy) {
 // The engine on which some of the policies run.
 struct Arena {
   std::vector<std::string> policies;
-  std::vector<std::shared_ptr<Backend>> backends;  // of those that run on the GPU
+  std::vector<std::shared_ptr<Backend>> backends;  // of the policies that run on the GPU
   std::shared_ptr<Contest> contest;
 };
 
@@ -53,7 +54,7 @@ Arena make_arena(const BenchOptions& options, const std::vector<std::string>& po
     } else if (policy != "cpu") {
       const std::shared_ptr<Backend> backend = gpu_backend(options, policy, parse_bytes(options.memory));
       contestant.make = [backend](Workers& workers) { return backend->make_matcher(workers); };
-      // Registered memory, which all others can read too.
+      // Registered memory, which all others can read, too.
       if (managed || (parse_policy(policy).name != "resident" && slabs == &graph::heap_slabs())) slabs = &backend->slabs();
       arena.backends.push_back(backend);
     }
@@ -77,7 +78,7 @@ struct Summary {
   }
 };
 
-// Looking ahead runs beside the others, so it is no part of the total.
+// Looking ahead runs beside the other steps, so it is not in the total.
 constexpr std::array<const char*, 8> steps{"apply", "estimate", "cache", "match", "kernel", "settle", "anticipate", "total"};
 
 // What a policy did over the batches of one query set and batch size.
@@ -86,8 +87,8 @@ struct Record {
   CacheStatistics before;  // the measured batches
   CacheStatistics after;
   std::uint64_t before_batches = 0;
-  std::vector<Count> counts;      // summed, as in Heat
-  std::vector<std::string> told;  // the batches whose counts it told
+  std::vector<Count> counts;         // summed, as in Heat
+  std::vector<std::string> counted;  // the batches that it counted
   bool agrees = true;
   std::string trouble;
 };
@@ -222,14 +223,14 @@ class Bench {
       }
     }
     for (const QueryId id : ids) engine.remove_query(id);
-    // The next set finds the same start graph.
+    // Restores the start graph for the next set.
     for (std::size_t b = done; b-- > 0;) engine.load(updates(b * batch, batch, true));
     for (std::size_t p = 0; p < records.size(); ++p) {
       print(set, arena.policies[p], batch, done - std::min<std::size_t>(done, options_->warmup), records[p]);
     }
   }
 
-  // Returns whether the policy goes on to the next batch.
+  // Returns whether the policy takes part in the next batch.
   bool take(const Arena& arena, std::size_t p, Record& record, const BatchResult& result, const std::string& name,
             bool measured) {
     const Heat& heat = arena.contest->heats()[p];
@@ -240,7 +241,7 @@ class Bench {
     }
     ++calls_[p];
     const double kernel = heat.statistics.kernel_seconds - std::exchange(last_[p], heat.statistics).kernel_seconds;
-    if (heat.complete) record.told.push_back(name);
+    if (heat.complete) record.counted.push_back(name);
     if (!heat.complete) {
       record.trouble = "out of time";
     } else if (!ledger_.agrees(name, heat.counts)) {
@@ -273,7 +274,7 @@ class Bench {
     return heat.complete;
   }
 
-  // What is told is the mean over all batches so far: of those measured here.
+  // A backend reports means over all batches so far. Returns those of the batches that were measured here.
   static TopLists of_batches(const Record& record, const TopLists& before, const TopLists& after) {
     const auto earlier = static_cast<double>(record.before_batches);
     const auto now = static_cast<double>(record.seconds.back().values.size());
@@ -293,8 +294,8 @@ class Bench {
               {"batches", record.seconds.back().values.size()},
               {"ahead", options_->ahead},
               {"agrees", nullptr}};
-    const auto compared =
-        std::count_if(record.told.begin(), record.told.end(), [&](const std::string& name) { return ledger_.compared(name); });
+    const auto compared = std::count_if(record.counted.begin(), record.counted.end(),
+                                        [&](const std::string& name) { return ledger_.compared(name); });
     if (compared > 0) line["agrees"] = record.agrees;
     line["compared"] = compared;
     if (!record.trouble.empty()) line["trouble"] = record.trouble;

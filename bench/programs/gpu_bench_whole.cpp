@@ -1,4 +1,4 @@
-// Counts of a whole graph under every policy: what caching a part of it costs beside all of it, and beside the CPU.
+// Counts in a whole graph under every policy. What does caching a part of it cost, beside caching all and beside the CPU?
 #include "gpu_bench_whole.hpp"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class WholeBench {
     if (part != 0 && bytes_ == 0) bytes_ = load("cpu", 0).graph().adjacency_bytes;
     Engine engine = load(policy, part);
     bytes_ = engine.graph().adjacency_bytes;
-    // The device is opened and vertices are numbered by their degrees once, in time that is not told.
+    // Opens the device and numbers vertices by degree. This happens once and is not in the reported times.
     (void)engine.match(sets.front().queries.front(), timed());
     for (const QuerySet& set : sets) {
       for (const Query& query : set.queries) {
@@ -92,7 +92,7 @@ class WholeBench {
               {"query", query.name},
               {"policy", policy},
               {"part", part},
-              {"agrees", nullptr}};  // while nobody else has counted it
+              {"agrees", nullptr}};  // null until another policy has counted it
     const CacheStatistics before = engine.cache();
     try {
       const StaticResult result = engine.match(query, timed());

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Time and memory to load what a query touches of a graph file, against the share of the labels that it names and the graph's size.
+"""Time and memory to load what a query needs of a graph file, by the share of its labels and the size of the graph.
 
-Graphs with labelled vertices are generated, written as text, as a snapshot and as a graph file. A path of three vertices names the
-first 1, 2, 4, ... labels at each of them. Its count from the graph file is checked against that from the text before a time is printed.
-Files are in the page cache when they are read, but for the column "from disk": there their pages were given back first (– where
-the system kept them). With --out, tables and plots go into a folder."""
+Graphs with labelled vertices are generated. They are written as text, as a snapshot and as a graph file. The query is a path of
+three vertices that admits the first 1, 2, 4, ... labels at each of them. Its count from the graph file must equal that from the
+text before a time is printed.
+
+Files are in the page cache when they are read. For the column "from disk" their pages are given back first (– if the system
+kept them). With --out, tables and plots go into a folder."""
 
 import os
 import pathlib
@@ -36,7 +38,7 @@ def arguments():
     parser.add_argument("--labels", type=int, nargs="+", default=[64], help="a power of two for each graph, or for all")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--more", default="", help="options of match, e.g. '--backend gpu'")
-    parser.add_argument("--repeat", type=int, default=3, help="loads of each kind, of which the median is told")
+    parser.add_argument("--repeat", type=int, default=3, help="loads of each kind, of which the median counts")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="tables.md and plots")
     return parser.parse_args()
 
@@ -105,7 +107,7 @@ def query_of(count):
 
 
 def one(options, expected, graph, kind, query, path):
-    """Loads in the page cache, and as many of which the file's pages were given back first."""
+    """Loads with the file in the page cache, and as many loads after its pages were given back."""
     runs, from_disk = [], []
     for cold in [False] * options.repeat + [True] * options.repeat:
         if cold:
@@ -127,21 +129,21 @@ def give_back(path):
 
 
 def row(kind, query, path, runs, from_disk):
-    told = runs[-1].json()
+    report = runs[-1].json()
 
     def load(run):  # a snapshot is restored before the clock of loading starts
-        told = run.json()
-        return told["seconds"]["total"] - told["seconds"]["match"] if kind == "snapshot" else told["seconds"]["load"]
+        report = run.json()
+        return report["seconds"]["total"] - report["seconds"]["match"] if kind == "snapshot" else report["seconds"]["load"]
 
     loads = [load(run) for run in runs]
-    read = told.get("graph_file", {}).get("bytes", {"loaded": path.stat().st_size, "all": path.stat().st_size})
+    read = report.get("graph_file", {}).get("bytes", {"loaded": path.stat().st_size, "all": path.stat().st_size})
     from_disk = [run for run in from_disk if 2 * run.disk_mib * 2**20 >= read["loaded"]]
-    return {"kind": kind, "file_mib": path.stat().st_size / 2**20, "vertices": told["graph"]["vertices"],
-            "edges": told["graph"]["edges"], "read": read["loaded"] / read["all"], "load_s": statistics.median(loads), "loads": loads,
+    return {"kind": kind, "file_mib": path.stat().st_size / 2**20, "vertices": report["graph"]["vertices"],
+            "edges": report["graph"]["edges"], "read": read["loaded"] / read["all"], "load_s": statistics.median(loads), "loads": loads,
             "disk_s": statistics.median(map(load, from_disk)) if from_disk else None,
             "match_s": None if kind == "text" else statistics.median(run.json()["seconds"]["match"] for run in runs),
-            "peak_mib": max(run.peak_mib for run in runs), "graph_mib": told["graph"]["bytes"] / 2**20,
-            "matches": told["queries"][0]["matches"], "query": query}
+            "peak_mib": max(run.peak_mib for run in runs), "graph_mib": report["graph"]["bytes"] / 2**20,
+            "matches": report["queries"][0]["matches"], "query": query}
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time per update against the size of the graph, with degrees and the number of updates held fixed: it should stay flat.
+"""Time per update by the size of the graph, with equal degrees and numbers of updates. It should hardly grow.
 
 The counts of every replay are checked against bench_count before its time is printed."""
 
@@ -19,7 +19,7 @@ def body():
     parser.add_argument("--updates", type=int, default=20_000, help="insertions, and as many deletions")
     parser.add_argument("--queries", default="triangle,4-cycle,house", help="of the labelled catalogue")
     parser.add_argument("--batch", type=int, default=1024)
-    parser.add_argument("--repeat", type=int, default=5, help="replays of each kind, of which the median is told")
+    parser.add_argument("--repeat", type=int, default=5, help="replays of each kind, of which the median counts")
     options = parser.parse_args()
     queries = [script.QUERIES / "labelled" / f"{name}.graph" for name in options.queries.split(",")]
     measured = []
@@ -51,12 +51,12 @@ def total(result):
 def one(options, graph, updates, query, expected):
     replays = []
     for _ in range(options.repeat):
-        told, _ = script.replay(options, graph, updates, query, batch=options.batch)
-        script.check(told, expected)
-        replays.append(told)
+        report, _ = script.replay(options, graph, updates, query, batch=options.batch)
+        script.check(report, expected)
+        replays.append(report)
 
     def per_update(*steps):
-        return statistics.median(1e6 * sum(told["seconds"][step] for step in steps) / told["updates"] for told in replays)
+        return statistics.median(1e6 * sum(report["seconds"][step] for step in steps) / report["updates"] for report in replays)
 
     (change,) = replays[0]["queries"]
     return {"query": change["name"], "updates": replays[0]["updates"], "new": change["new"], "removed": change["removed"],

@@ -1,5 +1,5 @@
-// What the Kafka clients cost against a real broker: records polled a second from one partition by one thread, and the time of
-// a transaction. Every run checks what it read or wrote.
+// What do the Kafka clients cost with a real broker? Measures records polled a second from one partition by one thread, and the
+// time of a transaction. Every run checks what it read or wrote.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 
 Deadline soon() { return Clock::now() + 120s; }
 
-/// The commit topic of the application: the one topic of one partition that the clients make themselves.
+/// The application's commit topic: the only topic of one partition that the clients make themselves.
 std::string fill(const Cluster& cluster, std::size_t records, std::size_t bytes) {
   ensure_commit_topic(cluster, soon());
   const std::string topic = commit_topic(cluster.application), value(bytes, 'x');

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Time to mine a graph without a query (motifs, cliques, quasi-cliques), on the CPU and, with --gpu, on a GPU.
 
-All answers to a question are held against each other, count by count, before a time is printed. Times are of mining, without
-loading the graph: the median of several runs that take turns."""
+All answers to a question are compared, count by count, before a time is printed. Times are of mining, without loading the
+graph: the median of several runs that take turns."""
 
 import pathlib
 import statistics
@@ -27,7 +27,7 @@ def body():
     ways = list(ways_of(options, "motifs"))
     rows = [["question", "found", *ways, *(["its kernels"] if options.gpu else [])]]
     for answer in measured:
-        times = [told(options, answer, way) for way in ways]
+        times = [cell(options, answer, way) for way in ways]
         kernels = [f"{1000 * answer['kernel_seconds']:.2f} ms" if answer["kernel_seconds"] else "–"] if options.gpu else []
         rows.append([answer["question"], f"{answer['found']:,}" if answer["found"] is not None else "–", *times, *kernels])
     script.table(rows)
@@ -43,7 +43,7 @@ def ways_of(options, command):
     return ways
 
 
-def told(options, answer, way):
+def cell(options, answer, way):
     if way in answer["seconds"]:
         return f"{answer['seconds'][way]:.3f} s"
     return f"over {options.timeout}" if way in answer["too_long"] else "–"
@@ -76,15 +76,15 @@ def measure(options, question):
 
 
 def mine(options, question, arguments):
-    """(counts by name, seconds of mining, of kernels), or None where the time was out."""
+    """(counts by name, seconds of mining, of kernels), or None if the time was over."""
     command, *what = question
-    told = script.Run([script.program(options), command, "--graph", options.graph, "--undirected", "--on-error", "skip", *what,
+    report = script.Run([script.program(options), command, "--graph", options.graph, "--undirected", "--on-error", "skip", *what,
                         "--timeout", options.timeout, "--json", *arguments], fine=(0, 1)).json()
-    if not told.get("complete", True):
+    if not report.get("complete", True):
         return None
-    rows = told[command.replace("-", "_")]
+    rows = report[command.replace("-", "_")]
     name = {"motifs": "pattern", "cliques": "k", "quasi-cliques": "edges"}[command]
-    return {str(row[name]): int(row["count"]) for row in rows}, told["seconds"]["mine"], told.get("kernel_seconds")
+    return {str(row[name]): int(row["count"]) for row in rows}, report["seconds"]["mine"], report.get("kernel_seconds")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""How far the share of the work that `match --progress` tells is from the share of the time that has passed.
+"""How well does `match --progress` estimate? Compares the share of the work that it reports with the share of the time that has
+passed.
 
-Each query is matched once, by one thread, with progress shown, and the time of each share that is told is held to that of the end. What
-comes before matching does not count. A query that is over before it has told of its progress --least times is refused."""
+Each query is matched once, by one thread, with progress shown. Each reported share is compared with its time over the time of
+the whole match. Time before matching does not count. A query that ends before it has reported --least times is refused."""
 
 import json
 import pathlib
@@ -13,13 +14,13 @@ import time
 
 from harness import script
 
-TOLD = re.compile(r"\bmatches of .*, (\d+)%, ")
+REPORTED = re.compile(r"\bmatches of .*, (\d+)%, ")
 
 
 def body():
     options = arguments()
     measured = [measure(options, query) for query in options.query]
-    script.table([["query", "matches", "seconds", "told", "farthest off", "mean"],
+    script.table([["query", "matches", "seconds", "reports", "farthest off", "mean"],
                    *([each["name"], f"{each['matches']:,}", f"{each['seconds']:.1f}", str(len(each["shares"])), f"{each['farthest']:.2f}",
                       f"{each['mean']:.2f}"] for each in measured)])
     script.write_results(options, measured)
@@ -44,13 +45,13 @@ def measure(options, query):
         out = process.stdout.read()
     if process.returncode != 0:
         raise script.Refused(f"{query}: exit {process.returncode}: {''.join(line for line, _ in lines[-3:]).strip()}")
-    told = json.loads(out)
-    took = told["seconds"]["match"]
-    shares = [{"told": int(share[1]) / 100, "passed": 1 - (end - at) / took} for line, at in lines if (share := TOLD.search(line))]
+    report = json.loads(out)
+    took = report["seconds"]["match"]
+    shares = [{"reported": int(share[1]) / 100, "passed": 1 - (end - at) / took} for line, at in lines if (share := REPORTED.search(line))]
     if len(shares) < options.least:
-        raise script.Refused(f"{query}: progress was told {len(shares)} times in {took:.1f} s, and --least is {options.least}")
-    off = [abs(each["told"] - each["passed"]) for each in shares]
-    found = told["queries"][0]
+        raise script.Refused(f"{query}: progress was reported {len(shares)} times in {took:.1f} s, and --least is {options.least}")
+    off = [abs(each["reported"] - each["passed"]) for each in shares]
+    found = report["queries"][0]
     return {"name": found["name"], "matches": found["matches"], "seconds": took, "shares": shares, "farthest": max(off),
             "mean": statistics.fmean(off)}
 

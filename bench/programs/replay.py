@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""End to end: the query catalogue x batch sizes x numbers of threads over a generated graph, insertions and deletions.
+"""Replays of all queries of the catalogue, by batch size and number of threads. The graph is generated, with insertions and
+deletions.
 
 Every replay's counts are checked against bench_count before its time is printed."""
 
@@ -24,7 +25,7 @@ def body():
     parser.add_argument("--vertex-labels", type=int, default=6, help="vertex labels of the graph")
     parser.add_argument("--batch", type=numbers, default="1,64,1024,8192", help="batch sizes")
     parser.add_argument("--threads", type=numbers, default="1,2", help="numbers of threads")
-    parser.add_argument("--repeat", type=int, default=3, help="replays of each kind, of which the median is told")
+    parser.add_argument("--repeat", type=int, default=3, help="replays of each kind, of which the median counts")
     options = parser.parse_args()
     queries = sorted(options.queries.glob("*.graph"))
     measured = []
@@ -50,15 +51,15 @@ def body():
 def one(options, graph, updates, query, expected, batch, threads):
     replays = []
     for _ in range(options.repeat):
-        told, run = script.replay(options, graph, updates, query, batch=batch, threads=threads)
-        script.check(told, expected)
-        replays.append((told, run))
-    told = replays[0][0]
-    seconds = {step: statistics.median(t["seconds"][step] for t, _ in replays) for step in told["seconds"]}
+        report, run = script.replay(options, graph, updates, query, batch=batch, threads=threads)
+        script.check(report, expected)
+        replays.append((report, run))
+    report = replays[0][0]
+    seconds = {step: statistics.median(t["seconds"][step] for t, _ in replays) for step in report["seconds"]}
     busy = sum(seconds[step] for step in ("apply", "estimate", "cache", "match", "settle"))
-    (change,) = told["queries"]
-    return {"query": change["name"], "batch": batch, "threads": threads, "updates": told["updates"], "new": change["new"],
-            "removed": change["removed"], "seconds": seconds, "updates_per_second": told["updates"] / busy,
+    (change,) = report["queries"]
+    return {"query": change["name"], "batch": batch, "threads": threads, "updates": report["updates"], "new": change["new"],
+            "removed": change["removed"], "seconds": seconds, "updates_per_second": report["updates"] / busy,
             "peak_mib": max(run.peak_mib for _, run in replays)}
 
 

@@ -1,5 +1,7 @@
-// Load for the service: fills a topic with updates, or sends them at a rate and measures how long it takes until an alert that
-// one of them causes can be read. bench/programs/service_load.py runs it beside a broker and a service.
+// Load for the service. It fills a topic with updates, or sends them at a rate and measures how late alerts are. The delay of
+// an alert runs from sending the update that causes it until the alert can be read.
+//
+// bench/programs/service_load.py runs it beside a broker and a service.
 #include <fmt/format.h>
 #include <librdkafka/rdkafkacpp.h>
 
@@ -95,7 +97,7 @@ void fill(const Options& options) {
   producer.flush();
 }
 
-/// When the edge that closes ring i was given to the producer, and when its alert was read.
+/// When the producer got the edge that closes ring i, and when its alert was read.
 struct Times {
   std::mutex mutex;
   std::vector<Clock::time_point> sent;
@@ -133,7 +135,7 @@ void read_alerts(const Options& options, Times& times, const std::atomic<bool>& 
   consumer->close();
 }
 
-/// The next ring, whose last edge closes it.
+/// The next ring. Its last edge closes it.
 void send_ring(Producer& producer, Times& times, std::uint64_t time) {
   const auto edge = [&](std::uint64_t ring, int from, int to) {
     producer.send(fmt::format(R"({{"op":"+","source":"{}{}.{}","target":"{}{}.{}","label":"TRANSFER","time":{}}})", ring_prefix,
@@ -147,7 +149,7 @@ void send_ring(Producer& producer, Times& times, std::uint64_t time) {
   edge(ring, 2, 0);
 }
 
-/// Updates at the rate that is asked for, rings among them. Returns by how many seconds the latest one was late.
+/// Sends updates at the rate that is asked for, with rings among them. Returns by how many seconds the latest one was late.
 double send_at_rate(const Options& options, Producer& producer, Times& times, Clock::time_point start) {
   std::mt19937_64 draw(2);
   const auto total = static_cast<std::uint64_t>(static_cast<double>(options.rate) * options.seconds);
@@ -182,10 +184,10 @@ void wait_for_alerts(Times& times) {
   }
 }
 
-/// One line of JSON. The reader has ended.
+/// Prints one line of JSON. The reader has ended.
 void print_latency(const Options& options, Times& times, double late) {
   std::vector<double>& seconds = times.seconds;
-  std::string slow;  // when, and how long, the first of each second: what stands still shows as a cluster
+  std::string slow;  // the second, and the delay of its first slow alert: a stall shows as a cluster
   for (std::size_t i = 0, last = 0; i < seconds.size(); ++i) {
     const auto second = 1 + static_cast<std::size_t>(static_cast<double>(i) / static_cast<double>(options.rings));
     if (seconds[i] < 0.05 || second == last) continue;

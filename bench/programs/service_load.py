@@ -1,9 +1,14 @@
-"""Load on the service, on one machine with the broker beside it: how many updates a second from Kafka to a committed batch, how the
-time splits, how long from an update to its alert, and how much memory a consumer takes that falls behind.
+"""Load on the service, with the broker on the same machine.
 
-usage: service_load.py [--build build/release] [--updates 4000000] [--warm-up 45] [--latency-seconds 60] [--overload SECONDS] [--state FOLDER] [--only PART] [--out FILE]
-Parts: throughput, latency, file, overload (only where --overload says for how long). Prints one JSON object per part; with --out
-they are also appended there. Each part checks what it measured: all updates committed, every planted ring told exactly once.
+It measures the updates a second from Kafka to a committed batch, and how that time splits. It also measures the time from an
+update to its alert, and the memory of a service that falls behind.
+
+usage: service_load.py [--build build/release] [--updates 4000000] [--warm-up 45] [--latency-seconds 60]
+  [--overload SECONDS] [--state FOLDER] [--only PART] [--out FILE]
+
+Parts: throughput, latency, file, overload (only if --overload says for how long). Prints one JSON object for each part; with
+--out, it also appends them there. Each part checks what it measured: all updates are committed, and every planted ring is
+reported exactly once.
 """
 
 import argparse
@@ -21,7 +26,7 @@ import uuid
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "service"))
 
-RARE = {  # of random edges between a million accounts nearly nothing matches
+RARE = {  # matches are rare among random edges of a million accounts
     "ring3": "(a)-[:TRANSFER]->(b)-[:TRANSFER]->(c)-[:TRANSFER]->(a)",
     "ring4": "(a)-[:TRANSFER]->(b)-[:TRANSFER]->(c)-[:TRANSFER]->(d)-[:TRANSFER]->(a)",
     "triangle": "(a)-[:TRANSFER]->(b)-[:TRANSFER]->(c), (a)-[:TRANSFER]->(c)",
@@ -88,7 +93,7 @@ class Bench:
         return {label[7:-2]: round(value, 3) for label, value in service.metric("deltamatch_step_seconds_sum").items()}
 
     def throughput(self):
-        """The topic is full before the service starts: the producer takes no core."""
+        """The topic is full before the service starts, so the producer takes no core."""
         name, count = "load" + uuid.uuid4().hex[:6], self.arguments.updates
         self.fill(name, count)
         service = self.service(name)
@@ -103,7 +108,7 @@ class Bench:
                   batches=status["batch"], transactions=status["transactions"], steps=steps)
 
     def file(self):
-        """No broker: the same updates in binary records from a file, the same patterns."""
+        """Without a broker: the same updates in binary records from a file, the same patterns."""
         source = self.folder / "updates.jsonl"
         binary = self.folder / "updates.dmu"
         with open(source, "w", encoding="utf-8") as out:
@@ -133,14 +138,14 @@ class Bench:
                                "--rate", "50000", "--warm-up", str(self.arguments.warm_up), "--seconds",
                                str(self.arguments.warm_up + self.arguments.latency_seconds)], capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            sys.exit(f"not every ring was told once: {done.stdout}{done.stderr}")
+            sys.exit(f"not every ring was reported once: {done.stdout}{done.stderr}")
         steps = self.steps(service)
         assert service.stop() == 0
         self.tell("latency", rate=50_000, max_delay_ms=10, steps=steps, **json.loads(done.stdout))
 
     def overload(self):
-        """Updates come faster than they are matched; the window keeps the graph at two million edges, so that what grows would be
-        queues."""
+        """Updates come faster than they are matched. The window keeps the graph at two million edges, so only queues could
+        grow."""
         name = "load" + uuid.uuid4().hex[:6]
         self.broker.create(f"{name}-in")
         service = self.service(name, graph={"window": "2s"})  # of event time: the load gives each update a microsecond

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Time to count small patterns in a whole graph, by thread count, and with each way of counting alone.
+"""Time to count small patterns in a whole graph, by number of threads and by way of counting.
 
-Every count is held against the one from data edges without filtering, cliques also against `deltamatch cliques`, before a time is
+Every count must equal that from data edges without filtering, and cliques also that of `deltamatch cliques`, before a time is
 printed. Times are of matching, without loading the graph: the median of several runs that take turns."""
 
 import pathlib
@@ -53,9 +53,9 @@ def body():
         measured.append(row)
         seconds = row["seconds"]
         times = [seconds.get(f"{threads}") for threads in options.threads]
-        told = [f"{s:.3f} s" if s else f"over {options.timeout}" for s in (*times, *(seconds.get(way) for way in options.ways))]
-        rows.append([name, f"{row['matches']:,}", *told[:len(times)],
-                     f"{times[0] * 1e9 / row['matches']:.3g}" if row["matches"] and times[0] else "–", *told[len(times):],
+        report = [f"{s:.3f} s" if s else f"over {options.timeout}" for s in (*times, *(seconds.get(way) for way in options.ways))]
+        rows.append([name, f"{row['matches']:,}", *report[:len(times)],
+                     f"{times[0] * 1e9 / row['matches']:.3g}" if row["matches"] and times[0] else "–", *report[len(times):],
                      *([f"{1000 * row['seconds']['GPU']:.2f} ms"] if options.gpu else [])])
     script.table(rows)
     script.write_results(options, {"graph": str(options.graph), "queries": measured})
@@ -94,18 +94,18 @@ def measure(options, name, cliques):
 
 
 def count(options, name, threads, arguments):
-    """(matches, seconds of matching, of kernels on a GPU), or None where the time was out."""
+    """(matches, seconds of matching, of kernels on a GPU), or None if the time was over."""
     pattern = f"{name}=" + ",".join(f"(v{u})--(v{v})" for u, v in QUERIES[name])
     command = [script.program(options), "match", *graph(options), "--query", f"`{name}`" + pattern[len(name):],
                "--threads", threads, "--timeout", options.timeout, "--json", *arguments]
     try:
-        told = script.Run(command).json()
+        report = script.Run(command).json()
     except script.Refused as refused:
         if "--timeout" in str(refused).split("\n", 1)[1]:
             return None
         raise
-    query = told["queries"][0]
-    return query["matches"], told["cache"]["kernel_seconds"] if "cache" in told else told["seconds"]["match"]
+    query = report["queries"][0]
+    return query["matches"], report["cache"]["kernel_seconds"] if "cache" in report else report["seconds"]["match"]
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Real streams, replayed on the CPU and in several ways on a GPU: seconds of each step, updates a second.
+"""Replays real streams on the CPU and in several ways on a GPU: seconds of each step, and updates a second.
 
-All ways must count the same in every query before a time is printed, and what runs on a GPU must say so. That the counts are right
-is what tests/slow shows. The data are looked for in --data, by default $DELTAMATCH_DATA or shared/data beside the repository."""
+All ways must have the same counts for every query before a time is printed. What runs on a GPU must say so. tests/slow checks
+that the counts are right. The data are looked for in --data, by default $DELTAMATCH_DATA or shared/data beside the repository."""
 
 import os
 import pathlib
@@ -33,14 +33,14 @@ def body():
     parser.add_argument("--query", nargs="+", choices=list(QUERIES), default=list(QUERIES))
     parser.add_argument("--batch", type=int, default=8192, help="updates in a batch, which a window may close earlier")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--repeat", type=int, default=1, help="replays of each kind, in turn, of which the median is told")
+    parser.add_argument("--repeat", type=int, default=1, help="replays of each kind, in turn, of which the median counts")
     parser.add_argument("--gpu", action="store_true", help="also on a GPU, under " + ", ".join(list(WAYS)[1:]))
     options = parser.parse_args()
     ways = WAYS if options.gpu else {"cpu": WAYS["cpu"]}
     measured = [measure(options, ways, stream, query) for stream in options.stream for query in options.query]
     rows = [["stream", "query", "updates", "new", "removed", *(f"{way} {what}" for way in ways for what in ("match s", "all s"))]]
     for row in measured:
-        times = (f"{seconds:.3f}" for told in row["ways"].values() for seconds in (told["seconds"]["match"], told["busy"]))
+        times = (f"{seconds:.3f}" for report in row["ways"].values() for seconds in (report["seconds"]["match"], report["busy"]))
         rows.append([row["stream"], row["query"], f"{row['updates']:,}", f"{row['new']:,}", f"{row['removed']:,}", *times])
     script.table(rows)
     script.write_results(options, measured)
@@ -55,23 +55,23 @@ def measure(options, ways, stream, query):
     truth = None
     for _ in range(options.repeat):
         for way, words in ways.items():
-            told = script.Run([script.program(options), *command, *words]).json()
-            if (told.get("backend") == "gpu") != (way != "cpu"):
-                raise script.Refused(f"{stream}, {query}: {way} ran on {told.get('backend', 'the CPU')}")
-            (found,) = told["queries"]
+            report = script.Run([script.program(options), *command, *words]).json()
+            if (report.get("backend") == "gpu") != (way != "cpu"):
+                raise script.Refused(f"{stream}, {query}: {way} ran on {report.get('backend', 'the CPU')}")
+            (found,) = report["queries"]
             counts = found["new"], found["removed"]
             truth = truth or counts
-            if counts != truth or not told["updates"]:
-                raise script.Refused(f"{stream}, {query}, {way}: {counts} in {told['updates']} updates, not {truth}")
-            runs[way].append(told)
+            if counts != truth or not report["updates"]:
+                raise script.Refused(f"{stream}, {query}, {way}: {counts} in {report['updates']} updates, not {truth}")
+            runs[way].append(report)
     first = runs["cpu"][0]
     return {"stream": stream, "query": query, "window": window, "threads": options.threads, "updates": first["updates"],
             "batches": first["batches"], "new": truth[0], "removed": truth[1],
-            "ways": {way: summary(told, ways[way]) for way, told in runs.items()}}
+            "ways": {way: summary(report, ways[way]) for way, report in runs.items()}}
 
 
 def summary(runs, words):
-    seconds = {step: statistics.median(told["seconds"][step] for told in runs) for step in runs[0]["seconds"]}
+    seconds = {step: statistics.median(report["seconds"][step] for report in runs) for step in runs[0]["seconds"]}
     busy = sum(seconds[step] for step in STEPS)
     result = {"options": " ".join(words), "seconds": seconds, "busy": busy, "updates_per_second": round(runs[0]["updates"] / busy)}
     return result | ({"cache": runs[0]["cache"]} if "cache" in runs[0] else {})
