@@ -4,6 +4,7 @@ demo never calls a ring found that was missed or late; a machine without CUDA he
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,8 @@ class CheckIncludes(unittest.TestCase):
         "ingest/service/state/log.cpp": '#include "deltamatch/id.hpp"\n',
         "src/cli/terminal/output.hpp": "#pragma once\n",
         "tests/support/oracle.cpp": '#include "deltamatch/id.hpp"\n',
+        "bench/harness/contest.hpp": '#pragma once\n#include "match/matcher.hpp"\n',
+        "bench/programs/contest_main.hpp": '#pragma once\n#include "bench/harness/contest.hpp"\n',
     }
     VIOLATIONS = [
         ("src/graph/store.hpp", '#include "match/matcher.hpp"', "src/graph may not include src/match/matcher.hpp"),
@@ -61,6 +64,8 @@ class CheckIncludes(unittest.TestCase):
         ("src/graph/store.hpp", "#include <base/types.hpp>", "include it with quotes"),
         ("src/graph/store.hpp", '#include "graph/gone.hpp"', 'no file of the project is "graph/gone.hpp"'),
         ("src/extra/new.cpp", "", "lies in no folder"),
+        ("bench/replay.cpp", "", "lies in no folder"),
+        ("bench/harness/contest.hpp", '#include "bench/programs/contest_main.hpp"', "bench/harness may not include bench/programs/contest_main.hpp"),
         ("src/graph/bare.hpp", "", "without #pragma once"),
     ]
 
@@ -341,6 +346,40 @@ class BenchTables(unittest.TestCase):
                 done = self.run_python("-c", "import argparse, mining_sizes\n"
                                              f"print(' | '.join(mining_sizes.rows_of(argparse.Namespace(threads={threads}), {records})[0]))")
                 self.assertIn(f"| counted | {heads} | ", done.stdout, done.stderr)
+
+
+class Results(unittest.TestCase):
+    """A figure names its command, machine and commit, and a list says what each raw file is."""
+
+    RESULTS = ROOT / "bench/results"
+    COMMIT = r"\b[0-9a-f]{7}\b"
+
+    def test_every_raw_file_is_listed(self):
+        raw = self.RESULTS / "raw"
+        listed = re.findall(r"\]\(([^)#]+)\)", (raw / "README.md").read_text(encoding="utf-8"))
+        files = [str(path.relative_to(raw)) for path in raw.rglob("*") if path.suffix in (".json", ".jsonl", ".md")]
+        self.assertEqual([name for name in sorted(files) if name not in listed and name != "README.md"], [])
+
+    def test_raw_lines_begin_with_date_commit_and_machine(self):
+        for path in self.RESULTS.glob("raw/**/*.jsonl"):
+            with self.subTest(file=path.name):
+                first = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+                self.assertEqual(first["kind"], "run")
+                self.assertTrue(first["date"] and first["commit"] and first["cpu"] and first["cores"])
+
+    def test_tables_begin_with_their_command(self):
+        for path in self.RESULTS.glob("raw/**/tables.md"):
+            with self.subTest(file=str(path)):
+                self.assertRegex(path.read_text(encoding="utf-8")[:200], r"\n    bench/\w+\.py ")
+
+    def test_every_page_names_a_commit_and_a_machine(self):
+        for path in self.RESULTS.glob("*.md"):
+            if path.name != "README.md":
+                with self.subTest(page=path.name):
+                    text = path.read_text(encoding="utf-8")
+                    self.assertRegex(text, self.COMMIT)
+                    self.assertRegex(text, "AMD EPYC|H200")
+                    self.assertRegex(text, "(?m)^    [a-zA-Z]|`bench/")
 
 
 if __name__ == "__main__":
