@@ -1,6 +1,6 @@
-# find_package(deltamatch [COMPONENTS core ingest gpu]) gives deltamatch::core, deltamatch::ingest and, where the build had CUDA,
-# deltamatch::gpu. Each component has an export of
-# its own, so that a user of core needs none of ingest's libraries.
+# find_package(deltamatch [COMPONENTS core ingest gpu]) gives deltamatch::core, deltamatch::ingest and, if the build had CUDA,
+# deltamatch::gpu; deltamatch::deltamatch is all of them. Each component has an export of its own, so that a user of core needs
+# none of ingest's libraries.
 include(CMakePackageConfigHelpers)
 set(deltamatch_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/deltamatch)
 set(deltamatch_components core)
@@ -14,7 +14,11 @@ else()
   set(deltamatch_other_headers PATTERN gpu.hpp EXCLUDE)
 endif()
 
+# The same target for projects that build deltamatch with add_subdirectory. `deltamatch` itself is the program.
+add_library(deltamatch_all INTERFACE)
+add_library(deltamatch::deltamatch ALIAS deltamatch_all)
 foreach(component IN LISTS deltamatch_components)
+  target_link_libraries(deltamatch_all INTERFACE deltamatch::${component})
   install(TARGETS deltamatch_${component} EXPORT deltamatch-${component})
   install(EXPORT deltamatch-${component} NAMESPACE deltamatch:: DESTINATION ${deltamatch_package_dir})
 endforeach()

@@ -18,7 +18,9 @@
 #include <string_view>
 #include <vector>
 
-#include "deltamatch/engine.hpp"
+#include "deltamatch/batch.hpp"
+#include "deltamatch/id.hpp"
+#include "deltamatch/update.hpp"
 #include "ingest/batch/batcher.hpp"
 #include "ingest/batch/refusals.hpp"
 #include "ingest/codec/codec.hpp"

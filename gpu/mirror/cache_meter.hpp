@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "deltamatch/engine.hpp"
+#include "deltamatch/statistics.hpp"
 #include "estimate/selection.hpp"
 
 namespace deltamatch::gpu {

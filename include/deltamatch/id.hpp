@@ -2,8 +2,13 @@
 #pragma once
 
 #include <compare>
+#include <concepts>
 #include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace deltamatch {
 
@@ -12,11 +17,28 @@ using Timestamp = std::int64_t;
 
 /// A non-owning external id. Integers order before strings, integers by value and strings by bytes.
 class Id {
+ private:
+  template <class T>  // bool and characters are no ids, although they convert to integers
+  static constexpr bool is_character = std::same_as<T, bool> || std::same_as<T, char> || std::same_as<T, wchar_t> ||
+                                       std::same_as<T, char8_t> || std::same_as<T, char16_t> || std::same_as<T, char32_t>;
+  template <class T>
+  static constexpr bool always_fits = sizeof(T) < sizeof(std::int64_t) || std::signed_integral<T>;
+
  public:
   constexpr Id() noexcept = default;
-  constexpr Id(std::int64_t number) noexcept : number_(number) {}  // NOLINT(google-explicit-constructor)
-  constexpr Id(std::string_view text) noexcept                     // NOLINT(google-explicit-constructor)
+  /// Any integer. Throws std::out_of_range if it is above 2^63 - 1, which only an unsigned 64-bit integer can be.
+  template <std::integral Integer>
+    requires(!is_character<Integer>)
+  constexpr Id(Integer number) noexcept(always_fits<Integer>)  // NOLINT(google-explicit-constructor)
+      : number_(static_cast<std::int64_t>(number)) {
+    if constexpr (!always_fits<Integer>) {
+      if (!std::in_range<std::int64_t>(number)) throw std::out_of_range("an id above 2^63 - 1");
+    }
+  }
+  constexpr Id(std::string_view text) noexcept  // NOLINT(google-explicit-constructor)
       : text_(text), is_text_(true) {}
+  constexpr Id(const char* text) noexcept : Id(std::string_view(text)) {}         // NOLINT(google-explicit-constructor)
+  constexpr Id(const std::string& text) noexcept : Id(std::string_view(text)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] constexpr bool is_text() const noexcept { return is_text_; }
   /// Requires `!is_text()`.

@@ -28,12 +28,12 @@ struct Update {
   bool continues = false;
   /// The time lies far ahead of the stream's, so it does not move the watermark. The window still uses it for this edge.
   bool ahead = false;
-  Id source;               ///< in a vertex update, the vertex itself
-  Id target;               ///< unused in vertex updates
-  std::string_view label;  ///< edge label; unused in vertex updates
-  std::optional<std::string_view> source_label;
-  std::optional<std::string_view> target_label;
-  std::optional<Timestamp> time;
+  Id source{};               ///< in a vertex update, the vertex itself
+  Id target{};               ///< unused in vertex updates
+  std::string_view label{};  ///< edge label; unused in vertex updates
+  std::optional<std::string_view> source_label{};
+  std::optional<std::string_view> target_label{};
+  std::optional<Timestamp> time{};
 };
 
 /// Why a record was refused. Names (reject_name) are stable: they appear in counters and dead letters.

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "deltamatch/engine.hpp"
+#include "deltamatch/update.hpp"
 #include "ingest/batch/batcher.hpp"
 
 namespace deltamatch::ingest {

@@ -1,4 +1,5 @@
-#include "deltamatch/engine.hpp"
+#include "deltamatch/match.hpp"
+#include "deltamatch/result.hpp"
 
 namespace deltamatch {
 

@@ -300,6 +300,11 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& want
     ~Watched() { watch.end(); }
   };
   const Watched until_the_end{watch};
+  if (wanted.sink != nullptr && !standing.empty() &&
+      std::ranges::none_of(standing, [](const auto& entry) { return entry.second->options.list; })) {
+    throw Error(ErrorKind::configuration, "sink", "no standing query lists its matches",
+                "set QueryOptions::list, or give no sink");
+  }
   const bool budgets = std::ranges::any_of(standing, [](const auto& entry) { return entry.second->budget.any(); }) &&
                        purpose == Purpose::process;
   watch.begin(wanted, budgets);
@@ -400,6 +405,11 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 
 QueryId Engine::add_query(const Query& query, const QueryOptions& options) {
+  const auto same_name = [&](const auto& entry) { return entry.second->bound.query.name == query.name; };
+  if (!query.name.empty() && std::ranges::any_of(impl_->standing, same_name)) {
+    throw Error(ErrorKind::configuration, query.name, "a standing query has this name already",
+                "give each query a name of its own");
+  }
   auto standing = std::make_unique<Standing>(query, options, impl_->graph);
   const QueryId id{impl_->next_query};
   impl_->standing.emplace_back(id, std::move(standing));
@@ -442,6 +452,10 @@ std::uint64_t Engine::batch() const noexcept { return impl_->batches; }
 std::optional<Timestamp> Engine::watermark() const noexcept { return impl_->watermark; }
 
 StaticResult Engine::match(const Query& query, const StaticOptions& options, MatchSink* sink) {
+  if (sink != nullptr && !options.query.list) {
+    throw Error(ErrorKind::configuration, "sink", "the query does not list its matches",
+                "set QueryOptions::list, or give no sink");
+  }
   if (auto cliques = engine::match_clique(impl_->clique_scene(), query, options)) return std::move(*cliques);
   return engine::match_whole(impl_->scene(Impl::left_to_cpu(options)), query, options, sink);
 }

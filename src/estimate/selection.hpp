@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "deltamatch/engine.hpp"
+#include "deltamatch/statistics.hpp"
 #include "estimate/accesses.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"

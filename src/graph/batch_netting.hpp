@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "deltamatch/engine.hpp"
+#include "deltamatch/id.hpp"
+#include "deltamatch/result.hpp"
+#include "deltamatch/update.hpp"
 #include "graph/batch_look_up.hpp"
 #include "graph/data_graph.hpp"
 #include "graph/window.hpp"

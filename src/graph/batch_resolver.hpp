@@ -23,7 +23,9 @@
 #include <vector>
 
 #include "base/stop.hpp"
-#include "deltamatch/engine.hpp"
+#include "deltamatch/batch.hpp"
+#include "deltamatch/id.hpp"
+#include "deltamatch/update.hpp"
 #include "graph/batch_look_up.hpp"
 #include "graph/batch_netting.hpp"
 #include "graph/data_graph.hpp"

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "deltamatch/engine.hpp"
+#include "deltamatch/count.hpp"
+#include "deltamatch/match.hpp"
+#include "deltamatch/statistics.hpp"
 #include "filter/candidate_steps.hpp"
 #include "graph/data_graph.hpp"
 #include "match/allowance.hpp"

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "deltamatch/count.hpp"
-#include "deltamatch/engine.hpp"
+#include "deltamatch/static.hpp"
 #include "plan/bound_query.hpp"
 
 namespace deltamatch::plan {

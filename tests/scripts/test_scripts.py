@@ -19,6 +19,7 @@ class CheckIncludes(unittest.TestCase):
 
     CLEAN = {
         "include/deltamatch/id.hpp": "#pragma once\n",
+        "include/deltamatch/engine.hpp": '#pragma once\n#include "deltamatch/id.hpp"\n',
         "src/base/types.hpp": '#pragma once\n#include "deltamatch/id.hpp"\n',
         "src/graph/store.hpp": '#pragma once\n#include <vector>\n#include "base/types.hpp"\n',
         "src/cli/help.hpp": "#pragma once\n",
@@ -55,6 +56,8 @@ class CheckIncludes(unittest.TestCase):
         ("src/match/matcher.hpp", '#include "ingest/stream.hpp"', "src/match may not include ingest/stream.hpp"),
         ("ingest/stream.hpp", '  #  include "base/types.hpp"', "ingest may not include src/base/types.hpp"),
         ("src/generate/payments.cpp", '#include "base/types.hpp"', "src/generate may not include src/base/types.hpp"),
+        ("include/deltamatch/id.hpp", '#include "deltamatch/engine.hpp"', "include/deltamatch/id.hpp may not include"),
+        ("include/deltamatch/extra.hpp", '#pragma once\n#include "deltamatch/id.hpp"', "only headers before it in RANKS"),
         ("include/deltamatch/id.hpp", '#include "base/types.hpp"', "include/deltamatch may not include src/base/types.hpp"),
         ("tests/support/oracle.cpp", '#include "match/matcher.hpp"', "tests/support may not include src/match/matcher.hpp"),
         ("src/base/types.hpp", "#include <tbb/parallel_for.h>", "neither oneTBB nor fmt"),

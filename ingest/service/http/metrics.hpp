@@ -9,7 +9,11 @@
 #include <string>
 #include <string_view>
 
-#include "deltamatch/engine.hpp"
+#include "deltamatch/id.hpp"
+#include "deltamatch/match.hpp"
+#include "deltamatch/result.hpp"
+#include "deltamatch/statistics.hpp"
+#include "deltamatch/update.hpp"
 #include "ingest/service/alert/deliverer.hpp"
 #include "ingest/service/state/mark.hpp"
 

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "deltamatch/engine.hpp"
+#include "deltamatch/batch.hpp"
+#include "deltamatch/query_options.hpp"
 #include "ingest/service/http/metrics.hpp"
 #include "ingest/service/journal.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "deltamatch/engine.hpp"
+#include "deltamatch/result.hpp"
 #include "ingest/service/alert/alert_list.hpp"
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/assembler.hpp"

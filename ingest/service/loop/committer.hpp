@@ -15,7 +15,6 @@
 #include <thread>
 #include <vector>
 
-#include "deltamatch/engine.hpp"
 #include "ingest/service/alert/alert_list.hpp"
 #include "ingest/service/http/metrics.hpp"
 #include "ingest/service/journal.hpp"

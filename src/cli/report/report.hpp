@@ -8,7 +8,12 @@
 
 #include "cli/options/common_options.hpp"
 #include "cli/report/input_notes.hpp"
-#include "deltamatch/engine.hpp"
+#include "deltamatch/count.hpp"
+#include "deltamatch/match.hpp"
+#include "deltamatch/result.hpp"
+#include "deltamatch/sample.hpp"
+#include "deltamatch/static.hpp"
+#include "deltamatch/statistics.hpp"
 #include "deltamatch/update.hpp"
 #include "engine/storage/graph_file.hpp"
 #include "ingest/batch/batcher.hpp"

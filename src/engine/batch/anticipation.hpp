@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "deltamatch/engine.hpp"
+#include "deltamatch/batch.hpp"
 #include "graph/batch_resolver.hpp"
 
 namespace deltamatch::engine {

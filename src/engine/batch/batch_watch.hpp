@@ -13,7 +13,10 @@
 #include <thread>
 
 #include "base/stop.hpp"
-#include "deltamatch/engine.hpp"
+#include "deltamatch/batch.hpp"
+#include "deltamatch/count.hpp"
+#include "deltamatch/match.hpp"
+#include "deltamatch/query_options.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch::engine {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/stop.hpp"
-#include "deltamatch/engine.hpp"
+#include "deltamatch/id.hpp"
+#include "deltamatch/match.hpp"
+#include "deltamatch/result.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"
 #include "query/arcs.hpp"

@@ -5,7 +5,8 @@
 #include <string>
 
 #include "base/parallel.hpp"
-#include "deltamatch/engine.hpp"
+#include "deltamatch/query.hpp"
+#include "deltamatch/static.hpp"
 #include "graph/data_graph.hpp"
 #include "match/dense_set_counter.hpp"
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "deltamatch/engine.hpp"
+#include "deltamatch/statistics.hpp"
 #include "graph/data_graph.hpp"
 #include "plan/bound_query.hpp"
 

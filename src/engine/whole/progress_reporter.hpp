@@ -10,7 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "deltamatch/engine.hpp"
+#include "deltamatch/count.hpp"
+#include "deltamatch/static.hpp"
 
 namespace deltamatch::engine {
 

@@ -5,7 +5,12 @@
 #include <string>
 
 #include "base/parallel.hpp"
-#include "deltamatch/engine.hpp"
+#include "deltamatch/filter.hpp"
+#include "deltamatch/id.hpp"
+#include "deltamatch/match.hpp"
+#include "deltamatch/query.hpp"
+#include "deltamatch/sample.hpp"
+#include "deltamatch/static.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"
 

@@ -7,7 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "deltamatch/engine.hpp"
+#include "deltamatch/id.hpp"
+#include "deltamatch/match.hpp"
+#include "deltamatch/result.hpp"
 #include "engine/listing/delivery.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"

@@ -1,0 +1,40 @@
+// What a standing query asks for, and what it may use.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "deltamatch/match.hpp"
+#include "deltamatch/query.hpp"
+
+namespace deltamatch {
+
+struct QueryOptions {
+  MatchMode mode = MatchMode::isomorphism;
+  CountMode count = CountMode::subgraphs;
+  bool list = false;  ///< report matches to the sink and digest them; otherwise they are only counted
+  friend bool operator==(const QueryOptions&, const QueryOptions&) = default;
+};
+
+/// Identifies a standing query. Ids are never reused within one engine.
+enum class QueryId : std::uint32_t {};
+
+/// Limits what one standing query may use of a batch's matching. Both limits are per batch.
+struct QueryBudget {
+  /// The query's share of the time in which the batch is matched. If half of the threads match the query, half of the time
+  /// counts. It is measured by sampling the threads every few milliseconds, so it depends on the machine.
+  std::optional<std::chrono::nanoseconds> time;
+  /// New and removed matches together. Whether a query exceeds this does not depend on the machine. Which of its matches were
+  /// found by then does.
+  std::optional<std::uint64_t> matches;
+  [[nodiscard]] bool any() const noexcept { return time || matches; }
+  friend bool operator==(const QueryBudget&, const QueryBudget&) = default;
+};
+
+/// 32 lower-case hexadecimal digits that identify a query. They are equal for two queries iff their matches get equal ids.
+/// Names do not matter.
+[[nodiscard]] std::string query_fingerprint(const Query& query, const QueryOptions& options);
+
+}  // namespace deltamatch

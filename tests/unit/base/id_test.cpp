@@ -1,0 +1,40 @@
+#include "deltamatch/id.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace deltamatch {
+namespace {
+
+TEST(IdTest, IsMadeFromEveryInteger) {
+  EXPECT_EQ(Id(std::int8_t{-3}).number(), -3);
+  EXPECT_EQ(Id(7U).number(), 7);
+  EXPECT_EQ(Id(std::numeric_limits<std::int64_t>::min()).number(), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(Id(std::uint64_t{1} << 62).number(), std::int64_t{1} << 62);
+  EXPECT_EQ(Id(0), Id());
+}
+
+TEST(IdTest, RefusesWhatItCannotHold) {
+  EXPECT_THROW(Id(std::uint64_t{1} << 63), std::out_of_range);
+  EXPECT_THROW(Id(std::numeric_limits<std::uint64_t>::max()), std::out_of_range);
+  static_assert(!std::is_constructible_v<Id, bool>);
+  static_assert(!std::is_constructible_v<Id, char>);
+  static_assert(!std::is_constructible_v<Id, double>);
+}
+
+TEST(IdTest, IsMadeFromEveryString) {
+  const std::string text = "ann";
+  for (const Id& id : {Id("ann"), Id(text), Id(std::string_view(text))}) {
+    EXPECT_TRUE(id.is_text());
+    EXPECT_EQ(id.text(), "ann");
+  }
+  EXPECT_LT(Id(std::numeric_limits<std::int64_t>::max()), Id(""));
+}
+
+}  // namespace
+}  // namespace deltamatch
