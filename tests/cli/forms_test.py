@@ -430,3 +430,18 @@ class Queries(FormsTest):
 
 if __name__ == "__main__":
     harness.main()
+    def test_comments_of_either_kind(self):
+        self.write("c.pattern", "# rings\n(a)-->(b), # two ways\n  // back\n(b)-->(a)\n")
+        self.assertIn("2 vertices, 2 edges", self.ok("validate", "--query", "c.pattern").out)
+
+    def test_what_people_write_around_a_pattern(self):
+        self.write("n.pattern", "# rings\nring = (a)-->(b)\n")
+        self.fails(78, "validate", "--query", "n.pattern", says=["n.pattern:2:1: a name before the pattern", "called as its file"])
+        self.write("s.pattern", "(a)-->(b);\n(b)-->(c);\n")
+        self.fails(78, "validate", "--query", "s.pattern", says=["s.pattern:1:10: unexpected ';'", "leave it out"])
+
+    def test_blanks_around_the_name_of_a_pattern(self):
+        result = self.json("match", "--graph", self.write("g.txt", "1 2\n"), "--query", " ring\t = (a)-->(b)")
+        self.assertEqual(result["queries"][0]["name"], "ring")
+        self.fails(78, "match", "--graph", "g.txt", "--query", " = (a)-->(b)", says="the name is empty")
+
