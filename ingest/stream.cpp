@@ -7,6 +7,7 @@
 
 #include "deltamatch/error.hpp"
 #include "ingest/batch/read_ahead.hpp"
+#include "ingest/codec/beginning.hpp"
 #include "ingest/codec/binary.hpp"
 #include "ingest/codec/binary_source.hpp"
 #include "ingest/codec/columns.hpp"
@@ -151,8 +152,7 @@ class Stream final : public BatchSource {
     auto reject = rejects.begin();
     for (const Refusal& refusal : batch.refusals()) {
       for (; reject != rejects.end() && reject->index < refusal.index; ++reject) report(batch, *reject);
-      report({name_, refusal.position, refusal.reason, refusal.message, refusal.bytes, refusal.length},
-             advice_about(refusal.reason));
+      report({name_, refusal.position, refusal.reason, refusal.message, refusal.bytes, refusal.length});
     }
     for (; reject != rejects.end(); ++reject) report(batch, *reject);
     if (letters_) letters_->commit();
@@ -212,9 +212,11 @@ class Stream final : public BatchSource {
   void open_lines(ByteBuffer bytes) {
     auto lines = std::make_unique<LineSource>(std::move(bytes), options_.max_record);
     const std::string_view head = lines->head();
+    refuse_wide_text(head, name_);
     if (!format_ && !head.empty()) format_ = recognise(head);
-    if (format_ && format_ != Format::mtx && begins_as_mtx(head)) {
-      throw Error(name_ + ":1", fmt::format("a Matrix Market file, which is to be read as {}", format_name(*format_)),
+    const std::string_view banner = mtx_banner_of(head);
+    if (format_ && format_ != Format::mtx && !banner.empty()) {
+      throw Error(where_in(head, banner), fmt::format("a Matrix Market file, which is to be read as {}", format_name(*format_)),
                   "leave format out, or set it to mtx");
     }
     if (format_ == Format::jsonl && options_.format && head.find_first_of("{[") == std::string_view::npos)
@@ -222,6 +224,7 @@ class Stream final : public BatchSource {
     // An empty file has no format, so the options cannot be wrong for it.
     const CodecOptions codec = format_ ? codec_options(head) : CodecOptions();
     codec_ = make_codec(format_.value_or(Format::snap), codec);
+    if (format_) look_at_beginning(head, codec);
     lines->set_quoted_separator(codec_->quoted_separator());
     directed_ = means_directed(*lines, codec);
     codec_->hold_to_direction(directed_);
@@ -230,6 +233,23 @@ class Stream final : public BatchSource {
       source_ = std::move(lines);
     else
       source_ = std::make_unique<JsonSource>(std::move(*lines).release(), options_.max_record, layout);
+  }
+
+  void look_at_beginning(std::string_view head, const CodecOptions& codec) {
+    const bool named = parse_columns(codec.columns).named();
+    if (format_ == Format::csv && codec.header.value_or(named)) {
+      CodecOptions any = codec;
+      any.separator = options_.codec.separator;  // what the first line shows need not hold for the header
+      refuse_lines_above_header(head, name_, any);
+    }
+    const bool plain = format_ == Format::snap || format_ == Format::tsv;
+    const bool headless = format_ == Format::csv && !codec.header && !named;
+    if (plain && !options_.codec.vertices) doubt_comments(head, codec.directed.has_value(), doubts_);
+    if (plain || headless) doubt_first_record(head, *format_, codec, doubts_);
+  }
+
+  [[nodiscard]] std::string where_in(std::string_view head, std::string_view part) const {
+    return fmt::format("{}:{}", name_, 1 + std::count(head.data(), part.data(), '\n'));
   }
 
   /// A file that is one array, or whose objects go on over lines, is not read by lines.
@@ -257,7 +277,7 @@ class Stream final : public BatchSource {
     const std::string_view first = first_line(lines.head());
     if (format_ == Format::jlg) return !jlg_is_undirected(first);
     MtxBanner banner;
-    if (format_ == Format::mtx) return !read_mtx_banner(first, banner).empty() || !banner.symmetric;
+    if (format_ == Format::mtx) return !read_mtx_banner(mtx_banner_of(lines.head()), banner).empty() || !banner.symmetric;
     if (format_ != Format::csv || !any_cell(first, codec.separator, [](auto cell) { return same_letters(cell, "type"); }))
       return true;
     // Whether that column tells the direction is seen in the first record.
@@ -290,16 +310,16 @@ class Stream final : public BatchSource {
     }
     if (const std::string_view line = tsv_or_snap(head, columns, texts); !line.empty()) {
       throw Error(
-          name_ + ":" + std::to_string(1 + std::count(head.data(), line.data(), '\n')),
+          where_in(head, line),
           fmt::format("the fields of {} may lie between single tabs (tsv), or between tabs and blanks (snap)", in_ticks(line)),
           "set format to tsv or to snap");
     }
-    throw Error(
-        name_ + ":1", fmt::format("the format is not recognised; the data starts with {}", in_ticks(head)),
-        fmt::format("set format to {}{}", all_formats,
-                    may_join_names(first_line(head)) ? "; if the lines are edges between names, give --format snap --ids "
-                                                       "string (in a configuration ids: string)"
-                                                     : ""));
+    throw Error(name_ + ":1", fmt::format("the format is not recognised; the data starts with {}", in_ticks(head)),
+                fmt::format("set format to {}{}", all_formats,
+                            may_join_names(first_line(head))
+                                ? fmt::format("; if the lines are edges between names, give {} {}",
+                                              options_.spelling("format", "snap"), options_.spelling.common("ids", "string"))
+                                : std::string()));
   }
 
   /// What to do about data without any object that is to be read as JSON.
@@ -316,9 +336,6 @@ class Stream final : public BatchSource {
     if (format_ == Format::csv && codec.separator == 0) codec.separator = csv_separator(first_line(head));
     if (!codec.vertices || !codec.columns.empty() || !format_) return codec;
     switch (*format_) {
-      case Format::jsonl:
-        codec.columns = "vertex=vertex,label=label";
-        break;
       case Format::csv:
         if (!codec.header) codec.header = names_vertices(first_line(head), codec.separator);
         if (!*codec.header) codec.columns = "vertex,label";
@@ -327,6 +344,7 @@ class Stream final : public BatchSource {
       case Format::tsv:
         codec.columns = "vertex,label";
         break;
+      case Format::jsonl:  // goes by the usual names
       case Format::tve:
       case Format::jlg:
       case Format::mtx:
@@ -336,11 +354,26 @@ class Stream final : public BatchSource {
     return codec;
   }
 
-  [[nodiscard]] std::string_view advice_about(RejectReason reason) const noexcept {
-    if (reason == RejectReason::malformed) return advice_;
-    if (reason != RejectReason::bad_time) return {};
-    return options_.spelling.in_configuration ? "say how times are written with time_unit or time_format, else "
-                                              : "say how times are written with --time-unit or --time-format, else ";
+  /// What to do about a refused record, up to the words "correct the record".
+  [[nodiscard]] std::string advice_about(const DeadLetter& letter) const {
+    if (letter.reason == RejectReason::malformed) return advice_;
+    std::string advice = codec_->advice(letter.reason, letter.record);
+    if (!advice.empty() || letter.reason != RejectReason::bad_time) return advice.empty() ? advice : advice + ", else ";
+    constexpr std::size_t fewest_of_us = 15;
+    constexpr std::size_t fewest_of_ns = 18;
+    const std::size_t start = letter.message.find('`') + 1;  // npos + 1 = 0
+    const std::size_t digits =
+        letter.message.substr(start, letter.message.find('`', start) - start).find_first_not_of("0123456789");
+    const std::size_t length = digits == std::string_view::npos ? letter.message.find('`', start) - start : 0;
+    const std::string in_us = options_.spelling("time-unit", "us");
+    if (length >= fewest_of_ns) return fmt::format("if it is in nanoseconds divide it by 1000 and give {}, else ", in_us);
+    if (length >= fewest_of_us) return fmt::format("if it is in microseconds give {}, else ", in_us);
+    const auto option = [&](std::string_view name) {
+      std::string text = options_.spelling(name, "");
+      text.resize(text.find_last_not_of(": ") + 1);
+      return text;
+    };
+    return fmt::format("say how times are written with {} or {}, else ", option("time-unit"), option("time-format"));
   }
 
   void report(const PositionedBatch& batch, const Reject& reject) {
@@ -356,8 +389,9 @@ class Stream final : public BatchSource {
   void report(const DeadLetter& letter, std::string_view advice = "") {
     if (options_.on_error == OnError::fail) {
       const std::string_view else_skip = options_.spelling.in_configuration ? "" : ", or set on-error to skip or dead-letter";
-      throw Error(source_->where(letter.position), fmt::format("{}: {}", reject_name(letter.reason), letter.message),
-                  fmt::format("{}correct the record{}", advice, else_skip));
+      throw Error(
+          source_->where(letter.position), fmt::format("{}: {}", reject_name(letter.reason), letter.message),
+          fmt::format("{}correct the record{}", advice.empty() ? advice_about(letter) : std::string(advice), else_skip));
     }
     letters_->write(letter);
   }

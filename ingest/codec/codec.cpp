@@ -263,7 +263,7 @@ std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options) {
 std::optional<Format> detect_format(std::string_view head, std::size_t columns, bool texts) {
   const std::vector<std::string_view> lines = telling_lines(head);
   if (head.empty() || !is_text(head)) return std::nullopt;
-  if (begins_as_mtx(head)) return Format::mtx;
+  if (!mtx_banner_of(head).empty()) return Format::mtx;
   if (lines.empty()) return Format::snap;  // comments only
   const auto all = [&](auto holds) { return std::all_of(lines.begin(), lines.end(), holds); };
   const auto most = [&](auto holds) {

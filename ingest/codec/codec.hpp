@@ -106,6 +106,9 @@ class Codec {
   [[nodiscard]] virtual std::optional<bool> directed() const noexcept { return std::nullopt; }
   /// Tells what the edges are taken for from here on: a record that says otherwise can not be read, nor any behind it.
   virtual void hold_to_direction(bool /*directed*/) {}
+  /// What may help about a record that is refused for this reason, by the codec or later; empty: nothing. In the thread of its
+  /// choice, once a record was read.
+  [[nodiscard]] virtual std::string advice(RejectReason /*reason*/, std::string_view /*record*/) const { return {}; }
   /// The field separator where quoted fields may span lines, else 0.
   [[nodiscard]] virtual char quoted_separator() const noexcept { return 0; }
 };

@@ -62,7 +62,7 @@ ColumnSpec parse_columns(std::string_view text) {
   return spec;
 }
 
-std::optional<Role> role_by_usual_name(std::string_view field) noexcept {
+std::span<const std::pair<std::string_view, Role>> usual_names() noexcept {
   static constexpr std::array<std::pair<std::string_view, Role>, 25> names = {{
       {"source", Role::source},
       {"src", Role::source},
@@ -90,9 +90,46 @@ std::optional<Role> role_by_usual_name(std::string_view field) noexcept {
       {"id", Role::vertex},
       {"node", Role::vertex},
   }};
-  const auto* const found =
-      std::find_if(names.begin(), names.end(), [&](const auto& name) { return same_letters(name.first, field); });
+  return names;
+}
+
+std::optional<Role> role_by_usual_name(std::string_view field) noexcept {
+  const auto names = usual_names();
+  const auto found = std::ranges::find_if(names, [&](const auto& name) { return same_letters(name.first, field); });
   return found == names.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string time_column_advice(const OptionSpelling& spelling, std::string_view columns, std::string_view name) {
+  return fmt::format("{} reads {} as the time", spelling("columns", with_column(columns, fmt::format("time={}", name))),
+                     in_ticks(name));
+}
+
+std::string with_column(std::string_view columns, std::string_view entry) {
+  const auto role_of = [](std::string_view text) { return without_blanks(text.substr(0, text.find('='))); };
+  std::string all;
+  for (std::size_t at = 0; at < columns.size();) {
+    const std::size_t end = std::min(columns.find(',', at), columns.size());
+    const std::string_view other = columns.substr(at, end - at);
+    at = end + 1;
+    if (role_of(other) != role_of(entry)) all.append(other).append(",");
+  }
+  return all.append(entry);
+}
+
+bool may_be_time(std::string_view column) noexcept {
+  constexpr auto words = std::to_array<std::string_view>({"time", "date", "when", "created", "updated", "_at", "_ts", "ts_"});
+  const auto holds = [&](std::string_view word) {
+    for (std::size_t at = 0; at + word.size() <= column.size(); ++at) {
+      if (same_letters(column.substr(at, word.size()), word)) return true;
+    }
+    return false;
+  };
+  return std::ranges::any_of(words, holds) || column.ends_with("At") || same_letters(column, "day") ||
+         same_letters(column, "at");
+}
+
+std::string missing_id_remedy(const OptionSpelling& spelling, bool quotes) {
+  return fmt::format(" ({}{} keeps it as a name)", quotes ? "quotes around it, or " : "", spelling.common("ids", "string"));
 }
 
 Layout::Layout(const std::vector<std::optional<Role>>& positions) : Layout() {
@@ -101,8 +138,45 @@ Layout::Layout(const std::vector<std::optional<Role>>& positions) : Layout() {
   }
 }
 
-UpdateMaker::UpdateMaker(IdKind ids, TimeReader times, std::string edge_label, Operations operations)
-    : ids_(ids), times_(std::move(times)), edge_label_(std::move(edge_label)), operations_(std::move(operations)) {}
+void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::string_view columns, std::string_view name,
+                           std::string_view value) {
+  doubts.tell("operation_unread",
+              fmt::format("{} is not read, but its value {} seems to say that something goes; the record inserts",
+                          in_ticks(name), in_ticks(value)),
+              fmt::format("{} reads it, {} says that it is no operation",
+                          spelling("columns", with_column(columns, fmt::format("op={}", name))),
+                          spelling("columns", with_column(columns, "op="))));
+}
+
+bool is_header_of(const Layout& layout, std::span<const std::string_view> fields) noexcept {
+  const auto is = [&](Role at, Role named) {
+    const std::string_view field = fields[static_cast<std::size_t>(layout.column(at))];
+    return field.size() > 1 && role_by_usual_name(field) == named;
+  };
+  if (layout.has(Role::vertex))
+    return is(Role::vertex, Role::vertex) && layout.has(Role::label) && is(Role::label, Role::label);
+  return (is(Role::source, Role::source) && is(Role::target, Role::target)) ||
+         (is(Role::source, Role::target) && is(Role::target, Role::source));
+}
+
+void tell_several_labels(Doubts* doubts, std::string_view label) {
+  if (doubts == nullptr || label.find_first_of(";|:") == std::string_view::npos) return;
+  if (label.find_first_of(";|", 1) == std::string_view::npos &&
+      (label[0] != ':' || label.find(':', 1) == std::string_view::npos))
+    return;
+  doubts->tell("several_labels", fmt::format("the label {} seems to be several; it is read as one", in_ticks(label)),
+               "a vertex bears one label: leave the others out, or write it in backquotes in queries");
+}
+
+UpdateMaker::UpdateMaker(IdKind ids, TimeReader times, std::string edge_label, Operations operations, Doubts* doubts,
+                         OptionSpelling spelling, bool quotes)
+    : ids_(ids),
+      times_(std::move(times)),
+      edge_label_(std::move(edge_label)),
+      operations_(std::move(operations)),
+      doubts_(doubts),
+      spelling_(std::move(spelling)),
+      quotes_(quotes) {}
 
 void UpdateMaker::name_operations(std::string op, std::string deleted) {
   op_name_ = std::move(op);
@@ -116,11 +190,16 @@ Decoded UpdateMaker::refuse(RejectReason reason, std::string message) {
 }
 
 bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view> fields, Role role, Id& id) {
-  const std::string_view field = fields[static_cast<std::size_t>(layout.column(role))];
-  const IdFault fault = parse_id(field, ids_, id);
+  const auto column = static_cast<std::size_t>(layout.column(role));
+  const std::string_view field = fields[column];
+  IdFault fault = parse_id(field, ids_, id);
   if (fault == IdFault::none) [[likely]]
     return true;
+  if (fault == IdFault::missing && column < names_.size() && names_[column] != 0) fault = parse_id(field, IdKind::string, id);
+  if (fault == IdFault::none) return true;
+  lacks_id_ = fault == IdFault::missing;
   message_ = fmt::format("{} {} {}", role_name(role), in_ticks(field), fault_text(fault));
+  if (fault == IdFault::missing) message_ += missing_id_remedy(spelling_, quotes_);
   if (fault == IdFault::not_an_integer || fault == IdFault::out_of_range)
     message_ += " (--ids string, in a configuration ids: string, keeps it as text)";
   return false;
@@ -133,7 +212,7 @@ bool UpdateMaker::take_operation(const Layout& layout, std::span<const std::stri
   if (layout.has(Role::op) && !(op_is_flag_ && field(Role::op).empty())) {
     op = operations_.read(field(Role::op), op_is_flag_);
     if (!op) {
-      message_ = Operations::refusal(op_name_, field(Role::op), op_is_flag_);
+      message_ = operations_.refusal(op_name_, field(Role::op), op_is_flag_);
       return false;
     }
   }
@@ -141,12 +220,12 @@ bool UpdateMaker::take_operation(const Layout& layout, std::span<const std::stri
   if (layout.has(Role::deleted) && !field(Role::deleted).empty()) {
     flag = operations_.read(field(Role::deleted), true);
     if (!flag) {
-      message_ = Operations::refusal(deleted_name_, field(Role::deleted), true);
+      message_ = operations_.refusal(deleted_name_, field(Role::deleted), true);
       return false;
     }
   }
   if (op && flag && *op != *flag) {
-    message_ = Operations::contradiction(op_name_, field(Role::op), deleted_name_, field(Role::deleted));
+    message_ = operations_.contradiction(op_name_, field(Role::op), deleted_name_, field(Role::deleted));
     return false;
   }
   inserts = op.value_or(flag.value_or(true));
@@ -155,6 +234,7 @@ bool UpdateMaker::take_operation(const Layout& layout, std::span<const std::stri
 
 Decoded UpdateMaker::make(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign) {
   const auto field = [&](Role role) { return fields[static_cast<std::size_t>(layout.column(role))]; };
+  lacks_id_ = false;
   bool inserts = sign.value_or(true);
   if (!sign && (layout.has(Role::op) || layout.has(Role::deleted)) && !take_operation(layout, fields, inserts))
     return {{}, RejectReason::bad_operation, message_, {}};
@@ -177,6 +257,7 @@ Decoded UpdateMaker::make(const Layout& layout, std::span<const std::string_view
   if (vertex) {
     update_.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
     update_.source_label = label(layout.has(Role::label) ? Role::label : Role::source_label);
+    if (update_.source_label) tell_several_labels(doubts_, *update_.source_label);
   } else {
     update_.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
     update_.label = layout.has(Role::label) ? field(Role::label) : std::string_view(edge_label_);

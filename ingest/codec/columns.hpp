@@ -8,10 +8,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "deltamatch/update.hpp"
 #include "ingest/codec/codec.hpp"
+#include "ingest/codec/doubts.hpp"
 #include "ingest/codec/fields.hpp"
 #include "ingest/codec/operations.hpp"
 
@@ -42,8 +44,24 @@ struct ColumnSpec {
 /// vertices. An empty text names nothing.
 [[nodiscard]] ColumnSpec parse_columns(std::string_view text);
 
+/// How a column or field that may hold times is read.
+[[nodiscard]] std::string time_column_advice(const OptionSpelling& spelling, std::string_view columns, std::string_view name);
+/// A spec that names columns with one more entry, in place of the one for the same role: "source=a,target=b" and "op=c".
+[[nodiscard]] std::string with_column(std::string_view columns, std::string_view entry);
+/// Whether a column that nobody has named may hold times, by its name: `created_at`, `Date`, `event_time`.
+[[nodiscard]] bool may_be_time(std::string_view column) noexcept;
+
 /// The role of a header field by the usual names ("src", "from", "timestamp", "__op", ...), letters of either case.
 [[nodiscard]] std::optional<Role> role_by_usual_name(std::string_view field) noexcept;
+/// All of them, in small letters.
+[[nodiscard]] std::span<const std::pair<std::string_view, Role>> usual_names() noexcept;
+
+/// How a word that stands for a missing id is kept as a name, to follow what is wrong.
+[[nodiscard]] std::string missing_id_remedy(const OptionSpelling& spelling, bool quotes);
+
+/// Tells that a column or field which is not read has a value that says a removal. `columns`: the option, as it was given.
+void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::string_view columns, std::string_view name,
+                           std::string_view value);
 
 /// Column number per role.
 class Layout {
@@ -61,10 +79,19 @@ class Layout {
   std::array<int, role_count> columns_;
 };
 
+/// Whether a record's ids are what headers call them, `source` and `target`, or `id` beside `label`. Names of one letter are
+/// not looked at.
+[[nodiscard]] bool is_header_of(const Layout& layout, std::span<const std::string_view> fields) noexcept;
+
+/// Tells of a vertex whose label seems to be several, `A;B`, `A|B` or `:A:B`; doubts may be null.
+void tell_several_labels(Doubts* doubts, std::string_view label);
+
 /// Makes updates out of fields, for every format whose records are fields.
 class UpdateMaker {
  public:
-  UpdateMaker(IdKind ids, TimeReader times, std::string edge_label, Operations operations = Operations());
+  /// `quotes`: a quoted field is a name, also where it is a word for a missing id.
+  UpdateMaker(IdKind ids, TimeReader times, std::string edge_label, Operations operations = Operations(),
+              Doubts* doubts = nullptr, OptionSpelling spelling = {}, bool quotes = false);
 
   /// What the data calls the columns of the operation, for messages and because flags have values of their own.
   void name_operations(std::string op, std::string deleted);
@@ -72,6 +99,10 @@ class UpdateMaker {
   /// The update that `fields` state; fields.size() covers every column of the layout. `sign` precedes an op column. Views hold
   /// until the next call.
   Decoded make(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign = std::nullopt);
+  /// Whether the last record was refused for a word that stands for a missing id.
+  [[nodiscard]] bool lacks_id() const noexcept { return lacks_id_; }
+  /// Such words are names in the columns for which this holds, until it is called again.
+  void take_as_names(std::span<const char> columns) noexcept { names_ = columns; }
   Decoded refuse(RejectReason reason, std::string message);
 
  private:
@@ -82,6 +113,11 @@ class UpdateMaker {
   TimeReader times_;
   std::string edge_label_;
   Operations operations_;
+  Doubts* doubts_ = nullptr;
+  OptionSpelling spelling_;
+  bool quotes_ = false;
+  bool lacks_id_ = false;
+  std::span<const char> names_;
   std::string op_name_ = "op";
   std::string deleted_name_ = "deleted";
   bool op_is_flag_ = false;

@@ -6,11 +6,13 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deltamatch/error.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
+#include "ingest/codec/doubts.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -22,16 +24,20 @@ std::size_t behind_blanks(std::string_view record, std::size_t at, char separato
 }
 
 /// Splits a CSV record. Quoted fields with doubled quotes are copied to `scratch`. False: a quote or a line end where none may
-/// be, or no quote at the end.
-bool split_csv(std::string_view record, char separator, std::vector<std::string_view>& fields, std::string& scratch) {
+/// be, or no quote at the end. `quoted` gets which fields are.
+bool split_csv(std::string_view record, char separator, std::vector<std::string_view>& fields, std::string& scratch,
+               std::vector<char>* quoted = nullptr) {
   fields.clear();
+  if (quoted != nullptr) quoted->clear();
   scratch.clear();
   scratch.reserve(record.size());  // it must not move once views point into it
   const bool lines = record.find('\n') != std::string_view::npos;
   std::size_t at = 0;
   for (;;) {
     at = behind_blanks(record, at, separator);
-    if (at < record.size() && record[at] == '"') {
+    const bool is_quoted = at < record.size() && record[at] == '"';
+    if (quoted != nullptr) quoted->push_back(is_quoted ? 1 : 0);
+    if (is_quoted) {
       const std::size_t start = ++at;
       const std::size_t copied = scratch.size();
       bool doubled = false;
@@ -75,10 +81,23 @@ TypeCell type_cell(std::string_view cell) noexcept {
   return TypeCell::other;
 }
 
+/// Whether a vertex list calls its labels so that one cell may hold several, as those of neo4j do.
+bool holds_several_labels(std::string_view column) noexcept {
+  return same_letters(column, ":label") || same_letters(column, "labels") || same_letters(column, "_labels") ||
+         same_letters(column, ":labels");
+}
+
 class CsvCodec final : public Codec {
  public:
   explicit CsvCodec(const CodecOptions& options)
-      : spec_(parse_columns(options.columns)), maker_(make_field_maker(Format::csv, options)), told_(options.directed) {
+      : columns_(options.columns),
+        spec_(parse_columns(options.columns)),
+        maker_(make_field_maker(Format::csv, options)),
+        spelling_(spelling_of(options)),
+        doubts_(options.doubts),
+        vertices_(options.vertices),
+        may_begin_with_words_(!spec_.named() && !options.header),
+        told_(options.directed) {
     separator_ = options.separator;
     if (separator_ != 0 && separator_ != ',' && separator_ != ';' && separator_ != '\t') {
       throw Error(ErrorKind::usage, "separator", in_ticks({&separator_, 1}) + " separates no CSV fields", "use , ; or a tab");
@@ -105,17 +124,109 @@ class CsvCodec final : public Codec {
     if (awaits_header_) {
       const std::string fault = spec_.named() ? read_header(whole) : std::string();
       awaits_header_ = !fault.empty();
-      return fault.empty() ? Decoded() : bad_header(record, fault);
+      if (!fault.empty()) return bad_header(record, fault);
+      header_.assign(fields_.begin(), fields_.end());
+      return {};
     }
     if (!whole) return maker_.refuse(RejectReason::malformed, "a quote or a line end is misplaced, or a quote is missing");
     if (fields_.size() != arity_) return maker_.refuse(RejectReason::wrong_arity, arity_text(fields_.size(), arity_));
+    if (std::exchange(may_begin_with_words_, false) && is_header_of(layout_, fields_)) {
+      return end_with(
+          fmt::format("{} looks like a header, whose words would be read as ids", in_ticks(record)),
+          fmt::format("{} passes over it, {} reads it as a record", spelling_("header", "yes"), spelling_("header", "no")));
+    }
+    if (!header_.empty() && is_header_again()) return header_again(record);
     if (type_column_) {
       if (std::optional<Decoded> refused = read_type(fields_[*type_column_])) return *refused;
     }
-    return maker_.make(layout_, fields_);
+    if (!watched_.empty()) watch_operations();
+    Decoded decoded = maker_.make(layout_, fields_);
+    if (maker_.lacks_id()) [[unlikely]]
+      decoded = take_quoted_names(record);
+    return several_labels_ ? one_label(decoded) : decoded;
+  }
+
+  [[nodiscard]] std::string advice(RejectReason reason, std::string_view /*record*/) const override {
+    if (reason != RejectReason::missing_time) return {};
+    const auto found = std::ranges::find_if(unread_, [&](std::size_t column) { return may_be_time(header_[column]); });
+    if (layout_.has(Role::time) || found == unread_.end()) return {};
+    return time_column_advice(spelling_, columns_, header_[*found]);
   }
 
  private:
+  /// A column that is not read and may say the operation: by its name, or because all values so far are such words.
+  struct Watched {
+    std::size_t column;
+    bool by_name;
+  };
+
+  void find_unread() {
+    unread_.clear();
+    watched_.clear();
+    for (std::size_t column = 0; column < fields_.size(); ++column) {
+      bool read = type_column_ == column;
+      for (std::size_t r = 0; r < role_count; ++r) {
+        read = read || layout_.column(static_cast<Role>(r)) == static_cast<int>(column);
+      }
+      if (!read) unread_.push_back(column);
+    }
+    const bool says = layout_.has(Role::op) || layout_.has(Role::deleted) || spec_.name(Role::op) || spec_.name(Role::deleted);
+    if (says || doubts_ == nullptr) return;
+    for (const std::size_t column : unread_) watched_.push_back({column, may_say_operation(fields_[column])});
+  }
+
+  void watch_operations() {
+    constexpr std::size_t shortest_word = 3;  // letters may mean anything
+    std::erase_if(watched_, [&](const Watched& watched) {
+      const std::string_view value = fields_[watched.column];
+      if (value.empty()) return false;
+      const bool word = value.size() >= shortest_word && usual_.read(value).has_value();
+      if (!watched.by_name && !word) return true;
+      if (says_removal(header_[watched.column], value))
+        tell_unread_operation(*doubts_, spelling_, columns_, header_[watched.column], value);
+      return false;
+    });
+  }
+
+  /// Whether the record is the header once more, or another one that names source and target as it does.
+  [[nodiscard]] bool is_header_again() const {
+    if (!layout_.has(Role::source)) return std::ranges::equal(fields_, header_);
+    const std::string& source = header_[static_cast<std::size_t>(layout_.column(Role::source))];
+    const std::string& target = header_[static_cast<std::size_t>(layout_.column(Role::target))];
+    const std::string_view first = fields_[static_cast<std::size_t>(layout_.column(Role::source))];
+    const std::string_view second = fields_[static_cast<std::size_t>(layout_.column(Role::target))];
+    return (first == source && second == target) || (first == target && second == source);
+  }
+
+  Decoded header_again(std::string_view record) {
+    if (!std::ranges::equal(fields_, header_)) {
+      return end_with(fmt::format("{} is another header than that of the file", in_ticks(record)), "make two files of it");
+    }
+    if (doubts_ != nullptr) {
+      doubts_->tell("header_repeated", fmt::format("the header {} is there again, and is passed over", in_ticks(record)),
+                    "leave it out; an edge of these names cannot stand in a file with this header");
+    }
+    return {};
+  }
+
+  /// A word for a missing id is a name where it is quoted.
+  Decoded take_quoted_names(std::string_view record) {
+    split_csv(record, separator_, fields_, scratch_, &quoted_);
+    maker_.take_as_names(quoted_);
+    const Decoded decoded = maker_.make(layout_, fields_);
+    maker_.take_as_names({});
+    return decoded;
+  }
+
+  Decoded one_label(const Decoded& decoded) {
+    if (decoded.updates.empty() || !decoded.updates[0].source_label) return decoded;
+    const std::string_view label = *decoded.updates[0].source_label;
+    const bool colons = label[0] == ':' && label.find(':', 1) != std::string_view::npos;
+    if (!colons && label.find(';') == std::string_view::npos) return decoded;
+    return maker_.refuse(RejectReason::malformed,
+                         fmt::format("{} are several labels, and a vertex bears one: leave the others out", in_ticks(label)));
+  }
+
   /// Returns what is wrong with the header.
   std::string read_header(bool whole) {
     layout_ = Layout();
@@ -132,7 +243,8 @@ class CsvCodec final : public Codec {
     }
     // A column that happens to be called `id` says something about vertices only beside a label, and not where there are edges.
     const bool edges = layout_.has(Role::source) && layout_.has(Role::target);
-    if ((edges || !layout_.has(Role::label)) && !spec_.name(Role::vertex)) layout_.unset(Role::vertex);
+    const bool half = layout_.has(Role::source) != layout_.has(Role::target);
+    if ((edges || half || !layout_.has(Role::label)) && !spec_.name(Role::vertex)) layout_.unset(Role::vertex);
     if (edges) find_type_column(twice[static_cast<std::size_t>(Role::label)]);
     for (std::size_t r = 0; r < role_count; ++r) {
       const auto role = static_cast<Role>(r);
@@ -141,9 +253,24 @@ class CsvCodec final : public Codec {
         return fmt::format("has no column {} for {}", in_ticks(*spec_.names[r]), role_name(role));
       }
     }
+    if (half && !layout_.has(Role::vertex)) {
+      const Role lacking = layout_.has(Role::source) ? Role::target : Role::source;
+      return fmt::format("names no column for {}", role_name(lacking));
+    }
     if (!layout_.complete()) return "names neither source and target nor a vertex and its label";
+    find_unread();
+    if (may_be_events()) return std::string(events);
+    several_labels_ = layout_.has(Role::vertex) && holds_several_labels(column_name(Role::label));
     maker_.name_operations(column_name(Role::op), column_name(Role::deleted));
     return {};
+  }
+
+  static constexpr std::string_view events = "has an id and a label as lists of vertices have, but may be one of events";
+
+  /// An id beside a type begins lists of transfers and of calls, too: then two of the other columns say between whom.
+  [[nodiscard]] bool may_be_events() const {
+    if (vertices_ || !layout_.has(Role::vertex) || spec_.name(Role::vertex) || unread_.size() < 2) return false;
+    return same_letters(fields_[static_cast<std::size_t>(layout_.column(Role::vertex))], "id");
   }
 
   [[nodiscard]] bool is_called(std::string_view field, Role role) const {
@@ -193,7 +320,7 @@ class CsvCodec final : public Codec {
       return end_with(fmt::format("Type {} says how the edge is meant as in Gephi's tables, and the records before it say "
                                   "something else there",
                                   in_ticks(cell)),
-                      "set columns to label=Type if Type is the label, else correct those records");
+                      columns("label=Type") + " if Type is the label, else correct those records");
     }
     if (!says) {
       return maker_.refuse(RejectReason::malformed,
@@ -214,7 +341,7 @@ class CsvCodec final : public Codec {
   std::optional<Decoded> decide_type(std::string_view cell, TypeCell type) {
     if (type == TypeCell::capitals) {
       return end_with(fmt::format("Type {} may be a label, or say how the edge is meant as in Gephi's tables", in_ticks(cell)),
-                      "set columns to label=Type if it is the label, else write Directed or Undirected");
+                      columns("label=Type") + " if it is the label, else write Directed or Undirected");
     }
     if (type != TypeCell::other && type != TypeCell::empty) {
       type_is_ = TypeIs::direction;
@@ -224,26 +351,49 @@ class CsvCodec final : public Codec {
     if (!type_may_be_label_ && !spec_.name(Role::label)) {
       return end_with(
           fmt::format("it has two columns for label, if Type is one: {} is neither Directed nor Undirected", in_ticks(cell)),
-          "set columns to label=NAME, of the two the one that is the label");
+          columns("label=NAME") + " names of the two the one that is the label");
     }
     type_is_ = TypeIs::other;
     return std::nullopt;
   }
 
-  Decoded end_with(std::string message, std::string_view remedy) {
+  Decoded end_with(std::string message, std::string remedy) {
     Decoded decoded = maker_.refuse(RejectReason::malformed, std::move(message));
-    decoded.remedy = remedy;
+    remedy_ = std::move(remedy);
+    decoded.remedy = remedy_;
     return decoded;
   }
 
-  Decoded bad_header(std::string_view record, std::string_view fault) {
-    return end_with(fmt::format("the CSV header {} {}", in_ticks(record), fault),
-                    "set columns to source=NAME,target=NAME, or by position where there is no header: source,target");
+  [[nodiscard]] std::string columns(std::string_view value) const {
+    return "give " + spelling_("columns", with_column(columns_, value));
   }
 
+  Decoded bad_header(std::string_view record, std::string_view fault) {
+    constexpr std::size_t longest = 400;  // all names are of use
+    const std::string edges = spelling_("columns", "source=NAME,target=NAME");
+    const std::string vertices = fmt::format("vertex={},label={}", column_name(Role::vertex), column_name(Role::label));
+    return end_with(
+        fmt::format("the CSV header {} {}", in_ticks(record, longest), fault),
+        fault == events
+            ? fmt::format("give {} if the records are edges, {} if they are vertices", edges, spelling_("columns", vertices))
+            : fmt::format("give {}, or where there is no header {}", edges, spelling_("columns", "source,target")));
+  }
+
+  std::string columns_;
   ColumnSpec spec_;
   UpdateMaker maker_;
+  OptionSpelling spelling_;
+  Doubts* doubts_;
+  bool vertices_;
+  bool may_begin_with_words_;  // the first record, where there is to be no header
   Layout layout_;
+  std::string remedy_;
+  std::vector<std::string> header_;
+  std::vector<std::size_t> unread_;
+  std::vector<Watched> watched_;
+  Operations usual_;
+  bool several_labels_ = false;
+  std::vector<char> quoted_;
   char separator_ = 0;
   bool awaits_header_ = false;
   std::size_t arity_ = 0;

@@ -21,7 +21,12 @@ namespace {
 class PlainCodec final : public Codec {
  public:
   PlainCodec(Format format, const CodecOptions& options)
-      : tabs_(format == Format::tsv), doubts_(options.doubts), maker_(make_field_maker(format, options)) {
+      : tabs_(format == Format::tsv),
+        doubts_(options.doubts),
+        spelling_(spelling_of(options)),
+        guesses_(options.columns.empty()),
+        may_begin_with_words_(!options.header),
+        maker_(make_field_maker(format, options)) {
     const ColumnSpec spec = parse_columns(options.columns);
     if (!options.columns.empty() && spec.named()) {
       throw Error(ErrorKind::usage, "columns", fmt::format("{} files have no names for columns", format_name(format)),
@@ -31,7 +36,7 @@ class PlainCodec final : public Codec {
   }
 
   Decoded decode(std::string_view record) override {
-    split(record);
+    split(record, fields_);
     std::span<const std::string_view> fields = fields_;
     if (fields.empty()) return {};
     std::optional<bool> sign;
@@ -43,13 +48,28 @@ class PlainCodec final : public Codec {
       // A lone sign is no id: the record was cut short.
       const bool cut_short = !layout_.has(Role::op) && !sign && !fields.empty() && (fields[0] == "+" || fields[0] == "-");
       if (fields.size() != arity_ || cut_short) return wrong_arity(fields);
+      if (std::exchange(may_begin_with_words_, false) && is_header_of(layout_, fields)) return header(record);
       return maker_.make(layout_, fields, sign);
     }
     if (!guess_layout(fields.size())) return refuse_first(fields.size());
+    if (std::exchange(may_begin_with_words_, false) && is_header_of(layout_, fields)) return header(record);
     const std::size_t arity = std::exchange(arity_, 0);
     Decoded decoded = maker_.make(layout_, fields, sign);
     if (!decoded.refused) arity_ = arity;  // only a record that can be read fixes the columns
     return decoded;
+  }
+
+  /// A column that is taken for times and holds words.
+  [[nodiscard]] std::string advice(RejectReason reason, std::string_view record) const override {
+    if (reason != RejectReason::bad_time || !guesses_ || tabs_) return {};
+    std::vector<std::string_view> fields;
+    split(record, fields);
+    const bool with_sign = !fields.empty() && parse_sign(fields[0]);
+    if (fields.size() != (with_sign ? 4U : 3U) || fields.back().find_first_of("0123456789") != std::string_view::npos)
+      return {};
+    const bool operation = Operations().read(fields.back()).has_value();
+    return fmt::format("{} reads the words as {}", spelling_("columns", operation ? "source,target,op" : "source,target,label"),
+                       operation ? "operations" : "labels");
   }
 
  private:
@@ -77,6 +97,13 @@ class PlainCodec final : public Codec {
                                            : "source target, source target time, or source target label time"));
   }
 
+  Decoded header(std::string_view record) {
+    Decoded decoded = maker_.refuse(RejectReason::malformed,
+                                    fmt::format("{} looks like a header, whose words would be read as ids", in_ticks(record)));
+    decoded.remedy = "leave the line out; if it is an edge, put it behind another one";
+    return decoded;
+  }
+
   Decoded wrong_arity(std::span<const std::string_view> fields) {
     // A sign that is neither + nor - is worth its own reason.
     if (fields.size() == arity_ + 1 && tabs_ && fields[0].size() <= 1) {
@@ -86,30 +113,33 @@ class PlainCodec final : public Codec {
     return maker_.refuse(RejectReason::wrong_arity, arity_text(fields.size(), arity_));
   }
 
-  void split(std::string_view record) {
-    fields_.clear();
+  void split(std::string_view record, std::vector<std::string_view>& fields) const {
+    fields.clear();
     const char* at = record.data();
     const char* const end = at + record.size();
     if (tabs_) {
       if (record.find_first_not_of(" \t") == std::string_view::npos) return;
       for (const char* start = at;; start = ++at) {
         while (at != end && *at != '\t') ++at;  // fields are short: faster than memchr
-        fields_.push_back(without_blanks({start, static_cast<std::size_t>(at - start)}));
+        fields.push_back(without_blanks({start, static_cast<std::size_t>(at - start)}));
         if (at == end) return;
       }
     }
     const auto blank = [](char c) { return c == ' ' || c == '\t'; };
     for (;;) {
       while (at != end && blank(*at)) ++at;
-      if (at == end || (fields_.empty() && (*at == '#' || *at == '%'))) return;
+      if (at == end || (fields.empty() && (*at == '#' || *at == '%'))) return;
       const char* const start = at;
       while (at != end && !blank(*at)) ++at;
-      fields_.emplace_back(start, static_cast<std::size_t>(at - start));
+      fields.emplace_back(start, static_cast<std::size_t>(at - start));
     }
   }
 
   bool tabs_;
   Doubts* doubts_;
+  OptionSpelling spelling_;
+  bool guesses_;               // what columns are
+  bool may_begin_with_words_;  // the first record
   UpdateMaker maker_;
   Layout layout_;
   std::size_t arity_ = 0;  // 0: not known yet
@@ -177,7 +207,11 @@ UpdateMaker make_field_maker(Format format, const CodecOptions& options) {
   return {options.ids.value_or(numeric ? IdKind::integer : IdKind::automatic),
           TimeReader(options.time_unit.value_or(TimeUnit::seconds), options.time_format,
                      options.time_unit ? nullptr : options.doubts),
-          options.edge_label, Operations(options.op_values)};
+          options.edge_label,
+          Operations(options.op_values, spelling_of(options)),
+          options.doubts,
+          spelling_of(options),
+          format == Format::csv};
 }
 
 std::string arity_text(std::size_t found, std::size_t expected) {

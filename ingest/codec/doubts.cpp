@@ -56,7 +56,14 @@ std::string OptionSpelling::operator()(std::string_view option, std::string_view
   if (!in_configuration) return fmt::format("--{}{} {}", prefix, option, value);
   std::string key(option);
   std::ranges::replace(key, '-', '_');
-  return fmt::format("{}: {}", key, option == "columns" ? fmt::format("[{}]", value) : std::string(value));
+  if (option == "header") return fmt::format("header: {}", value == "yes");
+  if (option != "columns") return fmt::format("{}: {}", key, value);
+  if (value.find('=') == std::string_view::npos) return fmt::format("columns: [{}]", value);
+  std::string names(value);
+  for (const auto& [from, to] : {std::pair{"=", ": "}, std::pair{",", ", "}}) {
+    for (std::size_t at = 0; (at = names.find(from, at)) != std::string::npos; at += 2) names.replace(at, 1, to);
+  }
+  return fmt::format("columns: {{{}}}", names);
 }
 
 /// The integers that were seen as numbers (0) and as texts (1).
@@ -67,6 +74,10 @@ struct Doubts::Ids {
   };
   std::array<Side, 2> sides;
 };
+
+OptionSpelling spelling_of(const CodecOptions& options) {
+  return options.doubts == nullptr ? OptionSpelling() : options.doubts->spelling();
+}
 
 Doubts::Doubts(OptionSpelling spelling) : spelling_(std::move(spelling)) {}
 Doubts::~Doubts() = default;
@@ -161,7 +172,8 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
   if (fits != units.end()) {
     doubt.what = fmt::format("times are read as {} and lie about the year {}; as {} they would lie about {}", read_as.name,
                              year_of(median), fits->name, year_of(in(*fits)));
-    doubt.remedy = fits->option.empty() ? fmt::format("no --time-unit reads {}: divide them by 1000; {}", fits->name, keep)
+    doubt.remedy = fits->option.empty() ? fmt::format("no time unit reads {}: divide them by 1000, and give {}; {}", fits->name,
+                                                      spelling_("time-unit", "us"), keep)
                                         : fmt::format("{} reads them so; {}", spelling_("time-unit", fits->option), keep);
     return doubt;
   }

@@ -125,4 +125,7 @@ class Doubts {
   bool times_given_ = false;
 };
 
+/// As the input has them that a codec is told of doubts about; without such an option as those of a stream.
+[[nodiscard]] OptionSpelling spelling_of(const CodecOptions& options);
+
 }  // namespace deltamatch::ingest

@@ -190,8 +190,16 @@ std::string_view fault_text(IdFault fault) noexcept {
       return "is beyond 64 bits";
     case IdFault::control_character:
       return "holds a control character";
+    case IdFault::missing:
+      return "stands for a missing id";
   }
   return "is no id";
+}
+
+bool is_missing_value(std::string_view text) noexcept {
+  if (text == "\\N") return true;
+  if (text.size() < 3 || text.size() > 4 || (text[0] != 'n' && text[0] != 'N')) return false;
+  return same_letters(text, "null") || same_letters(text, "nan") || same_letters(text, "none");
 }
 
 IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept {
@@ -209,6 +217,7 @@ IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept {
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return IdFault::control_character;
   }
+  if (kind == IdKind::automatic && is_missing_value(text)) return IdFault::missing;
   id = Id(text);
   return IdFault::none;
 }
@@ -238,8 +247,7 @@ std::optional<Timestamp> TimeReader::read(std::string_view text) const noexcept 
   return time;
 }
 
-std::string in_ticks(std::string_view text) {
-  constexpr std::size_t longest = 48;
+std::string in_ticks(std::string_view text, std::size_t longest) {
   std::string out = "`";
   for (const char c : text.substr(0, longest)) {
     const auto byte = static_cast<unsigned char>(c);

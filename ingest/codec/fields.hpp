@@ -1,6 +1,7 @@
 // Ids and times out of text fields.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,10 +17,14 @@ enum class NumberFault : std::uint8_t { none, not_a_number, out_of_range };
 /// Optional sign and decimal digits, nothing else.
 NumberFault parse_integer(std::string_view text, std::int64_t& value) noexcept;
 
-enum class IdFault : std::uint8_t { none, empty, not_an_integer, out_of_range, control_character };
+/// missing: a word that other programs write where there is no value, such as NULL.
+enum class IdFault : std::uint8_t { none, empty, not_an_integer, out_of_range, control_character, missing };
 
 /// What is wrong, to follow the field's text.
 [[nodiscard]] std::string_view fault_text(IdFault fault) noexcept;
+
+/// Whether a text stands for a value that is not there: NULL, NaN or None in any case, or \N.
+[[nodiscard]] bool is_missing_value(std::string_view text) noexcept;
 
 /// Reads an id as IdKind says; a string id is a view of `text`.
 IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept;
@@ -40,8 +45,8 @@ class TimeReader {
   Doubts* doubts_;
 };
 
-/// The text in backticks, cut to a readable length, bytes that are not printable ASCII as \xHH.
-[[nodiscard]] std::string in_ticks(std::string_view text);
+/// The text in backticks, cut to `longest` bytes, bytes that are not printable ASCII as \xHH.
+[[nodiscard]] std::string in_ticks(std::string_view text, std::size_t longest = 48);
 
 /// Whether two ASCII texts are equal but for case.
 [[nodiscard]] bool same_letters(std::string_view a, std::string_view b) noexcept;

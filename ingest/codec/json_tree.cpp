@@ -105,7 +105,27 @@ void JsonTree::add_path(const std::string& path, Role role, bool event) {
   if (event) add(before, names, slot(Part::before, role));
 }
 
-JsonTree::JsonTree(const ColumnSpec& columns, Envelope envelope) : nodes_(1) {
+/// The usual names of a role that nobody has named, in letters of either case, behind the names that are told.
+void JsonTree::add_usual(std::uint32_t start, Part part, const ColumnSpec& columns, bool vertices) {
+  for (const auto& [name, role] : usual_names()) {
+    if (!columns.usual(role)) continue;
+    const bool operation = role == Role::op || role == Role::deleted;
+    if (operation && part != Part::row) continue;
+    if (role == Role::vertex && name == "id" && !vertices) continue;  // most records have an id of their own
+    const auto& siblings = nodes_[start].children;
+    const auto known = std::ranges::find_if(siblings, [&, n = name](std::uint32_t node) { return nodes_[node].name == n; });
+    if (known != siblings.end()) {
+      nodes_[*known].usual = nodes_[*known].slots == std::vector{static_cast<std::uint8_t>(slot(part, role))};
+      continue;
+    }
+    const std::uint32_t node = child(start, name);
+    nodes_[node].slots.push_back(static_cast<std::uint8_t>(slot(part, role)));
+    nodes_[node].usual = true;
+    nodes_[node].alias = !operation;
+  }
+}
+
+JsonTree::JsonTree(const ColumnSpec& columns, Envelope envelope, bool vertices) : nodes_(1) {
   const bool event = envelope == Envelope::debezium;
   if (event) {
     add(root, {"op"}, slot(Part::envelope, Role::op));
@@ -119,6 +139,12 @@ JsonTree::JsonTree(const ColumnSpec& columns, Envelope envelope) : nodes_(1) {
       throw Error(ErrorKind::usage, "columns", "a change event has its own op", fmt::format("leave {} out", role_name(role)));
     }
     for (const std::string& path : paths_of(columns, role)) add_path(path, role, event);
+  }
+  if (event) {
+    add_usual(before, Part::before, columns, vertices);
+    add_usual(after, Part::row, columns, vertices);
+  } else {
+    add_usual(root, Part::row, columns, vertices);
   }
   if (event) {
     const std::vector<std::uint32_t> bare = nodes_[root].children;

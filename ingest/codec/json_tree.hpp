@@ -32,6 +32,8 @@ class JsonTree {
 
   struct Node {
     std::string name;                     ///< as the field is called
+    bool usual = false;                   ///< nobody has told the name: it is found in letters of either case
+    bool alias = false;                   ///< the role has another name, which comes first where both are there
     bool plain = false;                   ///< it is written in JSON as it is called, and shorter than Record::padding
     std::string path;                     ///< from the record's start, for messages
     std::uint32_t index = none;           ///< of the element of an array that the name is, too: of digits alone
@@ -41,7 +43,8 @@ class JsonTree {
   };
   /// Throws Error(usage) for paths that cannot be read, that start at an envelope which is not there, or that want a field to
   /// be an object and a value at once.
-  JsonTree(const ColumnSpec& columns, Envelope envelope);
+  /// `vertices`: records state vertices, so that `id` is one, and nothing is source or target by its usual name alone.
+  JsonTree(const ColumnSpec& columns, Envelope envelope, bool vertices);
 
   [[nodiscard]] const std::vector<Node>& nodes() const noexcept { return nodes_; }
   /// Whether the role's value stands in the envelope, for both rows.
@@ -55,6 +58,7 @@ class JsonTree {
  private:
   std::uint32_t child(std::uint32_t parent, std::string_view name);
   void add_path(const std::string& path, Role role, bool event);
+  void add_usual(std::uint32_t start, Part part, const ColumnSpec& columns, bool vertices);
   void add(std::uint32_t start, const std::vector<std::string>& names, std::size_t target);
 
   std::vector<Node> nodes_;

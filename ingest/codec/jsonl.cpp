@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
+#include "ingest/codec/doubts.hpp"
 #include "ingest/codec/json_tree.hpp"
 #include "ingest/codec/json_value.hpp"
 #include "ingest/codec/operations.hpp"
@@ -32,12 +34,18 @@ class JsonlCodec final : public Codec {
         times_(options.time_unit.value_or(TimeUnit::microseconds), options.time_format,
                options.time_unit ? nullptr : options.doubts),
         edge_label_(options.edge_label),
-        operations_(options.op_values),
+        operations_(options.op_values, spelling_of(options)),
+        columns_(options.columns),
+        spelling_(spelling_of(options)),
+        doubts_(options.doubts),
+        vertices_(options.vertices),
         event_(options.envelope == Envelope::debezium),
-        tree_(named_columns(options), options.envelope),
+        tree_(named_columns(options), options.envelope, options.vertices),
         seen_(tree_.nodes().size()) {
-    const std::optional<std::string> op = parse_columns(options.columns).name(Role::op);
+    const ColumnSpec spec = parse_columns(options.columns);
+    const std::optional<std::string> op = spec.name(Role::op);
     op_is_flag_ = op && is_deletion_flag(*op);
+    watches_ = doubts_ != nullptr && !event_ && !op && !spec.name(Role::deleted);
     if (event_ && !options.op_values.empty())
       throw Error(ErrorKind::usage, "op-values", "a change event has its own operations", "leave it out");
   }
@@ -61,7 +69,10 @@ class JsonlCodec final : public Codec {
       return refuse(RejectReason::malformed,
                     structured ? simdjson::error_message(error) : R"(it is no JSON object such as {"source":1,"target":2})");
     }
-    if (refused) return {{}, refused, message_, {}};
+    if (refused) {
+      if (!lacking_.empty()) message_ += fields_there(record);
+      return {{}, refused, message_, {}};
+    }
     for (std::size_t i = 1; i < updates_.size(); ++i) updates_[i].continues = true;
     return {updates_, std::nullopt, {}, {}};
   }
@@ -74,11 +85,96 @@ class JsonlCodec final : public Codec {
                 "give e.g. source=payer,target=payee");
   }
 
+  [[nodiscard]] std::string advice(RejectReason reason, std::string_view /*record*/) const override {
+    if (reason != RejectReason::missing_time) return {};
+    if (has_unread_time_.load(std::memory_order_acquire)) return time_column_advice(spelling_, columns_, unread_time_);
+    return {};
+  }
+
   /// Before an object is walked.
   void begin() {
     std::fill_n(scalars_.begin(), event_ ? slot_count : role_count, Scalar());
     message_.clear();
+    lacking_ = {};
     ++records_;
+    for (const std::uint8_t slot : touched_) aliases_[slot] = {};
+    touched_.clear();
+    removal_field_.clear();
+  }
+
+  /// The names in an object, and whether an array of objects stands there. Of what is no object, none.
+  static std::vector<std::pair<std::string, bool>> top_names(std::string_view record) {
+    std::vector<std::pair<std::string, bool>> names;
+    ondemand::parser parser;
+    const simdjson::padded_string bytes(record);
+    ondemand::document document;
+    ondemand::object object;
+    if (parser.iterate(bytes).get(document) != simdjson::SUCCESS || document.get_object().get(object) != simdjson::SUCCESS)
+      return names;
+    for (auto item : object) {
+      ondemand::field field;
+      std::string_view key;
+      if (std::move(item).get(field) != simdjson::SUCCESS || field.unescaped_key().get(key) != simdjson::SUCCESS) break;
+      std::string name(key);
+      const std::string_view token = field.value().raw_json_token();  // up to the next one
+      names.emplace_back(std::move(name), token.starts_with('[') && token.data()[token.size()] == '{');
+      if (pass(field.value()) != simdjson::SUCCESS) break;
+    }
+    return names;
+  }
+
+  [[nodiscard]] bool is_read(std::string_view name) const {
+    const std::vector<JsonTree::Node>& nodes = tree_.nodes();
+    return std::ranges::any_of(nodes[JsonTree::root].children, [&](std::uint32_t node) { return nodes[node].name == name; });
+  }
+
+  /// What stands there in place of the field that is lacking.
+  std::string fields_there(std::string_view record) const {
+    constexpr std::size_t most = 12;
+    std::string names;
+    std::size_t count = 0;
+    for (const auto& [name, is_array] : top_names(record)) {
+      if (is_read(name)) continue;
+      if (is_array) {
+        return fmt::format("; {0} holds an array of records, and `jq -c '.{1}[]'` makes a line of each", in_ticks(name), name);
+      }
+      if (count++ < most) names += (names.empty() ? "" : ", ") + in_ticks(name);
+    }
+    if (names.empty()) return {};
+    return fmt::format(" among {}{}; {} names it", names, count > most ? ", ..." : "",
+                       spelling_("columns", with_column(columns_, fmt::format("{}=NAME", lacking_))));
+  }
+
+  /// Takes the usual names of roles that have no other in the record: nothing if one is to be taken and cannot be.
+  void take_aliases(Part part) {
+    if (touched_.empty()) return;
+    const bool told_vertex = has(part, Role::vertex);
+    const auto of_role = [&](Role role) -> Alias& { return aliases_[slot(part, role)]; };
+    const auto there = [&](Role role) { return has(part, role) || of_role(role).count != 0; };
+    const bool edge = !told_vertex && there(Role::source) && there(Role::target);
+    const bool vertex = !edge && there(Role::vertex);
+    // One letter alone may say anything, as the version v does: u goes with v.
+    const bool letters = is_letter(of_role(Role::source)) != is_letter(of_role(Role::target));
+    for (const std::uint8_t touched : touched_) {
+      if (touched / role_count != static_cast<std::size_t>(part)) continue;
+      const auto role = static_cast<Role>(touched % role_count);
+      Alias& alias = aliases_[touched];
+      const bool end = role == Role::source || role == Role::target;
+      if (scalars_[touched].kind != Scalar::Kind::absent || alias.count == 0) continue;
+      if ((end && (vertex || (letters && is_letter(alias)))) || (role == Role::vertex && !vertex)) continue;
+      const std::string& name = tree_.nodes()[alias.node].path;
+      if (alias.count > 1) {
+        complain(fmt::format("two fields say the {}; {} reads that one", role_name(role), columns(role, name)));
+      } else if (alias.scalar.kind == Scalar::Kind::absent) {
+        complain(fmt::format("field {} is neither a string nor a number; {} says that there is no {}", in_ticks(name),
+                             columns(role, ""), role_name(role)));
+      }
+      scalars_[touched] = alias.scalar;
+    }
+  }
+
+  [[nodiscard]] std::string columns(Role role, std::string_view name) const {
+    return spelling_("columns", with_column(columns_, fmt::format("{}={}", role_name(role), name)));
   }
 
   /// Whatever is refused is read to its end, so that it is JSON all the same.
@@ -136,6 +232,7 @@ class JsonlCodec final : public Codec {
 
   /// Appends the updates of the object that was walked, or gives why it is refused.
   std::optional<RejectReason> say() {
+    for (const Part part : {Part::row, Part::before}) take_aliases(part);
     if (!message_.empty()) return RejectReason::malformed;
     return event_ ? change() : row();
   }
@@ -146,9 +243,28 @@ class JsonlCodec final : public Codec {
       if (const auto error = std::move(item).get(field)) return error;
       std::uint32_t child = JsonTree::none;
       if (const auto error = find_child(node, field, child)) return error;
-      if (const auto error = child == JsonTree::none ? pass(field.value()) : take(child, field.value())) return error;
+      if (child == watched) {
+        if (const auto error = watch(field.value())) return error;
+      } else if (const auto error = child == JsonTree::none ? pass(field.value()) : take(child, field.value())) {
+        return error;
+      }
     }
     return simdjson::SUCCESS;
+  }
+
+  /// A field that is not read and may say the operation by its name, the key read last.
+  simdjson::error_code watch(ondemand::value value) {
+    ondemand::json_type type{};
+    if (const auto error = value.type().get(type)) return error;
+    if (type == ondemand::json_type::string || type == ondemand::json_type::boolean || type == ondemand::json_type::number) {
+      std::string_view token = token_text(value.raw_json_token());
+      if (token.size() > 1 && token.front() == '"' && token.back() == '"') token = token.substr(1, token.size() - 2);
+      if (says_removal(key_, token)) {
+        removal_field_ = key_;
+        removal_ = token;
+      }
+    }
+    return pass(value);
   }
 
   simdjson::error_code walk(ondemand::array array, std::uint32_t node) {  // NOLINT(misc-no-recursion)
@@ -170,6 +286,10 @@ class JsonlCodec final : public Codec {
   simdjson::error_code find_child(std::uint32_t node, ondemand::field& field, std::uint32_t& found) {
     const char* const raw = field.key().raw();
     const std::vector<JsonTree::Node>& nodes = tree_.nodes();
+    if (is_ignored(node, raw)) {
+      found = JsonTree::none;
+      return simdjson::SUCCESS;
+    }
     for (const std::uint32_t child : nodes[node].children) {
       const std::string& name = nodes[child].name;
       found = child;
@@ -182,13 +302,43 @@ class JsonlCodec final : public Codec {
       found = child;
       if (nodes[child].name == key) return simdjson::SUCCESS;
     }
+    for (const std::uint32_t child : nodes[node].children) {
+      found = child;
+      if (nodes[child].usual && same_letters(nodes[child].name, key)) return simdjson::SUCCESS;
+    }
     found = JsonTree::none;
+    if (records_ <= most_looked_at && node == JsonTree::root && !has_unread_time_ && may_be_time(key)) {
+      unread_time_ = key;
+      has_unread_time_.store(true, std::memory_order_release);
+    }
+    if (watches_ && node == JsonTree::root && may_say_operation(key)) {
+      found = watched;
+      key_ = key;
+      return simdjson::SUCCESS;
+    }
+    const bool plain = key.size() < Record::padding && raw[key.size()] == '"' && std::memcmp(raw, key.data(), key.size()) == 0;
+    if (plain && ignored_.size() < most_ignored) ignored_.push_back({node, std::string(key)});
     return simdjson::SUCCESS;
+  }
+
+  /// Whether a key is one that was looked up before and is not read. Records have theirs in much the same order, so that the
+  /// one behind the last is tried, and one more.
+  bool is_ignored(std::uint32_t node, const char* raw) noexcept {
+    const std::size_t start = next_ignored_;
+    for (std::size_t tries = 0; tries < 2 && !ignored_.empty(); ++tries) {
+      if (next_ignored_ >= ignored_.size()) next_ignored_ = 0;
+      const Ignored& ignored = ignored_[next_ignored_++];
+      const std::string& name = ignored.name;
+      if (ignored.node == node && raw[name.size()] == '"' && std::memcmp(raw, name.data(), name.size()) == 0) return true;
+    }
+    next_ignored_ = start;
+    return false;
   }
 
   simdjson::error_code take(std::uint32_t index, ondemand::value value) {  // NOLINT(misc-no-recursion)
     const JsonTree::Node& node = tree_.nodes()[index];
     Seen& seen = seen_[index];
+    if (node.alias) return take_alias(index, value);
     if (seen.record == records_) return complain(fmt::format("field {} is there twice", in_ticks(node.path))), pass(value);
     seen = {records_, false};
     ondemand::json_type type{};
@@ -203,8 +353,12 @@ class JsonlCodec final : public Codec {
       }
       if (type != ondemand::json_type::object) {
         const bool array = type == ondemand::json_type::array;
-        return complain(fmt::format("field {} is no object{}", in_ticks(node.path),
-                                    array ? fmt::format("; {}.0 is the first of its elements", node.path) : "")),
+        return complain(
+                   fmt::format("field {} is no object{}", in_ticks(node.path),
+                               array ? fmt::format("; {0}.0 is the first of its elements alone, and `jq -c '.{0}[]'` makes a "
+                                                   "record of each",
+                                                   node.path)
+                                     : "")),
                pass(value);
       }
       seen.object = true;
@@ -213,13 +367,8 @@ class JsonlCodec final : public Codec {
       return walk(object, index);
     }
     Scalar scalar;
-    if (type == ondemand::json_type::string) {
-      scalar.kind = Scalar::Kind::string;
-      scalar.text = token_text(value.raw_json_token());
-      if (!take_quotes(scalar.text, unescaped_)) return simdjson::STRING_ERROR;
-    } else if (type == ondemand::json_type::number) {
-      scalar = {Scalar::Kind::number, token_text(value.raw_json_token())};
-      if (!is_number(scalar.text)) return simdjson::NUMBER_ERROR;
+    if (type == ondemand::json_type::string || type == ondemand::json_type::number) {
+      if (const auto error = take_scalar(type, value, scalar)) return error;
     } else if (type == ondemand::json_type::boolean && std::ranges::all_of(node.slots, says_operation)) {
       bool yes = false;
       if (const auto error = value.get_bool().get(yes)) return error;
@@ -229,10 +378,34 @@ class JsonlCodec final : public Codec {
     }
     for (const std::uint8_t slot : node.slots) {
       if (scalars_[slot].kind != Scalar::Kind::absent) [[unlikely]]  // of the operation alone: it has several usual names
-        complain(fmt::format("two fields say the operation; --columns op={} reads that one", node.path));
+        complain(fmt::format("two fields say the operation; {} reads that one", columns(Role::op, node.path)));
       scalars_[slot] = scalar;
     }
     return simdjson::SUCCESS;
+  }
+
+  simdjson::error_code take_scalar(ondemand::json_type type, ondemand::value& value, Scalar& scalar) {
+    if (type == ondemand::json_type::string) {
+      scalar.kind = Scalar::Kind::string;
+      scalar.text = token_text(value.raw_json_token());
+      return take_quotes(scalar.text, unescaped_) ? simdjson::SUCCESS : simdjson::STRING_ERROR;
+    }
+    scalar = {Scalar::Kind::number, token_text(value.raw_json_token())};
+    return is_number(scalar.text) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
+  }
+
+  /// What stands in a field whose name is one of several of its role: whether it counts is seen when the record is read.
+  simdjson::error_code take_alias(std::uint32_t index, ondemand::value value) {
+    ondemand::json_type type{};
+    if (const auto error = value.type().get(type)) return error;
+    if (type == ondemand::json_type::null) return pass(value);
+    seen_[index] = {records_, false};
+    const std::uint8_t slot = tree_.nodes()[index].slots[0];
+    Alias& alias = aliases_[slot];
+    if (alias.count++ == 0) touched_.push_back(slot);
+    alias.node = index;
+    if (type != ondemand::json_type::string && type != ondemand::json_type::number) return pass(value);
+    return take_scalar(type, value, alias.scalar);
   }
 
   static bool says_operation(std::uint8_t slot) noexcept {
@@ -258,7 +431,9 @@ class JsonlCodec final : public Codec {
     for (std::size_t node = 0; node < tree_.nodes().size(); ++node) {
       const std::vector<std::uint8_t>& slots = tree_.nodes()[node].slots;
       if (std::find(slots.begin(), slots.end(), target) == slots.end()) continue;
-      if (std::exchange(first, false) || seen_[node].record == records_) named = tree_.nodes()[node].path;
+      const bool there = seen_[node].record == records_ && (!tree_.nodes()[node].alias || has(where, role));
+      if (std::exchange(first, false) || there) named = tree_.nodes()[node].path;
+      if (there && !tree_.nodes()[node].alias) break;
     }
     return std::string(named);
   }
@@ -279,6 +454,7 @@ class JsonlCodec final : public Codec {
     bool inserts = true;
     const bool states = has(Part::row, Role::op) || has(Part::row, Role::deleted);
     if (states && !take_operation(inserts)) return RejectReason::bad_operation;
+    if (!states && !removal_field_.empty()) tell_unread_operation(*doubts_, spelling_, columns_, removal_field_, removal_);
     return state(Part::row, inserts, updates_.emplace_back());
   }
 
@@ -292,11 +468,11 @@ class JsonlCodec final : public Codec {
       if (scalar.kind == Scalar::Kind::absent || (flag && scalar.text.empty())) continue;
       said[i] = operations_.read(scalar.text, flag);
       if (said[i]) continue;
-      message_ = Operations::refusal(name(Part::row, roles[i]), scalar.text, flag);
+      message_ = operations_.refusal(name(Part::row, roles[i]), scalar.text, flag);
       return false;
     }
     if (said[0] && said[1] && *said[0] != *said[1]) {
-      message_ = Operations::contradiction(name(Part::row, Role::op), of(Part::row, Role::op).text,
+      message_ = operations_.contradiction(name(Part::row, Role::op), of(Part::row, Role::op).text,
                                            name(Part::row, Role::deleted), of(Part::row, Role::deleted).text);
       return false;
     }
@@ -365,12 +541,20 @@ class JsonlCodec final : public Codec {
     if (!take_id(part, Role::vertex, update.source)) return RejectReason::bad_id;
     update.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
     update.source_label = label(part, Role::label);
+    if (update.source_label) tell_several_labels(doubts_, *update.source_label);
     return std::nullopt;
   }
 
   std::optional<RejectReason> edge(Part part, bool inserts, Update& update) {
     for (const Role role : {Role::source, Role::target}) {
-      if (!has(part, role)) return fault(RejectReason::wrong_arity, fmt::format("there is no {}", name(part, role)));
+      if (has(part, role)) continue;
+      if (vertices_ && !has(part, Role::source) && !has(part, Role::target)) {
+        lacking_ = role_name(Role::vertex);
+        return fault(RejectReason::wrong_arity, fmt::format("there is no {}", name(part, Role::vertex)));
+      }
+      const std::string path = name(part, role);
+      if (!event_ && path.find('.') == std::string::npos) lacking_ = role_name(role);
+      return fault(RejectReason::wrong_arity, fmt::format("there is no {}", name(part, role)));
     }
     if (!take_id(part, Role::source, update.source) || !take_id(part, Role::target, update.target)) return RejectReason::bad_id;
     update.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
@@ -385,6 +569,7 @@ class JsonlCodec final : public Codec {
     IdFault fault = IdFault::none;
     if (scalar.kind == Scalar::Kind::string && ids_ != IdKind::integer) {
       if (scalar.text.empty()) fault = IdFault::empty;
+      if (ids_ == IdKind::automatic && is_missing_value(scalar.text)) fault = IdFault::missing;
       id = Id(scalar.text);
     } else {
       fault = parse_id(scalar.text, ids_ == IdKind::automatic ? IdKind::integer : ids_, id);
@@ -392,8 +577,20 @@ class JsonlCodec final : public Codec {
     if (fault == IdFault::none) [[likely]]
       return true;
     message_ = fmt::format("{} {} {}", name(part, role), in_ticks(scalar.text), fault_text(fault));
+    if (fault == IdFault::missing) message_ += missing_id_remedy(spelling_, false);
     return false;
   }
+
+  /// What the usual names of a role say that is not the one it is called here.
+  struct Alias {
+    Scalar scalar;  // absent: neither a string nor a number
+    std::uint32_t node = JsonTree::none;
+    std::size_t count = 0;
+  };
+  [[nodiscard]] bool is_letter(const Alias& alias) const noexcept {
+    return alias.count != 0 && tree_.nodes()[alias.node].name.size() == 1;
+  }
+  static constexpr std::uint32_t watched = JsonTree::none - 1;
 
   struct Seen {
     std::uint64_t record = 0;  // the last one that had the field
@@ -404,6 +601,27 @@ class JsonlCodec final : public Codec {
   TimeReader times_;
   std::string edge_label_;
   Operations operations_;
+  std::string columns_;
+  OptionSpelling spelling_;
+  Doubts* doubts_;
+  bool vertices_;
+  bool watches_ = false;
+  std::string key_;            // of the field that is watched
+  std::string removal_field_;  // that is not read and says a removal
+  std::string_view removal_;
+  struct Ignored {
+    std::uint32_t node;
+    std::string name;
+  };
+  static constexpr std::size_t most_ignored = 256;
+  std::vector<Ignored> ignored_;
+  std::size_t next_ignored_ = 0;
+  static constexpr std::uint64_t most_looked_at = 100;
+  std::string unread_time_;  // the first field that may hold times; other threads read it once it is there
+  std::atomic<bool> has_unread_time_ = false;
+  std::string_view lacking_;  // the role of a field that is not there
+  std::array<Alias, slot_count> aliases_;
+  std::vector<std::uint8_t> touched_;  // slots of aliases that are there
   bool op_is_flag_ = false;
   bool event_;
   JsonTree tree_;
@@ -420,7 +638,7 @@ class JsonlCodec final : public Codec {
 }  // namespace
 
 bool reads_arrays_as_rows(const CodecOptions& options) {
-  const JsonTree tree(parse_columns(options.columns), options.envelope);
+  const JsonTree tree(parse_columns(options.columns), options.envelope, options.vertices);
   return tree.nodes()[JsonTree::root].indexed;
 }
 

@@ -17,7 +17,6 @@ CodecOptions options_of_messages(Format format, CodecOptions options) {
     throw Error(ErrorKind::usage, "format", name + " is a format of files, which begin with a header", "choose another format");
   }
   if (options.vertices && options.columns.empty()) {
-    if (format == Format::jsonl) options.columns = "vertex=vertex,label=label";
     if (format == Format::snap || format == Format::tsv || format == Format::csv) options.columns = "vertex,label";
   }
   if (format != Format::snap && format != Format::tsv && format != Format::csv) return options;

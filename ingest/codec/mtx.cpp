@@ -26,6 +26,11 @@ namespace {
 
 constexpr std::string_view magic = "%%matrixmarket";
 
+bool is_banner(std::string_view line) noexcept {
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  return same_letters(line.substr(0, magic.size()), magic);
+}
+
 /// Fields between blanks, one more than `most` at most.
 void split(std::string_view line, std::size_t most, std::vector<std::string_view>& fields) {
   fields.clear();
@@ -73,14 +78,21 @@ class MtxCodec final : public Codec {
   }
 
   Decoded decode(std::string_view record) override {
-    if (!std::exchange(began_, true)) return banner(record);
     const std::size_t first = record.find_first_not_of(" \t");
+    seen_ = true;
+    if (!began_) {  // comments of other programs may stand above the banner
+      const bool says = first != std::string_view::npos && record[first] != '%' && record[first] != '#';
+      if (!says && !is_banner(record)) return {};
+      began_ = true;
+      return banner(record.substr(first));
+    }
     if (first == std::string_view::npos || record[first] == '%') return {};
     split(record, most_fields, fields_);
     return sized_ ? entry() : size();
   }
 
   [[nodiscard]] std::string flaw() const override {
+    if (seen_ && !began_) return "there is no banner, %%MatrixMarket matrix coordinate FIELD SYMMETRY";
     if (began_ && !sized_) return "there is no line of sizes, ROWS COLUMNS ENTRIES, behind the banner";
     if (read_ == entries_) return {};
     return fmt::format("the line of sizes says {} entries, but {} follow", entries_, read_);
@@ -153,6 +165,7 @@ class MtxCodec final : public Codec {
   IdKind ids_;
   std::string edge_label_;
   MtxBanner banner_;
+  bool seen_ = false;
   bool began_ = false;
   bool sized_ = false;
   std::int64_t size_ = 0;
@@ -165,7 +178,17 @@ class MtxCodec final : public Codec {
 
 }  // namespace
 
-bool begins_as_mtx(std::string_view head) noexcept { return same_letters(head.substr(0, magic.size()), magic); }
+std::string_view mtx_banner_of(std::string_view head) noexcept {
+  while (!head.empty()) {
+    std::string_view line = head.substr(0, head.find('\n'));
+    head.remove_prefix(std::min(line.size() + 1, head.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (is_banner(line)) return line;
+    if (!line.empty() && line[0] != '%' && line[0] != '#') break;
+  }
+  return {};
+}
 
 std::string read_mtx_banner(std::string_view line, MtxBanner& banner) {
   constexpr std::size_t field_count = 5;

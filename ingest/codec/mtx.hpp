@@ -14,10 +14,10 @@ struct MtxBanner {
   bool symmetric = false;  ///< symmetric or skew-symmetric: each entry stands for itself and the one across the diagonal
 };
 
-/// Whether a text begins as Matrix Market files do.
-[[nodiscard]] bool begins_as_mtx(std::string_view head) noexcept;
+/// The banner of a Matrix Market file, above which only comments and blank lines stand; an empty text: there is none.
+[[nodiscard]] std::string_view mtx_banner_of(std::string_view head) noexcept;
 
-/// Reads the first line of such a file. Returns what is wrong with it or is not read, or nothing.
+/// Reads the banner of such a file. Returns what is wrong with it or is not read, or nothing.
 [[nodiscard]] std::string read_mtx_banner(std::string_view line, MtxBanner& banner);
 
 }  // namespace deltamatch::ingest

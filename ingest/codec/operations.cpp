@@ -65,7 +65,8 @@ std::optional<bool> parse_sign(std::string_view text) noexcept {
   return std::nullopt;
 }
 
-Operations::Operations(std::string_view mapping) {
+Operations::Operations(std::string_view mapping, OptionSpelling spelling)
+    : spelling_(std::move(spelling)), mapping_(without_blanks(mapping)) {
   if (mapping.empty()) return;
   for (std::size_t start = 0; start <= mapping.size();) {
     const std::size_t end = std::min(mapping.find(';', start), mapping.size());
@@ -102,26 +103,71 @@ std::optional<bool> Operations::read(std::string_view value, bool flag) const no
   return value.size() > longest_word ? std::nullopt : look_up(words, value);
 }
 
-std::string Operations::refusal(std::string_view column, std::string_view value, bool flag) {
+std::string Operations::refusal(std::string_view column, std::string_view value, bool flag) const {
   if (const std::string_view debezium = flag ? std::string_view() : debezium_refusal(value); !debezium.empty())
     return fmt::format("{} {} {}", column, in_ticks(value), debezium);
-  return fmt::format("{} {} is not known: {}; --op-values '{}=-' (in a configuration op_values) gives it a meaning", column,
+  const std::string known = mapping_.empty() ? std::string() : mapping_ + ";";
+  const std::string_view word = value.empty() || value.size() > longest_word ? "VALUE" : value;
+  return fmt::format("{} {} is not known: {}; {} says that it deletes, {}=+ in its place that it inserts", column,
                      in_ticks(value),
                      flag ? "true deletes, false inserts"
                           : "+, insert, create, update, upsert, read, c, r, u and i insert, -, delete, remove and d delete",
-                     value.empty() || value.size() > longest_word ? "VALUE" : value);
+                     spelling_("op-values", fmt::format("'{}{}=-'", known, word)), word);
 }
 
 std::string Operations::contradiction(std::string_view column, std::string_view value, std::string_view flag,
-                                      std::string_view flag_value) {
-  return fmt::format("{} {} and {} {} contradict each other; --columns op={} reads the one alone", column, in_ticks(value),
-                     flag, in_ticks(flag_value), column);
+                                      std::string_view flag_value) const {
+  return fmt::format("{} {} and {} {} contradict each other; {} reads the one alone", column, in_ticks(value), flag,
+                     in_ticks(flag_value), spelling_("columns", fmt::format("op={}", column)));
 }
 
 bool is_deletion_flag(std::string_view column) noexcept {
   column.remove_prefix(column.rfind('.') + 1);  // npos + 1 = 0
   while (column.starts_with('_')) column.remove_prefix(1);
   return same_letters(column, "deleted") || same_letters(column, "is_deleted") || same_letters(column, "isdeleted");
+}
+
+bool may_say_operation(std::string_view column) noexcept {
+  constexpr auto names = std::to_array<std::string_view>({
+      "operation",
+      "action",
+      "event",
+      "eventtype",
+      "change",
+      "changetype",
+      "optype",
+      "operationtype",
+      "actiontype",
+      "command",
+      "cmd",
+      "verb",
+      "update",
+      "updatetype",
+      "status",
+      "state",
+      "crud",
+      "dml",
+  });
+  const auto is_called = [&](std::string_view name) {
+    std::size_t at = 0;
+    for (const char c : column) {
+      if (c == '_' || c == '-' || c == ' ') continue;
+      if (at == name.size() || !same_letters({&c, 1}, name.substr(at, 1))) return false;
+      ++at;
+    }
+    return at == name.size();
+  };
+  return std::ranges::any_of(names, is_called) || is_deletion_flag(column);
+}
+
+bool says_removal(std::string_view column, std::string_view value) noexcept {
+  if (is_deletion_flag(column)) return look_up(flag_words, value) == false;
+  constexpr auto others = std::to_array<std::string_view>({
+      "expire", "expired", "drop",     "dropped",  "destroy",      "destroyed", "revoke",     "revoked",
+      "erase",  "erased",  "unfollow", "unfriend", "disconnect",   "cancel",    "cancelled",  "canceled",
+      "unlink", "detach",  "close",    "closed",   "disconnected", "terminate", "terminated", "unsubscribe",
+  });
+  return look_up(words, value) == false || std::ranges::any_of(others, [&](auto word) { return same_letters(word, value); });
 }
 
 std::string_view debezium_refusal(std::string_view value) noexcept {

@@ -89,6 +89,10 @@ TokenKind symbol(char c) noexcept {
     case '"':
     case '\'':
       source.fail(offset, fmt::format("unexpected {}", rest[0]), "names and labels are quoted with backquotes: `...`");
+    case ';':
+      source.fail(offset, "unexpected ';'", "leave it out: a text holds one pattern, whose paths are joined by commas");
+    case '%':
+      source.fail(offset, "unexpected '%'", "begin comments with // or #");
     default:
       break;
   }
@@ -106,7 +110,7 @@ bool is_plain_word(std::string_view text) noexcept { return !text.empty() && pla
 void Lexer::skip_blanks() {
   const std::string_view text = source_.text();
   while (position_ < text.size()) {
-    if (text.substr(position_).starts_with("//")) {
+    if (text[position_] == '#' || text.substr(position_).starts_with("//")) {
       position_ = std::min(text.find('\n', position_), text.size());
     } else if (std::string_view(" \t\r\n\f\v").find(text[position_]) != std::string_view::npos) {
       ++position_;

@@ -30,6 +30,14 @@ bool is_match(std::string_view word) noexcept {
                     [](unsigned char a, char b) { return std::tolower(a) == b; });
 }
 
+/// Where the sign stands in `name = (a)-->(b)`; npos: the line is none such.
+std::size_t name_sign(std::string_view line) noexcept {
+  const std::size_t sign = line.find('=');
+  if (sign == 0 || sign == std::string_view::npos || line.substr(0, sign).find('(') != std::string_view::npos) return line.npos;
+  const std::size_t pattern = line.find_first_not_of(blanks, sign + 1);
+  return pattern != std::string_view::npos && line[pattern] == '(' ? sign : line.npos;
+}
+
 QueryForm form_at(std::string_view text, std::size_t first) noexcept {
   const std::string_view line = text.substr(first, text.find('\n', first) - first);
   if (line.starts_with('(')) return QueryForm::pattern;
@@ -57,6 +65,11 @@ Query parse_query_text(std::string_view text, std::string_view name, bool direct
       return parse_query_graph(text, name, directed, where);
     case QueryForm::neither:
       break;
+  }
+  const std::string_view line = source.text().substr(first, source.text().find('\n', first) - first);
+  if (name_sign(line) != line.npos) {
+    source.fail(first, "a name before the pattern",
+                "leave it and the = out: a query is called as its file is, and a file holds one");
   }
   source.fail(first,
               first == source.text().size() ? "an empty query: neither a pattern nor a t/v/e graph"

@@ -86,7 +86,7 @@ class TimeUnits(Doubts):
                     if scale >= 10**6 and usual == "s":  # beyond 64 bits of microseconds
                         self.write(name, form(times))
                         self.fails(1, "replay", "--updates", name, "--query", RING, reports=True,
-                                   says=["u.csv:2: bad_time: ", "say how times are written with --time-unit or --time-format"])
+                                   says=["u.csv:2: bad_time: ", f"if it is in {unit} ", "give --time-unit us"])
                         continue
                     _, (warning,) = self.replay_of(name, form(times))
                     self.assertIn(f"as {unit} they would lie about 2023", warning["what"])

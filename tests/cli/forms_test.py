@@ -34,6 +34,11 @@ class FormsTest(harness.CliTest):
             for text in [says] if isinstance(says, str) else says:
                 self.assertIn(text, outcome.err, outcome)
 
+    def warned(self, name, *args, query=EDGE):
+        outcome = self.run_program("match", "--graph", name, "--query", query, "--json", *args)
+        self.assertEqual(outcome.code, 0, outcome)
+        return [warning["code"] for warning in json.loads(outcome.out)["warnings"]]
+
 
 class Blanks(FormsTest):
     def test_blanks_in_a_csv_header(self):
@@ -203,7 +208,7 @@ class Gephi(FormsTest):
         text = "source,target,type\nA,B,T\nB,C,T\nC,A,T\n"
         self.assertEqual(self.rings("t.csv", text), 1)
         self.refused("t.csv", text + "A,C,Directed\n", says=["t.csv:5: Type `Directed` says how the edge is meant",
-                                                              "columns to label=Type"])
+                                                              "--columns label=Type"])
         self.assertEqual(self.rings("t.csv", text + "A,C,Directed\n", "--columns", "label=type"), 1)
 
     def test_in_capitals_it_may_be_a_label(self):
@@ -380,6 +385,169 @@ class JsonArrays(FormsTest):
         self.assertEqual(self.rings("r.json", "[" + ",\n".join(rows.split()) + "]\n", "--columns", columns), 1)
 
 
+class EventsAndVertices(FormsTest):
+    def test_an_id_beside_a_type_may_be_an_event(self):
+        text = "id,type,sender,receiver\n1,TRANSFER,A,B\n"
+        self.refused("e.csv", text, query=EDGE, says=["e.csv:1: the CSV header `id,type,sender,receiver` has an id and a label",
+                                                      "--columns source=NAME,target=NAME if the records are edges",
+                                                      "--columns vertex=id,label=type if they are vertices"])
+        self.assertEqual(self.rings("e.csv", text, "--columns", "source=sender,target=receiver", query="e=(a)-[:TRANSFER]->(b)"), 1)
+        self.assertEqual(self.rings("e.csv", text, "--columns", "vertex=id,label=type", query=EDGE), 0)
+        self.write("g.csv", "source,target\n1,2\n")
+        self.write("l.csv", "id,type,name,country\n1,A,x,y\n")
+        result = self.json("match", "--graph", "g.csv", "--labels", "l.csv", "--query", "q=(a:A)-->(b)")
+        self.assertEqual(result["queries"][0]["matches"], 1)
+
+    def test_an_edge_table_that_lacks_an_end_is_no_list_of_vertices(self):
+        self.refused("h.csv", "id,type,source,receiver\n1,T,A,B\n", query=EDGE, says=["names no column for target"])
+
+    def test_json_has_the_usual_names_of_csv_in_any_case(self):
+        rows = [{"From": "A", "TO": "B", "type": "T"}, {"src": "B", "dst": "C", "rel": "T"}, {"u": "C", "v": "A", "Label": "T"}]
+        self.assertEqual(self.rings("n.jsonl", "".join(json.dumps(r) + "\n" for r in rows)), 1)
+        text = '{"source":"A","target":"B","id":7,"label":"T","type":"x","v":1,"node":"n"}\n'
+        self.assertEqual(self.rings("o.jsonl", text, query="e=(a)-[:T]->(b)"), 1)
+        text = '{"from":"A","to":"B","OP":"+"}\n{"from":"A","to":"B","Op":"-"}\n'
+        self.assertEqual(self.rings("p.jsonl", text, query=EDGE), 0)
+        self.refused("q.jsonl", '{"source":"A","target":"B","type":"x","rel":"y"}\n', says=["two fields say the label", "--columns label="])
+        self.refused("r.jsonl", '{"source":"A","target":"B","type":{"a":1}}\n', says=["field `type` is neither a string nor a number"])
+        self.refused("s.jsonl", '{"source":"A","v":1,"payee":2}\n', says=["there is no target among `payee`", "--columns target=NAME"])
+
+    def test_vertex_labels_in_json(self):
+        self.write("e.csv", "source,target\nA,B\n")
+        for row in ({"id": "A", "label": "Shop"}, {"ID": "A", "type": "Shop"}, {"node": "A", "label": "Shop"},
+                    {"vertex": "A", "label": "Shop", "id": 5}):
+            self.write("l.jsonl", json.dumps(row) + "\n")
+            result = self.json("match", "--graph", "e.csv", "--labels", "l.jsonl", "--query", "q=(a:Shop)-->(b)")
+            self.assertEqual(result["queries"][0]["matches"], 1, row)
+        self.write("l.jsonl", '{"name":"A"}\n')
+        self.fails(1, "match", "--graph", "e.csv", "--labels", "l.jsonl", "--query", EDGE,
+                   says=["there is no vertex among `name`", "--labels-columns vertex=NAME"])
+
+    def test_several_labels(self):
+        text = ":ID,:LABEL\nA,Person;Actor\n"
+        columns = ("--columns", "vertex=:ID,label=:LABEL")
+        self.refused("n.csv", text, *columns, says=["n.csv:2: malformed: `Person;Actor` are several labels"])
+        self.write("m.csv", "id,label\nA,Person;Actor\n")
+        self.assertEqual(self.warned("m.csv"), ["several_labels"])
+
+    def test_an_operation_that_is_not_read(self):
+        for header, values in (("action", ("add", "remove")), ("event_type", ("follow", "unfollow")), ("deleted", ("false", "true")),
+                               ("what", ("insert", "delete"))):
+            text = f"source,target,{header}\nA,B,{values[0]}\nA,B,{values[1]}\n"
+            self.write("a.csv", text)
+            self.assertEqual(self.warned("a.csv"), ["operation_unread"], header)
+            self.assertEqual(self.warned("a.csv", "--columns", "op="), [])
+        for header, values in (("event_type", ("click", "view")), ("note", ("a", "delete")), ("grade", ("c", "d"))):
+            self.write("a.csv", f"source,target,{header}\nA,B,{values[0]}\nA,C,{values[1]}\n")
+            self.assertEqual(self.warned("a.csv"), [], header)
+        self.write("a.jsonl", '{"source":"A","target":"B","eventType":"removed"}\n{"source":"A","target":"C","deleted":true}\n')
+        self.assertEqual(self.warned("a.jsonl"), ["operation_unread"])
+        self.write("a.jsonl", '{"source":"A","target":"B","eventType":"removed","op":"+"}\n')
+        self.assertEqual(self.warned("a.jsonl"), [])
+
+
+class Headers(FormsTest):
+    def test_a_header_that_is_repeated_is_passed_over(self):
+        self.write("c.csv", "source,target\nA,B\nsource,target\nB,C\n")
+        outcome = self.run_program("match", "--graph", "c.csv", "--query", EDGE, "--json")
+        result = json.loads(outcome.out)
+        self.assertEqual(result["queries"][0]["matches"], 2)
+        self.assertEqual([(w["code"], w["where"]) for w in result["warnings"]], [("header_repeated", "c.csv:3")])
+        self.refused("d.csv", "source,target,time\nA,B,1\nsource,target,label\nB,C,T\n", query=EDGE,
+                     says=["d.csv:3: `source,target,label` is another header", "two files"])
+
+    def test_a_header_where_columns_are_given_by_position(self):
+        for text in ("source,target\n1,2\n", "To,From\n1,2\n"):
+            self.refused("p.csv", text, "--columns", "source,target", says=["p.csv:1: ", "looks like a header", "--header yes"])
+        self.assertEqual(self.rings("p.csv", text, "--columns", "source,target", "--header", "yes", query=EDGE), 1)
+        self.assertEqual(self.rings("p.csv", text, "--columns", "source,target", "--header", "no", query=EDGE), 2)
+        self.refused("p.tsv", "source\ttarget\n1\t2\n", "--columns", "source,target", "--format", "tsv", says=["looks like a header", "leave the line out"])
+        self.refused("p.txt", "source target\n1 2\n", "--format", "snap", says=["looks like a header", "leave the line out"])
+        self.write("w.csv", "payer,payee\n1,2\n2,3\n")
+        self.assertEqual(self.warned("w.csv", "--columns", "source,target"), ["header_as_record"])
+        self.assertEqual(self.warned("w.csv", "--columns", "source,target", "--header", "no"), [])
+
+    def test_lines_above_a_header(self):
+        for above, number in (("Payments of May\n", 2), ("# written by x\n# today\n", 3), ("\n\nAll, of; them\n", 4)):
+            self.refused("t.csv", above + "source,target\n1,2\n", query=EDGE,
+                         says=[f"stands above the header, which is line {number}", f"tail -n +{number} FILE"])
+        self.refused("s.csv", "sep=;\nsource;target\n1;2\n", query=EDGE, says=["s.csv:1: `sep=;` tells Excel", "tail -n +2 FILE"])
+
+    def test_text_of_16_bits(self):
+        for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+            self.refused("u.csv", "source,target\n1,2\n".encode(encoding), says=["u.csv:1: the text is UTF-16", "iconv -f UTF-16"])
+            self.refused("u.csv", "source,target\n1,2\n".encode(encoding), "--format", "csv", says=["the text is UTF-16"])
+
+
+class MissingValues(FormsTest):
+    def test_words_for_a_missing_id(self):
+        for word in ("NULL", "null", "NaN", "nan", "None", "\\N"):
+            for name, text in (("m.csv", f"source,target\nA,{word}\n"), ("m.tsv", f"+\tA\t{word}\tT\t5\n"),
+                               ("m.jsonl", json.dumps({"source": "A", "target": word}) + "\n")):
+                self.refused(name, text, query=EDGE, says=[f"bad_id: target `{word}` stands for a missing id", "--ids string"])
+                self.assertEqual(self.rings(name, text, "--ids", "string", query=EDGE), 1)
+            self.assertEqual(self.rings("q.csv", f'source,target\nA,"{word}"\n', query=EDGE), 1)
+            self.refused("q.csv", f'source,target\n{word},"{word}"\n', query=EDGE, says=f"source `{word}` stands for")
+        self.refused("e.csv", "source,target\nA,\n", query=EDGE, says="target `` is empty")
+
+
+class Comments(FormsTest):
+    def test_a_comment_that_says_undirected(self):
+        for comment in ("# Undirected graph: a.txt", "% sym unweighted", "# FromNodeId ToNodeId (undirected)"):
+            self.write("u.txt", comment + "\n1 2\n2 3\n")
+            self.assertEqual(self.warned("u.txt"), ["undirected_comment"], comment)
+            self.assertEqual(self.warned("u.txt", "--directed"), [])
+            self.assertEqual(self.warned("u.txt", "--undirected", query="e=(a)--(b)"), [])
+        for comment in ("# Directed graph: a.txt", "% asym positive", "# symmetric", "# Directed, not undirected"):
+            self.write("d.txt", comment + "\n1 2\n2 3\n")
+            self.assertEqual(self.warned("d.txt"), [], comment)
+        self.write("b.txt", "% bip unweighted\n1 2\n")
+        for args in ((), ("--directed",)):
+            self.assertEqual(self.warned("b.txt", *args), ["bipartite_comment"])
+
+    def test_a_banner_below_comments(self):
+        matrix = MatrixMarket.SYMMETRIC
+        for above in ("% made by x\n", "\n", "# x\n%\n", "\ufeff% x\n"):
+            self.assertEqual(self.rings("m.mtx", above + matrix, query=TRIANGLE), 2)
+            self.assertEqual(self.rings("m.mtx", above + matrix, "--format", "mtx", query=TRIANGLE), 2)
+        self.refused("m.mtx", "% x\n" + matrix, "--format", "snap", says=["m.mtx:2: a Matrix Market file"])
+        self.refused("m.mtx", "% x\n", "--format", "mtx", says=["there is no banner"])
+
+
+class Remedies(FormsTest):
+    def test_a_mapping_is_kept_in_the_remedy(self):
+        text = '{"source":"A","target":"B","op":"here"}\n'
+        self.refused("o.jsonl", text, "--op-values", "gone=-", says=["--op-values 'gone=-;here=-' says that it deletes, here=+ in its place that it inserts"])
+
+    def test_options_are_named_as_the_input_has_them(self):
+        self.write("u.txt", "1 2 5\n")
+        self.write("g.jsonl", '{"source":"A","target":"B","op":"here"}\n')
+        self.fails(1, "replay", "--graph", "g.jsonl", "--updates", "u.txt", "--query", EDGE, says="--graph-op-values 'here=-'")
+        self.write("g.csv", "a,b\n1,2\n")
+        self.fails(1, "replay", "--graph", "g.csv", "--updates", "u.txt", "--query", EDGE, says="--graph-columns source=NAME,target=NAME")
+        self.write("g.csv", "source,target,time\n1,2,soon\n")
+        self.fails(1, "replay", "--graph", "g.csv", "--updates", "u.txt", "--query", EDGE, says="--graph-time-unit or --graph-time-format")
+
+    def test_an_array_in_a_field(self):
+        text = '{"data":[{"source":"A","target":"B"}],"next":null}\n'
+        self.refused("w.json", text, says=["`data` holds an array of records", "jq -c '.data[]'"])
+        self.refused("w.json", text, "--columns", "source=data.source,target=data.target", says=["data.0 is the first of its elements alone", "jq -c '.data[]'"])
+
+    def test_a_time_that_was_not_read(self):
+        self.write("t.csv", "source,target,created_at\nA,B,2024-01-01\n")
+        self.write("t.jsonl", '{"source":"A","target":"B","eventDate":"2024-01-01"}\n')
+        self.fails(1, "replay", "--updates", "t.csv", "--query", EDGE, "--window", "1h", reports=True, says=["missing_time", "--columns time=created_at reads"])
+        self.fails(1, "replay", "--updates", "t.jsonl", "--query", EDGE, "--window", "1h", reports=True, says="--columns time=eventDate reads")
+
+    def test_a_third_column_of_words(self):
+        self.refused("l.txt", "1 2 friend\n", says=["bad_time", "--columns source,target,label reads the words as labels"])
+        self.refused("l.txt", "1 2 add\n", says=["--columns source,target,op reads the words as operations"])
+
+    def test_times_too_fine_for_the_unit(self):
+        self.refused("n.txt", "1 2 1700000000000000000\n", says=["nanoseconds", "divide it by 1000", "--time-unit us"])
+        self.refused("n.txt", "1 2 1700000000000000\n", says=["microseconds", "--time-unit us"])
+
+
 class Queries(FormsTest):
     TVE = "t # 0 0\nv 0 0 -1\nv 1 1 -1\nv 2 1 -1\nv 3 2 -1\ne 0 1 0\ne 0 2 0\ne 1 2 1\ne 1 3 2\n"
 
@@ -408,6 +576,21 @@ class Queries(FormsTest):
                             ("vertex 1", "x.txt:1:1"), ("v", "x.txt:1:1")):
             self.write("x.txt", text)
             self.fails(78, "validate", "--query", "x.txt", says=[place, "a pattern", "t/v/e graph", "v ID LABEL", "(a:Account)"])
+
+    def test_comments_of_either_kind(self):
+        self.write("c.pattern", "# rings\n(a)-->(b), # two ways\n  // back\n(b)-->(a)\n")
+        self.assertIn("2 vertices, 2 edges", self.ok("validate", "--query", "c.pattern").out)
+
+    def test_what_people_write_around_a_pattern(self):
+        self.write("n.pattern", "# rings\nring = (a)-->(b)\n")
+        self.fails(78, "validate", "--query", "n.pattern", says=["n.pattern:2:1: a name before the pattern", "called as its file"])
+        self.write("s.pattern", "(a)-->(b);\n(b)-->(c);\n")
+        self.fails(78, "validate", "--query", "s.pattern", says=["s.pattern:1:10: unexpected ';'", "leave it out"])
+
+    def test_blanks_around_the_name_of_a_pattern(self):
+        result = self.json("match", "--graph", self.write("g.txt", "1 2\n"), "--query", " ring\t = (a)-->(b)")
+        self.assertEqual(result["queries"][0]["name"], "ring")
+        self.fails(78, "match", "--graph", "g.txt", "--query", " = (a)-->(b)", says="the name is empty")
 
     def test_a_pattern_that_begins_with_match(self):
         self.write("m.txt", "match(a)-->(b)\n")

@@ -39,6 +39,8 @@ struct Names {
   std::string source = "source";
   std::string target = "target";
   std::string vertex = "vertex";
+  std::string label = "label";
+  std::string time = "time";
   std::string operation;  // "": none; else a usual one
 };
 
@@ -50,10 +52,10 @@ Fields fields_of(const Fact& fact, const Names& names) {
     fields.emplace_back(names.source, id_of(fact.source, fact.source_text));
     fields.emplace_back(names.target, id_of(fact.target, fact.target_text));
   }
-  if (!fact.label.empty()) fields.emplace_back("label", string_of(fact.label));
+  if (!fact.label.empty()) fields.emplace_back(names.label, string_of(fact.label));
   if (fact.source_label) fields.emplace_back("source_label", string_of(*fact.source_label));
   if (fact.target_label) fields.emplace_back("target_label", string_of(*fact.target_label));
-  if (fact.time) fields.emplace_back("time", std::to_string(*fact.time));
+  if (fact.time) fields.emplace_back(names.time, std::to_string(*fact.time));
   if (names.operation == "__deleted") {
     if (!fact.inserts || coin())
       fields.emplace_back("__deleted", coin() ? std::string(fact.inserts ? "false" : "true") : string_of(flag(fact.inserts)));
@@ -78,7 +80,12 @@ std::string object(const Fields& fields, bool indent) {
 
 Names draw_names() {
   Names names;
-  names.operation = pick({"op", "__op", "__deleted", "_change_type"});
+  names.source = pick({"source", "SRC", "from"});
+  names.target = pick({"target", "dst", "To"});
+  names.vertex = pick({"vertex", "Node"});
+  names.label = pick({"label", "type", "Rel"});
+  names.time = pick({"time", "timestamp", "TS"});
+  names.operation = pick({"op", "Op", "sign", "__op", "__deleted", "_change_type"});
   return names;
 }
 

@@ -67,7 +67,9 @@ void read_source(const std::string& source, bool directed, std::vector<NamedQuer
   if (sign == std::string::npos) {
     throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "no such file", remedy);
   }
-  const std::string name = source.substr(0, sign);
+  const std::string_view blanks = " \t";
+  const std::size_t first = std::min(source.find_first_not_of(blanks), sign);
+  const std::string name = source.substr(first, sign == first ? 0 : source.find_last_not_of(blanks, sign - 1) + 1 - first);
   if (name.empty()) throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "the name is empty", remedy);
   queries.push_back({parse_pattern(std::string_view(source).substr(sign + 1), name, fmt::format("--query {}", name)),
                      fmt::format("--query {}", name)});

@@ -120,8 +120,8 @@ TEST(Detect, NamesGoBothWays) {
 TEST(Detect, StreamsSayWhatTheySawAndWhatToDo) {
   EXPECT_EQ(error_of([] { read_all("hello world\n"); }),
             "test:1: the format is not recognised; the data starts with `hello world\\x0a`; set format to snap, csv, tsv, tve, "
-            "jlg, mtx or jsonl; if the lines are edges between names, give --format snap --ids string (in a configuration ids: "
-            "string)");
+            "jlg, mtx or jsonl; if the lines are edges between names, give --format snap --ids "
+            "string");
   EXPECT_THAT(error_of([] { read_all("hello\n"); }), EndsWith("tve, jlg, mtx or jsonl"));
   StreamOptions options;
   options.format = Format::snap;

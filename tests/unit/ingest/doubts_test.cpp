@@ -77,6 +77,9 @@ TEST(Doubts, RemediesNameOptionsAsTheInputHasThem) {
   EXPECT_THAT(command.all(0)[0].remedy, HasSubstr("--graph-time-unit ms"));
   EXPECT_THAT(configuration.all(0)[0].remedy, HasSubstr("time_unit: ms"));
   EXPECT_EQ(configuration.spelling()("columns", "source,target,-"), "columns: [source,target,-]");
+  EXPECT_EQ(configuration.spelling()("columns", "op=action,source=a"), "columns: {op: action, source: a}");
+  EXPECT_EQ(configuration.spelling()("header", "no"), "header: false");
+  EXPECT_EQ(command.spelling()("header", "no"), "--graph-header no");
 }
 
 TEST(Doubts, EachCodeIsToldOnceWithItsFirstPlaceAndACount) {

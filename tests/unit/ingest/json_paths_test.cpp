@@ -41,7 +41,9 @@ TEST(JsonPaths, WhatStandsInTheWayIsAbsentOrMalformed) {
   EXPECT_EQ(one(R"({"p":{},"q":{"id":1}})"), "! wrong_arity: there is no p.id");
   EXPECT_EQ(one(R"({"p":{"id":null},"q":{"id":1}})"), "! wrong_arity: there is no p.id");
   EXPECT_EQ(one(R"({"p":5,"q":{"id":1}})"), "! malformed: field `p` is no object");
-  EXPECT_EQ(one(R"({"p":[{"id":5}],"q":{"id":1}})"), "! malformed: field `p` is no object; p.0 is the first of its elements");
+  EXPECT_EQ(
+      one(R"({"p":[{"id":5}],"q":{"id":1}})"),
+      "! malformed: field `p` is no object; p.0 is the first of its elements alone, and `jq -c '.p[]'` makes a record of each");
   EXPECT_EQ(one(R"({"p":{"id":{}},"q":{"id":1}})"), "! malformed: field `p.id` is neither a string nor a number");
   EXPECT_EQ(one(R"({"p":{"id":1},"q":{"id":1},"p":{"id":2}})"), "! malformed: field `p` is there twice");
   EXPECT_EQ(one(R"({"p":{"id":1,"id":1},"q":{"id":1}})"), "! malformed: field `p.id` is there twice");

@@ -102,7 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
              "1:8: unexpected '*'; a pattern has no paths of variable length; for any label, leave the label out"},
         Case{"(a:\"A\")-->(b)", "1:4: unexpected \"; names and labels are quoted with backquotes"},
         Case{"(a:'A')-->(b)", "1:4: unexpected '; names and labels are quoted with backquotes"},
-        Case{"(a)-->(b);", "1:10: unexpected ';'; put names and labels with other characters"},
+        Case{"(a)-->(b);", "1:10: unexpected ';'; leave it out: a text holds one pattern"},
+        Case{"(a)-->(b) % x", "1:11: unexpected '%'; begin comments with // or #"},
         Case{"(a:`A)-->(b)", "1:4: a backquote that is not closed; close it with another; within backquotes, write ` as ``"},
         Case{"(a:A/B)-->(b)", "1:5: unexpected '/'; "}, Case{"(a:\x01)", "1:4: unexpected character U+0001; "},
         Case{"(a\xc2\xa0:A)-->(b)", "1:3: unexpected character U+00A0; "},    // no-break space
