@@ -1,0 +1,82 @@
+// What an engine holds, and the steps of a batch that its parts share. Internal to engine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "deltamatch/engine.hpp"
+#include "engine/batch/anticipation.hpp"
+#include "engine/batch/batch_listing.hpp"
+#include "engine/batch/batch_watch.hpp"
+#include "engine/batch/plan_trials.hpp"
+#include "engine/batch/standing.hpp"
+#include "engine/whole/clique_match.hpp"
+#include "engine/whole/static_match.hpp"
+#include "graph/batch_resolver.hpp"
+#include "graph/data_graph.hpp"
+#include "match/backend.hpp"
+#include "match/matcher.hpp"
+
+namespace deltamatch {
+
+struct Engine::Impl {
+  explicit Impl(const EngineOptions& wanted)
+      : options(wanted),
+        workers(wanted.threads),
+        graph(wanted.directed, wanted.window > 0, wanted.backend ? wanted.backend->slabs() : graph::heap_slabs()),
+        window(wanted.window > 0 ? std::make_unique<graph::Window>(wanted.window) : nullptr),
+        resolver(graph, window.get(), workers),
+        matcher(wanted.backend ? wanted.backend->make_matcher(workers) : match::make_cpu_matcher(workers)) {
+    if (wanted.window < 0) throw Error(ErrorKind::configuration, "window", "negative", "give a positive span, or 0 for none");
+    if (wanted.backend) graph.track_changes();
+  }
+
+  enum class Purpose : std::uint8_t { start, load, absorb, process };
+  // One batch on its way through the steps (run_batch.cpp).
+  class BatchRun;
+  // Takes a batch through its steps. Throws Stopped.
+  BatchResult run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose);
+  engine::Standing& find(QueryId query);
+  void bind_anew();
+  match::Matcher& on_cpu() {
+    if (options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
+    return cpu_matcher ? *cpu_matcher : *matcher;
+  }
+  // If a match can only be checked for being induced at its end, a backend with its own memory leaves the query to the CPU.
+  [[nodiscard]] static bool left_to_cpu(const StaticOptions& options) {
+    return options.induced && options.query.mode != MatchMode::isomorphism;
+  }
+  engine::StaticScene scene(bool cpu) {
+    return {graph, cpu ? on_cpu() : *matcher, workers, watermark, standing.empty() && !window};
+  }
+
+  engine::CliqueScene clique_scene() {
+    if (options.backend && !dense_sets) dense_sets = options.backend->make_dense_set_counter();
+    return {graph, workers, dense_sets.get()};
+  }
+
+  EngineOptions options;
+  Workers workers;
+  graph::DataGraph graph;
+  std::unique_ptr<graph::Window> window;
+  graph::BatchResolver resolver;
+  engine::Anticipation anticipation;
+  engine::PlanTrials trials;
+  engine::BatchWatch watch;
+  engine::BatchListing listing;
+  std::unique_ptr<match::Matcher> matcher;
+  std::unique_ptr<match::Matcher> cpu_matcher;         // used beside a backend's, made when first needed
+  std::unique_ptr<match::DenseSetCounter> dense_sets;  // made when first needed; null without a backend
+  std::vector<std::pair<QueryId, std::unique_ptr<engine::Standing>>> standing;
+  std::uint32_t next_query = 0;
+  std::uint64_t batches = 0;
+  std::optional<Timestamp> watermark;
+  std::uint64_t label_limit = default_label_limit;
+  bool analyzing = false;
+};
+
+}  // namespace deltamatch

@@ -1,0 +1,371 @@
+// The life cycle of a batch: apply (resolve, net, stage) > estimate > cache > match > deliver > settle.
+// Every step that can fail comes before the first change that cannot be undone. Settling cannot fail.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <span>
+
+#include "base/checked.hpp"
+#include "base/seconds.hpp"
+#include "engine/engine_impl.hpp"
+#include "estimate/estimator.hpp"
+
+namespace deltamatch {
+
+using engine::Standing;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What each level of the plans found in a batch: indexed by query, plan and level.
+using LevelCounts = std::vector<std::vector<std::vector<double>>>;
+
+struct Matched {  // what one query found in one pass
+  std::vector<match::PlanResult> plans;
+  Count count = 0;
+  MatchDigest digest;  // only if the query lists matches
+};
+
+}  // namespace
+
+// Undoes what it has begun, unless it settles. The batch and its options outlive it.
+class Engine::Impl::BatchRun {
+ public:
+  BatchRun(Impl& engine, const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose);
+  ~BatchRun();
+  BatchRun(const BatchRun&) = delete;
+  BatchRun& operator=(const BatchRun&) = delete;
+
+  // Resolves, nets and stages the batch: the graph then shows both its states.
+  void apply();
+  // Tries other plans, if that is due. What to cache is estimated by the backend, as a part of match.
+  void estimate();
+  // Finds what appeared and vanished. A backend estimates and fills its cache first.
+  void match();
+  void deliver();
+  // The batch becomes the graph's state. Does not fail.
+  BatchResult settle() noexcept;
+
+ private:
+  enum class Stage : std::uint8_t { none, resolved, staged, settled };
+
+  [[nodiscard]] std::vector<match::QueryTask> make_tasks();
+  std::vector<match::QueryResult> match_rounds(std::span<match::QueryTask> tasks, match::MatchSteps& steps);
+  void match_alone(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, match::MatchSteps& steps);
+  [[nodiscard]] std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks,
+                                            std::span<match::QueryResult> results) const;
+  [[nodiscard]] LevelCounts analyze(std::vector<match::QueryTask> tasks) const;
+  [[nodiscard]] QueryDelta delta_of(std::size_t query);
+  void net_rebound(std::size_t query, Matched& removed, Matched& added) const;
+  void shorten(std::size_t query, QueryDelta& delta) const;
+  void write_to(MatchSink& sink) const;
+  void note_actuals() noexcept;
+  // Whether listed matches are delivered afterwards.
+  [[nodiscard]] bool told() const noexcept { return wanted_->sink != nullptr; }
+
+  Impl* engine_;
+  const UpdateBatch* batch_;
+  const BatchOptions* wanted_;
+  Purpose purpose_;
+  Stage stage_ = Stage::none;
+  BatchResult result_;
+  const graph::ResolvedBatch* resolved_ = nullptr;
+  std::array<match::PassWork, 2> passes_{};
+  std::vector<Matched> removed_;
+  std::vector<Matched> added_;
+  LevelCounts levels_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point staged_;
+};
+
+BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose) {
+  BatchRun run(*this, batch, wanted, purpose);
+  run.apply();
+  if (purpose == Purpose::process) {
+    run.estimate();
+    run.match();
+    run.deliver();
+  }
+  return run.settle();
+}
+
+Engine::Impl::BatchRun::BatchRun(Impl& engine, const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose)
+    : engine_(&engine), batch_(&batch), wanted_(&wanted), purpose_(purpose) {
+  const auto& standing = engine.standing;
+  if (told() && !standing.empty() &&
+      std::ranges::none_of(standing, [](const auto& entry) { return entry.second->options.list; })) {
+    throw Error(ErrorKind::configuration, "sink", "no standing query lists its matches",
+                "set QueryOptions::list, or give no sink");
+  }
+}
+
+Engine::Impl::BatchRun::~BatchRun() {
+  if (stage_ == Stage::staged) {
+    engine_->anticipation.end();
+    engine_->listing.clear();
+    engine_->graph.unstage();
+  }
+  if (stage_ == Stage::resolved || stage_ == Stage::staged) engine_->resolver.undo();
+  engine_->watch.end();
+}
+
+void Engine::Impl::BatchRun::apply() {
+  Impl& engine = *engine_;
+  const bool budgets = purpose_ == Purpose::process &&
+                       std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->budget.any(); });
+  engine.watch.begin(*wanted_, budgets);
+  engine.watch.ask();
+  {
+    const BackendStep step(engine.options.backend.get(), "apply");
+    engine.resolver.limit_labels(purpose_ == Purpose::absorb ? UINT64_MAX : engine.label_limit);
+    const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges;
+    resolved_ = &engine.resolver.resolve(*batch_, wanted_->on_reject, engine.watermark, relabelling, engine.watch.stop());
+    stage_ = Stage::resolved;
+    result_.consumed = resolved_->consumed;
+    result_.inserted = resolved_->net.inserted.size();
+    result_.deleted = resolved_->net.removed.size();
+    result_.expired = resolved_->expired;
+    result_.ignored = resolved_->ignored;
+    result_.rejects = resolved_->rejects;
+    result_.watermark = resolved_->watermark;
+    engine.bind_anew();
+    engine.graph.stage(resolved_->net, engine.workers);
+    stage_ = Stage::staged;
+  }
+  staged_ = Clock::now();
+  engine.watch.ask();
+  if (wanted_->upcoming && engine.options.backend) engine.anticipation.begin(engine.resolver, wanted_->upcoming);
+}
+
+void Engine::Impl::BatchRun::estimate() {
+  passes_ = {{{match::Pass::removed, resolved_->net.removed}, {match::Pass::added, resolved_->net.inserted}}};
+  for (const auto& [id, query] : engine_->standing) query->refresh_plans();
+  if (!engine_->trials.due(passes_)) return;
+  const auto start = Clock::now();
+  std::vector<Standing*> queries;
+  queries.reserve(engine_->standing.size());
+  for (const auto& [id, query] : engine_->standing) queries.push_back(query.get());
+  engine_->trials.run(engine_->graph, passes_, queries, engine_->on_cpu(), engine_->watch.stop());
+  result_.seconds.estimate = seconds_since(start);
+}
+
+void Engine::Impl::BatchRun::match() {
+  const auto start = Clock::now();
+  std::vector<match::QueryTask> tasks = make_tasks();
+  match::MatchSteps steps;
+  std::vector<match::QueryResult> results = match_rounds(tasks, steps);
+  if (!resolved_->net.removed.empty() || !resolved_->net.inserted.empty()) {
+    engine_->trials.matched(seconds_since(start));
+    if (engine_->analyzing) levels_ = analyze(tasks);
+  }
+  result_.seconds.estimate += steps.estimate;
+  result_.seconds.cache = steps.cache;
+  removed_ = gather(match::Pass::removed, tasks, std::span(results).first(tasks.size()));
+  added_ = gather(match::Pass::added, tasks, std::span(results).last(tasks.size()));
+  for (std::size_t q = 0; q < engine_->standing.size(); ++q) result_.queries.push_back(delta_of(q));
+  engine_->watch.ask();
+}
+
+std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
+  std::vector<match::QueryTask> tasks;
+  std::vector<engine::BatchWatch::Followed> followed;
+  for (const auto& [id, query] : engine_->standing) {
+    tasks.push_back({&query->bound, &query->plans, query->options.list || resolved_->rebound});
+    followed.push_back({id, query->budget});
+  }
+  engine_->watch.follow(followed, engine_->workers.size(), engine_->matcher->tells_tasks());
+  for (std::size_t q = 0; q < tasks.size(); ++q) engine_->watch.attach(q, tasks[q]);
+  return tasks;
+}
+
+// Matches all queries together. If a budget is exceeded and nobody knows by which query, matches each query alone.
+std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<match::QueryTask> tasks,
+                                                                     match::MatchSteps& steps) {
+  std::vector<match::QueryResult> results(2 * tasks.size());
+  std::vector<const engine::Delivery*> deliveries;
+  for (const auto& [id, query] : engine_->standing) deliveries.push_back(&query->delivery);
+  const bool rebound = resolved_->rebound;
+  const auto begin_anew = [&] {
+    engine_->listing.open(engine_->graph, tasks, deliveries, rebound, told() || rebound, engine_->watch);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      results[i] = {};
+      results[i].plans.resize(tasks[i % tasks.size()].plans->plans.size());
+    }
+  };
+  begin_anew();
+  if (passes_[0].anchors.empty() && passes_[1].anchors.empty()) return results;
+  const StopFlag* stop = engine_->watch.begin_round();
+  engine_->matcher->match(engine_->graph, passes_, tasks, results, stop, steps);
+  leave_if(engine_->watch.stop());
+  if (engine_->watch.end_round()) {
+    begin_anew();
+    match_alone(tasks, results, steps);
+  }
+  return results;
+}
+
+void Engine::Impl::BatchRun::match_alone(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results,
+                                         match::MatchSteps& steps) {
+  for (std::size_t q = 0; q < tasks.size(); ++q) {
+    std::vector<match::QueryResult> found{std::move(results[q]), std::move(results[tasks.size() + q])};
+    engine_->matcher->match(engine_->graph, passes_, tasks.subspan(q, 1), found, engine_->watch.begin_round(q), steps);
+    leave_if(engine_->watch.stop());
+    results[q] = std::move(found[0]);
+    results[tasks.size() + q] = std::move(found[1]);
+  }
+  static_cast<void>(engine_->watch.end_round());
+}
+
+// The records that are still in `results` are spooled as well.
+std::vector<Matched> Engine::Impl::BatchRun::gather(match::Pass pass, std::span<const match::QueryTask> tasks,
+                                                    std::span<match::QueryResult> results) const {
+  std::vector<Matched> matched(tasks.size());
+  for (std::size_t q = 0; q < tasks.size(); ++q) {
+    matched[q].count = match::total(tasks[q], results[q].plans);
+    if (tasks[q].list) {
+      tasks[q].taker->take(results[q].records, pass);
+      results[q].records = {};
+      matched[q].digest = engine_->listing.digest(q, pass == match::Pass::added);
+    }
+    matched[q].plans = std::move(results[q].plans);
+  }
+  return matched;
+}
+
+// Walks all plans and returns what their levels find.
+LevelCounts Engine::Impl::BatchRun::analyze(std::vector<match::QueryTask> tasks) const {
+  for (match::QueryTask& task : tasks) task.list = true;
+  const std::vector<graph::Resolved> readings = engine_->graph.resolved();
+  estimate::Estimator walker(engine_->workers);
+  LevelCounts found(engine_->standing.size());
+  const estimate::Accesses& counted = walker.count(engine_->graph, passes_, tasks, match::make_programs(tasks, readings));
+  for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
+    std::vector<plan::PlanActuals>& actuals = engine_->standing[q].second->actuals;
+    for (std::size_t p = 0; p < actuals.size(); ++p) {
+      actuals[p].partial_matches.resize(counted.plans[q][p].partial_matches.size());  // here, because it may fail
+      found[q].push_back(counted.plans[q][p].partial_matches);
+    }
+  }
+  return found;
+}
+
+QueryDelta Engine::Impl::BatchRun::delta_of(std::size_t query) {
+  Matched& removed = removed_[query];
+  Matched& added = added_[query];
+  QueryDelta delta;
+  delta.query = engine_->standing[query].first;
+  delta.shortfall = engine_->watch.shortfall(query, checked_add(removed.count, added.count));
+  if (resolved_->rebound && delta.complete()) net_rebound(query, removed, added);
+  if (!resolved_->rebound || delta.complete()) {
+    delta.added = added.count;
+    delta.removed = removed.count;
+    delta.added_digest = added.digest;
+    delta.removed_digest = removed.digest;
+  }
+  if (!delta.complete()) shorten(query, delta);
+  return delta;
+}
+
+// Recounts the matches of a query after a vertex was rebound. A match listed under both signs has not changed.
+void Engine::Impl::BatchRun::net_rebound(std::size_t query, Matched& removed, Matched& added) const {
+  for (const bool sign : {false, true}) {
+    Matched& matched = sign ? added : removed;
+    matched.count = 0;
+    matched.digest = {};
+    engine_->listing.for_each(query, sign, UINT64_MAX, [&](const engine::ListedMatch& match) {
+      ++matched.count;
+      if (engine_->standing[query].second->options.list) matched.digest.add(match.id);
+    });
+  }
+}
+
+// Sets what is reported for a query that exceeded its budget.
+void Engine::Impl::BatchRun::shorten(std::size_t query, QueryDelta& delta) const {
+  const Standing& of = *engine_->standing[query].second;
+  if (!of.options.list) return;
+  const bool partial = told() && wanted_->report_partial;
+  if (partial && of.budget.matches) {
+    delta.removed = std::min<Count>(delta.removed, *of.budget.matches);
+    delta.added = std::min<Count>(delta.added, *of.budget.matches - delta.removed);
+  }
+  for (const bool sign : {false, true}) {
+    MatchDigest& digest = sign ? delta.added_digest : delta.removed_digest;
+    digest = {};
+    if (!partial) continue;
+    engine_->listing.for_each(query, sign, static_cast<std::uint64_t>(sign ? delta.added : delta.removed),
+                              [&](const engine::ListedMatch& match) { digest.add(match.id); });
+  }
+}
+
+void Engine::Impl::BatchRun::deliver() {
+  if (told()) {
+    MatchSink& sink = *wanted_->sink;
+    try {
+      write_to(sink);
+      engine_->watch.ask();
+      sink.commit();
+    } catch (...) {
+      sink.abort();
+      throw;
+    }
+  }
+  engine_->listing.clear();
+}
+
+void Engine::Impl::BatchRun::write_to(MatchSink& sink) const {
+  const std::uint64_t number = engine_->batches + 1;
+  const graph::NetBatch& net = resolved_->net;
+  sink.begin(number);
+  for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
+    const Standing& query = *engine_->standing[q].second;
+    if (!query.options.list) continue;
+    const QueryDelta& delta = result_.queries[q];
+    std::uint64_t written = 0;
+    for (const bool added : {false, true}) {
+      const Count matches = added ? delta.added : delta.removed;
+      if (!delta.complete() && (!wanted_->report_partial || matches == 0)) continue;
+      const std::uint64_t most = delta.complete() ? UINT64_MAX : static_cast<std::uint64_t>(matches);
+      engine_->listing.deliver(q, {added, number, resolved_->watermark, added ? net.inserted : net.removed}, most, sink);
+      if (!delta.complete()) written += most;
+    }
+    if (!delta.complete()) sink.end({query.bound.query.name, written, delta.shortfall, number});
+  }
+}
+
+BatchResult Engine::Impl::BatchRun::settle() noexcept {
+  const auto matched = Clock::now();
+  {
+    const BackendStep step(engine_->options.backend.get(), "settle");
+    engine_->graph.settle(engine_->workers);
+    result_.seconds.anticipate = engine_->anticipation.end();
+    engine_->resolver.commit();
+    stage_ = Stage::settled;
+  }
+  engine_->watermark = result_.watermark;
+  if (purpose_ != Purpose::start && purpose_ != Purpose::load) result_.batch = ++engine_->batches;
+  if (purpose_ == Purpose::process) note_actuals();
+  StepSeconds& seconds = result_.seconds;
+  seconds.apply = std::chrono::duration<double>(staged_ - start_).count();
+  seconds.match = std::chrono::duration<double>(matched - staged_).count() - seconds.estimate - seconds.cache;
+  seconds.settle = seconds_since(matched);
+  return std::move(result_);
+}
+
+// Adds what the plans found to the measured figures of explain.
+void Engine::Impl::BatchRun::note_actuals() noexcept {
+  for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
+    Standing& query = *engine_->standing[q].second;
+    for (std::size_t p = 0; p < query.actuals.size(); ++p) {
+      plan::PlanActuals& actuals = query.actuals[p];
+      for (const auto* pass : {&removed_[q].plans[p], &added_[q].plans[p]}) {
+        actuals.anchors += pass->anchors;
+        actuals.matches += static_cast<Count>(pass->sum) / query.plans.plans[p].count.divisor + pass->found;
+      }
+      for (std::size_t l = 0; q < levels_.size() && l < levels_[q][p].size(); ++l)
+        actuals.partial_matches[l] += levels_[q][p][l];
+    }
+  }
+}
+
+}  // namespace deltamatch
