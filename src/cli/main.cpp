@@ -1,5 +1,5 @@
-// The program deltamatch: reads the command line, runs the subcommand, and turns every failure into one line on standard error
-// and an exit code.
+// The program deltamatch: reads the command line and runs the subcommand. Every failure becomes one line on standard error and
+// an exit code.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -28,7 +28,8 @@ int fail(const std::string& message, int code) {
   return code;
 }
 
-/// Of words that `app` does not know the option that comes first, or without one the first; CLI11 tells them last to first.
+/// Returns the first option among the words that `app` does not know; without one, the first word. CLI11 lists the words from
+/// last to first.
 std::string unexpected(const CLI::App& app, const std::vector<std::string>& words) {
   const auto option = std::find_if(words.begin(), words.end(), [](const std::string& word) {
     return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9');
@@ -43,7 +44,7 @@ std::string unexpected(const CLI::App& app, const std::vector<std::string>& word
   return "'" + name + "' is no option" + (meant.empty() ? "" : "; did you mean " + meant + "?");
 }
 
-/// CLI11's own outcomes: help and version are answers, everything else is wrong usage.
+/// Turns CLI11's outcomes into exit codes. Help and version are answers; everything else is wrong usage.
 int parse_outcome(const CLI::App& program, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     std::ostringstream out;
@@ -58,10 +59,10 @@ int parse_outcome(const CLI::App& program, const CLI::ParseError& error) {
     command += ' ' + app->get_name();
   }
   const std::string where = command.empty() ? "command line" : command.substr(1);
-  // CLI11 misses the subcommand before it looks at the word that stands in its place.
+  // CLI11 reports a missing subcommand before it looks at the word in its place.
   const std::vector<std::string> unknown = app->remaining();
   const bool wrong_word = app->get_require_subcommand_min() > 0 && !unknown.empty();
-  // A word that is not known may be what is missed, misspelt.
+  // An unknown word may be the missing one, misspelt.
   const bool misspelt = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
                         error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
   const std::string what = wrong_word                     ? "'" + unknown.front() + "' is not known"
@@ -70,7 +71,7 @@ int parse_outcome(const CLI::App& program, const CLI::ParseError& error) {
   return fail(where + ": " + what + "; see deltamatch" + command + " --help", exit_usage);
 }
 
-/// What helps depends on the command's options; `program` may not have read its command line yet.
+/// Reports that memory ran out. The remedy depends on the command's options. `program` may not have read its command line yet.
 int out_of_memory(const CLI::App& program) {
   const std::vector<CLI::App*> given = program.get_subcommands();
   const bool batches = !given.empty() && given.front()->get_option_no_throw("--batch") != nullptr;
@@ -114,7 +115,7 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit of size is an error of that file, as a full disk is
+  std::signal(SIGXFSZ, SIG_IGN);  // so a file at its size limit fails like a full disk
   try {
     return run_program(argc, argv);
   } catch (const Error& error) {

@@ -1,5 +1,5 @@
-// The subcommands. Each adds itself and its options to the program and, when it is the one chosen, leaves in `run` what is to
-// be done; running it gives the exit code.
+// The subcommands. Each adds itself and its options to the program. If it is the command given, it leaves a function in `run`.
+// That function does the work and returns the exit code.
 #pragma once
 
 #include "cli/options/command.hpp"

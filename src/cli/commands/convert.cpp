@@ -1,4 +1,4 @@
-// deltamatch convert: a stream in another format.
+// deltamatch convert: writes a stream in another format, or the graph that it leaves.
 #include <fmt/format.h>
 
 #include <memory>
@@ -41,7 +41,7 @@ struct Convert {
   bool times = false;
 };
 
-// Longer than any times are apart, so that no edge expires: 146,000 years.
+// Longer than the distance between any two times, so no edge expires: 146,000 years.
 constexpr Timestamp forever = Timestamp{1} << 62;
 
 void check(const Convert& options) {
@@ -64,7 +64,7 @@ std::string refused_text(const ingest::RefusalCounters& refused) {
   return refused.total() == 0 ? count : fmt::format("{}: {}", count, reasons_text(refused));
 }
 
-/// The graph that a stream leaves, or that of a snapshot.
+/// Writes the graph that a stream leaves, or that of a snapshot.
 int convert_graph(const Convert& options) {
   GraphOptions graph = options.common;
   if (engine::SectionMap::recognises(options.input, engine::snapshot_file)) {
@@ -97,7 +97,7 @@ int convert_graph(const Convert& options) {
   return report.notes.too_many_refused() ? exit_runtime : exit_ok;
 }
 
-/// Gives what the format does not hold of the update.
+/// Returns what the format cannot hold of the update; empty if it holds all.
 std::string_view append(std::string& out, ingest::BinaryStreamWriter* binary, Format format, const Update& update) {
   if (format == Format::tsv) return ingest::append_tsv(out, update);
   if (binary == nullptr)
@@ -117,7 +117,7 @@ int convert(const Convert& options) {
   const auto stream =
       ingest::open_stream(options.input, stream_options(options.common, options.reading, {.max_updates = 8192}, 0, letters));
   ingest::OutputFile out(options.out);
-  if (letters) letters->commit();  // those of an earlier run are kept until here
+  if (letters) letters->commit();  // the file of an earlier run is kept until here
   std::optional<ingest::BinaryStreamWriter> binary;
   if (to == Format::binary) binary.emplace(out.text());
   std::uint64_t written = 0;

@@ -1,4 +1,4 @@
-// deltamatch explain: how queries will be matched, and after a run how they were.
+// deltamatch explain: prints how queries will be matched, and after a run how they were.
 #include <fmt/format.h>
 #include <memory>
 #include <string>

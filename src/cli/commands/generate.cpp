@@ -1,4 +1,4 @@
-// deltamatch generate: synthetic graphs and streams; equal options give equal bytes on every machine.
+// deltamatch generate: makes synthetic graphs and streams. Equal options give equal bytes on every machine.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -49,7 +49,7 @@ struct Payments {
   std::string truth;
 };
 
-/// A generated graph goes to two files, named as `replay` names its inputs.
+/// The two files of a generated graph. The options have the names of replay's inputs.
 struct GraphFiles {
   std::string graph;
   std::string updates;
@@ -83,7 +83,7 @@ int payments(Payments options) {
   return exit_ok;
 }
 
-/// `make` makes the graph, which may take long: what is wrong with the files is said before.
+/// `make` makes the graph, which may take long. So errors about the files are reported before.
 template <typename Make>
 int write_stream(const Make& make, const gen::StreamOptions& options, const GraphFiles& files) {
   check_apart({}, {{"--graph", files.graph}, {"--updates", files.updates}});

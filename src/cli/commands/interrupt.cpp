@@ -22,9 +22,9 @@ bool clears_line = false;
 
 constexpr std::string_view name_of(int signal) noexcept { return signal == SIGTERM ? "SIGTERM" : "SIGINT"; }
 
-/// Writes the signal's name between the two parts. A handler may call little more than this.
+/// Writes the signal's name between the two texts. Calls only what a signal handler may call.
 void say(std::string_view before, int signal, std::string_view behind) noexcept {
-  const std::string_view clearing = clears_line ? "\r\x1b[K" : "";  // progress may stand on a terminal's line
+  const std::string_view clearing = clears_line ? "\r\x1b[K" : "";  // a progress line may stand there
   for (const std::string_view part : {clearing, before, name_of(signal), behind}) {
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, part.data(), part.size());
   }
@@ -40,7 +40,7 @@ void handle_interrupts(void (*handler)(int), int flags) noexcept {
 extern "C" void note_interrupt(int signal) {
   const int kept = errno;
   noted.store(signal);
-  handle_interrupts(SIG_DFL, 0);  // a second one, whichever it is, has its usual effect
+  handle_interrupts(SIG_DFL, 0);  // a second signal of either kind has its usual effect
   say("deltamatch: ", signal, ": what is under way is broken off; once more ends the run at once, without an answer\n");
   errno = kept;
 }
@@ -57,7 +57,7 @@ void end_at_interrupt() noexcept {
   handle_interrupts(end_program, 0);
 }
 
-void watch_interrupts() noexcept { handle_interrupts(note_interrupt, SA_RESTART); }  // reads go on
+void watch_interrupts() noexcept { handle_interrupts(note_interrupt, SA_RESTART); }  // reads are restarted
 
 bool interrupted() noexcept { return noted.load() != 0; }
 

@@ -1,23 +1,25 @@
-// SIGINT and SIGTERM: while the start graph is read there is nothing that an answer could cover, and the run ends at once.
-// Later either is a request: the batch at hand is abandoned, or the search of a whole graph broken off, then the run ends with
-// its summary. The request is acknowledged on standard error at once. A second signal ends the run.
+// What SIGINT and SIGTERM do.
+// - While the start graph is read, there is nothing to report. The run ends at once.
+// - Later, a signal is a request, acknowledged on standard error at once. The run abandons the batch at hand, or stops the
+//   search of a whole graph. Then it prints its summary and ends.
+// - A second signal ends the run.
 #pragma once
 
 #include <string_view>
 
 namespace deltamatch::cli {
 
-/// From here on either signal ends the program with a message and its exit code, also where it waits for input. So no part of a
-/// graph is taken for the whole.
+/// From here on, either signal ends the program with a message and its exit code, even while it waits for input. So a part of a
+/// graph is never reported as the whole.
 void end_at_interrupt() noexcept;
-/// From here on, the graph being there, the first signal is only noted, and said to be. To be called before any output is
+/// From here on, the first signal is only noted and acknowledged. Call it after the graph is read, and before any output is
 /// opened.
 void watch_interrupts() noexcept;
-/// Called by any thread.
+/// Any thread may call it.
 [[nodiscard]] bool interrupted() noexcept;
-/// Of the signal that was noted; to be called once interrupted().
+/// The name of the signal that was noted. Call it only if interrupted().
 [[nodiscard]] std::string_view interrupt_name() noexcept;
-/// 130 for SIGINT, 143 for SIGTERM, as a shell tells them; to be called once interrupted().
+/// 130 after SIGINT, 143 after SIGTERM, as shells report them. Call it only if interrupted().
 [[nodiscard]] int interrupt_exit_code() noexcept;
 
 }  // namespace deltamatch::cli

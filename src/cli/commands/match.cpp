@@ -1,4 +1,4 @@
-// deltamatch match: a whole graph, once.
+// deltamatch match: matches queries against a whole graph, once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct Match {
   WholeOptions whole;
   std::optional<std::uint64_t> limit;
   Timestamp timeout = 0;
-  std::uint64_t sample = 0;  ///< walks; 0: count or list
+  std::uint64_t sample = 0;  ///< number of walks; 0: count or list
   std::optional<std::uint64_t> seed;
 
   [[nodiscard]] bool lists() const { return emit.emit != Emit::none || limit; }
@@ -92,7 +92,7 @@ std::string_view remedy(Shortfall shortfall) {
   return {};
 }
 
-/// What cut answers short, or why there are none, for standard error; empty where all are complete.
+/// Says for standard error why answers are partial or missing. Empty if all are complete.
 std::string shortfalls(const Report& report, bool sampled) {
   std::string text;
   for (const QueryMatches& query : report.matches) {
@@ -145,7 +145,7 @@ QueryMatches find_matches(Engine& engine, const NamedQuery& query, const Match& 
   return found;
 }
 
-/// For a query that an interrupt came before: in what is listed it has its mark, too.
+/// The result of a query that had not begun at the interrupt. A listing marks it too.
 QueryMatches not_begun(const NamedQuery& query, const Match& options, MatchSink* sink) {
   QueryMatches none{.name = query.query.name, .result = {}, .sample = {}};
   if (options.sample > 0) {
@@ -161,7 +161,7 @@ QueryMatches not_begun(const NamedQuery& query, const Match& options, MatchSink*
   return none;
 }
 
-/// A count that is too large is no answer, but other queries may have one.
+/// Matches one query. A count beyond 128 bits becomes an error of this query only.
 QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& options, Progress& progress, MatchSink* sink) {
   const auto start = std::chrono::steady_clock::now();
   QueryMatches found;
@@ -185,7 +185,7 @@ int match(const Match& options) {
   const auto queries = read_queries(options.queries.sources, session.directed());
   Report report;
   report.digests = options.emit.emit == Emit::digest;
-  for (const NamedQuery& query : queries) {  // a query that does not fit is refused before the graph is read
+  for (const NamedQuery& query : queries) {  // an unfit query is refused before the graph is read
     session.engine().remove_query(session.engine().add_query(query.query, options.queries.options(false)));
   }
 
@@ -193,7 +193,7 @@ int match(const Match& options) {
   for (const NamedQuery& query : queries) demand.add(query.query, options.whole.induced);
   session.load(report, &demand);
   watch_interrupts();
-  const std::unique_ptr<MatchSink> sink = options.emit.make_sink();  // only here: opening empties the file
+  const std::unique_ptr<MatchSink> sink = options.emit.make_sink();  // not earlier: opening empties the file
   Progress progress(options.graph.progress);
   for (const NamedQuery& query : queries) {
     report.matches.push_back(interrupted() ? not_begun(query, options, sink.get())

@@ -20,10 +20,10 @@
 namespace deltamatch::cli {
 namespace {
 
-// Vertices that a header of CSV has room for where the graph has fewer.
+// A CSV header has up to this many columns for vertices, even if the graph has fewer vertices.
 constexpr std::uint64_t most_spare_places = 64;
 
-/// Throws Error(usage) where the options contradict each other.
+/// Throws Error(usage) if the options contradict each other.
 void check_mining(const MiningOptions& options) {
   check(options.graph, {});
   const auto refuse = [](std::string_view where, std::string_view what, std::string_view remedy) {
@@ -47,7 +47,7 @@ void check_mining(const MiningOptions& options) {
     refuse(options.json ? "--json" : "--csv", "what is listed wants standard output too",
            "write the subgraphs to a file with --out FILE");
   } else if (options.out_format.empty() && std::filesystem::path(options.out).extension() == ".dmm") {
-    // Readers go by this name, and would find text.
+    // Readers choose the format by this name, and would find text.
     refuse("--out " + options.out,
            "such a name is that of matches in the binary form, and subgraphs are written as jsonl or csv",
            "name the file otherwise, or choose a format with --out-format");
@@ -77,7 +77,7 @@ std::string csv(const MiningAnswer& answer) {
   return text;
 }
 
-/// Of all rows; nothing beyond 128 bits, where each row may still have its count.
+/// The sum over all rows. Returns nothing beyond 128 bits; the rows may still have their counts.
 std::optional<Count> total(const MiningAnswer& answer) {
   Count sum = 0;
   try {
@@ -146,7 +146,7 @@ void Mining::open_list(std::string_view note, std::uint64_t k) {
   file_is_csv_ = options_.out_format.empty() ? std::filesystem::path(path).extension() == ".csv" : options_.out_format == "csv";
   file_ = std::make_unique<TextFile>(path);
   if (!file_is_csv_) return;
-  // Sizes far beyond the graph are legal, but have no lines.
+  // A size far beyond the graph is allowed, but then no set is found.
   const std::uint64_t places = std::min<std::uint64_t>(k, std::max<std::uint64_t>(graph_->vertices(), most_spare_places));
   std::string header(note);
   for (std::uint64_t i = 0; i < places; ++i) header += fmt::format("{}v{}", header.empty() ? "" : ",", i);
@@ -280,13 +280,13 @@ std::string Mining::shortfall(const MiningAnswer& answer) const {
   return fmt::format("deltamatch: stopped by --{0}, so the answer is partial; raise --{0} for the whole of it\n", cause());
 }
 
-/// What has cut an answer short.
+/// Says what has cut the answer short.
 std::string_view Mining::cause() const {
   if (interrupted()) return "stopped";
   return options_.limit && listed_ == *options_.limit ? "limit" : "timeout";
 }
 
-/// The last line of a list that is not whole: that nobody takes it for one.
+/// Writes the last line of a list that is not whole, so that nobody takes it for whole.
 void Mining::mark_file() {
   if (file_is_csv_) {
     file_->line(fmt::format("partial:{}{}", cause(), std::string(columns_ - 1, ',')));

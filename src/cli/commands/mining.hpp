@@ -1,5 +1,7 @@
-// What motifs, cliques and quasi-cliques do alike: load a graph, take its simple view, run until an answer, a limit, a time-out
-// or a signal, and print a table, JSON or CSV; and write what is listed.
+// What motifs, cliques and quasi-cliques have in common.
+// - They load a graph and take its simple view.
+// - They run until the answer, a limit, a time-out or a signal.
+// - They print a table, JSON or CSV, and write the subgraphs that are listed.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +26,8 @@ namespace deltamatch::cli {
 struct MiningOptions {
   GraphOptions graph;
   std::string only_on_cores;  ///< why GPUs cannot count this; empty: they can
-  /// Pairs of later neighbours from which on the CPU is likely to take longer than a GPU, which takes some tenths of a second
-  /// before it counts anything; nothing: never.
+  /// From this many pairs of later neighbours on, the CPU probably takes longer than a GPU. A GPU needs some tenths of a second
+  /// before it counts anything. Nothing: never.
   std::optional<std::uint64_t> worth_a_gpu = std::uint64_t{1} << 22;
   Timestamp timeout = 0;
   std::optional<std::uint64_t> limit;
@@ -42,12 +44,12 @@ void add_mining_options(const Command& command, MiningOptions& options);
 
 /// A row of the answer.
 struct MiningRow {
-  std::string name;  ///< of the pattern, or how many vertices or edges
+  std::string name;  ///< the pattern's name, or the number of vertices or edges
   Count count = 0;
   std::optional<Pattern> pattern = {};  ///< motifs only: drawn beside the count
 };
 
-/// Something to be told beside the rows: a line of the table and a member of the JSON object.
+/// A fact beside the rows: a line of the table and a member of the JSON object.
 struct MiningNote {
   std::string name;
   std::string value;
@@ -56,15 +58,15 @@ struct MiningNote {
 
 struct MiningAnswer {
   std::string rows_name;  ///< "motifs"
-  std::string column;     ///< what the rows' names are: "pattern"
+  std::string column;     ///< heading of the rows' names: "pattern"
   std::vector<MiningNote> notes = {};
   std::vector<MiningRow> rows = {};
   bool complete = true;
   double seconds = 0;
-  std::optional<double> kernel_seconds = {};  ///< none: the CPU has counted
+  std::optional<double> kernel_seconds = {};  ///< nothing: the CPU counted
 };
 
-/// What `count` gives. Where that exceeds 128 bits, an Error that names `what` was counted in place of a query.
+/// Returns the result of `count`. If that exceeds 128 bits, throws an Error that names `what` in place of a query.
 template <class Function>
 auto counted(const std::string& what, const Function& count,
              std::string_view remedy = "count a size of which there are fewer") {
@@ -78,19 +80,19 @@ auto counted(const std::string& what, const Function& count,
 /// One run of a mining command.
 class Mining {
  public:
-  /// Opens and loads. Throws Error(usage) where options contradict each other, and what loading throws. Until then an interrupt
-  /// ends the program.
+  /// Opens and loads the inputs. Throws Error(usage) if options contradict each other, and whatever loading throws. Until it
+  /// returns, an interrupt ends the program.
   explicit Mining(const MiningOptions& options);
 
   [[nodiscard]] const SimpleGraph& graph() const noexcept { return *graph_; }
   /// Threads, time-out, signals, progress, and where to count.
   [[nodiscard]] MineOptions run_options();
-  /// With --emit subgraphs, ahead of what is found: opens the file, which empties it, and says in CSV what the columns are: the
-  /// note (an empty name: none) and k vertices.
+  /// With --emit subgraphs, call it before the first write(). It opens the file, which empties it. In CSV it writes a header:
+  /// the note (empty name: none) and k vertices.
   void open_list(std::string_view note, std::uint64_t k);
-  /// One line for what was found: what is told of it (an empty name: nothing), then its vertices in this order.
+  /// Writes a line: the note about this subgraph (empty name: none), then its vertices in this order.
   void write(const MiningNote& note, std::span<const SimpleGraph::Vertex> vertices);
-  /// Prints the answer and gives the exit code.
+  /// Prints the answer. Returns the exit code.
   int finish(const MiningAnswer& answer);
 
  private:
@@ -111,7 +113,7 @@ class Mining {
   std::size_t columns_ = 1;  // cells of a line of CSV
   InputNotes notes_;
   double load_ = 0;
-  Unused unused_;  // of the graph's records
+  Unused unused_;  // counted over the records of the graph
 };
 
 }  // namespace deltamatch::cli

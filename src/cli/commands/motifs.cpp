@@ -60,8 +60,8 @@ MiningAnswer count(const Motifs& options, Mining& mining) {
   return answer;
 }
 
-/// Formulas leave a GPU nothing to do, and up to 5 vertices no GPU is as fast as they are. What is enumerated takes long on any
-/// graph that is not small.
+/// Decides where to count. With formulas a GPU has nothing to do. Up to 5 vertices they are faster than any GPU. Enumeration
+/// takes long on any graph that is not small.
 MiningOptions where_to_count(const Motifs& options) {
   MiningOptions mining = options.mining;
   if (options.method == MotifMethod::formulas) mining.only_on_cores = "formulas are evaluated on CPU cores";
@@ -70,7 +70,7 @@ MiningOptions where_to_count(const Motifs& options) {
   return mining;
 }
 
-/// Counts what it lists. The vertices of a line stand in the order of the pattern's.
+/// Lists the motifs and counts them. The vertices of a line are in the order of the pattern's vertices.
 MiningAnswer list(const Motifs& options, Mining& mining) {
   struct Seen {
     Pattern pattern;

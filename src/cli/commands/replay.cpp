@@ -1,4 +1,4 @@
-// deltamatch replay: a start graph, a stream of updates, standing queries.
+// deltamatch replay: feeds a stream of updates to standing queries over a start graph.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -38,9 +38,9 @@ struct Replay {
   std::optional<std::uint64_t> max_matches;
 };
 
-// Given back where a batch has found no memory, for what is written then: sections of a snapshot, and the report.
+// Freed if a batch runs out of memory, for what is written then: sections of a snapshot, and the report.
 constexpr std::size_t reserve_bytes = std::size_t{16} << 20;
-/// Says in what is listed that it ends before the stream does.
+/// Marks in the listing that it ends before the stream does.
 void mark_ends(MatchSink& sink, const Report& report) {
   sink.begin(0);
   for (const QueryTotals& query : report.deltas) {
@@ -52,7 +52,7 @@ void mark_ends(MatchSink& sink, const Report& report) {
   sink.commit();
 }
 
-/// One line for each way in which the answer is partial; empty where it is whole.
+/// A line for each reason why the answer is partial. Empty if it is whole.
 std::string shortfalls(const Report& report) {
   std::string text;
   if (report.timed_out) {
@@ -94,7 +94,7 @@ int replay(const Replay& options) {
   register_queries(session.engine(), queries, options.queries.options(options.emit.emit != Emit::none), report);
   session.load(report);
   watch_interrupts();
-  // Only here: opening empties them.
+  // Not earlier: opening empties the files.
   const std::unique_ptr<MatchSink> sink = options.emit.make_sink();
   const std::unique_ptr<TextFile> batches =
       options.emit.batches.empty() ? nullptr : std::make_unique<TextFile>(options.emit.batches);
@@ -107,7 +107,7 @@ int replay(const Replay& options) {
     print(report, options.emit);
   };
 
-  // Where the snapshot cannot be written, the stream was processed all the same.
+  // If the snapshot cannot be written, the stream has been processed all the same.
   const auto save_and = [&](const auto& then) {
     try {
       if (!options.save_snapshot.empty()) session.engine().save(options.save_snapshot);
@@ -133,7 +133,7 @@ int replay(const Replay& options) {
     report.failed = true;
     finish();
     throw;
-  } catch (const std::bad_alloc&) {  // the graph is that of the batches before
+  } catch (const std::bad_alloc&) {  // the graph is that after the batches before
     session.release_inputs();
     reserve.reset();
     report.failed = true;

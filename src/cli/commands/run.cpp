@@ -38,7 +38,7 @@ help), 78 configuration.)";
 
 constexpr int ended_by_signal = 128;
 constexpr mode_t not_for_others = 027;    // files are 0640, folders 0750
-constexpr std::chrono::seconds grace(2);  // for stopping threads, beyond shutdown_timeout
+constexpr std::chrono::seconds grace(2);  // for threads that stop, beyond shutdown_timeout
 
 sigset_t heeded_signals() noexcept {
   sigset_t set;
@@ -47,7 +47,7 @@ sigset_t heeded_signals() noexcept {
   return set;
 }
 
-/// Takes the queries anew when asked to, in a thread of its own: that may take as long as the brokers do.
+/// Reads the queries again on request, in a thread of its own. That may take as long as the brokers need.
 class Reloader {
  public:
   Reloader(ingest::Service& service, ingest::Journal& journal)
@@ -84,8 +84,8 @@ class Reloader {
   std::jthread thread_;
 };
 
-/// Takes signals in a thread of its own. They are blocked everywhere else. Whatever the service waits for, brokers or a disk:
-/// it ends in the time that it has for stopping, and what was not done then is as after a crash.
+/// Handles signals in a thread of its own; all other threads block them. A service may be waiting for brokers or a disk. It
+/// still ends within the time that it has for stopping. What is not done by then is left as after a crash.
 class Signals {
  public:
   Signals(ingest::Service& service, ingest::Journal& journal, std::chrono::milliseconds shutdown_timeout)
@@ -116,12 +116,12 @@ class Signals {
 };
 
 int run_service(const std::string& file) {
-  // Before any file is made. Who starts the program decides neither that others read alerts nor that the group cannot.
+  // Do this before any file is made. The umask of the caller must neither let others read alerts nor keep the group out.
   ::umask(not_for_others);
   ServiceConfig config = read_service_config(file);
   const std::unique_ptr<ingest::Journal> journal = ingest::make_journal(config.service.logging);
   for (const std::string& warning : config.warnings) journal->tell(ingest::Level::warn, warning);
-  // Before any thread is made: they inherit what is blocked.
+  // Do this before any thread is made: threads inherit the blocked signals.
   const sigset_t set = heeded_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);

@@ -24,7 +24,7 @@ constexpr std::size_t usual_batch = 8192;
 
 using Clock = std::chrono::steady_clock;
 
-/// How far the sources are, the one at `index` being read.
+/// The share of all sources that has been read, while the one at `index` is being read.
 std::optional<double> fraction(const std::vector<std::unique_ptr<ingest::BatchSource>>& sources, std::size_t index) {
   const ingest::Progress progress = sources[index]->progress();
   if (!progress.bytes_total || *progress.bytes_total == 0) return std::nullopt;
@@ -87,7 +87,7 @@ Session::Session(const GraphOptions& graph, const StreamOptions& stream)
   engine_->limit_labels(graph.max_labels);
 }
 
-// t/v/e streams do not say how they are meant; others that say undirected do not go with a directed graph.
+// t/v/e streams do not say how they are meant. Other streams that say undirected contradict a directed graph.
 void Session::check_updates_of_snapshot(const std::string& snapshot) const {
   for (const auto& source : updates_) {
     if (!engine_->options().directed || source->directed() || source->format() == ingest::Format::tve) continue;
@@ -120,7 +120,7 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
   check_graph_files(graph);
 }
 
-// Options about records are refused where no input has records.
+// Refuses options about records if no input has records.
 void Session::check_graph_files(const GraphOptions& graph) const {
   if (graph_files_.empty()) return;
   const auto refuse_if = [&](bool given, std::string_view option) {
@@ -165,7 +165,7 @@ bool Session::decide_direction(const GraphOptions& graph) const {
   const ingest::BatchSource* first = nullptr;
   for (const Sources* sources : {&graphs_, &updates_}) {
     for (const auto& source : *sources) {
-      if (!source->format()) continue;  // an empty file says nothing
+      if (!source->format()) continue;  // an empty file fits any direction
       if (first == nullptr) first = source.get();
       if (source->directed() == first->directed()) continue;
       const auto kind = [](const ingest::BatchSource& input) {
@@ -237,7 +237,7 @@ void Session::load_files(Report& report, const engine::EdgeDemand* demand) {
 
 void Session::load(Report& report, const engine::EdgeDemand* demand) {
   const Clock::time_point start = Clock::now();
-  if (letters_) letters_->commit();  // those of an earlier run are kept until here
+  if (letters_) letters_->commit();  // the file of an earlier run is kept until here
   ingest::PositionedBatch batch;
   for (const Sources* sources : {&labels_, &graphs_}) {
     std::uint64_t done = 0;
@@ -261,12 +261,12 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
   report.load = seconds_since(start);
 }
 
-/// Of an input that is done with. `late`: how many of its updates were.
+/// Ends an input. `late` counts its updates that came too late for the window.
 void Session::conclude(ingest::BatchSource& source, Report& report, std::uint64_t late) {
   progress_.clear();
   report.unused.add(source.refused());
   report.notes.take(source, max_refused_);
-  constexpr std::uint64_t many = 10;  // one in so many
+  constexpr std::uint64_t many = 10;  // more than one in this many
   if (late <= source.records() / many) return;
   report.notes.warn(
       {"late", source.name(),
@@ -283,7 +283,8 @@ void Session::show(const BatchProgress& progress, const Report& report) {
   progress_.show(text, std::nullopt, std::nullopt);
 }
 
-/// Each input with those before it: what is quoted in one file and bare in another joins nothing.
+/// Compares the ids of each input with those of the inputs before it. An id quoted in one file and bare in another joins
+/// nothing.
 void Session::compare_ids(Report& report) const {
   std::vector<const ingest::BatchSource*> before;
   const auto compare = [&](const ingest::BatchSource& source) {
@@ -326,7 +327,7 @@ void Session::release_inputs() noexcept {
 
 void Session::run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch) {
   ingest::BatchSource& source = *updates_[index];
-  std::uint64_t refused_by_engine = 0;  // these are among the updates that it took
+  std::uint64_t refused_by_engine = 0;  // counted among the updates that were taken
   std::uint64_t late = 0;
   const auto count_refused = [&] {
     report.updates += source.refused().total() - refused_by_engine;

@@ -1,5 +1,5 @@
-// What replay, match and explain do alike: open every input before any work starts, settle the direction, build the engine,
-// load the start graph, and feed the stream to it batch by batch.
+// What replay, match and explain have in common. They open every input before any work starts and settle the direction. They
+// build the engine, load the start graph, and feed the stream to it batch by batch.
 #pragma once
 
 #include <functional>
@@ -25,32 +25,33 @@ namespace deltamatch::cli {
 
 class Session {
  public:
-  /// Opens the inputs; the direction is known afterwards. Throws Error(usage) where the inputs contradict each other or the
-  /// options, and Error where one cannot be read.
+  /// Opens the inputs and settles the direction. Throws Error(usage) if the inputs contradict each other or the options. Throws
+  /// Error if an input cannot be read.
   Session(const GraphOptions& graph, const StreamOptions& stream);
 
   [[nodiscard]] Engine& engine() noexcept { return *engine_; }
-  /// Of a backend's cache; nothing where the CPU matches.
+  /// Statistics of the backend's cache. Nothing if the CPU matches.
   [[nodiscard]] std::optional<CacheStatistics> cache() const;
   [[nodiscard]] bool directed() const noexcept { return engine_->options().directed; }
 
-  /// Vertex labels first, then the start graph, to its end: no interrupt leaves a part of it. Records that change nothing are
-  /// counted in `report`, as is the time. Of a graph file that is all of the start graph only what is in `demand` is loaded
-  /// (null: everything), and the report says how much. Only here the file of dead letters is emptied.
+  /// Loads the vertex labels, then the whole start graph. No interrupt leaves a part of it. `report` gets the time, and counts
+  /// of the records that change nothing. If a graph file is all of the start graph, loads only what is in `demand` (null:
+  /// everything). The report then says how much. Empties the file of dead letters, not earlier.
   void load(Report& report, const engine::EdgeDemand* demand = nullptr);
 
   /// What ends a run or a query early.
   struct Limits {
     std::optional<std::chrono::steady_clock::time_point> until{};
-    std::optional<std::uint64_t> max_matches{};  ///< of a query in one batch
+    std::optional<std::uint64_t> max_matches{};  ///< of one query in one batch
   };
   using OnBatch = std::function<void(const BatchResult& result, const ingest::PositionedBatch& batch)>;
-  /// Processes the stream to its end, or until SIGINT or SIGTERM comes (report.interrupted) or the time is over
-  /// (report.timed_out): a batch that is being matched then is abandoned, as if it had not come. Matches go to `sink`, which
-  /// may be null. Throws Error at the first bad record if the policy is to fail, and if the stream cannot be read on, and
-  /// std::bad_alloc if a batch finds no memory. What stands before has been processed and is in the report then.
+  /// Processes the stream to its end, or until SIGINT or SIGTERM (report.interrupted) or the time-out (report.timed_out). A
+  /// batch that is being matched then is abandoned, as if it had not come. Matches go to `sink`, which may be null.
+  ///
+  /// Throws Error at the first bad record if the policy is to fail, and if the stream cannot be read on. Throws std::bad_alloc
+  /// if a batch runs out of memory. The batches before have been processed and are in the report then.
   void run(Report& report, MatchSink* sink, const OnBatch& on_batch, const Limits& limits);
-  /// Closes the inputs and gives back the memory that they hold. Nothing can be run behind it.
+  /// Closes the inputs and frees their memory. Nothing can be run afterwards.
   void release_inputs() noexcept;
 
  private:
@@ -80,7 +81,7 @@ class Session {
   Progress progress_;
 };
 
-/// The queries of the command line, registered as standing queries; the report has a row for each.
+/// Registers the queries of the command line as standing queries. Adds a row for each to the report.
 std::vector<QueryId> register_queries(Engine& engine, const std::vector<NamedQuery>& queries, const QueryOptions& options,
                                       Report& report);
 

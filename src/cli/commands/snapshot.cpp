@@ -1,4 +1,4 @@
-// deltamatch snapshot: look at, check and unpack the files that replay --save-snapshot writes.
+// deltamatch snapshot: describes, checks and exports the files that replay --save-snapshot writes.
 #include <fmt/format.h>
 #include <memory>
 #include <string>
@@ -56,7 +56,7 @@ int export_graph(const Snapshot& options) {
   ingest::OutputFile out(options.out);
   engine.for_each([&out](const Update& update) {
     Update record = update;
-    if (record.source_label == "") record.source_label.reset();  // what a vertex bears that is mentioned without a label
+    if (record.source_label == "") record.source_label.reset();  // that of a vertex without a label
     ingest::append_jsonl(out.text(), record);
     out.spill_if_large();
   });

@@ -1,5 +1,5 @@
-// deltamatch validate: whether queries can be registered, or a service can be started as its configuration says, before
-// anything runs.
+// deltamatch validate: checks that queries can be registered, or that a service can start with its configuration. Nothing is
+// run.
 #include <fmt/format.h>
 #include <iterator>
 #include <memory>

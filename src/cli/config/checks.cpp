@@ -1,4 +1,4 @@
-// What one part of a configuration alone cannot see.
+// Checks of a configuration that concern several of its parts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -94,7 +94,7 @@ class Checker {
   }
 
  private:
-  /// No query's alerts come to one topic by two ways.
+  /// Refuses two ways by which a query's alerts come to one topic.
   void told_once() {
     const auto& sinks = config_.service.sinks;
     for (auto sink = sinks.begin(); sink != sinks.end(); ++sink) {
@@ -143,7 +143,7 @@ class Checker {
     refuse(output, fmt::format("this file is also {}, by {}", done, place(other)), "name another file");
   }
 
-  /// A file sink rotates into files beside its own.
+  /// A file sink rotates into files beside its own. Refuses outputs that would collide with them.
   void series_apart(const Use& output, const Use& other) const {
     using ingest::FileSeries;
     if (is_same_file(output.name, other.name)) return;

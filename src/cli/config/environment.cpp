@@ -1,4 +1,4 @@
-// Variables of the environment in the values of a configuration.
+// Replaces environment variables in the values of a configuration.
 #include <fmt/format.h>
 
 #include <cctype>

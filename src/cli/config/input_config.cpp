@@ -1,4 +1,4 @@
-// Where updates come from and how their records are read.
+// Reads where updates come from and how their records are read.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 
 constexpr std::array roles{"source", "target", "label", "source_label", "target_label", "time", "op", "vertex", "deleted"};
 
-/// Tells of what does not fit the format and would be passed over.
+/// Refuses keys that do not fit the format and would be ignored.
 void check_format(const Section& section, Format format) {
   const bool named = format == Format::jsonl || format == Format::csv;
   if (section.has("separator") && format != Format::csv) {
@@ -36,7 +36,7 @@ void check_format(const Section& section, Format format) {
   }
 }
 
-/// {source: payer, …} or [source, target, -, time] as the text that codecs take.
+/// Turns {source: payer, …} or [source, target, -, time] into the text that codecs take.
 void read_columns(Section& section, std::string& columns) {
   const Node* const node = section.find("columns");
   if (node == nullptr) return;
@@ -55,7 +55,7 @@ void read_columns(Section& section, std::string& columns) {
   columns = fmt::format("{}", fmt::join(parts, ","));
 }
 
-/// Messages have no header, which jlg and mtx begin with: these come last.
+/// Messages have no header, and jlg and mtx begin with one. So these two come last.
 constexpr std::array formats{Format::jsonl, Format::csv,    Format::tsv, Format::snap,
                              Format::tve,   Format::binary, Format::jlg, Format::mtx};
 constexpr std::size_t formats_of_files_alone = 2;
@@ -144,7 +144,7 @@ void read_start_at(Section& section, ingest::StartAt& start) {
     return;
   }
   const ingest::TimeReader reader(ingest::TimeUnit::milliseconds, "");
-  const bool is_date = node->text.size() > 4 && node->text[4] == '-';  // the reader takes numbers, too
+  const bool is_date = node->text.size() > 4 && node->text[4] == '-';  // the reader also takes numbers
   const auto time = is_date ? reader.read(node->text) : std::nullopt;
   if (time && *time >= 0) {
     start = {Kind::timestamp, std::chrono::duration_cast<milliseconds>(std::chrono::microseconds(*time))};

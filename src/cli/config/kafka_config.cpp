@@ -1,4 +1,4 @@
-// The properties of the Kafka clients.
+// Reads the properties of the Kafka clients.
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,8 +10,8 @@
 namespace deltamatch::cli {
 namespace {
 
-/// Tells what the clients have against the properties, one after the other, with the line of the one that a message names.
-/// `hidden`: values that are not to be shown.
+/// Reports what the clients have against the properties, one after the other. Each problem gets the line of the property that
+/// its message names. `hidden` holds the values that must not be shown.
 void check(const Section& section, ingest::KafkaProperties properties, const std::vector<std::string>& hidden) {
   while (true) {
     std::string message;
@@ -21,7 +21,7 @@ void check(const Section& section, ingest::KafkaProperties properties, const std
     } catch (const Error& error) {
       message = error.what();
     }
-    auto named = properties.end();  // of those in the message the longest: "acks" is part of "request.required.acks"
+    auto named = properties.end();  // the longest in the message: "acks" is part of "request.required.acks"
     for (auto property = properties.begin(); property != properties.end(); ++property) {
       const bool longer = named == properties.end() || property->first.size() > named->first.size();
       if (longer && message.find(property->first) != std::string::npos) named = property;

@@ -30,7 +30,7 @@ class Builder final : public YAML::EventHandler {
   Builder(std::string_view source, Problems& problems) : source_(source), problems_(problems) {}
 
   [[nodiscard]] Node take() { return std::move(root_); }
-  /// Of the innermost list or map that is open.
+  /// The place of the innermost open list or map.
   [[nodiscard]] std::optional<YAML::Mark> open() const {
     return open_.empty() ? std::nullopt : std::optional(open_.back().mark);
   }
@@ -72,7 +72,7 @@ class Builder final : public YAML::EventHandler {
   struct Open {
     Node node;
     YAML::Mark mark;
-    std::optional<std::pair<std::string, std::size_t>> key;  // and its line; of a map, until its value comes
+    std::optional<std::pair<std::string, std::size_t>> key;  // of a map, until its value comes; with its line
   };
 
   [[nodiscard]] std::string path() const {
@@ -92,13 +92,13 @@ class Builder final : public YAML::EventHandler {
     }
   }
 
-  /// The parser takes a quote that is never closed for one that ends with the file.
+  /// Refuses a quote that is never closed. The parser lets it end with the file.
   void check_quotes(const YAML::Mark& mark) const {
     std::size_t at = 0;
     for (int line = 0; line < mark.line && at != std::string_view::npos; ++line) at = source_.find('\n', at) + 1;
     at += static_cast<std::size_t>(mark.column);
     const char quote = at < source_.size() ? source_[at] : '\0';
-    if (quote != '"' && quote != '\'') return;  // a block, whose sign is | or >
+    if (quote != '"' && quote != '\'') return;  // a block, which begins with | or >
     for (++at; at < source_.size(); ++at) {
       const bool escapes = quote == '"' ? source_[at] == '\\' : source_.substr(at, 2) == "''";
       if (!escapes && source_[at] == quote) return;
@@ -167,7 +167,7 @@ class Builder final : public YAML::EventHandler {
   int documents_ = 0;
 };
 
-/// Where a tab indents a line, its number from 1; 0: nowhere up to `last`.
+/// The number, from 1, of the first line up to `last` that a tab indents. 0 if there is none.
 std::size_t tab_indented_line(const std::string& text, std::size_t last) {
   std::istringstream lines(text);
   std::string line;
@@ -180,7 +180,7 @@ std::size_t tab_indented_line(const std::string& text, std::size_t last) {
 
 [[noreturn]] void fail(const std::string& text, const YAML::Exception& error, const Builder& builder,
                        const Problems& problems) {
-  // At the end of the text the parser knows no place: what was left open is to blame.
+  // At the end of the text the parser knows no place. What was left open is to blame.
   const YAML::Mark mark = error.mark.pos <= 0 && builder.open() ? *builder.open() : error.mark;
   if (const std::size_t line = tab_indented_line(text, line_of(mark))) {
     throw Error(ErrorKind::configuration, fmt::format("{}:{}", problems.file(), line), "a tab in the indentation",

@@ -1,4 +1,4 @@
-// What is wrong with a configuration: gathered, so that one look at the file mends it all.
+// What is wrong with a configuration. All problems are gathered, so that the user can mend the file in one go.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ class Problems {
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   [[nodiscard]] std::size_t count() const noexcept { return found_.size(); }
 
-  /// "file:line: key", which names a place in messages. Lines count from 1.
+  /// "file:line: key", the place of a problem. Lines count from 1.
   [[nodiscard]] std::string where(std::size_t line, std::string_view key) const;
   void add(std::size_t line, std::string_view key, std::string_view what, std::string_view remedy);
-  /// The same, told in full: "file:line: key: what; remedy".
+  /// Adds a message that names its place itself: "file:line: key: what; remedy".
   void add(std::size_t line, std::string_view text);
 
-  /// Throws Error(configuration) where there are any: the first ten in order of lines, one below the other.
+  /// Throws Error(configuration) if there are problems. It lists the first ten, ordered by line, one a line.
   void raise() const;
 
  private:

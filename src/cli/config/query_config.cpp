@@ -1,4 +1,4 @@
-// The standing queries.
+// Reads the standing queries.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace deltamatch::cli {
 namespace {
 
-/// Reads the queries one entry after the other; an engine without data says whether they fit the graph and each other.
+/// Reads the queries, one entry after the other. An engine without data says whether they fit the graph and each other.
 class QueryReader {
  public:
   QueryReader(ServiceConfig& config, const ingest::ServiceBudget& budget)
@@ -105,7 +105,7 @@ class QueryReader {
     try {
       query.query = parse_pattern(pattern, name, query.where);
     } catch (const Error& error) {
-      problems.add(line, error.what());  // names the place itself, down to the column
+      problems.add(line, error.what());  // it names the place itself, down to the column
       return;
     }
     add(section, "pattern", query);
@@ -145,7 +145,7 @@ class QueryReader {
     config_.service.queries.push_back(query);
   }
 
-  /// Tells what `action` throws as a problem with the key.
+  /// Reports what `action` throws as a problem with the key.
   template <typename Action>
   static bool guarded(Section& section, std::string_view key, Action action) {
     try {

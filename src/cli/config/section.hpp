@@ -1,4 +1,4 @@
-// A map of a configuration, read key by key: what is wrong is told with its place, and what was not asked for is unknown.
+// A map of a configuration, read key by key. Each problem is reported with its place. A key that nobody asked for is unknown.
 #pragma once
 
 #include <chrono>
@@ -19,10 +19,10 @@
 
 namespace deltamatch::cli {
 
-/// What the reading of one file shares.
+/// What all sections of one file share.
 struct Reading {
   Problems problems;
-  std::filesystem::path folder;  ///< of the file: what relative paths begin at
+  std::filesystem::path folder;  ///< of the file: relative paths begin here
   std::set<std::string> known;   ///< every key that was asked for, e.g. "input.topics[].name"
   /// A file or topic, and the place that names it.
   struct Use {
@@ -36,11 +36,11 @@ struct Reading {
   std::vector<Use> topics_written;
 };
 
-/// Getters leave their target as it is where the key is absent or its value is wrong, which is then told. Those with a `word`
-/// take it for zero ("never").
+/// Reads one map. If a key is absent, or its value is wrong, a getter leaves its target as it is. A wrong value is reported.
+/// Getters with a `word` read that word as zero ("never").
 class Section {
  public:
-  /// `key` is the path in messages, `pattern` that of Reading::known. A null node or one without a value is an empty map.
+  /// `key` is the path for messages, `pattern` the one in Reading::known. A null node, or one without a value, is an empty map.
   Section(Reading& reading, const Node* node, std::size_t line, std::string key, std::string pattern);
 
   [[nodiscard]] Reading& reading() const noexcept { return *reading_; }
@@ -51,36 +51,36 @@ class Section {
     return has(key) && node_->find(key)->kind == Node::Kind::map;
   }
 
-  /// A problem with the section as a whole, or with a key of it.
+  /// Reports a problem with the whole section, or with one of its keys.
   void refuse(std::string_view what, std::string_view remedy) const;
   void refuse(std::string_view key, std::string_view what, std::string_view remedy) const;
-  /// Tells where the key is absent; `example` completes "write e.g. …".
+  /// Reports a key that is absent. `example` completes "write e.g. …".
   bool require(std::string_view key, std::string_view example);
 
-  /// The line of a key, or where it is absent that of the section.
+  /// The line of a key; if it is absent, that of the section.
   [[nodiscard]] std::size_t line_of(std::string_view key) const noexcept;
-  /// The value, whatever it is; null where the key is absent. From here on the key is known.
+  /// Any value; null if the key is absent. The key is known from here on.
   const Node* find(std::string_view key);
-  /// The value as text; null where it is absent, or none, or something was wrong with it already.
+  /// The value as text. Null if the key is absent, if its value is no text, or if a problem with it was reported before.
   const Node* find_text(std::string_view key);
-  /// The items of a list, or one text as a list of one; null where the key is absent.
+  /// The items of a list, or one text as a list of one. Null if the key is absent.
   const Node* find_list(std::string_view key);
-  /// Absent: an empty one.
+  /// The section under a key; an empty one if the key is absent.
   Section section(std::string_view key);
-  /// The section at item `index` of what find_list gave for `key`.
+  /// The section at item `index` of the list that find_list returned for `key`.
   [[nodiscard]] Section item(std::string_view key, const Node& node, std::size_t index) const;
-  /// The section under a name that is the user's: an entry of this map.
+  /// The section under a name that the user chose: an entry of this map.
   [[nodiscard]] Section named(const Entry& entry) const;
-  /// The entries of this map, whose keys are names that the user gives.
+  /// The entries of this map, whose keys are names that the user chose.
   [[nodiscard]] const std::vector<Entry>& entries() const noexcept;
 
   bool text(std::string_view key, std::string& target);
-  /// Not empty.
+  /// A text that is not empty.
   bool name(std::string_view key, std::string& target);
-  /// A text that may be secret: written here, or {file: PATH} whose contents it is, less a line end.
+  /// A text that may be secret. It is written here, or is the contents of {file: PATH} without the last line end.
   bool secret(std::string_view key, std::string& target);
   bool path(std::string_view key, std::filesystem::path& target);
-  /// A path of a file that is read. Tells where there is none.
+  /// The path of a file that is read. Reports a file that is not there.
   bool input_file(std::string_view key, std::filesystem::path& target);
   bool flag(std::string_view key, bool& target);
   bool number(std::string_view key, std::uint64_t& target, std::uint64_t least,
@@ -88,7 +88,7 @@ class Section {
   bool fraction(std::string_view key, double& target, double least, double most, std::string_view word = {});
   bool size(std::string_view key, std::uint64_t& target, std::uint64_t least,
             std::uint64_t most = std::numeric_limits<std::uint64_t>::max(), std::string_view word = {});
-  /// In microseconds.
+  /// A duration in microseconds.
   bool duration(std::string_view key, Timestamp& target, Timestamp least, Timestamp most, std::string_view word = {});
   template <typename Rep, typename Period>
   bool duration(std::string_view key, std::chrono::duration<Rep, Period>& target, std::chrono::duration<Rep, Period> least,
@@ -97,13 +97,13 @@ class Section {
   bool choice(std::string_view key, Value& target,
               std::span<const std::pair<std::string_view, std::type_identity_t<Value>>> choices);
 
-  /// Notes in one of the lists of Reading that the key names a file or topic.
+  /// Adds the file or topic that the key names to one of the lists of Reading.
   void note(std::vector<Reading::Use> Reading::* list, std::string_view key, const std::string& name) const;
 
-  /// Tells of keys that nobody asked for.
+  /// Reports keys that nobody asked for.
   void finish() const;
 
-  /// The text of a node as messages may show it: as the file has it, not what a variable holds.
+  /// The text of a node as messages may show it: as the file has it, without the values of variables.
   [[nodiscard]] static std::string shown(const Node& node);
 
  private:

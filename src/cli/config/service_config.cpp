@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 constexpr Timestamp century = Timestamp{36'500} * 86'400'000'000;
 
 void read_application(Section& top, std::string& application) {
-  constexpr std::size_t longest = 200;  // ".commits" and the like are put behind it
+  constexpr std::size_t longest = 200;  // ".commits" and the like are appended
   if (!top.require("application", "application: fraud-alerts") || !top.name("application", application)) return;
   if (application.size() > longest || !is_topic_name(application)) {
     top.refuse("application", "this cannot begin the name of a topic",
@@ -96,7 +96,7 @@ void read_gpu(Section section, BackendOptions& backend) {
     }
   }
   section.finish();
-  if (backend.devices == std::vector<int>{0}) backend.devices.clear();  // what is meant without the key
+  if (backend.devices == std::vector<int>{0}) backend.devices.clear();  // the same as without the key
 }
 
 void read_engine(Section section, ServiceConfig& config) {
@@ -110,7 +110,7 @@ void read_engine(Section section, ServiceConfig& config) {
   }
 }
 
-/// "host:port", "[::1]:port".
+/// Reads "host:port" or "[::1]:port".
 bool split_address(std::string_view text, ingest::HttpOptions& http) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return false;

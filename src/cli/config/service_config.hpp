@@ -17,14 +17,16 @@ struct ServiceConfig {
   std::vector<std::string> warnings;  ///< "file:line: key: what; remedy"
 };
 
-/// Reads a configuration and everything it names: queries, secrets. Relative paths in it begin at its folder. Nothing is
-/// started, made or written and nobody is contacted. Throws Error(configuration) that lists what is wrong with it, up to ten
-/// places with file, line, key and remedy. No message holds a secret: a header, a URL, a property of Kafka that is one, with
-/// what a variable or a file holds of it. A value that is wrong is shown as the file has it.
+/// Reads a configuration and everything that it names: queries and secrets. Relative paths in it begin at its folder. Nothing
+/// is started, made or written, and nobody is contacted.
+///
+/// Throws Error(configuration) that lists up to ten problems with file, line, key and remedy. No message holds a secret: a
+/// header, a URL, or a secret property of Kafka. So neither does it show the contents of a variable or a file. It shows a wrong
+/// value as the file has it.
 [[nodiscard]] ServiceConfig read_service_config(const std::filesystem::path& file,
                                                 const Environment& environment = process_environment());
 
-/// What would run, for people: input, batches, sinks, queries with the number of their plans. Holds no secret.
+/// Describes for people what would run: input, batches, sinks, and queries with their number of plans. Holds no secret.
 [[nodiscard]] std::string summary(const ServiceConfig& config);
 
 }  // namespace deltamatch::cli

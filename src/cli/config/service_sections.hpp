@@ -1,4 +1,4 @@
-// The parts of a service's configuration; service_config.cpp puts them together.
+// The parts of a service's configuration. service_config.cpp puts them together.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,24 @@
 
 namespace deltamatch::cli {
 
-/// Reads all of it into `config`; `reading` has what is wrong and which keys there are.
+/// Reads everything into `config`. `reading` gets the problems and the known keys.
 void read_service(Reading& reading, const Node& root, ServiceConfig& config);
 
 void read_kafka(Section section, ingest::KafkaProperties& properties);
 void read_input(Section section, ingest::InputOptions& input);
-/// How the records of messages or of files are read; the section's other keys are read already. No format: it is not stated.
+/// Reads how the records of messages or files are read. The other keys of the section have been read. `format` stays empty if
+/// the section states none.
 void read_records(Section& section, std::optional<ingest::Format>& format, ingest::CodecOptions& codec, bool files);
 void read_sinks(Section section, std::vector<ingest::SinkOptions>& sinks);
 void read_budget(Section section, ingest::ServiceBudget& budget);
-/// Direction and sinks are read already. `budget` is that of queries which state none.
+/// Reads the queries. Direction and sinks must have been read. `budget` is for queries that state none.
 void read_queries(Section& top, ServiceConfig& config, const ingest::ServiceBudget& budget);
 
-/// A topic's name as Kafka takes it; tells where it is none.
+/// Reads a topic's name and reports one that Kafka would not take.
 bool topic_name(Section& section, std::string_view key, std::string& target);
 [[nodiscard]] bool is_topic_name(std::string_view text) noexcept;
 
-/// What one part alone cannot see: files and topics that are used twice, limits that contradict each other.
+/// Checks what concerns several parts: files and topics that are used twice, limits that contradict each other.
 void check_together(Section& top, ServiceConfig& config);
 
 }  // namespace deltamatch::cli

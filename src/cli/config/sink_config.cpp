@@ -1,4 +1,4 @@
-// Where alerts go.
+// Reads where alerts go.
 #include <fmt/format.h>
 
 #include <array>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 using ingest::SinkOptions;
 using std::chrono::milliseconds;
 
-/// "100/s", "5/10s".
+/// Reads "100/s" or "5/10s".
 void read_rate(Section& section, SinkOptions& sink) {
   const Node* const node = section.find_text("rate_limit");
   if (node == nullptr || node->text == "none") return;
@@ -36,13 +36,13 @@ void read_rate(Section& section, SinkOptions& sink) {
   }
 }
 
-/// Tells nobody: sinks are made here only to hear whether they can be.
+/// Drops all messages. Sinks are made here only to find out whether they can be.
 class Silence final : public ingest::Journal {
  public:
   void tell(ingest::Level, std::string_view, std::initializer_list<ingest::Field>) noexcept override {}
 };
 
-/// Tells what the webhook itself has against one of its options.
+/// Reports what the webhook itself has against one of its options.
 void check_webhook(const Section& section, std::string_view key, const SinkOptions& sink) {
   try {
     Silence journal;

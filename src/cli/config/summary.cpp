@@ -1,4 +1,4 @@
-// A configuration as people check it before they start it.
+// Describes a configuration for people who check it before they start it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -68,7 +68,7 @@ class Summary {
     line("graph", text);
   }
 
-  /// A URL's path may be a secret.
+  /// The sink's target, without the path of a URL, which may be a secret.
   static std::string target(const SinkOptions& sink) {
     switch (sink.kind) {
       case SinkOptions::Kind::kafka:
