@@ -1,4 +1,4 @@
-// Which of the GPUs at hand match, or whether the CPU does.
+// Chooses which of the available GPUs match, or that the CPU does.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,14 @@
 
 namespace deltamatch::cli {
 
-/// What the options are called where they were given, for messages, and where warnings go.
+/// What the options are called where they were given, for messages. Also says where warnings go.
 struct BackendWords {
   std::string backend = "--backend ";  ///< followed by its value
   std::string devices = "--devices";
   std::function<void(const std::string&)> warn{};
 };
 
-/// The GPUs of a machine: what deltamatch/gpu.hpp has under these names.
+/// The GPUs of a machine. The members are the functions of deltamatch/gpu.hpp with the same names.
 struct Gpus {
   std::function<std::vector<int>()> gpu_devices;
   std::function<std::string()> gpu_absence;
@@ -26,8 +26,8 @@ struct Gpus {
   std::function<std::shared_ptr<Backend>(const GpuOptions&)> make_gpu_backend;
 };
 
-/// Null for the CPU. Throws Error where a GPU is asked for, or options of GPUs are given, and there is none that can be used;
-/// `auto` then warns and takes the CPU, silently where there is no device. `options` are without objection.
+/// Returns null for the CPU. Throws Error if a GPU is asked for, or options of GPUs are given, and no GPU can be used. In that
+/// case `auto` warns and takes the CPU; without any device it does so silently. `options` must have no objection.
 [[nodiscard]] std::shared_ptr<Backend> choose_backend(const BackendOptions& options, const BackendWords& words,
                                                       const Gpus& gpus);
 

@@ -1,4 +1,4 @@
-// Where matching is to run, as the command line or a configuration says it.
+// Where matching is to run, as stated on the command line or in a configuration.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct BackendOptions {
   std::optional<WalkCount> walk_count;
   bool measure = false;
 
-  /// Whether anything is said that concerns GPUs only.
+  /// Whether any option concerns GPUs only.
   [[nodiscard]] bool tunes_gpu() const noexcept {
     return policy.has_value() || memory > 0 || !devices.empty() || walks > 0 || walk_count.has_value() || measure;
   }
@@ -44,7 +44,7 @@ inline constexpr std::array<std::pair<std::string_view, CachePolicy>, 7> cache_p
 inline constexpr std::array<std::pair<std::string_view, WalkCount>, 4> walk_count_names{
     {{"even", WalkCount::even}, {"fixed", WalkCount::fixed}, {"paper", WalkCount::paper}, {"formula", WalkCount::formula}}};
 
-/// Why this build cannot do what the options ask for, and what to do about it; `written` is how a backend is chosen there
+/// Why this build cannot do what the options ask for, and what to do about it. `written` is how the user chooses a backend
 /// ("--backend ", "backend: ").
 struct Objection {
   std::string what;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view file_type = "FILE";
 
-/// An empty name is mostly a variable of the shell that is not set.
+/// Refuses an empty name, which is mostly an unset variable of the shell.
 CLI::Option* named(const std::string& name, CLI::Option& option) {
   return option.check([name](const std::string& value) {
     if (value.empty()) throw Error(ErrorKind::usage, name, "the name is empty", "name a file");

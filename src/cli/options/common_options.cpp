@@ -19,7 +19,7 @@ using ingest::IdKind;
 using ingest::OnError;
 using ingest::TimeUnit;
 
-/// `what` completes "… of the records of". Vertex labels bear no times.
+/// `what` completes "… of the records of". Vertex labels have no times.
 void add_input_options(const Command& command, InputOptions& input, const std::string& prefix, const std::string& what,
                        bool times) {
   input.prefix = prefix;

@@ -1,4 +1,4 @@
-// Options that several subcommands share: one place for each name, its help and its check.
+// Options that several subcommands share. Each name has its help and its check in one place.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ struct GraphOptions {
   std::vector<std::string> labels;
   InputOptions labels_input;
   std::string snapshot;
-  std::optional<bool> directed;  ///< nothing: by the formats of the inputs, or the snapshot's
+  std::optional<bool> directed;  ///< nothing: as the inputs' formats or the snapshot say
   std::optional<ingest::IdKind> ids;
   std::size_t max_record = ingest::default_max_record;
-  std::uint64_t max_labels = Engine::default_label_limit;  ///< different ones at a time, of vertices and of edges
+  std::uint64_t max_labels = Engine::default_label_limit;  ///< most different labels at a time, of vertices and of edges
   ingest::OnError on_error = ingest::OnError::fail;
   std::string dead_letters;
   double max_refused = 0.5;                                        ///< share of an input's records
@@ -43,7 +43,7 @@ struct GraphOptions {
   ProgressMode progress = ProgressMode::automatic;
 };
 
-/// The stream of updates and how it is cut.
+/// The stream of updates, and how it is cut.
 struct StreamOptions {
   std::vector<std::string> updates;
   InputOptions input;
@@ -72,7 +72,7 @@ struct WholeOptions {
     return induced || filter != Filter::automatic || filter_without.any() || count_from != CountFrom::automatic;
   }
   [[nodiscard]] StaticOptions options(const QueryOptions& query) const;
-  /// Throws Error(usage) where the options contradict each other or `mode`.
+  /// Throws Error(usage) if the options contradict each other or `mode`.
   void check(MatchMode mode) const;
 };
 
@@ -85,12 +85,12 @@ struct EmitOptions {
   std::string batches;  ///< replay; empty: not given
   bool json = false;
 
-  /// Throws Error(usage) where the options contradict each other.
+  /// Throws Error(usage) if the options contradict each other.
   void check() const;
-  /// Throws Error(runtime) where a file cannot be written. For after all that is wrong usage, which is told first.
+  /// Throws Error(runtime) if a file cannot be written. Call it after all checks of usage, whose errors come first.
   void check_outputs() const;
   [[nodiscard]] bool matches_to_stdout() const { return emit == Emit::matches && (out.empty() || out == "-"); }
-  /// Standard output holds lines for programs, so the table goes to standard error.
+  /// Whether standard output holds lines for programs. The table then goes to standard error.
   [[nodiscard]] bool lines_to_stdout() const { return matches_to_stdout() || batches == "-"; }
   /// Null unless matches are written.
   [[nodiscard]] std::unique_ptr<MatchSink> make_sink() const;
@@ -100,23 +100,23 @@ struct EmitOptions {
 void add_direction_options(const Command& command, std::optional<bool>& directed);
 /// `--labels` and how they are read.
 void add_labels_options(const Command& command, GraphOptions& options);
-/// Start graph, snapshot, vertex labels, direction, bad records, threads, backend and progress. In commands without a stream
-/// the graph is the input: its reading options are --format … instead of --graph-format ….
+/// Options about start graph, snapshot, vertex labels, direction, bad records, threads, backend and progress. In commands
+/// without a stream the graph is the input. Its reading options are then --format … instead of --graph-format ….
 void add_graph_options(const Command& command, GraphOptions& options, bool has_stream, GpuUse gpus = GpuUse::caches_lists);
-/// How the one input of a command is read, what its ids are, and bad records.
+/// Options about how the one input of a command is read, its ids, and bad records.
 void add_conversion_options(const Command& command, GraphOptions& common, InputOptions& input);
-/// Gives --updates.
+/// Returns the option --updates.
 Option add_stream_options(const Command& command, StreamOptions& options);
-/// Gives --query.
+/// Returns the option --query.
 Option add_query_options(const Command& command, QuerySelection& options);
 void add_whole_options(const Command& command, WholeOptions& options);
 void add_emit_options(const Command& command, EmitOptions& options);
 void add_json_option(const Command& command, bool& json);
 
-/// What cannot be seen option by option. Throws Error(usage). Nothing is opened.
+/// Checks options against each other. Throws Error(usage). Opens nothing.
 void check(const GraphOptions& graph, const StreamOptions& stream);
 
-/// Stream options of ingest for one input; `letters` is null unless refused records are kept.
+/// The options of ingest for one input. `letters` is null unless refused records are kept.
 [[nodiscard]] ingest::StreamOptions stream_options(const GraphOptions& common, const InputOptions& input,
                                                    const ingest::BatchLimits& limits, Timestamp window,
                                                    std::shared_ptr<ingest::DeadLetterSink> letters);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r";
 
-/// Takes a number and the blanks behind it off the front.
+/// Takes a number, and the blanks after it, off the front.
 template <typename Number>
 bool take(std::string_view& text, Number& number) {
   const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,4 +1,4 @@
-// The file of --cuts: how another run cut its stream into batches.
+// Reads the file of --cuts: how another run cut its stream into batches.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace deltamatch::cli {
 
-/// A line per batch: `RECORDS`, `RECORDS WATERMARK` (in microseconds) or `RECORDS -` (no watermark yet); blank lines and lines
-/// that begin with # say nothing. Throws Error naming file and line.
+/// A line for each batch: `RECORDS`, `RECORDS WATERMARK` (in microseconds) or `RECORDS -` (no watermark yet). Blank lines, and
+/// lines that begin with #, are skipped. Throws Error that names file and line.
 [[nodiscard]] std::vector<ingest::Cut> read_cuts(const std::string& path);
 
 }  // namespace deltamatch::cli

@@ -30,7 +30,7 @@ std::vector<int> parse_devices(const std::string& text) {
   return devices;
 }
 
-/// A table of names as the choices of an option.
+/// Turns a table of names into the choices of an option.
 template <typename Table>
 auto choices(const Table& table) {
   std::vector<std::pair<std::string, typename Table::value_type::second_type>> result;

@@ -1,5 +1,5 @@
-// Where matching runs: --backend and what belongs to GPUs. The only place of the program that knows whether it was built with
-// them.
+// Where matching runs: --backend and the options of GPUs. No other part of the program knows whether it was built with GPU
+// support.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace deltamatch::cli {
 
-/// What a command does on GPUs: match with cached neighbour lists, or only count with kernels that keep nothing.
+/// What a command does on GPUs. It matches with cached neighbour lists, or only counts with kernels that keep nothing.
 enum class GpuUse : std::uint8_t { caches_lists, counts };
 
 void add_backend_options(const Command& command, BackendOptions& options, GpuUse use = GpuUse::caches_lists);
 
 void warn_on_stderr(const std::string& text);
 
-/// choose_backend for the GPUs that there are. Throws Error also where the options do not go together or the build has no code
-/// for what they ask; where it was built without GPU support, `auto` takes the CPU silently.
+/// Calls choose_backend with the GPUs of this machine. Also throws Error if the options contradict each other, or this build
+/// has no code for them. Without GPU support in the build, `auto` silently takes the CPU.
 [[nodiscard]] std::shared_ptr<Backend> make_backend(const BackendOptions& options,
                                                     const BackendWords& words = {.warn = warn_on_stderr});
 

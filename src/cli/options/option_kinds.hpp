@@ -1,5 +1,5 @@
-// Kinds of options beyond CLI11's own: each adds one option whose value is checked by the program's own rules, so that messages
-// read alike. (CLI11 would read 010 as 8 and clamp what is beyond 64 bits.)
+// Kinds of options beyond those of CLI11. Each adds one option whose value is checked by the program's own rules, so that
+// messages read alike. (CLI11 would read 010 as 8, and clamp numbers beyond 64 bits.)
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ inline Option add_size(const Command& command, const std::string& name, std::siz
   return command.add_value(name, [&target, name](const std::string& text) { target = parse_size(text, name); }, help, "BYTES");
 }
 
-/// One of a few words, each standing for a value; `Value` may be what an optional holds.
+/// One of a few words, each for a value. If `Target` is an optional, `Value` may be what it holds.
 template <typename Target, typename Value>
 Option add_choice(const Command& command, const std::string& name, Target& target, const std::string& help,
                   std::vector<std::pair<std::string, Value>> choices) {

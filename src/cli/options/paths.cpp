@@ -22,7 +22,7 @@ void check_pair(const NamedPath& output, const NamedPath& other) {
 
 }  // namespace
 
-// Files that are there are compared themselves, so hard links are seen too; what is not there yet goes by its resolved path.
+// Existing files are compared themselves, so hard links are recognised too. Others are compared by their resolved paths.
 bool is_same_file(const fs::path& a, const fs::path& b) {
   std::error_code error;
   const bool a_exists = fs::exists(a, error);

@@ -1,4 +1,4 @@
-// Files that the command line names, and the check that nothing is written over what is read or written elsewhere.
+// Files named on the command line, and a check that no output overwrites an input or another output.
 #pragma once
 
 #include <filesystem>
@@ -14,15 +14,15 @@ struct NamedPath {
   std::string path;
 };
 
-/// Whether two paths are one regular file, through links or other spellings; of what is not there yet whether it would be one.
+/// Whether two paths are one regular file, through links or other spellings. For paths that do not exist yet: whether they
+/// would be.
 [[nodiscard]] bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
-/// Throws Error(usage), naming both options, where an output is an input or another output, under whatever name: through links
-/// or other spellings. Empty paths and "-" are passed over, and so is what is no regular file (two outputs may go to
-/// /dev/null). Opens nothing.
+/// Throws Error(usage), naming both options, if an output is an input or another output. Links and other spellings are
+/// recognised. Skips empty paths, "-" and anything but regular files (two outputs may go to /dev/null). Opens nothing.
 void check_apart(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
 
-/// Throws Error(usage) where an output is "-" that can only be a file.
+/// Throws Error(usage) if an output that must be a file is "-".
 void check_files(const std::vector<NamedPath>& outputs);
 
 }  // namespace deltamatch::cli

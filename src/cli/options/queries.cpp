@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 
 constexpr const char* remedy = "name a file that holds a pattern or a t/v/e graph, a directory of them, or write name=PATTERN";
 
-// Of the files that are taken from a directory.
+// The endings of the query files in a directory.
 constexpr std::array<std::string_view, 4> query_extensions = {".pattern", ".graph", ".q", ".query"};
 
-/// Whether a file is one that an editor or a package keeps beside another, or is hidden.
+/// Whether a file is hidden, or is one that an editor or a package keeps beside another.
 bool is_backup(const fs::path& file) {
   const std::string name = file.filename().string();
   const std::string extension = file.extension().string();
@@ -33,7 +33,7 @@ bool is_backup(const fs::path& file) {
          extension.starts_with(".dpkg-") || extension.starts_with(".rpm");
 }
 
-/// Whether what a file begins with looks like a query.
+/// Whether a file begins like a query.
 bool looks_like_query(const fs::path& file) {
   constexpr std::size_t enough = 4096;
   std::error_code error;
@@ -45,7 +45,8 @@ bool looks_like_query(const fs::path& file) {
   return query::recognise_query(head) != query::QueryForm::neither;
 }
 
-/// What a directory holds is taken or is no query: a query that is passed over by its name would be missed by nobody.
+/// Refuses a file of a directory that looks like a query but is not taken by its name. Otherwise nobody would notice that it is
+/// missing.
 void refuse_query(const fs::path& file) {
   throw Error(ErrorKind::configuration, file.string(),
               fmt::format("it looks like a query, but of a directory only *{} are taken", fmt::join(query_extensions, ", *")),

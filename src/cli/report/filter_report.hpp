@@ -1,4 +1,4 @@
-// What filtering did, in the report of a static match.
+// Reports what filtering did in a static match.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace deltamatch::cli {
 
-/// The key "filter" with its object; nothing where no step was run.
+/// Writes the key "filter" and its object. Writes nothing if no step was run.
 void write_filter(JsonWriter& json, const FilterReport& filter);
 
-/// Lines for people, ended: candidates and time by step. Empty where no step was run.
+/// Lines for people, with line ends: candidates and time of each step. Empty if no step was run.
 [[nodiscard]] std::string filter_text(std::string_view query, const FilterReport& filter);
 
 }  // namespace deltamatch::cli

@@ -1,4 +1,4 @@
-// What inputs leave to be said beside their updates: doubtful readings, and too many refused records.
+// What is reported about inputs beside their updates: doubtful readings, and too many refused records.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@ namespace deltamatch::cli {
 
 class InputNotes {
  public:
-  /// Ends the reading of an input, once it is done with: takes its warnings, which go to standard error at once, and what it
-  /// refused. `max_refused`: the share of its records that may be refused.
+  /// Ends an input after its last batch. Takes its warnings, which go to standard error at once, and its counts of refused
+  /// records. `max_refused` is the share of its records that may be refused.
   void take(ingest::BatchSource& source, double max_refused);
 
-  /// A warning about several inputs, likewise.
+  /// Takes a warning about several inputs. It goes to standard error at once too.
   void warn(ingest::Warning warning);
 
   [[nodiscard]] const std::vector<ingest::Warning>& warnings() const noexcept { return warnings_; }
-  /// Of all inputs: records that said something, those that were refused among them.
+  /// Over all inputs: records that mean something, refused ones included.
   [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
   [[nodiscard]] const ingest::RefusalCounters& refused() const noexcept { return refused_; }
   /// "refused  2 of 3 records: bad_id 1, wrong_arity 1", with its line end; empty if none was.
   [[nodiscard]] std::string first_line() const;
-  /// Whether an input had more records refused than may be.
+  /// Whether an input had more records refused than allowed.
   [[nodiscard]] bool too_many_refused() const noexcept { return !verdict_.empty(); }
-  /// Which, and the first record of each reason; lines for standard error.
+  /// Says which inputs, and the first record of each reason. Lines for standard error.
   [[nodiscard]] const std::string& verdict() const noexcept { return verdict_; }
 
-  /// The key "warnings" and its array.
+  /// Writes the key "warnings" and its array.
   void write(JsonWriter& json) const;
 
  private:

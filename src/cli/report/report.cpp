@@ -48,11 +48,11 @@ void write_cache(JsonWriter& json, const CacheStatistics& cache) {
 
 double sum(const StepSeconds& steps) { return steps.apply + steps.estimate + steps.cache + steps.match + steps.settle; }
 
-// Where no walk found a match, nothing is known; and a mean of few walks says little about how far replicates are apart: those
-// of one walk each often agree by chance.
+// Without a walk that found a match, nothing is known. With few walks, the spread of the replicates says little: replicates of
+// one walk each often agree by chance.
 constexpr std::uint64_t least_walks = 10 * std::uint64_t{SampleResult::replicates};
 bool has_interval(const SampleResult& sample) { return sample.hits > 0 && sample.walks >= least_walks; }
-/// Where no walk was needed, since there can be no match.
+/// Whether no walk was needed, because there can be no match.
 bool is_exact(const SampleResult& sample) { return sample.walks == 0 && sample.shortfall == Shortfall::none; }
 
 void write_sample(JsonWriter& json, const SampleResult& sample) {
@@ -66,7 +66,7 @@ void write_sample(JsonWriter& json, const SampleResult& sample) {
   json.key("walks").number(sample.walks).key("hits").number(sample.hits);
 }
 
-/// An estimate without digits that it does not know.
+/// An estimate, rounded to the digits that are known.
 std::string rounded(double number) {
   return number < 1e15 ? grouped(static_cast<Count>(std::llround(number))) : fmt::format("{:.4g}", number);
 }
@@ -95,7 +95,7 @@ void write_edge_labels(JsonWriter& json, const std::vector<EdgeLabelStatistics>&
   json.end_array();
 }
 
-/// One line: the labels that a query reads and what they take; the largest by name.
+/// A line about the edge labels that a query reads and their memory. It names the largest.
 std::string edge_labels_text(std::string_view query, const std::vector<EdgeLabelStatistics>& labels) {
   if (labels.empty()) return {};
   EdgeLabelStatistics all;
@@ -147,7 +147,7 @@ void write_queries(JsonWriter& json, const Report& report) {
   json.end_array();
 }
 
-/// Rows of text, first column to the left, all others to the right; the first row is the heading.
+/// Rows of text, aligned: the first column to the left, all others to the right. The first row is the heading.
 std::string table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const auto& row : rows) {
@@ -184,7 +184,7 @@ std::string query_table(const Report& report) {
   return table(rows);
 }
 
-/// What was loaded of a graph file, and what there is.
+/// Writes how much of a graph file was loaded, and how much there is.
 void write_loaded(JsonWriter& json, const engine::LoadedShare& loaded) {
   const auto pair = [&](std::string_view name, std::uint64_t some, std::uint64_t all) {
     json.key(name).begin_object().key("loaded").number(some).key("all").number(all).end_object();

@@ -1,4 +1,4 @@
-// The outcome of a run, as one JSON object or as a table for people.
+// The outcome of a run, as a JSON object or as a table for people.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace deltamatch::cli {
 
 class JsonWriter;
 
-/// Records that changed nothing: by cause, and refused ones by reason, be it the codec or the engine that refused them.
+/// Records that changed nothing, by cause, and refused records by reason. Both codec and engine refuse records.
 struct Unused {
   Ignored ignored;
   ingest::RefusalCounters refused;
@@ -31,9 +31,9 @@ struct Unused {
   void add(const ingest::RefusalCounters& counters) noexcept;
 };
 
-/// The member "ignored" of a `--json` object: every counter.
+/// Writes the member "ignored" of the `--json` object, with every counter.
 void write_unused(JsonWriter& json, const Unused& unused);
-/// The line of the summary that tells what changed nothing, ended; empty if nothing did.
+/// The line of the summary about updates that changed nothing, with its line end. Empty if there were none.
 [[nodiscard]] std::string ignored_text(const Ignored& ignored);
 
 /// What a replay did to one query.
@@ -43,7 +43,7 @@ struct QueryTotals {
   Count removed = 0;
   MatchDigest added_digest;
   MatchDigest removed_digest;
-  std::uint64_t partial_batches = 0;           ///< in which it exceeded a limit: the counts are at least so many
+  std::uint64_t partial_batches = 0;           ///< in which it exceeded a limit; its counts are lower bounds then
   std::optional<std::uint64_t> first_partial;  ///< the first of these batches
 };
 
@@ -52,7 +52,7 @@ struct QueryMatches {
   std::string name;
   StaticResult result;
   std::optional<SampleResult> sample;  ///< in place of the result
-  std::string error = {};              ///< why there is neither; empty: there is
+  std::string error = {};              ///< why there is neither; empty: there is one
 
   [[nodiscard]] Shortfall shortfall() const noexcept { return sample ? sample->shortfall : result.shortfall; }
   [[nodiscard]] double seconds() const noexcept { return sample ? sample->seconds : result.seconds; }
@@ -61,41 +61,42 @@ struct QueryMatches {
 struct Report {
   GraphStatistics graph;
   std::uint64_t batches = 0;
-  std::uint64_t updates = 0;          ///< records of the update stream; those of the start graph are not among them
+  std::uint64_t updates = 0;          ///< records of the update stream, not of the start graph
   Unused unused;                      ///< of the start graph and the stream
-  InputNotes notes;                   ///< likewise
+  InputNotes notes;                   ///< of the start graph and the stream
   std::vector<QueryTotals> deltas;    ///< replay
   std::vector<QueryMatches> matches;  ///< match
   StepSeconds steps;
-  std::optional<CacheStatistics> cache;       ///< where a GPU matched
+  std::optional<CacheStatistics> cache;       ///< if a GPU matched
   std::optional<engine::LoadedShare> loaded;  ///< of a graph file
   double load = 0;                            ///< seconds from the first byte of the start graph to its last edge
   double total = 0;                           ///< seconds
   bool digests = false;
   bool interrupted = false;
   bool timed_out = false;
-  /// A batch that was being matched at the end of an interrupted or timed-out run: nothing of it is covered.
+  /// The batch that was being matched when the run was interrupted or timed out. The report covers nothing of it.
   std::optional<std::uint64_t> abandoned;
-  bool failed = false;  ///< the stream was left at an error; like an interrupted report, this one covers what was done before
+  bool failed = false;  ///< an error ended the stream; the report covers what was done before
 
-  /// All but refused records, which the stream counts.
+  /// Adds everything but refused records, which the stream counts.
   void add(const BatchResult& result);
-  /// What a standing query's counts lack: its own, or what the run does.
+  /// Why a standing query's counts are partial: its own reason, or that of the run.
   [[nodiscard]] Shortfall shortfall(const QueryTotals& query) const noexcept;
   [[nodiscard]] bool complete() const noexcept;
 };
 
-/// The `--json` object, without a line end.
+/// Returns the `--json` object, without a line end.
 [[nodiscard]] std::string to_json(const Report& report);
 
-/// One line of `--batches`: what a batch did, without a line end.
+/// Returns a line of `--batches`, about one batch, without a line end.
 [[nodiscard]] std::string to_json(const BatchResult& result, const ingest::PositionedBatch& batch,
                                   const std::vector<QueryTotals>& names);
 
-/// The summary for people, lines ended.
+/// Returns the summary for people, with line ends.
 [[nodiscard]] std::string to_table(const Report& report);
 
-/// The report where the options want it: as JSON or as a table, the table on standard error where lines take standard output.
+/// Prints the report as JSON or as a table, as the options say. If lines take standard output, the table goes to standard
+/// error.
 void print(const Report& report, const EmitOptions& options);
 
 }  // namespace deltamatch::cli

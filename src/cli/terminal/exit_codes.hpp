@@ -1,4 +1,4 @@
-// What the program's exit code says; scripts depend on it.
+// The program's exit codes. Scripts depend on them.
 #pragma once
 
 #include "deltamatch/error.hpp"
@@ -10,7 +10,7 @@ inline constexpr int exit_runtime = 1;
 inline constexpr int exit_usage = 2;
 inline constexpr int exit_record = 65;  // EX_DATAERR of sysexits.h: a record stops a service
 inline constexpr int exit_configuration = 78;
-inline constexpr int exit_by_signal = 128;  // and the signal's number
+inline constexpr int exit_by_signal = 128;  // plus the signal's number
 
 [[nodiscard]] constexpr int exit_code(ErrorKind kind) noexcept {
   switch (kind) {

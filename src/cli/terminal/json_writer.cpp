@@ -7,7 +7,7 @@
 namespace deltamatch::cli {
 namespace {
 
-/// Quoted and escaped; bytes that are no UTF-8 (a file's name may hold any) become U+FFFD.
+/// Quotes and escapes a text. Bytes that are not UTF-8, which a file's name may have, become U+FFFD.
 std::string quoted(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

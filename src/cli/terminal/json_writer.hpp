@@ -1,5 +1,5 @@
-// Writes one JSON value, key by key in the order of the calls. Not nlohmann's own object model, because counts of matches have
-// up to 128 bits and every number must come out in full digits.
+// Writes one JSON value, key by key in the order of the calls. nlohmann's object model does not fit: counts of matches have up
+// to 128 bits, and every number must be written in full digits.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ class JsonWriter {
   JsonWriter& string(std::string_view text);
   JsonWriter& number(Count value);
   JsonWriter& boolean(bool value);
-  /// As few digits as tell it from any other.
+  /// Writes the fewest digits that read back as the same number.
   JsonWriter& real(double value);
   JsonWriter& null() { return value("null"); }
-  /// Seconds to the microsecond, without an exponent.
+  /// Seconds, to the microsecond, without an exponent.
   JsonWriter& seconds(double value);
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
@@ -36,7 +36,7 @@ class JsonWriter {
   void separate();
 
   std::string text_;
-  bool first_ = true;  ///< nothing precedes the next value in its object or array, or its key does
+  bool first_ = true;  ///< the next value is the first of its object or array, or follows its key
 };
 
 }  // namespace deltamatch::cli

@@ -1,4 +1,4 @@
-// What a user may have meant by a word that is not known.
+// Guesses which known word a user meant.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace deltamatch::cli {
 
-/// The known word that may have been meant; empty where none is near.
+/// The known word that may have been meant. Empty if none is near.
 [[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace deltamatch::cli

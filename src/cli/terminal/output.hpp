@@ -1,4 +1,4 @@
-// Text to the program's own channels and files, with every failed write noticed.
+// Writes text to the program's own channels and files. Every failed write is noticed.
 #pragma once
 
 #include <cstdio>
@@ -7,21 +7,21 @@
 
 namespace deltamatch::cli {
 
-/// Writes and flushes. Throws Error(runtime) where standard output takes no more (a full disk, say).
+/// Writes and flushes. Throws Error(runtime) if standard output takes no more, for example because a disk is full.
 void print_out(std::string_view text);
 
-/// Standard error: nothing can be done about a failure there.
+/// Writes to standard error. Ignores failures, because nothing can be done about them.
 void print_err(std::string_view text) noexcept;
 
-/// Throws Error(runtime) where a file cannot be written that a run is going to open only once it has something to write, so
-/// that it need not begin. The file stays as it is. "-" (standard output) and "" (no file) are never refused.
+/// Throws Error(runtime) if a file cannot be written. This is for a file that a run opens only when it has something to write.
+/// The file stays as it is. "-" (standard output) and "" (no file) are never refused.
 void check_writable(const std::string& path);
 
-/// The same of a file that is written beside the one that it then takes the place of: its folder must take it.
+/// The same for a file that is written aside and then renamed. So its folder must be writable.
 void check_replaceable(const std::string& path);
 
-/// A text file that is written line by line, or standard output under the name "-". Every member throws Error(runtime) naming
-/// the file.
+/// A text file that is written line by line, or standard output under the name "-". Every member throws Error(runtime) that
+/// names the file.
 class TextFile {
  public:
   explicit TextFile(std::string path);

@@ -1,4 +1,4 @@
-// Progress of a run, for a person at a terminal: always on standard error, never mixed with results.
+// Shows a person at a terminal how far a run is. It goes to standard error, never among results.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@ namespace deltamatch::cli {
 
 enum class ProgressMode { automatic, always, never };
 
-/// Shows at most five lines a second: what is done, the rate, and the time left where the end is known. On a terminal one line
-/// is rewritten; with `always` and no terminal each is a line of its own.
+/// Shows at most five lines a second: what is done, the rate, and the time left if the end is known. On a terminal it rewrites
+/// one line. With `always` and no terminal, each is a line of its own.
 class Progress {
  public:
   explicit Progress(ProgressMode mode);
@@ -21,10 +21,10 @@ class Progress {
 
   /// Whether anything is ever shown.
   [[nodiscard]] bool enabled() const noexcept { return enabled_; }
-  /// `done` counts units of `what` since `start`, where known; `fraction` (0 to 1) says how much of the input that is, where
+  /// `done` counts units of `what` since the start, if known. `fraction` (0 to 1) is the share of the input that is done, if
   /// known.
   void show(std::string_view what, std::optional<std::uint64_t> done, std::optional<double> fraction);
-  /// Ends one phase: the line is taken away and the next phase's rate starts at zero.
+  /// Ends a phase: removes the line. The next phase's rate starts at zero.
   void clear() noexcept;
 
  private:

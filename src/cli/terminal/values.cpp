@@ -16,7 +16,7 @@ namespace deltamatch::cli {
 
 namespace {
 
-/// A whole number and what stands behind it; nothing where the text does not begin with a digit.
+/// A whole number and the text after it. Nothing if the text does not begin with a digit.
 std::optional<std::pair<std::uint64_t, std::string_view>> split_number(std::string_view text) noexcept {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -25,7 +25,7 @@ std::optional<std::pair<std::uint64_t, std::string_view>> split_number(std::stri
   return std::pair{number, std::string_view(rest, static_cast<std::size_t>(end - rest))};
 }
 
-/// Nothing but digits, and too many of them.
+/// Whether the text has only digits, and too many of them.
 bool exceeds_64_bits(std::string_view text) noexcept {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -47,7 +47,7 @@ constexpr std::array<Unit, 9> size_units{{{"K", kib},
                                           {"GiB", kib* kib* kib},
                                           {"TiB", kib* kib* kib* kib}}};
 
-/// The number times its unit; nothing where there is no such unit or the product exceeds `most`.
+/// The number times its unit. Nothing if there is no such unit, or the product exceeds `most`.
 std::optional<std::uint64_t> read_with_unit(std::string_view text, std::span<const Unit> units, std::uint64_t most) noexcept {
   const auto parts = split_number(text);
   if (!parts) return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<std::uint64_t> read_with_unit(std::string_view text, std::span<con
   return parts->first * unit->second;
 }
 
-/// `units` ascend.
+/// `units` must be in ascending order.
 std::string write_with_unit(std::uint64_t value, std::span<const Unit> units) {
   const Unit* largest = units.data();
   for (const Unit& unit : units) {

@@ -1,4 +1,4 @@
-// Values as they are written on the command line and as people read them: durations, counts, bytes.
+// Values as people write them on the command line and read them: durations, counts, bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +11,44 @@
 
 namespace deltamatch::cli {
 
-/// A positive whole number with a unit, e.g. 250ms, 10s, 5m, 24h, 7d (also us), in microseconds.
+/// Reads a positive whole number with a unit, e.g. 250ms, 10s, 5m, 24h, 7d (also us). Returns microseconds.
 [[nodiscard]] std::optional<Timestamp> read_duration(std::string_view text) noexcept;
 inline constexpr std::string_view duration_remedy = "write a whole number above 0 and its unit, e.g. 250ms, 10s, 5m, 24h, 7d";
 
-/// What is wrong with what read_duration does not take: "is no duration", or "is more than" the longest one in days.
+/// Says why read_duration does not take a text: "is no duration", or "is more than" the longest one in days.
 [[nodiscard]] std::string duration_flaw(std::string_view text);
 
-/// The same written with the largest unit that divides it: 90000000 is "90s".
+/// Writes a duration with the largest unit that divides it: 90000000 is "90s".
 [[nodiscard]] std::string duration_text(Timestamp microseconds);
 
-/// A whole number of bytes with a unit or without one: K, M, G, T or KiB, MiB, GiB, TiB, all powers of 1024.
+/// Reads a whole number of bytes, with or without a unit: K, M, G, T or KiB, MiB, GiB, TiB, all powers of 1024.
 [[nodiscard]] std::optional<std::uint64_t> read_size(std::string_view text) noexcept;
 inline constexpr std::string_view size_remedy = "write a whole number of bytes, or one with a unit, e.g. 64KiB, 512MiB, 8GiB";
 
-/// The same written with the largest unit that divides it: 1536 is "1536", 2048 "2KiB".
+/// Writes a size with the largest unit that divides it: 1536 is "1536", 2048 is "2KiB".
 [[nodiscard]] std::string size_text(std::uint64_t bytes);
 
-/// Decimal digits only, from `least` to `most`.
+/// Reads decimal digits only, from `least` to `most`.
 [[nodiscard]] std::optional<std::uint64_t> read_number(std::string_view text, std::uint64_t least, std::uint64_t most) noexcept;
-/// What to write instead of `text`: "write a whole number from 1 to 8"; "from 1 up" where `most` is the largest number of 64
-/// bits, unless the text exceeds it.
+/// Says what to write instead of `text`: "write a whole number from 1 to 8". If `most` is the largest number of 64 bits, it
+/// says "from 1 up", unless the text exceeds it.
 [[nodiscard]] std::string number_remedy(std::string_view text, std::uint64_t least, std::uint64_t most);
 
-/// read_duration. Throws Error(usage) naming `option`.
+/// Calls read_duration. Throws Error(usage) that names `option`.
 [[nodiscard]] Timestamp parse_duration(std::string_view text, std::string_view option);
 
-/// read_size, from 1 up to 16 TiB. Throws Error(usage) naming `option`.
+/// Calls read_size, for 1 byte to 16 TiB. Throws Error(usage) that names `option`.
 [[nodiscard]] std::uint64_t parse_size(std::string_view text, std::string_view option);
 
-/// read_number. Throws Error(usage) naming `option`.
+/// Calls read_number. Throws Error(usage) that names `option`.
 [[nodiscard]] std::uint64_t parse_number(std::string_view text, std::string_view option, std::uint64_t least,
                                          std::uint64_t most);
 
-/// A decimal fraction from `least` to `most`.
+/// Reads a decimal fraction from `least` to `most`.
 [[nodiscard]] std::optional<double> read_fraction(std::string_view text, double least, double most) noexcept;
 [[nodiscard]] std::string fraction_remedy(double least, double most);
 
-/// read_fraction. Throws Error(usage) naming `option`.
+/// Calls read_fraction. Throws Error(usage) that names `option`.
 [[nodiscard]] double parse_fraction(std::string_view text, std::string_view option, double least, double most);
 
 /// Digits in groups of three: 1,234,567.
@@ -57,7 +57,7 @@ inline constexpr std::string_view size_remedy = "write a whole number of bytes, 
 /// Bytes in the binary unit that leaves one to four digits before the point: "640 B", "12.3 MiB".
 [[nodiscard]] std::string human_bytes(std::uint64_t bytes);
 
-/// Seconds to the digits that mean something: "4.2 ms", "1.25 s", "12.3 s", "2:05 min", "1:02:05 h".
+/// Seconds with the digits that matter: "4.2 ms", "1.25 s", "12.3 s", "2:05 min", "1:02:05 h".
 [[nodiscard]] std::string human_seconds(double seconds);
 
 }  // namespace deltamatch::cli
