@@ -112,13 +112,13 @@ void doubt_comments(std::string_view head, bool stated, Doubts& doubts) {
     const bool konect = without_blanks(line.text).starts_with('%') && !words.empty();
     if (!stated && ((says("undirected") && !says("directed")) || (konect && words[0] == "sym"))) {
       const bool configured = doubts.spelling().in_configuration;
-      doubts.tell_at(
+      doubts.report_at(
           {line.number, 0}, "undirected_comment",
           fmt::format("{} says that edges have no direction, but they are read as directed", in_ticks(line.text)),
           configured ? "directed: false reads them so" : "--undirected reads them so; --directed says that they are directed");
     }
     if (konect && words[0] == "bip") {
-      doubts.tell_at({line.number, 0}, "bipartite_comment",
+      doubts.report_at({line.number, 0}, "bipartite_comment",
                      fmt::format("{} says that sources and targets are two sets, but equal numbers are read as one vertex",
                                  in_ticks(line.text)),
                      "give the targets ids of their own, such as negative ones");
@@ -151,7 +151,7 @@ void doubt_first_record(std::string_view head, Format format, const CodecOptions
     }
   }
   if (!first || numbers < 2) return;
-  doubts.tell_at({first->number, 0}, "header_as_record",
+  doubts.report_at({first->number, 0}, "header_as_record",
                  fmt::format("the words of {} are read as ids, but numbers follow: it may be a header", in_ticks(first->text)),
                  format == Format::csv ? fmt::format("{} passes over it, {} says that it is a record",
                                                      doubts.spelling()("header", "yes"), doubts.spelling()("header", "no"))
