@@ -67,7 +67,7 @@ class Metrics {
   /// How a group of batches was committed, and how many transactions were aborted on the way.
   void transaction(Outcome outcome, double seconds, unsigned aborted = 0);
 
-  void snapshot_written(std::chrono::system_clock::time_point time);
+  void snapshot_written(std::chrono::steady_clock::time_point time);
   void snapshot_failed();
 
   void alerts_suppressed(std::string_view query, std::string_view sink, std::uint64_t count);
