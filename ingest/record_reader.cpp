@@ -39,9 +39,19 @@ std::optional<Timestamp> Reading::time() const noexcept {
   return largest;
 }
 
+/// Takes a record from the source. One that comes behind stop() may be a part of one, and a failure its consequence.
+bool RecordReader::take(Record& record) {
+  try {
+    return source_.next(record) && !stopped();
+  } catch (...) {
+    if (!stopped()) throw;
+    return false;
+  }
+}
+
 /// Reads one record from the source.
 bool RecordReader::read(Reading& reading) {
-  if (ended_ || !source_.next(reading.record)) return false;
+  if (ended_ || !take(reading.record)) return false;
   const Record& record = reading.record;
   reading.updates = {};
   reading.refused.reset();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -48,6 +49,11 @@ class RecordReader {
   /// can be read; all records before that have been given then.
   bool next(Reading& reading);
 
+  /// Ends the input with what has been read whole: what the source still gives or throws is not looked at. Any thread; to be
+  /// called before the source is cancelled, so that no part of a record is taken for the whole.
+  void stop() noexcept { stopped_.store(true); }
+  [[nodiscard]] bool stopped() const noexcept { return stopped_.load(); }
+
  private:
   /// A record that was read in advance.
   struct Held {
@@ -58,6 +64,7 @@ class RecordReader {
     std::optional<Timestamp> time;
   };
 
+  bool take(Record& record);
   bool read(Reading& reading);
   bool read_in_advance();
   /// Whether the watermark would go further than by max_ahead. It always does with the first time.
@@ -76,6 +83,7 @@ class RecordReader {
   Doubts& doubts_;
   std::optional<Timestamp> max_ahead_;
   bool stops_;
+  std::atomic<bool> stopped_ = false;
   std::deque<Held> held_;  // the first is the record given last, where given_ says so
   bool given_ = false;
   bool ended_ = false;

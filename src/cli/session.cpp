@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t load_batch = std::size_t{1} << 14;
 constexpr std::size_t usual_batch = 8192;
+constexpr std::chrono::milliseconds grace{500};  // for the batch that was being read when the run was to end
 
 using Clock = std::chrono::steady_clock;
 
@@ -336,11 +337,17 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
   options.on_reject = source.on_reject();
   options.sink = sink;
   options.upcoming = [&source](const std::stop_token& stop) { return source.upcoming(stop); };
-  options.stop = [this] { return ended(); };
+  std::optional<Clock::time_point> last;  // until when the last batch may be matched, once reading was stopped
+  const auto stop_reading = [&] {
+    if (!ended()) return false;
+    last = Clock::now() + grace;
+    return true;
+  };
+  options.stop = [&] { return last ? Clock::now() >= *last : ended(); };
   if (progress_.enabled()) options.progress = [&](const BatchProgress& progress) { show(progress, report); };
   ingest::PositionedBatch batch;
   try {
-    while (!(ended_ = ended_ || ended()) && source.next(batch)) {
+    while (!(ended_ = ended_ || ended()) && source.next(batch, stop_reading)) {
       const std::optional<BatchResult> result = engine_->process(batch.updates, options);
       if (!result) {
         ended_ = true;
@@ -354,6 +361,7 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
       source.settle(batch, result->rejects);
       progress_.show("updates", report.updates, fraction(updates_, index));
     }
+    ended_ = ended_ || last;
   } catch (...) {
     count_refused();
     throw;

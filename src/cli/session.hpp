@@ -46,7 +46,8 @@ class Session {
   };
   using OnBatch = std::function<void(const BatchResult& result, const ingest::PositionedBatch& batch)>;
   /// Processes the stream to its end, or until SIGINT or SIGTERM comes (report.interrupted) or the time is over
-  /// (report.timed_out): a batch that is being matched then is abandoned, as if it had not come. Matches go to `sink`, which
+  /// (report.timed_out): a batch that is being matched then is abandoned, as if it had not come. One that is still being read
+  /// ends with what was read of it, and has half a second. Matches go to `sink`, which
   /// may be null. Throws Error at the first bad record if the policy is to fail, and if the stream cannot be read on, and
   /// std::bad_alloc if a batch finds no memory. What stands before has been processed and is in the report then.
   void run(Report& report, MatchSink* sink, const OnBatch& on_batch, const Limits& limits);
