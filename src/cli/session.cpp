@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/seconds.hpp"
@@ -244,16 +247,16 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
     std::uint64_t done = 0;
     for (std::size_t index = 0; index < sources->size(); ++index) {
       ingest::BatchSource& source = *(*sources)[index];
-      std::uint64_t late = 0;
+      Vain vain;
       while (source.next(batch)) {
         const BatchResult result = engine::BulkLoader::load(*engine_, batch.updates, source.on_reject());
-        late += result.ignored.late;
+        vain.add(batch.updates, result.ignored, directed());
         report.unused.ignored += result.ignored;
         source.settle(batch, result.rejects);
         done += result.consumed;
         progress_.show("records loaded", done, fraction(*sources, index));
       }
-      conclude(source, report, late);
+      conclude(source, report, vain);
     }
     if (sources == &labels_) load_files(report, demand);
   }
@@ -262,17 +265,49 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
   report.load = seconds_since(start);
 }
 
-/// Of an input that is done with. `late`: how many of its updates were.
-void Session::conclude(ingest::BatchSource& source, Report& report, std::uint64_t late) {
+void Session::Vain::add(const UpdateBatch& batch, const Ignored& ignored, bool directed) {
+  late += ignored.late;
+  std::uint64_t deletions = 0;
+  for (const Update& update : batch.updates())
+    deletions += update.kind == UpdateKind::delete_edge || update.kind == UpdateKind::delete_vertex ? 1 : 0;
+  deletes += deletions;
+  if (2 * ignored.absent_delete <= deletions) {
+    absent_deletes += ignored.absent_delete;
+    return;
+  }
+  // Those that undo an insertion of their own batch count there as well.
+  std::set<std::tuple<Id, Id, std::string_view>> inserted;
+  std::uint64_t undone = 0;
+  for (const Update& update : batch.updates()) {
+    const bool swap = !directed && update.target < update.source;
+    const std::tuple edge(swap ? update.target : update.source, swap ? update.source : update.target, update.label);
+    if (update.kind == UpdateKind::insert_edge) inserted.insert(edge);
+    if (update.kind == UpdateKind::delete_edge) undone += inserted.erase(edge);
+  }
+  absent_deletes += ignored.absent_delete - std::min(ignored.absent_delete, undone);
+}
+
+/// Of an input that is done with.
+void Session::conclude(ingest::BatchSource& source, Report& report, const Vain& vain) {
   progress_.clear();
   report.unused.add(source.refused());
   report.notes.take(source, max_refused_);
   constexpr std::uint64_t many = 10;  // one in so many
-  if (late <= source.records() / many) return;
+  if (vain.absent_deletes > 2 && 2 * vain.absent_deletes > vain.deletes) {
+    report.notes.warn({"absent_deletes", source.name(),
+                       fmt::format("{} of {} deletions name edges or vertices that are not there", grouped(vain.absent_deletes),
+                                   grouped(vain.deletes)),
+                       directed()
+                           ? "see whether source and target are swapped, and whether labels and ids are those of the "
+                             "insertions; or give the graph that they are of"
+                           : "see whether labels and ids are those of the insertions; or give the graph that they are of",
+                       vain.absent_deletes});
+  }
+  if (vain.late <= source.records() / many) return;
   report.notes.warn(
       {"late", source.name(),
        "more than a tenth of the records lie further below an earlier time than the window is long, and are left out",
-       "see whether some times are wrong or of another unit, or give a longer --window", late});
+       "see whether some times are wrong or of another unit, or give a longer --window", vain.late});
 }
 
 bool Session::ended() const noexcept { return interrupted() || (limits_.until && Clock::now() >= *limits_.until); }
@@ -328,10 +363,10 @@ void Session::release_inputs() noexcept {
 void Session::run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch) {
   ingest::BatchSource& source = *updates_[index];
   std::uint64_t refused_by_engine = 0;  // these are among the updates that it took
-  std::uint64_t late = 0;
+  Vain vain;
   const auto count_refused = [&] {
     report.updates += source.refused().total() - refused_by_engine;
-    conclude(source, report, late);
+    conclude(source, report, vain);
   };
   BatchOptions options;
   options.on_reject = source.on_reject();
@@ -356,7 +391,7 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
       }
       report.add(*result);
       refused_by_engine += result->rejects.size();
-      late += result->ignored.late;
+      vain.add(batch.updates, result->ignored, directed());
       on_batch(*result, batch);
       source.settle(batch, result->rejects);
       progress_.show("updates", report.updates, fraction(updates_, index));

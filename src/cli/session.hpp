@@ -56,9 +56,17 @@ class Session {
 
  private:
   using Sources = std::vector<std::unique_ptr<ingest::BatchSource>>;
+  /// Updates of one input that did nothing, and what they are held against.
+  struct Vain {
+    std::uint64_t late = 0;
+    std::uint64_t deletes = 0;
+    std::uint64_t absent_deletes = 0;  // of them
+
+    void add(const UpdateBatch& batch, const Ignored& ignored, bool directed);
+  };
 
   void compare_ids(Report& report) const;
-  void conclude(ingest::BatchSource& source, Report& report, std::uint64_t late);
+  void conclude(ingest::BatchSource& source, Report& report, const Vain& vain);
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   [[nodiscard]] bool ended() const noexcept;
   void show(const BatchProgress& progress, const Report& report);
