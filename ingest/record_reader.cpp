@@ -81,6 +81,9 @@ bool RecordReader::read(Reading& reading) {
                         : std::string("a quoted field does not end");
     reading.message = message_;
   }
+  for (const Update& update : reading.updates) {
+    if (update.kind == UpdateKind::insert_edge) doubts_.edge_with_time(update.time.has_value());
+  }
   if (doubts_.watches_ids()) {
     for (const Update& update : reading.updates) doubts_.see_ids(update);
   }
