@@ -127,12 +127,12 @@ class Stream final : public BatchSource {
     if (options.read_ahead != 0) reader_.emplace(*batcher_, *source_, options.read_ahead);
   }
 
-  bool next(PositionedBatch& batch) override {
-    while (!closed_ && (reader_ ? reader_->next(batch) : batcher_->fill(batch))) {
+  bool next(PositionedBatch& batch, const std::function<bool()>& stop) override {
+    while (!closed_ && (reader_ ? reader_->next(batch, stop) : batcher_->fill(batch))) {
       if (!batch.updates.empty() || options_.cuts) return true;
       settle(batch, {});  // nothing for the engine in it
     }
-    if (options_.on_error == OnError::fail) {
+    if (options_.on_error == OnError::fail && !batcher_->stopped()) {
       if (const std::string flaw = codec_->flaw(); !flaw.empty())
         throw Error(name_, flaw, "correct the header or the file, or set on-error to skip");
     }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,7 +56,10 @@ class BatchSource {
   virtual ~BatchSource() = default;
   /// Fills `batch` (its memory is reused), which is empty only where it is cut so. False at the end of the stream. Throws Error
   /// where the input cannot be read further; every batch before that point has been handed over.
-  virtual bool next(PositionedBatch& batch) = 0;
+  bool next(PositionedBatch& batch) { return next(batch, {}); }
+  /// The same, but where `stop` says so while the batch is waited for, reading ends: what was read of the batch, whole records
+  /// only, is the last one. `stop` is asked some twenty times a second, and not at all without read_ahead.
+  virtual bool next(PositionedBatch& batch, const std::function<bool()>& stop) = 0;
   /// The batch that the following call of next will most likely give; see deltamatch::Upcoming. Any thread, while no other
   /// member but progress is called.
   virtual const UpdateBatch* upcoming(const std::stop_token& stop) = 0;

@@ -117,6 +117,9 @@ bool Batcher::fill_cut(PositionedBatch& batch) {
   for (std::uint64_t done = 0; done < cut.records; ++done) {
     if (read(batch)) {
       add(batch);
+    } else if (reader_.stopped()) {
+      batch.clear();
+      return false;
     } else if (batch.refusals_.empty()) {
       throw Error(source_.where(reading_.record.position),
                   "the stream ends with " + std::to_string(done) + " of the " + std::to_string(cut.records) +

@@ -103,6 +103,11 @@ class Batcher {
   /// and where it goes on behind the last one; no part of such a batch is handed over.
   bool fill(PositionedBatch& batch);
 
+  /// Ends the stream with the records that have been read whole; no part of a cut is handed over. Any thread; to be called
+  /// before the source is cancelled.
+  void stop() noexcept { reader_.stop(); }
+  [[nodiscard]] bool stopped() const noexcept { return reader_.stopped(); }
+
  private:
   bool read(PositionedBatch& batch);
   bool fits(const PositionedBatch& batch, TimeSpan& span) const;

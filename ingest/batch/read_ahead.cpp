@@ -1,8 +1,14 @@
 #include "ingest/batch/read_ahead.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace deltamatch::ingest {
+namespace {
+
+constexpr std::chrono::milliseconds pause{50};  // between two questions whether to wait on
+
+}  // namespace
 
 ReadAhead::ReadAhead(Batcher& batcher, RecordSource& source, unsigned depth)
     : batcher_(batcher), source_(source), depth_(depth), thread_([this] { run(); }) {}
@@ -54,9 +60,16 @@ const PositionedBatch* ReadAhead::upcoming(const std::stop_token& stop) {
   return ready_.empty() ? nullptr : &ready_.front();
 }
 
-bool ReadAhead::next(PositionedBatch& batch) {
+bool ReadAhead::next(PositionedBatch& batch, const Stop& stop) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return ended_ || !ready_.empty(); });
+  const auto is_there = [this] { return ended_ || !ready_.empty(); };
+  while (stop && !changed_.wait_for(lock, pause, is_there)) {
+    if (!stop()) continue;
+    batcher_.stop();
+    source_.cancel();
+    break;
+  }
+  changed_.wait(lock, is_there);
   if (ready_.empty()) {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     batch.clear();

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -18,14 +19,18 @@ namespace deltamatch::ingest {
 /// destructor stops the thread, also one that waits for input.
 class ReadAhead {
  public:
+  /// Whether to wait no longer; asked a few times a second. Empty: never.
+  using Stop = std::function<bool()>;
+
   ReadAhead(Batcher& batcher, RecordSource& source, unsigned depth);
   ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
   /// Exchanges `batch` for the next one, whose memory it gives back to the reader. False at the end. Throws what the batcher
-  /// threw, once all batches before that have been handed over.
-  bool next(PositionedBatch& batch);
+  /// threw, once all batches before that have been handed over. Where `stop` says so while the batch is waited for, reading
+  /// ends: what was read of the batch is the last one.
+  bool next(PositionedBatch& batch, const Stop& stop = {});
 
   /// What the following call of next will hand over, as it will; waits for it. Null where that is to stop or there is none. Any
   /// thread, between two calls of next.

@@ -16,9 +16,20 @@ namespace {
 // Of comments and blank lines, which are no records, so many at most are passed over in search of what follows.
 constexpr std::size_t most_held = std::size_t{1} << 12;
 
+constexpr Timestamp second = 1'000'000;
+constexpr Timestamp since_1990 = 631'152'000 * second;
+constexpr Timestamp until_2100 = 4'102'444'800 * second;
+constexpr std::uint64_t century = std::uint64_t{36'525} * 86'400 * 1'000'000;
+constexpr std::uint64_t far_longer = 10;  // times as long
+constexpr std::size_t few = 4;            // one in so many
+
+/// Of times that may lie further apart than a Timestamp can tell.
+constexpr std::uint64_t apart(Timestamp later, Timestamp earlier) noexcept {
+  return static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier);
+}
+
 /// "2033-11-12T08:00:00Z"; the number itself where no calendar has it.
 std::string date_of(Timestamp time) {
-  constexpr Timestamp second = 1'000'000;
   constexpr Timestamp last_year = 253'402'300'800 * second;
   if (time < 0 || time >= last_year) return fmt::format("{} us", time);
   const std::chrono::sys_seconds at{std::chrono::seconds(time / second)};
@@ -39,9 +50,19 @@ std::optional<Timestamp> Reading::time() const noexcept {
   return largest;
 }
 
+/// Takes a record from the source. One that comes behind stop() may be a part of one, and a failure its consequence.
+bool RecordReader::take(Record& record) {
+  try {
+    return source_.next(record) && !stopped();
+  } catch (...) {
+    if (!stopped()) throw;
+    return false;
+  }
+}
+
 /// Reads one record from the source.
 bool RecordReader::read(Reading& reading) {
-  if (ended_ || !source_.next(reading.record)) return false;
+  if (ended_ || !take(reading.record)) return false;
   const Record& record = reading.record;
   reading.updates = {};
   reading.refused.reset();
@@ -59,6 +80,9 @@ bool RecordReader::read(Reading& reading) {
     message_ = too_long ? fmt::format("the record has {} bytes, more than the limit", record.length)
                         : std::string("a quoted field does not end");
     reading.message = message_;
+  }
+  for (const Update& update : reading.updates) {
+    if (update.kind == UpdateKind::insert_edge) doubts_.edge_with_time(update.time.has_value());
   }
   if (doubts_.watches_ids()) {
     for (const Update& update : reading.updates) doubts_.see_ids(update);
@@ -102,6 +126,7 @@ bool RecordReader::far_above(Timestamp time, Timestamp other) const noexcept {
 }
 
 void RecordReader::pass(Timestamp time) noexcept {
+  steps_[passed_ % ring] = passed_ != 0 && time > watermark_ ? apart(time, watermark_) : 0;
   if (passed_ == 0 || time > watermark_) {
     watermark_ = time;
     if (__builtin_add_overflow(time, *max_ahead_, &calm_)) calm_ = std::numeric_limits<Timestamp>::max();
@@ -109,43 +134,70 @@ void RecordReader::pass(Timestamp time) noexcept {
   last_[passed_++ % ring] = time;
 }
 
+/// Whether so great a step needs more than one record behind it that bears it out: it is far greater than any before.
+bool RecordReader::is_unlike_others(Timestamp time) const noexcept {
+  if (passed_ < 2) return time >= until_2100;  // the first times have nothing before them
+  std::uint64_t longest = 0;
+  for (std::size_t back = 1; back <= std::min(passed_, horizon); ++back)
+    longest = std::max(longest, steps_[(passed_ - back) % ring]);
+  return apart(time, watermark_) / far_longer > longest;
+}
+
 /// Whether the first record held lies far ahead of what follows.
 bool RecordReader::is_ahead() {
   const Timestamp time = *held_.front().time;
-  bool lower = false;  // one that follows bears a time
+  const bool unlike = is_unlike_others(time);
+  std::vector<Timestamp> following;
+  std::size_t near = 0;  // of them: those that bear it out
   std::size_t records = 0;
   for (std::size_t i = 1; i < most_held; ++i) {
-    if (i == held_.size() && !read_in_advance()) return is_ahead_at_the_end();
+    if (i == held_.size() && !read_in_advance()) return is_ahead_at_the_end(time, std::move(following), near);
     const Held& next = held_[i];
     if (next.time) {
-      if (!far_above(time, *next.time)) return false;
-      lower = true;
+      following.push_back(*next.time);
+      if (!far_above(time, *next.time)) ++near;
+      if (near > (unlike ? horizon / 2 : 0)) return false;
     }
     if (next.reading.updates.empty() && !next.reading.refused) continue;  // no record
     if (++records == horizon) break;
   }
-  return lower;
+  if (near == 0) return !following.empty();
+  const bool few_are_near = few * near < following.size();
+  return 2 * near < following.size() && lead(time, following) > (few_are_near ? 0 : century);
 }
 
 /// The same where fewer than `horizon` records follow.
-bool RecordReader::is_ahead_at_the_end() const {
-  const Timestamp time = *held_.front().time;
-  std::vector<Timestamp> rest;
-  for (std::size_t i = 1; i < held_.size(); ++i) {
-    if (held_[i].time) rest.push_back(*held_[i].time);
-  }
+bool RecordReader::is_ahead_at_the_end(Timestamp time, std::vector<Timestamp> following, std::size_t near) const {
+  const bool few_are_near = few * near < following.size();
+  std::vector<Timestamp>& rest = following;
   for (std::size_t back = 1; back <= std::min(passed_, horizon) && rest.size() < horizon; ++back) {
     rest.push_back(last_[(passed_ - back) % ring]);
   }
   if (rest.size() < 2) return false;
+  if (near != 0) {
+    const std::uint64_t leads_by = 2 * near < rest.size() ? lead(time, rest) : 0;
+    return leads_by > (few_are_near ? 0 : century);
+  }
   std::ranges::sort(rest);
   if (!far_above(time, rest.back())) return false;
-  const auto apart = [](Timestamp later, Timestamp earlier) {
-    return static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier);
-  };
   std::uint64_t widest = 0;
   for (std::size_t i = 1; i < rest.size(); ++i) widest = std::max(widest, apart(rest[i], rest[i - 1]));
   return apart(time, rest.back()) > widest;
+}
+
+/// How far a time lies above the bulk, which is more than half of `rest`. Other times may be wrong with it. 0 if it does not
+/// stand out. It stands out above a gap longer than max_ahead, and longer than the bulk reaches above the median. Sorts `rest`.
+std::uint64_t RecordReader::lead(Timestamp time, std::vector<Timestamp>& rest) const {
+  std::ranges::sort(rest);
+  const std::size_t middle = (rest.size() - 1) / 2;
+  const Timestamp median = rest[middle];
+  if (median < since_1990 && time >= since_1990 && time < until_2100) return 0;  // the bulk stands for no time
+  for (std::size_t i = middle; i < rest.size() && rest[i] < time; ++i) {
+    const Timestamp above = i + 1 < rest.size() ? std::min(rest[i + 1], time) : time;
+    const std::uint64_t gap = apart(above, rest[i]);
+    if (far_above(above, rest[i]) && gap > apart(rest[i], median)) return gap;
+  }
+  return 0;
 }
 
 void RecordReader::report_ahead(const Held& held) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -10,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "deltamatch/update.hpp"
 #include "ingest/codec/codec.hpp"
@@ -33,6 +35,10 @@ struct Reading {
 /// A record's time lies far ahead where it would move the watermark on by more than `max_ahead` and lies more than that above
 /// the time of each of the next 100 records. Where fewer follow it is held against the last 100 of the input, of which there
 /// must be two: then it must also be further above them than any two of them lie apart that follow one another in time.
+/// Of several that are wrong none bears out another. Where a time would move the watermark on ten times as far as each of the
+/// last 100 times did (where there are not two of them: beyond 2100), it lies far ahead also if fewer than a quarter of those
+/// that follow are no lower, as long as all these stand out above the bulk, the rest (see lead). Where they stand out by more
+/// than a century, fewer than half will do; at the end of the input that is half of the last 100.
 /// Such a record is told of (time_ahead). What is far ahead depends on the records alone, not on when they are asked for. Only
 /// while one may be are records read in advance, and then they are copied.
 class RecordReader {
@@ -48,6 +54,11 @@ class RecordReader {
   /// can be read; all records before that have been given then.
   bool next(Reading& reading);
 
+  /// Ends the input with what has been read whole: what the source still gives or throws is not looked at. Any thread; to be
+  /// called before the source is cancelled, so that no part of a record is taken for the whole.
+  void stop() noexcept { stopped_.store(true); }
+  [[nodiscard]] bool stopped() const noexcept { return stopped_.load(); }
+
  private:
   /// A record that was read in advance.
   struct Held {
@@ -58,6 +69,7 @@ class RecordReader {
     std::optional<Timestamp> time;
   };
 
+  bool take(Record& record);
   bool read(Reading& reading);
   bool read_in_advance();
   /// Whether the watermark would go further than by max_ahead. It always does with the first time.
@@ -66,7 +78,9 @@ class RecordReader {
   }
   [[nodiscard]] bool far_above(Timestamp time, Timestamp other) const noexcept;
   bool is_ahead();
-  [[nodiscard]] bool is_ahead_at_the_end() const;
+  [[nodiscard]] bool is_unlike_others(Timestamp time) const noexcept;
+  [[nodiscard]] bool is_ahead_at_the_end(Timestamp time, std::vector<Timestamp> following, std::size_t near) const;
+  [[nodiscard]] std::uint64_t lead(Timestamp time, std::vector<Timestamp>& rest) const;
   void report_ahead(const Held& held);
   void pass(Timestamp time) noexcept;
   void hold(const Reading& reading);
@@ -76,16 +90,18 @@ class RecordReader {
   Doubts& doubts_;
   std::optional<Timestamp> max_ahead_;
   bool stops_;
+  std::atomic<bool> stopped_ = false;
   std::deque<Held> held_;  // the first is the record given last, where given_ says so
   bool given_ = false;
   bool ended_ = false;
-  std::string message_;                     // of a record that could not even be decoded
-  std::exception_ptr failure_;              // of what was read in advance
-  static constexpr std::size_t ring = 128;  // a power of two, not below horizon
-  Timestamp watermark_ = 0;                 // the largest time given that is not ahead
-  Timestamp calm_ = 0;                      // no time up to here leaps
-  std::array<Timestamp, ring> last_{};      // times given last that are not ahead, in turn
-  std::size_t passed_ = 0;                  // how many there were
+  std::string message_;                      // of a record that could not even be decoded
+  std::exception_ptr failure_;               // of what was read in advance
+  static constexpr std::size_t ring = 128;   // a power of two, not below horizon
+  Timestamp watermark_ = 0;                  // the largest time given that is not ahead
+  Timestamp calm_ = 0;                       // no time up to here leaps
+  std::array<Timestamp, ring> last_{};       // times given last that are not ahead, in turn
+  std::array<std::uint64_t, ring> steps_{};  // how far each of them moved the watermark on
+  std::size_t passed_ = 0;                   // how many there were
 };
 
 }  // namespace deltamatch::ingest

@@ -119,9 +119,9 @@ void doubt_comments(std::string_view head, bool stated, Doubts& doubts) {
     }
     if (konect && words[0] == "bip") {
       doubts.report_at({line.number, 0}, "bipartite_comment",
-                     fmt::format("{} says that sources and targets are two sets, but equal numbers are read as one vertex",
-                                 in_ticks(line.text)),
-                     "give the targets ids of their own, such as negative ones");
+                       fmt::format("{} says that sources and targets are two sets, but equal numbers are read as one vertex",
+                                   in_ticks(line.text)),
+                       "give the targets ids of their own, such as negative ones");
     }
   }
 }
@@ -151,11 +151,12 @@ void doubt_first_record(std::string_view head, Format format, const CodecOptions
     }
   }
   if (!first || numbers < 2) return;
-  doubts.report_at({first->number, 0}, "header_as_record",
-                 fmt::format("the words of {} are read as ids, but numbers follow: it may be a header", in_ticks(first->text)),
-                 format == Format::csv ? fmt::format("{} passes over it, {} says that it is a record",
-                                                     doubts.spelling()("header", "yes"), doubts.spelling()("header", "no"))
-                                       : "leave the line out if it is one");
+  doubts.report_at(
+      {first->number, 0}, "header_as_record",
+      fmt::format("the words of {} are read as ids, but numbers follow: it may be a header", in_ticks(first->text)),
+      format == Format::csv ? fmt::format("{} passes over it, {} says that it is a record", doubts.spelling()("header", "yes"),
+                                          doubts.spelling()("header", "no"))
+                            : "leave the line out if it is one");
 }
 
 }  // namespace deltamatch::ingest

@@ -93,18 +93,18 @@ void Doubts::report_at(Position position, std::string_view code, std::string_vie
   }
 }
 
-/// Keeps every stride-th time. Once there are too many, every second goes and the stride doubles: so what stays is spread over
-/// the whole input, and a short input stays whole.
+/// Keeps one in so many times as the stride says. Once there are too many, every second goes and the stride doubles: so what
+/// stays is spread over the whole input, and a short input stays whole. The steps vary, as times of two kinds may take turns.
 void Doubts::sample(Timestamp time, bool fraction) {
   std::vector<Times::Sample>& kept = times_.samples;
-  if (kept.empty()) times_.first = now_;
   if (kept.size() == most_samples) {
     for (std::size_t i = 0; i < kept.size() / 2; ++i) kept[i] = kept[2 * i];
     kept.resize(kept.size() / 2);
     times_.stride *= 2;
   }
-  kept.push_back({time, fraction});
-  until_sample_ = times_.stride;
+  kept.push_back({time, fraction, now_});
+  constexpr std::uint64_t mixer = 0x9e37'79b9'7f4a'7c15;  // of Fibonacci hashing
+  until_sample_ = 1 + (times_.count * mixer >> 32) % (2 * times_.stride - 1);
 }
 
 void Doubts::watch_ids() {
@@ -163,9 +163,10 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
   std::nth_element(sorted.begin(), middle, sorted.end());
   const Unit& read_as = units[static_cast<std::size_t>(*unit_)];
   const auto median = static_cast<double>(*middle);
+  if (std::optional<Doubt> mixed = about_mixed_times(*middle)) return mixed;
   if (plausible(median)) return std::nullopt;
 
-  Doubt doubt{"time_unit", times_.first, {}, {}, times_.count};
+  Doubt doubt{"time_unit", times_.samples.front().at, {}, {}, times_.count};
   const auto in = [&](const Unit& unit) { return median / read_as.micros * unit.micros; };
   const auto* const fits = std::ranges::find_if(units, [&](const Unit& unit) { return plausible(in(unit)); });
   const std::string keep = fmt::format("{} says that they are {}", spelling_("time-unit", read_as.option), read_as.name);
@@ -204,6 +205,59 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
   return doubt;
 }
 
+/// Where most times are plausible in one unit and others only in another, or are zero.
+std::optional<Doubts::Doubt> Doubts::about_mixed_times(Timestamp median) const {
+  const Unit& read_as = units[static_cast<std::size_t>(*unit_)];
+  const auto in = [&](Timestamp time, const Unit& unit) { return static_cast<double>(time) / read_as.micros * unit.micros; };
+  const auto fits = [&](Timestamp time, const Unit& unit) { return plausible(in(time, unit)); };
+  const Unit* most = &read_as;  // the unit of most of them
+  if (!fits(median, *most)) most = std::ranges::find_if(units, [&](const Unit& unit) { return fits(median, unit); });
+  if (most == units.end()) return std::nullopt;
+  struct Part {
+    std::uint64_t count = 0;
+    Position first;
+    void add(const Times::Sample& sample) {
+      if (count++ == 0) first = sample.at;
+    }
+  };
+  Part zeros;
+  std::array<Part, units.size()> others;
+  for (const Times::Sample& sample : times_.samples) {
+    if (sample.time == 0) zeros.add(sample);
+    for (std::size_t unit = 0; unit < units.size() && sample.time != 0 && !fits(sample.time, *most); ++unit) {
+      if (fits(sample.time, units[unit])) others[unit].add(sample);
+    }
+  }
+  const auto* const other = std::ranges::max_element(others, {}, &Part::count);
+  const auto is_much = [&](const Part& part) { return part.count > 1 && part.count * 100 >= times_.samples.size(); };
+  const bool of_units = is_much(*other);
+  if (!of_units && !is_much(zeros)) return std::nullopt;
+  const Part& told = of_units ? *other : zeros;
+  const std::string lie = fmt::format("most times lie about the year {} as {}, but {} of {} that were looked at",
+                                      year_of(in(median, *most)), most->name, told.count, times_.samples.size());
+  const std::string keep = fmt::format("{} says that all are {}", spelling_("time-unit", read_as.option), read_as.name);
+  Doubt doubt{"mixed_times", told.first, {}, {}, told.count * times_.count / times_.samples.size()};
+  if (of_units) {
+    const Unit& unit = units[static_cast<std::size_t>(other - others.begin())];
+    doubt.what = fmt::format("{} do so as {}; all are read as {}", lie, unit.name, read_as.name);
+    doubt.remedy = fmt::format("convert them to one unit; {}", keep);
+  } else {
+    doubt.what = fmt::format("{} are 0, the beginning of 1970", lie);
+    doubt.remedy = fmt::format("give these records their times, or leave them out; {}", keep);
+  }
+  return doubt;
+}
+
+/// Under a window such records are refused.
+std::optional<Doubts::Doubt> Doubts::about_empty_times(Timestamp window) const {
+  constexpr std::uint64_t many = 10;  // one in so many
+  const auto& [timed, untimed, first] = edges_;
+  if (window != 0 || timed == 0 || untimed < 2 || untimed <= (timed + untimed) / many) return std::nullopt;
+  return Doubt{"empty_times", first,
+               fmt::format("{} of {} edges are inserted without a time, the others with one", untimed, timed + untimed),
+               "give these records their times; under a window they are refused", untimed};
+}
+
 std::vector<Doubts::Doubt> Doubts::fresh(Timestamp window) {
   std::vector<Doubt> doubts(told_.begin() + static_cast<std::ptrdiff_t>(given_), told_.end());
   given_ = told_.size();
@@ -219,6 +273,7 @@ std::vector<Doubts::Doubt> Doubts::fresh(Timestamp window) {
 std::vector<Doubts::Doubt> Doubts::all(Timestamp window) const {
   std::vector<Doubt> doubts = told_;
   if (std::optional<Doubt> times = about_times(window)) doubts.push_back(std::move(*times));
+  if (std::optional<Doubt> empty = about_empty_times(window)) doubts.push_back(std::move(*empty));
   std::ranges::stable_sort(doubts, {}, [](const Doubt& doubt) { return doubt.at.number; });
   return doubts;
 }

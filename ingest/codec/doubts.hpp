@@ -67,6 +67,14 @@ class Doubts {
     ++times_.count;
     if (--until_sample_ == 0) sample(time, fraction);
   }
+  /// Of each insertion of an edge: whether it bears a time.
+  void edge_with_time(bool timed) {
+    if (timed) {
+      ++edges_.timed;
+    } else if (++edges_.untimed == 1) {
+      edges_.first_untimed = now_;
+    }
+  }
   /// Times stand in a column that nobody has named, the one of that number (from 1).
   void guessed_time_column(std::size_t column) noexcept { guessed_column_ = column; }
   /// How numbers are read as times; without it nothing is said about them.
@@ -99,22 +107,31 @@ class Doubts {
     struct Sample {
       Timestamp time;
       bool fraction;
+      Position at;
     };
     std::uint64_t count = 0;
-    Position first;
     std::vector<Sample> samples;  // every so many-th, in the order of the input
     std::uint64_t stride = 1;
+  };
+
+  struct Edges {
+    std::uint64_t timed = 0;
+    std::uint64_t untimed = 0;
+    Position first_untimed;
   };
 
   void sample(Timestamp time, bool fraction);
   void see(const Update& update);
   void see_id(const Id& id);
   [[nodiscard]] std::optional<Doubt> about_times(Timestamp window) const;
+  [[nodiscard]] std::optional<Doubt> about_mixed_times(Timestamp median) const;
+  [[nodiscard]] std::optional<Doubt> about_empty_times(Timestamp window) const;
 
   OptionSpelling spelling_;
   Position now_;
   std::vector<Doubt> told_;
   Times times_;
+  Edges edges_;
   std::uint64_t until_sample_ = 1;
   std::size_t guessed_column_ = 0;  // 0: none
   std::optional<TimeUnit> unit_;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "deltamatch/error.hpp"
 
@@ -48,8 +49,16 @@ class TextWriter {
     if (std::fwrite(buffer_.data(), 1, buffer_.size(), out_) != buffer_.size()) fail();
     buffer_.clear();
   }
-  [[noreturn]] static void fail() {
-    throw Error("generate", std::string("cannot write: ") + std::strerror(errno), "check the output and the space left");
+  [[noreturn]] void fail() const {
+    const int error = errno;
+    throw Error(name(), std::string("cannot write: ") + std::strerror(error), "check the output and the space left");
+  }
+  /// As the system knows the file.
+  [[nodiscard]] std::string name() const {
+    if (out_ == stdout) return "standard output";
+    std::error_code failed;
+    const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(::fileno(out_)), failed);
+    return failed ? "generate" : path.string();
   }
 
   std::FILE* out_;

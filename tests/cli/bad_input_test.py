@@ -129,7 +129,8 @@ class BadInput(harness.CliTest):
         self.write("s.tsv", "+\t1\t2\n+\t2\t3\n+\t3\t1\ngarbage\n")
         self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, "--emit", "matches", "--out", "m.jsonl",
                    says="s.tsv:4: wrong_arity", reports=True)
-        self.assertEqual([row["query"] for row in self.lines("m.jsonl")], ["triangle"])
+        self.assertEqual([(row["query"], row.get("partial")) for row in self.lines("m.jsonl")],
+                         [("triangle", None), ("triangle", "stopped")])
 
     def test_the_report_of_what_stands_before_a_bad_record(self):
         self.write("s.tsv", "+\t1\t2\n+\t2\t3\n+\t3\t1\ngarbage\n+\t3\t4\n")
@@ -137,14 +138,14 @@ class BadInput(harness.CliTest):
         outcome = self.fails(1, *args, "--json", says="s.tsv:4: wrong_arity", reports=True)
         result = json.loads(outcome.out)
         self.assertEqual((result["batches"], result["updates"], result["graph"]["edges"]), (2, 4, 3))
-        self.assertEqual(result["queries"], [{"name": "triangle", "new": 1, "removed": 0}])
+        self.assertEqual(result["queries"], [{"name": "triangle", "new": 1, "removed": 0, "complete": False, "partial": "stopped"}])
         self.assertEqual(result["ignored"]["wrong_arity"], 1)
         self.assertEqual(sum(line["queries"][0]["new"] for line in self.lines("b.jsonl")), 1)
-        self.assertFalse((self.dir / "x").exists())
+        self.assertEqual(self.json("snapshot", "info", "x")["graph"]["edges"], 3)
         outcome = self.fails(1, *args, says="s.tsv:4: wrong_arity", reports=True)
-        self.assertRegex(outcome.out, r"\ntriangle +1 +0\n")
+        self.assertRegex(outcome.out, r"\ntriangle +at least 1 +at least 0\n")
         outcome = self.run_program(*args, "--emit", "matches")
-        self.assertEqual((outcome.code, outcome.out.count("\n")), (1, 1), outcome)
+        self.assertEqual((outcome.code, outcome.out.count("\n")), (1, 2), outcome)  # and the mark of its end
         self.assertRegex(outcome.err, r"\AINCOMPLETE: (.*\n)+deltamatch: s.tsv:4: wrong_arity")
 
     def test_a_bad_second_record_is_refused_by_its_line(self):

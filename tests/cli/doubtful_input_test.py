@@ -100,9 +100,59 @@ class TimeUnits(Doubts):
 
     def test_the_median_decides_not_a_few_times(self):
         plain = [1_700_000_000 + i for i in range(20)]
-        self.silent("few.csv", csv(plain + [1_700_000_000_000 + i for i in range(9)] + plain), "--max-ahead", "none")
-        _, (warning,) = self.replay_of("most.csv", csv(plain + [1_700_000_000_000 + i for i in range(40)]), "--max-ahead", "none")
-        self.assertEqual(warning["code"], "time_unit")
+        _, (warning,) = self.replay_of("most.csv", csv(plain[:1] + [1_700_000_000_000 + i for i in range(200)]), "--max-ahead", "none")
+        self.assertEqual((warning["code"], warning["where"]), ("time_unit", "most.csv:2"))
+        self.silent("one.csv", csv(plain + [1_700_000_000_000] + plain), "--max-ahead", "none")
+
+    def test_times_of_two_units_are_told_whichever_is_the_rarer(self):
+        plain = [1_700_000_000 + i for i in range(40)]
+        other = [1_700_000_000_000 + i for i in range(9)]
+        none = ["--max-ahead", "none"]
+        for name, times, first, count, what, args in [
+                ("few.csv", csv(plain + other + plain), "few.csv:42", 9, "as seconds, but 9 of 89 that were looked at do so as milliseconds; "
+                 "all are read as seconds", none),
+                ("most.csv", csv(plain[:5] + other), "most.csv:2", 5, "as milliseconds, but 5 of 14 that were looked at do so as seconds; "
+                 "all are read as seconds", none),
+                ("few.jsonl", jsonl([time * 10**6 for time in plain] + plain[:2]), "few.jsonl:41", 2,
+                 "as microseconds, but 2 of 42 that were looked at do so as seconds", []),
+                ("zeros.tsv", tsv([0] * 9 + plain + [0]), "zeros.tsv:1", 10, "but 10 of 50 that were looked at are 0, the beginning of 1970",
+                 [])]:
+            with self.subTest(name):
+                _, (warning,) = self.replay_of(name, times, *args)
+                self.assertEqual((warning["code"], warning["where"], warning["count"]), ("mixed_times", first, count))
+                self.assertIn("most times lie about the year 2023 ", warning["what"])
+                self.assertIn(what, warning["what"])
+                unit = "us" if name.endswith("jsonl") else "s"
+                self.assertIn(f"--time-unit {unit} says that all are", warning["remedy"])
+                self.silent(name, times, "--time-unit", unit, *args)
+        # Dates before 1990 are no other unit.
+        self.silent("old.csv", csv([200_000_000 + 40_000_000 * i for i in range(40)]), "--max-ahead", "none")
+
+    def test_edges_without_times_among_others_with_them(self):
+        _, (warning,) = self.replay_of("s.csv", csv([1_700_000_000, "", 1_700_000_060, ""]))
+        self.assertEqual((warning["code"], warning["where"], warning["count"]), ("empty_times", "s.csv:3", 2))
+        self.assertIn("2 of 4 edges are inserted without a time", warning["what"])
+        self.silent("few.csv", csv([1_700_000_000 + i if i % 15 else "" for i in range(60)]))
+        self.silent("none.csv", csv([""] * 4))
+        deletes = "op,source,target,label,time\n" + "".join(f"{op},{i},{i + 1},T,{time}\n" for op, time in (("+", 1_700_000_000), ("-", ""))
+                                                         for i in range(9))
+        self.silent("deletes.csv", deletes)
+        # Under a window they are refused, which is told as such.
+        self.write("s.csv", csv([1_700_000_000, "", 1_700_000_060, ""]))
+        self.fails(1, "replay", "--updates", "s.csv", "--query", RING, "--window", "24h", reports=True, says="s.csv:3: missing_time")
+
+    def test_a_unit_that_is_stated_is_not_doubted_but_times_that_do_not_fit_are_refused(self):
+        # Before 1970, and beyond 2100.
+        for times in ([-3_000_000_000 + i for i in range(3)], [9_000_000_000 + i for i in range(3)], [0, 0, 0]):
+            self.silent("s.csv", csv(times), "--time-unit", "s")
+        limit = 9_223_372_036_854  # seconds of 64 bits of microseconds
+        for unit, per_second in (("s", 1), ("ms", 10**3), ("us", 10**6)):
+            for sign in (1, -1):
+                with self.subTest(unit=unit, sign=sign):
+                    self.silent("s.csv", csv([sign * limit * per_second]), "--time-unit", unit)
+                    self.write("s.csv", csv([sign * (limit + 1) * per_second]))
+                    self.fails(1, "replay", "--updates", "s.csv", "--query", RING, "--time-unit", unit, reports=True,
+                               says="s.csv:2: bad_time: ")
 
     def test_every_command_that_reads_records_tells(self):
         self.write("g.csv", csv(SECONDS_100_APART_IN_MS))
@@ -161,16 +211,52 @@ class TimesAhead(Doubts):
             counts, (warning,) = self.replay_of(name, content, "--window", "24h", "--max-ahead", "none")
             self.assertEqual((counts, warning["code"], warning["count"]), ((0, 0), "late", 2))
 
-    def test_several_ahead_that_bear_each_other_out_are_told_by_what_is_late(self):
-        times = [1_700_000_000 + 60 * i + (400 * DAY if i in (150, 200) else 0) for i in range(300)]
-        units = [1_700_000_000 + 60 * i for i in range(300)]
-        for rows, late in ((times, 148), ([time * (1000 if i % 2 else 1) for i, time in enumerate(units)], 149)):
-            content = "source,target,time\n" + "".join(f"a{i},a{i + 1},{time}\n" for i, time in enumerate(rows))
-            _, (warning,) = self.replay_of("late.csv", content, "--window", "24h")
-            self.assertEqual((warning["code"], warning["where"], warning["count"]), ("late", "late.csv", late))
+    def test_as_many_ahead_as_not_are_told_by_what_is_late(self):
+        rows = [(1_700_000_000 + 60 * i) * (1000 if i % 2 else 1) for i in range(300)]
+        content = "source,target,time\n" + "".join(f"a{i},a{i + 1},{time}\n" for i, time in enumerate(rows))
+        _, warnings = self.replay_of("late.csv", content, "--window", "24h")
+        self.assertEqual([(w["code"], w["where"], w["count"]) for w in warnings],
+                         [("mixed_times", "late.csv:3", 150), ("late", "late.csv", 149)])
         few = [1_700_000_000 + 60 * i - (3 * DAY if i % 20 == 19 else 0) for i in range(300)]
         self.silent("few.csv", "source,target,time\n" + "".join(f"a{i},a{i + 1},{time}\n" for i, time in enumerate(few)),
                     "--window", "24h", query=RING)
+
+    def test_several_among_a_hundred_move_nothing_wherever_they_stand(self):
+        plain = [1_700_000_000 + 60 * i for i in range(300)]
+        places = {"spread": [20, 40, 55, 70, 90], "in a row": [100, 101, 102, 103, 104], "many in a row": list(range(100, 120)), "more in a row": list(range(100, 140)),
+                  "at the beginning": [0, 1, 2, 3, 4], "at the end": [295, 296, 297, 298, 299], "at both": [0, 7, 150, 298, 299],
+                  "a third": list(range(1, 300, 3))}
+        for name, bad in places.items():
+            for factor in (1000, 10**6):
+                for args in ([], ["--batch", 1], ["--batch", 7]):
+                    with self.subTest(name=name, factor=factor, args=args):
+                        content = csv([time * (factor if i in bad else 1) for i, time in enumerate(plain)])
+                        self.write("s.csv", content)
+                        result, warnings = self.doubtful("replay", "--updates", "s.csv", "--query", RING, "--window", "24h", "--on-error",
+                                                         "skip", *args)
+                        if factor == 1000:
+                            self.assertEqual([(w["code"], w["count"]) for w in warnings if w["code"] != "mixed_times"],
+                                             [("time_ahead", len(bad))])
+                        self.assertEqual(result["ignored"]["late"], 0)
+        # By less than a century, a quarter of them bear each other out: they may be the records of one event.
+        for length, told in ((24, ["time_ahead"]), (27, [])):
+            days = [time + (20 * DAY if 100 <= i < 100 + length else 0) for i, time in enumerate(plain)]
+            _, warnings = self.replay_of("s.csv", csv(days), "--window", "400d")
+            self.assertEqual([w["code"] for w in warnings], told)
+        years = [time + (400 * DAY if i in (150, 151, 200) else 0) for i, time in enumerate(plain)]
+        _, (warning,) = self.replay_of("s.csv", csv(years), "--window", "24h")
+        self.assertEqual((warning["code"], warning["where"], warning["count"]), ("time_ahead", "s.csv:152", 3))
+
+    def test_streams_out_of_order_are_not_ahead(self):
+        spread = [1_600_000_000 + DAY // 4 * (i * 7919 % 365) for i in range(400)]
+        none = ["--window", f"{400}d"]
+        self.silent("shuffled.csv", csv(spread), *none)
+        self.silent("reverse.csv", csv([1_600_000_000 - DAY * i for i in range(300)]), *none)
+        # A source that lags by days, of as many records as the one that does not.
+        self.silent("two.csv", csv([1_600_000_000 + 60 * i - (i % 2) * 5 * DAY for i in range(300)]), *none)
+        # After a pause some records of before are still to come.
+        after = [1_600_000_000 + i for i in range(100)] + [1_600_000_000 + 40 * DAY + i - (i % 5 == 0) * 40 * DAY for i in range(200)]
+        self.silent("pause.csv", csv(after), "--window", "400d")
 
     def test_the_edge_is_kept_and_lives_by_its_own_time(self):
         ahead = 1_700_000_000 + 10 * DAY
@@ -194,9 +280,9 @@ class TimesAhead(Doubts):
         self.silent("one.csv", csv([1_700_000_000]), "--window", "24h")
         self.silent("two.csv", csv([1_600_000_000, 1_700_000_000]), "--window", "24h")
 
-    def test_a_hundred_records_that_fall_back_are_needed(self):
+    def test_more_than_three_quarters_of_a_hundred_records_that_fall_back_are_needed(self):
         base = 1_700_000_000
-        for behind, told in [(99, 0), (100, 1), (101, 1)]:
+        for behind, told in [(50, 0), (75, 0), (76, 1), (100, 1), (101, 1)]:
             # Behind the leap so many fall back; then the stream goes on from where the leap led.
             times = [base] * 10 + [base + 30 * DAY] + [base + 60] * behind + [base + 30 * DAY + 60] * 150
             self.write("s.csv", csv(times))
@@ -247,6 +333,39 @@ class TimesAhead(Doubts):
         outcome = self.run_program(*base)
         self.assertEqual(outcome.code, 1)
         self.assertIn("s.csv:4: wrong_arity", outcome.err)
+
+
+class Deletions(Doubts):
+    HEADER = "op,source,target,label\n"
+
+    def stream(self, deletions):
+        return self.HEADER + "".join(f"+,{i},{i + 100},T\n" for i in range(20)) + "".join(f"-,{s},{t},{l}\n" for s, t, l in deletions)
+
+    def test_most_of_them_delete_nothing(self):
+        for name, deletions in (("swapped", [(i + 100, i, "T") for i in range(9)]), ("other label", [(i, i + 100, "U") for i in range(9)]),
+                                ("other ids", [(f"0{i}", i + 100, "T") for i in range(9)]),
+                                ("five of nine", [(i if i > 4 else i + 200, i + 100, "T") for i in range(9)])):
+            for batch in (1, 7, 8192):
+                with self.subTest(name=name, batch=batch):
+                    _, (warning,) = self.replay_of("s.csv", self.stream(deletions), "--batch", batch)
+                    count = 5 if name == "five of nine" else 9
+                    self.assertEqual((warning["code"], warning["where"], warning["count"]), ("absent_deletes", "s.csv", count))
+                    self.assertIn(f"{count} of 9 deletions name edges or vertices that are not there", warning["what"])
+                    self.assertIn("whether source and target are swapped", warning["remedy"])
+
+    def test_nothing_is_told_if_they_are_few_or_undo_what_is_inserted(self):
+        for deletions in ([(i if i > 3 else i + 200, i + 100, "T") for i in range(9)], [(i, i + 100, "T") for i in range(9)],
+                          [(i + 100, i, "T") for i in range(1)], [(i, i + 100, "T") for i in range(9)] * 2):
+            for batch in (1, 7, 8192):
+                with self.subTest(deletions=deletions, batch=batch):
+                    self.silent("s.csv", self.stream(deletions), "--batch", batch)
+        swapped = self.stream([(i + 100, i, "T") for i in range(9)])
+        self.silent("s.csv", swapped, "--undirected", query="e=(a)--(b)")
+
+    def test_in_a_start_graph_too(self):
+        self.write("g.csv", self.stream([(i + 100, i, "T") for i in range(9)]))
+        _, (warning,) = self.doubtful("match", "--graph", "g.csv", "--query", EDGE)
+        self.assertEqual((warning["code"], warning["count"]), ("absent_deletes", 9))
 
 
 class Ids(Doubts):

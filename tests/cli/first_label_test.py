@@ -38,6 +38,35 @@ class FirstLabel(harness.CliTest):
         self.assertEqual(alert["cause"], [0])
         self.assertEqual(len(alerts), 3)
 
+    def test_a_deletion_gives_no_label(self):
+        insert = '{"source":"a","target":"b","label":"T"}\n{"source":"a","target":"c","label":"T"}\n'
+        delete = '{"op":"-","source":"%s","target":"%s","label":"T","source_label":"Flagged"}\n'
+        for source, target, removed in (("a", "c", 1), ("a", "x", 0), ("x", "y", 0)):  # the edge lives, or not, or not even its vertices
+            for batch in 1, 2, 3:
+                with self.subTest(source=source, target=target, batch=batch):
+                    self.write("s.jsonl", insert + delete % (source, target))
+                    flagged, (new, gone) = self.deltas("--updates", "s.jsonl", "--batch", batch)
+                    self.assertEqual((flagged, new - gone), ((0, 0), 2 - removed))
+        # It says nothing, so that a later record may say another first label.
+        self.write("s.jsonl", insert + delete % ("a", "c") + '{"source":"a","target":"d","label":"T","source_label":"Other"}\n')
+        self.assertEqual(self.deltas("--updates", "s.jsonl", "--batch", 1)[0], (0, 0))
+
+    def test_a_deletion_that_states_another_label_is_refused(self):
+        self.write("s.jsonl", JSONL + '{"op":"-","source":"a","target":"b","label":"T","source_label":"Other"}\n')
+        outcome = self.run_program("replay", "--updates", "s.jsonl", "--query", FLAGGED)
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertIn("s.jsonl:4: label_conflict", outcome.err)
+
+    def test_labels_that_come_late_under_a_window_depend_on_the_cuts(self):
+        hour = 3600
+        self.write("s.csv", "source,target,label,source_label,time\n" + "".join(
+            f"{edge},{label},{1_700_000_000 + int(time * hour)}\n" for edge, label, time in
+            (("a,b,T", "", 0), ("x,y,T", "", 1), ("a,c,T", "Flagged", 23.5), ("x,z,T", "", 24.5))))
+        window = ["--updates", "s.csv", "--window", "24h"]
+        self.assertEqual(self.deltas(*window, "--batch", 1)[0], (2, 1))
+        self.write("cuts", "3\n2\n")  # the header is a line
+        self.assertEqual(self.deltas(*window, "--cuts", "cuts")[0], (1, 0))  # a b has left when the label comes
+
     def test_a_second_label_is_refused_with_its_place(self):
         self.write("s.jsonl", JSONL + '{"source":"a","target":"e","label":"T","source_label":"Other"}\n')
         outcome = self.run_program("replay", "--updates", "s.jsonl", "--query", FLAGGED)

@@ -21,6 +21,7 @@ class ServiceConfig(harness.CliTest):
         said = self.ok("validate", "--config", CONFIG / "service.yaml").out
         for line in ["application  fraud-alerts", "input        payments: json", "input        ^atm-[a-z]+$: csv",
                      "sink         alerts: the topic fraud.alerts", "sink         pager: the webhook https://pager.example",
+                     "budget       mutual: up to 30s, up to 1,000,000 matches, then suspend",
                      "query        ring3: 3 vertices, 3 edges, 1 plan, to alerts, archive",
                      "http         127.0.0.1:9464"]:
             self.assertIn(line, said.splitlines())
@@ -39,6 +40,19 @@ sink         alerts: the topic alerts
 query        ring: 3 vertices, 3 edges, 1 plan, to alerts
 http         127.0.0.1:9464
 """)
+
+    def test_budgets_are_told_with_what_becomes_of_a_query_beyond_them(self):
+        queries = [("ring", "budget: {matches: 1}, "), ("pair", "budget: {time: 1500ms, then: stop}, "), ("free", "")]
+        text = LEAST.partition("queries:")[0] + "queries:\n" + "".join(
+            f"  - {{name: {name}, {own}pattern: (a)-->(b)-->(a)}}\n" for name, own in queries)
+        for common, told in [("", ["ring: up to 1 match, then suspend", "pair: up to 1500ms, then stop"]),
+                             ("budget: {time: 30s, matches: 1000000}\n",
+                              ["ring: up to 30s, up to 1 match, then suspend", "pair: up to 1500ms, up to 1,000,000 matches, then stop",
+                               "free: up to 30s, up to 1,000,000 matches, then suspend"])]:
+            with self.subTest(common):
+                self.write("service.yaml", text + common)
+                said = self.ok("validate", "--config", "service.yaml").out.splitlines()
+                self.assertEqual([line for line in said if line.startswith("budget")], [f"budget       {line}" for line in told])
 
     def test_every_problem_is_told_at_once(self):
         self.write("service.yaml", LEAST + "batch: {max_update: 5}\nlog: {level: loud}\nhttp: {listen: here}\n")

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -83,6 +84,8 @@ std::string_view state_name(ServiceState state) noexcept {
   }
   return "unknown";
 }
+
+constexpr std::chrono::steady_clock::time_point no_time = std::chrono::steady_clock::time_point::min();
 
 struct Metrics::Series {
   explicit Series(std::string_view version) {
@@ -168,7 +171,7 @@ struct Metrics::Series {
 
   Family<Gauge>& state = gauges(registry, "deltamatch_state", "1 for the state that the service is in, 0 for the others.");
 
-  std::atomic<std::int64_t> snapshot_time{0};  // milliseconds since the epoch; 0: none yet
+  std::atomic<std::chrono::steady_clock::time_point> snapshot_time{no_time};
 };
 
 Metrics::Metrics(std::string_view version) : series_(std::make_unique<Series>(version)) {
@@ -277,9 +280,7 @@ void Metrics::transaction(Outcome outcome, double seconds, unsigned aborted) {
   series_->transaction_seconds.Observe(seconds);
 }
 
-void Metrics::snapshot_written(std::chrono::system_clock::time_point time) {
-  series_->snapshot_time = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
-}
+void Metrics::snapshot_written(std::chrono::steady_clock::time_point time) { series_->snapshot_time = time; }
 
 void Metrics::snapshot_failed() { series_->snapshot_failures.Increment(); }
 
@@ -305,10 +306,8 @@ void Metrics::state(ServiceState state) {
 }
 
 std::string Metrics::text() const {
-  if (const std::int64_t written = series_->snapshot_time; written != 0) {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now).count() - written;
-    series_->snapshot_age.Add({}).Set(static_cast<double>(age) * 1e-3);
+  if (const auto written = series_->snapshot_time.load(); written != no_time) {
+    series_->snapshot_age.Add({}).Set(std::chrono::duration<double>(std::chrono::steady_clock::now() - written).count());
   }
   return prometheus::TextSerializer().Serialize(series_->registry.Collect());
 }

@@ -71,7 +71,7 @@ class Metrics {
   /// The outcome of committing a group of batches, and the number of transactions that were aborted before it.
   void transaction(Outcome outcome, double seconds, unsigned aborted = 0);
 
-  void snapshot_written(std::chrono::system_clock::time_point time);
+  void snapshot_written(std::chrono::steady_clock::time_point time);
   void snapshot_failed();
 
   void alerts_suppressed(std::string_view query, std::string_view sink, std::uint64_t count);

@@ -38,8 +38,7 @@ Snapshotter::Snapshotter(const StateDirectory& directory, Log& log, Journal& jou
     const std::chrono::nanoseconds age = age_of(snapshots.front().path);
     last_ -= age;
     statistics_.last_batch = snapshots.front().batch;
-    statistics_.last_made =
-        std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::system_clock::duration>(age);
+    statistics_.last_made = last_;
   }
   log_bytes_before_ = log.bytes_behind(statistics_.last_batch);
   appended_at_last_ = log.appended_bytes();
@@ -144,10 +143,10 @@ void Snapshotter::saved(std::uint64_t batch, Clock::time_point start) {
   {
     const std::scoped_lock lock(mutex_);
     statistics_.last_batch = batch;
-    statistics_.last_made = std::chrono::system_clock::now();
+    statistics_.last_made = Clock::now();
     statistics_.last_seconds = seconds;
     ++statistics_.made;
-    last_ = Clock::now();
+    last_ = *statistics_.last_made;
     log_bytes_before_ = 0;
     appended_at_last_ = log_->appended_bytes();
   }

@@ -35,7 +35,7 @@ struct SnapshotterOptions {
 
 struct SnapshotStatistics {
   std::uint64_t last_batch = 0;                                    ///< of the newest snapshot
-  std::optional<std::chrono::system_clock::time_point> last_made;  ///< the start of its age; empty if there is none
+  std::optional<std::chrono::steady_clock::time_point> last_made;  ///< the start of its age; empty if there is none
   double last_seconds = 0;                                         ///< time to make the latest one
   std::uint64_t made = 0;
   std::uint64_t failures = 0;

@@ -1,5 +1,6 @@
 #include "cli/commands/interrupt.hpp"
 
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
@@ -50,14 +51,40 @@ extern "C" void end_program(int signal) {
   ::_exit(exit_by_signal + signal);
 }
 
+extern "C" void end_by_timeout(int) {
+  constexpr std::string_view text =
+      "deltamatch: stopped by --timeout before the graph was read, so there is no answer; raise --timeout, or see whether all "
+      "inputs come\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(exit_runtime);
+}
+
+void set_alarm(std::chrono::microseconds wait, void (*handler)(int)) noexcept {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  sigaction(SIGALRM, &action, nullptr);
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(wait.count() / 1'000'000);
+  timer.it_value.tv_usec = static_cast<suseconds_t>(wait.count() % 1'000'000);
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
 }  // namespace
+
+void end_after(std::chrono::microseconds timeout) noexcept {
+  constexpr std::chrono::milliseconds grace{800};  // what is nearly read is read, and then there is a report
+  set_alarm(timeout + grace, end_by_timeout);
+}
 
 void end_at_interrupt() noexcept {
   clears_line = ::isatty(STDERR_FILENO) != 0;
   handle_interrupts(end_program, 0);
 }
 
-void watch_interrupts() noexcept { handle_interrupts(note_interrupt, SA_RESTART); }  // reads are restarted
+void watch_interrupts() noexcept {
+  handle_interrupts(note_interrupt, SA_RESTART);  // reads are restarted
+  set_alarm(std::chrono::microseconds(0), SIG_IGN);
+}
 
 bool interrupted() noexcept { return noted.load() != 0; }
 

@@ -5,6 +5,7 @@
 // - A second signal ends the run.
 #pragma once
 
+#include <chrono>
 #include <string_view>
 
 namespace deltamatch::cli {
@@ -12,6 +13,9 @@ namespace deltamatch::cli {
 /// From here on, either signal ends the program with a message and its exit code, even while it waits for input. So a part of a
 /// graph is never reported as the whole.
 void end_at_interrupt() noexcept;
+/// Shortly after the time-out, counted from this call, the program ends in the same way with exit code 1. A call of
+/// watch_interrupts() before that lifts it.
+void end_after(std::chrono::microseconds timeout) noexcept;
 /// From here on, the first signal is only noted and acknowledged. Call it after the graph is read, and before any output is
 /// opened.
 void watch_interrupts() noexcept;

@@ -1,12 +1,15 @@
 // deltamatch replay: feeds a stream of updates to standing queries over a start graph.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/seconds.hpp"
 #include "cli/commands/commands.hpp"
@@ -40,6 +43,48 @@ struct Replay {
 
 // Freed if a batch runs out of memory, for what is written then: sections of a snapshot, and the report.
 constexpr std::size_t reserve_bytes = std::size_t{16} << 20;
+
+// No run takes longer, and more would not fit as nanoseconds.
+constexpr Timestamp longest_timeout = Timestamp{36'500} * 86'400 * 1'000'000;
+
+/// The end of a run. It tries every step, even if an earlier one failed.
+class Ending {
+ public:
+  template <class Step>
+  void attempt(const Step& step) {
+    try {
+      step();
+    } catch (...) {
+      failures_.push_back(std::current_exception());
+    }
+  }
+  [[nodiscard]] bool failed() const noexcept { return !failures_.empty(); }
+
+  /// Prints all failures but the first, and throws that one.
+  void report() const {
+    if (failures_.empty()) return;
+    const std::string first = text_of(failures_.front());
+    for (const std::exception_ptr& failure : failures_) {
+      const std::string text = text_of(failure);
+      if (text != first) print_err("deltamatch: " + text + '\n');  // one file may fail twice for the same reason
+    }
+    std::rethrow_exception(failures_.front());
+  }
+
+ private:
+  static std::string text_of(const std::exception_ptr& failure) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::bad_alloc&) {
+      return "out of memory; give the machine more";
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  }
+
+  std::vector<std::exception_ptr> failures_;
+};
+
 /// Marks in the listing that it ends before the stream does.
 void mark_ends(MatchSink& sink, const Report& report) {
   sink.begin(0);
@@ -86,6 +131,8 @@ int replay(const Replay& options) {
   options.emit.check_outputs();
   check_replaceable(options.save_snapshot);
   end_at_interrupt();
+  const std::chrono::microseconds timeout(std::min(options.timeout, longest_timeout));
+  if (options.timeout > 0) end_after(timeout);
   Session session(options.graph, options.stream);
   session.engine().spool({.memory = options.spool_memory, .folder = {}});
   const auto queries = read_queries(options.queries.sources, session.directed());
@@ -99,52 +146,40 @@ int replay(const Replay& options) {
   const std::unique_ptr<TextFile> batches =
       options.emit.batches.empty() ? nullptr : std::make_unique<TextFile>(options.emit.batches);
 
-  const auto finish = [&] {
-    if (batches) batches->close();
-    report.graph = session.engine().graph();
-    report.cache = session.cache();
-    report.total = seconds_since(start);
-    print(report, options.emit);
-  };
-
-  // If the snapshot cannot be written, the stream has been processed all the same.
-  const auto save_and = [&](const auto& then) {
-    try {
-      if (!options.save_snapshot.empty()) session.engine().save(options.save_snapshot);
-    } catch (const Error&) {
-      then();
-      throw;
-    }
-    then();
-  };
-
+  Ending ending;
   std::unique_ptr<char[]> reserve;
-  try {
+  ending.attempt([&] {
     reserve = std::make_unique_for_overwrite<char[]>(reserve_bytes);
     session.run(
         report, sink.get(),
         [&](const BatchResult& result, const ingest::PositionedBatch& batch) {
-          if (batches) batches->line(to_json(result, batch, report.deltas));
+          if (!batches) return;
+          batches->line(to_json(result, batch, report.deltas));
+          batches->flush();
         },
-        {.until = options.timeout > 0 ? std::optional(start + std::chrono::microseconds(options.timeout)) : std::nullopt,
-         .max_matches = options.max_matches});
-    if (sink && (report.interrupted || report.timed_out)) mark_ends(*sink, report);
-  } catch (const Error&) {
-    report.failed = true;
-    finish();
-    throw;
-  } catch (const std::bad_alloc&) {  // the graph is that after the batches before
+        {.until = options.timeout > 0 ? std::optional(start + timeout) : std::nullopt, .max_matches = options.max_matches});
+  });
+  report.failed = ending.failed();
+  if (report.failed) {  // perhaps for want of memory; the graph is that of the batches before
     session.release_inputs();
     reserve.reset();
-    report.failed = true;
-    save_and(finish);
-    throw;
   }
-  save_and(finish);
-  print_err(report.notes.verdict());
-  print_err(shortfalls(report));
+  if (sink && (report.interrupted || report.timed_out || report.failed)) ending.attempt([&] { mark_ends(*sink, report); });
+  if (!options.save_snapshot.empty()) ending.attempt([&] { session.engine().save(options.save_snapshot); });
+  if (batches) ending.attempt([&] { batches->close(); });
+  ending.attempt([&] {
+    report.graph = session.engine().graph();
+    report.cache = session.cache();
+    report.total = seconds_since(start);
+    print(report, options.emit);
+  });
+  if (!report.failed) {
+    print_err(report.notes.verdict());
+    print_err(shortfalls(report));
+  }
+  ending.report();
   if (report.interrupted) return interrupt_exit_code();
-  return report.complete() && !report.notes.too_many_refused() ? exit_ok : exit_runtime;
+  return report.complete() ? exit_ok : exit_runtime;
 }
 
 }  // namespace

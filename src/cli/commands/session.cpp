@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/seconds.hpp"
@@ -21,6 +24,7 @@ namespace {
 
 constexpr std::size_t load_batch = std::size_t{1} << 14;
 constexpr std::size_t usual_batch = 8192;
+constexpr std::chrono::milliseconds grace{500};  // for the batch that was being read when the run was to end
 
 using Clock = std::chrono::steady_clock;
 
@@ -243,16 +247,16 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
     std::uint64_t done = 0;
     for (std::size_t index = 0; index < sources->size(); ++index) {
       ingest::BatchSource& source = *(*sources)[index];
-      std::uint64_t late = 0;
+      Vain vain;
       while (source.next(batch)) {
         const BatchResult result = engine::BulkLoader::load(*engine_, batch.updates, source.on_reject());
-        late += result.ignored.late;
+        vain.add(batch.updates, result.ignored, directed());
         report.unused.ignored += result.ignored;
         source.settle(batch, result.rejects);
         done += result.consumed;
         progress_.show("records loaded", done, fraction(*sources, index));
       }
-      conclude(source, report, late);
+      conclude(source, report, vain);
     }
     if (sources == &labels_) load_files(report, demand);
   }
@@ -261,17 +265,49 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
   report.load = seconds_since(start);
 }
 
-/// Ends an input. `late` counts its updates that came too late for the window.
-void Session::conclude(ingest::BatchSource& source, Report& report, std::uint64_t late) {
+void Session::Vain::add(const UpdateBatch& batch, const Ignored& ignored, bool directed) {
+  late += ignored.late;
+  std::uint64_t deletions = 0;
+  for (const Update& update : batch.updates())
+    deletions += update.kind == UpdateKind::delete_edge || update.kind == UpdateKind::delete_vertex ? 1 : 0;
+  deletes += deletions;
+  if (2 * ignored.absent_delete <= deletions) {
+    absent_deletes += ignored.absent_delete;
+    return;
+  }
+  // A deletion that undoes an insertion of its own batch counts as absent, too, so it is taken off.
+  std::set<std::tuple<Id, Id, std::string_view>> inserted;
+  std::uint64_t undone = 0;
+  for (const Update& update : batch.updates()) {
+    const bool swap = !directed && update.target < update.source;
+    const std::tuple edge(swap ? update.target : update.source, swap ? update.source : update.target, update.label);
+    if (update.kind == UpdateKind::insert_edge) inserted.insert(edge);
+    if (update.kind == UpdateKind::delete_edge) undone += inserted.erase(edge);
+  }
+  absent_deletes += ignored.absent_delete - std::min(ignored.absent_delete, undone);
+}
+
+/// Ends an input.
+void Session::conclude(ingest::BatchSource& source, Report& report, const Vain& vain) {
   progress_.clear();
   report.unused.add(source.refused());
   report.notes.take(source, max_refused_);
   constexpr std::uint64_t many = 10;  // more than one in this many
-  if (late <= source.records() / many) return;
+  if (vain.absent_deletes > 2 && 2 * vain.absent_deletes > vain.deletes) {
+    report.notes.warn({"absent_deletes", source.name(),
+                       fmt::format("{} of {} deletions name edges or vertices that are not there", grouped(vain.absent_deletes),
+                                   grouped(vain.deletes)),
+                       directed()
+                           ? "see whether source and target are swapped, and whether labels and ids are those of the "
+                             "insertions; or give the graph that they are of"
+                           : "see whether labels and ids are those of the insertions; or give the graph that they are of",
+                       vain.absent_deletes});
+  }
+  if (vain.late <= source.records() / many) return;
   report.notes.warn(
       {"late", source.name(),
        "more than a tenth of the records lie further below an earlier time than the window is long, and are left out",
-       "see whether some times are wrong or of another unit, or give a longer --window", late});
+       "see whether some times are wrong or of another unit, or give a longer --window", vain.late});
 }
 
 bool Session::ended() const noexcept { return interrupted() || (limits_.until && Clock::now() >= *limits_.until); }
@@ -328,20 +364,26 @@ void Session::release_inputs() noexcept {
 void Session::run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch) {
   ingest::BatchSource& source = *updates_[index];
   std::uint64_t refused_by_engine = 0;  // counted among the updates that were taken
-  std::uint64_t late = 0;
+  Vain vain;
   const auto count_refused = [&] {
     report.updates += source.refused().total() - refused_by_engine;
-    conclude(source, report, late);
+    conclude(source, report, vain);
   };
   BatchOptions options;
   options.on_reject = source.on_reject();
   options.sink = sink;
   options.upcoming = [&source](const std::stop_token& stop) { return source.upcoming(stop); };
-  options.stop = [this] { return ended(); };
+  std::optional<Clock::time_point> last;  // until when the last batch may be matched, once reading was stopped
+  const auto stop_reading = [&] {
+    if (!ended()) return false;
+    last = Clock::now() + grace;
+    return true;
+  };
+  options.stop = [&] { return last ? Clock::now() >= *last : ended(); };
   if (progress_.enabled()) options.progress = [&](const BatchProgress& progress) { show(progress, report); };
   ingest::PositionedBatch batch;
   try {
-    while (!(ended_ = ended_ || ended()) && source.next(batch)) {
+    while (!(ended_ = ended_ || ended()) && source.next(batch, stop_reading)) {
       const std::optional<BatchResult> result = engine_->process(batch.updates, options);
       if (!result) {
         ended_ = true;
@@ -350,11 +392,12 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
       }
       report.add(*result);
       refused_by_engine += result->rejects.size();
-      late += result->ignored.late;
+      vain.add(batch.updates, result->ignored, directed());
       on_batch(*result, batch);
       source.settle(batch, result->rejects);
       progress_.show("updates", report.updates, fraction(updates_, index));
     }
+    ended_ = ended_ || last;
   } catch (...) {
     count_refused();
     throw;

@@ -46,7 +46,8 @@ class Session {
   };
   using OnBatch = std::function<void(const BatchResult& result, const ingest::PositionedBatch& batch)>;
   /// Processes the stream to its end, or until SIGINT or SIGTERM (report.interrupted) or the time-out (report.timed_out). A
-  /// batch that is being matched then is abandoned, as if it had not come. Matches go to `sink`, which may be null.
+  /// batch that is being matched then is abandoned, as if it had not come. A batch that is still being read ends with what was
+  /// read of it, and has half a second. Matches go to `sink`, which may be null.
   ///
   /// Throws Error at the first bad record if the policy is to fail, and if the stream cannot be read on. Throws std::bad_alloc
   /// if a batch runs out of memory. The batches before have been processed and are in the report then.
@@ -56,9 +57,17 @@ class Session {
 
  private:
   using Sources = std::vector<std::unique_ptr<ingest::BatchSource>>;
+  /// Updates of one input that did nothing, and what they are held against.
+  struct Vain {
+    std::uint64_t late = 0;
+    std::uint64_t deletes = 0;
+    std::uint64_t absent_deletes = 0;  // of them
+
+    void add(const UpdateBatch& batch, const Ignored& ignored, bool directed);
+  };
 
   void compare_ids(Report& report) const;
-  void conclude(ingest::BatchSource& source, Report& report, std::uint64_t late);
+  void conclude(ingest::BatchSource& source, Report& report, const Vain& vain);
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   [[nodiscard]] bool ended() const noexcept;
   void show(const BatchProgress& progress, const Report& report);

@@ -91,6 +91,16 @@ class Summary {
          fmt::format("{}: {}, {}, {}, to {}", query.query.name, counted(query.query.vertices.size(), "vertex", "vertices"),
                      counted(query.query.edges.size(), "edge", "edges"), counted(plans, "plan", "plans"),
                      query.sinks.empty() ? "no sink (counted only)" : fmt::format("{}", fmt::join(query.sinks, ", "))));
+    if (query.budget.limits.any()) line("budget", fmt::format("{}: {}", query.query.name, limits(query.budget)));
+  }
+
+  /// "up to 30s, up to 1,000,000 matches, then suspend"
+  static std::string limits(const ingest::ServiceBudget& budget) {
+    std::string text;
+    const auto& [time, matches] = budget.limits;
+    if (time) text += fmt::format("up to {}, ", duration(std::chrono::duration_cast<std::chrono::microseconds>(*time)));
+    if (matches) text += fmt::format("up to {} {}, ", grouped(*matches), *matches == 1 ? "match" : "matches");
+    return text + (budget.then == ingest::OverBudget::suspend ? "then suspend" : "then stop");
   }
 
   const ServiceOptions& service_;

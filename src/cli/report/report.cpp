@@ -251,11 +251,11 @@ void Report::add(const BatchResult& result) {
 Shortfall Report::shortfall(const QueryTotals& query) const noexcept {
   if (query.partial_batches > 0) return Shortfall::limit;
   if (timed_out) return Shortfall::timeout;
-  return interrupted ? Shortfall::stopped : Shortfall::none;
+  return interrupted || failed ? Shortfall::stopped : Shortfall::none;
 }
 
 bool Report::complete() const noexcept {
-  return !failed && !interrupted && !timed_out &&
+  return !failed && !interrupted && !timed_out && !notes.too_many_refused() &&
          std::ranges::none_of(deltas, [](const QueryTotals& query) { return query.partial_batches > 0; });
 }
 

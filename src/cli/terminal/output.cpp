@@ -29,7 +29,7 @@ void check_folder(const std::string& path) {
 
 void print_out(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
-  throw Error("standard output", "cannot write: " + reason(errno), "check where it leads");
+  throw Error("standard output", "cannot write: " + reason(errno), "check where it leads, and the free space there");
 }
 
 void print_err(std::string_view text) noexcept {
@@ -67,12 +67,19 @@ void TextFile::line(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fputc('\n', file_) == EOF) fail(errno);
 }
 
+void TextFile::flush() {
+  if (std::fflush(file_) != 0) fail(errno);
+}
+
 void TextFile::close() {
   std::FILE* const file = std::exchange(file_, nullptr);
+  if (file == nullptr) return;
   if ((file == stdout ? std::fflush(file) : std::fclose(file)) != 0) fail(errno);
 }
 
-void TextFile::fail(int error) const {
+void TextFile::fail(int error) {
+  std::FILE* const file = std::exchange(file_, nullptr);
+  if (file != nullptr && file != stdout) std::fclose(file);
   throw Error(path_ == "-" ? "standard output" : path_, "cannot write: " + reason(error), "check the path and the free space");
 }
 

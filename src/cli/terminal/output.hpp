@@ -21,7 +21,7 @@ void check_writable(const std::string& path);
 void check_replaceable(const std::string& path);
 
 /// A text file that is written line by line, or standard output under the name "-". Every member throws Error(runtime) that
-/// names the file.
+/// names the file. After that, only close() may be called.
 class TextFile {
  public:
   explicit TextFile(std::string path);
@@ -30,10 +30,13 @@ class TextFile {
   TextFile& operator=(const TextFile&) = delete;
 
   void line(std::string_view text);
+  /// Hands the lines over to whoever reads the file.
+  void flush();
+  /// Does nothing where a write has failed, which has been told.
   void close();
 
  private:
-  [[noreturn]] void fail(int error) const;
+  [[noreturn]] void fail(int error);
 
   std::string path_;
   std::FILE* file_;

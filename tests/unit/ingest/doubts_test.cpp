@@ -46,7 +46,19 @@ TEST(Doubts, TheMedianOfALongInputIsThatOfItsWhole) {
   for (const int percent : {40, 60}) {
     std::vector<Timestamp> times;
     for (int i = 0; i < 100'000; ++i) times.push_back(i < percent * 1000 ? 1000 * in_2023 : in_2023);
-    EXPECT_EQ(codes(of_times(times).all(0)).size(), percent > 50 ? 1u : 0u);
+    EXPECT_THAT(codes(of_times(times).all(0)), ElementsAre("mixed_times"));
+  }
+}
+
+TEST(Doubts, OneInAHundredInAnotherUnitIsEnoughToBeDoubtful) {
+  for (const int one_in : {2, 16, 50, 200}) {  // however they take turns
+    std::vector<Timestamp> times;
+    for (int i = 0; i < 200'000; ++i) times.push_back(i % one_in == one_in - 1 ? 1000 * in_2023 : in_2023 + i);
+    const auto doubts = of_times(times).all(0);
+    EXPECT_EQ(doubts.size(), one_in < 100 ? 1u : 0u);
+    if (doubts.empty()) continue;
+    EXPECT_EQ(doubts[0].code, "mixed_times");
+    EXPECT_NEAR(static_cast<double>(doubts[0].count), 200'000.0 / one_in, 8000);  // of a sample
   }
 }
 
@@ -115,9 +127,9 @@ TEST(Doubts, AnInputWithoutAnEndTellsEachOnce) {
 TEST(Doubts, AnInputWithoutAnEndIsJudgedAnewAsItGrows) {
   Doubts doubts;
   doubts.reads_times_as(TimeUnit::seconds);
-  for (int i = 0; i < 4; ++i) doubts.number_as_time(in_2023, false);
+  doubts.number_as_time(in_2023, false);
   EXPECT_THAT(codes(doubts.fresh(0)), IsEmpty());
-  for (int i = 0; i < 100; ++i) doubts.number_as_time(1000 * in_2023, false);
+  for (int i = 0; i < 200; ++i) doubts.number_as_time(1000 * in_2023, false);
   EXPECT_THAT(codes(doubts.fresh(0)), ElementsAre("time_unit"));
 }
 

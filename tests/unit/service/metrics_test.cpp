@@ -113,7 +113,7 @@ TEST(MetricsTest, TheRest) {
   metrics.dead_letters(RejectReason::too_long);
   metrics.transaction(Metrics::Outcome::committed, 0.01, 1);
   metrics.transaction(Metrics::Outcome::failed, 0.01, 0);
-  metrics.snapshot_written(std::chrono::system_clock::now() - std::chrono::seconds(100));
+  metrics.snapshot_written(std::chrono::steady_clock::now() - std::chrono::seconds(100));
   metrics.snapshot_failed();
   metrics.alerts_suppressed("ring", "mail", 7);
   DeliveryStatistics mail;
