@@ -52,7 +52,7 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-/// Whether a line is a header that a CSV file with these options can have.
+/// Whether a line can be the header of a CSV file with these options.
 bool is_header(std::string_view line, CodecOptions options) {
   options.doubts = nullptr;
   if (options.separator == 0) options.separator = csv_separator(line);
@@ -61,7 +61,7 @@ bool is_header(std::string_view line, CodecOptions options) {
   return !decoded.refused && decoded.remedy.empty();
 }
 
-/// Of Excel: `sep=;`.
+/// Whether a line is Excel's `sep=;`.
 bool is_separator_line(std::string_view line) noexcept {
   line = csv_cell(line);
   return line.size() == 5 && same_letters(line.substr(0, 4), "sep=");

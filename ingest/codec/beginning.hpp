@@ -1,4 +1,4 @@
-// What the beginning of a file shows that its records do not: that it cannot be read as it is, and what is doubtful about it.
+// Checks the beginning of a file for what single records do not show: why it cannot be read as it is, and what is doubtful.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,18 @@
 
 namespace deltamatch::ingest {
 
-/// Throws Error where text is of 16 bits a character, with what makes it readable. `head`: the first lines, of no known format.
+/// Throws Error, with the command that converts the file, if its text has 16 bits a character. `head` holds the first lines.
+/// Call it before the format is known.
 void refuse_wide_text(std::string_view head, const std::string& name);
 
-/// Throws Error where other lines stand above the header of a CSV file: a title, comments, or Excel's `sep=;`.
+/// Throws Error if other lines stand above the header of a CSV file: a title, comments, or Excel's `sep=;`.
 void refuse_lines_above_header(std::string_view head, const std::string& name, const CodecOptions& options);
 
-/// Tells of comments that say how edges are meant: that they have no direction (SNAP's `# Undirected graph`, KONECT's `% sym`),
-/// unless it is `stated` how they are, or that they join two sets (`% bip`).
+/// Reports comments that contradict how edges are read. Some say that edges have no direction (SNAP's `# Undirected graph`,
+/// KONECT's `% sym`); with `stated` this is no doubt. Others say that edges join two sets (`% bip`).
 void doubt_comments(std::string_view head, bool stated, Doubts& doubts);
 
-/// Tells of a first record of words above records of numbers: it may be a header.
+/// Reports a first record of words above records of numbers: it may be a header.
 void doubt_first_record(std::string_view head, Format format, const CodecOptions& options, Doubts& doubts);
 
 }  // namespace deltamatch::ingest

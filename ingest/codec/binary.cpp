@@ -16,8 +16,8 @@
 namespace deltamatch::ingest {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 16;  // before a block is written
-constexpr std::size_t checked_size = 12;                   // of a block's head
+constexpr std::size_t block_bytes = std::size_t{1} << 16;  // a block is written once it has this size
+constexpr std::size_t checked_size = 12;                   // the part of a block's head that has a checksum
 
 void put(char* to, std::uint64_t value, std::size_t bytes) noexcept {
   for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<char>(value >> (8 * i) & 0xff);
@@ -29,10 +29,10 @@ std::uint64_t get(const char* from, std::size_t bytes) noexcept {
   return value;
 }
 
-// The first byte: the version above, the kind of update below. No text begins with such a byte.
+// The first byte: the version in the upper bits, the kind of update in the lower ones. No text begins with such a byte.
 constexpr unsigned version_bits = 0x10;
 
-// The second byte: what follows, in this order.
+// The second byte: which fields follow, in this order.
 constexpr unsigned text_source = 1;
 constexpr unsigned text_target = 2;
 constexpr unsigned has_label = 4;
@@ -144,7 +144,7 @@ class BinaryCodec final : public Codec {
     return whole;
   }
 
-  /// Makes an id what ids are to be. `place`: whose text it is.
+  /// Turns an id into the kind that the options ask for. `place` is the index of its text.
   bool settle_id(std::string_view what, std::size_t place, Id& id) {
     if (!id.is_text()) {
       if (ids_ != IdKind::string) return true;

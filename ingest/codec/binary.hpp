@@ -1,4 +1,4 @@
-// The compact binary record: one update in a few bytes, read without parsing. docs/reference/formats.md has it byte by byte.
+// The compact binary record: one update in a few bytes, read without parsing. docs/reference/formats.md defines every byte.
 #pragma once
 
 #include <array>
@@ -14,36 +14,42 @@
 
 namespace deltamatch::ingest {
 
-/// A binary stream begins with these bytes and its version. The first byte is no text, the last ones are changed by what
-/// converts line ends. Streams may be joined. In version 1 records follow, each behind its length; nothing tells whether they
-/// are what was written. In version 2 the same bytes come in blocks, each behind a head with checksums.
+/// A binary stream begins with these bytes and its version. The first byte is no text. A program that converts line ends
+/// changes the last bytes. Streams may be joined.
+///
+/// In version 1, records follow, each after its length; nothing shows whether they are damaged. In version 2, the same bytes
+/// come in blocks, each after a head with checksums.
 inline constexpr std::string_view binary_magic(
     "\x8f"
     "DMUPD\r\n",
     8);
 inline constexpr std::size_t binary_preamble_size = binary_magic.size() + 1;
 
-/// Follows the version 2. A reader of version 1 finds no length of a record there: a version that is damaged is noticed.
+/// Follows the version 2. A reader of version 1 finds no length of a record here, so a damaged version is noticed.
 inline constexpr std::string_view binary_seal("\x80\x00", 2);
 
-/// Before each block of version 2: the size (u32) and the checksum of its bytes (xxh3, 64 bits), and the checksum of these
-/// twelve bytes (the low 32 bits of xxh3), all little-endian. The number of the block in its stream is the seed of both: a
-/// block that is lost, or comes twice, is noticed. A block of no bytes ends the stream.
+/// The head of each block of version 2, all little-endian:
+/// - the size of the block's bytes (u32)
+/// - their checksum (xxh3, 64 bits)
+/// - the checksum of these twelve bytes (the low 32 bits of xxh3)
+///
+/// The number of the block in its stream is the seed of both checksums. So a block that is lost, or comes twice, is noticed. A
+/// block without bytes ends the stream.
 struct BinaryBlock {
   static constexpr std::size_t head_size = 16;
-  static constexpr std::size_t most_bytes = std::size_t{1} << 20;  ///< a reader takes no larger one
+  static constexpr std::size_t most_bytes = std::size_t{1} << 20;  ///< a reader refuses a larger one
   using Head = std::array<char, head_size>;
 
   std::uint32_t size = 0;
   std::uint64_t checksum = 0;
 
   [[nodiscard]] static Head head_of(std::string_view bytes, std::uint64_t number) noexcept;
-  /// None: the head is damaged, or out of place.
+  /// Returns nothing if the head is damaged or out of place.
   [[nodiscard]] static std::optional<BinaryBlock> read(std::string_view head, std::uint64_t number) noexcept;
   [[nodiscard]] bool holds(std::string_view bytes, std::uint64_t number) const noexcept;
 };
 
-/// Appends a record, as a message holds it. Equal updates, equal bytes.
+/// Appends a record as a message holds it. Equal updates give equal bytes.
 void append_binary(std::string& out, const Update& update);
 
 /// Appends a record with its length before it, as a stream holds it.
@@ -54,11 +60,11 @@ class BinaryStreamWriter {
  public:
   /// Begins the stream.
   explicit BinaryStreamWriter(std::string& out);
-  /// Whole blocks go to `out`; records wait until there are enough for one.
+  /// Adds a record. Appends to `out` in whole blocks; records wait until there are enough for one.
   void add(std::string& out, const Update& update);
-  /// What waits becomes a block, so that a reader of a pipe has it.
+  /// Writes the waiting records as a block, so that the reader of a pipe gets them.
   void flush(std::string& out);
-  /// Ends the stream. A stream that is not ended is torn.
+  /// Ends the stream. Without it the stream is torn.
   void finish(std::string& out);
 
  private:
@@ -68,7 +74,7 @@ class BinaryStreamWriter {
   std::uint64_t blocks_ = 0;
 };
 
-/// Throws Error(usage) for options that say how text is read.
+/// Throws Error(usage) for options about how text is read.
 [[nodiscard]] std::unique_ptr<Codec> make_binary_codec(const CodecOptions& options);
 
 }  // namespace deltamatch::ingest

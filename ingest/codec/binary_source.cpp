@@ -38,12 +38,12 @@ void BinarySource::refuse_torn(std::uint64_t start) const {
               "fetch or write it again; what stands before is whole");
 }
 
-/// Bytes of records.
+/// The bytes of records that are held.
 std::string_view BinarySource::held() const noexcept {
   return in_blocks_ ? std::string_view(verified_).substr(used_) : bytes_.held();
 }
 
-/// Reads more of them behind what is held; false at the end of the stream, and where it is cancelled.
+/// Reads more bytes behind those held. Returns false at the end of the stream, or if cancelled.
 bool BinarySource::more() { return in_blocks_ ? take_block() : bytes_.more(); }
 
 void BinarySource::drop(std::size_t size) noexcept {
@@ -58,7 +58,7 @@ void BinarySource::drop_stored(std::size_t size) noexcept {
   offset_ += size;
 }
 
-/// Verifies the next block. False at the block that ends the stream, and where it is cancelled.
+/// Verifies the next block. Returns false at the block that ends the stream, or if cancelled.
 bool BinarySource::take_block() {
   const std::uint64_t start = offset_;
   if (!hold_stored(BinaryBlock::head_size, start)) return false;
@@ -78,7 +78,8 @@ bool BinarySource::take_block() {
   return !last;
 }
 
-/// Reads until `size` bytes are held. The stream is torn where it ends before: what is read began at `start`. False: cancelled.
+/// Reads until `size` bytes are held. Returns false if cancelled. If the stream ends before, it is torn: the part being read
+/// began at `start`.
 bool BinarySource::hold(std::size_t size, std::uint64_t start) {
   while (held().size() < size) {
     const bool blocks = in_blocks_;
@@ -90,7 +91,7 @@ bool BinarySource::hold(std::size_t size, std::uint64_t start) {
   return true;
 }
 
-/// The same of the bytes as they are stored.
+/// The same for the bytes as they are stored.
 bool BinarySource::hold_stored(std::size_t size, std::uint64_t start) {
   while (bytes_.held().size() < size) {
     if (bytes_.more()) continue;
@@ -123,8 +124,8 @@ bool BinarySource::take_preamble() {
   return true;
 }
 
-/// Goes to the next record; false at the end of all streams, and where it is cancelled. Another stream's preamble may stand
-/// before it, and behind the end of a stream of version 2 nothing else.
+/// Goes to the next record. Returns false at the end of all streams, or if cancelled. The preamble of another stream may stand
+/// before the record. After the end of a version 2 stream nothing else may follow.
 bool BinarySource::find_record() {
   for (;;) {
     const bool blocks = in_blocks_;
@@ -142,7 +143,7 @@ bool BinarySource::find_record() {
   }
 }
 
-/// Takes a record's length; false as find_record is.
+/// Takes a record's length. Returns false as find_record does.
 bool BinarySource::take_length(std::uint64_t& length) {
   if (!find_record()) return false;
   for (;;) {
@@ -159,7 +160,7 @@ bool BinarySource::take_length(std::uint64_t& length) {
   }
 }
 
-/// Hands over the first bytes and passes over the rest; false: cancelled.
+/// Hands over the first bytes and skips the rest. Returns false if cancelled.
 bool BinarySource::take_long(Record& record, std::uint64_t start) {
   prefix_.clear();
   record.fault = RecordFault::too_long;

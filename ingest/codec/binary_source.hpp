@@ -1,4 +1,5 @@
-// Records of a binary stream: a preamble, then records with their lengths before them, in version 2 in blocks with checksums.
+// The records of a binary stream: a preamble, then records with their lengths before them. In version 2 they lie in blocks with
+// checksums.
 #pragma once
 
 #include <atomic>
@@ -12,13 +13,13 @@
 
 namespace deltamatch::ingest {
 
-/// A record of more than `max_record` bytes has the fault too_long and its first bytes; the rest is passed over without being
-/// held. next() throws Error with the offset (of the unpacked stream) where the stream is torn: no record behind that point can
-/// be told from any other bytes. So it does, in version 2, where a block is not what was written; what it hands over has been
-/// verified.
+/// A record of more than `max_record` bytes has the fault too_long and its first bytes. The rest is skipped without being held.
+///
+/// If the stream is torn, next() throws Error with the offset in the unpacked stream. No record can be found behind that place.
+/// In version 2 it also throws if a block is damaged, so all that it hands over has been verified.
 class BinarySource final : public RecordSource {
  public:
-  /// Throws Error where the stream is not empty and does not begin with the preamble, or is of another version.
+  /// Throws Error if the stream is not empty and does not begin with the preamble, or has another version.
   BinarySource(ByteBuffer bytes, std::size_t max_record);
 
   bool next(Record& record) override;
@@ -44,12 +45,12 @@ class BinarySource final : public RecordSource {
 
   ByteBuffer bytes_;
   std::size_t max_record_;
-  std::uint64_t offset_ = 0;  // in the stream, of what bytes_ holds
+  std::uint64_t offset_ = 0;  // of the bytes in bytes_, in the stream
   bool in_blocks_ = false;    // version 2, and its end has not come
-  std::uint64_t block_ = 0;   // the number of the next one
-  std::string verified_;      // of blocks
-  std::size_t used_ = 0;      // of verified_
-  std::string prefix_;        // of a record that is too long
+  std::uint64_t block_ = 0;   // number of the next block
+  std::string verified_;      // bytes of verified blocks
+  std::size_t used_ = 0;      // bytes of verified_ that were handed over
+  std::string prefix_;        // start of a record that is too long
   std::uint64_t record_ = 0;
   std::atomic<std::uint64_t> records_ = 0;
   std::atomic<bool> cancelled_ = false;

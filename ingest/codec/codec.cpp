@@ -1,4 +1,4 @@
-// The list of formats, and how one is recognised.
+// The list of formats, and how a format is recognised.
 #include "ingest/codec/codec.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> format_names = {"snap", "csv", "tsv", "tve", "jlg", "jsonl", "binary", "mtx"};
 
-/// The lines of a head that say something.
+/// The lines of a head that are neither blank nor comments.
 std::vector<std::string_view> telling_lines(std::string_view head) {
   constexpr std::size_t enough = 16;
   std::vector<std::string_view> lines;
@@ -42,7 +42,8 @@ bool is_text(std::string_view head) noexcept {
   });
 }
 
-/// An object, or an array of objects, arrays, texts or numbers. Over many lines they begin with a bracket alone.
+/// Whether a line is an object, or an array of objects, arrays, texts or numbers. JSON over many lines begins with a bracket
+/// alone.
 bool is_json(std::string_view line) noexcept {
   const std::size_t first = line.find_first_not_of(" \t");
   if (line[first] == '{') return true;
@@ -51,7 +52,7 @@ bool is_json(std::string_view line) noexcept {
   return inner == std::string_view::npos || std::string_view("{[]\"-0123456789").find(line[inner]) != std::string_view::npos;
 }
 
-/// JSON that goes on in the next lines.
+/// Whether a line begins JSON that continues in the next lines.
 bool begins_json(std::string_view line) noexcept {
   return is_json(line) && (line[line.find_first_not_of(" \t")] == '[' || without_blanks(line) == "{");
 }
@@ -64,12 +65,12 @@ bool is_tve(std::string_view line) noexcept {
   const std::string_view verb = rest.substr(0, end);
   constexpr std::array<std::string_view, 7> verbs = {"t", "v", "e", "-v", "-e", "+v", "+e"};
   if (std::find(verbs.begin(), verbs.end(), verb) == verbs.end()) return false;
-  const std::size_t operand = rest.find_first_not_of(" \t", end);  // an integer follows in every such line, or # in `t # N`
+  const std::size_t operand = rest.find_first_not_of(" \t", end);  // an integer follows in each such line, or # in `t # N`
   return operand != std::string_view::npos && (std::isdigit(static_cast<unsigned char>(rest[operand])) != 0 ||
                                                rest[operand] == '-' || (verb == "t" && rest[operand] == '#'));
 }
 
-/// Of numbers that may be negative, so that such a header is refused as what it is.
+/// Whether a line is a header of jlg. Its numbers may be negative, so that such a header is refused by name.
 bool is_jlg_header(std::string_view line) noexcept {
   const auto number = [&line] {
     if (line.starts_with('-')) line.remove_prefix(1);
@@ -83,7 +84,7 @@ bool is_jlg_header(std::string_view line) noexcept {
   return edges && (line == "u" || line == "d" || line.starts_with("u,") || line.starts_with("d,"));
 }
 
-/// The fields between single tabs, less the blanks around them, or those between runs of blanks.
+/// The fields between single tabs, without the blanks around them, or the fields between runs of blanks.
 std::vector<std::string_view> fields_of(std::string_view line, bool tabs) {
   std::vector<std::string_view> fields;
   if (tabs) {
@@ -104,30 +105,31 @@ std::vector<std::string_view> fields_of(std::string_view line, bool tabs) {
 
 bool is_sign(std::string_view field) noexcept { return parse_sign(field).has_value(); }
 
-/// Takes a leading sign off, unless the fields are as many as there are columns.
+/// Removes a leading sign, unless there are as many fields as columns. Returns whether it did.
 bool take_sign(std::vector<std::string_view>& fields, std::size_t columns) {
   if (fields.empty() || fields.size() == columns || !is_sign(fields[0])) return false;
   fields.erase(fields.begin());
   return true;
 }
 
-/// Whether the first field between tabs is several numbers, or a sign before something: the line's blanks separate them, too.
+/// Whether blanks separate fields of this line too. That is so if the first field between tabs is several numbers, or a sign
+/// before something.
 bool blanks_separate(std::string_view line) noexcept {
   const std::string_view first = without_blanks(line.substr(0, line.find('\t')));
   if (first.find(' ') == std::string_view::npos) return false;
   return is_sign(first.substr(0, first.find(' '))) || first.find_first_not_of("+-0123456789 ") == std::string_view::npos;
 }
 
-/// What a line may be as one of fields between single tabs, blanks being parts of fields, and as one of an edge list, in which
-/// tabs and blanks separate alike.
+/// How a line can be read: with fields between single tabs (tsv), or as a line of an edge list. In tsv, blanks belong to
+/// fields. In an edge list, tabs and blanks separate alike.
 enum class Tabs : std::uint8_t {
-  none,    // it has no such fields
-  same,    // it is both, and says the same
-  either,  // it is both, and does not say the same
-  sure     // it is no line of an edge list
+  none,    // it is not tsv
+  same,    // it can be both, with the same meaning
+  either,  // it can be both, with different meanings
+  sure     // it is not a line of an edge list
 };
 
-/// Source, target, label and time, by the number of fields; nothing: there is no such number.
+/// Source, target, label and time, by the number of fields. Nothing if no record has that number.
 std::optional<std::array<std::string_view, 4>> meaning(const std::vector<std::string_view>& fields, bool tabs) {
   if (fields.size() == 2) return std::array<std::string_view, 4>{fields[0], fields[1], "", ""};
   if (fields.size() == 3 && !tabs) return std::array<std::string_view, 4>{fields[0], fields[1], "", fields[2]};
@@ -142,7 +144,7 @@ bool is_integer(std::string_view field) noexcept {
 
 /// Whether a signed line has the form that convert writes: five fields, no blanks around them, and none in ids.
 bool is_as_converted(std::string_view line, const std::vector<std::string_view>& fields) noexcept {
-  std::size_t size = 1;  // of the sign
+  std::size_t size = 1;  // the sign
   for (const std::string_view field : fields) size += 1 + field.size();
   return fields.size() == 4 && size == line.size() && fields[0].find(' ') == std::string_view::npos &&
          fields[1].find(' ') == std::string_view::npos;
@@ -170,16 +172,16 @@ Tabs tabs_of(std::string_view line, std::size_t columns, bool texts) {
   return with_sign && is_as_converted(line, tabbed) ? Tabs::sure : Tabs::either;
 }
 
-/// How many of the lines are what.
+/// The number of lines of each kind.
 struct TabCounts {
   std::array<std::size_t, 4> of{};
   [[nodiscard]] std::size_t operator[](Tabs tabs) const noexcept { return of[static_cast<std::size_t>(tabs)]; }
-  /// Most lines have fields between single tabs.
+  /// Whether most lines have fields between single tabs.
   [[nodiscard]] bool most() const noexcept {
     const std::size_t some = of[1] + of[2] + of[3];
     return some > of[0];
   }
-  /// Where nothing tells whether blanks separate, too.
+  /// Whether all lines can be both, and at least one has two meanings.
   [[nodiscard]] bool doubtful() const noexcept {
     return most() && (*this)[Tabs::either] != 0 && (*this)[Tabs::sure] == 0 && (*this)[Tabs::none] == 0;
   }
@@ -191,8 +193,7 @@ TabCounts count_tabs(const std::vector<std::string_view>& lines, std::size_t col
   return counts;
 }
 
-/// Whether a line is a list of names that a header could be: with the usual ones for source and target, or for a vertex and its
-/// label.
+/// Whether a line can be a header: it has the usual names for source and target, or for a vertex and its label.
 bool is_header(std::string_view line) {
   const char separator = csv_separator(line);
   Layout layout;
@@ -209,7 +210,7 @@ bool has_fields_of_snap(std::string_view line) {
   return fields >= 2 && fields <= 5;
 }
 
-/// Whether a line has ids alone where an edge list has them.
+/// Whether a line has integers in the places of an edge list's ids.
 bool is_snap(std::string_view line) {
   if (!has_fields_of_snap(line)) return false;
   const std::string_view ids = line.substr(0, line.find_first_of(" \t", line.find_first_not_of("+- \t")));
@@ -276,14 +277,15 @@ std::optional<Format> detect_format(std::string_view head, std::size_t columns, 
   if (is_header(lines[0])) return Format::csv;
   const TabCounts tabs = count_tabs(lines, columns, texts);
   if (tabs.doubtful()) return std::nullopt;
-  // One line that has no such fields shows that blanks separate, if all others are lines of an edge list, too.
+  // A line that cannot be tsv shows that blanks separate, if all others can be lines of an edge list.
   const auto is_edge = [&](std::string_view line) { return texts ? has_fields_of_snap(line) : is_snap(line); };
   const bool mixed = tabs[Tabs::sure] == 0 && tabs[Tabs::none] != 0 && all(is_edge) && !all(has_separator);
   if (tabs.most()) return mixed ? Format::snap : Format::tsv;
   if (most(is_snap) && !all(has_separator)) return Format::snap;
   if (most(has_separator)) return Format::csv;
   if (lines.size() == 1) return std::nullopt;
-  // Then the first record decides, and later ones are refused by line and reason. Not as csv: prose has commas, too.
+  // The first record decides, and later ones are refused by line and reason. It does not decide for csv, because prose has
+  // commas too.
   const std::optional<Format> first = detect_format(lines[0], columns, texts);
   return first == Format::csv ? std::nullopt : first;
 }

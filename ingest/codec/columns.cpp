@@ -205,7 +205,7 @@ bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view
   return false;
 }
 
-/// False: a value is not known, or the two columns contradict each other. An empty flag says nothing.
+/// Returns false if a value is unknown, or if the two columns contradict each other. An empty flag means nothing.
 bool UpdateMaker::take_operation(const Layout& layout, std::span<const std::string_view> fields, bool& inserts) {
   const auto field = [&](Role role) { return fields[static_cast<std::size_t>(layout.column(role))]; };
   std::optional<bool> op;

@@ -1,4 +1,4 @@
-// What the columns of a record mean.
+// The meaning of the columns of a record.
 #pragma once
 
 #include <array>
@@ -19,14 +19,14 @@
 
 namespace deltamatch::ingest {
 
-/// op says whether a record inserts or deletes; deleted is a flag that says whether it deletes.
+/// op says whether a record inserts or deletes. deleted is a flag that says whether it deletes.
 enum class Role : std::uint8_t { source, target, label, source_label, target_label, time, op, vertex, deleted };
 inline constexpr std::size_t role_count = 9;
 
 [[nodiscard]] std::string_view role_name(Role role) noexcept;
 
-/// A parsed `columns` option. Positional: one entry per column, nothing where the column is skipped. Named: the column's name
-/// in the data where one was given (empty: there is none), and where none was the usual names hold.
+/// A parsed `columns` option. By position: one entry per column, nothing for a column that is skipped. By name: the column's
+/// name in the data if one was given (empty: there is no such column). Without a given name, the usual names hold.
 struct ColumnSpec {
   std::vector<std::optional<Role>> positions;
   std::array<std::optional<std::string>, role_count> names;
@@ -34,32 +34,32 @@ struct ColumnSpec {
   [[nodiscard]] const std::optional<std::string>& name(Role role) const noexcept {
     return names[static_cast<std::size_t>(role)];
   }
-  /// Whether the usual names hold for the role: none was given. Who says where the operation stands says that no flag is one.
+  /// Whether the usual names hold for the role, because none was given. If op has a given name, there is no usual flag either.
   [[nodiscard]] bool usual(Role role) const noexcept {
     return !name(role) && !(role == Role::deleted && name(Role::op).has_value());
   }
 };
 
-/// Throws Error(usage) for unknown or repeated roles, a mix of positions and names, and positions that state neither edges nor
-/// vertices. An empty text names nothing.
+/// Throws Error(usage) for unknown or repeated roles, for a mix of positions and names, and for positions that state neither
+/// edges nor vertices. An empty text names nothing.
 [[nodiscard]] ColumnSpec parse_columns(std::string_view text);
 
-/// How a column or field that may hold times is read.
+/// Says which option reads a column or field that may hold times.
 [[nodiscard]] std::string time_column_advice(const OptionSpelling& spelling, std::string_view columns, std::string_view name);
-/// A spec that names columns with one more entry, in place of the one for the same role: "source=a,target=b" and "op=c".
+/// Adds an entry to a spec of names, in place of the one for the same role: "source=a,target=b" and "op=c".
 [[nodiscard]] std::string with_column(std::string_view columns, std::string_view entry);
-/// Whether a column that nobody has named may hold times, by its name: `created_at`, `Date`, `event_time`.
+/// Whether the name of a column that nobody has named suggests times: `created_at`, `Date`, `event_time`.
 [[nodiscard]] bool may_be_time(std::string_view column) noexcept;
 
-/// The role of a header field by the usual names ("src", "from", "timestamp", "__op", ...), letters of either case.
+/// The role of a header field by the usual names ("src", "from", "timestamp", "__op", ...), in any case.
 [[nodiscard]] std::optional<Role> role_by_usual_name(std::string_view field) noexcept;
-/// All of them, in small letters.
+/// All usual names, in small letters.
 [[nodiscard]] std::span<const std::pair<std::string_view, Role>> usual_names() noexcept;
 
-/// How a word that stands for a missing id is kept as a name, to follow what is wrong.
+/// Says how to keep a word for a missing id as a name. Follows the fault in a message.
 [[nodiscard]] std::string missing_id_remedy(const OptionSpelling& spelling, bool quotes);
 
-/// Tells that a column or field which is not read has a value that says a removal. `columns`: the option, as it was given.
+/// Reports that a column or field which is not read has a value that says a removal. `columns` is the option as given.
 void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::string_view columns, std::string_view name,
                            std::string_view value);
 
@@ -72,36 +72,36 @@ class Layout {
   void unset(Role role) noexcept { columns_[static_cast<std::size_t>(role)] = -1; }
   [[nodiscard]] int column(Role role) const noexcept { return columns_[static_cast<std::size_t>(role)]; }
   [[nodiscard]] bool has(Role role) const noexcept { return column(role) >= 0; }
-  /// Whether there are edges or vertices in it.
+  /// Whether the layout states edges or vertices, and not both.
   [[nodiscard]] bool complete() const noexcept { return has(Role::vertex) != (has(Role::source) && has(Role::target)); }
 
  private:
   std::array<int, role_count> columns_;
 };
 
-/// Whether a record's ids are what headers call them, `source` and `target`, or `id` beside `label`. Names of one letter are
-/// not looked at.
+/// Whether a record holds names of a header in place of ids: `source` and `target`, or `id` beside `label`. Names of one letter
+/// do not count.
 [[nodiscard]] bool is_header_of(const Layout& layout, std::span<const std::string_view> fields) noexcept;
 
-/// Tells of a vertex whose label seems to be several, `A;B`, `A|B` or `:A:B`; doubts may be null.
+/// Reports a vertex whose label looks like several: `A;B`, `A|B` or `:A:B`. `doubts` may be null.
 void tell_several_labels(Doubts* doubts, std::string_view label);
 
-/// Makes updates out of fields, for every format whose records are fields.
+/// Makes updates of fields, for every format whose records have fields.
 class UpdateMaker {
  public:
-  /// `quotes`: a quoted field is a name, also where it is a word for a missing id.
+  /// `quotes`: a quoted field is a name, even if it is a word for a missing id.
   UpdateMaker(IdKind ids, TimeReader times, std::string edge_label, Operations operations = Operations(),
               Doubts* doubts = nullptr, OptionSpelling spelling = {}, bool quotes = false);
 
-  /// What the data calls the columns of the operation, for messages and because flags have values of their own.
+  /// Names the columns of the operation as the data does. Messages use the names, and flags have values of their own.
   void name_operations(std::string op, std::string deleted);
 
-  /// The update that `fields` state; fields.size() covers every column of the layout. `sign` precedes an op column. Views hold
-  /// until the next call.
+  /// Returns the update that `fields` state. There must be a field for each column of the layout. `sign` goes before an op
+  /// column. Views are valid until the next call.
   Decoded make(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign = std::nullopt);
-  /// Whether the last record was refused for a word that stands for a missing id.
+  /// Whether the last record was refused because of a word for a missing id.
   [[nodiscard]] bool lacks_id() const noexcept { return lacks_id_; }
-  /// Such words are names in the columns for which this holds, until it is called again.
+  /// Reads such words as names in the columns whose entry is not 0. Holds until the next call.
   void take_as_names(std::span<const char> columns) noexcept { names_ = columns; }
   Decoded refuse(RejectReason reason, std::string message);
 

@@ -1,5 +1,5 @@
-// CSV: RFC 4180, and blanks around cells say nothing unless they are quoted. The meaning of the columns comes from a header, or
-// from positions that are given.
+// CSV as in RFC 4180. Blanks around cells are left out, unless they are quoted. The columns get their meaning from a header, or
+// from given positions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,20 +17,20 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// Where the first byte behind blanks stands, a tab that separates fields not being one.
+/// The position of the first byte behind blanks. A tab that separates fields is no blank.
 std::size_t behind_blanks(std::string_view record, std::size_t at, char separator) noexcept {
   while (at < record.size() && (record[at] == ' ' || record[at] == '\t') && record[at] != separator) ++at;
   return at;
 }
 
-/// Splits a CSV record. Quoted fields with doubled quotes are copied to `scratch`. False: a quote or a line end where none may
-/// be, or no quote at the end. `quoted` gets which fields are.
+/// Splits a CSV record. Quoted fields with doubled quotes are copied to `scratch`. `quoted` gets a 1 for each quoted field.
+/// Returns false if a quote or a line end is misplaced, or the last quote is missing.
 bool split_csv(std::string_view record, char separator, std::vector<std::string_view>& fields, std::string& scratch,
                std::vector<char>* quoted = nullptr) {
   fields.clear();
   if (quoted != nullptr) quoted->clear();
   scratch.clear();
-  scratch.reserve(record.size());  // it must not move once views point into it
+  scratch.reserve(record.size());  // views into it must stay valid
   const bool lines = record.find('\n') != std::string_view::npos;
   std::size_t at = 0;
   for (;;) {
@@ -66,8 +66,8 @@ bool split_csv(std::string_view record, char separator, std::vector<std::string_
   }
 }
 
-/// What a cell of Gephi's column Type says: Directed or Undirected as Gephi writes them, or all small. In capitals they might
-/// be labels as well. Mutual stands for two edges.
+/// The values of Gephi's column Type: Directed or Undirected as Gephi writes them, or all in small letters. In capitals they
+/// might be labels too. Mutual stands for two edges.
 enum class TypeCell : std::uint8_t { other, empty, directed, undirected, mutual, capitals };
 
 TypeCell type_cell(std::string_view cell) noexcept {
@@ -81,7 +81,7 @@ TypeCell type_cell(std::string_view cell) noexcept {
   return TypeCell::other;
 }
 
-/// Whether a vertex list calls its labels so that one cell may hold several, as those of neo4j do.
+/// Whether a label column of a vertex list has a name that allows several labels in a cell, as in neo4j.
 bool holds_several_labels(std::string_view column) noexcept {
   return same_letters(column, ":label") || same_letters(column, "labels") || same_letters(column, "_labels") ||
          same_letters(column, ":labels");
@@ -154,7 +154,7 @@ class CsvCodec final : public Codec {
   }
 
  private:
-  /// A column that is not read and may say the operation: by its name, or because all values so far are such words.
+  /// A column that is not read and may say the operation: by its name, or because all its values so far are such words.
   struct Watched {
     std::size_t column;
     bool by_name;
@@ -176,7 +176,7 @@ class CsvCodec final : public Codec {
   }
 
   void watch_operations() {
-    constexpr std::size_t shortest_word = 3;  // letters may mean anything
+    constexpr std::size_t shortest_word = 3;  // single letters may mean anything
     std::erase_if(watched_, [&](const Watched& watched) {
       const std::string_view value = fields_[watched.column];
       if (value.empty()) return false;
@@ -188,7 +188,7 @@ class CsvCodec final : public Codec {
     });
   }
 
-  /// Whether the record is the header once more, or another one that names source and target as it does.
+  /// Whether the record is the header again, or another header with the same names for source and target.
   [[nodiscard]] bool is_header_again() const {
     if (!layout_.has(Role::source)) return std::ranges::equal(fields_, header_);
     const std::string& source = header_[static_cast<std::size_t>(layout_.column(Role::source))];
@@ -209,7 +209,7 @@ class CsvCodec final : public Codec {
     return {};
   }
 
-  /// A word for a missing id is a name where it is quoted.
+  /// Reads the record again. A quoted word for a missing id is a name.
   Decoded take_quoted_names(std::string_view record) {
     split_csv(record, separator_, fields_, scratch_, &quoted_);
     maker_.take_as_names(quoted_);
@@ -241,7 +241,7 @@ class CsvCodec final : public Codec {
         layout_.set(role, column);
       }
     }
-    // A column that happens to be called `id` says something about vertices only beside a label, and not where there are edges.
+    // A column called `id` names vertices only beside a label, and only if there are no edges.
     const bool edges = layout_.has(Role::source) && layout_.has(Role::target);
     const bool half = layout_.has(Role::source) != layout_.has(Role::target);
     if ((edges || half || !layout_.has(Role::label)) && !spec_.name(Role::vertex)) layout_.unset(Role::vertex);
@@ -267,7 +267,7 @@ class CsvCodec final : public Codec {
 
   static constexpr std::string_view events = "has an id and a label as lists of vertices have, but may be one of events";
 
-  /// An id beside a type begins lists of transfers and of calls, too: then two of the other columns say between whom.
+  /// An id beside a type also begins lists of transfers or calls. Two of the other columns then say between whom.
   [[nodiscard]] bool may_be_events() const {
     if (vertices_ || !layout_.has(Role::vertex) || spec_.name(Role::vertex) || unread_.size() < 2) return false;
     return same_letters(fields_[static_cast<std::size_t>(layout_.column(Role::vertex))], "id");
@@ -283,8 +283,8 @@ class CsvCodec final : public Codec {
     return layout_.has(role) ? std::string(fields_[static_cast<std::size_t>(layout_.column(role))]) : std::string();
   }
 
-  /// A column Type that no option claims is the label, or it says how an edge is meant, as in Gephi's tables: the first record
-  /// shows which. Beside a column Label it can only be the latter.
+  /// Finds a column Type that no option claims. It is the label, or the direction of edges as in Gephi's tables; the first
+  /// record decides. Beside a column Label it can only be the direction.
   void find_type_column(bool& labels_twice) {
     std::vector<std::size_t> labels;
     std::optional<std::size_t> type;
@@ -308,7 +308,7 @@ class CsvCodec final : public Codec {
     layout_.set(Role::label, labels.back());
   }
 
-  /// What the record is refused for.
+  /// Returns a refusal if the record's Type does not fit.
   std::optional<Decoded> read_type(std::string_view cell) {
     const TypeCell type = type_cell(cell);
     const bool says = type == TypeCell::directed || type == TypeCell::undirected;
@@ -337,7 +337,7 @@ class CsvCodec final : public Codec {
     return std::nullopt;
   }
 
-  /// By the first record.
+  /// Decides by the first record what Type is.
   std::optional<Decoded> decide_type(std::string_view cell, TypeCell type) {
     if (type == TypeCell::capitals) {
       return end_with(fmt::format("Type {} may be a label, or say how the edge is meant as in Gephi's tables", in_ticks(cell)),
@@ -369,7 +369,7 @@ class CsvCodec final : public Codec {
   }
 
   Decoded bad_header(std::string_view record, std::string_view fault) {
-    constexpr std::size_t longest = 400;  // all names are of use
+    constexpr std::size_t longest = 400;  // enough to show all names
     const std::string edges = spelling_("columns", "source=NAME,target=NAME");
     const std::string vertices = fmt::format("vertex={},label={}", column_name(Role::vertex), column_name(Role::label));
     return end_with(
@@ -385,7 +385,7 @@ class CsvCodec final : public Codec {
   OptionSpelling spelling_;
   Doubts* doubts_;
   bool vertices_;
-  bool may_begin_with_words_;  // the first record, where there is to be no header
+  bool may_begin_with_words_;  // the first record is still to be checked for a header
   Layout layout_;
   std::string remedy_;
   std::vector<std::string> header_;
@@ -404,9 +404,9 @@ class CsvCodec final : public Codec {
   bool type_may_be_label_ = false;
   enum class TypeIs : std::uint8_t { undecided, direction, other };
   TypeIs type_is_ = TypeIs::undecided;
-  std::optional<bool> type_says_;  // what it has said
-  std::optional<bool> told_;       // how all edges are meant, whatever it says
-  std::optional<bool> held_;       // what the edges are taken for
+  std::optional<bool> type_says_;  // the direction in the records so far
+  std::optional<bool> told_;       // the option: how all edges are meant, whatever Type says
+  std::optional<bool> held_;       // how the edges are read
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The sizes that the header of a whole graph tells, held against what follows it.
+// Checks the sizes in the header of a whole graph against its records.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace deltamatch::ingest {
 
-/// Reads a number of a header; returns what is wrong with it, or nothing.
+/// Reads a number of a header. Returns what is wrong with it; empty if nothing is.
 [[nodiscard]] inline std::string read_size(std::string_view field, std::int64_t& size) {
   switch (parse_integer(field, size)) {
     case NumberFault::none:
@@ -26,10 +26,10 @@ namespace deltamatch::ingest {
   return fmt::format("the header's {} is beyond 64 bits", in_ticks(field));
 }
 
-/// Counts records; whether their ids and numbers fit the header can be asked once one told sizes.
+/// Counts records. After tell(), it can say whether ids and numbers fit the header.
 class DeclaredSizes {
  public:
-  /// `first_id`: of the least vertex.
+  /// `first_id` is the id of the first vertex.
   explicit DeclaredSizes(std::int64_t first_id) noexcept : first_id_(first_id) {}
 
   void tell(std::int64_t vertices, std::optional<std::int64_t> edges) noexcept {
@@ -45,12 +45,12 @@ class DeclaredSizes {
   [[nodiscard]] bool holds(const Id& id) const noexcept {
     return !vertices_told_ || id.is_text() || (id.number() >= first_id_ && id.number() - first_id_ < *vertices_told_);
   }
-  /// Why an id does not fit.
+  /// Says why an id does not fit.
   [[nodiscard]] std::string out_of_range(const Id& id) const {
     return fmt::format("vertex {} is out of range: the header says {} vertices, {} to {}", id.number(), *vertices_told_,
                        first_id_, first_id_ - 1 + *vertices_told_);
   }
-  /// What is wrong with the numbers; empty where nothing is. A file may leave out the records of vertices altogether.
+  /// Says what is wrong with the numbers; empty if nothing is. A file may leave out all records of vertices.
   [[nodiscard]] std::string flaw() const {
     if (edges_told_ && *edges_told_ != edges_)
       return fmt::format("the header says {} edges, but {} follow", *edges_told_, edges_);

@@ -1,5 +1,5 @@
-// PlainCodec (snap, tsv) takes the meaning of its columns from their number, which the first record fixes. JlgCodec has fixed
-// columns.
+// Codecs of snap, tsv and jlg. PlainCodec (snap, tsv) gives its columns a meaning by their number, which the first record
+// fixes. JlgCodec has fixed columns.
 #include "ingest/codec/delimited.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// snap (runs of blanks, comments) and tsv (single tabs, no comments). A leading + or - field states the operation.
+/// snap (runs of blanks, comments) and tsv (single tabs, no comments). A leading field + or - is the operation.
 class PlainCodec final : public Codec {
  public:
   PlainCodec(Format format, const CodecOptions& options)
@@ -55,11 +55,11 @@ class PlainCodec final : public Codec {
     if (std::exchange(may_begin_with_words_, false) && is_header_of(layout_, fields)) return header(record);
     const std::size_t arity = std::exchange(arity_, 0);
     Decoded decoded = maker_.make(layout_, fields, sign);
-    if (!decoded.refused) arity_ = arity;  // only a record that can be read fixes the columns
+    if (!decoded.refused) arity_ = arity;  // only a readable record fixes the columns
     return decoded;
   }
 
-  /// A column that is taken for times and holds words.
+  /// Advice about a column that is read as times and holds words.
   [[nodiscard]] std::string advice(RejectReason reason, std::string_view record) const override {
     if (reason != RejectReason::bad_time || !guesses_ || tabs_) return {};
     std::vector<std::string_view> fields;
@@ -105,7 +105,7 @@ class PlainCodec final : public Codec {
   }
 
   Decoded wrong_arity(std::span<const std::string_view> fields) {
-    // A sign that is neither + nor - is worth its own reason.
+    // A sign that is neither + nor - gets a reason of its own.
     if (fields.size() == arity_ + 1 && tabs_ && fields[0].size() <= 1) {
       return maker_.refuse(RejectReason::bad_operation, fmt::format("op {} is neither + nor -", in_ticks(fields[0])));
     }
@@ -138,7 +138,7 @@ class PlainCodec final : public Codec {
   bool tabs_;
   Doubts* doubts_;
   OptionSpelling spelling_;
-  bool guesses_;               // what columns are
+  bool guesses_;               // nobody has named the columns
   bool may_begin_with_words_;  // the first record
   UpdateMaker maker_;
   Layout layout_;

@@ -66,11 +66,11 @@ std::string OptionSpelling::operator()(std::string_view option, std::string_view
   return fmt::format("columns: {{{}}}", names);
 }
 
-/// The integers that were seen as numbers (0) and as texts (1).
+/// The integers seen as numbers (0) and as texts (1).
 struct Doubts::Ids {
   struct Side {
     boost::unordered_flat_set<std::int64_t> seen;
-    std::size_t left = most_ids;  // so many more are remembered
+    std::size_t left = most_ids;  // how many more are remembered
   };
   std::array<Side, 2> sides;
 };
@@ -93,8 +93,9 @@ void Doubts::report_at(Position position, std::string_view code, std::string_vie
   }
 }
 
-/// Keeps one in so many times as the stride says. Once there are too many, every second goes and the stride doubles: so what
-/// stays is spread over the whole input, and a short input stays whole. The steps vary, as times of two kinds may take turns.
+/// Keeps every stride-th time. When there are too many, drops every second one and doubles the stride. So the sample is spread
+/// over the whole input, and a short input is kept whole. The steps vary, because
+/// times of two kinds may take turns.
 void Doubts::sample(Timestamp time, bool fraction) {
   std::vector<Times::Sample>& kept = times_.samples;
   if (kept.size() == most_samples) {
@@ -141,7 +142,7 @@ std::string Doubts::remedy_of_ids() const {
 
 std::optional<std::int64_t> Doubts::text_and_number(const Doubts& texts, const Doubts& numbers) {
   if (!texts.ids_ || !numbers.ids_) return std::nullopt;
-  std::optional<std::int64_t> least;  // not the first, which depends on how they are kept
+  std::optional<std::int64_t> least;  // the first one would depend on how they are stored
   for (const std::int64_t id : texts.ids_->sides[1].seen) {
     if (numbers.ids_->sides[0].seen.contains(id) && (!least || id < *least)) least = id;
   }

@@ -1,4 +1,4 @@
-// Doubtful readings of one input: what was read one way and may have been meant another.
+// Doubtful readings of one input: what was read one way and may have been meant another way.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace deltamatch::ingest {
 
-/// What was doubtful, told once for each code and input.
+/// A doubtful reading, reported once for each code and input.
 struct Warning {
-  std::string code;   ///< stable: docs/reference/formats.md lists them
+  std::string code;   ///< stable: docs/reference/formats.md lists the codes
   std::string where;  ///< the first place, "a.csv:3"
   std::string what;
   std::string remedy;
-  std::uint64_t count = 1;  ///< how many records, ids or times it concerns
+  std::uint64_t count = 1;  ///< of records, ids or times
 };
 
 /// "a.csv:3: what; remedy", with the count if it is more than one.
@@ -28,17 +28,17 @@ struct Warning {
 
 /// How a remedy spells an option: `--graph-time-unit ms`, or `time_unit: ms` in a configuration.
 struct OptionSpelling {
-  std::string prefix;  ///< of options on a command line that are about one kind of input: "", "graph-" or "labels-"
+  std::string prefix;  ///< of options about one kind of input on a command line: "", "graph-" or "labels-"
   bool in_configuration = false;
   [[nodiscard]] std::string operator()(std::string_view option, std::string_view value) const;
-  /// Of an option that is about all inputs.
+  /// Spells an option that is about all inputs.
   [[nodiscard]] std::string common(std::string_view option, std::string_view value) const {
     return OptionSpelling{{}, in_configuration}(option, value);
   }
 };
 
-/// Collects the doubts about one input while its records are read in order. Whoever reads it says where it stands; codecs and
-/// readers tell what they find. Times and ids are sampled in bounded memory. Not thread-safe.
+/// Collects the doubts about one input while its records are read in order. Its reader says which record is being read. Codecs
+/// and readers report what they find. Times and ids are sampled in bounded memory. Not thread-safe.
 class Doubts {
  public:
   struct Doubt {
@@ -56,18 +56,19 @@ class Doubts {
 
   [[nodiscard]] const OptionSpelling& spelling() const noexcept { return spelling_; }
 
-  /// What is told from here on is about the record at `position`.
+  /// What is reported from here on is about the record at `position`.
   void at(Position position) noexcept { now_ = position; }
-  /// A doubt with a code of its own: the first of each code stays, with its place, and later ones add to its count.
+  /// Reports a doubt. The first one of each code is kept with its place; later ones add to its count.
   void tell(std::string_view code, std::string_view what, std::string_view remedy) { report_at(now_, code, what, remedy); }
   void report_at(Position position, std::string_view code, std::string_view what, std::string_view remedy);
 
-  /// A number was read as a time; `fraction`: it had one. Only for inputs whose unit nobody has stated. O(1), amortised.
+  /// Notes that a number was read as a time. `fraction`: it had one. Only for inputs whose unit nobody has stated. O(1),
+  /// amortised.
   void number_as_time(Timestamp time, bool fraction) {
     ++times_.count;
     if (--until_sample_ == 0) sample(time, fraction);
   }
-  /// Of each insertion of an edge: whether it bears a time.
+  /// Notes for each insertion of an edge whether it has a time.
   void edge_with_time(bool timed) {
     if (timed) {
       ++edges_.timed;
@@ -75,30 +76,31 @@ class Doubts {
       edges_.first_untimed = now_;
     }
   }
-  /// Times stand in a column that nobody has named, the one of that number (from 1).
+  /// Notes that times are read from a column that nobody has named, with this number from 1.
   void guessed_time_column(std::size_t column) noexcept { guessed_column_ = column; }
-  /// How numbers are read as times; without it nothing is said about them.
+  /// States how numbers are read as times. Without it, nothing is reported about them.
   void reads_times_as(TimeUnit unit) noexcept { unit_ = unit; }
 
-  /// From here on the ids of updates are looked at: the same digits as a number and as a text are two vertices.
+  /// From here on, looks at the ids of updates. The same digits as a number and as a text are two vertices.
   void watch_ids();
   [[nodiscard]] bool watches_ids() const noexcept { return ids_ != nullptr; }
-  /// Of one update. The first 2^17 ids of each kind are remembered; behind them an input of one kind costs next to nothing.
+  /// Looks at the ids of one update. The first 2^17 ids of each kind are remembered. After that, an input with one kind costs
+  /// next to nothing.
   void see_ids(const Update& update) {
     if (numbers_are_known_ && !update.source.is_text() && !update.target.is_text()) return;
     see(update);
   }
 
-  /// An id that is remembered as a text in one input and as a number in another; nothing: there is none. O(ids).
+  /// Returns an id that is remembered as a text in one input and as a number in another. Nothing if there is none. O(ids).
   [[nodiscard]] static std::optional<std::int64_t> text_and_number(const Doubts& texts, const Doubts& numbers);
   /// What to do about it.
   [[nodiscard]] std::string remedy_of_ids() const;
 
-  /// All that is doubtful so far, in the order of the input. `window`: in microseconds, 0 for none; times that are counted from
-  /// elsewhere than 1970 matter only to it.
+  /// Returns all doubts so far, in the order of the input. `window` is in microseconds, 0 for none. Times that are counted from
+  /// another zero than 1970 matter only with a window.
   [[nodiscard]] std::vector<Doubt> all(Timestamp window) const;
-  /// Of an input without an end: what is doubtful and was not given by an earlier call. Times are judged once there are three,
-  /// and again whenever they are twice as many.
+  /// For an input without an end: returns the doubts that no earlier call returned. Times are judged once there are three, and
+  /// again whenever there are twice as many.
   [[nodiscard]] std::vector<Doubt> fresh(Timestamp window);
 
  private:
@@ -110,7 +112,7 @@ class Doubts {
       Position at;
     };
     std::uint64_t count = 0;
-    std::vector<Sample> samples;  // every so many-th, in the order of the input
+    std::vector<Sample> samples;  // every stride-th one, in the order of the input
     std::uint64_t stride = 1;
   };
 
@@ -136,13 +138,13 @@ class Doubts {
   std::size_t guessed_column_ = 0;  // 0: none
   std::optional<TimeUnit> unit_;
   std::unique_ptr<Ids> ids_;
-  bool numbers_are_known_ = false;  // no more of them are remembered, and there is no text to hold them against
-  std::size_t given_ = 0;           // of told_, by fresh
-  std::uint64_t judged_at_ = 3;     // so many times are needed for the next judgement
+  bool numbers_are_known_ = false;  // no more numbers are remembered, and there is no text to compare
+  std::size_t given_ = 0;           // how many of told_ fresh() has returned
+  std::uint64_t judged_at_ = 3;     // number of times needed for the next judgement
   bool times_given_ = false;
 };
 
-/// As the input has them that a codec is told of doubts about; without such an option as those of a stream.
+/// The spelling of the Doubts that the options name. Without Doubts, the spelling for a stream.
 [[nodiscard]] OptionSpelling spelling_of(const CodecOptions& options);
 
 }  // namespace deltamatch::ingest

@@ -15,7 +15,7 @@ constexpr Timestamp second = 1'000'000;
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-/// The canonical spelling of an integer: no plus sign, no leading zeros, no -0.
+/// Whether an integer has its canonical spelling: no plus sign, no leading zeros, no -0.
 bool is_canonical(std::string_view text) noexcept {
   if (text.starts_with('-')) return text.size() > 1 && text[1] != '0';
   return text == "0" || (!text.starts_with('0') && !text.starts_with('+'));
@@ -39,8 +39,8 @@ bool take(std::string_view& text, char c) noexcept {
   return true;
 }
 
-/// Takes ".digits" off the front, if it is there: the fraction in units of 1/scale, finer digits dropped. False: a point
-/// without digits.
+/// Takes ".digits" off the front, if it is there. Returns the fraction in units of 1/scale and drops finer digits. Returns
+/// false for a point without digits.
 bool take_fraction(std::string_view& text, Timestamp scale, Timestamp& value) noexcept {
   value = 0;
   if (!take(text, '.')) return true;
@@ -73,7 +73,7 @@ std::optional<Timestamp> to_time(const Calendar& c) noexcept {
   return (minutes * 60 + c.second) * second + c.micros;
 }
 
-/// "Z", "+01:00", "+0100", "+01" or nothing.
+/// Takes "Z", "+01:00", "+0100", "+01" or nothing off the front.
 bool take_zone(std::string_view& text, int& offset) noexcept {
   offset = 0;
   if (text.empty() || take(text, 'Z') || take(text, 'z')) return true;
@@ -141,7 +141,7 @@ std::optional<Timestamp> parse_formatted(std::string_view text, std::string_view
   return text.empty() ? to_time(c) : std::nullopt;
 }
 
-/// `fraction`: whether it has digits behind the point that count.
+/// `fraction` tells whether digits behind the point count.
 std::optional<Timestamp> parse_number(std::string_view text, Timestamp unit, bool& fraction) noexcept {
   const std::size_t point = std::min(text.find('.'), text.size());
   std::string_view digits = text.substr(point);

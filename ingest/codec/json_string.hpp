@@ -1,4 +1,4 @@
-// JSON's escapes, read as deltamatch writes them.
+// Reads JSON's escapes as deltamatch writes them.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace deltamatch::ingest {
 
-/// Appends what stands between the quotes of a JSON string, without its escapes. \udc80 to \udcff outside a pair are the bytes
-/// 80 to ff, as append_json_string writes what is not UTF-8; other halves of pairs are faults, as unknown escapes are. False at
-/// the first fault.
+/// Appends the contents of a JSON string, given without its quotes, with escapes replaced. \udc80 to \udcff outside a pair are
+/// the bytes 80 to ff; append_json_string writes what is not UTF-8 so. Returns false at the first fault: another half of a
+/// pair, or an unknown escape.
 [[nodiscard]] bool append_unescaped(std::string& out, std::string_view raw);
 
 }  // namespace deltamatch::ingest

@@ -34,7 +34,7 @@ std::vector<std::string> split_path(std::string_view path, std::string_view whol
   return names;
 }
 
-/// The number that a name is as it is written usually, below a thousand million; else none.
+/// The number that a name spells canonically, below a thousand million. Otherwise none.
 std::uint32_t index_of(std::string_view name) noexcept {
   constexpr std::size_t most_digits = 9;
   const bool digits =
@@ -45,7 +45,7 @@ std::uint32_t index_of(std::string_view name) noexcept {
   return index;
 }
 
-/// The paths of a role: the one that is told, or the usual ones; none where there is to be none.
+/// The paths of a role: the given one, or the usual ones. No path if the role is to have none.
 std::vector<std::string> paths_of(const ColumnSpec& columns, Role role) {
   if (const auto& told = columns.name(role)) return told->empty() ? std::vector<std::string>() : std::vector{*told};
   if (role == Role::op) return {"op", "__op", "_change_type"};
@@ -105,7 +105,7 @@ void JsonTree::add_path(const std::string& path, Role role, bool event) {
   if (event) add(before, names, slot(Part::before, role));
 }
 
-/// The usual names of a role that nobody has named, in letters of either case, behind the names that are told.
+/// Adds the usual names of roles that nobody has named. They are found in any case, and come after the given names.
 void JsonTree::add_usual(std::uint32_t start, Part part, const ColumnSpec& columns, bool vertices) {
   for (const auto& [name, role] : usual_names()) {
     if (!columns.usual(role)) continue;

@@ -1,4 +1,4 @@
-// Where in a JSON record the values stand that make an update: a tree of field names.
+// A tree of field names: where the values of an update stand in a JSON record.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace deltamatch::ingest {
 
-/// What a value belongs to: the row that a record states (in a change event the row after the change), the row before the
-/// change, or what surrounds them.
+/// What a value belongs to. row: the row that a record states; in a change event, the row after the change. before: the row
+/// before the change. envelope: what surrounds them.
 enum class Part : std::uint8_t { row, before, envelope };
 inline constexpr std::size_t part_count = 3;
 inline constexpr std::size_t slot_count = part_count * role_count;
@@ -23,34 +23,33 @@ inline constexpr std::size_t slot_count = part_count * role_count;
   return static_cast<std::size_t>(part) * role_count + static_cast<std::size_t>(role);
 }
 
-/// The tree of the fields that are looked at. Inner nodes are objects, or arrays where a child has an index; leaves are the
-/// values of one or more slots.
+/// The tree of the fields that are read. Inner nodes are objects, or arrays if a child has an index. Leaves are the values of
+/// one or more slots.
 class JsonTree {
  public:
   static constexpr std::uint32_t root = 0;
   static constexpr std::uint32_t none = 0xffffffff;
 
   struct Node {
-    std::string name;                     ///< as the field is called
-    bool usual = false;                   ///< nobody has told the name: it is found in letters of either case
-    bool alias = false;                   ///< the role has another name, which comes first where both are there
-    bool plain = false;                   ///< it is written in JSON as it is called, and shorter than Record::padding
+    std::string name;                     ///< the field's name
+    bool usual = false;                   ///< nobody has given the name: it is found in any case
+    bool alias = false;                   ///< the role has another name, which goes first if both are there
+    bool plain = false;                   ///< JSON spells the name as it is, and it is shorter than Record::padding
     std::string path;                     ///< from the record's start, for messages
-    std::uint32_t index = none;           ///< of the element of an array that the name is, too: of digits alone
-    bool indexed = false;                 ///< there is a child with an index: it may be an array
+    std::uint32_t index = none;           ///< of an array's element, if the name is a number
+    bool indexed = false;                 ///< a child has an index, so it may be an array
     std::vector<std::uint32_t> children;  ///< empty in a leaf
     std::vector<std::uint8_t> slots;      ///< empty in an inner node
   };
-  /// Throws Error(usage) for paths that cannot be read, that start at an envelope which is not there, or that want a field to
-  /// be an object and a value at once.
-  /// `vertices`: records state vertices, so that `id` is one, and nothing is source or target by its usual name alone.
+  /// Throws Error(usage) for a path that cannot be read, or that starts at an envelope which is not there. Also throws if a
+  /// field would have to be an object and a value at once. `vertices`: records state vertices, so `id` is a usual name of one.
   JsonTree(const ColumnSpec& columns, Envelope envelope, bool vertices);
 
   [[nodiscard]] const std::vector<Node>& nodes() const noexcept { return nodes_; }
   /// Whether the role's value stands in the envelope, for both rows.
   [[nodiscard]] bool in_envelope(Role role) const noexcept { return in_envelope_[static_cast<std::size_t>(role)]; }
 
-  // Of a change event; none without an envelope.
+  // The fields of a change event. Without an envelope they are `none`.
   std::uint32_t payload = none;
   std::uint32_t before = none;
   std::uint32_t after = none;

@@ -1,7 +1,7 @@
-// Values of a JSON record, as simdjson walks them.
+// Reads values of a JSON record with simdjson.
 #pragma once
 
-// Without simdjson's exceptions an error that is not looked at does not compile.
+// Without simdjson's exceptions, an error that is ignored does not compile.
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
@@ -15,7 +15,7 @@ namespace deltamatch::ingest {
 
 namespace ondemand = simdjson::ondemand;
 
-/// A scalar of interest.
+/// A scalar that is read.
 struct Scalar {
   enum class Kind : std::uint8_t { absent, string, number, boolean };
   Kind kind = Kind::absent;
@@ -28,7 +28,7 @@ inline std::string_view token_text(std::string_view token) noexcept {
   return token;
 }
 
-/// JSON's grammar of numbers, of any length.
+/// Whether a text is a JSON number, of any length.
 inline bool is_number(std::string_view text) noexcept {
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -55,10 +55,10 @@ inline bool is_number(std::string_view text) noexcept {
   return at == end;
 }
 
-/// How deep ignored values may nest; the stack pays for each level.
+/// How deep values that are not read may nest. Each level takes memory of the stack.
 inline constexpr int deepest = 256;
 
-/// Of a string's token to what it holds: a view of the record where that has no escapes, else of what is appended to
+/// Turns a string's token into its contents. Without escapes they are a view of the record, otherwise of text appended to
 /// `unescaped`.
 inline bool take_quotes(std::string_view& token, std::string& unescaped) {
   if (token.size() < 2 || token.back() != '"') return false;
@@ -70,7 +70,7 @@ inline bool take_quotes(std::string_view& token, std::string& unescaped) {
   return true;
 }
 
-/// Reads a value to its end, so that what is ignored is valid all the same.
+/// Reads a value to its end, so that values which are not used are still checked.
 inline simdjson::error_code pass(ondemand::value value, int depth = 0) {
   if (depth > deepest) return simdjson::DEPTH_ERROR;
   ondemand::json_type type{};

@@ -1,9 +1,9 @@
-// One JSON object per record, or an array of them, which is one record all the same:
+// JSON: a record is one object, or an array of objects.
 //   {"op":"+","source":"a","target":7,"label":"PAYS","source_label":"Account","target_label":"Shop","time":1700000000000000}
 //   {"op":"-","vertex":"a"}
 //   {"op":"u","before":{"source":"a","target":7},"after":{"source":"a","target":8},"ts_ms":1700000000000}      (a change event)
-// Fields in any order, others ignored but still checked to be JSON; a field that is null is absent. The record is walked once,
-// along the tree of the fields that are looked at.
+// Fields may have any order. Other fields are ignored, but must be JSON. A field that is null is absent. The record is walked
+// once, along the tree of the fields that are read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ class JsonlCodec final : public Codec {
     if (first == std::string_view::npos) return {};
     updates_.clear();
     unescaped_.clear();
-    unescaped_.reserve(record.size());  // it must not move once views point into it
+    unescaped_.reserve(record.size());  // views into it must stay valid
     begin();
     std::optional<RejectReason> refused;
     if (const auto error = read(record, refused)) {
@@ -91,7 +91,7 @@ class JsonlCodec final : public Codec {
     return {};
   }
 
-  /// Before an object is walked.
+  /// Call it before an object is walked.
   void begin() {
     std::fill_n(scalars_.begin(), event_ ? slot_count : role_count, Scalar());
     message_.clear();
@@ -102,7 +102,7 @@ class JsonlCodec final : public Codec {
     removal_field_.clear();
   }
 
-  /// The names in an object, and whether an array of objects stands there. Of what is no object, none.
+  /// The names in an object, and whether each holds an array of objects. Empty if the record is not an object.
   static std::vector<std::pair<std::string, bool>> top_names(std::string_view record) {
     std::vector<std::pair<std::string, bool>> names;
     ondemand::parser parser;
@@ -116,7 +116,7 @@ class JsonlCodec final : public Codec {
       std::string_view key;
       if (std::move(item).get(field) != simdjson::SUCCESS || field.unescaped_key().get(key) != simdjson::SUCCESS) break;
       std::string name(key);
-      const std::string_view token = field.value().raw_json_token();  // up to the next one
+      const std::string_view token = field.value().raw_json_token();  // it ends before the next token
       names.emplace_back(std::move(name), token.starts_with('[') && token.data()[token.size()] == '{');
       if (pass(field.value()) != simdjson::SUCCESS) break;
     }
@@ -128,7 +128,7 @@ class JsonlCodec final : public Codec {
     return std::ranges::any_of(nodes[JsonTree::root].children, [&](std::uint32_t node) { return nodes[node].name == name; });
   }
 
-  /// What stands there in place of the field that is lacking.
+  /// Names the fields that stand there in place of the one that is lacking.
   std::string fields_there(std::string_view record) const {
     constexpr std::size_t most = 12;
     std::string names;
@@ -145,7 +145,8 @@ class JsonlCodec final : public Codec {
                        spelling_("columns", with_column(columns_, fmt::format("{}=NAME", lacking_))));
   }
 
-  /// Takes the usual names of roles that have no other in the record: nothing if one is to be taken and cannot be.
+  /// Takes values under the usual names, for roles that have no other value in the record. Complains if such a value cannot be
+  /// taken.
   void take_aliases(Part part) {
     if (touched_.empty()) return;
     const bool told_vertex = has(part, Role::vertex);
@@ -153,7 +154,7 @@ class JsonlCodec final : public Codec {
     const auto there = [&](Role role) { return has(part, role) || of_role(role).count != 0; };
     const bool edge = !told_vertex && there(Role::source) && there(Role::target);
     const bool vertex = !edge && there(Role::vertex);
-    // One letter alone may say anything, as the version v does: u goes with v.
+    // A single letter may mean anything: v may be a version. So u counts only with v.
     const bool letters = is_letter(of_role(Role::source)) != is_letter(of_role(Role::target));
     for (const std::uint8_t touched : touched_) {
       if (touched / role_count != static_cast<std::size_t>(part)) continue;
@@ -177,7 +178,7 @@ class JsonlCodec final : public Codec {
     return spelling_("columns", with_column(columns_, fmt::format("{}={}", role_name(role), name)));
   }
 
-  /// Whatever is refused is read to its end, so that it is JSON all the same.
+  /// A record that is refused is still read to its end, so that all of it is checked to be JSON.
   simdjson::error_code read(std::string_view record, std::optional<RejectReason>& refused) {
     ondemand::document document;
     if (const auto error = parser_.iterate(record.data(), record.size(), record.size() + Record::padding).get(document))
@@ -230,7 +231,7 @@ class JsonlCodec final : public Codec {
     return simdjson::SUCCESS;
   }
 
-  /// Appends the updates of the object that was walked, or gives why it is refused.
+  /// Appends the updates of the object that was walked. Returns a reason if it is refused.
   std::optional<RejectReason> say() {
     for (const Part part : {Part::row, Part::before}) take_aliases(part);
     if (!message_.empty()) return RejectReason::malformed;
@@ -252,7 +253,7 @@ class JsonlCodec final : public Codec {
     return simdjson::SUCCESS;
   }
 
-  /// A field that is not read and may say the operation by its name, the key read last.
+  /// Looks at a field that is not read and whose name, the last key read, may mean the operation.
   simdjson::error_code watch(ondemand::value value) {
     ondemand::json_type type{};
     if (const auto error = value.type().get(type)) return error;
@@ -282,7 +283,8 @@ class JsonlCodec final : public Codec {
     return simdjson::SUCCESS;
   }
 
-  /// The child that the field's key names. A key is looked up as it is written first; one with escapes is read then.
+  /// Finds the child that the field's key names. Compares the key as it is written first, then without escapes. Usual names are
+  /// compared in any case.
   simdjson::error_code find_child(std::uint32_t node, ondemand::field& field, std::uint32_t& found) {
     const char* const raw = field.key().raw();
     const std::vector<JsonTree::Node>& nodes = tree_.nodes();
@@ -321,8 +323,8 @@ class JsonlCodec final : public Codec {
     return simdjson::SUCCESS;
   }
 
-  /// Whether a key is one that was looked up before and is not read. Records have theirs in much the same order, so that the
-  /// one behind the last is tried, and one more.
+  /// Whether a key was looked up before and is not read. Records mostly have their keys in the same order. So it compares only
+  /// the key after the last one, and one more.
   bool is_ignored(std::uint32_t node, const char* raw) noexcept {
     const std::size_t start = next_ignored_;
     for (std::size_t tries = 0; tries < 2 && !ignored_.empty(); ++tries) {
@@ -377,7 +379,7 @@ class JsonlCodec final : public Codec {
       return complain(fmt::format("field {} is neither a string nor a number", in_ticks(node.path))), pass(value);
     }
     for (const std::uint8_t slot : node.slots) {
-      if (scalars_[slot].kind != Scalar::Kind::absent) [[unlikely]]  // of the operation alone: it has several usual names
+      if (scalars_[slot].kind != Scalar::Kind::absent) [[unlikely]]  // only for the operation, which has several usual names
         complain(fmt::format("two fields say the operation; {} reads that one", columns(Role::op, node.path)));
       scalars_[slot] = scalar;
     }
@@ -394,7 +396,8 @@ class JsonlCodec final : public Codec {
     return is_number(scalar.text) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
   }
 
-  /// What stands in a field whose name is one of several of its role: whether it counts is seen when the record is read.
+  /// Takes a value whose field has one of several names of its role. Whether it counts is decided when the record has been
+  /// read.
   simdjson::error_code take_alias(std::uint32_t index, ondemand::value value) {
     ondemand::json_type type{};
     if (const auto error = value.type().get(type)) return error;
@@ -422,7 +425,7 @@ class JsonlCodec final : public Codec {
     return scalars_[slot(tree_.in_envelope(role) ? Part::envelope : part, role)];
   }
   [[nodiscard]] bool has(Part part, Role role) const noexcept { return of(part, role).kind != Scalar::Kind::absent; }
-  /// The role, by the name that its field has in the data: of several names by the one that is there.
+  /// The name that the role's field has in the data. If it has several, the one in this record.
   [[nodiscard]] std::string name(Part part, Role role) const {
     const Part where = tree_.in_envelope(role) ? Part::envelope : part;
     const auto target = static_cast<std::uint8_t>(slot(where, role));
@@ -458,7 +461,7 @@ class JsonlCodec final : public Codec {
     return state(Part::row, inserts, updates_.emplace_back());
   }
 
-  /// False: a value is not known, or the two fields contradict each other. An empty flag says nothing.
+  /// Returns false if a value is unknown, or if the two fields contradict each other. An empty flag means nothing.
   bool take_operation(bool& inserts) {
     std::array<std::optional<bool>, 2> said;
     constexpr std::array roles{Role::op, Role::deleted};
@@ -480,7 +483,7 @@ class JsonlCodec final : public Codec {
     return true;
   }
 
-  /// What a change event says. The event of a removed row's tombstone has a null payload and says nothing.
+  /// Applies a change event. The event for the tombstone of a removed row has a null payload and means nothing.
   std::optional<RejectReason> change() {
     const bool tombstone = seen_[tree_.payload].record == records_ && !is_object(tree_.payload);
     const Scalar& op = of(Part::envelope, Role::op);
@@ -512,14 +515,14 @@ class JsonlCodec final : public Codec {
                       removed.label == added.label && removed.source_label == added.source_label &&
                       removed.target_label == added.target_label && removed.time == added.time;
     if (same) return std::nullopt;
-    removed.time = added.time;  // of the change, not of the row's earlier state
-    // To delete the vertex would be to delete its edges.
+    removed.time = added.time;  // the time of the change, not of the earlier row
+    // Deleting the vertex would delete its edges.
     if (!vertices || removed.source != added.source) updates_.push_back(removed);
     updates_.push_back(added);
     return std::nullopt;
   }
 
-  /// The update that a row states.
+  /// Reads the update that a row states.
   std::optional<RejectReason> state(Part part, bool inserts, Update& update) {
     update = {};
     if (has(part, Role::time)) {
@@ -581,7 +584,7 @@ class JsonlCodec final : public Codec {
     return false;
   }
 
-  /// What the usual names of a role say that is not the one it is called here.
+  /// The value under a usual name that is not the role's own.
   struct Alias {
     Scalar scalar;  // absent: neither a string nor a number
     std::uint32_t node = JsonTree::none;
@@ -606,8 +609,8 @@ class JsonlCodec final : public Codec {
   Doubts* doubts_;
   bool vertices_;
   bool watches_ = false;
-  std::string key_;            // of the field that is watched
-  std::string removal_field_;  // that is not read and says a removal
+  std::string key_;            // of the field that is being looked at
+  std::string removal_field_;  // field that is not read and says a removal
   std::string_view removal_;
   struct Ignored {
     std::uint32_t node;
@@ -617,16 +620,16 @@ class JsonlCodec final : public Codec {
   std::vector<Ignored> ignored_;
   std::size_t next_ignored_ = 0;
   static constexpr std::uint64_t most_looked_at = 100;
-  std::string unread_time_;  // the first field that may hold times; other threads read it once it is there
+  std::string unread_time_;  // first field that may hold times; other threads read it once it is set
   std::atomic<bool> has_unread_time_ = false;
-  std::string_view lacking_;  // the role of a field that is not there
+  std::string_view lacking_;  // role of the field that is missing
   std::array<Alias, slot_count> aliases_;
-  std::vector<std::uint8_t> touched_;  // slots of aliases that are there
+  std::vector<std::uint8_t> touched_;  // slots of the aliases in this record
   bool op_is_flag_ = false;
   bool event_;
   JsonTree tree_;
   std::vector<Seen> seen_;     // by node
-  std::uint64_t records_ = 0;  // objects walked so far, this one included
+  std::uint64_t records_ = 0;  // objects walked so far, with the present one
   ondemand::parser parser_;
   std::vector<char> bytes_;
   std::string unescaped_;

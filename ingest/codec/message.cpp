@@ -1,4 +1,4 @@
-// Codecs of messages: those of files, held to what makes sense where every record stands alone.
+// Codecs of messages. They are the codecs of files, restricted to what makes sense if each record stands alone.
 #include <fmt/format.h>
 
 #include <string>
@@ -50,7 +50,7 @@ class MessageCodec final : public Codec {
   }
 
  private:
-  /// gSpan's `t # N`: what it says is about messages that come later.
+  /// Whether a message is gSpan's header `t # N`, which is about later messages.
   static bool is_graph_header(std::string_view record) noexcept {
     const std::size_t verb = record.find_first_not_of(" \t");
     const std::size_t number = record.find_first_not_of(" \t", verb + 1);

@@ -3,8 +3,9 @@
 //   % comments
 //   ROWS COLUMNS ENTRIES
 //   ROW COLUMN [VALUE]
-// An entry is an edge from its row to its column, whatever its value, or an undirected edge where the matrix is symmetric. Rows
-// and columns are numbered from 1, and are the same vertices: the matrix is square.
+//
+// An entry is an edge from its row to its column, whatever its value. If the matrix is symmetric, the edge is undirected. Rows
+// and columns are numbered from 1 and are the same vertices, so the matrix is square.
 #include "ingest/codec/mtx.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ bool is_banner(std::string_view line) noexcept {
   return same_letters(line.substr(0, magic.size()), magic);
 }
 
-/// Fields between blanks, one more than `most` at most.
+/// Splits a line into fields between blanks. Returns at most one field more than `most`.
 void split(std::string_view line, std::size_t most, std::vector<std::string_view>& fields) {
   fields.clear();
   for (std::size_t at = line.find_first_not_of(" \t"); at < line.size() && fields.size() <= most;) {
@@ -41,7 +42,7 @@ void split(std::string_view line, std::size_t most, std::vector<std::string_view
   }
 }
 
-/// A number as C or Fortran writes it, not a finite one either.
+/// Whether a text is a number as C or Fortran writes it; it need not be finite.
 bool is_value(std::string_view text, MtxBanner::Field field) noexcept {
   std::int64_t integer = 0;
   if (field == MtxBanner::Field::integer) return parse_integer(text, integer) != NumberFault::not_a_number;

@@ -17,7 +17,7 @@ struct Word {
   bool inserts;
 };
 
-// Longer words than the longest here are not looked up.
+// A value longer than the longest of these words is not looked up.
 constexpr auto words = std::to_array<Word>({
     {"+", true},        {"-", false},       {"i", true},
     {"c", true},        {"r", true},        {"u", true},
@@ -96,7 +96,7 @@ std::optional<bool> Operations::read(std::string_view value, bool flag) const no
     if (text == value) return inserts;
   }
   if (flag) return look_up(flag_words, value);
-  if (value.size() == 1) {  // by far the most
+  if (value.size() == 1) {  // by far the most frequent
     if (value[0] == '+') return true;
     if (value[0] == '-') return false;
   }

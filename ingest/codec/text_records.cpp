@@ -19,7 +19,7 @@ bool inserts(const Update& update) noexcept {
   return update.kind == UpdateKind::insert_vertex || update.kind == UpdateKind::insert_edge;
 }
 
-/// Whether an id is read from a field of text as what it is.
+/// Whether an id is read back from a text field as the same id.
 bool survives_text(const Id& id) noexcept {
   if (!id.is_text()) return true;
   if (without_blanks(id.text()) != id.text()) return false;

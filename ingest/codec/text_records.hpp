@@ -1,4 +1,4 @@
-// Updates as records of text formats, as their codecs read them without any option.
+// Writes updates as records of text formats, as their codecs read them without any option.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace deltamatch::ingest {
 
-/// Appends one line of JSONL, which holds everything.
+/// Appends a line of JSONL, which can hold every update.
 void append_jsonl(std::string& out, const Update& update);
 
-/// Appends one line of TSV, `+ source target label time` between tabs, the time in seconds. It holds edges only, without the
-/// labels of their vertices, and no text that would be read as something else: gives what it does not hold of the update, and
-/// then appends nothing; empty where all is well.
+/// Appends a line of TSV, `+ source target label time` between tabs, with the time in seconds. TSV holds edges without the
+/// labels of their vertices, and no text that would be read as something else. Returns what it cannot hold of the update, and
+/// then appends nothing. Returns an empty text if it can.
 [[nodiscard]] std::string_view append_tsv(std::string& out, const Update& update);
 
 }  // namespace deltamatch::ingest

@@ -1,11 +1,12 @@
 // t/v/e graphs and update streams:
-//   t N M                     optional, says nothing about the updates; of a whole graph it must be true, and is there once.
-//                             `t 0 N` is another spelling, in which 0 numbers the graph
-//   t # N [* SUPPORT]         gSpan's: the graph N of several begins; `t # -1` ends the file. There is one graph in a file
+//   t N M                     optional; not about the updates. In a whole graph it must be true, and occurs once.
+//                             `t 0 N` is another spelling, in which 0 is the graph's number
+//   t # N [* SUPPORT]         gSpan's: graph N of several begins; `t # -1` ends the file. A file has one graph
 //   v ID LABEL [DEGREE]       -v ID
 //   e U V [LABEL]             -e U V [LABEL]
-// With the option negative_ids, `e -(U+1) -(V+1)` deletes the edge U V. Without it negative ids are refused, lest such
-// deletions be taken for insertions. `+v` and `+e` are read as v and e; lines that start with # or % are comments.
+//
+// With the option negative_ids, `e -(U+1) -(V+1)` deletes the edge U V. Without it negative ids are refused, because such
+// deletions would be read as insertions. `+v` and `+e` are read as v and e. Lines that start with # or % are comments.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr std::size_t most_fields = 5;
 
-/// Fields between blanks; returns how many there are, one more than most_fields at most.
+/// Splits a record into fields between blanks. Returns their number, at most most_fields + 1.
 std::size_t split(std::string_view record, std::array<std::string_view, most_fields + 1>& fields) noexcept {
   std::size_t count = 0;
   for (std::size_t at = record.find_first_not_of(" \t"); at < record.size() && count < fields.size(); ++count) {
@@ -91,7 +92,7 @@ class TveCodec final : public Codec {
     return {};
   }
 
-  /// gSpan's header. What follows it may bear the same ids as what stood before: a second graph is never read into the first.
+  /// gSpan's header. Another graph may use the same ids again, so a second graph is never read into the first.
   Decoded graph(const Fields& fields, std::size_t count) {
     std::int64_t number = 0;
     std::int64_t support = 0;

@@ -107,7 +107,7 @@ TEST_F(Filters, AnchorsConcernPlansWhoseListsHoldThem) {
     const plan::QueryPlans plans = plan::make_delta_plans(f.query());
     const match::QueryTask task{&f.query(), &plans, false};
     const std::vector<graph::Resolved> resolved = f.graph().resolved();
-    match::PlanIndex concern(f.graph(), {&task, 1}, resolved);
+    match::PlanIndex plan_index(f.graph(), {&task, 1}, resolved);
     const auto to_d = [&](VertexId tail, VertexId head) {  // of those whose anchor is c to d, or back
       std::vector<std::uint32_t> ends;
       for (const match::PlanRef& ref : plan_index.of({tail, head, f.graph().edge_labels.intern("")})) {
