@@ -71,8 +71,8 @@ class Feed {
 };
 
 /// Reserves slots for the `wanted` (0: none) nodes of each group. The whole warp calls it. Returns no_node if there was not
-/// room for everything that the warp wanted.
-template <class Group>
+/// room for everything that the warp wanted. An output has a capacity and a progress, as the one of dense sets.
+template <class Group, class Output>
 __device__ std::uint64_t reserve(Group group, const Output& output, unsigned wanted) {
   const unsigned own = group.rank() == 0 ? wanted : 0;
   unsigned sum = own;

@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "gpu/cuda/lane_bits.hpp"
+#include "gpu/mine/dense_layout.hpp"
 
 namespace deltamatch::gpu {
 

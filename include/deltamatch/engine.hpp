@@ -56,8 +56,7 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// Registers a standing query. Its matches are reported from the next batch on. Throws Error(configuration) if the query does
-  /// not fit the graph (directed edges over undirected data), if the options exclude each other, or if a standing query has the
-  /// same name. Queries without a name may be many.
+  /// not fit the graph (directed edges over undirected data) or if the options exclude each other.
   QueryId add_query(const Query& query, const QueryOptions& options = {});
   void remove_query(QueryId query);
 
@@ -65,7 +64,7 @@ class Engine {
   BatchResult load(const UpdateBatch& batch, OnReject on_reject = OnReject::stop);
 
   /// Applies one batch and finds the matches that appeared and vanished. `sink` gets the matches of listing queries after all
-  /// matching of the batch has succeeded. It may be null. Throws Error(configuration) if there is a sink and no query lists.
+  /// matching of the batch has succeeded. It may be null.
   BatchResult process(const UpdateBatch& batch, OnReject on_reject = OnReject::stop, MatchSink* sink = nullptr,
                       const Upcoming& upcoming = {});
   /// Processes a batch like the above, with limits and control during the run. Returns nullopt if `options.stop` abandoned the

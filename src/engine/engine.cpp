@@ -37,11 +37,6 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 
 QueryId Engine::add_query(const Query& query, const QueryOptions& options) {
-  const auto same_name = [&](const auto& entry) { return entry.second->bound.query.name == query.name; };
-  if (!query.name.empty() && std::ranges::any_of(impl_->standing, same_name)) {
-    throw Error(ErrorKind::configuration, query.name, "a standing query has this name already",
-                "give each query a name of its own");
-  }
   auto standing = std::make_unique<Standing>(query, options, impl_->graph);
   const QueryId id{impl_->next_query};
   impl_->standing.emplace_back(id, std::move(standing));

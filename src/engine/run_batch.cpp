@@ -91,14 +91,7 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& want
 }
 
 Engine::Impl::BatchRun::BatchRun(Impl& engine, const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose)
-    : engine_(&engine), batch_(&batch), wanted_(&wanted), purpose_(purpose) {
-  const auto& standing = engine.standing;
-  if (told() && !standing.empty() &&
-      std::ranges::none_of(standing, [](const auto& entry) { return entry.second->options.list; })) {
-    throw Error(ErrorKind::configuration, "sink", "no standing query lists its matches",
-                "set QueryOptions::list, or give no sink");
-  }
-}
+    : engine_(&engine), batch_(&batch), wanted_(&wanted), purpose_(purpose) {}
 
 Engine::Impl::BatchRun::~BatchRun() {
   if (stage_ == Stage::staged) {
