@@ -1,4 +1,4 @@
-// What an engine refuses of queries and sinks that cannot be meant.
+// Queries and sinks that an engine refuses, because nobody can mean them.
 #include <gtest/gtest.h>
 
 #include <cstdint>
