@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view all_formats = "snap, csv, tsv, tve, jlg, mtx or jsonl";
 
-// How files of deltamatch that are no streams begin, what they are and what they are read as.
+// How the files of deltamatch that are no streams begin, what they are, and where they can be given.
 struct WholeFile {
   std::string_view magic;
   std::string_view noun;
@@ -48,7 +48,7 @@ std::string_view first_line(std::string_view head) noexcept {
   return line;
 }
 
-/// Whether a line could be an edge of vertices that are named by words.
+/// Whether a line could be an edge between vertices that are named by words.
 bool may_join_names(std::string_view line) noexcept {
   std::size_t words = 0;
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -59,7 +59,7 @@ bool may_join_names(std::string_view line) noexcept {
   return words >= 2 && words <= 5;
 }
 
-/// Whether the first bracket of a line has its counterpart there.
+/// Whether the first bracket of a line is closed in that line.
 bool closes(std::string_view line) noexcept {
   std::size_t depth = 0;
   bool quoted = false;
@@ -78,13 +78,13 @@ bool closes(std::string_view line) noexcept {
   return false;
 }
 
-/// By the third field of the header `V,E,u|d,name`.
+/// Reads the third field of the header `V,E,u|d,name`.
 bool jlg_is_undirected(std::string_view header) noexcept {
   for (int comma = 0; comma < 2; ++comma) header.remove_prefix(std::min(header.find(','), header.size() - 1) + 1);
   return header.starts_with("u,") || header == "u";
 }
 
-/// Whether a cell of a CSV line is such.
+/// Whether `holds` is true for a cell of a CSV line.
 template <class Holds>
 bool any_cell(std::string_view line, char separator, Holds holds) {
   for (std::size_t at = 0; at <= line.size();) {
@@ -113,7 +113,7 @@ class Stream final : public BatchSource {
       if (!options.letters && options.dead_letters.empty())
         throw Error(ErrorKind::usage, name_, "dead letters need a file", "name one with dead-letters");
       letters_ = options.letters ? options.letters : make_dead_letter_file(options.dead_letters);
-      if (!options.letters) letters_->commit();  // a file that cannot be made is told of now
+      if (!options.letters) letters_->commit();  // so a file that cannot be made is reported now
     }
     format_ = options.format;
     if (!format_ && bytes.begins_with(binary_magic)) format_ = Format::binary;
@@ -130,7 +130,7 @@ class Stream final : public BatchSource {
   bool next(PositionedBatch& batch, const std::function<bool()>& stop) override {
     while (!closed_ && (reader_ ? reader_->next(batch, stop) : batcher_->fill(batch))) {
       if (!batch.updates.empty() || options_.cuts) return true;
-      settle(batch, {});  // nothing for the engine in it
+      settle(batch, {});  // the engine gets nothing from it
     }
     if (options_.on_error == OnError::fail && !batcher_->stopped()) {
       if (const std::string flaw = codec_->flaw(); !flaw.empty())
@@ -166,7 +166,7 @@ class Stream final : public BatchSource {
   [[nodiscard]] const std::vector<FirstRefusal>& first_refusals() const noexcept override { return first_refusals_; }
   std::vector<Warning> warnings() override {
     closed_ = true;
-    reader_.reset();  // its thread writes what is told here
+    reader_.reset();  // its thread writes the doubts
     std::vector<Warning> warnings;
     for (Doubts::Doubt& doubt : doubts_.all(options_.window)) {
       warnings.push_back({std::move(doubt.code), doubt.at.number == 0 ? name_ : source_->where(doubt.at), std::move(doubt.what),
@@ -198,7 +198,7 @@ class Stream final : public BatchSource {
     }
   }
 
-  /// Where nobody has said what ids are and the format tells numbers from texts.
+  /// Watches ids if nobody has stated what they are, and the format distinguishes numbers from texts.
   void watch_ids() {
     const bool both = options_.watch_ids || format_ == Format::jsonl || format_ == Format::binary;
     if (!options_.codec.ids && both) doubts_.watch_ids();
@@ -221,7 +221,7 @@ class Stream final : public BatchSource {
     }
     if (format_ == Format::jsonl && options_.format && head.find_first_of("{[") == std::string_view::npos)
       advice_ = no_json(head);
-    // An empty file has no format, so the options cannot be wrong for it.
+    // An empty file has no format, so options cannot contradict it.
     const CodecOptions codec = format_ ? codec_options(head) : CodecOptions();
     codec_ = make_codec(format_.value_or(Format::snap), codec);
     if (format_) look_at_beginning(head, codec);
@@ -239,7 +239,7 @@ class Stream final : public BatchSource {
     const bool named = parse_columns(codec.columns).named();
     if (format_ == Format::csv && codec.header.value_or(named)) {
       CodecOptions any = codec;
-      any.separator = options_.codec.separator;  // what the first line shows need not hold for the header
+      any.separator = options_.codec.separator;  // the separator of the first line need not be that of the header
       refuse_lines_above_header(head, name_, any);
     }
     const bool plain = format_ == Format::snap || format_ == Format::tsv;
@@ -252,10 +252,10 @@ class Stream final : public BatchSource {
     return fmt::format("{}:{}", name_, 1 + std::count(head.data(), part.data(), '\n'));
   }
 
-  /// A file that is one array, or whose objects go on over lines, is not read by lines.
+  /// A file that is one array, or whose objects span lines, is not read by lines.
   static JsonLayout json_layout(LineSource& lines, const CodecOptions& codec) {
     const std::string_view first = without_blanks(first_line(lines.head()));
-    if (first == "{") {  // of an object that goes on a name follows; else the line is damaged
+    if (first == "{") {  // in an object over several lines a name follows; otherwise the line is damaged
       const std::string_view head = lines.head(2);
       const std::size_t next = head.find_first_not_of(" \t\r\n", head.find('{') + 1);
       return next != std::string_view::npos && head[next] == '"' ? JsonLayout::sequence : JsonLayout::lines;
@@ -271,7 +271,7 @@ class Stream final : public BatchSource {
     return head.find_first_not_of(" \t\r\n", end) == std::string_view::npos ? JsonLayout::array : JsonLayout::lines;
   }
 
-  /// By the format, or by what the beginning of the file says.
+  /// Decides by the format, or by the beginning of the file.
   [[nodiscard]] bool means_directed(LineSource& lines, const CodecOptions& codec) const {
     if (!format_ || format_ == Format::tve) return !format_;
     const std::string_view first = first_line(lines.head());
@@ -280,7 +280,7 @@ class Stream final : public BatchSource {
     if (format_ == Format::mtx) return !read_mtx_banner(mtx_banner_of(lines.head()), banner).empty() || !banner.symmetric;
     if (format_ != Format::csv || !any_cell(first, codec.separator, [](auto cell) { return same_letters(cell, "type"); }))
       return true;
-    // Whether that column tells the direction is seen in the first record.
+    // The first record shows whether the column Type states the direction.
     LineSource beginning(memory_bytes(lines.head(2), name_), options_.max_record);
     CodecOptions alone = codec;
     alone.doubts = nullptr;
@@ -293,7 +293,7 @@ class Stream final : public BatchSource {
   }
 
   [[nodiscard]] Format recognise(std::string_view head) const {
-    // Columns by position fit a file of single tabs only where they are as many: then empty fields count.
+    // Columns by position fit a file with single tabs only if there are as many fields. Empty fields then count.
     const bool vertices = options_.codec.vertices && options_.codec.columns.empty();
     const std::size_t columns = vertices ? 2 : parse_columns(options_.codec.columns).positions.size();
     const bool texts = options_.codec.ids == IdKind::string;
@@ -322,15 +322,15 @@ class Stream final : public BatchSource {
                                 : std::string()));
   }
 
-  /// What to do about data without any object that is to be read as JSON.
+  /// What to do about data that should be JSON and has no object.
   [[nodiscard]] static std::string no_json(std::string_view head) {
     const std::optional<Format> format = detect_format(head);
     if (!format || *format == Format::jsonl) return "if it is no JSON, set format to snap, csv, tsv, tve, jlg or mtx, else ";
     return fmt::format("set format to {}, as which the data can be read, else ", format_name(*format));
   }
 
-  /// The options, with the separator of the first line where it is CSV and none is set, and with the columns of vertices where
-  /// there are vertices and none are named.
+  /// The options, completed from the data. CSV gets the separator of its first line if none is set. If records state vertices,
+  /// and no columns are named, the columns of vertices are added.
   [[nodiscard]] CodecOptions codec_options(std::string_view head) const {
     CodecOptions codec = options_.codec;
     if (format_ == Format::csv && codec.separator == 0) codec.separator = csv_separator(first_line(head));
@@ -344,7 +344,7 @@ class Stream final : public BatchSource {
       case Format::tsv:
         codec.columns = "vertex,label";
         break;
-      case Format::jsonl:  // goes by the usual names
+      case Format::jsonl:  // it uses the usual names
       case Format::tve:
       case Format::jlg:
       case Format::mtx:
@@ -379,7 +379,7 @@ class Stream final : public BatchSource {
   void report(const PositionedBatch& batch, const Reject& reject) {
     const std::string message = rejection_message(batch.updates.updates()[reject.index], reject.reason);
     const std::string_view record = batch.record(reject.index);
-    // Lines of edges read as labels, too, give some vertex a second one.
+    // If lines of edges are read as labels, some vertex gets a second label.
     const bool edges = reject.reason == RejectReason::label_conflict && options_.codec.vertices;
     report(
         {name_, batch.position(reject.index), reject.reason, message, record, record.size()},
@@ -410,7 +410,7 @@ class Stream final : public BatchSource {
   std::uint64_t records_ = 0;
   std::vector<FirstRefusal> first_refusals_;
   bool closed_ = false;
-  std::optional<ReadAhead> reader_;  // last: its thread uses all above
+  std::optional<ReadAhead> reader_;  // must be last: its thread uses all members above
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The way in: a file or standard input as a sequence of batches.
+// Reads a file or standard input as a sequence of batches.
 //
 //   auto stream = open_stream(path, options);
 //   const deltamatch::Upcoming upcoming = [&](const std::stop_token& stop) { return stream->upcoming(stop); };
@@ -39,59 +39,59 @@ struct StreamOptions {
   std::optional<std::vector<Cut>> cuts;  ///< in place of the limits
   OnError on_error = OnError::fail;
   std::string dead_letters;                     ///< path of the dead-letter file; needed with OnError::dead_letter
-  std::shared_ptr<DeadLetterSink> letters;      ///< in place of dead_letters: one sink that several streams share
+  std::shared_ptr<DeadLetterSink> letters;      ///< instead of dead_letters: a sink that several streams share
   std::size_t max_record = default_max_record;  ///< bytes; a longer record is refused as too_long
-  /// How far the time of one record may move the watermark on where those that follow do not bear it out (RecordReader), in
-  /// microseconds; nothing: as far as it says.
+  /// How far the time of one record may move the watermark if the records after it do not confirm it (RecordReader). In
+  /// microseconds; nothing: without limit.
   std::optional<Timestamp> max_ahead;
   Timestamp window = 0;     ///< of the engine, in microseconds; 0: none. It decides which times are doubtful
-  bool watch_ids = false;   ///< also if the format has ids of one kind only: they are compared with another input's
-  OptionSpelling spelling;  ///< of options that remedies name
-  unsigned read_ahead = 1;  ///< batches decoded ahead in another thread; 0: decoded when asked for, in the caller's
+  bool watch_ids = false;   ///< also if the format has ids of one kind only, to compare them with another input's
+  OptionSpelling spelling;  ///< of the options that remedies name
+  unsigned read_ahead = 1;  ///< batches decoded ahead in another thread; 0: decoded on request in the caller's thread
 };
 
-/// A stream of batches. One thread calls it (progress() any thread).
+/// A stream of batches. One thread uses it; any thread may call progress().
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
-  /// Fills `batch` (its memory is reused), which is empty only where it is cut so. False at the end of the stream. Throws Error
-  /// where the input cannot be read further; every batch before that point has been handed over.
+  /// Fills `batch` and reuses its memory. The batch is empty only if it was cut so. Returns false at the end of the stream.
+  /// Throws Error if the input cannot be read further, after every batch before that point.
   bool next(PositionedBatch& batch) { return next(batch, {}); }
-  /// The same, but where `stop` says so while the batch is waited for, reading ends: what was read of the batch, whole records
-  /// only, is the last one. `stop` is asked some twenty times a second, and not at all without read_ahead.
+  /// The same, but if `stop` says so while it waits, reading ends. The complete records read so far are the last batch. `stop`
+  /// is called some twenty times a second; without read_ahead it is never called.
   virtual bool next(PositionedBatch& batch, const std::function<bool()>& stop) = 0;
-  /// The batch that the following call of next will most likely give; see deltamatch::Upcoming. Any thread, while no other
-  /// member but progress is called.
+  /// The batch that the next call of next will most likely return; see deltamatch::Upcoming. Any thread may call it, while no
+  /// other member except progress is called.
   virtual const UpdateBatch* upcoming(const std::stop_token& stop) = 0;
-  /// To be called once per batch, after the engine took it: counts what was refused, by the codec or by the engine, and writes
-  /// dead letters. With OnError::fail it throws Error with file:line, what and remedy if anything was.
+  /// Call it once for each batch, after the engine took it. Counts the records that the codec or the engine refused, and writes
+  /// dead letters. With OnError::fail it throws Error, with file:line, fault and remedy, if any was refused.
   virtual void settle(const PositionedBatch& batch, std::span<const Reject> rejects) = 0;
-  /// What to tell the engine.
+  /// The policy to give to the engine.
   [[nodiscard]] virtual OnReject on_reject() const noexcept = 0;
   [[nodiscard]] virtual const RefusalCounters& refused() const noexcept = 0;
-  /// How many records said something: those of settled batches and refused ones.
+  /// The number of records that mean something: those of settled batches, and refused ones.
   [[nodiscard]] virtual std::uint64_t records() const noexcept = 0;
-  /// Of the refused records the first with each reason, in the order in which they were settled.
+  /// The first refused record for each reason, in the order in which they were settled.
   [[nodiscard]] virtual const std::vector<FirstRefusal>& first_refusals() const noexcept = 0;
-  /// Ends reading and tells what was doubtful in what was read, in the order of the input: to be called once, when no further
-  /// batch is wanted. After an error or an interrupt some of it may lie behind the last batch.
+  /// Ends reading and returns the doubts about what was read, in the order of the input. Call it once, when no further batch is
+  /// wanted. After an error or an interrupt, some doubts may lie behind the last batch.
   [[nodiscard]] virtual std::vector<Warning> warnings() = 0;
-  /// What was collected for them. To be looked at after that call.
+  /// The doubts collected for warnings(). Use it after that call.
   [[nodiscard]] virtual const Doubts& doubts() const noexcept = 0;
   [[nodiscard]] virtual Progress progress() const noexcept = 0;
-  /// The format given or recognised; nothing for an empty stream of no given format.
+  /// The format given or recognised. Nothing for an empty stream without a given format.
   [[nodiscard]] virtual std::optional<Format> format() const noexcept = 0;
-  /// Whether the input means its edges as directed: t/v/e never, jlg and mtx as the header says, csv with Gephi's column Type
-  /// as that says, all others always.
+  /// Whether the input's edges are directed. t/v/e: never. jlg and mtx: as the header says. csv with Gephi's column Type: as
+  /// that says. All others: always.
   [[nodiscard]] virtual bool directed() const noexcept = 0;
   [[nodiscard]] virtual const std::string& name() const noexcept = 0;
 };
 
-/// Opens a file, or standard input for "-"; gz, xz and zst are recognised by content and unpacked. Throws Error where the file
-/// cannot be read, where its format is not recognised, or (usage) where options do not fit it.
+/// Opens a file, or standard input for "-". Recognises gz, xz and zst by content and unpacks them. Throws Error if the file
+/// cannot be read or its format is not recognised, and Error(usage) if options do not fit it.
 [[nodiscard]] std::unique_ptr<BatchSource> open_stream(const std::string& path, const StreamOptions& options = {});
 
-/// The same for bytes in memory, which must outlive the stream; `name` stands for the file's in messages.
+/// The same for bytes in memory, which must outlive the stream. `name` stands for the file's name in messages.
 [[nodiscard]] std::unique_ptr<BatchSource> open_memory(std::string_view bytes, const std::string& name,
                                                        const StreamOptions& options = {});
 

@@ -35,7 +35,7 @@ std::string_view PositionedBatch::record(std::size_t index) const {
   return std::string_view(records_).substr(start, record_ends_.at(index) - start);
 }
 
-/// Whether the held updates may join the batch; an empty batch takes anything.
+/// Whether the held updates may join the batch. An empty batch takes anything.
 bool Batcher::fits(const PositionedBatch& batch, TimeSpan& span) const {
   bool within = limits_.max_updates == 0 || batch.updates.size() + held_.size() <= limits_.max_updates;
   for (std::size_t i = 0; limits_.max_span != 0 && i < held_.size() && !reading_.ahead; ++i) {
@@ -62,7 +62,7 @@ void Batcher::add(PositionedBatch& batch) {
   held_ = {};
 }
 
-/// The record read last.
+/// Refuses the record read last.
 void Batcher::refuse(PositionedBatch& batch) {
   const Record& record = reading_.record;
   const auto reason = static_cast<std::size_t>(*reading_.refused);
@@ -77,7 +77,7 @@ void Batcher::refuse(PositionedBatch& batch) {
   if (on_unreadable_ == OnUnreadable::stop) ended_ = true;
 }
 
-/// Reads one record: it is held, refused or says nothing. False at the end.
+/// Reads one record, which is held, refused, or means nothing. Returns false at the end.
 bool Batcher::read(PositionedBatch& batch) {
   if (!reader_.next(reading_)) {
     ended_ = true;
@@ -126,7 +126,7 @@ bool Batcher::fill_cut(PositionedBatch& batch) {
                       " records of cut " + std::to_string(next_cut_),
                   "cut the stream where it ends");
     } else {
-      break;  // the stream stops at the record that is refused
+      break;  // the stream stops at the refused record
     }
   }
   if (cut.tells_watermark) batch.updates.set_watermark(cut.watermark);

@@ -19,52 +19,52 @@
 
 namespace deltamatch::ingest {
 
-/// When a batch closes. With neither limit the whole stream is one batch.
+/// When a batch closes. Without any limit the whole stream is one batch.
 struct BatchLimits {
   std::size_t max_updates = 0;  ///< 0: no limit
-  /// Microseconds between the least and the largest time of a batch; it closes before the record that would exceed it. 0: no
-  /// limit.
+  /// Most microseconds between the least and the largest time of a batch. It closes before a record that would exceed them. 0:
+  /// no limit.
   Timestamp max_span = 0;
 
-  /// The same limits, and no span beyond a sixteenth of the window (0: no window).
+  /// The same limits, but a span of at most a sixteenth of the window (0: no window).
   [[nodiscard]] BatchLimits within_window(Timestamp window) const noexcept;
 };
 
-/// A batch as it was cut elsewhere.
+/// A batch as another run cut it.
 struct Cut {
-  std::uint64_t records = 0;           ///< of the source, those that are refused or say nothing among them; none is legal
-  bool tells_watermark = false;        ///< nothing told: the largest time so far
-  std::optional<Timestamp> watermark;  ///< where it is told; nothing: none yet
+  std::uint64_t records = 0;           ///< of the source, including those that are refused or mean nothing; may be 0
+  bool tells_watermark = false;        ///< false: it is the largest time so far
+  std::optional<Timestamp> watermark;  ///< if stated; nothing: there is none yet
 };
 
 /// A record that no codec could read.
 struct Refusal {
-  std::size_t index = 0;  ///< how many updates of its batch stand before it
+  std::size_t index = 0;  ///< number of updates of its batch before it
   Position position;
   RejectReason reason{};
   std::string message;
-  std::string bytes;         ///< the record, or the first of it where it is too long
+  std::string bytes;         ///< the record, or its first bytes if it is too long
   std::uint64_t length = 0;  ///< its length in the source
 };
 
-/// A batch whose updates know where they came from.
+/// A batch whose updates know their positions in the stream.
 class PositionedBatch {
  public:
   UpdateBatch updates;
 
   /// Keeps the memory.
   void clear() noexcept;
-  /// Where update `index` stands in the stream.
+  /// The position of update `index` in the stream.
   [[nodiscard]] Position position(std::size_t index) const { return positions_.at(index); }
-  /// The bytes of update `index`'s record; empty unless the batch keeps records.
+  /// The bytes of update `index`'s record. Empty unless the batch keeps records.
   [[nodiscard]] std::string_view record(std::size_t index) const;
-  /// Records that could not be read, in order, where they are listed. They are not among the updates.
+  /// The records that could not be read, in order, if they are listed. They are not among the updates.
   [[nodiscard]] const std::vector<Refusal>& refusals() const noexcept { return refusals_; }
-  /// Of such records the first with its reason in the stream, listed or not; without its bytes.
+  /// Of those records, the first one in the stream for each reason, listed or not. Without its bytes.
   [[nodiscard]] const std::vector<Refusal>& first_refusals() const noexcept { return first_refusals_; }
-  /// How many records the updates come from.
+  /// The number of records from which the updates come.
   [[nodiscard]] std::uint64_t records() const noexcept { return taken_; }
-  /// The number of such records by reason, listed or not.
+  /// The number of unreadable records by reason, listed or not.
   [[nodiscard]] const std::array<std::uint64_t, reject_reason_count>& refused() const noexcept { return refused_; }
 
  private:
@@ -78,9 +78,12 @@ class PositionedBatch {
   std::vector<std::size_t> record_ends_;  // per update; empty unless records are kept
 };
 
-/// What a batcher does with records that cannot be read. stop: list it, end the batch and the stream. count: count it. list:
-/// count and list it, and keep the bytes of every record. So that no flood of such records fills the memory, a batch that lists
-/// them also closes at max_listed of them.
+/// What a batcher does with records that cannot be read.
+/// - stop: list the record, and end the batch and the stream.
+/// - count: count the record.
+/// - list: count and list the record, and keep the bytes of every record.
+///
+/// A batch also closes at max_listed listed records, so that a flood of them does not fill the memory.
 enum class OnUnreadable : std::uint8_t { stop, count, list };
 inline constexpr std::size_t max_listed = std::size_t{1} << 16;
 
@@ -89,7 +92,7 @@ class TimeSpan;
 /// Fills batches from a source through a codec. Both must outlive it.
 class Batcher {
  public:
-  /// With `cuts` they alone say where batches end: each is a batch, also where it is empty. `max_ahead`: see RecordReader.
+  /// With `cuts`, only they say where batches end. Each cut is a batch, even if it is empty. `max_ahead`: see RecordReader.
   Batcher(RecordSource& source, Codec& codec, Doubts& doubts, BatchLimits limits, OnUnreadable on_unreadable,
           std::optional<std::vector<Cut>> cuts = std::nullopt, std::optional<Timestamp> max_ahead = std::nullopt)
       : source_(source),
@@ -98,13 +101,13 @@ class Batcher {
         on_unreadable_(on_unreadable),
         cuts_(std::move(cuts)) {}
 
-  /// Clears `batch` and fills it; false at the end of the stream, when there is nothing left to hand over. Where the source
-  /// fails what was read before is handed over first; the next call throws. Throws Error where the stream ends within a cut,
-  /// and where it goes on behind the last one; no part of such a batch is handed over.
+  /// Clears `batch` and fills it. Returns false at the end of the stream, if nothing is left to hand over. If the source fails,
+  /// hands over what was read before; the next call throws. Throws Error if the stream ends within a cut, or continues after
+  /// the last one. No part of such a batch is handed over.
   bool fill(PositionedBatch& batch);
 
-  /// Ends the stream with the records that have been read whole; no part of a cut is handed over. Any thread; to be called
-  /// before the source is cancelled.
+  /// Ends the stream with the records that have been read whole. No part of a cut is handed over. Any thread may call it. Call
+  /// it before the source is cancelled.
   void stop() noexcept { reader_.stop(); }
   [[nodiscard]] bool stopped() const noexcept { return reader_.stopped(); }
 
@@ -123,8 +126,8 @@ class Batcher {
   std::optional<std::vector<Cut>> cuts_;
   std::size_t next_cut_ = 0;
   Reading reading_;                               // the record read last
-  std::span<const Update> held_;                  // of it: read, not yet in a batch
-  std::array<bool, reject_reason_count> seen_{};  // reasons that a record was refused for
+  std::span<const Update> held_;                  // its updates that are not yet in a batch
+  std::array<bool, reject_reason_count> seen_{};  // reasons for which a record was refused
   bool ended_ = false;
   std::exception_ptr failure_;
 };

@@ -6,7 +6,7 @@
 namespace deltamatch::ingest {
 namespace {
 
-constexpr std::chrono::milliseconds pause{50};  // between two questions whether to wait on
+constexpr std::chrono::milliseconds pause{50};  // between two questions whether to keep waiting
 
 }  // namespace
 
@@ -47,7 +47,7 @@ void ReadAhead::run() {
   } catch (...) {
     failure = std::current_exception();
   }
-  // Handed on once this thread has let go of it: whoever rethrows it owns it alone.
+  // Handed over after this thread has let go of it, so that whoever rethrows it is its only owner.
   const std::lock_guard lock(mutex_);
   failure_ = std::move(failure);
   ended_ = true;

@@ -16,10 +16,10 @@
 namespace deltamatch::ingest {
 
 /// Runs a batcher in a thread of its own, at most `depth` >= 1 batches ahead. Batcher and source must outlive it. The
-/// destructor stops the thread, also one that waits for input.
+/// destructor stops the thread, even while it waits for input.
 class ReadAhead {
  public:
-  /// Whether to wait no longer; asked a few times a second. Empty: never.
+  /// Whether to stop waiting. Called a few times a second. Empty: never stop.
   using Stop = std::function<bool()>;
 
   ReadAhead(Batcher& batcher, RecordSource& source, unsigned depth);
@@ -27,13 +27,13 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// Exchanges `batch` for the next one, whose memory it gives back to the reader. False at the end. Throws what the batcher
-  /// threw, once all batches before that have been handed over. Where `stop` says so while the batch is waited for, reading
-  /// ends: what was read of the batch is the last one.
+  /// Exchanges `batch` for the next one and gives its memory to the reader. Returns false at the end. Throws what the batcher
+  /// threw, after all batches before that. If `stop` says so while it waits, reading ends; the part of the batch that was read
+  /// is the last batch.
   bool next(PositionedBatch& batch, const Stop& stop = {});
 
-  /// What the following call of next will hand over, as it will; waits for it. Null where that is to stop or there is none. Any
-  /// thread, between two calls of next.
+  /// Waits for the batch that the next call of next will hand over, and returns it. Null if `stop` is requested or there is
+  /// none. Any thread may call it between two calls of next.
   const PositionedBatch* upcoming(const std::stop_token& stop);
 
  private:

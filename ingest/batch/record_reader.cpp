@@ -13,7 +13,7 @@
 namespace deltamatch::ingest {
 namespace {
 
-// Of comments and blank lines, which are no records, so many at most are passed over in search of what follows.
+// The search for later records skips at most this many comments and blank lines, which are no records.
 constexpr std::size_t most_held = std::size_t{1} << 12;
 
 constexpr Timestamp second = 1'000'000;
@@ -21,14 +21,14 @@ constexpr Timestamp since_1990 = 631'152'000 * second;
 constexpr Timestamp until_2100 = 4'102'444'800 * second;
 constexpr std::uint64_t century = std::uint64_t{36'525} * 86'400 * 1'000'000;
 constexpr std::uint64_t far_longer = 10;  // times as long
-constexpr std::size_t few = 4;            // one in so many
+constexpr std::size_t few = 4;            // one in this many
 
-/// Of times that may lie further apart than a Timestamp can tell.
+/// The distance of two times, which a Timestamp may not be able to hold.
 constexpr std::uint64_t apart(Timestamp later, Timestamp earlier) noexcept {
   return static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier);
 }
 
-/// "2033-11-12T08:00:00Z"; the number itself where no calendar has it.
+/// "2033-11-12T08:00:00Z". The number itself if no calendar has the time.
 std::string date_of(Timestamp time) {
   constexpr Timestamp last_year = 253'402'300'800 * second;
   if (time < 0 || time >= last_year) return fmt::format("{} us", time);
@@ -50,7 +50,8 @@ std::optional<Timestamp> Reading::time() const noexcept {
   return largest;
 }
 
-/// Takes a record from the source. One that comes behind stop() may be a part of one, and a failure its consequence.
+/// Takes a record from the source. After stop() a record may be torn, and a failure may be a consequence of it. Both are
+/// ignored.
 bool RecordReader::take(Record& record) {
   try {
     return source_.next(record) && !stopped();
@@ -103,7 +104,7 @@ void RecordReader::hold(const Reading& reading) {
   held.reading.updates = held.updates.updates();
 }
 
-/// False at the end of the input, be it by a failure, which is told once all is given.
+/// Returns false at the end of the input. The end may be a failure, which is thrown after all records have been given.
 bool RecordReader::read_in_advance() {
   if (ended_) return false;
   Reading reading;
@@ -134,21 +135,21 @@ void RecordReader::pass(Timestamp time) noexcept {
   last_[passed_++ % ring] = time;
 }
 
-/// Whether so great a step needs more than one record behind it that bears it out: it is far greater than any before.
+/// Whether a step is so much greater than all before that one later record is not enough to confirm it.
 bool RecordReader::is_unlike_others(Timestamp time) const noexcept {
-  if (passed_ < 2) return time >= until_2100;  // the first times have nothing before them
+  if (passed_ < 2) return time >= until_2100;  // the first times have none before them
   std::uint64_t longest = 0;
   for (std::size_t back = 1; back <= std::min(passed_, horizon); ++back)
     longest = std::max(longest, steps_[(passed_ - back) % ring]);
   return apart(time, watermark_) / far_longer > longest;
 }
 
-/// Whether the first record held lies far ahead of what follows.
+/// Whether the first record held lies far ahead of the records after it.
 bool RecordReader::is_ahead() {
   const Timestamp time = *held_.front().time;
   const bool unlike = is_unlike_others(time);
   std::vector<Timestamp> following;
-  std::size_t near = 0;  // of them: those that bear it out
+  std::size_t near = 0;  // how many of them confirm it
   std::size_t records = 0;
   for (std::size_t i = 1; i < most_held; ++i) {
     if (i == held_.size() && !read_in_advance()) return is_ahead_at_the_end(time, std::move(following), near);
@@ -166,7 +167,7 @@ bool RecordReader::is_ahead() {
   return 2 * near < following.size() && lead(time, following) > (few_are_near ? 0 : century);
 }
 
-/// The same where fewer than `horizon` records follow.
+/// The same, if fewer than `horizon` records follow.
 bool RecordReader::is_ahead_at_the_end(Timestamp time, std::vector<Timestamp> following, std::size_t near) const {
   const bool few_are_near = few * near < following.size();
   std::vector<Timestamp>& rest = following;
@@ -191,7 +192,7 @@ std::uint64_t RecordReader::lead(Timestamp time, std::vector<Timestamp>& rest) c
   std::ranges::sort(rest);
   const std::size_t middle = (rest.size() - 1) / 2;
   const Timestamp median = rest[middle];
-  if (median < since_1990 && time >= since_1990 && time < until_2100) return 0;  // the bulk stands for no time
+  if (median < since_1990 && time >= since_1990 && time < until_2100) return 0;  // the bulk has no real times
   for (std::size_t i = middle; i < rest.size() && rest[i] < time; ++i) {
     const Timestamp above = i + 1 < rest.size() ? std::min(rest[i + 1], time) : time;
     const std::uint64_t gap = apart(above, rest[i]);

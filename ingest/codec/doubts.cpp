@@ -94,8 +94,7 @@ void Doubts::report_at(Position position, std::string_view code, std::string_vie
 }
 
 /// Keeps every stride-th time. When there are too many, drops every second one and doubles the stride. So the sample is spread
-/// over the whole input, and a short input is kept whole. The steps vary, because
-/// times of two kinds may take turns.
+/// over the whole input, and a short input is kept whole. The steps vary, because times of two kinds may take turns.
 void Doubts::sample(Timestamp time, bool fraction) {
   std::vector<Times::Sample>& kept = times_.samples;
   if (kept.size() == most_samples) {
@@ -206,7 +205,7 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
   return doubt;
 }
 
-/// Where most times are plausible in one unit and others only in another, or are zero.
+/// Reports times of two units. Most are plausible in one unit; others are so only in another unit, or are 0.
 std::optional<Doubts::Doubt> Doubts::about_mixed_times(Timestamp median) const {
   const Unit& read_as = units[static_cast<std::size_t>(*unit_)];
   const auto in = [&](Timestamp time, const Unit& unit) { return static_cast<double>(time) / read_as.micros * unit.micros; };

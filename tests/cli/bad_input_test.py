@@ -1,4 +1,4 @@
-"""Every kind of broken input: refused with file:line, what and remedy, or counted and kept aside."""
+"""Every kind of broken input is refused with file:line, fault and remedy, or is counted and kept aside."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ GOOD = "+\t1\t2\n"
 
 class BadInput(harness.CliTest):
     def refuses(self, stream, where, reason, *args, name="s.tsv"):
-        """`fail` names the line and the reason, `skip` counts it and reads on."""
+        """`fail` names the line and the reason. `skip` counts the record and continues."""
         self.write(name, stream)
         base = ["replay", "--updates", name, "--query", "e=(a)-->(b)", *args]
         self.fails(1, *base, says=[f"deltamatch: {name}:{where}: {reason}: ", REMEDY], reports=True)
@@ -34,7 +34,7 @@ class BadInput(harness.CliTest):
                 self.assertEqual((result["updates"], result["queries"][0]["new"]), (3, 2))
 
     def test_a_label_beyond_the_limit(self):
-        for rows in ("A,x,\nB,x,\nC,x,\nB,x,\n", ",x,A\n,x,B\n,x,C\n,x,B\n"):  # of edges, of vertices
+        for rows in ("A,x,\nB,x,\nC,x,\nB,x,\n", ",x,A\n,x,B\n,x,C\n,x,B\n"):  # labels of edges, labels of vertices
             text = "source,target,label,time,source_label\n" + "".join(
                 f"{i},{100 + i},{label},,{vertex}\n" for i, (label, _, vertex) in enumerate(row.split(",") for row in rows.split()))
             result = self.refuses(text, 4, "label_limit", "--max-labels", "2", name="s.csv")
@@ -145,7 +145,7 @@ class BadInput(harness.CliTest):
         outcome = self.fails(1, *args, says="s.tsv:4: wrong_arity", reports=True)
         self.assertRegex(outcome.out, r"\ntriangle +at least 1 +at least 0\n")
         outcome = self.run_program(*args, "--emit", "matches")
-        self.assertEqual((outcome.code, outcome.out.count("\n")), (1, 2), outcome)  # and the mark of its end
+        self.assertEqual((outcome.code, outcome.out.count("\n")), (1, 2), outcome)  # the match and the mark of the end
         self.assertRegex(outcome.err, r"\AINCOMPLETE: (.*\n)+deltamatch: s.tsv:4: wrong_arity")
 
     def test_a_bad_second_record_is_refused_by_its_line(self):
@@ -176,7 +176,7 @@ class BadInput(harness.CliTest):
                 self.write("d.jsonl", "of the last run\n")
                 self.fails(code, *args, *policy)
                 self.assertEqual(self.read("d.jsonl"), "of the last run\n")
-        # Then those of another run are gone, whether there are new ones or not.
+        # Letters of an earlier run are then gone, even if there are no new ones.
         for graph in ("g.txt", "empty.txt"):
             for args in (["match", "--graph", graph, *edge], ["replay", "--updates", graph, *edge], ["cliques", "--graph", graph],
                          ["convert", graph, "o.tsv", "--to", "tsv"], ["convert", graph, "o.dmg", "--to", "graph"]):

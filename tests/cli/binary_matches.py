@@ -1,4 +1,4 @@
-"""Reads files of matches in the binary format, as docs/reference/formats.md describes it and with nothing else to go by."""
+"""Reads files of matches in the binary format. It relies only on the description in docs/reference/formats.md."""
 
 MAGIC = b"\x8fDMMTC\r\n"
 SHORTFALLS = {0: None, 1: "limit", 2: "timeout", 3: "stopped"}
@@ -38,7 +38,7 @@ class Bytes:
 
 
 def read(data):
-    """(matches as the objects of the JSON form, ends as (query, matches, shortfall))."""
+    """Returns matches, as the objects of the JSON form, and ends, as (query, matches, shortfall)."""
     source = Bytes(data)
     if source.take(8) != MAGIC or source.byte() != 1:
         raise ValueError("not a file of matches, or of another version")

@@ -23,7 +23,7 @@ class Container(unittest.TestCase):
         self.assertIn("librdkafka.so.1", libraries)
         for library in libraries:
             if re.match(r"lib[a-z]*san\.|ld-linux", library):
-                continue  # of builds with sanitizers
+                continue  # a library of builds with sanitizers
             owners = subprocess.run(["dpkg-query", "-S", f"*-linux-gnu/{library}"], capture_output=True, text=True, check=False).stdout
             packages = set(re.findall(r"^([^:\s]+):", owners, re.MULTILINE)) - ALWAYS_THERE
             if owners and packages:

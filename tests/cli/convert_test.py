@@ -1,4 +1,4 @@
-"""Streams from one format into another: nothing is lost, nothing is added."""
+"""Converts streams from one format into another. Nothing is lost or added."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ QUERIES = [arg for query in ["edge=(a)-->(b)", TRIANGLE, "pays=(a:A)-[:PAYS]->(b
 
 
 def stream(seed, count=3000):
-    """Edges and vertices, ids of both kinds, labels with anything in them, some without a time."""
+    """Draws edges and vertices with ids of both kinds, any labels, and some without a time."""
     draw = random.Random(seed)
     ids = list(range(-20, 20)) + [f"v{i}" for i in range(20)] + ["7", "é\u2028", "tab\there", 'quote"\\', "\udc80\udcff"]
     labels = {v: draw.choice(["A", "B", ""]) for v in ids}
@@ -43,7 +43,7 @@ def stream(seed, count=3000):
 
 
 def payload(stream):
-    """The records of a binary stream in blocks, without the checksums."""
+    """Returns the records of a binary stream in blocks, without the checksums."""
     assert stream.startswith(MAGIC + b"\x02\x80\x00"), stream
     at, records = len(MAGIC) + 3, b""
     while True:
@@ -57,17 +57,18 @@ def payload(stream):
 
 class Convert(harness.CliTest):
     def outcome(self, name, *args):
-        """What a replay finds, with the digests of its matches. That 7 and "7" are two vertices is said, so it is no doubt."""
+        """Returns the results of a replay, with the digests of its matches. Options state that 7 and "7" are two vertices, so there is
+        no warning."""
         replayed = self.run_program("replay", "--ids", "automatic", "--updates", name, *QUERIES, "--batch", 100, "--emit", "digest", "--on-error",
                                     "skip", "--json", *args)
         self.assertEqual(replayed.code, 0, replayed)
         result = json.loads(replayed.out)
-        self.assertLessEqual({warning["code"] for warning in result["warnings"]}, {"empty_times", "absent_deletes"})  # they are drawn so
+        self.assertLessEqual({warning["code"] for warning in result["warnings"]}, {"empty_times", "absent_deletes"})  # as drawn
         result["graph"].pop("bytes")
         return {key: result[key] for key in ["graph", "batches", "updates", "ignored", "queries"]}
 
     def converted(self, *args):
-        """Some of the edges that are drawn have times, which is told."""
+        """Converts a drawn stream. Only some edges have times, so there is a warning."""
         outcome = self.run_program("convert", *args)
         self.assertEqual(outcome.code, 0, outcome)
         self.assertRegex(outcome.err, r"\A(deltamatch: warning: .* edges are inserted without a time, .*\n)?\Z")
@@ -95,7 +96,7 @@ class Convert(harness.CliTest):
         lines = [f"{draw.choice('+-')}\tv{draw.randrange(40)}\t{draw.randrange(40)}\t{draw.choice(['', 'PAYS'])}\t"
                  f"{draw.choice(['', str(i), f'{i}.25', f'-{i}.000001'])}\n" for i in range(2000)]
         self.write("a.tsv", "".join(lines))
-        seconds = ["--time-unit", "s"]  # such times might be anything
+        seconds = ["--time-unit", "s"]  # such times might have any unit
         truth = self.outcome("a.tsv", *seconds)
         self.converted("a.tsv", "a.dmu", "--to", "binary", *seconds)
         self.converted("a.dmu", "b.tsv", "--to", "tsv")

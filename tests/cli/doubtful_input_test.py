@@ -1,5 +1,5 @@
-"""Readings that may not be what was meant: each is told on standard error and in --json, with its place and what to do, in every
-command that reads records. Nothing is told where the reading is plain."""
+"""Readings that may not be what was meant. Every command that reads records reports them on standard error and in --json, with
+place and remedy. If the reading is plain, there is no warning."""
 
 import json
 
@@ -34,7 +34,7 @@ ONE_AHEAD = ("source,target,label,time\nA,B,T,1700000000\ndev,x,T,2015360000\nB,
 
 class Doubts(harness.CliTest):
     def doubtful(self, *args, code=0):
-        """Runs a command that tells warnings: (the object, its warnings), the same on standard error."""
+        """Runs a command with warnings, which must be the same on standard error. Returns the object and its warnings."""
         outcome = self.run_program(*args, "--json")
         self.assertEqual(outcome.code, code, outcome)
         result = json.loads(outcome.out)
@@ -91,7 +91,7 @@ class TimeUnits(Doubts):
                     _, (warning,) = self.replay_of(name, form(times))
                     self.assertIn(f"as {unit} they would lie about 2023", warning["what"])
                     self.assertIn(f"--time-unit {option}" if option else "divide them by 1000", warning["remedy"])
-                    self.silent(name, form(times), "--time-unit", usual)  # whoever says so is believed
+                    self.silent(name, form(times), "--time-unit", usual)  # an option that states the unit is believed
 
     def test_times_are_not_converted_unasked(self):
         self.write("t.csv", csv(SECONDS_100_APART_IN_MS))
@@ -125,7 +125,7 @@ class TimeUnits(Doubts):
                 unit = "us" if name.endswith("jsonl") else "s"
                 self.assertIn(f"--time-unit {unit} says that all are", warning["remedy"])
                 self.silent(name, times, "--time-unit", unit, *args)
-        # Dates before 1990 are no other unit.
+        # Dates before 1990 do not suggest another unit.
         self.silent("old.csv", csv([200_000_000 + 40_000_000 * i for i in range(40)]), "--max-ahead", "none")
 
     def test_edges_without_times_among_others_with_them(self):
@@ -137,15 +137,15 @@ class TimeUnits(Doubts):
         deletes = "op,source,target,label,time\n" + "".join(f"{op},{i},{i + 1},T,{time}\n" for op, time in (("+", 1_700_000_000), ("-", ""))
                                                          for i in range(9))
         self.silent("deletes.csv", deletes)
-        # Under a window they are refused, which is told as such.
+        # Under a window they are refused, and reported as refused.
         self.write("s.csv", csv([1_700_000_000, "", 1_700_000_060, ""]))
         self.fails(1, "replay", "--updates", "s.csv", "--query", RING, "--window", "24h", reports=True, says="s.csv:3: missing_time")
 
     def test_a_unit_that_is_stated_is_not_doubted_but_times_that_do_not_fit_are_refused(self):
-        # Before 1970, and beyond 2100.
+        # Times before 1970 and after 2100.
         for times in ([-3_000_000_000 + i for i in range(3)], [9_000_000_000 + i for i in range(3)], [0, 0, 0]):
             self.silent("s.csv", csv(times), "--time-unit", "s")
-        limit = 9_223_372_036_854  # seconds of 64 bits of microseconds
+        limit = 9_223_372_036_854  # in seconds: 64 bits of microseconds
         for unit, per_second in (("s", 1), ("ms", 10**3), ("us", 10**6)):
             for sign in (1, -1):
                 with self.subTest(unit=unit, sign=sign):
@@ -178,7 +178,7 @@ class TimeUnits(Doubts):
         self.assertEqual(warning["code"], "time_unit")
         self.assertIn("less than the window of 24 hours", warning["what"])
         self.silent("ticks.csv", ticks, "--window", "24h", "--time-unit", "s")
-        self.silent("days.csv", csv([0, 82_800, 86_340, 87_000]), "--window", "24h")  # seconds, as far as they show
+        self.silent("days.csv", csv([0, 82_800, 86_340, 87_000]), "--window", "24h")  # these may be seconds
 
     def test_written_times_state_their_unit(self):
         self.silent("old.csv", csv(["1970-01-01", "1970-01-02", "1970-01-03"]))
@@ -238,7 +238,7 @@ class TimesAhead(Doubts):
                             self.assertEqual([(w["code"], w["count"]) for w in warnings if w["code"] != "mixed_times"],
                                              [("time_ahead", len(bad))])
                         self.assertEqual(result["ignored"]["late"], 0)
-        # By less than a century, a quarter of them bear each other out: they may be the records of one event.
+        # If they are less than a century ahead, a quarter of the records confirm each other: they may belong to one event.
         for length, told in ((24, ["time_ahead"]), (27, [])):
             days = [time + (20 * DAY if 100 <= i < 100 + length else 0) for i, time in enumerate(plain)]
             _, warnings = self.replay_of("s.csv", csv(days), "--window", "400d")
@@ -252,9 +252,9 @@ class TimesAhead(Doubts):
         none = ["--window", f"{400}d"]
         self.silent("shuffled.csv", csv(spread), *none)
         self.silent("reverse.csv", csv([1_600_000_000 - DAY * i for i in range(300)]), *none)
-        # A source that lags by days, of as many records as the one that does not.
+        # A source lags by days, with as many records as the other one.
         self.silent("two.csv", csv([1_600_000_000 + 60 * i - (i % 2) * 5 * DAY for i in range(300)]), *none)
-        # After a pause some records of before are still to come.
+        # After a pause, some earlier records are still to come.
         after = [1_600_000_000 + i for i in range(100)] + [1_600_000_000 + 40 * DAY + i - (i % 5 == 0) * 40 * DAY for i in range(200)]
         self.silent("pause.csv", csv(after), "--window", "400d")
 
@@ -264,7 +264,7 @@ class TimesAhead(Doubts):
         later = [("p", "q", ahead + DAY // 2), ("r", "s", ahead + DAY - 1), ("t", "u", ahead + DAY)]
         base = "".join(f"{s} {t} {time}\n" for s, t, time in rows)
         options = ["--format", "snap", "--ids", "string", "--window", "24h", "--batch", 1, "--max-ahead", "7d"]
-        # x y lives until the watermark reaches its time and a day. One time alone at the end is ahead, too; two bear each other out.
+        # x y lives until the watermark reaches its time plus a day. A single time at the end is ahead too. Two confirm each other.
         for more, times_ahead, edges, removed in [(0, 1, 121, 0), (1, 2, 122, 0), (2, 1, 3, 120), (3, 1, 3, 121)]:
             with self.subTest(more):
                 self.write("s.txt", base + "".join(f"{s} {t} {time}\n" for s, t, time in later[:more]))
@@ -283,7 +283,7 @@ class TimesAhead(Doubts):
     def test_more_than_three_quarters_of_a_hundred_records_that_fall_back_are_needed(self):
         base = 1_700_000_000
         for behind, told in [(50, 0), (75, 0), (76, 1), (100, 1), (101, 1)]:
-            # Behind the leap so many fall back; then the stream goes on from where the leap led.
+            # After the leap, this many records fall back. Then the stream continues from the time of the leap.
             times = [base] * 10 + [base + 30 * DAY] + [base + 60] * behind + [base + 30 * DAY + 60] * 150
             self.write("s.csv", csv(times))
             with self.subTest(behind):

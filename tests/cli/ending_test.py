@@ -1,5 +1,5 @@
-"""Whatever ends a replay: what was asked for of the stream up to there is written, marked as incomplete. Readers of a pipe see each batch
-when it is done. Input that does not come holds up neither a time-out nor a signal."""
+"""Whatever ends a replay, the requested output for the stream up to there is written, and marked as incomplete. Readers of a pipe
+see each batch when it is done. Input that does not come delays neither a time-out nor a signal."""
 
 import gzip
 import json
@@ -14,7 +14,7 @@ from harness import PROGRAM
 
 EDGE = "e=(a)-->(b)"
 GOOD = "".join(f"+\t{v}\t{v + 1}\n" for v in range(10))
-HEARD = 10  # seconds: within one, on a machine that does little else
+HEARD = 10  # seconds; on a machine that is not busy, it takes less than one
 NO_SPACE = "No space left on device"
 
 
@@ -24,7 +24,7 @@ class Ending(harness.CliTest):
                 "--save-snapshot", "x.dms", *args]
 
     def check_outputs(self, outcome, edges, mark="stopped"):
-        """All of them speak of the first `edges` records."""
+        """Checks that all outputs cover the first `edges` records."""
         told = json.loads(outcome.out)
         self.assertIs(told["complete"], False, outcome)
         (query,) = told["queries"]
@@ -94,7 +94,7 @@ class Failures(Ending):
 
 class FullDisks(Ending):
     def on_full(self, *args, stdin=""):
-        """With standard output on a full disk."""
+        """Runs with standard output on a full disk."""
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([PROGRAM, *map(str, args)], stdout=full, stderr=subprocess.PIPE, input=stdin.encode(), cwd=self.dir,
                                   check=False, timeout=60)
@@ -116,7 +116,7 @@ class FullDisks(Ending):
                 self.check_told(outcome, "/dev/full")
                 told = json.loads(outcome.out)
                 self.assertIs(told["complete"], False)
-                self.assertLess(told["updates"], 10)  # it ends at the first batch that cannot be told
+                self.assertLess(told["updates"], 10)  # it ends at the first batch that cannot be written
                 self.assertEqual(self.json("snapshot", "info", "x.dms")["graph"]["edges"], told["graph"]["edges"])
 
     def test_standard_output_of_a_replay(self):
@@ -126,7 +126,7 @@ class FullDisks(Ending):
                 (self.dir / "x.dms").unlink(missing_ok=True)
                 outcome = self.on_full("replay", "--updates", "s.tsv", "--query", EDGE, "--save-snapshot", "x.dms", *args)
                 self.check_told(outcome, "standard output" if "--emit" not in args else "stdout")
-                if "csv" not in args:  # its header, with which nothing has begun
+                if "csv" not in args:  # its header cannot be written, so nothing has begun
                     self.assertTrue((self.dir / "x.dms").exists())
 
     def test_dead_letters(self):
@@ -185,7 +185,7 @@ class Pipes(Ending):
         return os.path.getsize(self.dir / name) if (self.dir / name).exists() else 0
 
     def ended(self, process):
-        """Within a second, and what it said; its input stays open."""
+        """Expects an end within a second, while the input stays open. Returns what was printed."""
         start = time.monotonic()
         process.wait(HEARD)
         with process.stdout, process.stderr:

@@ -11,14 +11,14 @@ STAR = "star=(h)-->(a), (h)-->(b), (h)-->(c), (h)-->(d), (h)-->(e)"
 EDGE = "edge=(a)-->(b)"
 FIRST = 20  # edges of the first batch, apart from the hub
 HUB = "".join(f"+\t{1000000 + i}\t{2000000 + i}\n" for i in range(FIRST)) + "".join(f"+\t0\t{v}\n" for v in range(1, 3001))
-GENEROUS = 60  # seconds: for a machine that does much else
+GENEROUS = 60  # seconds, for a busy machine
 
 
 class ExplodingBatch(harness.CliTest):
     def setUp(self):
         super().setUp()
         self.write("hub.tsv", HUB)
-        # The first batch is harmless, the second holds the hub.
+        # The first batch is harmless. The second one has the hub.
         self.write("cuts", f"{FIRST}\n3000\n")
 
     def replay(self, *args):
@@ -95,7 +95,7 @@ class MaxMatches(ExplodingBatch):
 
 class Interrupts(ExplodingBatch):
     def interrupt(self, *args):
-        """Sends SIGINT once the hub is being matched. The seconds until it is acknowledged, and until the end; and all that was said."""
+        """Sends SIGINT while the hub is being matched. Returns the seconds until it is acknowledged and until the end, and all output."""
         process = subprocess.Popen([harness.PROGRAM, *self.replay("--progress", "always", *map(str, args))], cwd=self.dir,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1)
         self.addCleanup(process.kill)
@@ -126,14 +126,14 @@ class Interrupts(ExplodingBatch):
                 self.assertEqual([(q["name"], q["new"], q["partial"]) for q in told["queries"]],
                                  [("star", 0, "stopped"), ("edge", FIRST, "stopped")])
                 self.assertEqual(self.json("snapshot", "info", "x")["graph"]["edges"], FIRST)
-                # It takes some milliseconds; what fails here took as long as the matching does, which is days.
+                # It takes some milliseconds. A failure takes as long as the matching, which is days.
                 self.assertLess(acknowledged, 10)
                 self.assertLess(end, 20)
         self.assertEqual(self.lines("m.jsonl")[-2:], [{"v": 1, "query": "star", "partial": "stopped", "matches": 0},
                                                       {"v": 1, "query": "edge", "partial": "stopped", "matches": FIRST}])
 
     def test_the_same_counting(self):
-        # No formula counts them.
+        # No formula can count them.
         self.write("clique.tsv", "".join(f"+\t{a}\t{b}\n" for b in range(150) for a in range(b)))
         clique = "clique=" + ", ".join(f"(v{a})-->(v{b})" for b in range(8) for a in range(b))
         process = subprocess.Popen([harness.PROGRAM, "replay", "--updates", "clique.tsv", "--batch", "20000", "--query", clique, "--progress",

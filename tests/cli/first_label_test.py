@@ -1,4 +1,4 @@
-"""A vertex without a label takes its first one from a later record, however the records come."""
+"""A vertex without a label takes its first one from a later record, for all kinds of records and inputs."""
 
 import json
 
@@ -41,13 +41,13 @@ class FirstLabel(harness.CliTest):
     def test_a_deletion_gives_no_label(self):
         insert = '{"source":"a","target":"b","label":"T"}\n{"source":"a","target":"c","label":"T"}\n'
         delete = '{"op":"-","source":"%s","target":"%s","label":"T","source_label":"Flagged"}\n'
-        for source, target, removed in (("a", "c", 1), ("a", "x", 0), ("x", "y", 0)):  # the edge lives, or not, or not even its vertices
+        for source, target, removed in (("a", "c", 1), ("a", "x", 0), ("x", "y", 0)):  # the edge exists, or one end, or nothing
             for batch in 1, 2, 3:
                 with self.subTest(source=source, target=target, batch=batch):
                     self.write("s.jsonl", insert + delete % (source, target))
                     flagged, (new, gone) = self.deltas("--updates", "s.jsonl", "--batch", batch)
                     self.assertEqual((flagged, new - gone), ((0, 0), 2 - removed))
-        # It says nothing, so that a later record may say another first label.
+        # It states no label, so a later record may state another first label.
         self.write("s.jsonl", insert + delete % ("a", "c") + '{"source":"a","target":"d","label":"T","source_label":"Other"}\n')
         self.assertEqual(self.deltas("--updates", "s.jsonl", "--batch", 1)[0], (0, 0))
 
@@ -65,7 +65,7 @@ class FirstLabel(harness.CliTest):
         window = ["--updates", "s.csv", "--window", "24h"]
         self.assertEqual(self.deltas(*window, "--batch", 1)[0], (2, 1))
         self.write("cuts", "3\n2\n")  # the header is a line
-        self.assertEqual(self.deltas(*window, "--cuts", "cuts")[0], (1, 0))  # a b has left when the label comes
+        self.assertEqual(self.deltas(*window, "--cuts", "cuts")[0], (1, 0))  # a b has expired when the label comes
 
     def test_a_second_label_is_refused_with_its_place(self):
         self.write("s.jsonl", JSONL + '{"source":"a","target":"e","label":"T","source_label":"Other"}\n')

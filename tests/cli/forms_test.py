@@ -1,5 +1,5 @@
-"""Forms of input that other programs write, and that were misread in silence or refused in words that led the wrong way: each is
-read right, or is refused with its place and what to do. `match` and `replay` read alike."""
+"""Forms of input that other programs write. They used to be misread in silence, or refused with a misleading message. Now each is
+read right, or refused with place and remedy. `match` and `replay` read alike."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ EDGE = "e=(a)-->(b)"
 
 class FormsTest(harness.CliTest):
     def rings(self, name, content, *args, query=RING):
-        """Matches at the end, by replay and by match, which must agree."""
+        """Counts the matches at the end by replay and by match, which must agree."""
         self.write(name, content)
         replayed = self.json("replay", "--updates", name, "--query", query, *args)
         left = replayed["queries"][0]["new"] - replayed["queries"][0]["removed"]
@@ -26,7 +26,7 @@ class FormsTest(harness.CliTest):
         return self.json("match", "--graph", name, "--query", query, *args)["queries"][0]["matches"]
 
     def refused(self, name, content, *args, says, query=RING):
-        """By match and by replay; before or after a report of what stood before."""
+        """Expects a refusal by match and by replay. A report of what stood before may come first."""
         self.write(name, content)
         for command, option in (("match", "--graph"), ("replay", "--updates")):
             outcome = self.run_program(command, option, name, "--query", query, *args)

@@ -1,4 +1,4 @@
-"""generate: same options, same bytes; what it writes can be replayed."""
+"""generate: the same options give the same bytes, and its output can be replayed."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Graph files: what convert writes, match reads a part of, with the answers of the text."""
+"""Graph files: convert writes them, and match reads a part of them, with the answers that the text gives."""
 
 import gzip
 import itertools
@@ -68,7 +68,7 @@ class GraphFile(harness.CliTest):
         self.assertGreater(len(found), 10)
         self.assertEqual(found, listed(*text))
         several = self.json("match", "--graph", "g.dmg", "--query", QUERIES[0], "--query", "other=(a:L5)-->(b:L6)")
-        # The same answer; its labels take what other queries have had loaded besides, and whether it filters goes by the time.
+        # The answer is the same. Labels also count what other queries had loaded, and filtering depends on the time.
         more, less = (sum(label["edges"] for label in told["queries"][0].pop("edge_labels")) for told in (several, result))
         for told in (several, result):
             told["queries"][0].pop("filter", None)
@@ -111,7 +111,7 @@ class GraphFile(harness.CliTest):
         self.ok("convert", "start.graph", "t.dmg", "--to", "graph")
         result = self.json("match", "--graph", "t.dmg", "--query", "p=(a:5)--(b:6)--(c:5)")
         self.assertEqual(result["queries"][0]["matches"], 1)
-        # Beside another input it is a graph like others.
+        # Beside another input it is loaded like any graph.
         self.write("more.txt", "2 3\n")
         result = self.json("match", "--graph", "t.dmg", "--graph", "more.txt", "--undirected", "--query", "p=(a)--(b)--(c)--(d)")
         self.assertEqual((result["graph"]["edges"], result["queries"][0]["matches"]), (3, 1))
@@ -135,7 +135,7 @@ class GraphFile(harness.CliTest):
         os.mkfifo(self.dir / "pipe")
         for _ in range(20):
             with subprocess.Popen(["sh", "-c", "printf '1 2\\n2 3\\n1 3\\n' > pipe"], cwd=self.dir) as writer:
-                time.sleep(0.01)  # it waits in open() for its reader
+                time.sleep(0.01)  # it waits in open() for a reader
                 result = self.json("match", "--graph", "pipe", "--undirected", "--query", "t=(a)--(b)--(c)--(a)")
             self.assertEqual((writer.returncode, result["queries"][0]["matches"]), (0, 1))
 

@@ -1,4 +1,4 @@
-"""Runs the built program and reads what it says. Standard library only.
+"""Runs the built program and checks its output. Uses the standard library only.
 
 The program's path comes from DELTAMATCH_PROGRAM (ctest sets it)."""
 
@@ -20,8 +20,8 @@ IGNORED = ["duplicate_insert", "absent_delete", "superseded", "late", "self_loop
 
 
 def heed_permissions():
-    """What this process executes next heeds the permissions of files, as root too: it is kept from the capabilities that pass over
-    them (DAC_OVERRIDE, DAC_READ_SEARCH). Another user might not reach the program."""
+    """Makes the program that this process executes next respect the permissions of files, even as root. It takes away the
+    capabilities that override them (DAC_OVERRIDE, DAC_READ_SEARCH). Another user might not be able to run the program."""
     if os.geteuid() != 0:
         return
     drop_from_bounding_set = 24  # PR_CAPBSET_DROP
@@ -61,7 +61,7 @@ class CliTest(unittest.TestCase):
         return (self.dir / name).read_text()
 
     def run_program(self, *args, stdin=b"", timeout=60, before=None):
-        """`before` is called in the new process, ahead of the program."""
+        """Runs the program. `before` is called in the new process, before the program starts."""
         data = stdin if isinstance(stdin, bytes) else stdin.encode()
         done = subprocess.run([PROGRAM, *map(str, args)], input=data, capture_output=True, cwd=self.dir, timeout=timeout,
                               check=False, preexec_fn=before)
@@ -71,27 +71,27 @@ class CliTest(unittest.TestCase):
         return outcome
 
     def ok(self, *args, stdin=b""):
-        """Runs a command that must succeed and say nothing on standard error."""
+        """Runs a command that must succeed and print nothing on standard error."""
         outcome = self.run_program(*args, stdin=stdin)
         self.assertEqual(outcome.code, 0, outcome)
         self.assertEqual(outcome.err, "", outcome)
         return outcome
 
     def json(self, *args, stdin=b""):
-        """Runs a command with --json: exactly one object on standard output, its keys in the file's order."""
+        """Runs a command with --json. Standard output must be exactly one object. Its keys keep their order."""
         outcome = self.ok(*args, "--json", stdin=stdin)
         self.assertEqual(outcome.out.count("\n"), 1, outcome)
         return json.loads(outcome.out)
 
     def untimed(self, queries):
-        """The queries of a match's object without their seconds, which each must have."""
+        """Returns the queries of a match's object without their seconds. Each query must have them."""
         for query in queries:
             self.assertGreaterEqual(query["seconds"], 0, query)
         return [{key: value for key, value in query.items() if key != "seconds"} for query in queries]
 
     def fails(self, code, *args, stdin=b"", says=(), reports=False, before=None):
-        """Runs a command that must fail with `code` and one line of message; standard output must be empty, or with `reports`
-        hold a report that is marked as incomplete."""
+        """Runs a command that must fail with `code` and a message of one line. Standard output must be empty. With `reports` it must
+        be a report that is marked as incomplete."""
         outcome = self.run_program(*args, stdin=stdin, before=before)
         self.assertEqual(outcome.code, code, outcome)
         self.assertTrue(outcome.err.startswith("deltamatch: "), outcome)
@@ -106,7 +106,7 @@ class CliTest(unittest.TestCase):
         return outcome
 
     def replay(self, stream, *args, query=TRIANGLE, name="stream.tsv"):
-        """Replays `stream` and gives {query: (new, removed)} with the whole object beside it."""
+        """Replays `stream`. Returns {query: (new, removed)} and the whole object."""
         self.write(name, stream)
         result = self.json("replay", "--updates", name, "--query", query, *args)
         return {q["name"]: (q["new"], q["removed"]) for q in result["queries"]}, result

@@ -1,5 +1,5 @@
-"""SIGINT and SIGTERM. While the start graph is read they end the run at once, without an answer and with no file touched; once matching or mining
-goes on, the answer is partial and says so; in a stream the batch at hand is finished."""
+"""SIGINT and SIGTERM. While the start graph is read they end the run at once, without an answer and without touching a file. During
+matching or mining the answer is partial and says so. In a stream it covers complete batches."""
 
 import json
 import pathlib
@@ -19,7 +19,7 @@ def before_the_graph(number):
 
 class Interrupt(harness.CliTest):
     def started(self, *args):
-        """The command under way: it catches both signals."""
+        """Starts the command and waits until it catches both signals."""
         process = subprocess.Popen([harness.PROGRAM, *map(str, args)], cwd=self.dir, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
@@ -53,7 +53,7 @@ class WhileReading(Interrupt):
                     self.write(name, "of the last run\n")
                 process = self.started(*args, "--graph", "-", "--undirected", "--threads", 1)
                 self.write_on(process, path)
-                time.sleep(0.3)  # some of it is loaded, and more is waited for
+                time.sleep(0.3)  # some of it is loaded, and the program waits for more
                 process.send_signal(signal.SIGINT)
                 time.sleep(0.1)
                 self.write_on(process, rest)
@@ -96,7 +96,7 @@ class WhileMatching(Interrupt):
         self.write("big.txt", "".join(f"{a} {b}\n" for a in range(400) for b in range(a)))
 
     def interrupt(self, *args, command="match", number=signal.SIGINT):
-        """Sends the signal once matching is under way; what was printed on either output, and the seconds until the end."""
+        """Sends the signal during matching. Returns what was printed on both outputs, and the seconds until the end."""
         wait = 0.3
         while True:
             process = self.started(command, "--graph", "big.txt", "--undirected", *args)
@@ -143,7 +143,7 @@ class WhileMatching(Interrupt):
                 queries = json.loads(out)["queries"]
                 self.assertEqual([(q["name"], q["complete"], q["partial"]) for q in queries],
                                  [(name, False, "stopped") for name in ("q", "second", "third")])
-                self.assertEqual([q["seconds"] for q in queries[1:]], [0, 0])  # the engine, asked, takes some microseconds
+                self.assertEqual([q["seconds"] for q in queries[1:]], [0, 0])  # if the engine were asked, it would take some microseconds
                 self.assertEqual(err.count("stopped by an interrupt"), 3)
                 self.assertLess(seconds, 1)
                 if "matches" in more:

@@ -1,5 +1,5 @@
-"""A long ring beside chains that have exponentially many ways through them and none back. Each run below ends in no time, or not
-within any: only dead ends that are told beforehand make the difference, so no time is measured."""
+"""A long ring beside chains, which have exponentially many ways through them and none back. Each run below ends at once if dead ends
+are recognised beforehand. Otherwise it practically never ends. So no time is measured."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ def ring(length):
 
 
 def ring_beside_diamonds(length, diamonds):
-    """The edges of a ring, whose vertices all lead to a chain of diamonds with 2^diamonds ways through it."""
+    """Returns the edges of a ring. Each of its vertices leads to a chain of diamonds with 2^diamonds ways through it."""
     edges = [(f"r{v}", f"r{(v + 1) % length}") for v in range(length)] + [(f"r{v}", "d0") for v in range(length)]
     for d in range(diamonds):
         for middle in (f"a{d}", f"b{d}"):
@@ -83,7 +83,7 @@ class LongRing(harness.CliTest):
 
 
 class LongRing27(LongRing):
-    """The same of a ring of 27 over 49 more vertices, which took 9 s in match, and half as long in replay."""
+    """The same for a ring of 27 beside 49 other vertices. It once took 9 s in match, and half as long in replay."""
 
     LENGTH = 27
 
@@ -95,7 +95,7 @@ class LongRing27(LongRing):
         for args in (["match", "--graph"], ["match", "--emit", "digest", "--graph"], ["replay", "--updates"],
                      ["replay", "--emit", "digest", "--updates"]):
             told = self.json(*args, "graph.csv", *self.query)
-            self.assertLess(told["seconds"]["match"], 1, args)  # two hundredths of a second, on a machine that is not busy
+            self.assertLess(told["seconds"]["match"], 1, args)  # 0.02 s on a machine that is not busy
 
 
 class LongPath(harness.CliTest):

@@ -1,4 +1,4 @@
-"""match: a whole graph, once; partial answers say so."""
+"""match: matches a whole graph once. Partial answers say so."""
 
 import json
 import math
@@ -14,7 +14,7 @@ class Match(harness.CliTest):
     def setUp(self):
         super().setUp()
         self.write("g.txt", "1 2\n2 3\n3 1\n3 4\n")
-        # Cliques of 5 in a complete graph of 60 vertices: enough work for any machine to need more than a microsecond.
+        # Cliques of 5 in a complete graph of 60 vertices. Any machine needs more than a microsecond for them.
         self.write("big.txt", "".join(f"{i} {j}\n" for i in range(60) for j in range(i)))
         self.clique = "c=" + ",".join(f"(v{i})--(v{j})" for i in range(5) for j in range(i))
 
@@ -35,13 +35,13 @@ class Match(harness.CliTest):
             return "star=" + ",".join(f"(hub)-->(v{i})" for i in range(leaves))
 
         args = ["match", "--graph", "hub.txt", "--json", "--query"]
-        # Read as text and up to what follows the digits: a slow machine adds how it filtered.
+        # Compared as text, up to the end of the digits. A slow machine adds a line about its filter.
         self.assertRegex(self.ok(*args, star(31)).out, f'"matches":{math.comb(40, 31)}[,}}]')
         many = math.perm(40, 20)
         self.assertTrue(2**64 < many < 2**128)
         self.assertRegex(self.ok(*args, star(20), "--count", "embeddings").out, f'"matches":{many}[,}}]')
         self.assertGreater(math.perm(40, 31), 2**128)
-        # One that is too large is named, and keeps no other from being told.
+        # A count that is too large is named. The other queries are still reported.
         outcome = self.run_program("match", "--graph", "hub.txt", "--query", "edge=(a)-->(b)", "--query", star(31), "--query", "v" + star(2),
                                    "--count", "embeddings", "--json")
         self.assertEqual(outcome.code, 1, outcome)
@@ -66,7 +66,7 @@ class Match(harness.CliTest):
             query = self.json("match", "--graph", "l.jsonl", "--query", "q=" + pattern, *more)["queries"][0]
             return query.get("edge_labels")
 
-        # Eight bytes for a list at a vertex, four for an entry; sums over both ends.
+        # Eight bytes for a list at a vertex and four for an entry, summed over both ends.
         pays = {"label": "pays", "edges": 2, "bytes": 8 * 3 + 4 * 4}
         owns = {"label": "owns", "edges": 1, "bytes": 8 * 2 + 4 * 2}
         knows = {"label": "knows", "edges": 1, "bytes": 8 * 2 + 4 * 2}
@@ -131,7 +131,7 @@ class Match(harness.CliTest):
                             self.ok("explain", "--whole", *args, "--filter", "none", "--count-from", "vertices").out)
 
     def test_a_filter_that_match_begins_with_is_explained(self):
-        """Filtering is expected to take less than planning, and labels are there to tell candidates apart."""
+        """Filtering should take less time than planning, and there are labels that distinguish candidates."""
         self.write("labelled.graph", "".join(f"v {i} {'AB'[i % 2]}\n" for i in range(40)) +
                    "".join(f"e {i} {j}\n" for i in range(40) for j in range(i) if (i * j + i + j) % 3 == 0))
         args = ["--graph", "labelled.graph", "--query", "square=(a:A)--(b:B)--(c:A)--(d:B)--(a)"]
@@ -165,7 +165,7 @@ class Match(harness.CliTest):
         self.fails(2, "match", *args, "--filter", "none", "--sample", 10, says="--filter: an estimate takes no candidates")
 
     def test_limit_stops_promptly(self):
-        """A clique of 150 vertices has 60 million squares, all of whose anchors are looked at together."""
+        """A clique of 150 vertices has 60 million squares. All their anchors are processed together."""
         self.write("clique.txt", "".join(f"{a} {b}\n" for a in range(150) for b in range(a)))
         for threads in (1, 2):
             partial = self.run_program("match", "--graph", "clique.txt", "--undirected", "--query",

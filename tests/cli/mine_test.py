@@ -66,7 +66,7 @@ class Mine(CliTest):
         self.assertEqual({frozenset(f["vertices"]) for f in found if f["pattern"] == "Bw"}, {frozenset("abc"), frozenset("cde")})
         edges = {frozenset(edge) for edge in EDGES}
         drawn = {m["pattern"]: m["edges"] for m in result["motifs"]}
-        for each in found:  # a line's vertices are the pattern's, in its order
+        for each in found:  # the vertices of a line are in the pattern's order
             for i, j in itertools.combinations(range(3), 2):
                 self.assertEqual(frozenset((each["vertices"][i], each["vertices"][j])) in edges, [i, j] in drawn[each["pattern"]])
         outcome = self.run_program("motifs", "--graph", "graph.txt", "-k", "3", "--emit", "subgraphs", "--out-format", "csv")
@@ -96,7 +96,7 @@ class Mine(CliTest):
         self.fails(1, "motifs", "-k", 3, "--where", "triangles = 1", "--graph", "bipartite.txt", "--emit", "subgraphs", "--out", "x.csv",
                    "--timeout", "1us", reports=True)
         self.assertEqual(self.read("x.csv").splitlines(), ["pattern,v0,v1,v2", "partial:timeout,,,"])
-        # A size that no graph has does not fill the disk.
+        # A size beyond any graph does not fill the disk.
         self.ok("cliques", "-k", 2 * 10**9, "--graph", "graph.txt", "--emit", "subgraphs", "--out", "x.csv", "--json")
         self.assertLess(len(self.read("x.csv")), 1000)
 

@@ -1,4 +1,4 @@
-"""What published systems of this field get wrong, each of it seen; here each has the right answer or a clear refusal."""
+"""Cases that published systems of this field get wrong, each of them observed. Here each has the right answer or a clear refusal."""
 
 import harness
 from harness import TRIANGLE

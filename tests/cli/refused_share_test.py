@@ -1,4 +1,4 @@
-"""Exit codes are true: a run that refused most of an input does not end with 0, and says what was refused, where and why."""
+"""Exit codes are true. A run that refused most of an input does not end with 0. It says what was refused, at which place and why."""
 
 import json
 
@@ -22,7 +22,7 @@ class RefusedShare(harness.CliTest):
             outcome = self.run_program("replay", "--updates", "s.txt", "--query", EDGE, *policy)
             self.assertEqual(outcome.code, 1, outcome)
             self.assertEqual(outcome.out.splitlines()[0], "refused  3 of 4 records: wrong_arity 1, bad_id 2")
-            self.assertRegex(outcome.out, r"\ne +1 +0\n")  # what could be read was matched
+            self.assertRegex(outcome.out, r"\ne +1 +0\n")  # the readable records were matched
             verdict, *firsts = outcome.err.splitlines()
             self.assertEqual(verdict, "deltamatch: s.txt: 3 of 4 records are refused, more than the share of 0.5 that --max-refused "
                              "allows; see to it that they are read as they are meant, or raise --max-refused")

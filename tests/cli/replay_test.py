@@ -1,4 +1,4 @@
-"""What replay reports, in every form, from every kind of input."""
+"""The reports of replay, in every form and from every kind of input."""
 
 import bz2
 import csv
@@ -36,7 +36,7 @@ class Replay(harness.CliTest):
         self.assertGreater(result["graph"]["bytes"], 0)
 
     def test_counts_beyond_64_bits_are_exact(self):
-        """Stars of 8 leaves on a hub that gains 2,249 neighbours and loses 10 of them again."""
+        """Counts stars of 8 leaves on a hub that gains 2,249 neighbours and loses 10 of them again."""
         star = "star=" + ", ".join(f"(hub)--(l{i})" for i in range(8))
         self.write("s.tsv", "".join(f"+\t0\t{i}\n" for i in range(1, 2250)) + "".join(f"-\t{i}\t0\n" for i in range(1, 11)))
         most, left = math.comb(2249, 8), math.comb(2239, 8)
@@ -47,7 +47,7 @@ class Replay(harness.CliTest):
         batches = self.lines("b.jsonl")
         self.assertEqual([(b["queries"][0]["new"], b["queries"][0]["removed"]) for b in batches], [(most, 0), (0, most - left)])
         self.assertRegex(self.ok(*args, "--batch", 2249).out, rf"(?m)^star +{most:,} +{most - left:,}$")
-        for batch in (100, 8192):  # other cuts: the difference stays
+        for batch in (100, 8192):  # other cuts, same difference
             (query,) = self.json(*args, "--batch", batch, "--threads", 2)["queries"]
             self.assertEqual(query["new"] - query["removed"], left)
 
@@ -203,7 +203,7 @@ class Replay(harness.CliTest):
         self.assertEqual(result["graph"]["edges"], 2)
 
     def cut(self, stream, cuts, *args, name="s.tsv"):
-        """The batches of a stream that is cut so: (updates, new, removed) of each."""
+        """Returns (updates, new, removed) of each batch of a stream that is cut so."""
         self.write(name, stream)
         self.write("cuts.txt", cuts)
         self.json("replay", "--updates", name, "--query", "e=(a)-->(b)", "--cuts", "cuts.txt", "--batches", "b.jsonl", *args)
@@ -347,7 +347,7 @@ class Replay(harness.CliTest):
     def test_progress_only_on_a_terminal(self):
         self.write("s.tsv", RING)
         args = [PROGRAM, "replay", "--updates", "s.tsv", "--query", TRIANGLE]
-        self.ok(*args[1:])  # nothing on a standard error that is no terminal
+        self.ok(*args[1:])  # nothing on standard error, which is not a terminal
         main, side = pty.openpty()
         done = subprocess.run(args + ["--progress", "never"], stdout=subprocess.PIPE, stderr=side, cwd=self.dir, check=False)
         os.close(side)

@@ -1,4 +1,4 @@
-"""deltamatch validate --config: what would run, or what is wrong with it. (tests/unit/config has the corpus of broken ones.)"""
+"""deltamatch validate --config says what would run, or what is wrong. (tests/unit/config has the corpus of broken configurations.)"""
 
 import os
 import pathlib

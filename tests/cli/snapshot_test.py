@@ -1,4 +1,4 @@
-"""Snapshots: what is saved comes back, what is damaged is refused."""
+"""Snapshots: what is saved is read back, and a damaged file is refused."""
 
 import harness
 from harness import TRIANGLE

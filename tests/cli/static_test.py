@@ -1,5 +1,5 @@
-"""Static matching as a user runs it: induced matches, listings that are streamed, answers that are cut short, estimates, and
-graphs that are not what they say."""
+"""Static matching as a user runs it: induced matches, streamed listings, partial answers, estimates, and graphs that contradict
+their headers."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ def clique(size):
 
 
 def small_quarantine():
-    """An environment in which AddressSanitizer, where the program is built with it, keeps little of what is freed."""
+    """An environment in which AddressSanitizer keeps little freed memory, if the program is built with it."""
     return {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=8"}
 
 
@@ -38,7 +38,7 @@ class Static(harness.CliTest):
 
 class Filtered(Static):
     def test_every_filter_gives_the_same_answer_and_reports_its_steps(self):
-        # Two paths A-B-C; the B of a third leads to no C.
+        # Two paths A-B-C. The B of a third one leads to no C.
         self.write("g.graph", "t 8 5\n" + "".join(f"v {v} {label}\n" for v, label in enumerate([0, 1, 2, 0, 1, 2, 0, 1]))
                    + "e 0 1\ne 1 2\ne 3 4\ne 4 5\ne 6 7\n")
         args = ["--graph", "g.graph", "--undirected", "--query", "path=(a:0)--(b:1)--(c:2)"]
@@ -108,7 +108,7 @@ class Induced(Static):
     def test_in_the_other_modes(self):
         self.write("g.txt", "1 2\n2 3\n3 1\n4 5\n")
         args = ["--graph", "g.txt", "--undirected", "--query", PATH, "--mode", "homomorphism"]
-        # There and back over each of four edges, both ways; the six paths within the triangle leave an edge out.
+        # There and back over each of four edges, in both directions. The six paths within the triangle leave an edge out.
         self.assertEqual(self.counts(*args), {"path": 14})
         self.assertEqual(self.counts(*args, "--induced"), {"path": 8})
         self.assertEqual(self.counts("--graph", "g.txt", "--undirected", "--query", PATH, "--mode", "edge-distinct", "--induced"),
@@ -126,7 +126,7 @@ class Listings(Static):
         self.args = ["match", "--graph", "g.csv", "--query", "edge=(a)-->(b)", "--query", "none=(a:No)-->(b)", "--emit", "matches"]
 
     def test_three_formats_say_the_same(self):
-        # Of several threads, any may hand on what it found first; candidates, where matching takes long, are in another order.
+        # With several threads, any may write its matches first. If matching takes long, candidates have another order.
         args = [*self.args, "--threads", 1, "--filter", "none"]
         for name in ("m.jsonl", "m.csv", "m.dmm"):
             self.ok(*args, "--out", name)
@@ -170,7 +170,7 @@ class Listings(Static):
         self.assertEqual((len(matches), ends), (2, [("edge", 2, "limit"), ("none", 0, None)]))
 
     def test_a_slow_reader_slows_matching_down(self):
-        """24 million matches, 5 GB, into a pipe that is read a little: no memory nor disk holds the rest."""
+        """24 million matches, 5 GB, go into a pipe that is hardly read. Neither memory nor disk holds the rest."""
         self.write("clique.txt", clique(120))
         command = [harness.PROGRAM, "match", "--graph", "clique.txt", "--undirected", "--query", SQUARE, "--emit", "matches",
                    "--threads", "2"]
@@ -235,7 +235,7 @@ class CutShort(Static):
         self.write("big.txt", clique(400))
 
     def test_time_out_is_kept(self):
-        # Sums, walks and listings; each would take minutes.
+        # Sums, walks and listings. Each would take minutes.
         house = "house=(a)--(b)--(c)--(d)--(a)--(e)--(b)"
         for args in [["--query", house], ["--query", house, "--induced"], ["--query", "p=(a)--(b)--(c)--(d)--(e)", "--mode", "edge-distinct"],
                      ["--query", house, "--emit", "matches", "--out", "/dev/null"], ["--query", house, "--emit", "digest"],
@@ -247,7 +247,7 @@ class CutShort(Static):
                     told = json.loads(outcome.out)
                     (query,) = told["queries"]
                     self.assertEqual((query["complete"], query["partial"]), (False, "timeout"))
-                    # Milliseconds by themselves; the rest is for machines that do other work as well.
+                    # It takes milliseconds. The rest of the time is for busy machines.
                     self.assertLess(told["seconds"]["match"], 0.3 + 0.2)
                     self.assertIn("stopped by --timeout", outcome.err)
 
@@ -263,7 +263,7 @@ class CutShort(Static):
                     self.assertEqual(query["matches"], whole)
 
     def test_a_part_is_counted(self):
-        """The time-out grows until something is found: the first portion takes a small share of the whole on any machine."""
+        """The time-out grows until something is found. On any machine, the first portion takes a small share of the whole."""
         house = "house=(a)--(b)--(c)--(d)--(a)--(e)--(b)"
         whole = 400 * 399 * 398 * 397 * 396 // 2
         for more in ([], ["--emit", "matches", "--out", "m.dmm"]):
@@ -285,7 +285,7 @@ class CutShort(Static):
     def test_progress(self):
         house = "house=(a)--(b)--(c)--(d)--(a)--(e)--(b)"
         outcome = self.partial("--graph", "big.txt", "--undirected", "--query", house, "--timeout", "2s", "--progress", "always")
-        # A number of matches only where it is up to date.
+        # A number of matches is there only if it is up to date.
         self.assertRegex(outcome.err, r"(?m)^([\d,]+ matches of house, [\d,]+/s|matches of house), \d+%, .* left$")
         self.assertNotIn(" left", self.partial("--graph", "big.txt", "--undirected", "--query", house, "--timeout", "1s").err)
 
@@ -310,7 +310,7 @@ class Estimates(Static):
         large = "large=" + ",".join(f"(v{a})--(v{b})" for a in range(31) for b in range(a)) + ",(v0)--(w)"
         start = time.monotonic()
         (query,) = self.json("match", "--graph", "g.txt", "--undirected", "--query", large, "--sample", 30)["queries"]
-        self.assertLess(time.monotonic() - start, 3)  # sums, which walks do not read, would take longer to plan
+        self.assertLess(time.monotonic() - start, 3)  # planning sums, which walks do not use, would take longer
         self.assertEqual(query["walks"], 30)
 
     def test_what_cannot_match_is_exactly_0(self):
@@ -387,7 +387,7 @@ class BadGraphs(Static):
         for same in ("v 1 A\nv 2 B\nv 1 A\nv 1\ne 1 2\n", "v 1\nv 1 A\nv 2 B\ne 1 2\n", "v 1 C\n-v 1\nv 1 A\nv 2 B\ne 1 2\n"):
             self.write("g.graph", same)
             self.assertEqual(self.counts("--graph", "g.graph", *query), {"q": 1}, same)
-        # A stream may tell that it is another now.
+        # A stream may give a vertex another label.
         self.write("s.graph", "v 1 C\nv 1 A\nv 2 B\ne 1 2\n")
         self.assertEqual(self.json("replay", "--updates", "s.graph", *query)["queries"][0]["new"], 1)
 

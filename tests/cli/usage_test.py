@@ -133,7 +133,7 @@ class Usage(harness.CliTest):
     def test_a_gpu_is_used_or_missed_with_a_remedy(self):
         self.write("s.tsv", "1\t2\n")
         outcome = self.run_program("replay", "--updates", "s.tsv", "--query", TRIANGLE, "--backend", "gpu")
-        if outcome.code == 0:  # there is one
+        if outcome.code == 0:  # there is a GPU
             return
         missed = {1: "no CUDA device is found", 2: "built without GPU support"}
         self.assertIn(missed[outcome.code], outcome.err)
@@ -263,14 +263,14 @@ class Usage(harness.CliTest):
         analyzed = self.ok("explain", "--query", TRIANGLE, "--graph", "g.txt", "--analyze").out
         self.assertNotEqual(planned, analyzed)
         self.assertIn("so far: 3 anchors tried, 1 found", analyzed)
-        self.assertRegex(analyzed, r"level 1: .*, about [0-9.]+; so far 0\.3\n")  # one of three anchors is the least
+        self.assertRegex(analyzed, r"level 1: .*, about [0-9.]+; so far 0\.3\n")  # one of three anchors
         self.write("s.tsv", "-\t1\t2\n")
         self.ok("explain", "--query", TRIANGLE, "--graph", "g.txt", "--updates", "s.tsv", "--analyze")
 
     def test_what_a_thread_could_not_be_started_for_is_named(self):
         self.write("s.tsv", "+\t1\t2\n")
 
-        def little_for_stacks():  # a thread's stack is as large as the limit of the first one's
+        def little_for_stacks():  # the stack of a thread has the size of this limit
             resource.setrlimit(resource.RLIMIT_STACK, (1 << 40, resource.getrlimit(resource.RLIMIT_STACK)[1]))
             resource.setrlimit(resource.RLIMIT_AS, (1 << 39, 1 << 39))
 

@@ -72,7 +72,7 @@ void set_alarm(std::chrono::microseconds wait, void (*handler)(int)) noexcept {
 }  // namespace
 
 void end_after(std::chrono::microseconds timeout) noexcept {
-  constexpr std::chrono::milliseconds grace{800};  // what is nearly read is read, and then there is a report
+  constexpr std::chrono::milliseconds grace{800};  // an input that is nearly read still gives a report
   set_alarm(timeout + grace, end_by_timeout);
 }
 

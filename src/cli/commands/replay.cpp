@@ -160,7 +160,7 @@ int replay(const Replay& options) {
         {.until = options.timeout > 0 ? std::optional(start + timeout) : std::nullopt, .max_matches = options.max_matches});
   });
   report.failed = ending.failed();
-  if (report.failed) {  // perhaps for want of memory; the graph is that of the batches before
+  if (report.failed) {  // perhaps because memory ran out; the graph is that after the batches before
     session.release_inputs();
     reserve.reset();
   }

@@ -57,7 +57,7 @@ class Session {
 
  private:
   using Sources = std::vector<std::unique_ptr<ingest::BatchSource>>;
-  /// Updates of one input that did nothing, and what they are held against.
+  /// Counts updates of one input that changed nothing, and the updates to compare them with.
   struct Vain {
     std::uint64_t late = 0;
     std::uint64_t deletes = 0;

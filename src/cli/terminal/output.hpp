@@ -32,7 +32,7 @@ class TextFile {
   void line(std::string_view text);
   /// Hands the lines over to whoever reads the file.
   void flush();
-  /// Does nothing where a write has failed, which has been told.
+  /// Does nothing if a write has failed, which has been reported.
   void close();
 
  private:

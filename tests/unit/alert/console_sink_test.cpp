@@ -70,7 +70,7 @@ TEST(ConsoleSink, ALineThatWasBegunIsWholeWhenTheBatchComesAgain) {
     sink->write("", line);
     static_cast<void>(sink->commit());
   };
-  for (const rlim_t full : {12'000, 15'000}) {  // within the second line, and again within what completes it
+  for (const rlim_t full : {12'000, 15'000}) {  // within the second line, and within the text that completes it
     let_grow_to(full);
     EXPECT_THAT(error_of(write_batch), HasSubstr("File too large"));
     sink->abort();

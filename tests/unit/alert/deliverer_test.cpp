@@ -23,17 +23,17 @@ using testing::Notes;
 using ::testing::UnorderedElementsAre;
 using Clock = std::chrono::steady_clock;
 
-/// What a sink of a test took and how it behaves; outlives the sink.
+/// What a sink of a test received, and how it behaves. Outlives the sink.
 struct Target {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::uint64_t> committed;
-  std::vector<std::size_t> sizes;  // alerts of each
+  std::vector<std::size_t> sizes;  // number of alerts in each batch
   std::vector<Clock::time_point> tries;
-  std::size_t failures = 0;  // still to come
+  std::size_t failures = 0;  // how many deliveries will still fail
   std::function<void()> fail = [] { throw Error("test", "fails"); };
-  std::size_t lost = 0;  // failures of recovering, still to come
-  std::string position;  // recovered
+  std::size_t lost = 0;  // how many recoveries will still fail
+  std::string position;  // that recovery returns
   std::string recovered_from;
   bool joins = false;
   bool blocked = false;
@@ -104,7 +104,7 @@ class Probe final : public AlertSink {
   std::size_t alerts_ = 0;
 };
 
-/// The log: what was committed, per sink.
+/// Stands for the log: what was committed, for each sink.
 struct Log {
   std::mutex mutex;
   std::map<std::uint64_t, AlertList> batches;
@@ -216,7 +216,7 @@ TEST_F(Delivering, ASinkThatFailsStopsNoOtherAndIsTriedForEver) {
   ASSERT_EQ(lines.size(), 12u);
   EXPECT_THAT(lines[0], HasSubstr("warn delivery failed sink=dead try=1 next_try_ms=1 error=test: fails"));
   EXPECT_THAT(lines[11], HasSubstr("error delivery failed sink=dead try=12"));
-  // 1, 2, 4, 8, 16 and then 20 ms, each cut by up to a half.
+  // The waits are 1, 2, 4, 8, 16 and then 20 ms. Each is shortened by up to a half.
   const auto& tries = targets_["dead"]->tries;
   for (std::size_t i = 6; i < 12; ++i) EXPECT_GE(tries[i] - tries[i - 1], milliseconds(10));
 }
@@ -296,7 +296,7 @@ TEST_F(Delivering, BatchesThatWaitAreJoinedWhereTheSinkLikesIt) {
     return targets_["a"]->tries.size() == 1;
   }));
   for (std::uint64_t batch = 2; batch <= 30; ++batch) commit(batch, 2);
-  commit(31, 20'000);  // too much to join
+  commit(31, 20'000);  // too much to be joined
   commit(32, 3);
   EXPECT_EQ(deliverer_->statistics().at("a").undelivered, 32u);
   targets_["a"]->set_blocked(false);
@@ -361,7 +361,7 @@ TEST_F(Delivering, StoppingFinishesWhatItCan) {
   EXPECT_EQ(targets_["a"]->committed.size(), 20u);
   EXPECT_THAT(targets_["dead"]->committed, IsEmpty());
   EXPECT_EQ(deliverer_->statistics().at("dead").undelivered, 20u);
-  commit(21);  // lies in the log
+  commit(21);  // it is in the log
   EXPECT_FALSE(stop());
   EXPECT_EQ(targets_["a"]->committed.size(), 20u);
 }
@@ -412,7 +412,7 @@ TEST_F(Delivering, ADeliveryThatCannotBeNotedIsTold) {
                                           "error delivery not noted sink=a batch=2 error=log: is full"));
 }
 
-/// Exactly once in a file, although the process dies between any two steps: the sink's own position is what counts.
+/// A file gets each batch exactly once, although the process dies between any two steps. The sink's own position decides.
 TEST_F(Delivering, AFileHoldsEveryBatchOnceAcrossCrashes) {
   const testing::Folder folder;
   const std::string path = folder.file("alerts.jsonl");
@@ -426,7 +426,7 @@ TEST_F(Delivering, AFileHoldsEveryBatchOnceAcrossCrashes) {
   std::minstd_rand random(3);
   while (noted_batch < 60) {
     std::mutex mutex;
-    std::uint64_t notes_left = random() % 8;  // then nothing is noted any more: as if the process had died before
+    std::uint64_t notes_left = random() % 8;  // afterwards nothing is noted: as if the process had died before
     DeliveryHooks hooks = log_.hooks();
     hooks.recovered = [&](std::string_view, std::uint64_t, const std::string& position) {
       const std::lock_guard lock(mutex);

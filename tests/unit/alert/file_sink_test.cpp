@@ -26,7 +26,7 @@ std::string lines_of(std::uint64_t batch, std::size_t count) {
   return text;
 }
 
-/// What a sink has beside the files of a series.
+/// Whether a file is the list of a series, beside the files of the series.
 bool is_list(const std::string& name) { return name.ends_with(".series"); }
 
 /// Names and contents of all files.
@@ -64,7 +64,7 @@ TEST_F(FileSinkTest, AnAbortedBatchLeavesNothing) {
   deliver(*file, 1, alerts_of(1, 1));
   file->begin(2);
   const std::string large(std::size_t{3} << 20, 'x');
-  file->write("", large);  // is on its way to the file
+  file->write("", large);  // it is being written to the file
   EXPECT_GT(fs::file_size(path_), large.size());
   file->abort();
   EXPECT_EQ(read_file(path_), lines_of(1, 1));
@@ -83,14 +83,14 @@ TEST_F(FileSinkTest, ABatchIsNeverSplitAndOldFilesGo) {
                                                 {"alerts.jsonl.series", "1\n2\n3\n4\n"}}));
 }
 
-/// The file with the largest number; alerts.jsonl, which has none, sorts behind those that have one.
+/// The file with the largest number. alerts.jsonl has no number and sorts after the others.
 const std::string& newest(const std::map<std::string, std::string>& files) {
   auto last = std::prev(files.end());
   if (is_list(last->first)) --last;
   return last != files.begin() && last->first == "alerts.jsonl" ? std::prev(last)->first : last->first;
 }
 
-/// In the order of their numbers, where more than one is there.
+/// The contents in the order of the files' numbers, if there are several files.
 std::string joined(const std::map<std::string, std::string>& files) {
   const auto first = files.find("alerts.jsonl");
   std::string all = first == files.end() ? std::string() : first->second;
@@ -100,8 +100,8 @@ std::string joined(const std::map<std::string, std::string>& files) {
   return all;
 }
 
-/// A crash may come after any byte, and the position noted may be that of any batch before: delivering what follows it again
-/// gives what an undisturbed run gives.
+/// A crash may come after any byte, and the noted position may be that of any batch before. Delivering the batches after it
+/// again gives the same files as an undisturbed run.
 TEST_F(FileSinkTest, RecoversFromEveryCut) {
   const fs::path folder = fs::path(path_).parent_path();
   constexpr std::uint64_t batches = 6;
@@ -129,7 +129,7 @@ TEST_F(FileSinkTest, RecoversFromEveryCut) {
           auto torn = states[done];
           torn[name] = bytes.substr(0, cut);
           if (const auto list = states[done + 1].find("alerts.jsonl.series"); list != states[done + 1].end())
-            torn[list->first] = list->second;  // written first
+            torn[list->first] = list->second;  // the list is written first
           restore(folder, torn);
           const auto file = sink(100, keep);
           file->recover(positions[noted]);
@@ -137,7 +137,7 @@ TEST_F(FileSinkTest, RecoversFromEveryCut) {
           const auto where = fmt::format("keep {} noted {} done {} cut {}", keep, noted, done, cut);
           if (torn.contains(newest(states[noted])) || keep == 0) {
             ASSERT_EQ(files_in(folder), states[batches]) << where;
-          } else {  // what was noted made room for newer files, whose numbers go on
+          } else {  // the noted batches made room for newer files, whose numbers continue
             const std::string found = joined(files_in(folder));
             ASSERT_TRUE(all.ends_with(found)) << where;
             ASSERT_GE(found.size(), joined(states[batches]).size()) << where;
@@ -148,7 +148,7 @@ TEST_F(FileSinkTest, RecoversFromEveryCut) {
   }
 }
 
-// As recover, but nothing that is whole goes: not beyond the position, not in later files.
+// Like recover, but nothing that is whole is removed: neither behind the position nor in later files.
 TEST_F(FileSinkTest, KeepsWhatLiesBeyondThePosition) {
   std::string noted;
   {
@@ -217,7 +217,7 @@ TEST_F(FileSinkTest, EndsALineThatSomebodyElseDidNot) {
   EXPECT_EQ(read_file(path_), "first\n{\"v\":1,\"id\":\"torn\n" + lines_of(1, 1));
 }
 
-/// Whatever lies beside the sink's files under a name that could be one of theirs.
+/// Other files may lie beside the sink's files, under names that could be the sink's.
 TEST_F(FileSinkTest, FilesOfOthersAreNeitherWrittenNorRemoved) {
   const std::string dated = folder_.file("alerts-20261122.jsonl");
   const std::string next = folder_.file("alerts-000002.jsonl");
@@ -266,7 +266,7 @@ TEST_F(FileSinkTest, RefusesAFileThatLacksWhatWasDelivered) {
     EXPECT_THAT(error_of([&] { sink()->recover(position); }), HasSubstr("is none of a file")) << position;
 }
 
-/// As after a change of the path: what lies there is another's, and stays as it is.
+/// After a change of the path, the file there belongs to another sink, and stays as it is.
 TEST_F(FileSinkTest, RefusesAFileThatIsNotTheOneThatWasDeliveredTo) {
   write_file(path_, "a longer file of somebody else\n");
   const std::string error = error_of([&] { sink()->recover("0:9"); });

@@ -1,4 +1,4 @@
-// A web server of the tests.
+// A web server for tests.
 #pragma once
 
 #include <httplib.h>
@@ -13,7 +13,7 @@
 
 namespace deltamatch::ingest::testing {
 
-/// Takes POSTs on a port of its own and answers them as told; without being told, with 200.
+/// Takes POSTs on a port of its own. Answers as instructed, otherwise with 200.
 class WebServer {
  public:
   struct Answer {

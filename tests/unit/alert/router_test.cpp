@@ -35,7 +35,7 @@ std::vector<std::string> texts(const AlertList& list) {
   return out;
 }
 
-/// Each alert as query, sign and batch ("ring+17"), each record of suppression as "ring 5 suppressed in 17".
+/// Each alert as query, sign and batch ("ring+17"). Each record of suppression as "ring 5 suppressed in 17".
 std::vector<std::string> brief(const AlertList& list) {
   std::vector<std::string> out;
   for (const std::string& text : texts(list)) {
@@ -159,7 +159,7 @@ TEST_F(Router, TheRateIsLimitedPerQueryAndSink) {
   EXPECT_THAT(router.take_suppressed(), IsEmpty());
 
   advance(1);
-  batch(router, 3, "ring", 1);  // flows again
+  batch(router, 3, "ring", 1);  // alerts flow again
   lists = router.take();
   EXPECT_THAT(brief(lists[1]), ElementsAre("ring 3 suppressed in 3", "ring+3"));
   EXPECT_THAT(brief(lists[2]), ElementsAre("ring 4 suppressed in 3", "ring+3"));
@@ -190,7 +190,7 @@ TEST_F(Router, TellsWhenABatchIsNeededThatTellsWhatWasSuppressed) {
   EXPECT_FALSE(router.due());
   advance(1000);
   EXPECT_TRUE(router.due());
-  batch(router, 2, "ring", 2);  // flows again, and is held up again
+  batch(router, 2, "ring", 2);  // alerts flow again, and are suppressed again
   EXPECT_FALSE(router.due());
   static_cast<void>(router.take());
   EXPECT_TRUE(router.close_intervals()) << "nothing comes behind it";
@@ -281,7 +281,7 @@ TEST(AlertList, CutsAndCounts) {
   EXPECT_GE(list.bytes(), 3 * first.size());
 }
 
-/// What more than one router is made to do.
+/// A sequence of batches that several routers are given.
 void some_batches(AlertRouter& router, const std::function<void(std::string_view, bool, std::size_t)>& write) {
   router.set_queries(std::vector{query("ring", {"both", "few"}), query("path", {"new", "both"})});
   router.begin(1);
@@ -306,7 +306,7 @@ TEST_F(Router, WhatIsTooMuchForMemoryComesFromAFileAndIsTheSame) {
   AlertRouter roomy = make(sinks);
   run(roomy);
   const std::vector<AlertList> expected = roomy.take();
-  // The first alert that is too much lies before, within and behind the batch that is undone, or nowhere.
+  // The first alert beyond the limit is before, within or after the batch that is undone, or there is none.
   std::size_t streamed = 0;
   for (std::size_t bytes = 0; bytes < 20'000; bytes += 250) {
     AlertRouter tight = make(sinks, {.bytes = bytes, .folder = {}});
@@ -318,7 +318,7 @@ TEST_F(Router, WhatIsTooMuchForMemoryComesFromAFileAndIsTheSame) {
       EXPECT_EQ(texts(lists[s]), texts(expected[s])) << bytes << ", sink " << s;
       EXPECT_EQ(lists[s].size(), expected[s].size());
     }
-    run(tight);  // the next batches begin anew
+    run(tight);  // the next batches start afresh
     EXPECT_EQ(texts(tight.take()[0]).size(), expected[0].size());
   }
   EXPECT_GT(streamed, 20U);
@@ -347,7 +347,7 @@ TEST_F(Router, AStreamIsGoneOnFromWhereItWasLeft) {
   EXPECT_EQ(lists[1].size(), 10U);
 }
 
-/// Also where the alerts of other queries lie in a file already.
+/// The mark is written even if alerts of other queries are in a file already.
 TEST_F(Router, AQueryThatExceededItsBudgetIsMarkedInEverySink) {
   for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{10}}) {
     AlertRouter router = make({sink("a"), sink("b", Signs::both, 1), sink("c")}, {.bytes = bytes, .folder = {}});
@@ -368,7 +368,7 @@ TEST_F(Router, AQueryThatExceededItsBudgetIsMarkedInEverySink) {
   }
 }
 
-/// A hub of 300 by 300 edges: 90,000 alerts of one batch, some 30 MB, with 64 KiB of memory for them.
+/// A hub has 300 by 300 edges. One batch has 90,000 alerts, some 30 MB, with 64 KiB of memory for them.
 TEST_F(Router, TheAlertsOfAHubTakeBoundedMemory) {
   AlertRouter router = make({sink("a"), sink("b")}, {.bytes = std::size_t{64} << 10, .folder = {}});
   ServiceQuery path{parse_pattern("(a)-[:T]->(b)-[:T]->(c)", "path"), "here", {.list = true}, {"a", "b"}, false, {}};
@@ -400,7 +400,7 @@ TEST_F(Router, TheAlertsOfAHubTakeBoundedMemory) {
       ascending += before < alert_id(alert) ? 1 : 0;
       before = alert_id(alert);
     });
-    EXPECT_EQ(ascending, 90'000U);  // by id, so that a second time they are the same
+    EXPECT_EQ(ascending, 90'000U);  // by id, so that a repetition gives the same alerts
   }
 }
 

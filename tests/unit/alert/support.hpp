@@ -1,4 +1,4 @@
-// What the tests of alerts share.
+// Helpers of the alert tests.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace deltamatch::ingest::testing {
 
 using std::chrono::milliseconds;
 
-/// Remembers what it was told, "warn delivery failed sink=web try=1".
+/// Records the entries of a journal, such as "warn delivery failed sink=web try=1".
 class Notes final : public Journal {
  public:
   void tell(Level level, std::string_view event, std::initializer_list<Field> fields) noexcept override {
@@ -38,7 +38,7 @@ class Notes final : public Journal {
   std::vector<std::string> lines_;
 };
 
-/// Waits, for at most 20 seconds, until it holds.
+/// Waits for a condition, for at most 20 seconds.
 inline bool eventually(const std::function<bool()>& holds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!holds()) {
@@ -60,7 +60,7 @@ inline AlertList alerts_of(std::uint64_t batch, std::size_t count, std::size_t p
   return list;
 }
 
-/// Hands a batch to a sink; what commit gave.
+/// Delivers a batch to a sink. Returns the result of commit.
 inline std::string deliver(AlertSink& sink, std::uint64_t batch, const AlertList& alerts) {
   sink.begin(batch);
   for (std::size_t i = 0; i < alerts.size(); ++i) sink.write(alert_id(alerts[i]), alerts[i]);

@@ -156,7 +156,7 @@ TEST_F(WebhookTest, TheFirstBytesOfAnUnsuccessfulAnswerAreTold) {
   EXPECT_EQ(error_of([&] { deliver(*web, 1, alerts_of(1, 1)); }), "sink 'web': was answered with status 503");
 }
 
-/// What the dead letters' file holds, "batch part tries reason alert".
+/// The contents of the dead letters' file: "batch part tries reason alert".
 std::vector<std::string> letters_in(const std::string& path) {
   std::vector<std::string> letters;
   std::istringstream lines(testing::read_file(path));
@@ -178,7 +178,7 @@ class WebhookLettersTest : public WebhookTest {
   void fail(int times, int status = 500) {
     for (int i = 0; i < times; ++i) server_.answer({.status = status, .body = "no"});
   }
-  /// Delivers until that works, as the deliverer does; how often it did not.
+  /// Delivers until it succeeds, as the deliverer does. Returns how often it failed.
   static int deliver_at_last(AlertSink& sink, std::uint64_t batch, const AlertList& alerts, std::uint64_t latest = 0) {
     for (int failures = 0;; ++failures) {
       try {
@@ -240,7 +240,8 @@ TEST_F(WebhookLettersTest, ByDefaultItIsAfterAHundredTriesOrADay) {
   EXPECT_EQ(options_.give_up_after, std::chrono::hours(24));
 }
 
-/// Batches wait for the one before them: were each tried as often only then, ever more would wait for a server that is gone.
+/// Batches wait for the one before them. If each began its own count of tries only then, ever more batches would wait for a
+/// server that is gone.
 TEST_F(WebhookLettersTest, WhatHasWaitedForTheSameTriesIsGivenUpWithThem) {
   options_.max_tries = 3;
   const auto web = sink();
@@ -277,7 +278,7 @@ TEST_F(WebhookLettersTest, OnlyThePartThatIsRefusedIsGivenUp) {
   EXPECT_THAT(letters_in(path_).front(), HasSubstr("5 1 1 was answered with status 422"));
 }
 
-/// A crash behind the dead letters, and before the batch is noted as delivered, brings the batch again.
+/// A crash after the dead letters, and before the batch is noted as delivered, delivers the batch again.
 TEST_F(WebhookLettersTest, NoLetterIsWrittenTwice) {
   options_.refused_tries = 1;
   std::string position;
@@ -292,7 +293,7 @@ TEST_F(WebhookLettersTest, NoLetterIsWrittenTwice) {
   }
   const std::string whole = testing::read_file(path_);
   const std::size_t third = whole.rfind("{\"v\":1,\"sink\"");
-  // Torn where a crash may tear it: within the last line, behind it, and before it.
+  // Torn at the places where a crash may tear it: within the last line, after it, and before it.
   for (const std::size_t end : {third, third + 1, third + 30, whole.size() - 1, whole.size()}) {
     testing::write_file(path_, whole.substr(0, end));
     const auto web = sink();
@@ -350,10 +351,10 @@ TEST_F(WebhookTest, AServerThatIsSlowOrGoneIsAnError) {
   }
 }
 
-/// A server of which the test says what it sends.
+/// A server whose answers the test writes byte by byte.
 class RawServer {
  public:
-  /// `serve` has one connection, and the function that ends it when it returns false.
+  /// `serve` handles one connection. It is given a function that sends. That function returns false if `serve` must end.
   explicit RawServer(std::function<void(const std::function<bool(std::string_view)>& send)> serve)
       : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
@@ -394,7 +395,7 @@ class RawServer {
   std::thread thread_;
 };
 
-/// A server that sends a byte now and then keeps every single read in time.
+/// A server that sends a byte now and then keeps each single read within its time.
 TEST_F(WebhookTest, TheTimeoutHoldsForTheWholeRequest) {
   const RawServer server([](const auto& send) {
     send("HTTP/1.1 200 OK\r\nX-Drip: ");
@@ -407,7 +408,7 @@ TEST_F(WebhookTest, TheTimeoutHoldsForTheWholeRequest) {
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
 }
 
-/// What hostile servers send without end takes neither memory nor more than the time of one request.
+/// A hostile server that sends without end takes neither memory nor more time than one request may.
 TEST_F(WebhookTest, HeadsAndBodiesWithoutEndAreNotTaken) {
   const auto error_with = [&](const std::string& first, const std::string& again) {
     auto sent = std::make_shared<std::size_t>(0);
@@ -451,7 +452,7 @@ TEST_F(WebhookTest, CancellingEndsARequestThatIsUnderWay) {
     std::atomic<bool> arrived{false};
     std::atomic<bool> go_on{false};
   };
-  const auto gates = std::make_shared<Gates>();  // the server may look at them for longer than this test
+  const auto gates = std::make_shared<Gates>();  // the server may use them for longer than this test lasts
   server_.answer({.before = [gates] {
     gates->arrived = true;
     while (!gates->go_on) std::this_thread::sleep_for(milliseconds(1));
@@ -471,7 +472,7 @@ TEST_F(WebhookTest, CancellingEndsARequestThatIsUnderWay) {
 }
 
 TEST_F(WebhookTest, CancellingEndsAConnectionThatIsBeingMade) {
-  options_.url = "http://192.0.2.1:81/";  // an address that nobody has
+  options_.url = "http://192.0.2.1:81/";  // an address without a host
   options_.timeout = milliseconds(60'000);
   const auto web = sink();
   std::string error;
@@ -532,7 +533,7 @@ TEST_F(WebhookTest, NoSecretIsEverTold) {
   for (const std::string& line : notes_.lines()) EXPECT_THAT(line, Not(HasSubstr("s3cret")));
 }
 
-/// A certificate for 127.0.0.1 that vouches for itself, and its key.
+/// Makes a self-signed certificate for 127.0.0.1, and its key.
 void make_certificate(const std::string& certificate_file, const std::string& key_file) {
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
   const std::unique_ptr<X509, decltype(&X509_free)> certificate(X509_new(), &X509_free);
@@ -608,8 +609,8 @@ DeliveryHooks no_hooks() {
           [](std::string_view, std::uint64_t, std::uint64_t, std::size_t) { return std::vector<Delivery>(); }};
 }
 
-/// One webhook takes no connection, one drips its answers, and what a third gets they do not hold up. The first gives up all
-/// that waits, after which nothing is kept for it any more.
+/// One webhook takes no connection and another answers in drips; neither delays a third. The first gives up all waiting
+/// batches. Afterwards nothing is kept for it.
 TEST_F(WebhookTest, AFailingOrSlowWebhookHoldsUpNoOtherSinkAndEndsByItself) {
   const testing::Folder folder;
   const RawServer slow([](const auto& send) {

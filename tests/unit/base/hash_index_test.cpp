@@ -12,7 +12,7 @@
 namespace deltamatch {
 namespace {
 
-/// Against a map, with hashes from well spread to all alike: long runs, wrap-around, shifts over the end.
+/// Compares with a map. Hashes range from well spread to all equal: long runs, wrap-around, shifts across the end.
 TEST(HashIndex, AgreesWithAMap) {
   std::mt19937_64 random(11);
   for (const std::uint32_t mask : {0xffffffffU, 0xff000000U, 0x0000ffffU, 0xf0000000U, 0U}) {
@@ -55,7 +55,7 @@ TEST(HashIndex, ReservedRoomTakesInsertionsWithoutGrowing) {
   index.reserve(1000);
   const std::size_t bytes = index.bytes();
   for (std::uint32_t i = 0; i < 1000; ++i) index.insert(i * 0x9e3779b9U, i);
-  // However many deletions come between.
+  // This holds for any number of deletions in between.
   for (std::uint32_t i = 0; i < 100000; ++i) {
     ASSERT_TRUE(index.erase(i * 0x9e3779b9U, i));
     index.insert((i + 1000) * 0x9e3779b9U, i + 1000);

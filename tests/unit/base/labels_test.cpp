@@ -106,7 +106,7 @@ TEST(LabelTable, NumbersDependOnWhatIsInUseAlone) {
     ASSERT_EQ(labels.size(), used.empty() ? 1 : used.rbegin()->first + 1);
     ASSERT_EQ(labels.count(), used.size() + 1);
   }
-  LabelTable other;  // put there in any order
+  LabelTable other;  // filled in another order
   for (auto at = used.rbegin(); at != used.rend(); ++at) other.restore(at->first, at->second);
   ASSERT_EQ(other.size(), labels.size());
   for (LabelId label = 0; label < labels.size(); ++label) {

@@ -51,7 +51,7 @@ TEST(Workers, NoTwoChunksAtOnceUnderOneWorker) {
   for (int round = 0; round < 50; ++round) {
     std::vector<std::atomic<int>> inside(workers.size());
     std::atomic<bool> shared{false};
-    std::vector<std::uint64_t> sums(workers.size());  // not atomic: ThreadSanitizer sees a worker that is shared
+    std::vector<std::uint64_t> sums(workers.size());  // not atomic, so ThreadSanitizer notices a worker that is shared
     workers.for_each(2000, 3, [&](unsigned worker, std::size_t begin, std::size_t end) {
       if (inside[worker]++ != 0) shared = true;
       for (std::size_t i = begin; i < end; ++i) sums[worker] += i;
@@ -117,7 +117,7 @@ TEST(Workers, AnExceptionStopsTheLoopAndReachesTheCaller) {
       EXPECT_EQ(inside, 0) << "the caller was told before all chunks had ended";
       EXPECT_LT(chunks, 100000U) << "chunks were started after the exception";
     }
-    // Still usable.
+    // The workers are still usable.
     std::atomic<std::size_t> sum{0};
     workers.for_each(1000, 1, [&](unsigned, std::size_t begin, std::size_t) { sum += begin; });
     EXPECT_EQ(sum, 999U * 500U);

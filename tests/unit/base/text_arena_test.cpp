@@ -67,7 +67,7 @@ TEST(TextArena, EverNewStringsDoNotLeak) {
   EXPECT_LT(arena.bytes(), 400000U);
 }
 
-/// A reservation far beyond what is then used must not push aside slabs that are hardly filled.
+/// A reservation far beyond what is used must not push aside slabs that are almost empty.
 TEST(TextArena, RepeatedReservationsDoNotLeak) {
   TextArena arena;
   for (int batch = 0; batch < 1000; ++batch) {

@@ -1,4 +1,4 @@
-// What gpu_bench is told reaches the GPU: each option changes what it stands for, and nothing else.
+// The options of gpu_bench reach the GPU: each option changes its own setting and nothing else.
 #include "bench/harness/bench_options.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A contest gives every matcher the same work, and tells who failed, who was too slow and whose counts differ.
+// A contest gives every matcher the same work. It reports who failed, who was too slow, and whose counts differ.
 #include "bench/harness/contest.hpp"
 
 #include <gmock/gmock.h>

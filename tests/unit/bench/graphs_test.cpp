@@ -1,5 +1,5 @@
-// The benchmark's graphs: simple, equal for any number of threads, with the degrees that were asked for; and the check notices
-// where they are not.
+// The benchmark's graphs are simple, have the degrees asked for, and are equal for any number of threads. Their check notices
+// graphs that are not.
 #include "bench/harness/graphs.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Where matching runs, by what is asked for and what the machine's GPUs answer.
+// Where matching runs, given what the user asks for and what the machine's GPUs can do.
 #include "cli/options/backend_choice.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What is said about broken configurations: broken.txt has them, and what is expected of each.
+// The messages about broken configurations. broken.txt holds the configurations and the expected messages.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -57,7 +57,7 @@ std::vector<Case> read_cases() {
   return cases;
 }
 
-/// What a message says of each problem, without the name of the file.
+/// What a message says about each problem, without the file's name.
 std::vector<std::string> problems(const std::string& message) {
   std::vector<std::string> found;
   std::istringstream lines(message);

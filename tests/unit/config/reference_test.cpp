@@ -1,4 +1,4 @@
-// config/service.yaml is the reference: it is valid, it has every key, and the defaults that it states are those that hold.
+// config/service.yaml is the reference. It is valid and has every key, and the defaults that it states are the real ones.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -19,7 +19,7 @@ constexpr const char* folder = DELTAMATCH_SOURCE_DIR "/config";
 
 std::string reference() { return read_small_file(std::string(folder) + "/service.yaml", "the reference"); }
 
-/// The reference with its defaults no longer commented out.
+/// The reference with its defaults uncommented.
 std::string spelled_out() {
   static const std::regex statement("^( *)#([a-z_]+:)");
   std::istringstream lines(reference());
@@ -54,7 +54,7 @@ void collect(const Node& node, const std::string& path, std::set<std::string>& k
   for (const Node& item : node.items) collect(item, path + "[]", keys);
 }
 
-/// Equal to what a key may state although it may also be left out.
+/// Removes differences between a key that is left out and one that states the default.
 ingest::ServiceOptions normalised(ingest::ServiceOptions service) {
   for (ingest::InputTopics& topics : service.input.topics) {
     topics.codec.ids = topics.codec.ids.value_or(ingest::IdKind::automatic);
@@ -92,8 +92,8 @@ TEST(Reference, HasEveryKey) {
   std::set<std::string> keys;
   collect(parse_yaml(spelled_out(), problems), "", keys);
   problems.raise();
-  // What stands in an example behind a comment: a snapshot and files exclude each other, as do a topic and a file; a secret's
-  // file would have to be there.
+  // Some examples stay commented out. A snapshot excludes files, and a topic excludes a file. The file of a secret would have
+  // to exist.
   const std::string text = reference();
   for (const std::string& key : read(spelled_out()).known) {
     if (keys.contains(key)) continue;

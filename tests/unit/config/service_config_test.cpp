@@ -1,4 +1,4 @@
-// What a configuration says is what the service is told.
+// The service gets exactly what its configuration says.
 #include "cli/config/service_config.hpp"
 
 #include <gmock/gmock.h>

@@ -13,7 +13,8 @@
 
 namespace deltamatch::cli::test {
 
-/// Made for one test and gone with it; the working directory meanwhile, so that messages name files without their folder.
+/// A folder of one test, removed at its end. It is the working directory meanwhile, so that messages name files without a
+/// folder.
 class Folder {
  public:
   Folder() : before_(std::filesystem::current_path()) {
@@ -48,7 +49,7 @@ inline Environment variables(std::map<std::string, std::string> values) {
   };
 }
 
-/// The least that a configuration holds, by its keys.
+/// The smallest valid configuration, by its keys.
 inline const std::map<std::string, std::string>& least() {
   static const std::map<std::string, std::string> sections{{"application", "application: app\n"},
                                                            {"state", "state: {directory: state}\n"},
@@ -58,7 +59,7 @@ inline const std::map<std::string, std::string>& least() {
   return sections;
 }
 
-/// `text`, with the sections of the least configuration that it lacks behind it.
+/// `text`, followed by the sections of the smallest configuration that it lacks.
 inline std::string completed(std::string text) {
   std::string behind = text.empty() || text.ends_with('\n') ? "" : "\n";
   for (const auto& [key, section] : least()) {

@@ -1,5 +1,5 @@
-// The edges that whole-graph matches start from: those that some plan admits, each once, in any portions and on any number of
-// threads.
+// The edges from which whole-graph matches start. Each edge that some plan admits is there exactly once, in portions of any
+// size and on any number of threads.
 #include "engine/whole/anchor_edges.hpp"
 
 #include <gtest/gtest.h>

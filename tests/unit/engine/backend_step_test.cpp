@@ -1,4 +1,4 @@
-// What a backend's profilers hear of the steps that the engine takes itself.
+// What a backend's profilers get to know about the steps that the engine takes itself.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -36,7 +36,7 @@ TEST(BackendStep, ApplyAndSettleAreTold) {
   EXPECT_EQ(backend->heard, (std::vector<std::string>{"apply", "/", "settle", "/"}));
 }
 
-// A sink that fails has the batch undone.
+// A sink that fails makes the batch be undone.
 TEST(BackendStep, WhatBeginsEndsWhereABatchFails) {
   class Failing final : public MatchSink {
     void begin(std::uint64_t) override { throw Error("sink", "is full"); }

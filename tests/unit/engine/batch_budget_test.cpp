@@ -1,5 +1,5 @@
-// A batch that explodes: it is abandoned as if it had never been given, or the queries that exceed their budgets are given up
-// and the others go on.
+// A batch that explodes. Either it is abandoned as if it had never been given. Or the queries that exceed their budgets are
+// given up, and the others go on.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Far longer than anything here takes: what is wrong is to fail, not to hang.
+// Far longer than anything here takes. A fault should make a test fail, not hang.
 constexpr auto patience = 60s;
 
 Update edge(UpdateKind kind, std::int64_t source, std::int64_t target, std::optional<std::string_view> source_label = {},
@@ -65,7 +65,7 @@ std::vector<std::string> state_of(const Engine& engine) {
   return state;
 }
 
-/// Keeps what was committed.
+/// Records the matches of committed batches.
 class Recorder final : public MatchSink {
  public:
   void begin(std::uint64_t batch) override { batch_ = batch; }
@@ -100,7 +100,7 @@ class Recorder final : public MatchSink {
   std::vector<std::string> pending_;
 };
 
-/// A matcher that does not tell tasks apart, as a device's.
+/// A matcher that does not distinguish tasks, like that of a device.
 class OpaqueMatcher final : public match::Matcher {
  public:
   explicit OpaqueMatcher(Workers& workers) : cpu_(match::make_cpu_matcher(workers)) {}
@@ -139,11 +139,11 @@ class BatchBudget : public testing::TestWithParam<Way> {
   }
 };
 
-// What matches it has is beyond any count that could be listed, or enumerated.
+// It has more matches than could be listed or enumerated.
 const char* const endless_list = "(h)-->(a), (h)-->(b), (h)-->(c), (h)-->(d), (h)-->(e)";
 constexpr std::int64_t endless_leaves = 3'000;
 
-/// True after a while, for any thread.
+/// Becomes true after a while, for any thread.
 struct Alarm {
   explicit Alarm(std::chrono::milliseconds after) : at(std::chrono::steady_clock::now() + after) {}
   [[nodiscard]] bool operator()() const { return std::chrono::steady_clock::now() >= at; }
@@ -165,7 +165,7 @@ TEST_P(BatchBudget, ABatchThatIsAbandonedWhileItListsHasNeverBeen) {
   EXPECT_EQ(state_of(engine), before);
   EXPECT_TRUE(recorder.told.empty());
   options.stop = {};
-  const auto result = engine.process(star(0, 6), options);  // 3 edges more: all sets of 5 among 6 leaves
+  const auto result = engine.process(star(0, 6), options);  // three more edges: all sets of 5 among 6 leaves
   ASSERT_TRUE(result);
   EXPECT_EQ(result->batch, 2U);
   EXPECT_EQ(result->queries[0].added, Count{6});
@@ -204,7 +204,7 @@ TEST_P(BatchBudget, ABatchThatIsAbandonedWhileItIsAppliedHasNeverBeen) {
   engine.add_query(parse_pattern("(a)-->(b)", "edge"));
   std::atomic<int> asked = 0;
   BatchOptions options;
-  options.stop = [&] { return ++asked >= 2; };  // at the beginning it is not wanted yet
+  options.stop = [&] { return ++asked >= 2; };  // it does not ask to stop at the beginning
   EXPECT_FALSE(engine.process(star(0, 300'000), options));
   EXPECT_EQ(engine.graph().vertices, 0U);
   EXPECT_EQ(engine.process(star(0, 7)).queries[0].added, Count{7});
@@ -236,7 +236,7 @@ TEST_P(BatchBudget, AQueryBeyondItsMatchesIsGivenUpAndTheOthersGoOn) {
   EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
   EXPECT_EQ(recorder.of("edge").size(), static_cast<std::size_t>(endless_leaves));
 
-  UpdateBatch next = star(1'000'000, 5);  // elsewhere: the query goes on
+  UpdateBatch next = star(1'000'000, 5);  // elsewhere: the query continues
   const auto after = engine.process(next, options);
   EXPECT_TRUE(after->queries[0].complete());
   EXPECT_EQ(after->queries[0].added, Count{1});
@@ -253,13 +253,13 @@ TEST_P(BatchBudget, AQueryBeyondItsTimeIsGivenUpAndTheOthersGoOn) {
   const auto result = engine.process(clique(0, 150), options);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->queries[0].shortfall, Shortfall::timeout);
-  EXPECT_EQ(recorder.told.size(), 150U * 149 / 2);  // nothing is told of a query that is counted
+  EXPECT_EQ(recorder.told.size(), 150U * 149 / 2);  // nothing is listed for a query that is counted
   EXPECT_TRUE(result->queries[1].complete());
   EXPECT_EQ(result->queries[1].added, Count{150 * 149 / 2});
   EXPECT_EQ(engine.graph().edges, 150U * 149 / 2);
 }
 
-// Whatever the machine: exactly as many matches as the budget are complete, one more is not.
+// This holds on any machine: exactly as many matches as the budget allows are complete, one more is not.
 TEST_P(BatchBudget, WhetherAQueryExceedsItsMatchesIsCertain) {
   for (const bool list : {false, true}) {
     for (const std::uint64_t most : {9U, 10U}) {
@@ -272,7 +272,7 @@ TEST_P(BatchBudget, WhetherAQueryExceedsItsMatchesIsCertain) {
       const auto result = engine.process(star(0, 5), options);  // 10 pairs
       EXPECT_EQ(result->queries[0].complete(), most == 10);
       EXPECT_EQ(result->queries[0].added, Count{list ? most : 10});
-      EXPECT_EQ(recorder.told.size(), list ? 10U : 0U);  // nine and the end, or ten
+      EXPECT_EQ(recorder.told.size(), list ? 10U : 0U);  // nine and the mark of the end, or ten
     }
   }
 }
@@ -311,7 +311,7 @@ TEST_P(BatchBudget, ThoseWhoDoNotWantPartsAreToldTheEndOnly) {
   EXPECT_EQ(recorder.told, std::vector<std::string>{"edge ends limit 0 batch 1"});
 }
 
-// Under another label a vertex goes on as another one; what seems to vanish there may be what seems to appear.
+// With another label a vertex counts as another vertex. A match that seems to vanish may be the one that seems to appear.
 TEST_P(BatchBudget, NothingIsCertainOfPartsWhereAVertexIsRelabelled) {
   Engine engine = make();
   Recorder recorder;
@@ -361,7 +361,7 @@ TEST_P(BatchBudget, BriefBatchesAreWatchedOneAfterTheOther) {
   options.stop = [] { return false; };
   options.progress = [](const BatchProgress&) {};
   for (std::int64_t batch = 0; batch < 200; ++batch) {
-    if (batch == 150) std::this_thread::sleep_for(150ms);  // the watcher sleeps by then
+    if (batch == 150) std::this_thread::sleep_for(150ms);  // the watcher is asleep by then
     const auto result = engine.process(star(100 * batch, batch % 2 == 0 ? 5 : 20), options);
     ASSERT_TRUE(result);
     EXPECT_EQ(result->queries[0].complete(), batch % 2 == 0) << batch;

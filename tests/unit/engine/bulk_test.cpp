@@ -1,4 +1,4 @@
-// A graph that is loaded in bulk is the graph that updates build.
+// A graph loaded in bulk equals the graph that the same updates build.
 #include "engine/storage/bulk_loader.hpp"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ struct Shape {
   bool directed;
   unsigned labels;  // 0: none
   unsigned vertices;
-  unsigned edges;  // drawn, repetitions among them
+  unsigned edges;  // drawn edges, with repetitions
 };
 
 class Bulk : public testing::TestWithParam<Shape> {

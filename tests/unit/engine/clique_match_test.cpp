@@ -1,5 +1,4 @@
-// Queries that are cliques are counted along a tree of pivots where that is exact, and by plans elsewhere: the counts are
-// equal.
+// Queries that are cliques are counted along a tree of pivots if that is exact, otherwise by plans. The counts are equal.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -23,7 +22,7 @@ std::string clique(unsigned n, const std::string& arc = "--") {
   return text;
 }
 
-/// Vertices 0 to n - 1; `label` (nullopt: no edge) of the edge from u to v.
+/// Vertices 0 to n - 1. `label` returns the label of the edge from u to v (nullopt: no edge).
 Engine make_engine(bool directed, std::int64_t n,
                    const std::function<std::optional<std::string>(std::int64_t, std::int64_t)>& label) {
   Engine engine({.directed = directed, .threads = 2});
@@ -107,7 +106,7 @@ TEST(CliqueMatch, CountsWhatPlansCount) {
 }
 
 TEST(CliqueMatch, StopsWhileTheGraphIsCopied) {
-  // A path holds no clique of four, so that copying it is all there is to do.
+  // A path has no clique of four, so all the work is to copy it.
   Engine engine({.directed = false, .threads = 1});
   UpdateBatch batch;
   for (std::int64_t v = 0; v < 100'000; ++v) {

@@ -1,4 +1,4 @@
-// Replaces operator new and delete by malloc and free, which sanitizers watch as well, with a countdown in front.
+// Replaces operator new and delete by malloc and free, which sanitizers also watch. A countdown makes one allocation fail.
 #include "failing_allocations.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace deltamatch::test {
 namespace {
 
-thread_local std::int64_t left = -1;  // allocations until one fails; negative: none will
+thread_local std::int64_t left = -1;  // allocations until one fails; negative: none will fail
 thread_local bool has_failed = false;
 
 std::atomic<std::int64_t> left_elsewhere = -1;  // the same for all threads that are not exempt

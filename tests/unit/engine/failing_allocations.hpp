@@ -1,11 +1,11 @@
-// Allocations that fail on demand: the test program's operator new, in all its forms, fails once when it is told to.
+// Allocations that fail on demand: all forms of the test program's operator new fail once when told to.
 #pragma once
 
 #include <cstdint>
 
 namespace deltamatch::test {
 
-/// While one lives, the allocation number `at` (from 0) of this thread throws std::bad_alloc; all others go the usual way.
+/// While it lives, allocation number `at` (from 0) of this thread throws std::bad_alloc. All others succeed as usual.
 class FailAllocation {
  public:
   explicit FailAllocation(std::int64_t at) noexcept;
@@ -13,11 +13,11 @@ class FailAllocation {
   FailAllocation(const FailAllocation&) = delete;
   FailAllocation& operator=(const FailAllocation&) = delete;
 
-  /// Whether that allocation was asked for.
+  /// Whether that allocation was requested.
   [[nodiscard]] bool failed() const noexcept;
 };
 
-/// The same for the threads other than this one: the allocation number `at` of all of them together.
+/// The same for all other threads: allocation number `at` of all of them together.
 class FailAllocationElsewhere {
  public:
   explicit FailAllocationElsewhere(std::int64_t at) noexcept;
@@ -25,7 +25,7 @@ class FailAllocationElsewhere {
   FailAllocationElsewhere(const FailAllocationElsewhere&) = delete;
   FailAllocationElsewhere& operator=(const FailAllocationElsewhere&) = delete;
 
-  /// Whether that allocation was asked for.
+  /// Whether that allocation was requested.
   [[nodiscard]] bool failed() const noexcept;
 };
 

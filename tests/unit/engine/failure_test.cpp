@@ -1,7 +1,7 @@
-// A call either happens wholly or not at all: whichever allocation fails, and wherever a sink throws.
+// A call happens wholly or not at all, whichever allocation fails and wherever a sink throws.
 //
-// Every case is tried with each allocation failing in turn, each time on an engine made anew. After the failure the engine must
-// be where it was, and what is done next must give what an engine gives that never failed.
+// Each allocation of every case fails in turn, each time on a new engine. After the failure the engine must be in its earlier
+// state. What is done next must give the results of an engine that never failed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ namespace {
 using test::FailAllocation;
 using namespace std::string_view_literals;
 
-constexpr std::int64_t many_allocations = 100'000;  // no case here makes as many
+constexpr std::int64_t many_allocations = 100'000;  // more than any case here makes
 
 Update edge(UpdateKind kind, Id source, Id target, std::string_view label = "", std::optional<Timestamp> time = {}) {
   Update update;
@@ -64,7 +64,7 @@ UpdateBatch batch_of(const Updates& updates) {
 
 std::string text(const Id& id) { return id.is_text() ? "'" + std::string(id.text()) + "'" : std::to_string(id.number()); }
 
-/// Keeps the matches of batches that were committed; throws at a chosen call.
+/// Records the matches of committed batches. Throws at a chosen call.
 class RecordingSink : public MatchSink {
  public:
   struct Thrown : std::runtime_error {
@@ -143,7 +143,7 @@ std::vector<std::string> describe(const BatchResult& result) {
   return lines;
 }
 
-/// What the engine says and holds after a batch.
+/// What the engine reports and contains after a batch.
 std::vector<std::string> process(Engine& engine, const UpdateBatch& batch) {
   RecordingSink sink;
   std::vector<std::string> all = describe(engine.process(batch, OnReject::skip, &sink));
@@ -161,10 +161,10 @@ struct Scenario {
   const char* name;
   EngineOptions options;
   std::vector<StandingQuery> queries;
-  Updates start;  // loaded
+  Updates start;  // loaded in bulk
   std::vector<Updates> before;
   Updates batch;  // the one that fails
-  Updates after;  // shows what the graph keeps to itself, such as the window's entries
+  Updates after;  // shows hidden state of the graph, such as the window's entries
 
   [[nodiscard]] Engine engine() const { return engine(options); }
   [[nodiscard]] Engine engine(const EngineOptions& wanted) const {
@@ -213,7 +213,7 @@ Scenario undirected_scenario() {
           {insert(1, 2), erase(1, 3), erase(4, 3)}};
 }
 
-// Edges expire, are refreshed, die and come back under one watermark; several lie in the bucket that the watermark cuts.
+// Edges expire, are refreshed, die and come back under one watermark. Several are in the bucket that the watermark cuts.
 Scenario window_scenario() {
   Updates start;
   for (std::int64_t i = 0; i < 24; ++i) start.push_back(insert(i, (i + 1) % 24, "", 1000 + i));
@@ -277,8 +277,9 @@ Scenario vertex_deletion_scenario() {
 
 class FailureTest : public testing::TestWithParam<Scenario> {};
 
-/// Calls `attempt` with allocation 0, 1, 2, ... failing, until it gets by without that one. An allocation whose failure is made
-/// up for lets the attempt succeed, too; then it must have succeeded wholly, which `attempt` checks where it is told so.
+/// Calls `attempt` with allocation 0, 1, 2, ... failing, until it succeeds without making that allocation. An attempt may also
+/// succeed if its failed allocation was not essential. It must then have succeeded wholly, which `attempt` checks if it is told
+/// so.
 void fail_each(const std::function<bool(std::int64_t)>& attempt) {
   std::int64_t at = 0;
   while (attempt(at)) {
@@ -291,7 +292,7 @@ void fail_each(const std::function<bool(std::int64_t)>& attempt) {
   EXPECT_GT(at, 0) << "nothing was allocated";
 }
 
-/// Runs `call` with that allocation failing. Returns whether the allocation was asked for; sets `thrown`.
+/// Runs `call` with that allocation failing. Returns whether the allocation was requested. Sets `thrown`.
 bool run_failing(std::int64_t at, bool& thrown, const std::function<void()>& call) {
   thrown = false;
   const FailAllocation failing(at);
@@ -329,7 +330,7 @@ TEST_P(FailureTest, ProcessLeavesTheEngineAsItWas) {
   });
 }
 
-// One engine fails over and over: nothing piles up, and memory that was made room for by then is used rightly.
+// One engine fails over and over. Nothing accumulates, and memory that was reserved meanwhile is used correctly.
 TEST_P(FailureTest, ProcessMayFailAnyNumberOfTimes) {
   const Scenario& scenario = GetParam();
   const UpdateBatch batch = batch_of(scenario.batch);
@@ -349,14 +350,14 @@ TEST_P(FailureTest, ProcessMayFailAnyNumberOfTimes) {
   EXPECT_EQ(process(engine, next), expected_next);
 }
 
-/// Processes a batch that lasts until the one that comes next has been looked up.
+/// Processes a batch that lasts until the next one has been looked up.
 void process_looking_ahead(Engine& engine, const UpdateBatch& batch, const UpdateBatch& next) {
   class WaitingSink final : public MatchSink {
    public:
     void begin(std::uint64_t) override {
       const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(10);
       while (!asked && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
-      std::this_thread::sleep_for(std::chrono::microseconds(500));  // it is a matter of microseconds
+      std::this_thread::sleep_for(std::chrono::microseconds(500));  // it takes microseconds
     }
     void write(const Match&) override {}
     void commit() override {}
@@ -369,7 +370,7 @@ void process_looking_ahead(Engine& engine, const UpdateBatch& batch, const Updat
   });
 }
 
-// What was looked up ahead is out of date once the batch ahead has given vertices up: a failure must not hide that.
+// Look-ups of the next batch are outdated if the present batch has released vertices. A failure must not hide that.
 TEST_P(FailureTest, ABatchThatWasLookedUpAheadMayFail) {
   const Scenario& scenario = GetParam();
   const UpdateBatch ahead = batch_of(scenario.batch);
@@ -464,7 +465,7 @@ TEST_P(FailureTest, AQueryThatCannotBeAddedLeavesNothing) {
       return failed;
     }
     EXPECT_EQ(process(engine, batch), expected_without);
-    // No reading of the query stays behind to be maintained.
+    // No reading of the query is left to be maintained.
     EXPECT_EQ(engine.graph().adjacency_bytes, bytes_without);
     EXPECT_EQ(engine.add_query(query, listing), expected_id);
     return failed;
@@ -482,7 +483,7 @@ TEST_P(FailureTest, RemovingAQuerySucceedsOrLeavesIt) {
   without.remove_query(QueryId{0});
   const auto expected_with = process(never_failed, next);
   const auto expected_without = process(without, next);
-  std::int64_t at = 0;  // removing may do without memory altogether
+  std::int64_t at = 0;  // removing may need no memory at all
   for (bool failed = true; failed; ++at) {
     ASSERT_LT(at, many_allocations);
     Engine engine = scenario.engine();

@@ -65,7 +65,8 @@ TEST(FilterRule, SaysWhenByWhatIsKnown) {
   }
 }
 
-// A long query is filtered before anything is matched, if its plan is expected to take longer than that. A short one is not.
+// A long query is filtered before anything is matched, if its plan is expected to take longer than the filter. A short query is
+// not.
 TEST(FilterRule, FiltersLongQueriesAtOnce) {
   const auto backend = std::make_shared<test::PatientBackend>(nullptr, 64);
   Engine engine({.directed = false, .threads = 1, .backend = backend});
@@ -99,7 +100,7 @@ TEST(FilterRule, FiltersLongQueriesAtOnce) {
   }
 }
 
-// Two edges lead on from each vertex or none does: along directed edges a walk ends by itself.
+// From each vertex two edges lead on, or none does. Along directed edges a walk ends by itself.
 TEST(FilterRule, DoesNotFilterAtOnceIfWalksEndByThemselves) {
   EXPECT_TRUE(leads_on(false, 10, 10));
   EXPECT_FALSE(leads_on(true, 20, 10));

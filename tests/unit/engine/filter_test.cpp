@@ -1,4 +1,4 @@
-// Filtering that begins while a graph is matched: what was found before and what is found after make the whole answer.
+// Filtering that begins while a graph is matched. The matches found before and after it make the whole answer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace deltamatch {
 namespace {
 
-// A clique, in which matching takes long; pairs that are in no match; and as many leaves around one vertex.
+// A clique, in which matching takes long; pairs that are in no match; and a number of leaves around one vertex.
 Engine make_graph(int clique, int pairs, int labels, unsigned threads, int leaves = 0,
                   std::shared_ptr<Backend> backend = nullptr) {
   Engine engine({.directed = false, .threads = threads, .backend = std::move(backend)});
@@ -76,7 +76,8 @@ void expect_same(Engine& engine, const std::string& pattern, const QueryOptions&
   EXPECT_EQ(filtered.digest, plain.digest);
 }
 
-// Seven vertices joined unless a tree joins them that has legs of one, two and three edges: no symmetry, without labels.
+// Seven vertices, all joined except along a tree with legs of one, two and three edges. So there is no symmetry, even without
+// labels.
 std::string lopsided_pattern() {
   std::string text;
   for (const auto& [u, v] : {std::pair{1, 2},
@@ -136,8 +137,8 @@ TEST_P(LateFilter, KeepsListings) {
   expect_same(engine, clique_pattern(4, false), options);
 }
 
-// A filter that begins once some launches are over, whatever they take: what they found is kept. Returns whether the first was
-// over in time to be kept.
+// A filter that begins after some launches, whatever their duration. Their matches are kept. Returns whether the first launch
+// ended in time to be kept.
 bool expect_late(Engine& engine, test::Patience& patience, const std::string& pattern, StaticOptions options) {
   const Query query = parse_pattern(pattern, "q");
   options.filter = Filter::none;
@@ -160,7 +161,7 @@ bool expect_late(Engine& engine, test::Patience& patience, const std::string& pa
 
 class LateFilterOfLaunches : public LateFilter {
  protected:
-  // A few tries, since a busy machine may hold up the first launch for as long as the filter waits.
+  // Makes a few tries, because a busy machine may delay the first launch for as long as the filter waits.
   void expect_kept(Engine& engine, const std::string& pattern, const StaticOptions& options) {
     constexpr int tries = 5;
     bool kept = false;
@@ -168,7 +169,7 @@ class LateFilterOfLaunches : public LateFilter {
     EXPECT_TRUE(kept || HasFailure()) << "the first launch was lost in every try";
   }
 
-  // Few anchors make a launch, so that the first is soon over.
+  // A launch has few anchors, so the first one ends soon.
   std::shared_ptr<test::PatientBackend> backend_ = std::make_shared<test::PatientBackend>(nullptr, 64);
 };
 
@@ -182,7 +183,7 @@ TEST_P(LateFilterOfLaunches, KeepsWhatTheyFound) {
   expect_kept(engine, clique_pattern(4, false), options);
 }
 
-// What was counted from edges is not added to what vertices would count.
+// Matches that were counted from edges are not added to those that would be counted from vertices.
 TEST_P(LateFilterOfLaunches, KeepsToEdgesWhereVerticesWouldBeTheRoots) {
   backend_->no_roots_on_graph = true;
   Engine engine = make_graph(24, 3000, 1, GetParam(), 3000, backend_);
@@ -191,7 +192,7 @@ TEST_P(LateFilterOfLaunches, KeepsToEdgesWhereVerticesWouldBeTheRoots) {
   expect_kept(engine, lopsided_pattern(), options);
 }
 
-// Labelled queries are filtered late where a part of the matches may do.
+// Labelled queries are filtered late if a part of the matches may be enough.
 TEST_P(LateFilterOfLaunches, KeepsWhatTheyFoundOfLabelledQueries) {
   Engine engine = make_graph(28, 2000, 7, GetParam(), 0, backend_);
   StaticOptions options;
@@ -200,7 +201,7 @@ TEST_P(LateFilterOfLaunches, KeepsWhatTheyFoundOfLabelledQueries) {
   expect_kept(engine, clique_pattern(7, true), options);
 }
 
-// And first where they are counted and filtering is expected to take no longer than the first launches may.
+// They are filtered first if they are counted and filtering should take no longer than the first launches may.
 TEST_P(LateFilterOfLaunches, IsNotLateWhereLabelsTellSoon) {
   Engine engine = make_graph(84, 2000, 7, GetParam(), 0, backend_);
   expect_same(engine, clique_pattern(7, true), {});
@@ -211,7 +212,7 @@ TEST_P(LateFilterOfLaunches, IsNotLateWhereLabelsTellSoon) {
   EXPECT_GE(backend_->patience.among_candidates, 1);
 }
 
-// Counts the matches that wait, found and not written.
+// Counts the matches that wait: found and not yet written.
 class Waiting final : public match::RecordTaker, public MatchSink {
  public:
   void launch(match::RecordTaker* taker) {
@@ -244,7 +245,7 @@ class Waiting final : public match::RecordTaker, public MatchSink {
   std::atomic<std::uint64_t> written_ = 0;
 };
 
-// Takes many anchors at a time, as a device does.
+// Takes many anchors at a time, like a device.
 class GreedyMatcher final : public match::Matcher {
  public:
   GreedyMatcher(Workers& workers, Waiting& waiting) : cpu_(match::make_cpu_matcher(workers)), waiting_(&waiting) {}
@@ -274,14 +275,14 @@ class GreedyBackend final : public Backend {
   Waiting waiting;
 };
 
-// Before it is clear whether to filter, too: 50 ms are enough to find millions.
+// This also holds before it is clear whether to filter: 50 ms are enough to find millions.
 TEST_P(LateFilter, FewMatchesWaitWhateverALaunchFinds) {
   const auto backend = std::make_shared<GreedyBackend>();
   Engine engine = make_graph(64, 3000, 1, GetParam(), 200'000, backend);
   StaticOptions options;
   options.query.list = true;
   const StaticResult result = engine.match(parse_pattern(clique_pattern(4, false), "q"), options, &backend->waiting);
-  EXPECT_TRUE(result.matches == 635'376);  // of 64 vertices, 4
+  EXPECT_TRUE(result.matches == 635'376);  // 4 of 64 vertices
   Engine plain = make_graph(64, 0, 1, GetParam());
   options.filter = Filter::none;
   EXPECT_EQ(result.digest, plain.match(parse_pattern(clique_pattern(4, false), "q"), options).digest);
@@ -291,7 +292,7 @@ TEST_P(LateFilter, FewMatchesWaitWhateverALaunchFinds) {
 INSTANTIATE_TEST_SUITE_P(Threads, LateFilter, testing::Values(1U, 3U));
 INSTANTIATE_TEST_SUITE_P(Threads, LateFilterOfLaunches, testing::Values(1U, 3U));
 
-// Tells what it is asked to match first.
+// Records what it is asked to match first.
 class WatchedMatcher final : public match::Matcher {
  public:
   WatchedMatcher(Workers& workers, std::optional<bool>& candidates)
@@ -318,7 +319,7 @@ class WatchedBackend final : public Backend {
   std::optional<bool> first_among_candidates;
 };
 
-// A clique less an edge of vertices of one label.
+// A clique without one edge, whose vertices have one label.
 std::string near_clique_pattern(int vertices, const std::string& label) {
   std::string text;
   for (int v = 0; v < vertices; ++v) {
@@ -332,7 +333,7 @@ std::string near_clique_pattern(int vertices, const std::string& label) {
 
 struct Watched {
   StaticResult result;
-  std::optional<bool> among_candidates;  // whether the first thing that was matched were candidates; nothing was
+  std::optional<bool> among_candidates;  // whether candidates were matched first; nothing: nothing was matched
 };
 
 Watched watch(int clique, int labels, const std::string& pattern, StaticOptions options = {}, int pairs = 2000) {
@@ -369,8 +370,8 @@ TEST(EarlyFilter, NotWhereAPartMayDo) {
   const Watched few = watch(84, 7, clique_pattern(7, true), options);
   EXPECT_TRUE(few.result.matches == 10);
   EXPECT_EQ(few.among_candidates, false);
-  // Filtering is expected to take 50 ms: more than a quarter of the first time-out, in which matching mostly begins, and less
-  // than one of the second. Either is too short for matching to end.
+  // Filtering is expected to take 50 ms. That is more than a quarter of the first time-out, in which matching mostly begins. It
+  // is less than a quarter of the second one. Both are too short for matching to end.
   for (const bool patient : {false, true}) {
     options = {};
     options.timeout = std::chrono::milliseconds(patient ? 1000 : 150);

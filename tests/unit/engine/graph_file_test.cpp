@@ -1,4 +1,5 @@
-// Graph files: what is written comes back, a part of it answers queries as the whole does, and what is not sound is refused.
+// Graph files: what is written is read back. A part of a file answers queries as the whole does. A file that is not sound is
+// refused.
 #include "engine/storage/graph_file.hpp"
 
 #include <fcntl.h>
@@ -60,7 +61,7 @@ class GraphFileTest : public testing::Test {
     return load(&demand);
   }
 
-  /// What the Error says, or "" where there is none.
+  /// The text of the Error, or "" if there is none.
   std::string refusal() const {
     try {
       static_cast<void>(load());
@@ -98,7 +99,7 @@ struct Shape {
   unsigned threads = 1;
 };
 
-/// Ids of both kinds, some vertices declared, some without an edge.
+/// Draws ids of both kinds, some declared vertices, and some without an edge.
 class Random {
  public:
   explicit Random(unsigned seed) : random_(seed) {}
@@ -346,7 +347,7 @@ TEST_F(GraphFileTest, ChecksumsOfWhatIsNotReadAreNotVerified) {
   std::string bytes = read(path_);
   const Query query = parse_pattern("(a:V1)-->(b:V1)", "q");
   const std::uint64_t matches = static_cast<std::uint64_t>(load(query).engine.match(query).matches);
-  // The last edges: their ends are in front of the texts and flags.
+  // Damages the last edges. Their ends lie before the texts and flags.
   const std::size_t at = bytes.size() - 4000 - 40000 - 20000;
   bytes[at] = static_cast<char>(bytes[at] ^ 1);
   write(path_, bytes);
@@ -404,10 +405,10 @@ TEST_F(GraphFileTest, APipeIsNotTakenFromItsWriter) {
   EXPECT_FALSE(GraphFile::recognises(pipe));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_FALSE(opened);
-  ::close(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // lets the writer go
+  ::close(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // lets the writer continue
 }
 
-// Contents under checksums that are right.
+// Wrong contents under correct checksums.
 class ForgedGraphFile : public GraphFileTest {
  protected:
   struct Contents {

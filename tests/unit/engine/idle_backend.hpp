@@ -1,4 +1,4 @@
-// A backend that matches as the engine alone does: what engines do only beside a device can be tested without one.
+// A backend that matches like the engine alone. It lets tests without a device check what engines do only beside a device.
 #pragma once
 
 #include <memory>

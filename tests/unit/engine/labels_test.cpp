@@ -1,5 +1,5 @@
-// Labels come to the graph and go: what a query finds, and the numbers that labels bear, which the committed batches alone
-// decide.
+// Labels come and go in a graph. Tests what a query finds, and the numbers of labels, which depend on the committed batches
+// alone.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -72,7 +72,7 @@ class Listener : public MatchSink {
   bool fails = false;
 };
 
-/// "new removed" of each query.
+/// "new removed" for each query.
 std::string process(Engine& engine, const std::vector<Update>& updates, MatchSink* sink = nullptr) {
   const BatchResult result = engine.process(batch_of(updates), OnReject::skip, sink);
   std::string text;
@@ -90,7 +90,7 @@ class Labels : public testing::Test {
   }
   ~Labels() override { std::filesystem::remove_all(folder_); }
 
-  /// All that a snapshot holds, numbers included.
+  /// The whole contents of a snapshot, with numbers.
   std::string saved(const Engine& engine) {
     engine.save(folder_ / "graph.dms", {});
     std::ifstream in(folder_ / "graph.dms", std::ios::binary);
@@ -115,7 +115,7 @@ TEST_F(Labels, AQueryFollowsALabelThatComesAndGoes) {
   EXPECT_EQ(process(engine, {drop(1), drop(3)}), "0 1, 0 1, 0 2");
   EXPECT_EQ(engine.graph().vertex_labels, 0U);
   EXPECT_EQ(engine.graph().edge_labels, 0U);
-  // Their numbers go to others, which the queries do not mean.
+  // Their numbers are given to other labels, which the queries do not mean.
   EXPECT_EQ(process(engine, {vertex(4, "Other"), vertex(5, "More"), insert(4, 5, "LIKES"), insert(5, 4, "KNOWS")}),
             "0 0, 0 0, 2 0");
   EXPECT_NE(engine.explain(flagged).find("a:Flagged"), std::string::npos);
@@ -140,14 +140,14 @@ TEST_F(Labels, AQueryFollowsALabelPastABatchThatDidNotHappen) {
   EXPECT_EQ(process(engine, {insert(3, 1)}), "1 0");
 }
 
-/// Batches in which labels of vertices and edges come, go and come back; vertices stay.
+/// Batches in which labels of vertices and edges come, go and come back. Vertices stay.
 std::vector<std::vector<Update>> batches() {
   static constexpr std::array<std::string_view, 6> names{"A", "B", "C", "D", "E", "F"};
   std::vector<std::vector<Update>> all;
   for (std::uint32_t i = 0; i < 40; ++i) {
     const auto name = [&](std::uint32_t by) { return names[(i * 7 + by * i + by) % names.size()]; };
     std::vector<Update> batch;
-    for (std::uint32_t v = 0; v < 3; ++v) batch.push_back(vertex(100 + v, name(v)));  // without edges: any label
+    for (std::uint32_t v = 0; v < 3; ++v) batch.push_back(vertex(100 + v, name(v)));  // without edges, any label is allowed
     batch.push_back(insert(1, 2, name(3)));
     batch.push_back(insert(2, 3, name(1)));
     if (i > 1) batch.push_back(erase(1, 2, names[((i - 1) * 10 + 3) % names.size()]));
@@ -168,7 +168,7 @@ TEST_F(Labels, TheirNumbersDependOnTheCommittedBatchesAlone) {
   std::uint32_t number = 0;
   for (const std::vector<Update>& batch : batches()) {
     plain.absorb(batch_of(batch));
-    // A batch that fails, one with records that are refused, questions, and restarts.
+    // A batch that fails, one with refused records, questions, and restarts.
     EXPECT_THROW(process(*eventful, {vertex(200, "N1"), insert(1, 2, "N2"), vertex(100, "N3")}, &full), std::runtime_error);
     std::vector<Update> more = {vertex(201, "R1"), also(insert(1, 201, "R2")), also(vertex(100, "R3")), also(vertex(9, ""))};
     more.push_back(vertex(300, "K"));
@@ -218,7 +218,7 @@ TEST_F(Labels, OneBeyondTheLimitIsRefusedUntilAnotherGoes) {
 
 TEST_F(Labels, TheSameRecordsAreBeyondTheLimitIfTheyAreReadAgain) {
   Engine live({.directed = true, .threads = 1});
-  Engine again({.directed = true, .threads = 1});  // without queries, as when lost batches are read from the input
+  Engine again({.directed = true, .threads = 1});  // without queries, as when lost batches are read from the input again
   live.add_query(parse_pattern("(a)-[:F]->(b)", "q"), {});
   for (Engine* engine : {&live, &again}) engine->limit_labels(2);
   for (const std::vector<Update>& batch : batches()) {

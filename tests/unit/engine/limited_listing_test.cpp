@@ -1,5 +1,5 @@
-// Listings of which some matches are wanted: where nearly all anchors lead into dead ends, in which walks alone would take an
-// hour, and where the sum of a single anchor would.
+// Listings of a limited number of matches. In one graph nearly all anchors lead into dead ends, where walks alone would take an
+// hour. In another the sum of a single anchor would take that long.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -28,7 +28,7 @@ constexpr const char* directed_ring = "(a)-->(b)-->(c)-->(d)-->(e)-->(f)-->(g)--
 constexpr const char* ring = "(a)--(b)--(c)--(d)--(e)--(f)--(g)--(h)--(i)--(a)";
 constexpr std::int64_t rings = 5;
 
-// Layers, each vertex joined to all of the next layer, from which no way leads back; and behind them some rings.
+// Layers, in which each vertex is joined to all of the next layer and no way leads back. Behind them are some rings.
 Engine make_dead_ends(unsigned threads) {
   constexpr std::int64_t width = 16;
   constexpr std::int64_t depth = 9;
@@ -90,7 +90,7 @@ TEST_P(LimitedListing, DoesNotWaitForSums) {
   }
 }
 
-// Counts what is written.
+// Counts the matches that are written.
 class Counter final : public MatchSink {
  public:
   void begin(std::uint64_t /*batch*/) override {}

@@ -1,4 +1,4 @@
-// A backend around another one whose launches take long, so that a filter begins late however fast the machine is.
+// A backend around another one. Its launches take long, so that a filter begins late on any machine.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,19 @@
 
 namespace deltamatch::test {
 
-/// Of one match of a whole graph.
+/// For one match of a whole graph.
 struct Patience {
   unsigned opened = 0;
   bool waits = false;             ///< the second launch on the graph's own lists lasts until it is told to stop
   unsigned on_graph = 0;          ///< launches that read the graph's own lists
-  unsigned among_candidates = 0;  ///< and those that read lists of candidates
-  std::uint64_t kept = 0;         ///< anchors that were done with when the second began
+  unsigned among_candidates = 0;  ///< launches that read lists of candidates
+  std::uint64_t kept = 0;         ///< anchors that were done when the second launch began
 };
 
 class PatientMatcher final : public match::Matcher {
  public:
-  /// `least_appetite`: a device's, where the matcher within has none.
-  /// `no_roots_on_graph`: roots are taken among candidates only.
+  /// `least_appetite` is a device's, if the matcher within has none. `no_roots_on_graph`: roots are taken among candidates
+  /// only.
   PatientMatcher(std::unique_ptr<match::Matcher> within, Patience& patience, std::size_t least_appetite, bool no_roots_on_graph)
       : within_(std::move(within)),
         patience_(&patience),
@@ -60,7 +60,7 @@ class PatientMatcher final : public match::Matcher {
 
  private:
   static void wait(const match::StopFlag& stop) {
-    // Far longer than any filter waits: what is wrong is to fail, not to hang.
+    // Far longer than any filter waits. A fault should make a test fail, not hang.
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (!stop.load() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -71,7 +71,7 @@ class PatientMatcher final : public match::Matcher {
   bool no_roots_on_graph_;
 };
 
-/// For one engine. What `within` makes matches; null: the CPU does.
+/// For one engine. The matchers of `within` match; null: the CPU does.
 class PatientBackend final : public Backend {
  public:
   explicit PatientBackend(std::shared_ptr<Backend> within = nullptr, std::size_t least_appetite = 1)
@@ -82,7 +82,7 @@ class PatientBackend final : public Backend {
                                             patience, least_appetite_, no_roots_on_graph);
   }
   Patience patience;
-  bool no_roots_on_graph = false;  ///< to be set before an engine is made
+  bool no_roots_on_graph = false;  ///< set it before an engine is made
 
  private:
   std::shared_ptr<Backend> within_;

@@ -1,4 +1,4 @@
-// Plans are replaced where the batch shows that others take less time.
+// Plans are replaced if a batch shows that others take less time.
 #include "engine/batch/plan_trials.hpp"
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 namespace deltamatch::engine {
 namespace {
 
-/// Where statistics mislead: two ends of an anchor have `wide` neighbours C in common and one D, although the lists of D are
-/// the longer ones, and there are other A and B that share many D. The one D is joined to a single C.
+/// A graph whose statistics mislead. Two ends of an anchor have `wide` neighbours C in common and one D, although the lists of
+/// D are longer. Other A and B share many D. The one D is joined to a single C.
 class Misleading {
  public:
   static constexpr VertexId anchors = 64;
@@ -55,7 +55,7 @@ class Misleading {
   Misleading(const Misleading&) = delete;
   Misleading& operator=(const Misleading&) = delete;
 
-  /// The query vertices in the order in which the plan that starts from (a)--(b) takes them.
+  /// The query vertices in the order of the plan that starts from (a)--(b).
   [[nodiscard]] std::string order(const plan::QueryPlans& plans) const {
     for (const plan::Plan& plan : plans.plans) {
       if (plan.anchor.edge != 0) continue;
@@ -67,7 +67,7 @@ class Misleading {
   }
   [[nodiscard]] plan::QueryPlans propose() const { return propose_plans(graph_, passes_, *query_, 1e9); }
   std::size_t try_all() { return try_plans(graph_, passes_, *query_, *cpu_, 1e9); }
-  /// Trials are timed, and another process may take the time of one: what should be found is found within some of them.
+  /// Trials are timed, and another process may take the time of one. So the test repeats them until the better plan is found.
   std::size_t try_all_some_times() {
     std::size_t replaced = 0;
     for (int i = 0; i < tries && replaced == 0; ++i) replaced = try_all();
@@ -134,7 +134,7 @@ TEST(PlanTrials, WaitUntilMatchingHasTakenAWhile) {
 }
 
 TEST(PlanTrials, AnEmptyBatchChangesNothing) {
-  Misleading world;  // whose passes have no anchors yet
+  Misleading world;  // its passes have no anchors yet
   EXPECT_EQ(world.try_all(), 0U);
   EXPECT_EQ(world.order(world.query().plans), "cd");
   world.trials.matched(1000);

@@ -1,4 +1,4 @@
-// Queries whose sums take long to plan end when they are asked to, and say so.
+// Queries whose sums take long to plan stop when asked to, and say so.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -10,7 +10,7 @@
 namespace deltamatch {
 namespace {
 
-// A clique of all vertices but one, which hangs on it.
+// A clique of all vertices except one, which hangs on it.
 Query large_query() {
   std::string pattern = "(v0)--(p)";
   for (int v = 1; v < 31; ++v) {

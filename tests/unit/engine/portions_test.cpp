@@ -36,7 +36,7 @@ TEST(Portions, HoldAQuarterOfWhatIsLeftAtMostWhileOneMayBeLost) {
   Portions portions(1, 1 << 10);
   portions.may_lose(0.1);
   portions.begin(10'000);
-  EXPECT_EQ(portions.next(), 64U);  // fewer than keep the matcher busy
+  EXPECT_EQ(portions.next(), 64U);  // too few to keep the matcher busy
   portions.tried(64, 0.01);         // long enough for such a patience
   EXPECT_EQ(portions.next(), 64U);
   for (int i = 0; i < 10; ++i) portions.tried(0, 0);

@@ -1,4 +1,4 @@
-// What is told of a static match while it goes on.
+// The progress that is reported during a static match.
 #include <gtest/gtest.h>
 #include <time.h>
 
@@ -20,7 +20,8 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Each vertex is joined to some earlier ends of edges, so that a few get most of them; and to some near it in number.
+/// Joins each vertex to some earlier ends of edges, so that a few vertices get most edges. Also joins it to some vertices with
+/// near numbers.
 void add_edges_with_hubs(Engine& engine, std::int64_t vertices, std::size_t each) {
   std::mt19937 random(7);
   std::vector<std::int64_t> ends{0};
@@ -77,7 +78,7 @@ TEST(Progress, FollowsTheTimeThatMatchingTakesAmongHubs) {
        {"(a)--(b)--(c)--(d)--(e)--(a)", "(a)--(b)--(c)--(d)--(a)--(e)--(b)", "(a)--(b)--(c)--(d)--(e)--(f)--(a)"}) {
     const Course course = follow(query, 1, false, 30'000);
     check_steady(course);
-    double most = 0;  // what comes before the first is not matching: plans are made, and vertices numbered
+    double most = 0;  // before the first report, plans are made and vertices numbered
     const double start = course.told.front().seconds;
     for (const Told& told : course.told) {
       most = std::max(most, std::abs(told.fraction - (told.seconds - start) / (course.end - start)));
@@ -116,10 +117,10 @@ TEST(ProgressReporter, TellsWithinPortions) {
   teller.end_portion(0);
   const auto& begins = *teller.portion({1, 3, 4});
   begins(2);
-  begins(1);  // another thread's, later: the share does not go back
+  begins(1);  // the later report of another thread: the share does not decrease
   teller.found(5);
   teller.end_portion(9);
-  teller.expect(20);  // all again
+  teller.expect(20);  // all of them again
   (void)teller.portion({12});
   teller.end_portion(9);
   (void)teller.portion({9});
@@ -161,7 +162,7 @@ TEST(ProgressReporter, TellsNoCountThatIsOld) {
   engine::ProgressReporter teller(tell, {}, std::chrono::seconds(0));
   teller.expect(10);
   const auto& begins = *teller.portion({4, 3});
-  begins(1);  // counts are added up where the portion ends
+  begins(1);  // counts are added up at the portion's end
   teller.end_portion(7);
   const auto& listing = *teller.portion({2, 1});
   teller.found(8);

@@ -1,4 +1,4 @@
-// Estimates by random walks: unbiased, with intervals that hold the truth about as often as they say.
+// Estimates by random walks: they are unbiased, and their intervals contain the truth about as often as they say.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Case {
   QueryOptions options;
 };
 
-// Some vertices have many neighbours; two vertex labels, two edge labels, parallel edges.
+// Some vertices have many neighbours. There are two vertex labels, two edge labels and parallel edges.
 Engine make_graph(bool directed, unsigned threads = 2) {
   Engine engine({.directed = directed, .threads = threads});
   std::mt19937 random(7);
@@ -81,7 +81,7 @@ TEST_P(SampledQuery, IsUnbiasedAndItsIntervalsHold) {
   const double mean = sum / runs;
   const double deviation = std::sqrt(std::max(0.0, squares / runs - mean * mean) / runs);
   EXPECT_LE(std::fabs(mean - truth), 4 * deviation + 1e-9 * truth) << mean << " for " << truth;
-  // 95 % of 400 are 380, give or take 4.4; walks of skewed weights hold a little less.
+  // 95 % of 400 are 380, give or take 4.4. Walks of skewed weights contain the truth a little less often.
   EXPECT_GE(held, 0.90 * runs);
   EXPECT_LE(held, 0.99 * runs);
 }
@@ -119,7 +119,7 @@ TEST(Sample, EveryThreadCountDrawsTheSame) {
   }
 }
 
-// Each walk stands for all ways to combine parallel edges without trying them: the estimate is exact where all are alike.
+// Each walk stands for all combinations of parallel edges without trying them. If all are alike, the estimate is exact.
 TEST(Sample, ParallelEdgesAreNotCombined) {
   constexpr int labels = 200;
   Engine engine({.directed = false, .threads = 2});
@@ -173,18 +173,18 @@ TEST(Sample, WhatCannotMatchIsKnownWithoutAWalk) {
   EXPECT_THROW(static_cast<void>(engine.sample(parse_pattern("(a)--(b)", "q"), nothing)), Error);
 }
 
-// Of all replicates, after so many whole rounds.
+// The number of walks of all replicates after that many whole rounds.
 std::uint64_t walks_after(unsigned rounds) {
   std::uint64_t walks = 0;
   for (unsigned round = 0; round < rounds; ++round) walks += std::uint64_t{1} << std::min(round, 9U);
   return walks * SampleResult::replicates;
 }
 
-// A query of which a walk takes long is told of after few.
+// A query whose walks take long gets its first report after few of them.
 TEST(Sample, RoundsBeginSmallAndGrow) {
   Engine engine = make_graph(false);
   SampleOptions options;
-  options.walks = walks_after(12) - 7;  // the last round is not a whole one
+  options.walks = walks_after(12) - 7;  // so the last round is not whole
   std::vector<double> shares;
   options.progress = [&](double share, double) { shares.push_back(share); };
   const SampleResult result = engine.sample(parse_pattern("(a)--(b)--(c)--(a)", "triangle"), options);

@@ -1,5 +1,5 @@
-// A backend whose memory for lists ends, as unified memory ends where the device's does: the user is told why and what to do,
-// and the graph is as before.
+// A backend whose memory for lists runs out, as unified memory does when that of the device is full. The user learns why and
+// what to do, and the graph stays as before.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -28,7 +28,7 @@ class ShortBackend final : public test::IdleBackend {
   ShortSlabs short_slabs;
 };
 
-// A path that ends at a vertex of its own.
+// A path whose last vertex belongs to it alone.
 UpdateBatch path(std::int64_t first, std::int64_t edges) {
   UpdateBatch batch;
   for (std::int64_t v = first; v < first + edges; ++v) {
@@ -45,7 +45,7 @@ TEST(SlabShortage, IsToldAndLeavesTheGraphAsItWas) {
   Engine engine({.directed = false, .backend = backend});
   engine.add_query(parse_pattern("(a)--(b)--(c)", "wedge"));
   EXPECT_TRUE(engine.process(path(0, 10)).queries[0].added == 9);
-  constexpr std::int64_t many = 100'000;  // more than the slabs that there are have room for
+  constexpr std::int64_t many = 100'000;  // more than the available slabs can hold
   backend->short_slabs.full = true;
   for (int tries = 0; tries < 2; ++tries) {
     try {

@@ -1,4 +1,4 @@
-// Snapshots: what is written comes back exactly, and whatever is done to the file is noticed.
+// Snapshots: what is written is read back exactly, and any damage to the file is noticed.
 #include "engine/storage/snapshot.hpp"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ class SnapshotTest : public testing::Test {
     std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
-  /// What the Error says, or "" where there is none.
+  /// The text of the Error, or "" if there is none.
   std::string refusal() {
     try {
       const SnapshotHeader header = read_snapshot_header(path_);
@@ -121,7 +121,7 @@ Vertices vertices_of(const DataGraph& graph) {
   return all;
 }
 
-/// Edges from both ends, so that both lists are looked at.
+/// The edges from both ends, so that both lists are checked.
 std::vector<std::tuple<VertexId, Edge, std::string, Timestamp>> edges_of(const DataGraph& graph) {
   std::vector<std::tuple<VertexId, Edge, std::string, Timestamp>> all;
   for (VertexId v = 0; v < graph.dictionary.capacity(); ++v) {
@@ -154,7 +154,7 @@ TEST_F(SnapshotTest, EveryKindOfGraphComesBack) {
       EXPECT_EQ(again->timed(), timed);
       EXPECT_EQ(again->edges(), directed ? 6U : 4U);
       expect_equal(*graph, *again);
-      // The numbers that are free are given out again, and nothing else.
+      // Exactly the free numbers are given out again.
       EXPECT_EQ(again->dictionary.create(std::string_view("new"), empty_label), 2U);
       EXPECT_EQ(again->dictionary.create(std::string_view("newer"), empty_label), 5U);
     }
@@ -179,7 +179,7 @@ TEST_F(SnapshotTest, HeaderComesBack) {
 TEST_F(SnapshotTest, EmptyGraphs) {
   save(DataGraph(true, false), {});
   EXPECT_EQ(restore()->dictionary.capacity(), 0U);
-  DataGraph graph(true, false);  // all that was there is gone
+  DataGraph graph(true, false);  // everything in it has been removed
   graph.dictionary.create(std::int64_t{1}, empty_label);
   graph.dictionary.release(0);
   save(graph, {});
@@ -192,7 +192,7 @@ TEST_F(SnapshotTest, SavingWhatWasRestoredGivesTheSameBytes) {
   const auto graph = small(true, true);
   graph->dictionary.create(std::int64_t{99}, empty_label);
   graph->dictionary.create(std::int64_t{100}, empty_label);
-  graph->dictionary.release(5);  // a gap at the end, once the last is released, too
+  graph->dictionary.release(5);  // a gap at the end, also after the last one is released
   graph->dictionary.release(2);
   save(*graph, {});
   const std::string first = read(path_);
@@ -200,7 +200,7 @@ TEST_F(SnapshotTest, SavingWhatWasRestoredGivesTheSameBytes) {
   EXPECT_EQ(read(path_), first);
 }
 
-// Sections of several chunks, records across their borders, and edges loaded in more than one go.
+// Sections of several chunks, records across their borders, and edges loaded in several parts.
 TEST_F(SnapshotTest, LargeGraph) {
   constexpr VertexId count = 300'000;
   DataGraph graph(true, true);
@@ -300,7 +300,7 @@ TEST_F(SnapshotTest, WritingReplacesAWholeFileOrNothing) {
   EXPECT_THROW(write_snapshot(folder_ / std::string(300, 'x'), {}, graph), Error);
   EXPECT_THROW(write_snapshot(folder_, {}, graph), Error);
   EXPECT_THROW(write_snapshot("/dev/null", {}, graph), Error);
-  EXPECT_THROW(write_snapshot("/proc/graph.dms", {}, graph), Error);  // a folder that even root cannot write to
+  EXPECT_THROW(write_snapshot("/proc/graph.dms", {}, graph), Error);  // a folder to which even root cannot write
   EXPECT_EQ(files(), 1U);
   {
     SectionWriter abandoned(path_);
@@ -327,7 +327,7 @@ TEST_F(SnapshotTest, AnotherKindOfGraphIsRefused) {
   EXPECT_THROW(read_snapshot(path_, timed, workers_), Error);
 }
 
-// Files whose checksums are right and whose contents are not: what a forger can do.
+// Files with correct checksums and wrong contents, as a forger can make them.
 class Forged : public SnapshotTest {
  protected:
   struct Contents {
@@ -444,7 +444,7 @@ TEST_F(Forged, ContentsThatCannotBeAreRefused) {
 }
 
 TEST_F(Forged, ATextLongerThanTheFileIsRefusedBeforeItIsRead) {
-  const std::string filler(std::size_t{5} << 20, 'x');  // packs to little, so much of it would be read
+  const std::string filler(std::size_t{5} << 20, 'x');  // packs to little, so that much would be read
   for (const std::uint64_t length : {std::uint64_t{1} << 40, UINT64_MAX}) {
     SectionWriter out(path_);
     out.begin(Section::header);

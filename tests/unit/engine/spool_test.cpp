@@ -1,5 +1,5 @@
-// Listed matches of a batch, spooled: whatever is held in memory and whatever lies in the file, the same matches come back by
-// id; and where the file cannot be written the batch fails before anything was told.
+// Spooled matches of a batch. Whatever part is in memory and whatever part is in the file, the same matches are read back by
+// id. If the file cannot be written, the batch fails before anything is reported.
 #include "engine/listing/spool.hpp"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 constexpr Spool::Shape shape{3, 2};
 
-/// What stands for a match whose id is `number`.
+/// Stands for a match whose id is `number`.
 struct Fake {
   MatchId id;
   std::vector<VertexId> vertices;
@@ -102,7 +102,7 @@ TEST(Spool, ComparesTwoListsById) {
     spool.open(std::vector<Spool::Shape>(2, shape));
     std::vector<std::uint32_t> lacking;
     for (std::uint32_t number = 0; number < 500; ++number) {
-      const unsigned where = random() % 3;  // in the first, in the second, in both
+      const unsigned where = random() % 3;  // in the first, in the second, or in both
       if (where != 1) spool.add(0, run_of({number}, random));
       if (where != 0) spool.add(1, run_of({number}, random));
       if (where == 0) lacking.push_back(number);
@@ -113,7 +113,7 @@ TEST(Spool, ComparesTwoListsById) {
   }
 }
 
-// So that the bound on what is held holds for what is taken.
+// Runs must take no more memory than they fill, so that the limit holds for the memory taken.
 TEST(Spool, TranslatedRunsTakeNoMoreThanTheyFill) {
   for (const auto& [mode, count] :
        {std::pair(MatchMode::isomorphism, CountMode::subgraphs), std::pair(MatchMode::isomorphism, CountMode::embeddings),
@@ -142,7 +142,7 @@ TEST(Spool, TranslatedRunsTakeNoMoreThanTheyFill) {
   }
 }
 
-// A run that takes more than it fills counts with what it takes.
+// A run that takes more memory than it fills counts with the memory taken.
 TEST(Spool, HoldsTheBoundForWhatRunsTake) {
   std::mt19937 random(13);
   const auto spills = [&](std::uint64_t memory, std::size_t room) {
@@ -163,7 +163,7 @@ TEST(Spool, HoldsTheBoundForWhatRunsTake) {
   EXPECT_TRUE(spills(100, 6));
 }
 
-/// Lines of matches, and how often a batch was begun, committed, aborted.
+/// Records lines of matches, and how often a batch was begun, committed and aborted.
 class Lines final : public MatchSink {
  public:
   void begin(std::uint64_t) override { ++begun; }
@@ -179,7 +179,7 @@ class Lines final : public MatchSink {
   int begun = 0;
 };
 
-/// A hub with `leaves` neighbours: pairs of them are matches of a path of two edges.
+/// A hub with `leaves` neighbours. Each pair of them is a match of a path of two edges.
 UpdateBatch star(std::int64_t leaves, UpdateKind kind = UpdateKind::insert_edge) {
   UpdateBatch batch;
   for (std::int64_t leaf = 1; leaf <= leaves; ++leaf) {

@@ -1,4 +1,4 @@
-// A batch that fails in one of several threads is undone as a whole, although the others have gone on meanwhile.
+// A batch that fails in one of several threads is undone as a whole, although other threads have continued meanwhile.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace deltamatch {
 namespace {
 
 constexpr unsigned threads = 4;
-constexpr int tries = 100;  // whether a helper gets a share of the work in time is up to the system
+constexpr int tries = 100;  // the system decides whether a helper gets a share in time
 
 UpdateBatch draw_batch(unsigned seed, unsigned updates, double deletions) {
   std::mt19937 random(seed);
@@ -31,7 +31,7 @@ UpdateBatch draw_batch(unsigned seed, unsigned updates, double deletions) {
   return batch;
 }
 
-/// Everything that the engine holds, and its size.
+/// The whole contents of the engine, and its size.
 std::vector<std::string> state_of(const Engine& engine) {
   std::vector<std::string> state = {std::to_string(engine.graph().vertices), std::to_string(engine.graph().edges)};
   engine.for_each([&](const Update& update) {
@@ -64,7 +64,7 @@ Engine make_engine(const UpdateBatch& start) {
 }
 
 TEST(ThreadFailure, AHelperOutOfMemoryUndoesTheBatch) {
-  // Enough work that helpers take part even where the machine has other things to do.
+  // Enough work for helpers to take part even on a busy machine.
   const UpdateBatch start = draw_batch(1, 8000, 0);
   const UpdateBatch batch = draw_batch(2, 3000, 0.5);
   const UpdateBatch next = draw_batch(3, 300, 0.5);
@@ -94,13 +94,13 @@ TEST(ThreadFailure, AHelperOutOfMemoryUndoesTheBatch) {
         ASSERT_EQ(process(engine, batch), expected);
       }
       ASSERT_EQ(process(engine, next), expected_next);
-      if (at > 0 && i >= 4) break;  // helpers may have done with less
+      if (at > 0 && i >= 4) break;  // helpers may be done with fewer
     }
     EXPECT_TRUE(failed || at > 0) << "no helper has ever asked for memory";
   }
 }
 
-/// Two hubs, not yet joined, with `leaves` neighbours in common, every third joined to the one before it.
+/// Two hubs that are not yet joined, with `leaves` common neighbours. Every third one is joined to the one before it.
 UpdateBatch two_hubs(std::int64_t leaves) {
   UpdateBatch batch;
   const auto add = [&](std::int64_t source, std::int64_t target) {
@@ -117,8 +117,8 @@ UpdateBatch two_hubs(std::int64_t leaves) {
   return batch;
 }
 
-// A batch of one edge at a hub is shared out: else a hub would serialise it. On a busy machine it takes a while until a helper
-// gets a core, so the hubs grow until the batch lasts that long.
+// A batch of one edge at a hub is shared out; otherwise the hub would serialise it. On a busy machine a helper gets a core
+// late. So the hubs grow until the batch lasts that long.
 TEST(ThreadFailure, HelpersTakePartInASingleHeavyAnchor) {
   UpdateBatch batch;
   Update joined;

@@ -1,4 +1,4 @@
-// A walk that fails leaves nothing behind in the memory that the next one uses.
+// A walk that fails leaves nothing in the memory that the next walk uses.
 #include <gtest/gtest.h>
 
 #include <new>

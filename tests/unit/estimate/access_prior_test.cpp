@@ -1,4 +1,4 @@
-// What look-ups to expect.
+// The look-ups that a prior expects.
 #include "estimate/access_prior.hpp"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 constexpr StoredVertex at(VertexId vertex, graph::StoreKind store = graph::StoreKind::base) { return {vertex, store}; }
 
-// A prior, and a graph without edges until vertex 0 is joined to all others.
+// A prior, and a graph that has no edges until vertex 0 is joined to all others.
 class Priors : public testing::Test {
  protected:
   Priors() { world_.add(parse_pattern("(a)--(b)--(c)", "test")); }
@@ -25,7 +25,7 @@ class Priors : public testing::Test {
     world_.make_star(0, leaves);
     world_.stage();
   }
-  // What is expected of vertices that take something.
+  // The expected look-ups of vertices whose lists take memory.
   std::vector<Access> expect(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget) {
     const Posterior posterior = prior_.posterior_of(world_.graph, accesses, bytes, budget);
     std::vector<Access> all;
@@ -40,15 +40,14 @@ class Priors : public testing::Test {
   AccessPrior prior_{workers_};
 };
 
-// Ten lists of a star's leaves and the long one of its centre: walks found one leaf once, which stands for all look-ups there
-// are.
+// Ten lists of a star's leaves, and the long one of its centre. Walks found one leaf once, and that stands for all look-ups.
 TEST_F(Priors, LongListsAreExpectedAndSingleFindingsDoubted) {
   make_star(101);
   const auto bytes = [](const StoredVertex& v) -> std::size_t {
     return v.store != graph::StoreKind::base ? 0 : v.vertex == 0 ? 900 : 1;
   };
-  // The findings stand for 500 look-ups each. Of 900 + 101 bytes, all are first expected by length, then each around its
-  // length's.
+  // The findings stand for 500 look-ups each, of 900 + 101 bytes. All lists are first expected by length, then each around the
+  // mean of its length.
   const auto given = [](double mean, double found) { return (1 + found) / (1 / mean + 1.0 / 500); };
   const double of_long = given(1000 * 900 / 1001.0, 0);
   const double of_short = given(1000 * 101 / 1001.0, 2) / 101;
@@ -63,7 +62,7 @@ TEST_F(Priors, LongListsAreExpectedAndSingleFindingsDoubted) {
   EXPECT_THAT(expect({}, bytes, 900), IsEmpty()) << "nothing to look up";
 }
 
-// Middling lists are found again and again, long ones never: what their length makes expect gives way to that.
+// Lists of medium length are found again and again, long ones never. The findings gradually replace what the length suggests.
 TEST_F(Priors, LearnsWhichLengthsAreLookedUp) {
   make_star(99);
   const auto bytes = [](const StoredVertex& v) -> std::size_t {
@@ -79,7 +78,7 @@ TEST_F(Priors, LearnsWhichLengthsAreLookedUp) {
   EXPECT_GT(times[50], times[51]) << "that was found";
 }
 
-// What was counted of the graph is some batches old: lists that are longer now than any was then are expected all the same.
+// The counts of the graph are some batches old. Lists that are now longer than any was then are expected all the same.
 TEST_F(Priors, ExpectsListsThatHaveOutgrownWhatWasCounted) {
   make_star(101);
   std::size_t hub = 900;
@@ -102,10 +101,10 @@ TEST_F(Priors, ExpectsListsThatHaveOutgrownWhatWasCounted) {
   EXPECT_GT(found[0].times, found[1].times);
 }
 
-// A class that had one list and now has many does not expect of each what it expects of all.
+// A class had one list and now has many. It must not expect from each list what it expects from all.
 TEST_F(Priors, SharesWhatALengthMakesExpectAmongAllListsThatAreFound) {
   make_star(101);
-  VertexId grown = 1;  // vertices below have long lists
+  VertexId grown = 1;  // vertices with smaller numbers have long lists
   const auto bytes = [&](const StoredVertex& v) -> std::size_t {
     return v.store != graph::StoreKind::base ? 0 : v.vertex < grown ? 1000 : 1;
   };

@@ -1,4 +1,5 @@
-// Where the budget holds the lists that are looked up most, most of them are chosen: walks, prior and selection together.
+// If the budget holds the lists that are looked up most, most of them are chosen. This tests walks, prior and selection
+// together.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,13 +24,13 @@ class Coverage : public testing::Test {
     truth_ = &exact_.count(world_.graph, world_.passes, world_.tasks, world_.programs);
   }
 
-  // Of a packed block with one list.
+  // The size of a packed block with one list.
   [[nodiscard]] std::size_t bytes(const StoredVertex& at) const {
     const std::size_t degree = world_.graph.degree(at.vertex);
     return degree == 0 ? 0 : 4 * (2 + degree);
   }
 
-  // Of the 5 % most accessed lists, where these vertices are cached.
+  // The share of the 5 % most accessed lists, if these vertices are cached.
   [[nodiscard]] TopLists top(const std::vector<StoredVertex>& cached) const {
     std::vector<Accessed> all;
     for (const Access& access : truth_->lists) {
@@ -56,8 +57,8 @@ class Coverage : public testing::Test {
   const Accesses* truth_ = nullptr;
 };
 
-// The selection spares the bus what it can, which is not to hold what is looked up oftenest; with half as much room again both
-// come to the same.
+// The selection minimises traffic on the bus. That is not the same as holding the most accessed lists. With half as much memory
+// again the two agree.
 TEST_F(Coverage, OfTheMostAccessedListsUnderABudgetThatHoldsThem) {
   const double needed = top({}).bytes;
   ASSERT_GT(top({}).accesses, 0.25) << "of all, on a twentieth of the lists";

@@ -1,5 +1,5 @@
-// Estimates against true counts: unbiased per list and in total, the same with any number of threads, as many walks as asked
-// for.
+// Estimates against true counts. They are unbiased for each list and in total, and the same with any number of threads. They
+// take as many walks as asked for.
 #include "estimate/estimator.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ struct Moments {
     sum += x;
     squares += x * x;
   }
-  /// How many standard errors the mean of `n` lies from the truth; 0 where both are one number.
+  /// The distance of the mean of `n` from the truth, in standard errors. 0 if both are one number.
   [[nodiscard]] double z(double truth, double n) const {
     const double mean = sum / n;
     const double variance = std::max(0.0, squares / n - mean * mean) / (n - 1);
@@ -37,7 +37,7 @@ struct Moments {
 struct Setting {
   Method method;
   double walks;
-  bool followed = false;  ///< one estimator runs again and again, and is told how long matching took
+  bool followed = false;  ///< one estimator runs again and again, and learns how long matching took
 };
 
 std::string name_of(const Setting& setting) {
@@ -46,7 +46,7 @@ std::string name_of(const Setting& setting) {
 }
 void PrintTo(const Setting& setting, std::ostream* out) { *out << name_of(setting); }
 
-/// The mean of many estimates, list by list, in total, and for the partial matches of every node.
+/// Checks the mean of many estimates: for each list, in total, and for the partial matches of every node.
 void expect_unbiased(World& world, const Setting& setting) {
   Workers workers(2);
   Options options;
@@ -79,7 +79,7 @@ void expect_unbiased(World& world, const Setting& setting) {
       }
     }
   }
-  // Rare lists are met in few of the seeds only: their means are far from normal, so they are judged together.
+  // Rare lists are met with few of the seeds. Their means are far from normal, so they are judged together.
   EXPECT_LT(std::fabs(total.z(truth.total(), seeds)), 4);
   double chi = 0;
   std::size_t judged = 0;
@@ -104,7 +104,7 @@ void expect_unbiased(World& world, const Setting& setting) {
 
 class Unbiased : public testing::TestWithParam<Setting> {};
 
-// Matches that vanish and matches that appear read other lists: neither may make up for the other.
+// Vanishing matches and new matches read different lists. Neither may compensate for the other.
 TEST_P(Unbiased, InEachPass) {
   World world({.inserted = 40, .removed = 40}, 11);
   world.add(parse_pattern("(a)--(b)--(c)--(d)--(a), (b)--(d)", "test"), MatchMode::isomorphism, CountMode::subgraphs, true);
@@ -168,7 +168,7 @@ TEST_P(Unbiased, OnRoots) {
   }
 }
 
-// Of a hub, whose work is split, too.
+// This includes a hub, whose work is split.
 TEST_P(Unbiased, OnRootsWithLabels) {
   WorldOptions options;
   options.directed = true;
@@ -186,7 +186,7 @@ TEST_P(Unbiased, OnRootsWithLabels) {
   expect_unbiased(world, GetParam());
 }
 
-// Whole graphs, from data edges: loops that find each match once, and sums with tables, of batches as well.
+// Whole graphs, from data edges: loops that find each match once, and sums with tables. Also batches.
 TEST_P(Unbiased, OnAllEdges) {
   World world({.vertices = 40, .edges = 160}, 16);
   world.add(parse_pattern("(a)--(b)--(c)--(d)--(a)--(c)", "test"));
@@ -405,7 +405,7 @@ TEST(Estimator, HasNothingToDoWithoutConcern) {
   EXPECT_TRUE(estimator.run(world.graph, world.passes, {}, {}).lists.empty());
 }
 
-/// Of the most accessed twentieth, by a cache of one tenth of what is accessed.
+/// The share of the most accessed twentieth that a cache holds, if it has a tenth of the accessed memory.
 double coverage(const Accesses& truth, const Accesses& estimate) {
   const auto one = [](const StoredVertex&) { return std::size_t{1}; };
   const std::vector<StoredVertex> hot = select(estimate.lists, one, truth.lists.size() / 10).hot;
@@ -416,8 +416,8 @@ double coverage(const Accesses& truth, const Accesses& estimate) {
   return top_lists(accessed, std::vector{0.05}).front().coverage;
 }
 
-// A power law: the heaviest of 20,000 vertices has hundreds of neighbours. A cache of one tenth of what is accessed holds the
-// most accessed twentieth, whichever way the walks are drawn.
+// A power law: the heaviest of 20,000 vertices has hundreds of neighbours. A cache of a tenth of the accessed memory holds the
+// most accessed twentieth. This holds for each way of drawing the walks.
 TEST(Estimator, CoversTheMostAccessedListsOfASkewedGraph) {
   WorldOptions shape;
   shape.vertices = 20000;

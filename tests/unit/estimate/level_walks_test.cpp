@@ -1,5 +1,5 @@
-// Walks through a batch tell how many candidates the levels of plans have; plans that are made from that, or from anything
-// else, match the same.
+// Walks through a batch estimate how many candidates the levels of plans have. Plans that are made from that, or from any other
+// figures, find the same matches.
 #include "estimate/level_walks.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ WorldOptions options_for(unsigned seed) {
   return options;
 }
 
-// By plan and level, from all partial matches without order constraints.
+// By plan and level, over all partial matches, without order constraints.
 std::vector<PlanFigures> count_levels(const World& world, const match::QueryTask& task, Workers& workers) {
   match::Programs programs(1);
   for (const plan::Plan& plan : task.plans->plans) {
@@ -65,7 +65,7 @@ TEST(LevelWalks, TellHowManyCandidatesThereAre) {
   EXPECT_GT(compared, 200U);
 }
 
-// Vertices of a clique of five are joined in some 10^20 ways, which tell nothing of levels.
+// Vertices of a clique of five are joined in some 10^20 ways. These say nothing about levels.
 TEST(LevelWalks, DoNotCombineParallelEdges) {
   WorldOptions options;
   options.vertices = 6;

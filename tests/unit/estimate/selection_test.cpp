@@ -27,7 +27,7 @@ TEST(Select, TakesWhatSavesMostForItsSizeAndSkipsWhatDoesNotFit) {
     constexpr std::size_t sizes[] = {10, 100, 1, 10, 0};
     return sizes[v.vertex];
   };
-  // Saved per byte: 138, 205, 414, 129, 414; the last takes nothing and is left out.
+  // Saved per byte: 138, 205, 414, 129, 414. The last list takes no memory and is left out.
   const Selection all = select(accesses, bytes, 131);
   EXPECT_THAT(all.hot, ElementsAre(at(0), at(1), at(1, graph::StoreKind::derived), at(2), at(3)));
   EXPECT_EQ(all.bytes, 131);
@@ -71,7 +71,7 @@ TEST(Select, NeverExceedsTheBudgetAndLeavesOnlyWhatDoesNotFit) {
     for (VertexId v = 0; v < 40; ++v) {
       if (taken[v]) continue;
       EXPECT_GT(sizes[v], budget - sum) << "vertex " << v << " would have fitted";
-      // At its turn it did not fit: the better ones that were taken left too little.
+      // At its turn it did not fit: the better lists that were chosen left too little memory.
       std::size_t better = 0;
       for (VertexId u = 0; u < 40; ++u) {
         const double of_u = accesses[u].times * (1 + miss_bytes / static_cast<double>(sizes[u]));

@@ -1,4 +1,4 @@
-// What is cached for one batch after the other, and when that is chosen.
+// What is cached in one batch after the other, and when that is chosen.
 #include "estimate/selector.hpp"
 
 #include <gmock/gmock.h>
@@ -21,8 +21,8 @@ using testing::IsEmpty;
 
 constexpr StoredVertex at(VertexId vertex) { return {vertex, graph::StoreKind::base}; }
 
-// Of lists of 72 bytes, of which each look-up reads 200 over the bus where they are not cached: a move costs what 20.5 look-ups
-// do. So many walks that they say all.
+// Lists of 72 bytes. Each look-up of a list that is not cached reads 200 bytes over the bus, so moving a list costs as much as
+// 20.5 look-ups. There are so many walks that they decide everything.
 class Selecting : public testing::Test {
  protected:
   static constexpr std::size_t one = 72;
@@ -43,12 +43,12 @@ TEST_F(Selecting, WhatIsThereStaysUnlessAnotherSavesMoreThanMovingItCosts) {
   EXPECT_THAT(select({found(1, 111), found(2, 90)}, one), ElementsAre(at(1)));
 }
 
-// Without findings a batch looks up what is usual: of what was selected, what it looked up before; of others, what their length
-// makes expect.
+// Without findings, a batch is expected to look up the usual. For a selected list these are its earlier look-ups. For others it
+// is what their length suggests.
 TEST_F(Selecting, RemembersWhatIsUsual) {
   EXPECT_THAT(select({found(1, 1000)}, one), ElementsAre(at(1)));
   const std::vector<Expected> none{{at(1), one, 0, 1}, {at(2), one, 0, 100}};
-  // 1 + (1000 - 1) / 4 are not more than what the length of the other makes expect; what was found before counts.
+  // 1 + (1000 - 1) / 4 is not more than what the other's length suggests. What was found before counts.
   EXPECT_THAT(selector_.select({none, 1e9}, bytes, one).hot, ElementsAre(at(1)));
   const std::vector<Expected> more{{at(1), one, 0, 1}, {at(2), one, 0, 300}};
   EXPECT_THAT(selector_.select({more, 1e9}, bytes, one).hot, ElementsAre(at(2)));
@@ -71,7 +71,7 @@ TEST_F(Selecting, ForgetsWhatIsNotLookedUpAnyMoreAndWhatTakesNothing) {
   EXPECT_THAT(select({}, 1000), IsEmpty());
 }
 
-// Outlooks have gaps, in which a vertex stands again.
+// The lists have gaps, in which a vertex occurs again.
 TEST_F(Selecting, KnowsWhatIsThereWhereTheMergeIsParted) {
   std::vector<Expected> lists;
   for (VertexId v = 0; v < 20'000; ++v) {
@@ -85,7 +85,7 @@ TEST_F(Selecting, KnowsWhatIsThereWhereTheMergeIsParted) {
   EXPECT_EQ(select(lists, 10'000 * one), lesser) << "none is worth a move";
 }
 
-// Many lists, found, long, and selected before, in all combinations: whatever the threads, as one after the other.
+// Many lists, found, long, and selected before, in all combinations. Any number of threads gives the result of one.
 TEST(Selector, MergesAllThatIsKnownWhateverTheThreads) {
   WorldOptions options;
   options.vertices = 90'000;

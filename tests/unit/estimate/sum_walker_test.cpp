@@ -1,5 +1,5 @@
-// Sums with tables, followed on all roots, look up what a plain evaluation of the plans looks up, share by share, whose counts
-// are the CPU matcher's.
+// Sums with tables, followed on all roots. Their look-ups are those of a plain evaluation of the plans, share by share. That
+// evaluation counts what the CPU matcher counts.
 #include "estimate/sum_walker.hpp"
 
 #include <gtest/gtest.h>
@@ -16,13 +16,13 @@ namespace {
 using plan::Candidates;
 using plan::Factor;
 
-/// Evaluates the rooted plan of a world's only task with weights in maps (docs/decisions/010-counting-by-sums.md).
+/// Evaluates the rooted plan of a world's only task, with weights in maps (docs/decisions/010-counting-by-sums.md).
 class PlainSums {
  public:
   explicit PlainSums(World& world)
       : world_(world), resolved_(world.graph.resolved()), plan_(*world.tasks[0].plans->rooted), at_(max_query_vertices) {}
 
-  /// The sum over all roots.
+  /// Returns the sum over all roots.
   __extension__ __int128 run() {
     __extension__ __int128 sum = 0;
     for (const VertexId root : world_.passes[0].roots) {
@@ -238,7 +238,7 @@ class PlainSums {
   std::map<std::uint8_t, Weights> tables_;
 };
 
-/// How many accesses differ, as a share of all.
+/// The share of accesses that differ.
 double difference(World& world) {
   Workers workers(2);
   match::MatchSteps steps;
@@ -270,7 +270,7 @@ TEST(SumWalker, LooksUpWhatAnEvaluationDoes) {
       world.add(parse_pattern(pattern, "test"));
       world.take_whole(CountFrom::vertices);
       ASSERT_TRUE(world.tasks[0].plans->rooted);
-      // Where a product ends before it comes to a table of the root, that is taken to have been made nevertheless.
+      // If a product ends before it comes to a table of the root, the table still counts as made.
       EXPECT_LT(difference(world), 0.02);
     }
   }

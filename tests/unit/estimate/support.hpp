@@ -1,4 +1,4 @@
-// Graphs, standing queries and a staged batch to estimate for, drawn from a seed.
+// Graphs, standing queries and a staged batch for estimates, drawn from a seed.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct WorldOptions {
   double skew = 1;  ///< above 1: low numbers are drawn more often
 };
 
-/// A settled graph with queries and a batch staged on top.
+/// A settled graph with queries and a staged batch.
 class World {
  public:
   World(const WorldOptions& options, unsigned seed) : graph(options.directed, false), random_(seed) {
@@ -62,7 +62,7 @@ class World {
     graph.settle(workers);
   }
 
-  ~World() { graph.unstage(); }  // before the queries drop what they read
+  ~World() { graph.unstage(); }  // before the queries release what they read
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
@@ -72,7 +72,7 @@ class World {
     lists_.push_back(list);
   }
 
-  /// Makes `hub` the neighbour of all vertices before `end` but itself; the batch inserts its edge with `end`.
+  /// Makes `hub` the neighbour of all vertices before `end`, except itself. The batch inserts its edge to `end`.
   void make_star(VertexId hub, VertexId end) {
     graph::NetBatch star;
     for (VertexId leaf = 0; leaf < end; ++leaf) {
@@ -86,7 +86,7 @@ class World {
     batch_.inserted.push_back(graph.ranked(hub, end, edge_labels_[0]));
   }
 
-  /// To be called once, when all queries are there.
+  /// Stages the batch. Call it once, when all queries are there.
   void stage() {
     graph.resolve_all();
     graph.stage(batch_);
@@ -96,8 +96,8 @@ class World {
     programs = match::make_programs(tasks, graph.resolved());
   }
 
-  /// Instead: the settled graph as a whole, its queries counted from data vertices where `from` says so and they can be, else
-  /// from data edges.
+  /// Takes the whole settled graph instead of a batch. Queries are counted from data vertices if `from` says so and they can
+  /// be. Otherwise they are counted from data edges.
   void take_whole(CountFrom from) {
     graph.resolve_all();
     for (std::size_t q = 0; q < queries_.size(); ++q) {
@@ -115,7 +115,7 @@ class World {
       passes = {{match::Pass::whole, anchors_}};
     }
   }
-  /// Lets plans be counted with tables that have no prefix to be enumerated first. Returns how many.
+  /// Lets plans be counted with tables that need no prefix to be enumerated first. Returns the number of these plans.
   std::size_t use_tables() {
     std::size_t count = 0;
     for (std::size_t t = 0; t < tasks.size(); ++t) {
@@ -171,7 +171,7 @@ class World {
       const auto joined = [&](const QueryEdge& edge) {
         return (edge.source == a && edge.target == b) || (edge.source == b && edge.target == a);
       };
-      // Sometimes a second edge between the same two.
+      // Sometimes adds a second edge between the same two vertices.
       if (std::none_of(query.edges.begin(), query.edges.end(), joined) || random_() % 4 == 0) join(a, b);
     }
     return query;

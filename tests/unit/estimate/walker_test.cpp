@@ -1,5 +1,5 @@
-// A third reading of the plans: programs run on all partial matches count what the CPU matcher counts, and look up what a plain
-// reading of the definition looks up.
+// A third reading of the plans. Programs that run on all partial matches count what the CPU matcher counts. They look up what a
+// plain reading of the definition looks up.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace deltamatch::estimate {
 namespace {
 
-// Returns how many matches there are.
+// Returns the number of matches.
 Count expect_same_counts(World& world) {
   Count all = 0;
   Workers workers(2);
@@ -65,14 +65,14 @@ TEST(ExactWalker, CountsWhatTheCpuMatcherCounts) {
   }
 }
 
-// Twins, paths and cycles whose counts are sums of several terms, some chosen as sets.
+// Twins, paths and cycles whose counts are sums of several terms. Some are chosen as sets.
 TEST(ExactWalker, CountsSums) {
   const char* patterns[] = {"(a)--(b), (a)--(c), (a)--(d)", "(a)--(b)--(c)--(d)--(e)", "(a)--(b)--(c)--(d)--(e)--(f)--(a)",
                             "(a)--(b)--(c)--(a), (c)--(d), (c)--(e)", "(a)--(b)--(c)--(a), (c)--(d), (d)--(e)--(f)--(d)"};
   std::size_t sums = 0;
   for (unsigned seed = 0; seed < 8; ++seed) {
     WorldOptions options;
-    options.edge_labels = 1 + seed % 2;  // two: wildcards read lists with parallel edges
+    options.edge_labels = 1 + seed % 2;  // with two, wildcards read lists with parallel edges
     options.vertices = 16;
     options.edges = 50;
     World world(options, seed);
@@ -90,7 +90,8 @@ TEST(ExactWalker, CountsSums) {
   EXPECT_GT(sums, 100);
 }
 
-// Induced, over a whole graph: wildcards over parallel edges, edges of one label beside others, ends that are joined twice.
+// Induced matches in a whole graph: wildcards over parallel edges, edges of one label beside others, ends that are joined
+// twice.
 TEST(ExactWalker, CountsInducedMatches) {
   Count all = 0;
   for (unsigned seed = 0; seed < 120; ++seed) {
@@ -125,7 +126,7 @@ TEST(ExactWalker, CountsInducedMatches) {
   EXPECT_GT(all, Count{10000});
 }
 
-// Triangles by hand: each anchor (u, v) looks both ends up once, to count what they have in common.
+// Triangles by hand. Each anchor (u, v) looks up both ends once, to count their common neighbours.
 TEST(ExactWalker, TalliesTheListsOfATriangle) {
   World world({}, 3);
   world.add(parse_pattern("(a)--(b)--(c)--(a)", "test"));
@@ -146,8 +147,8 @@ TEST(ExactWalker, TalliesTheListsOfATriangle) {
   EXPECT_EQ(counted.pieces, world.passes[0].anchors.size() + world.passes[1].anchors.size());
 }
 
-// A hub of 100 leaves gets another. The second vertex is found by one look-up of the hub's list, the third by one for each 32
-// of the second, which are extended together; from the new leaf nothing is found.
+// A hub of 100 leaves gets another one. The second vertex is found by one look-up of the hub's list. The third is found by one
+// look-up for each 32 second vertices, which are extended together. From the new leaf nothing is found.
 TEST(ExactWalker, SiblingsShareALookUp) {
   WorldOptions options;
   options.vertices = 102;

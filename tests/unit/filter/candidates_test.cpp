@@ -1,4 +1,4 @@
-// Which candidates each step leaves, on graphs small enough to tell by hand.
+// The candidates that each step leaves, on graphs small enough to check by hand.
 #include "filter/candidates.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(Candidates, ByDegreeNeedListsAsLongAsTheQueryReads) {
 }
 
 TEST(Candidates, ByDegreeCountEdgesWhereOnlyEdgesAreDistinct) {
-  // Two parallel edges lead to one neighbour: enough for two query edges whose far ends may coincide.
+  // Two parallel edges lead to one neighbour. That is enough for two query edges whose far ends may coincide.
   const std::vector<std::string> labels{"A", "B"};
   const std::vector<DataEdge> edges{{0, 1, "x"}, {0, 1, "y"}};
   const std::string fork = "(a:A)-->(b1:B), (a)-->(b2:B)";
@@ -44,7 +44,7 @@ TEST(Candidates, ByDegreeTellDirectionsAndEdgeLabelsApart) {
 }
 
 TEST(Candidates, RefinedDropWhatLeadsToNoCandidateRoundByRound) {
-  // A path A-B-C-D beside one that ends too early: each round takes the next vertex of the latter.
+  // A path A-B-C-D beside one that ends too early. Each round removes the next vertex of the latter.
   const std::vector<std::string> labels{"A", "B", "C", "D", "A", "B", "C", "E"};
   const std::vector<DataEdge> edges{{0, 1, ""}, {1, 2, ""}, {2, 3, ""}, {4, 5, ""}, {5, 6, ""}, {6, 7, ""}};
   const Fixture f(false, labels, edges, "(a:A)--(b:B)--(c:C)--(d:D)");
@@ -55,7 +55,7 @@ TEST(Candidates, RefinedDropWhatLeadsToNoCandidateRoundByRound) {
 }
 
 TEST(Candidates, RefinedNeedAsManyCandidatesAsTheQueryHasNeighbours) {
-  // 0 has two neighbours labelled B, but only one with a C behind it.
+  // 0 has two neighbours labelled B, but only one of them has a neighbour C.
   const std::vector<std::string> labels{"A", "B", "B", "C"};
   const std::vector<DataEdge> edges{{0, 1, ""}, {0, 2, ""}, {1, 3, ""}};
   const std::string query = "(a:A)--(b1:B)--(c1:C), (a)--(b2:B)--(c2:C)";
@@ -72,7 +72,8 @@ TEST(Candidates, AreAlikeWhereTheyAreTheSame) {
 }
 
 TEST(Candidates, AreUnitedWhereTheyAreLittleApart) {
-  // A clique of twelve vertices labelled A, two of which have a neighbour labelled B more; and a pair of these labels alone.
+  // A clique of twelve vertices labelled A. Two of them have another neighbour labelled B. Beside it is a pair with these
+  // labels.
   const VertexId clique = 12;
   std::vector<std::string> labels(clique, "A");
   std::vector<DataEdge> edges;

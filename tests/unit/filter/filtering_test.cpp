@@ -1,4 +1,4 @@
-// What the course of filtering leaves for matching to read.
+// The lists that a filter run leaves for matching to read.
 #include "filter/filtering.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ std::set<graph::ReadingId> readings(const plan::BoundQuery& query) {
   return all;
 }
 
-// As the heap does without memory, or, where it tells why, unified memory beyond what a device holds.
+// Fails like the heap without memory. With a reason, it fails like unified memory that exceeds a device.
 class FewSlabs final : public graph::SlabAllocator {
  public:
   void* allocate(std::size_t bytes) override {
@@ -78,8 +78,7 @@ TEST_F(Filters, LeaveStepsOut) {
   EXPECT_EQ(steps_without({.unite = true}), (Names{"label", "degree", "refine"}));
 }
 
-// Of the vertices of the square's ends only degrees tell the ear, unless refinement goes without them and counts entries
-// itself.
+// For the vertices of the square's ends, only degrees reveal the ear. Refinement without degrees must count entries itself.
 TEST_F(Filters, RefineAsFarWithoutDegrees) {
   std::vector<std::vector<std::uint64_t>> left;
   for (const bool degree : {false, true}) {
@@ -99,7 +98,7 @@ TEST_F(Filters, KeepListsApartWhereTheyTakeMuchOut) {
   EXPECT_GT(readings(f.query()).size(), 1);
 }
 
-// Lent lists are apart by query vertex: an anchor matters to plans whose ends it fits, in their orientation.
+// The lists differ by query vertex. An anchor concerns the plans whose ends it fits, in their orientation.
 TEST_F(Filters, AnchorsConcernPlansWhoseListsHoldThem) {
   Fixture f(false, {"A", "B", "A", "B", "B"}, {{0, 1, ""}, {0, 2, ""}, {0, 3, ""}, {1, 4, ""}}, "(c)--(d:A), (c)--(e)");
   for (const bool filtered : {false, true}) {
@@ -108,7 +107,7 @@ TEST_F(Filters, AnchorsConcernPlansWhoseListsHoldThem) {
     const match::QueryTask task{&f.query(), &plans, false};
     const std::vector<graph::Resolved> resolved = f.graph().resolved();
     match::PlanIndex plan_index(f.graph(), {&task, 1}, resolved);
-    const auto to_d = [&](VertexId tail, VertexId head) {  // of those whose anchor is c to d, or back
+    const auto to_d = [&](VertexId tail, VertexId head) {  // those whose anchor is c to d, or back
       std::vector<std::uint32_t> ends;
       for (const match::PlanRef& ref : plan_index.of({tail, head, f.graph().edge_labels.intern("")})) {
         const plan::Plan& plan = plans.plans[ref.plan];

@@ -1,4 +1,5 @@
-// What matching reads of a filtered graph: lists of candidates only, the same edges at both ends, in the numbering asked for.
+// What matching reads of a filtered graph: lists of candidates only, with the same edges at both ends, in the requested
+// numbering.
 #include "filter/pruned_lists.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ using Pairs = std::set<std::pair<VertexId, VertexId>>;
 
 class Pruned {
  public:
-  /// Steps as in Fixture::left.
+  /// `steps` as in Fixture::left.
   Pruned(Fixture& fixture, int steps, Numbering numbering) : fixture_(&fixture), candidates_(fixture.query(), workers_, never) {
     candidates_.by_label();
     if (steps > 0) candidates_.by_degree();
@@ -26,7 +27,7 @@ class Pruned {
     lists_->lend(fixture.query(), fixture.graph());
   }
 
-  /// What a query edge can be mapped to as its lists at one end tell, as (source, target).
+  /// The data edges (source, target) to which a query edge can be mapped, read from the lists at one end.
   [[nodiscard]] Pairs read(std::uint32_t edge, unsigned end) const {
     Pairs pairs;
     const graph::Resolved& where = fixture_->graph().resolve(fixture_->query().edges[edge].reading[end]);
@@ -48,7 +49,7 @@ class Pruned {
   std::unique_ptr<PrunedLists> lists_;
 };
 
-// B0 and B1 lead to the same kind of vertex, but only the latter to two of them: 3 is a candidate of b0, not of b1.
+// B0 and B1 lead to the same kind of vertex, but only B1 leads to two of them. 3 is a candidate of b0, not of b1.
 const std::vector<std::string> labels{"A", "A", "B", "B", "C", "C"};
 const std::vector<DataEdge> edges{{0, 2, ""}, {0, 3, ""}, {1, 2, ""}, {2, 4, ""}, {2, 5, ""}, {3, 4, ""}};
 const std::string pattern = "(a:A)--(b0:B)--(c0:C), (a)--(b1:B)--(c1:C), (b1)--(c2:C)";
@@ -85,7 +86,7 @@ TEST(PrunedLists, AreSharedByQueryVerticesWithTheSameCandidates) {
 }
 
 TEST(PrunedLists, NumberVerticesByAscendingDegree) {
-  // Degrees 1, 3, 2, 3, 1: vertices of one degree keep their order.
+  // Degrees 1, 3, 2, 3, 1: vertices of the same degree keep their order.
   const std::vector<std::string> same(5);
   Fixture f(false, same, {{0, 1, ""}, {1, 2, ""}, {1, 3, ""}, {2, 3, ""}, {3, 4, ""}}, "(a)--(b)");
   const Pruned pruned(f, 0, Numbering::by_degree);
@@ -106,7 +107,7 @@ TEST(PrunedLists, KeepParallelEdgesApartInAnotherNumbering) {
   Fixture f(true, {"", "", ""}, {{0, 1, "x"}, {0, 1, "y"}, {0, 2, "y"}, {1, 2, "x"}}, "(a)-->(b)");
   const Pruned pruned(f, 0, Numbering::by_degree);
   EXPECT_EQ(pruned.lists().entries(), 8) << "each edge at both ends";
-  // Degrees 3, 3, 2: 2 comes first.
+  // Degrees 3, 3, 2: vertex 2 comes first.
   const graph::Resolved& where = f.graph().resolve(f.query().edges[0].reading[0]);
   const graph::List list = where.store->list(1, where.relation);
   ASSERT_EQ(list.size, 3);

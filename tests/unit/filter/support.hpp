@@ -13,7 +13,7 @@
 
 namespace deltamatch::filter {
 
-inline const std::atomic<bool> never = false;  // for what may be stopped
+inline const std::atomic<bool> never = false;  // for calls that take a flag to stop
 
 struct DataEdge {
   VertexId source;
@@ -45,7 +45,7 @@ class Fixture {
   [[nodiscard]] plan::BoundQuery& query() { return *query_; }
   [[nodiscard]] graph::DataGraph& graph() { return *graph_; }
 
-  /// By query vertex, after so many steps: labels, degrees, rounds of refinement.
+  /// The candidates of each query vertex after that many steps: labels, degrees, rounds of refinement.
   [[nodiscard]] std::vector<std::vector<VertexId>> left(int steps, unsigned threads = 1) const {
     Workers workers(threads);
     Candidates candidates(*query_, workers, never);

@@ -1,5 +1,5 @@
-// A small matcher for small graphs, written apart from the generators and from the library: edges in sets, plain backtracking.
-// Queries with one label per vertex and edge, directed edges; isomorphism, one match per set of data edges.
+// A small matcher for small graphs, written independently of the generators and the library: edges in sets, plain backtracking.
+// Queries have directed edges and one label per vertex and edge. It finds isomorphic matches, one for each set of data edges.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class PlainGraph {
  public:
   using Key = std::tuple<Name, std::string, Name>;
 
-  /// True where the edge was not there.
+  /// Returns true if the edge was not there.
   bool insert(const Update& update) {
     const Key key{name_of(update.source), update.label, name_of(update.target)};
     labels[std::get<0>(key)] = *update.source_label;
@@ -50,7 +50,7 @@ class PlainGraph {
     in[{target, label}].insert(source);
     return true;
   }
-  /// True where the edge was there.
+  /// Returns true if the edge was there.
   bool erase(const Key& key) {
     const auto& [source, label, target] = key;
     if (edges[label].erase({source, target}) == 0) return false;
@@ -65,7 +65,8 @@ class PlainGraph {
   std::map<std::pair<Name, std::string>, std::set<Name>> in;     // sources by target and label
 };
 
-/// The matches of a query: of the bindings with one set of data edges the least, in the order of the query's vertices.
+/// The matches of a query. Of the bindings with the same set of data edges, it takes the least one in the order of the query's
+/// vertices.
 class PlainMatcher {
  public:
   PlainMatcher(const PlainGraph& graph, const Query& query) : graph_(graph), query_(query), bound_(query.vertices.size()) {
@@ -85,7 +86,7 @@ class PlainMatcher {
   }
 
  private:
-  // The edge with the rarest label first, then edges that touch what is bound.
+  // Takes the edge with the rarest label first, then edges that touch bound vertices.
   void plan() {
     std::vector<bool> used(query_.edges.size());
     std::vector<bool> reached(query_.vertices.size());

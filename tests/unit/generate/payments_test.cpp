@@ -20,7 +20,7 @@ using test::written;
 
 constexpr Timestamp hour = 3'600LL * 1'000'000;
 
-// Few accounts and much traffic, so that anything the background could form by accident it would form here.
+// Few accounts and much traffic. Any pattern that the background could form by accident would occur here.
 PaymentsOptions crowded(std::uint64_t seed = 1) {
   PaymentsOptions options;
   options.updates = 1'500;
@@ -106,7 +106,7 @@ TEST(Payments, AmountsDoNotChangeTheStream) {
   for (std::size_t i = 0; i < with.size(); ++i) EXPECT_EQ(with[i].substr(0, with[i].rfind(',')), without[i]);
 }
 
-// Replays a stream under a window and compares what lives with the truth after every instant.
+// Replays a stream under a window. Compares the living edges with the truth after every instant.
 class Truth {
  public:
   explicit Truth(const PaymentsOptions& options) : options_(options) {
@@ -228,8 +228,8 @@ TEST(Payments, EveryEndOccursAndEveryPatternOutlivesABatch) {
   EXPECT_GT(longest, options.window) << "no pattern was kept alive by repeated payments";
 }
 
-// At the size of the demo: every edge that ever was, as if nothing expired, holds no pattern but the planted ones. What holds
-// for this union holds at every instant.
+// A stream of the demo's size. Take every edge that ever was, as if nothing expired: there is no pattern but the planted ones.
+// What holds for this union holds at every instant.
 class AtScale : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -256,7 +256,7 @@ class AtScale : public testing::Test {
     return result;
   }
 
-  // What is left of a label's edges once every vertex that no ring goes through is taken away.
+  // The edges of a label that are left after removing each vertex through which no ring passes.
   static test::PlainGraph peeled(const std::string& label) {
     test::PlainGraph graph;
     graph.labels = union_->labels;
@@ -334,7 +334,7 @@ TEST(Payments, EveryPatternFileIsReadAndNamed) {
 }
 
 TEST(Payments, MemoryOfThePlanIsAllThatIsHeld) {
-  // The generator hands each record on at once: the first arrives before the second exists.
+  // The generator hands over each record at once: the first one arrives before the second exists.
   PaymentsOptions options = crowded();
   options.updates = std::uint64_t{1} << 37;  // never finished
   options.duration = std::int64_t{1} << 50;

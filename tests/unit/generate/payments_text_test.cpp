@@ -86,7 +86,7 @@ TEST(PaymentsText, JsonlStatesEveryRecord) {
   }
 }
 
-// What replay makes of the text, with no option set.
+// What replay reads from the text without any option.
 TEST(PaymentsText, CodecsReadWhatIsWritten) {
   PaymentsOptions options = small();
   for (const bool csv : {true, false}) {

@@ -9,7 +9,7 @@
 namespace deltamatch::generate {
 namespace {
 
-// Published first outputs of splitmix64 from state 0; the seed 0 state of the generator is just these.
+// The published first outputs of splitmix64 from state 0. They are the generator's state for seed 0.
 TEST(Random, MixIsSplitmix64) {
   EXPECT_EQ(mix(0x9E3779B97F4A7C15), 0xE220A8397B1DCDAF);
   EXPECT_EQ(mix(2 * 0x9E3779B97F4A7C15), 0x6E789E6AA1B965F4);

@@ -1,4 +1,4 @@
-// What the tests of the generators share.
+// Helpers of the generators' tests.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace deltamatch::generate::test {
 
-/// FNV-1a, as a golden value.
+/// FNV-1a, for golden values.
 class Checksum {
  public:
   void add(std::string_view bytes) {

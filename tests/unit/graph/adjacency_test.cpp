@@ -1,4 +1,4 @@
-// The adjacency store against a model of sets: whatever is staged, settled and dropped, both sides hold the same.
+// The adjacency store against a model of sets. Whatever is staged, settled and dropped, both contain the same.
 #include "graph/adjacency.hpp"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ class Model {
     store_.reserve_vertices(vertices);
   }
 
-  /// Stages a random batch; `share` of the possible removals, at most `inserts` insertions over `relations` relations.
+  /// Stages a random batch: a `share` of the possible removals, and at most `inserts` insertions over `relations` relations.
   void stage(unsigned inserts, double share, RelationId relations, VertexId neighbours) {
     added_.clear();
     removed_.clear();
@@ -213,7 +213,7 @@ TEST_P(AdjacencyTest, EmptiesAndShrinks) {
     model.stage(0, 1, 2, 1);
     model.settle();
   }
-  EXPECT_LE(model.store().bytes(), 2 * bytes);  // what was given back is used again
+  EXPECT_LE(model.store().bytes(), 2 * bytes);  // freed memory is used again
 }
 
 INSTANTIATE_TEST_SUITE_P(Columns, AdjacencyTest, testing::Values(Column::none, Column::tag, Column::time),

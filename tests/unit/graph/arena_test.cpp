@@ -1,4 +1,4 @@
-// The arena: blocks as large as they say, apart from each other, handed out again only after recycle.
+// The arena's blocks have the size they state and do not overlap. They are handed out again only after recycle.
 #include "graph/arena.hpp"
 
 #include <gmock/gmock.h>

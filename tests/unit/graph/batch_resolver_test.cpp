@@ -1,5 +1,4 @@
-// What a batch as the stream states it comes to: net edges, counters, refusals, vertices that come and go, times; and that all
-// of it can be undone.
+// The effects of a batch: net edges, counters, refusals, vertices that come and go, times. All of it can be undone.
 #include "graph/batch_resolver.hpp"
 
 #include <gmock/gmock.h>
@@ -49,7 +48,7 @@ Update typed(Update update, std::string_view label) {
   return update;
 }
 
-/// Of one record with the update before.
+/// Makes an update a further one of the record before.
 Update also(Update update) {
   update.continues = true;
   return update;
@@ -57,7 +56,7 @@ Update also(Update update) {
 
 using Updates = std::vector<Update>;
 
-/// A graph with its resolver, and what a batch came to in words.
+/// A graph with its resolver. Describes the effects of a batch in words.
 class Resolver {
  public:
   explicit Resolver(bool directed, Timestamp window = 0)
@@ -73,7 +72,7 @@ class Resolver {
   }
   void undo() { resolver_.undo(); }
   void limit_labels(std::uint64_t most) { resolver_.limit_labels(most); }
-  /// Resolves and settles; the numbers of edges and of ignored updates as "inserted deleted expired | duplicate absent
+  /// Resolves and settles. Returns the numbers of edges and of ignored updates: "inserted deleted expired | duplicate absent
   /// superseded late".
   std::string apply(const Updates& updates, OnReject on_reject = OnReject::skip) {
     resolve(updates, on_reject);
@@ -113,7 +112,7 @@ class Resolver {
   [[nodiscard]] Timestamp time(Id source, Id target) const {
     return graph.time(graph.ranked(number(source), number(target), empty_label)).value_or(-1);
   }
-  /// "id:label" of every vertex by number, "-" if the number is free and a larger one is not, "!" behind the declared ones.
+  /// "id:label" of every vertex by number. "-" is a free number below a used one, "!" stands behind declared vertices.
   [[nodiscard]] std::vector<std::string> vertices() const {
     std::vector<std::string> all;
     for (VertexId v = 0; v < graph.dictionary.capacity(); ++v) {
@@ -131,7 +130,7 @@ class Resolver {
   }
 
   DataGraph graph;
-  std::optional<std::optional<Timestamp>> told;  // watermark of the batches; nothing: they do not tell
+  std::optional<std::optional<Timestamp>> told;  // stated watermark of the batches; nothing: they state none
 
  private:
   std::unique_ptr<Window> window_;
@@ -187,7 +186,7 @@ TEST(BatchResolver, ADeletionOfTheUnknownMakesNothingKnown) {
   EXPECT_EQ(graph.apply({erase(1, 2), labelled(erase(1, 3), "A"), drop(4), typed(erase(1, 2), "T")}), "0 0 0 | 0 4 0 0");
   EXPECT_THAT(graph.vertices(), IsEmpty());
   EXPECT_FALSE(graph.graph.edge_labels.find("T"));
-  // Where its ends become known later in the batch, it is an earlier update of the same edge.
+  // If its ends become known later in the batch, it is an earlier update of the same edge.
   EXPECT_EQ(graph.apply({erase(1, 2), insert(1, 2)}), "1 0 0 | 0 0 1 0");
 }
 
@@ -228,7 +227,7 @@ TEST(BatchResolver, ASelfLoopLeavesTheOtherUpdatesOfItsRecord) {
   EXPECT_EQ(graph.apply({erase(1, 1), also(insert(1, 3)), erase(1, 2), also(insert(2, 2))}), "1 1 0 | 0 0 0 0");
   EXPECT_EQ(graph.result().ignored.self_loop, 2U);
   EXPECT_TRUE(graph.has(1, 3));
-  // That of a record that is refused does not count.
+  // A self-loop of a refused record does not count.
   EXPECT_EQ(graph.apply({insert(5, 5), also(labelled(insert(1, 4), "B")), insert(6, 6)}), "0 0 0 | 0 0 0 0");
   EXPECT_EQ(graph.rejects(), "label_conflict@1");
   EXPECT_EQ(graph.result().ignored.self_loop, 1U);
@@ -243,13 +242,13 @@ TEST(BatchResolver, ALabelBeyondTheLimitIsRefused) {
             "4 0 0 | 0 0 0 0");
   EXPECT_EQ(graph.rejects(), "label_limit@1 label_limit@2 label_limit@5");
   EXPECT_FALSE(graph.known(5));
-  // Where a label is compared only, it needs no number.
+  // A label that is only compared needs no number.
   EXPECT_EQ(graph.apply({labelled(erase(8, 9), "E"), vertex(UpdateKind::delete_vertex, 1, "F"), declare(2, "G")}),
             "0 0 0 | 0 1 0 0");
   EXPECT_EQ(graph.rejects(), "label_conflict@1 label_conflict@2");
 }
 
-/// The labels by number, "-" for a free one.
+/// The labels by number, "-" for a free number.
 std::string numbers_of(const LabelTable& labels) {
   std::string all;
   for (LabelId label = 1; label < labels.size(); ++label) {
@@ -263,21 +262,21 @@ TEST(BatchResolver, LabelsThatNothingBearsAreGivenBackWithTheBatch) {
   graph.apply({labelled(typed(insert(1, 2), "T"), "A", "B"), labelled(typed(insert(3, 4), "U"), "C", "A"), declare(5, "D")});
   EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A B C D");
   EXPECT_EQ(numbers_of(graph.graph.edge_labels), "T U");
-  // 4 still bears A.
+  // 4 still has A.
   graph.apply({drop(1), drop(2)});
   EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A - C D");
   EXPECT_EQ(numbers_of(graph.graph.edge_labels), "- U");
-  // The least free number first, and from the batch's end on: B is still there while the batch is read.
+  // The least free number is given out first, and only after the batch: B is still there while the batch is read.
   graph.apply({declare(6, "E"), declare(7, "F"), typed(insert(3, 4), "V")});
   EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A E C D F");
   EXPECT_EQ(numbers_of(graph.graph.edge_labels), "V U");
   graph.apply({drop(6), declare(8, "G"), drop(7), drop(5)});
   EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A - C - - G");
-  // One that comes and goes within the batch, by a deletion or by another label, leaves no trace.
+  // A label that comes and goes within the batch, by a deletion or by another label, leaves no trace.
   graph.apply({declare(9, "X"), drop(9), declare(8, "Y"), declare(8, "Z"), typed(insert(8, 9), "W"), typed(erase(8, 9), "W")});
   EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A - C - Z");
   EXPECT_EQ(numbers_of(graph.graph.edge_labels), "V U");
-  // A vertex that settled edges know goes on under its first label.
+  // A vertex with settled edges continues with its first label.
   graph.apply({insert(10, 11)});
   graph.apply({declare(10, "K"), typed(erase(3, 4), "U"), typed(erase(3, 4), "V")});
   EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A K C - Z");
@@ -291,7 +290,7 @@ TEST(BatchResolver, RefusedRecordsLeaveNoLabel) {
   Resolver plain(true);
   graph.apply({labelled(insert(1, 2), "A")});
   plain.apply({labelled(insert(1, 2), "A")});
-  // The second part of each record is refused; what comes behind is numbered as if they had not been there.
+  // The second part of each record is refused. The records after it get numbers as if they had not been there.
   graph.apply({declare(3, "X"), also(typed(insert(3, 4), "S")), also(declare(1, "Y")), labelled(insert(5, 6), "B", "C"),
                typed(insert(5, 1), "T"), declare(6, "W"), also(declare(1, "V"))});
   plain.apply({labelled(insert(5, 6), "B", "C"), typed(insert(5, 1), "T")});
@@ -357,14 +356,15 @@ TEST(BatchResolver, StoppingAppliesWhatStandsBefore) {
 TEST(BatchResolver, ARecordIsAppliedOrRefusedAsAWhole) {
   Resolver graph(true);
   graph.apply({labelled(insert(1, 2), "A"), insert(1, 9)});
-  // An edge is replaced by one that its vertex's label forbids: it stays, and what stands beside the record is applied.
+  // A record replaces an edge by one that its vertex's label forbids. It is refused, so the edge stays. The other records are
+  // applied.
   EXPECT_EQ(graph.apply({insert(3, 4), erase(1, 2), also(labelled(insert(1, 5), "B")), erase(3, 7), insert(4, 3)}),
             "2 0 0 | 0 1 0 0");
   EXPECT_EQ(graph.rejects(), "label_conflict@2");
   EXPECT_EQ(graph.result().consumed, 5U);
   EXPECT_TRUE(graph.has(1, 2));
   EXPECT_FALSE(graph.known(5));
-  // Later updates see nothing of it, but see what its own earlier ones did.
+  // Later updates do not see its effects, but see those of earlier updates.
   EXPECT_EQ(graph.apply({erase(1, 9), erase(1, 2), also(labelled(insert(1, 5), "B"))}), "1 2 0 | 0 0 0 0");
   EXPECT_EQ(graph.rejects(), "");
   EXPECT_EQ(graph.label(1), "B");
@@ -384,7 +384,7 @@ TEST(BatchResolver, ARefusedRecordLeavesNoTraceOfItsVertices) {
   for (const Timestamp window : {Timestamp{0}, Timestamp{100}}) {
     const Updates start = {labelled(insert(1, 2, 10), "A"), declare(4, "D"), insert(2, 3, 10)};
     const Updates around = {drop(3), insert(6, 7, 20)};
-    // Vertices are deleted, relabelled, made anew, brought back, declared; then the record is refused.
+    // Vertices are deleted, relabelled, recreated, restored and declared. Then the record is refused.
     const Updates record = {drop(2),
                             also(labelled(insert(2, 1, 20), "new")),
                             also(drop(4)),
@@ -416,7 +416,7 @@ TEST(BatchResolver, ARefusedRecordLeavesNoTraceOfItsVertices) {
 TEST(BatchResolver, ARefusedRecordDoesNotUndoARelabelling) {
   const Updates start = {labelled(insert(1, 2), "A")};
   const Updates relabelled = {erase(1, 2), labelled(insert(1, 2), "B")};
-  // The record takes the vertex back to what it was before the batch, and is refused.
+  // The record restores the vertex to its state before the batch, and is refused.
   const Updates back = {drop(1), also(labelled(insert(1, 3), "A")), also(labelled(insert(1, 5), "B"))};
   const Updates behind = {insert(2, 4), drop(9), also(labelled(insert(1, 5), "C")), labelled(insert(1, 4), "B")};
   Resolver graph(true);
@@ -437,7 +437,7 @@ TEST(BatchResolver, ARefusedRecordDoesNotUndoARelabelling) {
 TEST(BatchResolver, ALabelHoldsWhileEdgesLiveAtThatPointOfTheBatch) {
   Resolver graph(true);
   graph.apply({labelled(insert(1, 2), "A")});
-  // Edges inserted or deleted earlier in the batch count, those later do not.
+  // Edges inserted or deleted earlier in the batch count. Later ones do not.
   EXPECT_EQ(graph.apply({labelled(insert(1, 3), "B"), erase(1, 2), labelled(insert(1, 3), "B"), labelled(insert(1, 4), "A")}),
             "1 1 0 | 0 0 0 0");
   EXPECT_EQ(graph.rejects(), "label_conflict@0 label_conflict@3");
@@ -450,14 +450,14 @@ TEST(BatchResolver, AVertexWithoutALabelTakesItsFirstAtAnyTime) {
   Resolver graph(true);
   graph.apply({insert(1, 2), insert(2, 1), insert(2, 3)});
   const VertexId before = graph.number(1);
-  // Its edges leave under the old label and come back under the new one.
+  // Its edges leave with the old label and return with the new one.
   EXPECT_EQ(graph.apply({labelled(insert(1, 3), "A")}), "3 2 0 | 0 0 0 0");
   EXPECT_TRUE(graph.result().rebound);
   EXPECT_EQ(graph.label(1), "A");
   EXPECT_NE(graph.number(1), before);
   for (const auto& [source, target] : {std::pair{1, 2}, {2, 1}, {1, 3}, {2, 3}}) EXPECT_TRUE(graph.has(source, target));
   EXPECT_EQ(graph.graph.edges(), 4U);
-  // What it bears now holds; to state the empty label for a vertex that has none changes nothing.
+  // Its present label holds. Stating the empty label for a vertex without one changes nothing.
   EXPECT_EQ(graph.apply({declare(1, "B"), labelled(insert(1, 4), ""), labelled(insert(2, 4), ""), insert(1, 2)}),
             "1 0 0 | 1 0 0 0");
   EXPECT_EQ(graph.rejects(), "label_conflict@0 label_conflict@1");
@@ -479,16 +479,16 @@ TEST(BatchResolver, AFirstLabelAndOtherUpdatesOfTheVertexInOneBatch) {
   Resolver graph(true);
   const Updates start = {insert(1, 2), insert(1, 3), insert(4, 1)};
   graph.apply(start);
-  // Deleted before and after it, inserted before and after it, deleted and inserted again.
+  // Edges are deleted before and after it, inserted before and after it, and deleted and inserted again.
   EXPECT_EQ(graph.apply({erase(1, 2), insert(1, 5), declare(1, "A"), erase(1, 3), insert(1, 6), erase(4, 1), insert(4, 1)}),
             "3 3 0 | 0 0 1 0");
   EXPECT_FALSE(graph.has(1, 2) || graph.has(1, 3));
   EXPECT_TRUE(graph.has(1, 5) && graph.has(1, 6) && graph.has(4, 1));
-  // The second one is another one while edges are left, some of them from before.
+  // The second label conflicts while edges are left, some of them from before.
   EXPECT_EQ(graph.apply({declare(5, "B"), declare(5, "C"), erase(1, 5), declare(5, "C")}), "0 1 0 | 0 0 0 0");
   EXPECT_EQ(graph.rejects(), "label_conflict@1");
   EXPECT_EQ(graph.label(5), "C");
-  // The vertex goes, and comes back with and without it.
+  // The vertex goes, and comes back with and without a label.
   EXPECT_EQ(graph.apply({declare(6, "B"), drop(6)}), "0 1 0 | 0 0 0 0");
   EXPECT_FALSE(graph.known(6));
   EXPECT_EQ(graph.apply({declare(4, "B"), drop(4), insert(4, 1)}), "0 0 0 | 1 0 0 0");
@@ -532,7 +532,7 @@ TEST(BatchResolver, EdgesKeepTheirTimeUnderAFirstLabel) {
   EXPECT_EQ(time(1, 2), 10);
   EXPECT_EQ(time(1, 3), 50);
   EXPECT_EQ(time(4, 1), 70);
-  // They expire when they would have, in the batch that gives the label, too.
+  // They expire at their usual time, even in the batch that gives the label.
   EXPECT_EQ(graph.apply({insert(8, 9, 120)}), "1 1 1 | 0 0 0 0");
   EXPECT_EQ(graph.apply({labelled(insert(3, 9, 155), "C")}), "1 1 1 | 0 0 0 0");
   EXPECT_EQ(graph.label(3), "C");
@@ -572,7 +572,7 @@ TEST(BatchResolver, AVertexUnderAnotherLabelGoesOnUnderAFreshNumber) {
   EXPECT_TRUE(graph.result().rebound);
   const VertexId after = graph.number(1);
   EXPECT_NE(after, before);
-  // Both numbers are readable, each with its label, and the edge is in both halves.
+  // Both numbers can be read, each with its label. The edge is in both halves.
   EXPECT_EQ(graph.graph.vertex_labels.text(graph.graph.dictionary.label(before)), "A");
   EXPECT_EQ(graph.label(1), "B");
   EXPECT_THAT(graph.result().net.removed, ElementsAre(Edge{before, graph.number(2), empty_label}));
@@ -605,7 +605,7 @@ TEST(BatchResolver, NumbersOfDeletedVerticesAreGivenOutAgain) {
   EXPECT_EQ(graph.label("new"sv), "N");
   EXPECT_EQ(graph.graph.degree(one), 1U);
   EXPECT_FALSE(graph.known(1));
-  // Not within one batch: what vanished and what appears must be told apart.
+  // This does not happen within one batch, because vanished and new matches must be distinguishable.
   graph.apply({drop("new"sv), insert("newer"sv, 3)});
   EXPECT_NE(graph.number("newer"sv), one);
 }
@@ -698,7 +698,7 @@ TEST(BatchResolver, UndoingLeavesWhatWasThere) {
     EXPECT_EQ(after, before);
     EXPECT_EQ(graph.time(5, 6), 12);
     EXPECT_EQ(graph.graph.edges(), 4U);
-    // The window was not asked in vain: what the undone batch would have ended still ends.
+    // The window's state is restored: the edges that the undone batch would have expired still expire.
     Resolver other(directed, 100);
     other.apply(
         {labelled(insert(1, 2, 10), "A"), insert(2, 3, 20), declare(4, "D"), insert("text"sv, 1, 30), insert(5, 6, 12)});

@@ -1,4 +1,4 @@
-// Batches that are large enough for several threads come to what one thread makes of them.
+// Batches large enough for several threads have the effects that one thread gives them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace deltamatch::graph {
 namespace {
 
-/// A graph that so many threads keep, with readings over one relation and over several.
+/// A graph that a number of threads maintain, with readings over one relation and over several.
 class Kept {
  public:
   Kept(bool directed, Timestamp window, unsigned threads)
@@ -47,7 +47,7 @@ class Kept {
 
   using Column = std::vector<std::uint32_t>;
   using Entry = std::tuple<StoreKind, VertexId, RelationId, Column, Column, Column, Column, Column>;
-  /// All lists that are not empty, with what is staged.
+  /// All lists that are not empty, with their staged entries.
   [[nodiscard]] std::vector<Entry> lists() const {
     std::vector<Entry> all;
     for (const StoreKind kind : {StoreKind::base, StoreKind::derived}) {
@@ -79,7 +79,7 @@ class Kept {
   std::optional<Timestamp> next_watermark_;
 };
 
-/// Updates of all kinds among few enough vertices that an edge comes back, in a batch and in the next.
+/// Draws updates of all kinds among so few vertices that edges come back, in a batch and in the next.
 class Stream {
  public:
   explicit Stream(bool timed, std::uint64_t seed) : timed_(timed), random_(seed) {
@@ -210,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, BatchThreads,
                                   (setting.param.window > 0 ? "_window" : "") + "_" + std::to_string(setting.param.threads);
                          });
 
-// Parts of every number, whole and not, with equal edges in several of them.
+// Any number of parts, of equal and unequal sizes, with equal edges in several of them.
 TEST(BatchThreads, SortLikeOne) {
   std::mt19937_64 random(5);
   for (const std::size_t count : {0U, 1U, 511U, 1024U, 1025U, 4099U, 20000U}) {

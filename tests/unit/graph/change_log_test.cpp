@@ -1,4 +1,4 @@
-// Following a store by what it says has changed.
+// Follows a store by the changes that it logs.
 #include "graph/change_log.hpp"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ TEST(ChangeLog, ForgetsWhatIsTooMuch) {
   EXPECT_THAT(*log.since(log.end()), IsEmpty());
 }
 
-// A batch of changes is appended behind the room that was made for it, and read once room was made for the next.
+// A batch of changes is appended after room was made for it. It is read once room was made for the next.
 TEST(ChangeLog, RemembersTheBatchBefore) {
   ChangeLog log;
   log.track();
@@ -75,7 +75,7 @@ TEST(ChangeLog, RemembersNothingUnlessItTracks) {
   EXPECT_EQ(log.bytes(), 0U);
 }
 
-// A copy of a store's lists that reads only what it is told has changed.
+// A copy of a store's lists that reads only what the log says has changed.
 class Follower {
  public:
   explicit Follower(const Adjacency& store) : store_(&store) {}

@@ -1,5 +1,5 @@
-// Compaction: when a third of the store is free blocks, the lists move to a fresh arena. Nothing that can be read changes but
-// places and versions, and memory shrinks; where there is no memory to move to, the waste stays.
+// Compaction. When a third of the store is free blocks, the lists move to a fresh arena. Only places and versions change, and
+// memory shrinks. Without memory for the move, the waste stays.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr VertexId vertices = 1000;
 constexpr std::uint32_t entries = 1800;  // of a vertex
 
-/// Knows how much is out, and refuses on demand.
+/// Counts the slabs in use, and refuses on demand.
 class Slabs final : public SlabAllocator {
  public:
   void* allocate(std::size_t bytes) override {
@@ -35,7 +35,7 @@ class Slabs final : public SlabAllocator {
   std::size_t live = 0;
 };
 
-/// Most entries are of one relation, some of two others.
+/// Most entries belong to one relation, some to two others.
 HalfEdge entry(Column column, VertexId vertex, std::uint32_t i) {
   const RelationId relation = i + 10 >= entries ? 2 : i + 30 >= entries ? 1 : 0;
   const std::uint32_t tag = column == Column::tag ? vertex % 5 : 0;
@@ -64,7 +64,7 @@ class CompactionTest : public testing::TestWithParam<Column> {
     store_.stage({}, gone);
   }
 
-  /// Everything that can be read is as the first batch and the removal left it; `extra` are later entries, of vertex 0.
+  /// Checks that everything is as the first batch and the removal left it. `extra` is the number of later entries of vertex 0.
   void check(std::uint32_t extra = 0) const {
     std::uint64_t total = 0;
     for (VertexId v = 0; v < vertices; ++v) {
@@ -127,7 +127,7 @@ TEST_P(CompactionTest, TheStoreGoesOnAfterwards) {
   store_.settle(workers_);
   const auto before = versions();
   std::vector<HalfEdge> more;
-  constexpr std::uint32_t extra = 900;  // beyond the block's room: it moves within the new arena
+  constexpr std::uint32_t extra = 900;  // beyond the block's room, so it moves within the new arena
   for (std::uint32_t i = entries; i < entries + extra; ++i) more.push_back(entry(GetParam(), 0, i));
   store_.stage(more, {});
   EXPECT_EQ(store_.degree_after(0), entries + extra);

@@ -1,4 +1,4 @@
-// The data graph: edges and times, and where readings find their lists as labels come and go.
+// The data graph: edges and times, and where readings find their lists while labels come and go.
 #include "graph/data_graph.hpp"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ class TimedGraphTest : public DataGraphTest {
   TimedGraphTest() : DataGraphTest(true) {}
 };
 
-/// Two words for a list and one for an entry, at both ends; with times two more for an entry.
+/// Two words for a list and one for an entry, at both ends. With times, two more for an entry.
 TEST_P(DataGraphTest, TellsWhatEachEdgeLabelTakes) {
   apply({{0, 1, a_}, {0, 2, a_}, {0, 3, a_}, {1, 2, b_}});
   const auto figures = graph_.edge_label_figures();

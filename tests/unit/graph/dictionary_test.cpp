@@ -1,4 +1,4 @@
-// The dictionary against a plain map of what it should know.
+// The dictionary against a plain map.
 #include "graph/dictionary.hpp"
 
 #include <gtest/gtest.h>
@@ -155,7 +155,7 @@ TEST(Dictionary, ReboundVerticesAreReleasedInAnyOrder) {
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-/// What the dictionary should know.
+/// The expected contents of the dictionary.
 struct Model {
   struct Entry {
     VertexId vertex;

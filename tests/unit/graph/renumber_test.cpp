@@ -1,4 +1,4 @@
-// Vertices under other numbers: the same graph by the ids outside.
+// Vertices get other numbers. By the ids outside, the graph stays the same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,11 +44,11 @@ class RenumberTest : public testing::TestWithParam<bool> {
       const std::string text = "v" + std::to_string(v);
       graph_.dictionary.create(v % 2 == 0 ? Id(v) : Id(text), kinds_[draw(3)]);
     }
-    // Numbers that are free.
+    // Some numbers are free.
     for (const VertexId v : {3U, 17U, 59U}) graph_.dictionary.release(v);
   }
   std::uint32_t draw(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
-  // Of low numbers more, so that degrees differ.
+  // Draws low numbers more often, so that degrees differ.
   VertexId draw_vertex() {
     for (;;) {
       const VertexId vertex = draw(1 + draw(graph_.dictionary.capacity()));
@@ -101,7 +101,7 @@ TEST_P(RenumberTest, KeepsTheGraphAndOrdersItByDegree) {
       graph_.for_each_edge(v, false, [&](const Edge& edge, Timestamp) { EXPECT_TRUE(graph_.contains(edge)); });
     }
     EXPECT_TRUE(known.empty());
-    // The graph goes on.
+    // The graph can still be changed.
     const VertexId fresh = graph_.dictionary.create(Id(std::int64_t{1000} + round), kinds_[0]);
     EXPECT_EQ(graph_.degree(fresh), 0U);
     insert(50);
@@ -122,7 +122,7 @@ TEST(Permute, MovesEveryEntry) {
   EXPECT_EQ(letters, (std::vector<char>{'b', 'c', 'a', 'd', 'f', 'e'}));
 }
 
-// A count that takes long numbers the vertices anew, unless a query stands; batches go on as before.
+// A long count renumbers the vertices, unless there is a standing query. Later batches work as before.
 TEST(Renumber, StaticCountsStayTheSame) {
   std::mt19937_64 random(5);
   const auto edge = [](UpdateKind kind, std::uint64_t source, std::uint64_t target) {

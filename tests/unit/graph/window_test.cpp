@@ -1,4 +1,4 @@
-// The sliding window: what is collected, and that undoing lets it be collected again.
+// The sliding window: which entries it collects, and that they can be collected again after undoing.
 #include "graph/window.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// JSON arrays: of records in a line or message, over a whole file, and within paths.
+// JSON arrays of records: in a line or message, over a whole file, and within paths.
 #include "ingest/source/json_source.hpp"
 #include "support.hpp"
 
@@ -126,7 +126,7 @@ TEST(JsonSource, EndsWithWhatIsWrongAfterAllBeforeIt) {
     EXPECT_EQ(elements("[1]\n[2]", step), "1.0 1 | test:2, element 1 from 0: something follows the array");
     EXPECT_EQ(elements("[{\"a\":\"b\n\"}]", step), "test:1, element 0 from 0: a string does not end in its line");
     EXPECT_EQ(elements("[{\"a\":1", step), "test:1, element 0 from 0: a value does not end");
-    // Brackets of the wrong kind are for the codec to judge: they cost one record.
+    // The codec judges brackets of the wrong kind. They cost one record.
     EXPECT_EQ(elements("[{\"a\":1],2]", step), "1.0 {\"a\":1] | 1.1 2 | ");
     EXPECT_EQ(elements("{\"a\":1}\n{", step, JsonLayout::sequence), "1.0 {\"a\":1} | test:2: a value does not end");
     EXPECT_EQ(elements("{}}", step, JsonLayout::sequence), "1.0 {} | test:1: no value where one belongs");
@@ -144,11 +144,11 @@ TEST(JsonFiles, AreReadByTheirLayout) {
   StreamOptions skip;
   skip.on_error = OnError::skip;
   const auto read = [&](const std::string& text) { return read_all(text, skip); };
-  // One array is a record an element.
+  // In a file that is one array, each element is a record.
   EXPECT_THAT(read("[" + a + "," + broken + "]"), ElementsAre("+ 1 -> 2"));
   EXPECT_THAT(read("[\n" + a + ",\n" + broken + ",\n" + b + "\n]"), ElementsAre("+ 1 -> 2", "+ 2 -> 3"));
   EXPECT_THAT(read("\xef\xbb\xbf[" + a + "\n]"), ElementsAre("+ 1 -> 2"));
-  // Several lines are a record each.
+  // If there are several lines, each is a record.
   EXPECT_THAT(read("[" + a + "," + broken + "]\n[" + b + "]\n"), ElementsAre("+ 2 -> 3"));
   EXPECT_THAT(read("[" + a + "]\n" + b + "\n"), ElementsAre("+ 1 -> 2", "+ 2 -> 3"));
   // A damaged first line is a damaged line.

@@ -92,7 +92,7 @@ TEST(Batcher, RemembersPositionsAndRecords) {
   EXPECT_FALSE(stream->next(batch));
 }
 
-/// A codec whose records are counts: so many updates each.
+/// A codec whose records are counts: each gives that many updates.
 class Repeat final : public Codec {
  public:
   Decoded decode(std::string_view record) override {

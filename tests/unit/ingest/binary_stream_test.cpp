@@ -1,4 +1,4 @@
-// Binary streams in blocks: damage is noticed wherever it is, and never makes another graph.
+// Binary streams in blocks. Damage is noticed wherever it is, and never gives another graph.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -25,7 +25,7 @@ Update edge(Id source, Id target) {
   return update;
 }
 
-/// Edges from `first` on, in blocks of `each`.
+/// A stream of edges from `first` on, in blocks of `each`.
 std::string blocks(std::int64_t first, std::int64_t count, std::int64_t each) {
   std::string out;
   BinaryStreamWriter writer(out);
@@ -65,7 +65,7 @@ Outcome outcome_of(std::string_view bytes, bool recognise) {
   return outcome;
 }
 
-/// The stream is refused, and what was read before stands in the whole one.
+/// Expects that the stream is refused, and that what was read before is the beginning of the whole.
 void expect_refused(std::string_view bytes, const std::vector<std::string>& whole, const std::string& how) {
   for (const bool recognise : {false, true}) {
     const Outcome outcome = outcome_of(bytes, recognise);

@@ -33,7 +33,7 @@ Update edge(Id source, Id target) {
   return update;
 }
 
-/// A stream of version 1 of these records.
+/// A version 1 stream of these records.
 std::string stream(const std::vector<std::string>& records) {
   std::string out = testing::binary_preamble(1);
   for (const std::string& record : records) out += static_cast<char>(record.size()) + record;
@@ -82,8 +82,8 @@ TEST(Binary, RefusesEachByItsReason) {
   EXPECT_EQ(one("\x12\x04\x02\x01L"s), "! malformed: the flags 0x04 have no meaning here");
   for (const std::string& bad : {
            "\x10\x00\x02"s,                                              // no target
-           "\x10\x00\x02\x80"s,                                          // a number that is cut
-           "\x10\x00\x02\x80\x00"s,                                      // written longer than it needs
+           "\x10\x00\x02\x80"s,                                          // a number that is cut short
+           "\x10\x00\x02\x80\x00"s,                                      // longer than it needs to be
            "\x10\x00\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"s,      // beyond 64 bits
            "\x10\x00\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s,  // an eleventh byte
            "\x10\x01\x03"
@@ -129,7 +129,7 @@ TEST(Binary, OptionsOfTextAreWrongUsage) {
   EXPECT_THAT(error([](CodecOptions& o) { o.time_format = "%Y"; }), HasSubstr("time: binary records bear microseconds"));
 }
 
-/// Draws updates of every shape, with texts and numbers from the edges of their ranges.
+/// Draws updates of every shape, with texts and numbers from the limits of their ranges.
 class Draw {
  public:
   explicit Draw(unsigned seed) : random_(seed) {}
@@ -210,7 +210,7 @@ TEST(Binary, EveryPrefixAndEveryFlippedBitIsRefusedOrReadAsItself) {
       const Decoded decoded = codec->decode(broken);
       if (decoded.refused) continue;
       const std::string again = encoded(decoded.updates[0]);
-      // An empty label of an edge may be written, and is left out.
+      // An empty label of an edge may be written. It is then left out.
       EXPECT_TRUE(again == broken || (decoded.updates[0].label.empty() && again.size() + 1 == broken.size()));
     }
   }

@@ -1,4 +1,4 @@
-// Broken records, each with the reason that it is refused for: broken_records.txt has them.
+// Broken records and the reasons for which they are refused. broken_records.txt holds both.
 #include <array>
 #include <source_dir.hpp>
 
@@ -111,7 +111,7 @@ TEST(BrokenRecords, AreRefusedAlikeWhateverFollowsThem) {
   }
 }
 
-/// The records as a file, a good one behind each broken one.
+/// The records as a file, with a good one after each broken one.
 std::string file_of(const Section& section, std::size_t& broken) {
   std::string out;
   const auto add = [&](const std::string& record) {

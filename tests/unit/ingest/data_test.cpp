@@ -1,4 +1,4 @@
-// The real data sets, each read whole; the numbers of rows are those of their README. DELTAMATCH_DATA names their folder.
+// The real data sets, each read whole. Their READMEs state the numbers of rows. DELTAMATCH_DATA names their folder.
 #include <array>
 #include <map>
 #include <source_dir.hpp>
@@ -16,7 +16,7 @@ std::filesystem::path data_folder() {
 
 using Kinds = std::map<UpdateKind, std::size_t>;
 
-/// `doubt`: the code of the only warning; empty: there is to be none, whatever depends on times.
+/// `doubt` is the code of the only warning that does not depend on times. Empty: there must be none.
 Kinds read_kinds(const std::string& path, StreamOptions options, Format format, std::string_view doubt = {}) {
   options.max_ahead = Timestamp{86'400'000'000};
   const auto stream = open_stream(path, options);
@@ -44,7 +44,7 @@ struct Set {
   std::size_t inserts;
   std::size_t deletes;
   std::size_t vertices;
-  const char* doubt = "";  // as which its reading is doubtful
+  const char* doubt = "";  // code of the warning about its reading
 };
 
 constexpr std::array sets = {
@@ -115,7 +115,7 @@ class RealTimes : public ::testing::TestWithParam<Timed> {};
 
 void PrintTo(const Timed& set, std::ostream* out) { *out << set.path; }
 
-/// Under a window: only what counts in steps or ticks of its own is doubtful.
+/// Under a window, only times in steps or ticks of their own are doubtful.
 TEST_P(RealTimes, AreDoubtedOnlyIfTheyAreNoSeconds) {
   const Timed& set = GetParam();
   const auto path = data_folder() / set.path;

@@ -27,7 +27,7 @@ TEST(Detect, EveryFormatByItsContent) {
   EXPECT_EQ(detected("+\t126483\t2\t5\t1312242084\n-\t1\t2\t6\t1\n"), "tsv");
   EXPECT_EQ(detected("1\t0\t0\t1312242084\n"), "tsv");
   EXPECT_EQ(detected("a b\tc d\tL\t5\n"), "tsv");
-  EXPECT_EQ(detected("- 1\t 2 L\t\t0.5\n"), "snap");  // blanks separate its numbers, too
+  EXPECT_EQ(detected("- 1\t 2 L\t\t0.5\n"), "snap");  // blanks separate its numbers too
   EXPECT_EQ(detected("0\t1\tx y\n1\t0\t\n", 3), "tsv");
   EXPECT_EQ(detected("t 3112 12519\nv 0 0 1\n"), "tve");
   EXPECT_EQ(detected("v 0 0\n"), "tve");
@@ -56,16 +56,16 @@ TEST(Detect, EveryFormatByItsContent) {
 }
 
 TEST(Detect, TabsAndBlanksThatMayBothSeparateAreToldApartOrRefused) {
-  EXPECT_EQ(detected("- a\taaaaaaa L\t\t-0.000001 \n", 0, true), "none");  // a sign before an id: no field holds that
+  EXPECT_EQ(detected("- a\taaaaaaa L\t\t-0.000001 \n", 0, true), "none");  // a sign before an id: no field contains that
   EXPECT_EQ(detected("a\tb L\t\t5\n", 0, true), "none");
-  EXPECT_EQ(detected("a\tb L\t\t5\n"), "tsv");  // ids of edge lists are integers unless told
+  EXPECT_EQ(detected("a\tb L\t\t5\n"), "tsv");  // ids of edge lists are integers unless options say otherwise
   EXPECT_EQ(detected("1\t2\t5\t\n"), "none");
   EXPECT_EQ(detected("1\t2\t5\t\n1\t2\tx y z\t\n"), "tsv");
   EXPECT_EQ(detected("1\t2\t5\t\n1 2\t5\n1\t2\t5\t\n"), "snap");
   EXPECT_EQ(detected("1\t2\t\t5\n"), "tsv");
   EXPECT_EQ(detected("+\t1\t2\t7\t\n"), "tsv");  // as convert writes it
   EXPECT_EQ(detected("+\t1\t2\ta 7\t\n"), "tsv");
-  EXPECT_EQ(detected("+\t 1\t2 L\t \t5\n"), "none");  // other programs may write so
+  EXPECT_EQ(detected("+\t 1\t2 L\t \t5\n"), "none");  // other programs may write it so
   EXPECT_EQ(detected("-  \t1\t2\tL 5 \t\n"), "none");
   EXPECT_EQ(detected("New York\tBoston\tflight\t5\n", 0, true), "tsv");
   EXPECT_EQ(detected("1\t2 3\t\n", 3), "none");

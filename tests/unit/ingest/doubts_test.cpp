@@ -1,4 +1,4 @@
-// What is told of doubtful readings, and that it takes bounded memory and time.
+// The warnings about doubtful readings, and that they take bounded memory and time.
 #include "ingest/codec/doubts.hpp"
 
 #include <random>
@@ -42,7 +42,7 @@ TEST(Doubts, TheMedianOfALongInputIsThatOfItsWhole) {
     }
     EXPECT_EQ(codes(of_times(times).all(0)).size(), percent < 50 ? 1u : 0u);
   }
-  // In blocks: the end decides as much as the beginning.
+  // In blocks, the end must count as much as the beginning.
   for (const int percent : {40, 60}) {
     std::vector<Timestamp> times;
     for (int i = 0; i < 100'000; ++i) times.push_back(i < percent * 1000 ? 1000 * in_2023 : in_2023);
@@ -165,7 +165,7 @@ TEST(Doubts, BeyondWhatIsRememberedIdsAreStillFoundWhereBothKindsGoOn) {
   Doubts doubts;
   doubts.watch_ids();
   for (std::int64_t i = 0; i < (1 << 17); ++i) doubts.see_ids(edge(Id(i), Id(i)));
-  doubts.see_ids(edge(Id(-5), Id(-6)));  // not remembered any more
+  doubts.see_ids(edge(Id(-5), Id(-6)));  // no longer remembered
   doubts.see_ids(edge(Id(std::string_view("-5")), Id(std::string_view("-6"))));
   EXPECT_THAT(doubts.all(0), IsEmpty());
   doubts.see_ids(edge(Id(-5), Id(-7)));

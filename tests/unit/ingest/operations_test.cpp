@@ -31,7 +31,7 @@ TEST(Operations, TheUsualValues) {
 TEST(Operations, AMappingComesFirstAndKeepsTheOthers) {
   const Operations mapped(" a , d=+; gone,t = - ;x=y=-");
   EXPECT_EQ(mapped.read("a"), true);
-  EXPECT_EQ(mapped.read("A"), std::nullopt);  // as it is written
+  EXPECT_EQ(mapped.read("A"), std::nullopt);  // case matters here
   EXPECT_EQ(mapped.read("d"), true);
   EXPECT_EQ(mapped.read("D"), false);
   EXPECT_EQ(mapped.read("gone"), false);

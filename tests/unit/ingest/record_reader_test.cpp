@@ -83,15 +83,15 @@ std::vector<bool> far_ahead(const std::vector<Line>& lines) {
 std::vector<Line> draw(std::mt19937& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   const int count = below(4) == 0 ? below(12) : 50 + below(250);
-  const int leaps = 10 + below(100);  // one in so many
+  const int leaps = 10 + below(100);  // one in this many
   const int pace = below(3) == 0 ? 90 : 3;
   const int far = below(3) == 0 ? 100'000 : 0;
-  int row = 0;  // so many of the next lines are probably ahead
+  int row = 0;  // number of next lines that are probably ahead
   std::vector<Line> lines;
   Timestamp now = below(1000);
   for (int i = 0; i < count; ++i) {
     now += below(pace) - (below(5) == 0 ? below(40) : 0);
-    if (below(100) == 0) now += 150;  // for good
+    if (below(100) == 0) now += 150;  // permanently
     Line line{Line::Kind::timed, now};
     if (below(leaps) == 0 || (row > 0 && below(4) != 0)) line.time += 80 + below(1000) + far;
     row = row > 0 ? row - 1 : below(150) == 0 ? 1 + below(60) : 0;
@@ -183,7 +183,7 @@ TEST(RecordReader, FindsWhatTheDefinitionSaysWhateverTheBatches) {
   EXPECT_GT(kept, 5 * found);
 }
 
-/// Gives what is read up to the failure, which comes when the lines are read.
+/// Gives bytes until it fails, which happens when the lines have been read.
 class Failing final : public ByteSource {
  public:
   explicit Failing(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -224,7 +224,7 @@ TEST(RecordReader, AFailureBehindATimeThatMayBeAheadComesAfterAllRecordsBeforeIt
 }
 
 TEST(RecordReader, ReadsNoFurtherThanItNeedsTo) {
-  // Ascending times are borne out by the next record; within max_ahead of those before nothing is read in advance.
+  // Ascending times are confirmed by the next record. Within max_ahead of earlier times, nothing is read in advance.
   for (const auto& [lines, gap, expected] : {std::tuple{40, 50, 0}, {40, 500, 1}}) {
     std::string text;
     for (int i = 0; i < lines; ++i) text += fmt::format("1 2 {}\n", i * gap);

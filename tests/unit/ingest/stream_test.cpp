@@ -209,7 +209,7 @@ TEST(Stream, AThreadThatWaitsForAPipeIsStopped) {
     ASSERT_TRUE(stream->next(batch));
     EXPECT_EQ(batch.updates.size(), 2u);
     EXPECT_FALSE(stream->progress().bytes_total);
-  }  // the writer is still there and silent: this must return all the same
+  }  // the writer is still there and silent: this must return nevertheless
   ::close(ends[0]);
   ::close(ends[1]);
 }

@@ -1,4 +1,4 @@
-// What the tests of ingest share.
+// Helpers of the ingest tests.
 #pragma once
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@
 
 namespace deltamatch::ingest::testing {
 
-/// What a binary stream of this version begins with.
+/// The beginning of a binary stream of this version.
 inline std::string binary_preamble(char version) {
   std::string bytes(binary_magic);
   bytes += version;
@@ -35,7 +35,7 @@ inline std::string text_of(const Id& id) {
   return id.is_text() ? fmt::format("'{}'", id.text()) : fmt::format("{}", id.number());
 }
 
-/// "+ 1 -> 'b' [L] (A -> B) @5": times and labels where there are some.
+/// "+ 1 -> 'b' [L] (A -> B) @5": with times and labels if there are any.
 inline std::string text_of(const Update& update) {
   const bool inserts = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::insert_vertex;
   const bool vertex = update.kind == UpdateKind::insert_vertex || update.kind == UpdateKind::delete_vertex;
@@ -54,7 +54,7 @@ inline std::string text_of(const Update& update) {
   return text;
 }
 
-/// The updates and refusals of records, refusals as "! reason: message".
+/// The updates and refusals of records. A refusal is "! reason: message".
 inline std::vector<std::string> decode(Codec& codec, const std::vector<std::string>& records) {
   std::vector<std::string> out;
   for (const std::string& record : records) {
@@ -70,7 +70,7 @@ inline std::vector<std::string> decode(Format format, const std::vector<std::str
   return decode(*make_codec(format, options), records);
 }
 
-/// What `call` throws, as text; empty where it throws nothing.
+/// The text of what `call` throws. Empty if it throws nothing.
 template <class Call>
 std::string error_of(Call&& call) {
   try {
@@ -81,7 +81,7 @@ std::string error_of(Call&& call) {
   return {};
 }
 
-/// All updates of a stream in memory, a line of dashes between batches. Reads to the end.
+/// Reads a stream to its end. Returns all updates, with a line of dashes between batches.
 inline std::vector<std::string> read_all(BatchSource& stream) {
   std::vector<std::string> out;
   PositionedBatch batch;
@@ -97,7 +97,7 @@ inline std::vector<std::string> read_all(std::string_view bytes, const StreamOpt
   return read_all(*open_memory(bytes, "test", options));
 }
 
-/// Hands over at most `step` bytes a read.
+/// Hands over at most `step` bytes in each read.
 class Dribble final : public ByteSource {
  public:
   Dribble(std::string bytes, std::size_t step) : bytes_(std::move(bytes)), step_(step) {}
@@ -122,7 +122,7 @@ class Dribble final : public ByteSource {
   std::string name_ = "test";
 };
 
-/// A folder that goes with the test.
+/// A folder that is removed after the test.
 class Folder {
  public:
   Folder() {

@@ -1,4 +1,4 @@
-// Packed data are made here with the libraries themselves.
+// Unpacking. The packed data is made here with the libraries themselves.
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -65,7 +65,7 @@ std::string numbers(int count) {
   return text;
 }
 
-/// All that can be read, and the error that ends it.
+/// All that can be read, and the error at the end.
 std::pair<std::string, std::string> read_out(std::string_view packed, std::size_t step = 10000) {
   std::string out;
   const std::string error = error_of([&] {

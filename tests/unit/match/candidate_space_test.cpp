@@ -1,5 +1,5 @@
-// Candidate spaces: walks and sums that keep to them find what those without find, and take few steps where there are dead
-// ends.
+// Candidate spaces. Walks and sums that keep to them find the same matches as those that do not. They take few steps if there
+// are dead ends.
 #include "match/candidate_space.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class Keeper final : public FoundSink {
   std::multiset<std::vector<VertexId>> matches;
 };
 
-// A graph of which some edges are staged, and a query with its plans for batches.
+// A graph with some staged edges, and a query with its plans for batches.
 class World {
  public:
   World(bool directed, std::uint32_t vertices, const Edges& settled, const Edges& inserted, std::size_t removed,
@@ -68,7 +68,7 @@ class World {
     std::uint64_t entries = 0;
   };
 
-  // What the anchors of a pass lead to. Without limits, no space is built.
+  // The results of a pass's anchors. Without limits, no space is built.
   Told tell(Pass pass, std::optional<SpaceLimits> limits) {
     Told told;
     Scratch scratch;
@@ -133,7 +133,7 @@ Edges random_edges(std::mt19937& random, std::uint32_t vertices, std::size_t edg
   return drawn;
 }
 
-// A ring of so many vertices, each of which also leads to a chain of diamonds that has 2^diamonds ways through it and none
+// A ring of that many vertices. Each of them also leads to a chain of diamonds, which has 2^diamonds ways through it and none
 // back.
 Edges ring_beside_diamonds(std::uint32_t ring, std::uint32_t diamonds) {
   Edges edges;
@@ -214,7 +214,7 @@ TEST(CandidateSpace, SparesWaysThatLeadNowhere) {
   EXPECT_LT(told.entries, 10'000'000);
 }
 
-// In a clique nearly every candidate is in a match: what spaces read is bounded by the steps and by what they save of them.
+// In a clique nearly every candidate is in a match. What spaces read is limited by the steps, and by how many steps they save.
 TEST(CandidateSpace, CostsLittleWhereItSavesNothing) {
   Edges clique;
   for (VertexId v = 0; v < 12; ++v) {

@@ -1,4 +1,4 @@
-// Every instruction set against std::set_intersection.
+// Compares every instruction set with std::set_intersection.
 #include "match/intersect.hpp"
 
 #include <gtest/gtest.h>
@@ -41,8 +41,8 @@ List expected(const List& a, const List& b) {
   return both;
 }
 
-/// A copy of a list that starts `shift` entries behind an aligned address and ends where the allocation ends, so that
-/// AddressSanitizer sees reads and writes beyond it.
+/// A copy of a list. It starts `shift` entries after an aligned address and ends where the allocation ends. So AddressSanitizer
+/// notices reads and writes beyond it.
 class Placed {
  public:
   Placed(const List& list, std::size_t shift) : memory_(shift, 0xdeadbeef), shift_(shift) {
@@ -103,7 +103,7 @@ TEST_P(Intersect, AgreesWithSetIntersectionOnAllSizes) {
       const std::size_t most = std::max(na, nb);
       const std::size_t rounds = most >= 100000 ? 1 : most >= 1000 ? 4 : 12;
       for (std::size_t round = 0; round < rounds; ++round) {
-        // From lists that are nearly the same to lists with hardly anything in common.
+        // From lists that are nearly equal to lists with hardly anything in common.
         const std::uint64_t spread = most + 1 + (round % 4 == 0 ? most / 8 : most * (round % 4) * (round % 4) * 4);
         const auto below = static_cast<std::uint32_t>(spread);
         SCOPED_TRACE(std::to_string(na) + " x " + std::to_string(nb) + " below " + std::to_string(below));

@@ -1,4 +1,4 @@
-// Counts beyond 64 bits are exact, and beyond 128 bits they are an Error that changes nothing.
+// Counts beyond 64 bits are exact. Counts beyond 128 bits are an Error that changes nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace deltamatch {
 namespace {
 
-/// A hub with leaves, as a query or, by `batch_of_star`, as data.
+/// A hub with leaves, as a query. batch_of_star makes it data.
 Query star(unsigned leaves) {
   std::string text = "(h)--(v0)";
   for (unsigned i = 1; i < leaves; ++i) text += ", (h)--(v" + std::to_string(i) + ")";
@@ -78,7 +78,7 @@ TEST(LargeCounts, TheLargestStarThatAQueryCanBe) {
 }
 
 TEST(LargeCounts, BeyondTheCounterIsAnErrorThatChangesNothing) {
-  // 31 leaves, each on any of n neighbours: n^31 from the hub; 17^31 < 2^127 < 18^31.
+  // 31 leaves, each on any of n neighbours: n^31 from the hub. 17^31 < 2^127 < 18^31.
   Engine engine(undirected());
   engine.add_query(star(31), homomorphisms);
   const auto small = engine.process(batch_of_star(0, 2));
@@ -98,7 +98,7 @@ TEST(LargeCounts, BeyondTheCounterIsAnErrorThatChangesNothing) {
   EXPECT_EQ(engine.graph().edges, 100U);
 }
 
-// Query edges that any of 255 parallel data edges will do for, but for each another one: by `edges` of them between two
+// Query edges that any of 255 parallel data edges fits, but each needs one of its own. There are `edges` of them between two
 // vertices.
 std::string parallel_choices(int edges) {
   std::string text;
@@ -112,7 +112,7 @@ std::string parallel_choices(int edges) {
   return text;
 }
 
-// In all ways that is 255^8 < 2^64 < 255^9, at the anchor's own ends or where a vertex is bound before the last.
+// Together that makes 255^8 < 2^64 < 255^9 ways, at the anchor's own ends or at a vertex that is bound before the last.
 TEST(LargeCounts, PairsThatAreJoinedInMoreWaysThan64BitsTell) {
   UpdateBatch data;
   test::join_often(data, 0, 1, 256);

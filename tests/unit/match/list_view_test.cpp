@@ -1,4 +1,4 @@
-// What an anchor may read of a list, against the definition: stable edges, and changed ones of higher rank.
+// What an anchor may read of a list, compared with the definition: stable edges, and changed edges of higher rank.
 #include "match/list_view.hpp"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ struct Case {
   NetBatch batch;
 };
 
-/// Whether the reading covers the edge as seen from `vertex`; `other` is set to its other end.
+/// Whether the reading covers the edge as seen from `vertex`. Sets `other` to the edge's other end.
 bool covers(const DataGraph& graph, const Reading& reading, const Edge& edge, VertexId vertex, bool incoming, VertexId& other) {
   if ((incoming ? edge.head : edge.tail) != vertex) return false;
   other = incoming ? edge.tail : edge.head;
@@ -38,7 +38,7 @@ bool covers(const DataGraph& graph, const Reading& reading, const Edge& edge, Ve
   return holds(reading.edge_labels, edge.label) && holds(reading.neighbour_labels, graph.dictionary.label(other));
 }
 
-/// The neighbours that are to be seen, by the definition.
+/// The neighbours that must be visible by the definition.
 std::vector<std::uint32_t> expected(const DataGraph& graph, const Case& data, const Reading& reading, VertexId vertex,
                                     Pass pass, const Edge& anchor, bool inclusive) {
   const std::set<Edge> inserted(data.batch.inserted.begin(), data.batch.inserted.end());
@@ -83,7 +83,7 @@ void check_view(const ListView& view, const std::vector<std::uint32_t>& wanted, 
   if (!view.parallel) {
     ASSERT_EQ(count_members(set, view), common.size());
   }
-  // Kernels may write beyond what they keep, up to the size that they were given.
+  // Kernels may write beyond what they keep, up to the given size.
   std::uint32_t* kept = scratch.words(set.size() + 64);
   std::copy(set.begin(), set.end(), kept);
   const std::size_t size = keep_members(kept, set.size(), view, scratch);

@@ -1,5 +1,5 @@
-// Listings of anchors of which some lead into dead ends and some have sums that take long: what steps they take, what is left
-// and tried again, and what a walk parts with where threads are idle.
+// Listings of anchors, some of which lead into dead ends and some of which have sums that take long. Tests the steps they take,
+// the anchors that are left and tried again, and the work that a walk gives to idle threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 using Edges = std::vector<std::pair<VertexId, VertexId>>;
 
-// A graph, a query and its plans over all edges as anchors.
+// A graph, a query, and its plans over all edges as anchors.
 class World {
  public:
   World(bool directed, std::uint32_t vertices, const Edges& edges, const char* pattern, bool sums = true)
@@ -71,7 +71,7 @@ class World {
     return listed;
   }
 
-  // Whether the anchor's sum and its walk are over within so many steps.
+  // Whether the anchor's sum and its walk end within that many steps.
   std::pair<bool, bool> tell(const graph::Edge& anchor, std::uint64_t steps) {
     Scratch scratch;
     TablePool<std::uint64_t> narrow;
@@ -98,7 +98,7 @@ class World {
 constexpr const char* cycle_of_8 = "(a)-->(b)-->(c)-->(d)-->(e)-->(f)-->(g)-->(h)-->(a)";
 constexpr std::uint32_t width = 16;
 
-// Layers, each vertex joined to all of the next layer: no way leads back.
+// Layers, in which each vertex is joined to all of the next layer. No way leads back.
 Edges layers(std::uint32_t count) {
   Edges edges;
   for (VertexId v = 0; v < (count - 1) * width; ++v) {
@@ -217,7 +217,7 @@ TEST(Listing, WhatWalksPartWithIsDisjointAndAll) {
         while (!rests.empty()) {
           const Enumerator::Rest rest = std::move(rests.back());
           rests.pop_back();
-          // In shares, as it is handed to threads.
+          // In shares, as threads get it.
           for (std::uint32_t s = 0; s < 2; ++s) {
             const Share share{rest.share.index + s * rest.share.of, 2 * rest.share.of};
             Enumerator enumerator(partial, *world.query_, false, nullptr);
@@ -235,7 +235,8 @@ TEST(Listing, WhatWalksPartWithIsDisjointAndAll) {
   }
 }
 
-// Notes which threads bring matches. Once a walk must have parted with some, keeps the first until another comes.
+// Notes which threads bring matches. After a walk must have given some work away, it keeps the first thread until another one
+// comes.
 class ThreadNoter final : public RecordTaker {
  public:
   void take(const Records& records, Pass /*pass*/) override {
@@ -257,7 +258,8 @@ class ThreadNoter final : public RecordTaker {
 };
 
 TEST(Listing, ThreadsShareAnAnchor) {
-  // A path whose middle edge alone has an end before and an end behind: all matches come from one anchor, whichever that is.
+  // In this path only the middle edge has an edge before it and one after it. So all matches come from one anchor, whichever
+  // that is.
   Edges edges{{0, 1}};
   constexpr VertexId leaves = 700;
   for (VertexId v = 2; v < 2 + leaves; ++v) {

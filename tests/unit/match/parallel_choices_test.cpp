@@ -1,4 +1,4 @@
-// Query edges that need data edges of their own: where there are too few, nothing else is matched first.
+// Query edges that need data edges of their own. If there are too few, nothing else is matched first.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -13,7 +13,7 @@ namespace {
 
 using test::join;
 
-/// Each of twenty vertices joined to each of twenty others, and next to 0 and 20 a second edge `also`.
+/// Joins each of twenty vertices to each of twenty others. Between 0 and 20 there is a second edge `also`.
 UpdateBatch bipartite(std::string_view also) {
   UpdateBatch batch;
   for (std::int64_t a = 0; a < 20; ++a) {
@@ -30,7 +30,7 @@ Count match(Engine& engine, const std::string& pattern, StaticOptions options = 
   return result.matches;
 }
 
-// A path of seven vertices: 20^7 of them, if edges were told apart last.
+// A path of seven vertices: there are 20^7, if edges were distinguished last.
 TEST(ParallelChoices, TooFewEdgesAreSeenAtOnce) {
   for (const bool directed : {true, false}) {
     Engine engine({.directed = directed, .threads = 1});
@@ -44,16 +44,16 @@ TEST(ParallelChoices, TooFewEdgesAreSeenAtOnce) {
   }
 }
 
-// Wherever in the plan the two edges come to lie; and what they allow is all found.
+// This holds wherever in the plan the two edges are. All allowed matches are found.
 TEST(ParallelChoices, WhatIsLeftIsFound) {
   for (const bool directed : {true, false}) {
     Engine engine({.directed = directed, .threads = 1});
     engine.load(bipartite("z"));
     for (const char* pattern : {"(a)-[:y]-(b), (a)-[:y|z]-(b), (b)--(c)", "(c)--(b), (a)-[:y|z]-(b), (a)-[:y]-(b)"}) {
-      // a and b are 0 and 20, either way round; c one of the 19 others, with one edge.
+      // a and b are 0 and 20, in either order. c is one of the 19 others, with one edge.
       EXPECT_TRUE(match(engine, pattern) == 2 * 19) << pattern << directed;
     }
-    // Three that would do with any of the two; with a third edge there is one way for each.
+    // Three query edges, each of which any of the two would fit. With a third data edge, there is one way for each.
     const std::string three = "(a)-[:y]-(b), (a)-[:y|z]-(b), (a)-[:z|y|w]-(b), (b)--(c)";
     EXPECT_TRUE(match(engine, three + "--(d)--(e)--(f)--(g)--(h)") == 0) << directed;
     UpdateBatch third;
@@ -63,7 +63,7 @@ TEST(ParallelChoices, WhatIsLeftIsFound) {
   }
 }
 
-// The mode that lets vertices coincide, but not edges: a walk along a leg of a spider ends at its foot.
+// In the mode in which vertices may coincide, but edges may not: a walk along a leg of a spider ends at its foot.
 TEST(ParallelChoices, WalksDoNotTurnBackOnTheirEdge) {
   UpdateBatch batch;
   constexpr std::int64_t legs = 300;
@@ -81,8 +81,8 @@ TEST(ParallelChoices, WalksDoNotTurnBackOnTheirEdge) {
   EXPECT_TRUE(match(engine, "(a)--(b)--(c)--(d)--(e)", options) == legs * (legs - 1)) << "from foot to foot";
 }
 
-// At the last vertex, too: 12 query edges that all have to lie between one pair, of which there are 11: 40 million ways to try
-// for each of the labels that the anchor may bear, if all were.
+// This holds at the last vertex too. 12 query edges must all lie between one pair, which has 11 edges. Trying all would take 40
+// million ways for each label of the anchor.
 TEST(ParallelChoices, TooFewAreSeenAtTheLastVertex) {
   UpdateBatch batch;
   test::join_often(batch, 1, 2, 11);
@@ -97,7 +97,7 @@ TEST(ParallelChoices, TooFewAreSeenAtTheLastVertex) {
   EXPECT_TRUE(match(engine, star, options) == 0);
 }
 
-// Standing queries, too: in the batch that brings an edge, and in the one that takes it away.
+// This holds for standing queries too: in the batch that brings an edge, and in the one that removes it.
 TEST(ParallelChoices, BatchesSeeThemAtOnce) {
   Engine engine({.directed = false, .threads = 1});
   engine.add_query(parse_pattern("(a)-[:y]-(b), (a)-[:y|z]-(b), (b)--(c)--(d)--(e)--(f)--(g)", "path"));

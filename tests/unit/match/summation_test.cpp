@@ -1,5 +1,5 @@
-// Counting by sums against what enumeration finds, anchor by anchor, over random graphs, batches and queries; and the sum of a
-// single tree against nested loops over all vertices.
+// Compares counting by sums with enumeration, anchor by anchor, over random graphs, batches and queries. Compares the sum of a
+// single tree with nested loops over all vertices.
 #include "match/summation.hpp"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ std::set<Edge> draw_edges(const DataGraph& graph, const World& world, unsigned c
   return edges;
 }
 
-/// A settled graph with a batch on top.
+/// A settled graph with a staged batch.
 class Scene {
  public:
   Scene(const World& world, unsigned seed) : graph(world.directed, false) {
@@ -84,7 +84,7 @@ class StagedBatch {
   DataGraph& graph_;
 };
 
-/// A tree with some edges more, labels from few or none.
+/// A tree with some more edges. Its labels are from few or none.
 Query draw_query(const World& world, std::uint32_t size, unsigned more, std::mt19937& random) {
   Query query;
   query.name = "q";
@@ -120,7 +120,7 @@ bool power_meets_parallel(const Factor& factor, const Lists& lists) {
          std::any_of(factor.others.begin(), factor.others.end(), inner);
 }
 
-/// Whether the matcher would let this plan be summed.
+/// Whether the matcher would sum this plan.
 bool summable(const plan::Plan& plan, const Lists& lists) {
   return !plan.count.terms.empty() &&
          std::none_of(plan.count.terms.begin(), plan.count.terms.end(), [&](const plan::Term& term) {
@@ -129,7 +129,7 @@ bool summable(const plan::Plan& plan, const Lists& lists) {
          });
 }
 
-/// The sum of a tree by trying all vertices of the graph for each vertex of the tree.
+/// The sum of a tree, by trying all vertices of the graph for each vertex of the tree.
 class NestedLoops {
  public:
   NestedLoops(Partial& partial, const Factor& tree, VertexId vertices)
@@ -146,7 +146,7 @@ class NestedLoops {
   }
 
  private:
-  // In how many ways the vertex chosen last is joined to the matched vertices and to those chosen before.
+  // The number of ways in which the vertex chosen last is joined to the matched vertices and those chosen before.
   std::uint64_t admitted(std::size_t v) {
     const plan::Candidates& wanted = tree_.vertices[v];
     const VertexId vertex = chosen_[v];
@@ -168,7 +168,7 @@ class NestedLoops {
       const auto joins = [&](graph::ReadingId reading, std::uint8_t from, std::uint8_t to) {
         return multiplicity(partial_.lists().view(reading, chosen_[from], edge.inclusive, partial_.scratch()), chosen_[to]);
       };
-      // Each reading knows the label of the end that it leads to.
+      // Each reading knows the label of the end to which it leads.
       ways *= joins(edge.b_to_a, edge.b, edge.a) == 0 ? 0 : joins(edge.a_to_b, edge.a, edge.b);
     }
     return ways;
@@ -181,8 +181,8 @@ class NestedLoops {
 };
 
 struct Checked {
-  std::uint64_t sums = 0;   ///< that were not zero
-  std::uint64_t trees = 0;  ///< of two vertices or more
+  std::uint64_t sums = 0;   ///< sums that were not zero
+  std::uint64_t trees = 0;  ///< trees of two vertices or more
 };
 
 template <class Weight>
@@ -197,7 +197,7 @@ std::uint64_t sum_of_tree(Partial& partial, TablePool<Weight>& tables, const Fac
   return static_cast<std::uint64_t>(total);
 }
 
-/// The pools are kept over all checks: what one leaves behind in a table would spoil the next.
+/// The pools are kept for all checks. Anything that one check leaves in a table would spoil the next.
 struct Tools {
   Scratch scratch;
   TablePool<std::uint64_t> narrow;
@@ -292,8 +292,7 @@ TEST_P(SummationTest, SumsAreWhatEnumerationFinds) {
   }
 }
 
-// A vertex from which several long branches hang: none of its edges leads to a leaf, and its candidates are the only ones that
-// are known.
+// A vertex from which several long branches hang. None of its edges leads to a leaf, and only its candidates are known.
 TEST_P(SummationTest, BranchesThatHangFromTheMiddle) {
   const World& world = GetParam();
   Tools tools;

@@ -1,4 +1,4 @@
-// Query graphs of two to eight vertices and small fixed data graphs to plan them on.
+// Query graphs of two to eight vertices, and small fixed data graphs to plan them on.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ inline const std::vector<Shape>& shapes() {
   return all;
 }
 
-/// All vertices bear label P, or the i-th one bears L<i>.
+/// All vertices have the label P, or the i-th one has L<i>.
 inline Query query_of(const Shape& shape, bool all_different) {
   Query query;
   query.name = shape.name;
@@ -55,7 +55,7 @@ inline Query query_of(const Shape& shape, bool all_different) {
   return query;
 }
 
-/// A skewed graph of 96 vertices with labels P, or L0 to L7, and edge labels X and Y; the same on every machine.
+/// A skewed graph of 96 vertices with labels P, or L0 to L7, and edge labels X and Y. It is the same on every machine.
 class Data {
  public:
   Data(bool directed, bool all_different) : graph(directed, false) {

@@ -1,4 +1,4 @@
-// What the planner takes for likely, against graphs of which it is known.
+// The planner's probabilities, compared with graphs for which they are known.
 #include "plan/estimates.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace deltamatch::plan {
 namespace {
 
-/// Undirected, one label, as many vertices; `joined` says which.
+/// An undirected graph with one label and that many vertices. `joined` says which are joined.
 template <class Joined>
 std::unique_ptr<graph::DataGraph> make_graph(VertexId vertices, Joined&& joined) {
   auto graph = std::make_unique<graph::DataGraph>(false, false);
@@ -36,8 +36,8 @@ TEST(TriangleClosure, IsOneInACliqueAndNoneWithoutTriangles) {
 }
 
 TEST(TriangleClosure, IsThatOfEdgesAtTheirEnds) {
-  // A clique of 20, and 60 stars whose 20 leaves are not joined: of the pairs of edges at a vertex, weighted by its degree, 380
-  // to 1,200.
+  // A clique of 20, and 60 stars whose 20 leaves are not joined. Weighted by degree, the pairs of edges at a vertex of the
+  // clique count 380. Those of the stars count 1,200.
   const auto graph = make_graph(20 + 60 * 21, [](VertexId u, VertexId v) {
     if (v < 20) return true;
     return u >= 20 && (u - 20) % 21 == 0 && (v - 20) / 21 == (u - 20) / 21;

@@ -1,5 +1,5 @@
-// Plans of a catalogue of queries as text, compared with the files in golden/. After a deliberate change of the planner or of
-// the text, write the files anew and read their difference:
+// Plans of a catalogue of queries as text, compared with the files in golden/. After an intended change of the planner or the
+// text, write the files again and read their difference:
 //   DELTAMATCH_UPDATE_GOLDEN=1 build/.../test_plan --gtest_filter='Golden*'; git diff tests/unit/plan/golden
 #include <gtest/gtest.h>
 

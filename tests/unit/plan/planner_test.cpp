@@ -1,4 +1,4 @@
-// What every plan must hold, whatever the planner prefers.
+// What must hold for every plan, whatever the planner prefers.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST(Planner, OrbitsCoverTheArcs) {
   });
 }
 
-// What a term counts per match: the stabiliser, less what choosing sets and order constraints leave out.
+// How often a term counts each match: the stabiliser, without what chosen sets and order constraints leave out.
 TEST(Planner, DivisorTimesChosenFactorialsIsTheSymmetry) {
   for_every_plan([](const BoundQuery& query, const QueryPlans& plans, bool) {
     for (const Plan& plan : plans.plans) {
@@ -128,7 +128,7 @@ TEST(Planner, EveryTermHoldsEveryFreeVertexOnce) {
   });
 }
 
-// Merging k free vertices weighs (-1)^(k-1) (k-1)!, and a product of these over the blocks of a term: Moebius on partitions.
+// Merging k free vertices weighs (-1)^(k-1) (k-1)!. A term has the product of these over its blocks: Moebius on partitions.
 TEST(Planner, CoefficientsAreMoebius) {
   bool merged = false;
   for_every_plan([&](const BoundQuery&, const QueryPlans& plans, bool) {
@@ -152,7 +152,7 @@ TEST(Planner, CoefficientsAreMoebius) {
   EXPECT_TRUE(merged);
 }
 
-// Who asks for an anchor has tried some of its images already.
+// A caller that asks for an anchor has tried some of its images already.
 TEST(Planner, AnAnchorThatIsAskedForExcludesRoots) {
   for (const bool all_different : {false, true}) {
     Data data(false, all_different);
@@ -184,8 +184,8 @@ TEST(Planner, SumsAreNotPlannedOnceStopped) {
   EXPECT_TRUE(make_static_plans(query, how).plans[0].count.terms.empty());
 }
 
-// A clique that is hardly ever there, and a path that hangs from it: what comes behind the clique adds nothing to the expected
-// cost, which is then the same for all ways to end. Should there be such a clique, sums are quicker.
+// A clique that hardly ever exists, and a path that hangs from it. What comes after the clique adds nothing to the expected
+// cost, so all ways to end cost the same. If there is such a clique after all, sums are faster.
 TEST(Planner, SumsBeginEarlyWhereNothingIsExpected) {
   Data data(false, true);
   std::string pattern;
@@ -202,7 +202,7 @@ TEST(Planner, SumsBeginEarlyWhereNothingIsExpected) {
   }
 }
 
-// The same of sums from a vertex, which is the greatest of its orbit.
+// The same for sums from a vertex, which is the greatest of its orbit.
 TEST(Planner, RootsCountEveryMatchOnce) {
   int rooted = 0;
   int tables = 0;
@@ -240,7 +240,7 @@ TEST(Planner, RootsCountEveryMatchOnce) {
   EXPECT_GT(tables, 0);
 }
 
-// Without levels' labels in common nothing may be merged: one term, whatever is summed.
+// If the levels have no label in common, nothing may be merged. There is one term, whatever is summed.
 TEST(Planner, DifferentLabelsNeedNoCorrection) {
   Data data(false, true);
   for (const Shape& shape : shapes()) {

@@ -76,7 +76,7 @@ TEST(AutomorphismGroup, OfCompleteBipartiteGraphs) {
   expect_order(unlabelled(32, edges, true), factorial(16) * factorial(16));
 }
 
-// A path of 16 whose every vertex has a leaf; and one vertex with 15 pendant paths of length two: twins of twins.
+// A path of 16 in which each vertex has a leaf. And one vertex with 15 pendant paths of length two: twins of twins.
 TEST(AutomorphismGroup, OfTrees) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> comb;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> spider;
@@ -95,7 +95,7 @@ TEST(AutomorphismGroup, OfTrees) {
   expect_order(unlabelled(31, binary), Count{1} << 15);
 }
 
-// 16 pairs of twins along a cycle: each pair can swap, the cycle turn and flip.
+// 16 pairs of twins along a cycle. Each pair can swap, and the cycle can turn and flip.
 TEST(AutomorphismGroup, OfTwinsAroundACycle) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
   for (std::uint32_t v = 0; v < 16; ++v) {
@@ -105,8 +105,8 @@ TEST(AutomorphismGroup, OfTwinsAroundACycle) {
   expect_order(unlabelled(32, edges), (Count{1} << 16) * 32);
 }
 
-// Strongly regular graphs with equal parameters, which refinement cannot tell apart: the 4x4 rook's graph (1152 automorphisms)
-// and Shrikhande's (192), alone and with every vertex of one joined to every vertex of the other.
+// Strongly regular graphs with equal parameters, which refinement cannot distinguish: the 4x4 rook's graph (1152 automorphisms)
+// and Shrikhande's (192). Each is tested alone, and both with every vertex of one joined to every vertex of the other.
 TEST(AutomorphismGroup, OfStronglyRegularGraphs) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> rook;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> shrikhande;
@@ -128,7 +128,7 @@ TEST(AutomorphismGroup, OfStronglyRegularGraphs) {
   expect_order(unlabelled(32, joined), Count{1152} * 192);
 }
 
-// One hub over rings that refinement cannot tell apart from the hub: five 6-cycles against pairs of triangles.
+// One hub over rings that refinement cannot distinguish from the hub: five 6-cycles against pairs of triangles.
 TEST(AutomorphismGroup, OfCyclesAndTrianglesUnderOneHub) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
   for (std::uint32_t ring = 0; ring < 5; ++ring) {
@@ -148,7 +148,7 @@ TEST(AutomorphismGroup, KeepsVertexLabels) {
   query.vertices[2].labels = {"A"};
   query.vertices[3].labels = {"A", "B"};  // a set of its own, although A is in it
   query.vertices[4].labels = {""};        // the empty label is not "any label"
-  expect_order(query, 4);                 // 1, 2 change places; 5, 6 do
+  expect_order(query, 4);                 // 1 and 2 may swap, and so may 5 and 6
 }
 
 TEST(AutomorphismGroup, KeepsEdgeLabelsDirectionsAndDirectedness) {
@@ -210,7 +210,7 @@ TEST(OrderConstraints, OfADirectedCycleNameItsLeast) {
 
 TEST(OrderConstraints, OfA31LeafStarOrderItsLeaves) { EXPECT_EQ(order_constraints(Group(star(31))).size(), 31U * 30 / 2); }
 
-// All products of one transversal element per level.
+// All products of one element of the transversal per level.
 std::vector<Permutation> elements(const Group& group) {
   std::vector<Permutation> result{identity()};
   for (const Level& level : group.chain()) {
@@ -350,7 +350,7 @@ RC_GTEST_PROP(AutomorphismProperty, GroupsOfRenumberedQueriesHaveTheSameOrder, (
   for (const Permutation& g : group.generators()) RC_ASSERT(is_automorphism(query, g));
 }
 
-// The group acts on regular graphs that refinement leaves in one cell: the search must not run away.
+// The group acts on regular graphs that refinement leaves in one cell. The search must not explode.
 TEST(AutomorphismGroup, OfRandomRegularGraphsIsFoundQuickly) {
   std::mt19937 random(7);
   for (int round = 0; round < 40; ++round) {

@@ -1,4 +1,4 @@
-// Query graphs with known automorphism groups, random ones, and the slow, obvious way to all automorphisms.
+// Query graphs with known automorphism groups, random ones, and a slow, obvious way to find all automorphisms.
 #pragma once
 
 #include <algorithm>
@@ -85,11 +85,11 @@ inline Query grid(std::uint32_t rows, std::uint32_t columns) {
   return unlabelled(rows * columns, edges);
 }
 
-/// 2 to `most` vertices, connected, few labels, parallel, directed and undirected edges; symmetric ones among them.
+/// 2 to `most` vertices, connected, few labels, parallel, directed and undirected edges. Some are symmetric.
 inline rc::Gen<Query> any_query(std::uint32_t most) {
   return rc::gen::exec([most] {
     const auto n = *rc::gen::inRange<std::uint32_t>(2, most + 1);
-    const int kinds = *rc::gen::inRange(1, 4);  // of labels; 1: nothing is labelled
+    const int kinds = *rc::gen::inRange(1, 4);  // of labels; 1: nothing has a label
     const int directions = *rc::gen::inRange(0, 3);
     const auto labels = [&] {
       static const LabelSet sets[] = {{}, {"A"}, {"", "B"}};
@@ -120,7 +120,7 @@ inline rc::Gen<Query> any_query(std::uint32_t most) {
   });
 }
 
-/// Whether a permutation of the vertices maps the set of edges to itself and keeps labels: said of the query, not of a
+/// Whether a permutation of the vertices maps the set of edges to itself and keeps labels. This is about the query, not a
 /// Structure.
 inline bool is_automorphism(const Query& query, const Permutation& p) {
   for (std::size_t v = 0; v < query.vertices.size(); ++v) {
@@ -135,7 +135,7 @@ inline bool is_automorphism(const Query& query, const Permutation& p) {
   });
 }
 
-/// All automorphisms, by trying every permutation. For few vertices.
+/// Finds all automorphisms by trying every permutation. For few vertices.
 inline std::vector<Permutation> all_automorphisms(const Query& query) {
   std::vector<Permutation> result;
   Permutation p = identity();

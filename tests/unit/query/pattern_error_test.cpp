@@ -1,4 +1,4 @@
-// Every refusal of a pattern: its whole text, which names line and column and shows the place.
+// Every refusal of a pattern, with its whole text. It names line and column and shows the place.
 #include <gmock/gmock.h>
 
 #include "deltamatch/error.hpp"

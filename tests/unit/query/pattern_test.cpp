@@ -113,7 +113,7 @@ TEST(PatternText, OfAnInvalidQueryIsRefused) {
 RC_GTEST_PROP(PatternTextProperty, ParsesBackToTheQuery, ()) {
   Query query = *query::any_query(9);
   query.name = "the name";
-  // Names and labels of arbitrary bytes.
+  // Names and labels may have any bytes.
   for (std::size_t v = 0; v < query.vertices.size(); ++v)
     query.vertices[v].name = *rc::gen::arbitrary<std::string>() + query.vertices[v].name;
   const auto any_labels = rc::gen::map(rc::gen::arbitrary<std::set<std::string>>(),
@@ -128,7 +128,7 @@ RC_GTEST_PROP(PatternTextProperty, ParsesBackToTheQuery, ()) {
   RC_ASSERT(parse_pattern(to_pattern(query), query.name) == query);
 }
 
-// Whatever the text, the parser returns a valid query or throws an Error: no third outcome.
+// For any text, the parser returns a valid query or throws an Error.
 RC_GTEST_PROP(PatternProperty, AnyTextIsAValidQueryOrAnError, ()) {
   static const std::vector<std::string> pieces = {"(",   ")",  "[",       "]",  "-",   "<", ">",        ":",    "|",
                                                   ",",   "a",  "b",       "``", "`x`", " ", "\n",       "(a)",  "(b)",

@@ -1,4 +1,4 @@
-// The query graphs that the field's papers use, read from their archives where they are at hand.
+// The query graphs of the field's papers, read from their archives if those are there.
 #include <gmock/gmock.h>
 
 #include <array>

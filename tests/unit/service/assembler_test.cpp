@@ -88,13 +88,13 @@ TEST_F(AssemblerTest, ClosesBeforeARecordThatWouldMoveTheWatermarkTooFar) {
   make({.max_span = 100});
   const std::size_t part = open("t", 0);
   EXPECT_TRUE(add(part, 0, timed(1000)));
-  EXPECT_TRUE(add(part, 1, timed(500)));  // late or not: it moves nothing
+  EXPECT_TRUE(add(part, 1, timed(500)));  // late or not, it moves nothing
   EXPECT_TRUE(add(part, 2, timed(1100)));
   EXPECT_FALSE(add(part, 3, timed(1101)));
   EXPECT_THAT(cut(), SizeIs(3));
   EXPECT_EQ(batch_.updates.watermark(), 1100);
   EXPECT_EQ(batch_.ends.at({"t", 0}), 3);
-  EXPECT_TRUE(add(part, 3, timed(5000)));  // the first may
+  EXPECT_TRUE(add(part, 3, timed(5000)));  // the first record may
   EXPECT_FALSE(add(part, 4, timed(5101)));
   EXPECT_THAT(cut(), SizeIs(1));
   EXPECT_EQ(batch_.updates.watermark(), 5000);
@@ -106,7 +106,7 @@ TEST_F(AssemblerTest, PartitionsThatAreApartShareABatch) {
   const std::size_t behind = open("t", 1);
   EXPECT_TRUE(add(ahead, 0, timed(10'000)));
   EXPECT_TRUE(add(ahead, 1, timed(20'000)));
-  EXPECT_FALSE(add(behind, 0, timed(1000)));  // there is none yet: it begins with a batch
+  EXPECT_FALSE(add(behind, 0, timed(1000)));  // there is no batch yet, so the record begins one
   EXPECT_THAT(cut(), SizeIs(2));
   EXPECT_EQ(batch_.updates.watermark(), std::nullopt);
   EXPECT_TRUE(batch_.updates.tells_watermark());
@@ -138,7 +138,7 @@ TEST_F(AssemblerTest, RefusesTimesThatLieTooFarAheadOfTheRecordsTimestamp) {
                                                      {least, 7, true},
                                                      {largest, 0, false},
                                                      {largest, 1'700'000'000'000, false},
-                                                     {largest, -1, true},  // there is nothing to hold it to
+                                                     {largest, -1, true},  // there is nothing to compare it with
                                                      {largest, largest, true}}) {
     const std::string record = timed(one.time);
     EXPECT_TRUE(assembler_->add({part, offset++, "k", record, one.timestamp}, start));
@@ -328,10 +328,10 @@ TEST_F(AssemblerTest, DoubtfulReadingsComeOnceWithTheBatchThatShowsThem) {
     for (const Warning& warning : batch_.warnings) found.push_back(warning.code + " " + warning.where);
     return found;
   };
-  // Seconds, where json states microseconds.
+  // Times in seconds, although json has microseconds.
   for (std::int64_t i = 0; i < 3; ++i) EXPECT_TRUE(add(a, i, timed(1'700'000'000 + i)));
   EXPECT_THAT(codes(), ElementsAre("time_unit a[0] at offset 0"));
-  EXPECT_TRUE(add(b, 0, R"({"source":"1","target":9})"));  // ids of all topics are those of one graph
+  EXPECT_TRUE(add(b, 0, R"({"source":"1","target":9})"));  // the ids of all topics belong to one graph
   EXPECT_TRUE(add(a, 3, timed(1'700'000'003)));
   EXPECT_THAT(codes(), ElementsAre("ids_of_two_kinds b[0] at offset 0"));
   for (std::int64_t i = 4; i < 50; ++i) EXPECT_TRUE(add(a, i, timed(1'700'000'000 + i)));

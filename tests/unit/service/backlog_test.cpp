@@ -1,4 +1,4 @@
-// Streamed alerts out of the log.
+// Streamed alerts, read from the log.
 #include "ingest/service/loop/backlog.hpp"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ class LoggedStreamTest : public testing::Test {
 
   [[nodiscard]] AlertList list() const { return logged_stream(directory_, 1, "topic", count); }
 
-  /// Reads so many from the cursor on, and holds them against what was logged. Gives how many there were.
+  /// Reads that many alerts from the cursor on, and compares them with those logged. Returns how many there were.
   static std::size_t read(const AlertList& list, AlertCursor& cursor, std::size_t most) {
     std::size_t number = 0;
     list.read(cursor, [&, first = cursor.alerts](std::string_view alert) {
@@ -61,7 +61,7 @@ TEST_F(LoggedStreamTest, ACursorThatStandsBeforeBeginsAnew) {
   AlertCursor cursor;
   EXPECT_EQ(read(alerts, cursor, 20'000), 20'000U);
   AlertCursor before = cursor;
-  EXPECT_EQ(read(alerts, cursor, 5'000), 5'000U);  // as a transaction that is aborted
+  EXPECT_EQ(read(alerts, cursor, 5'000), 5'000U);  // as after a transaction that was aborted
   EXPECT_EQ(read(alerts, before, count), 10'000U);
   EXPECT_EQ(read(alerts, cursor, count), 5'000U);
   AlertCursor beginning;

@@ -75,7 +75,7 @@ TEST(LagTest, CountsWhatIsInNoCommittedBatch) {
   const Offsets committed{{{"t", 0}, 40}};
   kafka::Progress progress{{"t", 0}, 90, 90, 100};
   EXPECT_EQ(lag_of(progress, committed), 60);  // read or not
-  progress.taken = 40;                         // what was read since is no record
+  progress.taken = 40;                         // the offsets read since are no records
   EXPECT_EQ(lag_of(progress, committed), 10);
   progress.seen = 30;
   EXPECT_EQ(lag_of(progress, committed), 60);

@@ -1,4 +1,5 @@
-// One damaged byte of a service's state: it starts with the graph that it had, or says why not; and what was delivered stays.
+// One damaged byte of a service's state. The service starts with the graph that it had, or says why it does not. Delivered
+// alerts stay.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ std::string lines_up_to(std::uint64_t batch) {
   return lines;
 }
 
-/// In memory where that can be had: a test syncs thousands of files.
+/// A folder in memory, if there is one: a test syncs thousands of files.
 class QuickFolder {
  public:
   QuickFolder() {
@@ -101,7 +102,7 @@ class DamageTest : public testing::Test {
     return drawn;
   }
 
-  /// With the alerts in the batch's own entry, or in pieces before it.
+  /// The alerts are in the batch's own entry, or in pieces before it.
   static void log_batch(Log& log, const Drawn& drawn, bool streamed) {
     if (!streamed) return append(log, drawn);
     std::vector<StreamedAlerts> streams;
@@ -114,7 +115,7 @@ class DamageTest : public testing::Test {
     log.append(drawn.mark, drawn.updates.updates(), drawn.updates.watermark(), {}, streams);
   }
 
-  /// Works through all batches; up to `delivered` they are delivered. A snapshot is made behind some batches.
+  /// Processes all batches. Delivers those up to `delivered`. Makes a snapshot after some batches.
   void work(std::uint64_t delivered, std::initializer_list<std::uint64_t> snapshots, std::uint64_t segment_bytes = 1500) {
     const StateDirectory directory(state(), identity(), journal_);
     Log log(directory.path(), directory.fingerprint(), 0, {segment_bytes, ::fdatasync});
@@ -154,7 +155,7 @@ class DamageTest : public testing::Test {
     for (const auto& [name, bytes] : files_) write_bytes(folder_.path() / name, bytes);
   }
 
-  /// Starts on what is there, delivers what waits, and takes one more batch. Gives the graph before that one.
+  /// Starts with the state on disk, delivers what waits, and takes one more batch. Returns the graph before that batch.
   std::string start() {
     TestJournal journal;
     const StateDirectory directory(state(), identity(), journal);
@@ -198,7 +199,7 @@ class DamageTest : public testing::Test {
     return all;
   }
 
-  /// After a damage: everything as without it, or a refusal that leaves everything alone.
+  /// Checks a damaged state: either everything is as without the damage, or a refusal leaves everything alone.
   void expect_nothing_lost(const std::string& what) {
     Files before = files_in(folder_.path());
     std::string refused;
@@ -228,7 +229,7 @@ class DamageTest : public testing::Test {
     write_bytes(file, bytes);
   }
 
-  /// The files of the state, but the lock.
+  /// The files of the state, without the lock.
   [[nodiscard]] std::vector<std::string> state_files() const {
     std::vector<std::string> names;
     for (const auto& [name, bytes] : files_) {
@@ -259,7 +260,7 @@ class DamageTest : public testing::Test {
   std::map<std::uint64_t, Mark> marks_;
   std::string graph_;
   Files files_;
-  bool streamed_ = false;  // of most batches the alerts
+  bool streamed_ = false;  // whether most batches have streamed alerts
   std::size_t refusals_ = 0;
   std::vector<std::string> lost_;
 };
@@ -279,7 +280,7 @@ TEST_F(DamageTest, NorInALogOfOneSegment) {
 }
 
 TEST_F(DamageTest, NorAfterACrash) {
-  work(batches, {5});  // the graph behind it is in the log, and else in the input
+  work(batches, {5});  // the graph after it is in the log, or otherwise in the input
   flip_every_byte();
 }
 
@@ -339,7 +340,8 @@ TEST_P(DamageBeyondNotesTest, AlertsAreNeitherLostNorDoubledWhateverIsDamaged) {
         refused = error.what();
       }
       if (!refused.empty()) continue;
-      // Batches that were in no file and in the damaged part of the log are lost, whole or but for a part, and told.
+      // Some batches were in no file, and in the damaged part of the log. They are lost, wholly or in part, and this is
+      // reported.
       const std::string plain = held("plain");
       ASSERT_GE(plain.size(), first) << name << " at " << at;
       EXPECT_EQ(plain.substr(0, first), lines_up_to(8));
@@ -385,7 +387,7 @@ TEST_F(DamageTest, WhatIsSettledIsToldOnce) {
   }
 }
 
-/// The commit records tell of no batch behind `batches`: what a file holds of later ones was never committed.
+/// The commit records name no batch after `batches`. So whatever a file holds of later ones was never committed.
 TEST_F(DamageTest, OnlyWhatIsKnownToBeUncommittedIsTakenBack) {
   work(batches, {5, batches});
   files_.at("plain.jsonl") += alert_text(batches + 1, 0) + "\n" + alert_text(batches + 2, 0) + "\n";

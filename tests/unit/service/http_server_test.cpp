@@ -23,7 +23,7 @@ using testing::Notes;
 using ::testing::StartsWith;
 using Clock = std::chrono::steady_clock;
 
-/// A client that does as it likes.
+/// A client that may break the rules.
 class RawClient {
  public:
   explicit RawClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -40,14 +40,14 @@ class RawClient {
   bool send(std::string_view bytes) const {
     return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
   }
-  /// As a client that has nothing more to send.
+  /// Acts like a client that has nothing more to send.
   void finish() const { ::shutdown(socket_, SHUT_WR); }
   void limit_reading(timeval limit) const { ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)); }
   /// Fills `bytes`.
   bool read(std::string& bytes) const {
     return ::recv(socket_, bytes.data(), bytes.size(), MSG_WAITALL) == static_cast<ssize_t>(bytes.size());
   }
-  /// Until the server closes.
+  /// Reads until the server closes.
   std::string read_all() const {
     std::string all;
     std::array<char, 4096> buffer;
@@ -85,7 +85,7 @@ class HttpServerTest : public ::testing::Test {
     raw.send(bytes);
     return raw.read_all();
   }
-  /// An answer with a body as errors have it.
+  /// The error text of an answer's body.
   static std::string error_in(std::string_view answer) {
     const std::string_view body = answer.substr(answer.find("\r\n\r\n") + 4);
     const auto json = nlohmann::json::parse(body, nullptr, false);
@@ -199,7 +199,7 @@ TEST_F(HttpServerTest, EveryErrorSaysInJsonWhatIsWrong) {
   EXPECT_THAT(error_in(half.read_all()), HasSubstr("this is no request of HTTP/1.1"));
 }
 
-/// A browser that a page has sent to a name of its own that leads here must not get an answer for that page.
+/// A page may have sent a browser to a name of its own that leads here. The browser must not get an answer for that page.
 TEST_F(HttpServerTest, OnlyItsOwnNamesAreAnswered) {
   HttpOptions options;
   options.port = 0;
@@ -463,7 +463,7 @@ TEST_F(HttpServerTest, RequestsThatWaitAreBoundedAndHealthIsNotAmongThem) {
   const RawClient second(server_->port());
   for (const RawClient* client : {&first, &second}) client->send("GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n");
   std::string busy;
-  ASSERT_TRUE(testing::eventually([&] {  // once both are in
+  ASSERT_TRUE(testing::eventually([&] {  // once both are connected
     const RawClient third(server_->port());
     third.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
     timeval soon{0, 20'000};

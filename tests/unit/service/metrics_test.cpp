@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The text exposition, taken apart as Prometheus does: "name{label="value"}" to value. Fails the test where a line is none.
+/// Reads the text exposition as Prometheus does: "name{label="value"}" to value. Fails the test at a line that it cannot read.
 std::map<std::string, double> parse(const std::string& text) {
   static const std::regex comment("# (HELP|TYPE) [a-z_]+ .+");
   static const std::regex sample(R"(([a-zA-Z_:][a-zA-Z0-9_:]*(?:\{(?:[a-zA-Z_]+="(?:[^"\\\n]|\\.)*",?)*\})?) (\S+))");

@@ -21,7 +21,7 @@ TEST(RefusedShare, BatchesThatLieBackAreForgotten) {
   RefusedShare share;
   share.add(5'000, 5'000);
   share.add(9'999, 0);
-  EXPECT_EQ(share.records(), 14'999u);  // without the first they would be too few
+  EXPECT_EQ(share.records(), 14'999u);  // without the first one there would be too few
   share.add(1, 0);
   EXPECT_EQ(share.records(), 10'000u);
   EXPECT_EQ(share.refused(), 0u);

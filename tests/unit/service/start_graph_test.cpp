@@ -20,7 +20,7 @@ class Silent final : public Journal {
 constexpr const char* undirected_table = "Source,Target,Type\n1,2,Undirected\n2,3,Undirected\n";
 constexpr const char* undirected_matrix = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n";
 
-/// What a service begins with that is given such a file.
+/// The start graph of a service that is given this file.
 GraphStatistics begun(const char* text, bool directed) {
   testing::Folder folder;
   testing::write_file(folder.file("start"), text);

@@ -13,7 +13,7 @@
 namespace deltamatch::ingest {
 namespace {
 
-/// What systemd would listen on. A name that begins with a zero is abstract.
+/// The socket on which systemd would listen. A name that begins with a zero is abstract.
 class Listener {
  public:
   explicit Listener(const std::string& name) : descriptor_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {

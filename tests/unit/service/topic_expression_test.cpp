@@ -1,4 +1,4 @@
-// Expressions that name input topics: whole names, in time linear in them.
+// Expressions that name input topics. They match whole names, in time linear in the names' length.
 #include "ingest/service/kafka/topic_expression.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(TopicExpression, MatchesWholeNames) {
   EXPECT_TRUE(TopicExpression("^a|b").matches("b"));
 }
 
-// A matcher that goes back would try 2^200 ways, one that calls itself for each character would need a stack for them.
+// A matcher that backtracks would try 2^200 ways. One that calls itself for each character would need a stack for them.
 TEST(TopicExpression, NoExpressionTakesLong) {
   const std::string name(200, 'a');
   for (const char* const text : {"^(a+)+b", "^(a|aa)+b", "^(a*)*b", "^(.*.*.*)*b", "^([a-z]|a)*b"}) {

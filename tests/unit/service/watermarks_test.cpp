@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 constexpr Watermarks::Clock::time_point start{};
 
-/// Read to its end, as answers from `since` to `last` told.
+/// A partition read to its end, according to answers from `since` to `last`.
 AtEnd at_end(std::chrono::seconds since, std::chrono::seconds last) { return {start + since, start + last}; }
 
 TEST(Watermarks, OfOnePartitionIsTheLargestTimeSeen) {
@@ -29,7 +29,7 @@ TEST(Watermarks, WaitForTheSlowestPartition) {
   marks.open(start);
   marks.open(start);
   marks.see(0, 100, start);
-  EXPECT_EQ(marks.advance(start), std::nullopt);  // the other may still bring anything
+  EXPECT_EQ(marks.advance(start), std::nullopt);  // the other one may still bring anything
   marks.see(1, 40, start);
   EXPECT_EQ(marks.advance(start), 40);
   marks.see(1, 130, start);
@@ -59,9 +59,9 @@ TEST(Watermarks, WhatIsNotKnownToBeReadToItsEndIsNotIdle) {
   marks.see(1, 40, start);
   EXPECT_EQ(marks.advance(start + 1h), 40);  // nobody has answered
   marks.at_end(1, at_end(0s, 9s));
-  EXPECT_EQ(marks.advance(start + 1h), 40);  // nor for long enough
+  EXPECT_EQ(marks.advance(start + 1h), 40);  // not for long enough
   marks.at_end(1, at_end(0s, 20s));
-  EXPECT_EQ(marks.advance(start + 1h), 40);  // nor of late
+  EXPECT_EQ(marks.advance(start + 1h), 40);  // not recently
   marks.at_end(1, at_end(3590s, 3600s));
   EXPECT_EQ(marks.advance(start + 1h), 100);
 }
@@ -134,14 +134,14 @@ TEST(Watermarks, TellWhichRecordBringsThemBeyondABound) {
   EXPECT_TRUE(marks.passes(2, 30));  // then there is one
   marks.see(2, 30, start);
   marks.limit(50, start);
-  EXPECT_FALSE(marks.passes(1, 60));  // the third holds it
+  EXPECT_FALSE(marks.passes(1, 60));  // the third one holds it back
   marks.see(1, 60, start);
   EXPECT_FALSE(marks.passes(2, 50));
   EXPECT_TRUE(marks.passes(2, 51));
   EXPECT_FALSE(marks.passes(1, 1000));
   marks.see(2, 51, start);
   EXPECT_EQ(marks.advance(start), 51);
-  // What is idle holds nothing until it speaks.
+  // An idle partition holds nothing back until it has records.
   marks.at_end(2, at_end(0s, 10s));
   marks.limit(70, start + 10s);
   EXPECT_TRUE(marks.passes(1, 71));

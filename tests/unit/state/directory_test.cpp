@@ -76,7 +76,7 @@ TEST_F(DirectoryTest, TellsTheProcessThatHoldsIt) {
   EXPECT_THAT(refused(identity_), HasSubstr("in use by process " + std::to_string(child) + ";"));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  EXPECT_EQ(refused(identity_), "");  // a process that is gone holds nothing
+  EXPECT_EQ(refused(identity_), "");  // a process that is gone holds no lock
   ::close(ready[0]);
   ::close(ready[1]);
 }
@@ -179,7 +179,7 @@ TEST_F(DirectoryTest, KeepsTheNewestSoundSnapshots) {
   EXPECT_THAT(batches, ElementsAre(5, 4));
   EXPECT_TRUE(std::filesystem::exists(newest.string() + ".corrupt"));
   EXPECT_THAT(journal_.told("snapshot_set_aside"), ElementsAre(HasSubstr(newest.string())));
-  EXPECT_EQ(open(identity_).retain_snapshots(0), 5U);  // one at least
+  EXPECT_EQ(open(identity_).retain_snapshots(0), 5U);  // at least one
   EXPECT_EQ(open(identity_).retain_snapshots(9), 5U);
 }
 

@@ -25,7 +25,7 @@ using Entry = LogReader::Entry;
 
 constexpr LogReader::Wanted everything{.updates_from = 0, .alerts_from = 0};
 
-/// What a reader gives from a batch on, delivered entries aside, and how it ends.
+/// The batches that a reader returns from a batch on, without entries about deliveries, and how reading ends.
 struct Read {
   std::vector<std::string> batches;
   std::map<std::string, Delivered> delivered;
@@ -50,7 +50,7 @@ int no_sync(int) { return 0; }
 
 class LogTest : public testing::Test {
  protected:
-  /// Appends that many batches to a log of small segments, and notes some as delivered.
+  /// Appends that many batches to a log of small segments. Notes some as delivered.
   std::vector<std::string> fill(std::size_t batches, std::uint64_t segment_bytes, std::size_t updates = 5) {
     Log log(folder_.path(), fingerprint, 0, {.segment_bytes = segment_bytes, .sync = no_sync});
     std::vector<std::string> texts;
@@ -125,7 +125,7 @@ TEST_F(LogTest, SegmentsNameTheirFirstBatch) {
   EXPECT_EQ(files[11].path.filename(), "log-00000000000000000012.dmlog");
 }
 
-// Whatever a crash leaves of the newest segment: the batches before are there, the log goes on behind them.
+// A crash may leave any part of the newest segment. The batches before are there, and the log continues after them.
 TEST_F(LogTest, EveryTruncationEndsItQuietly) {
   const std::vector<std::string> texts = fill(6, 1U << 20);
   ASSERT_EQ(segments().size(), 1U);
@@ -145,7 +145,7 @@ TEST_F(LogTest, EveryTruncationEndsItQuietly) {
       if (zeros) continue;
       longest = all.batches.size();
       EXPECT_LE(all.end.torn_bytes, size);
-      if (size % 5 != 0) continue;  // opening syncs the folder, which takes its time
+      if (size % 5 != 0) continue;  // opening syncs the folder, which takes time
       Log log(folder_.path(), fingerprint, longest, {.sync = no_sync});
       EXPECT_EQ(log.dropped_bytes(), all.end.torn_bytes);
       EXPECT_EQ(read(folder_.path()).batches, all.batches);
@@ -166,7 +166,7 @@ TEST_F(LogTest, NoChangedByteIsTakenForTruth) {
       bytes[i] = static_cast<char>(bytes[i] ^ change);
       write_bytes(path, bytes);
       const Read all = read(folder_.path());
-      // All is sound but the last entry may be one that was noted as delivered.
+      // The batches that are read are the first ones. If none is missing, the damage is in a later entry about a delivery.
       ASSERT_LE(all.batches.size(), texts.size());
       EXPECT_EQ(all.batches,
                 std::vector<std::string>(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(all.batches.size())));
@@ -201,7 +201,7 @@ TEST_F(LogTest, DamageBeforeSoundSegmentsIsTold) {
   }
   EXPECT_EQ(rest, std::vector<std::string>(texts.begin() + static_cast<std::ptrdiff_t>(files[2].first - 1), texts.end()));
   EXPECT_FALSE(reader.skip_damage());
-  // What lies behind the damage can be read on its own.
+  // The part after the damage can be read on its own.
   EXPECT_EQ(read(folder_.path(), {files[2].first, files[2].first}).batches, rest);
 }
 
@@ -256,7 +256,7 @@ TEST_F(LogTest, OnlyTheNextBatchCanBeAppended) {
   EXPECT_EQ(read(folder_.path(), {6, 6}).end.next_batch, 7U);
 }
 
-// What was never committed goes; what sinks have got stays known.
+// Batches that were never committed are dropped. What sinks have received stays known.
 TEST_F(LogTest, GoesOnBehindTheLastCommittedBatch) {
   for (const std::uint64_t segment_bytes : {1U, 900U, 1U << 20}) {
     for (std::uint64_t last = 0; last <= 8; ++last) {
@@ -271,7 +271,7 @@ TEST_F(LogTest, GoesOnBehindTheLastCommittedBatch) {
           texts.push_back(to_text(*drawn));
           if (i == 6) log.delivered({"elsewhere", std::min<std::uint64_t>(last, 3), "three"});
         }
-        log.delivered({"elsewhere", last, "the end"});  // behind what is dropped
+        log.delivered({"elsewhere", last, "the end"});  // after what is dropped
       }
       texts.resize(last);
       Draws draws(100);
@@ -351,14 +351,14 @@ TEST_F(SinksTest, WhatTheyWaitForIsKnown) {
   EXPECT_THAT(log.positions(), ElementsAre(Delivered{"a", 5, "a4"}, Delivered{"b", 5, "b4"}));
 }
 
-// The same after every restart, with segments dropped as early as can be.
+// The same after every restart, if segments are dropped as early as possible.
 TEST_F(SinksTest, WhatTheyWaitForSurvives) {
   for (const std::uint64_t segment_bytes : {1U, 150U, 1U << 20}) {
     Folder folder;
     std::mt19937 random(3);
     auto log =
         std::make_unique<Log>(folder.path(), fingerprint, 0, LogOptions{.segment_bytes = segment_bytes, .sync = no_sync});
-    std::map<std::string, std::uint64_t> waiting;  // the first batch that each waits for
+    std::map<std::string, std::uint64_t> waiting;  // the first batch for which each waits
     for (int i = 0; i < 120; ++i) {
       const std::uint64_t next = log->last_batch() + 1;
       switch (random() % 6) {
@@ -478,7 +478,7 @@ TEST_F(LogTest, ThreadsMayAppendReadAndSyncAtOnce) {
   EXPECT_EQ(read(folder_.path()).batches, appended);
 }
 
-/// Lets files grow no further than `bytes` while it lives.
+/// Limits the size of files to `bytes` while it lives.
 class FileLimit {
  public:
   explicit FileLimit(std::uint64_t bytes) {
@@ -596,7 +596,8 @@ TEST_F(LogTest, AFailedSyncOfAFullSegmentIsFinal) {
   EXPECT_EQ(segments().size(), 1U);
 }
 
-// A short file cannot claim much memory: what unpacks to more than 256 times its length is not packed, and not unpacked.
+// A short file cannot claim much memory. Data that would unpack to more than 256 times its length is not packed, and is refused
+// when unpacked.
 TEST_F(LogTest, RepetitionIsPackedOnlySoFar) {
   const std::string text(std::size_t{1} << 20, 'x');
   {
@@ -612,7 +613,7 @@ TEST_F(LogTest, RepetitionIsPackedOnlySoFar) {
   EXPECT_GE(std::filesystem::file_size(segments()[0].path), text.size() / log_format::max_ratio);
 }
 
-/// Alerts of a sink that are handed out one by one.
+/// The alerts of a sink, handed out one by one.
 StreamedAlerts streamed(std::string sink, bool in_transaction, std::size_t count, std::size_t length = 100) {
   return {std::move(sink), in_transaction, count, [count, length](const auto& take) {
             for (std::size_t i = 0; i < count; ++i) take(std::to_string(i) + std::string(length, 'x'));
@@ -636,7 +637,7 @@ void append_streamed(Log& log, std::uint64_t batch, std::vector<StreamedAlerts> 
   log.append(mark, {}, {}, {}, alerts);
 }
 
-// More than a piece of each, so that a reader finds them by parts and holds one of them.
+// More than a piece of each, so that a reader finds them in parts and holds one part at a time.
 TEST_F(LogTest, StreamedAlertsComeBackByBatchAndSink) {
   Log log(folder_.path(), fingerprint, 0);
   append_streamed(log, 1, {streamed("file", false, 30'000)});
@@ -671,7 +672,7 @@ TEST_F(LogTest, StreamedAlertsThatNobodyElseWaitsForHoldNothing) {
   EXPECT_EQ(log.undelivered_from(), 3U);
 }
 
-// A crash within the pieces, or a disk that is full there, leaves what was before.
+// A crash within the pieces, or a disk that is full there, leaves the state before.
 TEST_F(LogTest, ABatchOfStreamedAlertsIsThereWholeOrNotAtAll) {
   std::uint64_t first = 0;
   {
@@ -703,7 +704,7 @@ TEST_F(LogTest, ABatchOfStreamedAlertsIsThereWholeOrNotAtAll) {
   }
 }
 
-/// A log as releases before streamed alerts wrote it.
+/// A log as written by releases before streamed alerts.
 TEST_F(LogTest, ALogOfVersionOneIsReadAndGoneOnFrom) {
   fill(4, 1U << 20);
   const std::filesystem::path path = segments()[0].path;
@@ -716,7 +717,7 @@ TEST_F(LogTest, ALogOfVersionOneIsReadAndGoneOnFrom) {
     EXPECT_TRUE(log.lost().empty());
     append_streamed(log, 5, {streamed("file", false, 3)});
   }
-  ASSERT_EQ(segments().size(), 2U);  // a release before would take a new entry for a damage
+  ASSERT_EQ(segments().size(), 2U);  // an earlier release would take a new entry for damage
   EXPECT_EQ(log_format::read_head(read_bytes(path).substr(0, log_format::head_size))->version, 1U);
   EXPECT_EQ(read(folder_.path(), {1, 1}).batches.size(), 5U);
 }

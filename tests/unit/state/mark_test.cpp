@@ -52,7 +52,7 @@ TEST(Mark, NamesAreUtf8) {
   mark.queries = {{"caf\xc3\xa9 \x01\n\\ \xf0\x9f\x98\x80", "00"}};
   EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
   mark.queries = {{"caf\xe9", "00"}};
-  EXPECT_THROW(static_cast<void>(to_json(mark)), Error);  // before anything is written that cannot be read
+  EXPECT_THROW(static_cast<void>(to_json(mark)), Error);  // refused before anything unreadable is written
 }
 
 TEST(TopicPartition, HasAName) { EXPECT_EQ(to_string(TopicPartition{"payments", 3}), "payments[3]"); }

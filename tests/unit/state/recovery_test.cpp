@@ -141,12 +141,12 @@ TEST_F(RecoveryTest, ACorruptSnapshotGivesWayToTheOneBefore) {
   snapshot();
   scene_.run(5);
   const std::filesystem::path newest = scene_.directory->snapshot_path(20);
-  damage(newest, read_bytes(newest).size() - 60);  // in its edges: the beginning is sound
+  damage(newest, read_bytes(newest).size() - 60);  // in its edges; its beginning is sound
   expect_recovers(25);
   EXPECT_THAT(scene_.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr(newest.string())));
   EXPECT_TRUE(std::filesystem::exists(newest.string() + ".corrupt"));
   EXPECT_THAT(scene_.snapshot_batches(), ElementsAre(10));
-  // Torn ones as well, to the last.
+  // The older snapshot, the last one, is damaged too.
   const std::filesystem::path older = scene_.directory->snapshot_path(10);
   write_bytes(older, read_bytes(older).substr(0, 100));
   expect_recovers(25);
@@ -184,7 +184,7 @@ TEST_F(RecoveryTest, ADamagedLogIsLostFromThere) {
   EXPECT_THAT(scene_.journal.told("log_lost"),
               ElementsAre(testing::AllOf(HasSubstr("from=" + std::to_string(state.reached.batch + 1)), HasSubstr("to=40"),
                                          HasSubstr(segment->path.string()))));
-  // What lies behind the damage is committed: it stays, and the log goes on behind it.
+  // The part after the damage is committed. It stays, and the log continues after it.
   EXPECT_EQ(state.log->last_batch(), 40U);
   EXPECT_EQ(state.log->dropped_bytes(), 0U);
   EXPECT_EQ(segments_in(scene_.directory->path()).size(), files.size());
@@ -233,7 +233,7 @@ TEST_F(RecoveryTest, BatchesThatAnotherCommittedOtherwiseAreNotTaken) {
     EXPECT_THAT(scene_.journal.told("log_lost"), ElementsAre(HasSubstr("another owner committed that batch otherwise")));
   }
   record_ = [&](std::uint64_t batch) -> std::optional<Mark> {
-    if (batch < 10) return {};  // kept no more
+    if (batch < 10) return {};  // no longer kept
     Mark mark = scene_.marks.at(batch);
     if (batch >= 15) mark.ends[{"edges", 1}] += 1;
     return mark;
@@ -257,7 +257,7 @@ TEST_F(RecoveryTest, AStartGraphIsNoCommittedBatch) {
   EXPECT_EQ(recovered({}).reached, Mark{});
 }
 
-/// A start graph of one edge, with a time or not.
+/// A start graph of one edge, with a time or without.
 UpdateBatch one_edge(std::optional<Timestamp> time) {
   Update update;
   update.source = Id(1000);

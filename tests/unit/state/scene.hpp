@@ -1,4 +1,4 @@
-// A service's state without the service: a live engine, the log of what it took, and the directory that both belong to.
+// A service's state without the service: a live engine, the log of its batches, and the directory of both.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ class Scene {
     directory.reset();
   }
 
-  /// The live engine takes batches, which are logged.
+  /// Gives batches to the live engine and logs them.
   void run(std::size_t batches, std::size_t updates = 30) {
     for (std::size_t i = 0; i < batches; ++i) {
       const auto drawn = draws_.batch(updates, &live_);
@@ -73,7 +73,7 @@ class Scene {
   std::unique_ptr<Log> log;
   Mark mark;                                    // of the latest batch
   std::map<std::uint64_t, Mark> marks;          // by batch
-  std::map<std::uint64_t, std::string> states;  // of the live engine behind each batch
+  std::map<std::uint64_t, std::string> states;  // of the live engine after each batch
 
  private:
   Folder folder_;

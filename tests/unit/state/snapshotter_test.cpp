@@ -21,14 +21,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// A snapshot as soon as there is something to make one of.
+/// Makes a snapshot as soon as there is something to save.
 SnapshotterOptions at_once(const Scene& scene) {
   SnapshotterOptions options = scene.snapshots();
   options.log_bytes = 1;
   return options;
 }
 
-/// Waits for what happens in the background.
+/// Waits for something that happens in the background.
 bool comes(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (std::chrono::steady_clock::now() < end) {
@@ -46,7 +46,7 @@ bool made(const Snapshotter& snapshotter, std::uint64_t batch) {
   });
 }
 
-// The claim that all rests on: absorbing the log gives what the live engine is, window times, labels and numbers included.
+// The claim on which everything rests: applying the log gives the live engine, including window times, labels and numbers.
 TEST(Snapshotter, ASnapshotFromTheLogIsThatOfTheLiveEngine) {
   for (const bool directed : {true, false}) {
     for (const Timestamp window : {Timestamp{0}, Timestamp{300}, Timestamp{5000}}) {
@@ -175,7 +175,7 @@ TEST(Snapshotter, ComesByTheSizeOfTheLog) {
     }
     while (scene.log->appended_bytes() - before < 15'000) scene.run(1);
   }
-  // What was logged by a process before counts, too.
+  // Batches that an earlier process logged count too.
   scene.close();
   scene.open();
   Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, options);
@@ -287,7 +287,7 @@ TEST(Snapshotter, CanBeCancelled) {
     Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, at_once(scene));
     snapshotter.committed(400);
     ASSERT_TRUE(comes([&] { return snapshotter.statistics().running; }));
-    ASSERT_TRUE(snapshotter.save_now(scene.live(), scene.mark));  // in place of the one under way
+    ASSERT_TRUE(snapshotter.save_now(scene.live(), scene.mark));  // instead of the one under way
     EXPECT_EQ(snapshotter.statistics().made, 1U);
   }
   EXPECT_THAT(scene.snapshot_batches(), ElementsAre(400));

@@ -1,4 +1,4 @@
-// What the tests of the state directory share: folders that go away, a journal that remembers, streams to log.
+// Helpers of the tests of the state directory: folders that are removed, a journal that records, streams to log.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ class TestJournal : public Journal {
     const std::scoped_lock lock(mutex_);
     lines_.push_back(line);
   }
-  /// Lines that tell this event.
+  /// The lines about this event.
   [[nodiscard]] std::vector<std::string> told(std::string_view event) const {
     const std::scoped_lock lock(mutex_);
     std::vector<std::string> found;
@@ -72,11 +72,11 @@ inline std::string read_bytes(const std::filesystem::path& path) {
 }
 
 inline void write_bytes(const std::filesystem::path& path, std::string_view bytes) {
-  std::filesystem::remove(path);  // some file systems sync what is written over
+  std::filesystem::remove(path);  // some file systems sync a file that is written over
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// An update with nothing left out, to compare.
+/// An update as text, complete, for comparison.
 inline std::string to_text(const Update& update) {
   const auto id = [](const Id& of) { return of.is_text() ? "'" + std::string(of.text()) + "'" : std::to_string(of.number()); };
   const auto label = [](const std::optional<std::string_view>& of) { return of ? "<" + std::string(*of) + ">" : "-"; };
@@ -86,7 +86,7 @@ inline std::string to_text(const Update& update) {
          (update.time ? " @" + std::to_string(*update.time) : "");
 }
 
-/// A batch that owns all that an entry of the log holds.
+/// A batch that owns everything that an entry of the log holds.
 struct Drawn {
   Mark mark;
   UpdateBatch updates;
@@ -104,7 +104,7 @@ struct Drawn {
   }
 };
 
-/// All of a batch, to compare.
+/// A whole batch as text, for comparison.
 inline std::string to_text(const Mark& mark, const UpdateBatch& updates, const std::vector<SinkAlerts>& alerts) {
   std::string text = to_json(mark) + "\n";
   const std::optional<Timestamp> watermark = updates.tells_watermark() ? updates.watermark() : mark.watermark;
@@ -119,15 +119,15 @@ inline std::string to_text(const Mark& mark, const UpdateBatch& updates, const s
 inline std::string to_text(const Drawn& drawn) { return to_text(drawn.mark, drawn.updates, drawn.alerts()); }
 inline std::string to_text(const LoggedBatch& batch) { return to_text(batch.mark, batch.updates, batch.alerts); }
 
-/// Draws batches that an engine takes, with all that an update may bear: a few vertices, so that edges come and go, vertices
-/// are deleted and relabelled, and times run over windows.
+/// Draws batches that an engine takes, with everything that an update may have. There are few vertices, so that edges come and
+/// go. Vertices are deleted and relabelled, and times span windows.
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : random_(seed) {}
 
   std::uint64_t below(std::uint64_t count) { return std::uniform_int_distribution<std::uint64_t>(0, count - 1)(random_); }
 
-  /// The batch behind the last one; `engine`, which may be null, absorbs it and gives the watermark.
+  /// The next batch. If `engine` is not null, it applies the batch and states the watermark.
   std::unique_ptr<Drawn> batch(std::size_t updates, Engine* engine = nullptr) {
     auto drawn = std::make_unique<Drawn>();
     for (std::size_t i = 0; i < updates; ++i) add_update(drawn->updates);
@@ -192,7 +192,7 @@ inline void append(Log& log, const Drawn& drawn) {
   log.append(drawn.mark, drawn.updates.updates(), drawn.updates.watermark(), drawn.alerts());
 }
 
-/// What an engine holds.
+/// The contents of an engine.
 inline std::string to_text(const Engine& engine) {
   std::string text = std::to_string(engine.batch()) + " ";
   text += engine.watermark() ? std::to_string(*engine.watermark()) : "-";
@@ -200,7 +200,7 @@ inline std::string to_text(const Engine& engine) {
   return text;
 }
 
-/// The message of the Error that `act` throws; "" where it throws none.
+/// The message of the Error that `act` throws, or "" if it throws none.
 template <class F>
 std::string refusal(F act) {
   try {
