@@ -43,7 +43,7 @@ class JsonlCodec final : public Codec {
         tree_(named_columns(options), options.envelope, options.vertices),
         seen_(tree_.nodes().size()) {
     const ColumnSpec spec = parse_columns(options.columns);
-    const std::optional<std::string> op = spec.name(Role::op);
+    const std::optional<std::string>& op = spec.name(Role::op);
     op_is_flag_ = op && is_deletion_flag(*op);
     watches_ = doubts_ != nullptr && !event_ && !op && !spec.name(Role::deleted);
     if (event_ && !options.op_values.empty())
@@ -129,7 +129,7 @@ class JsonlCodec final : public Codec {
   }
 
   /// Names the fields that stand there in place of the one that is lacking.
-  std::string fields_there(std::string_view record) const {
+  [[nodiscard]] std::string fields_there(std::string_view record) const {
     constexpr std::size_t most = 12;
     std::string names;
     std::size_t count = 0;
