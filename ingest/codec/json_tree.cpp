@@ -110,7 +110,7 @@ void JsonTree::add_usual(std::uint32_t start, Part part, const ColumnSpec& colum
   for (const auto& [name, role] : usual_names()) {
     if (!columns.usual(role)) continue;
     const bool operation = role == Role::op || role == Role::deleted;
-    if (operation && part != Part::row) continue;
+    if (operation && start != root) continue;                         // a change event says the operation itself
     if (role == Role::vertex && name == "id" && !vertices) continue;  // most records have an id of their own
     const auto& siblings = nodes_[start].children;
     const auto known = std::ranges::find_if(siblings, [&, n = name](std::uint32_t node) { return nodes_[node].name == n; });

@@ -82,6 +82,23 @@ TEST(Debezium, RowsThatComeGoAndChange) {
       ElementsAre("+ 1 -> 2 [K] @5", "+ 1 -> 3", "- 1 -> 2 [K]", "- 1 -> 2 @2", "+ 1 -> 4 @2", "- 1 -> 2 @2", "+ 1 -> 2 @2"));
 }
 
+TEST(Debezium, RowsMayHaveColumnsOfAnOperationsName) {
+  EXPECT_THAT(decode(Format::jsonl,
+                     {R"({"op":"c","after":{"source":1,"target":2,"op":"transfer","sign":"-"}})",
+                      R"({"op":"d","before":{"source":1,"target":2,"op":{"kind":3}},"after":null})"},
+                     columns("", Envelope::debezium)),
+              ElementsAre("+ 1 -> 2", "- 1 -> 2"));
+}
+
+TEST(JsonNames, WordsGoBeforeSingleLetters) {
+  EXPECT_THAT(decode(Format::jsonl,
+                     {R"({"from":1,"to":2,"v":7})", R"({"v":7,"from":1,"to":2})", R"({"u":8,"v":7,"src":1,"dst":2})",
+                      R"({"u":3,"v":4})", R"({"from":1,"dst":2,"to":3})"},
+                     columns("")),
+              ElementsAre("+ 1 -> 2", "+ 1 -> 2", "+ 1 -> 2", "+ 3 -> 4",
+                          ::testing::StartsWith("! malformed: two fields say the target")));
+}
+
 TEST(Debezium, APayloadBesideItsSchemaIsPassedThrough) {
   const CodecOptions options = columns("", Envelope::debezium);
   EXPECT_THAT(
