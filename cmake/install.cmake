@@ -1,7 +1,9 @@
 # find_package(deltamatch [COMPONENTS core ingest gpu]) gives deltamatch::core, deltamatch::ingest and, if the build had CUDA,
 # deltamatch::gpu; deltamatch::deltamatch is all of them. Each component has an export of its own, so that a user of core needs
-# none of ingest's libraries.
+# none of ingest's libraries. What is installed without a component of its own is for developers; cmake/package.cmake has what
+# is for users.
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 set(deltamatch_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/deltamatch)
 set(deltamatch_components core)
 if(DELTAMATCH_INGEST)
@@ -28,9 +30,11 @@ if(DELTAMATCH_INGEST)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/ingest DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/deltamatch FILES_MATCHING PATTERN *.hpp PATTERN service EXCLUDE)
 endif()
 if(DELTAMATCH_PROGRAM)
-  install(TARGETS deltamatch)
+  install(TARGETS deltamatch COMPONENT program)
+  install(FILES ${PROJECT_SOURCE_DIR}/config/service.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/deltamatch COMPONENT program)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/config/patterns DESTINATION ${CMAKE_INSTALL_DATADIR}/deltamatch COMPONENT program)
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/deltamatchConfig.cmake.in ${PROJECT_BINARY_DIR}/deltamatchConfig.cmake
                               INSTALL_DESTINATION ${deltamatch_package_dir})

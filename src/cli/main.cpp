@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
+#include <memory>
 #include <new>
 #include <sstream>
 #include <string>
@@ -71,6 +72,36 @@ int parse_outcome(const CLI::App& program, const CLI::ParseError& error) {
   return fail(where + ": " + what + "; see deltamatch" + command + " --help", exit_usage);
 }
 
+/// Prints what `deltamatch WORDS --help` prints.
+int print_help(const CLI::App& program, const std::vector<std::string>& words) {
+  const CLI::App* app = &program;
+  std::string name = program.get_name();
+  for (const std::string& word : words) {
+    const CLI::App* command = nullptr;
+    std::vector<std::string> known;
+    for (const CLI::App* each : app->get_subcommands([](const CLI::App*) { return true; })) {
+      known.push_back(each->get_name());
+      if (each->get_name() == word) command = each;
+    }
+    if (command == nullptr) {
+      const std::string meant = nearest(word, known);
+      const std::string remedy = meant.empty() ? "see " + name + " --help" : "did you mean " + meant + "?";
+      return fail("help: '" + word + "' is no command of " + name + "; " + remedy, exit_usage);
+    }
+    app = command;
+    name += ' ' + word;
+  }
+  print_out(app->get_formatter()->make_help(app, name, CLI::AppFormatMode::Normal));
+  return exit_ok;
+}
+
+void add_help(CLI::App& program, Run& run) {
+  const auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App* const help = program.add_subcommand("help", "Print this help, or that of a command");
+  help->add_option("COMMAND", *words, "The command, e.g. match, or generate rmat")->type_name("");
+  help->callback([&program, &run, words] { run = [&program, words] { return print_help(program, *words); }; });
+}
+
 /// Reports that memory ran out. The remedy depends on the command's options. `program` may not have read its command line yet.
 int out_of_memory(const CLI::App& program) {
   const std::vector<CLI::App*> given = program.get_subcommands();
@@ -102,6 +133,8 @@ int run_program(int argc, char** argv) {
 #ifdef DELTAMATCH_WITH_SERVICE
   add_run(command, run);
 #endif
+  add_help(program, run);
+  if (argc < 2) return print_help(program, {});
   try {
     program.parse(argc, argv);
     return run();

@@ -25,6 +25,14 @@ class Usage(harness.CliTest):
             if command != ["generate"]:
                 self.assertRegex(text, r"Examples?:\n  deltamatch")
 
+    def test_help_is_printed_without_a_command_and_by_a_command(self):
+        everything = self.ok("--help").out
+        self.assertIn("Usage: deltamatch [OPTIONS] SUBCOMMAND", everything)
+        self.assertEqual(self.ok().out, everything)
+        self.assertEqual(self.ok("help").out, everything)
+        for command in COMMANDS + [["help"]]:
+            self.assertEqual(self.ok("help", *command).out, self.ok(*command, "--help").out)
+
     def test_help_says_where_options_of_gpus_are_of_no_use(self):
         asked = self.run_program("match", "--graph", "absent", "--query", TRIANGLE, "--devices", "0")
         self.assertNotEqual(asked.code, 0)
@@ -38,7 +46,7 @@ class Usage(harness.CliTest):
         commands = re.findall(r"^  ([a-z-]+) ", self.ok("--help").out.split("Subcommands:")[1], re.M)
         everywhere = ["replay", "match", "motifs", "cliques", "quasi-cliques", "explain", "validate", "convert", "generate",
                       "snapshot"]
-        self.assertIn(commands, [everywhere, everywhere + ["run"]])  # the service is an option of the build
+        self.assertIn(commands, [everywhere + ["help"], everywhere + ["run", "help"]])  # the service is an option of the build
 
     def test_version(self):
         self.assertRegex(self.ok("--version").out, r"\Adeltamatch \d+\.\d+\.\d+\n\Z")
@@ -47,7 +55,10 @@ class Usage(harness.CliTest):
         self.write("s.tsv", "1\t2\n")
         base = ["replay", "--updates", "s.tsv", "--query", TRIANGLE]
         for args, text in [
-            ([], "subcommand is required"),
+            (["help", "mtach"], "deltamatch: help: 'mtach' is no command of deltamatch; did you mean match?"),
+            (["help", "frob"], "help: 'frob' is no command of deltamatch; see deltamatch --help"),
+            (["help", "generate", "frob"], "help: 'frob' is no command of deltamatch generate; see deltamatch generate --help"),
+            (["help", "match", "--limit"], "help: '--limit' is no option; see deltamatch help --help"),
             (["frob"], "command line: 'frob' is not known; see deltamatch --help"),
             (["frob", "--query", TRIANGLE], "'frob' is not known"),
             (["--nonsense"], "'--nonsense' is not known"),
@@ -236,9 +247,35 @@ class Usage(harness.CliTest):
             ("bad.pattern", "bad.pattern:2:"),
             ("empty", "no *.pattern, *.graph, *.q, *.query"),
             ("=(a)-->(b)", "the name is empty"),
+            ("(a)-->(b", "--query pattern:1:9: expected ')'"),
+            ("(a)-->(b), (c)-->(d)", "connected"),
+            ("a)-->(b)", "or write a pattern: (a)-->(b) or name=(a)-->(b)"),
         ]:
             with self.subTest(query=query[:40]):
                 self.fails(78, "validate", "--query", query, says=text)
+
+    def test_a_pattern_without_a_name_gets_one(self):
+        def names(*queries):
+            lines = self.ok("validate", *(word for query in queries for word in ("--query", query))).out.splitlines()
+            return [tuple(line.split(": ", 2)[::2]) for line in lines]
+
+        self.assertEqual(names("(a)-->(b)"), [("pattern", "(a)-->(b)")])
+        self.assertEqual(names(" MATCH (a:X)-->(b)"), [("pattern", "(a:X)-->(b)")])
+        self.assertEqual(names("(a)-->(b)", "wedge=(a)-->(b)-->(c)", "(a)-->(b)", "(a)-[:T]->(b)"),
+                         [("pattern", "(a)-->(b)"), ("wedge", "(a)-->(b)-->(c)"), ("pattern2", "(a)-->(b)"), ("pattern3", "(a)-[:T]->(b)")])
+        self.assertEqual(names("match=(a)-->(b)", "(a)-->(b)"), [("match", "(a)-->(b)"), ("pattern", "(a)-->(b)")])
+        self.write("q/pattern2.pattern", "(a)-->(b)-->(a)")
+        self.assertEqual([name for name, _ in names("(a)-->(b)", "(a)-->(b)", "q", "pattern=(a)-->(b)")],
+                         ["pattern3", "pattern4", "pattern2", "pattern"])
+        self.write("s.tsv", "1\t2\n2\t3\n3\t1\n")
+        cycle = "(a)-->(b)-->(c)-->(a)"
+        self.assertEqual([(query["name"], query["new"]) for query in self.json("replay", "--updates", "s.tsv", "--query", cycle)["queries"]],
+                         [("pattern", 1)])
+        self.assertEqual([query["name"] for query in self.json("match", "--graph", "s.tsv", "--query", cycle)["queries"]], ["pattern"])
+
+    def test_a_file_that_is_there_is_no_pattern(self):
+        self.write("(a)-->(b)", "(a)-->(b)-->(c)")
+        self.assertEqual(self.ok("validate", "--query", "(a)-->(b)").out, "(a)-->(b): 3 vertices, 2 edges: (a)-->(b)-->(c)\n")
 
     def test_two_queries_of_one_name(self):
         self.fails(78, "validate", "--query", "a=(a)-->(b)", "--query", "a=(a)-->(b)-->(c)", says="a second query named 'a'")

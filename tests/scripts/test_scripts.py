@@ -113,6 +113,24 @@ class Help(unittest.TestCase):
                 self.assertTrue(done.stdout.startswith(f"usage: scripts/{name} "), done.stdout)
 
 
+class Package(unittest.TestCase):
+    def run_script(self, *arguments):
+        done = subprocess.run([ROOT / "scripts/package", *arguments], capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout, "")
+        return done.returncode, done.stderr
+
+    def test_wrong_usage_is_refused(self):
+        for arguments in (("--nonsense",), ("--out",), ("--out", ""), ("",)):
+            code, said = self.run_script(*arguments)
+            self.assertEqual(code, 2, arguments)
+            self.assertTrue(said.startswith("usage: scripts/package "), said)
+
+    def test_a_folder_without_a_build_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.run_script(folder), (1, f"scripts/package: {folder} is no configured build folder of the program; "
+                                                          "name another, or none\n"))
+
+
 class Steps(unittest.TestCase):
     PASSED = "echo '100% tests passed, 0 tests failed out of 7'"
     FAILED = "echo '50% tests passed, 1 tests failed out of 2'; exit 8"

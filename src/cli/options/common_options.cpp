@@ -217,7 +217,7 @@ Option add_query_options(const Command& command, QuerySelection& options) {
   const std::string group = "Queries";
   const Option queries = command
                              .add_list("--query", options.sources,
-                                       "A query: a file (a pattern or t/v/e), a directory of them, or name=PATTERN; "
+                                       "A query: a file (a pattern or t/v/e), a directory of them, PATTERN or name=PATTERN; "
                                        "may be given several times",
                                        "QUERY")
                              .group(group);

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -20,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* remedy = "name a file that holds a pattern or a t/v/e graph, a directory of them, or write name=PATTERN";
+constexpr const char* remedy =
+    "name a file that holds a pattern or a t/v/e graph, a directory of them, or write a pattern: (a)-->(b) or name=(a)-->(b)";
 
 // The endings of the query files in a directory.
 constexpr std::array<std::string_view, 4> query_extensions = {".pattern", ".graph", ".q", ".query"};
@@ -53,18 +56,39 @@ void refuse_query(const fs::path& file) {
               "rename it, name it by itself, or move it elsewhere");
 }
 
-void read_source(const std::string& source, bool directed, std::vector<NamedQuery>& queries) {
+NamedQuery read_pattern(std::string_view text, const std::string& name) {
+  const std::string where = fmt::format("--query {}", name);
+  return {parse_pattern(text, name, where), where};
+}
+
+/// What the options name, in their order. A pattern without a name keeps its place, and is read once the other names are known.
+struct Read {
+  struct Nameless {
+    std::size_t place;
+    std::string_view pattern;
+  };
+  std::vector<NamedQuery> queries;
+  std::vector<Nameless> nameless;
+};
+
+void read_source(const std::string& source, bool directed, Read& read) {
   std::error_code error;
   const fs::file_status status = fs::status(source, error);
   if (fs::is_directory(status)) {
-    for (const fs::path& file : query_files(source)) queries.push_back(read_query_file(file, directed));
+    for (const fs::path& file : query_files(source)) read.queries.push_back(read_query_file(file, directed));
     return;
   }
   if (fs::exists(status)) {
-    queries.push_back(read_query_file(source, directed));
+    read.queries.push_back(read_query_file(source, directed));
     return;
   }
   const std::size_t sign = source.find('=');
+  const bool named = sign < source.find('(');  // also a query that is called match
+  if (!named && query::recognise_query(source) == query::QueryForm::pattern) {
+    read.nameless.push_back({read.queries.size(), source});
+    read.queries.emplace_back();
+    return;
+  }
   if (sign == std::string::npos) {
     throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "no such file", remedy);
   }
@@ -72,8 +96,22 @@ void read_source(const std::string& source, bool directed, std::vector<NamedQuer
   const std::size_t first = std::min(source.find_first_not_of(blanks), sign);
   const std::string name = source.substr(first, sign == first ? 0 : source.find_last_not_of(blanks, sign - 1) + 1 - first);
   if (name.empty()) throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "the name is empty", remedy);
-  queries.push_back({parse_pattern(std::string_view(source).substr(sign + 1), name, fmt::format("--query {}", name)),
-                     fmt::format("--query {}", name)});
+  read.queries.push_back(read_pattern(std::string_view(source).substr(sign + 1), name));
+}
+
+/// Reads the patterns without a name and calls them pattern, pattern2, pattern3, ..., without the names of others.
+void name_patterns(Read& read) {
+  std::set<std::string> taken;
+  for (const NamedQuery& query : read.queries) taken.insert(query.query.name);
+  std::size_t number = 0;
+  for (const auto& [place, pattern] : read.nameless) {
+    std::string name;
+    do {
+      ++number;
+      name = number == 1 ? "pattern" : fmt::format("pattern{}", number);
+    } while (taken.contains(name));
+    read.queries[place] = read_pattern(pattern, name);
+  }
 }
 
 }  // namespace
@@ -119,10 +157,11 @@ std::vector<std::string> query_paths(const std::vector<std::string>& sources) {
 }
 
 std::vector<NamedQuery> read_queries(const std::vector<std::string>& sources, bool directed) {
-  std::vector<NamedQuery> queries;
-  for (const std::string& source : sources) read_source(source, directed, queries);
+  Read read;
+  for (const std::string& source : sources) read_source(source, directed, read);
+  name_patterns(read);
   std::map<std::string_view, const NamedQuery*> names;
-  for (const NamedQuery& query : queries) {
+  for (const NamedQuery& query : read.queries) {
     const auto [other, is_new] = names.emplace(query.query.name, &query);
     if (!is_new) {
       throw Error(ErrorKind::configuration, query.where,
@@ -130,7 +169,7 @@ std::vector<NamedQuery> read_queries(const std::vector<std::string>& sources, bo
                   "give each query its own name, e.g. other=PATTERN");
     }
   }
-  return queries;
+  return std::move(read.queries);
 }
 
 }  // namespace deltamatch::cli

@@ -24,8 +24,9 @@ struct NamedQuery {
 [[nodiscard]] std::vector<std::filesystem::path> query_files(const std::filesystem::path& directory);
 
 /// Reads what each `--query` names, in the order given. That is an existing file (see read_query_file), an existing directory
-/// (its query_files) or name=PATTERN. `directed` says how the edges of t/v/e queries are meant. Throws Error(configuration) for
-/// unreadable or bad queries, and if two queries have one name.
+/// (its query_files), name=PATTERN, or a pattern without a name. The last are called pattern, pattern2, pattern3, ...,
+/// without names that others have. `directed` says how the edges of t/v/e queries are meant. Throws Error(configuration) for
+/// unreadable or bad queries, and if two queries have the same name.
 [[nodiscard]] std::vector<NamedQuery> read_queries(const std::vector<std::string>& sources, bool directed);
 
 /// The files among the sources, and each file of the directories. Throws Error(configuration) for a directory that cannot be
