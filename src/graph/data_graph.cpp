@@ -384,6 +384,7 @@ std::vector<EdgeLabelFigures> DataGraph::edge_label_figures() const {
   std::vector<EdgeLabelFigures> labels(edge_labels.size());
   const std::span<const RelationFigures> figures = base_.figures();
   for (RelationId relation = 0; relation < figures.size(); ++relation) {
+    if (figures[relation].entries == 0) continue;  // its label may have been freed, and have a number beyond the table
     EdgeLabelFigures& label = labels[relations_[relation].edge_label];
     label.edges += figures[relation].entries;
     label.bytes += base_.list_bytes(figures[relation]);
