@@ -213,6 +213,7 @@ class Stream final : public BatchSource {
     auto lines = std::make_unique<LineSource>(std::move(bytes), options_.max_record);
     const std::string_view head = lines->head();
     refuse_wide_text(head, name_);
+    refuse_lone_returns(head, name_);
     if (!format_ && !head.empty()) format_ = recognise(head);
     const std::string_view banner = mtx_banner_of(head);
     if (format_ && format_ != Format::mtx && !banner.empty()) {

@@ -85,6 +85,23 @@ void refuse_wide_text(std::string_view head, const std::string& name) {
                    : fmt::format("convert it: iconv -f UTF-16{} -t UTF-8 FILE", sample[0] == '\0' ? "BE" : "LE"));
 }
 
+void refuse_lone_returns(std::string_view head, const std::string& name) {
+  head = head.substr(0, head.find_last_not_of("\r\n") + 1);
+  if (head.find('\n') != std::string_view::npos) return;
+  const std::size_t first = head.find_first_not_of(" \t\r");
+  const bool json = first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
+  bool quoted = false;
+  for (std::size_t at = 0; at < head.size(); ++at) {
+    if (head[at] == '"') quoted = !quoted;
+    if (head[at] != '\r' || quoted) continue;
+    // Between the tokens of JSON a CR is a blank. Only lines of objects need line ends.
+    if (json && !(head[first] == '{' && at != 0 && head[at - 1] == '}' && head[head.find_first_not_of('\r', at)] == '{'))
+      continue;
+    throw Error(name + ":1", "the lines end in CR alone, and are read only if they end in LF or CR LF",
+                "convert it: tr '\\r' '\\n' <FILE");
+  }
+}
+
 void refuse_lines_above_header(std::string_view head, const std::string& name, const CodecOptions& options) {
   constexpr std::size_t enough = 32;
   const std::vector<Line> lines = lines_of(head, enough);

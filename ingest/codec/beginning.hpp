@@ -14,6 +14,10 @@ namespace deltamatch::ingest {
 /// Call it before the format is known.
 void refuse_wide_text(std::string_view head, const std::string& name);
 
+/// Throws Error, with the command that converts the file, if its lines end in CR alone. `head` holds the first lines. Call it
+/// before the format is known.
+void refuse_lone_returns(std::string_view head, const std::string& name);
+
 /// Throws Error if other lines stand above the header of a CSV file: a title, comments, or Excel's `sep=;`.
 void refuse_lines_above_header(std::string_view head, const std::string& name, const CodecOptions& options);
 

@@ -190,16 +190,34 @@ class CsvCodec final : public Codec {
 
   /// Whether the record is the header again, or another header with the same names for source and target.
   [[nodiscard]] bool is_header_again() const {
-    if (!layout_.has(Role::source)) return std::ranges::equal(fields_, header_);
-    const std::string& source = header_[static_cast<std::size_t>(layout_.column(Role::source))];
-    const std::string& target = header_[static_cast<std::size_t>(layout_.column(Role::target))];
-    const std::string_view first = fields_[static_cast<std::size_t>(layout_.column(Role::source))];
-    const std::string_view second = fields_[static_cast<std::size_t>(layout_.column(Role::target))];
-    return (first == source && second == target) || (first == target && second == source);
+    if (fields_.size() != header_.size()) return false;  // columns by position need not be those of the header
+    if (!layout_.has(Role::source)) return repeats_header();
+    const auto source = static_cast<std::size_t>(layout_.column(Role::source));
+    const auto target = static_cast<std::size_t>(layout_.column(Role::target));
+    return (repeats(fields_[source], header_[source]) && repeats(fields_[target], header_[target])) ||
+           (repeats(fields_[source], header_[target]) && repeats(fields_[target], header_[source]));
+  }
+
+  /// Whether the record is the header again. If the names of the ids are usual ones, the case of letters does not matter.
+  [[nodiscard]] bool repeats_header() const {
+    if (std::ranges::equal(fields_, header_)) return true;
+    for (const Role role : {Role::source, Role::target, Role::vertex}) {
+      if (!layout_.has(role)) continue;
+      const auto column = static_cast<std::size_t>(layout_.column(role));
+      if (!repeats(fields_[column], header_[column])) return false;
+    }
+    return std::ranges::equal(fields_, header_, same_letters);
+  }
+
+  /// Whether a field is a name of the header. The case of letters matters unless the name is a usual one: A and a may be two
+  /// vertices.
+  [[nodiscard]] static bool repeats(std::string_view field, std::string_view name) noexcept {
+    if (field == name) return true;
+    return field.size() > 1 && same_letters(field, name) && role_by_usual_name(name).has_value();
   }
 
   Decoded header_again(std::string_view record) {
-    if (!std::ranges::equal(fields_, header_)) {
+    if (!repeats_header()) {
       return end_with(fmt::format("{} is another header than that of the file", in_ticks(record)), "make two files of it");
     }
     if (doubts_ != nullptr) {

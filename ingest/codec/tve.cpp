@@ -2,7 +2,7 @@
 //   t N M                     optional; not about the updates. In a whole graph it must be true, and occurs once.
 //                             `t 0 N` is another spelling, in which 0 is the graph's number
 //   t # N [* SUPPORT]         gSpan's: graph N of several begins; `t # -1` ends the file. A file has one graph
-//   v ID LABEL [DEGREE]       -v ID
+//   v ID LABEL [DEGREE]       -v ID       the degree is an integer and is not used
 //   e U V [LABEL]             -e U V [LABEL]
 //
 // With the option negative_ids, `e -(U+1) -(V+1)` deletes the edge U V. Without it negative ids are refused, because such
@@ -151,6 +151,12 @@ class TveCodec final : public Codec {
     if (!update_.source.is_text() && update_.source.number() < 0)
       return refuse(RejectReason::bad_id, "the vertex id is negative");
     if (!sizes_.holds(update_.source)) return refuse(RejectReason::bad_id, sizes_.out_of_range(update_.source));
+    std::int64_t degree = 0;
+    if (count > 3 && parse_integer(fields[3], degree) == NumberFault::not_a_number) {
+      return refuse(RejectReason::malformed,
+                    fmt::format("the degree {} is not a number; a label holds no blanks, so write `{}_{}` or the like",
+                                in_ticks(fields[3]), fields[2], fields[3]));
+    }
     update_.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
     update_.label = {};
     update_.source_label = count > 2 ? std::optional(fields[2]) : std::nullopt;

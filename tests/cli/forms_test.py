@@ -456,6 +456,21 @@ class Headers(FormsTest):
         self.refused("d.csv", "source,target,time\nA,B,1\nsource,target,label\nB,C,T\n", query=EDGE,
                      says=["d.csv:3: `source,target,label` is another header", "two files"])
 
+    def test_a_header_repeated_in_other_letters(self):
+        self.write("c.csv", "Source,Target,Label\nA,B,T\nsource,target,label\nB,C,T\n")
+        result = json.loads(self.run_program("match", "--graph", "c.csv", "--query", EDGE, "--json").out)
+        self.assertEqual((result["queries"][0]["matches"], [w["code"] for w in result["warnings"]]), (2, ["header_repeated"]))
+        self.refused("d.csv", "source,target,time\nA,B,1\nSOURCE,TARGET,LABEL\nB,C,T\n", query=EDGE, says="is another header")
+        self.write("v.csv", "id,label\n1,A\nId,Label\n2,B\n")
+        self.write("e.txt", "1 2\n")
+        self.assertEqual(self.warned("e.txt", "--labels", "v.csv"), ["header_repeated"])
+        # One letter, or a name that an option gives, is also a vertex in other letters.
+        self.assertEqual(self.rings("u.csv", "u,v\nU,V\nV,U\n", query=EDGE), 2)
+        self.assertEqual(self.rings("n.csv", "ann,bob\nAnn,Bob\n", "--columns", "source=ann,target=bob", query=EDGE), 1)
+        # With columns by position, the header may have fewer columns than the records.
+        options = ("--format", "csv", "--columns", "source,target", "--header", "yes")
+        self.assertEqual(self.rings("p.csv", "edges\n1,2\n", *options, query=EDGE), 1)
+
     def test_a_header_where_columns_are_given_by_position(self):
         for text in ("source,target\n1,2\n", "To,From\n1,2\n"):
             self.refused("p.csv", text, "--columns", "source,target", says=["p.csv:1: ", "looks like a header", "--header yes"])
@@ -477,6 +492,33 @@ class Headers(FormsTest):
         for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
             self.refused("u.csv", "source,target\n1,2\n".encode(encoding), says=["u.csv:1: the text is UTF-16", "iconv -f UTF-16"])
             self.refused("u.csv", "source,target\n1,2\n".encode(encoding), "--format", "csv", says=["the text is UTF-16"])
+
+    def test_lines_that_end_in_cr_alone(self):
+        forms = {"f.csv": "source,target,label\rA,B,T\rB,C,T\rC,A,T\r", "f.txt": "# list\r1 2\r2 3\r3 1",
+                 "f.tsv": "+\tA\tB\tT\t1\r+\tB\tC\tT\t2\r",
+                 "f.graph": "v 0 A\rv 1 B\re 0 1\r", "f.jlg": "3,1,d,x\r1,2\r", "q.csv": 'source,target\r"A","B"\r',
+                 "f.jsonl": '{"source":1,"target":2}\r{"source":2,"target":3}\r',
+                 "f.mtx": "%%MatrixMarket matrix coordinate pattern general\r2 2 1\r1 2\r"}
+        for name, text in forms.items():
+            for end in ("", "\n"):
+                self.refused(name, (text + end).encode(), says=[f"{name}:1: the lines end in CR alone", "tr '\\r' '\\n' <FILE"])
+        self.refused("f.csv", forms["f.csv"].encode(), "--format", "csv", says="CR alone")
+        self.write("e.txt", "1 2\n")
+        self.write("l.csv", b"id,label\r1,A\r2,B\r")
+        self.fails(1, "match", "--graph", "e.txt", "--labels", "l.csv", "--query", EDGE, says="l.csv:1: the lines end in CR alone")
+
+    def test_carriage_returns_that_end_no_line(self):
+        for name, text, count in (("a.txt", "1 2\r", 1), ("b.txt", "1 2\r\n2 3\r\n", 2), ("c.txt", "1 2\r\n2 3", 2),
+                                  ("d.csv", 'source,target,label\nA,B,"x\ry"\n', 1),
+                                  ("e.json", '[{"source":1,\r"target":2},\r{"source":2,"target":3}\r]\r', 2),
+                                  ("f.json", '{"source":1,\r"target":2}\r', 1)):
+            self.assertEqual(self.rings(name, text.encode(), query=EDGE), count, name)
+
+    def test_a_label_with_blanks_is_no_degree(self):
+        says = ["v.graph:2: malformed: the degree `States` is not a number", "`United_States`"]
+        self.refused("v.graph", "v 1 A 1\nv 0 United States\ne 0 1\n", query="e=(a)--(b)", says=says)
+        for degree in ("1", "-1", "0", "-7", "99999999999999999999"):
+            self.assertEqual(self.rings("d.graph", f"v 0 A {degree}\nv 1 A {degree}\ne 0 1\n", query="e=(a)--(b)"), 1, degree)
 
 
 class MissingValues(FormsTest):
