@@ -406,12 +406,14 @@ class JsonlCodec final : public Codec {
     const std::uint8_t slot = tree_.nodes()[index].slots[0];
     Alias& alias = aliases_[slot];
     const auto role = static_cast<Role>(slot % role_count);
-    if (alias.count != 0 && (role == Role::source || role == Role::target)) {
+    if (alias.count == 0) {
+      touched_.push_back(slot);
+    } else if (role == Role::source || role == Role::target) {
       const bool letter = tree_.nodes()[index].name.size() == 1;
       if (letter && !is_letter(alias)) return pass(value);  // v may be a version: words go first
-      if (!letter && is_letter(alias)) alias.count = 0;
+      if (!letter && is_letter(alias)) alias = {};
     }
-    if (alias.count++ == 0 && std::ranges::find(touched_, slot) == touched_.end()) touched_.push_back(slot);
+    ++alias.count;
     alias.node = index;
     if (type != ondemand::json_type::string && type != ondemand::json_type::number) return pass(value);
     return take_scalar(type, value, alias.scalar);

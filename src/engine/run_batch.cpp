@@ -62,7 +62,7 @@ class Engine::Impl::BatchRun {
   void write_to(MatchSink& sink) const;
   void note_actuals() noexcept;
   // Whether listed matches are delivered afterwards.
-  [[nodiscard]] bool told() const noexcept { return wanted_->sink != nullptr; }
+  [[nodiscard]] bool delivers() const noexcept { return wanted_->sink != nullptr; }
 
   Impl* engine_;
   const UpdateBatch* batch_;
@@ -180,7 +180,7 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   for (const auto& [id, query] : engine_->standing) deliveries.push_back(&query->delivery);
   const bool rebound = resolved_->rebound;
   const auto begin_anew = [&] {
-    engine_->listing.open(engine_->graph, tasks, deliveries, rebound, told() || rebound, engine_->watch);
+    engine_->listing.open(engine_->graph, tasks, deliveries, rebound, delivers() || rebound, engine_->watch);
     for (std::size_t i = 0; i < results.size(); ++i) {
       results[i] = {};
       results[i].plans.resize(tasks[i % tasks.size()].plans->plans.size());
@@ -277,7 +277,7 @@ void Engine::Impl::BatchRun::net_rebound(std::size_t query, Matched& removed, Ma
 void Engine::Impl::BatchRun::shorten(std::size_t query, QueryDelta& delta) const {
   const Standing& of = *engine_->standing[query].second;
   if (!of.options.list) return;
-  const bool partial = told() && wanted_->report_partial;
+  const bool partial = delivers() && wanted_->report_partial;
   if (partial && of.budget.matches) {
     delta.removed = std::min<Count>(delta.removed, *of.budget.matches);
     delta.added = std::min<Count>(delta.added, *of.budget.matches - delta.removed);
@@ -292,7 +292,7 @@ void Engine::Impl::BatchRun::shorten(std::size_t query, QueryDelta& delta) const
 }
 
 void Engine::Impl::BatchRun::deliver() {
-  if (told()) {
+  if (delivers()) {
     MatchSink& sink = *wanted_->sink;
     try {
       write_to(sink);

@@ -1,5 +1,5 @@
-// Answers of foreign servers, behind a line that is a secret: what a log shows of them is short, one line of valid UTF-8
-// without controls, and does not hold the secret.
+// Answers of foreign servers. The first line of an input is a secret. What a log shows of an answer is short: one line of valid
+// UTF-8 without control characters. It does not hold the secret.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

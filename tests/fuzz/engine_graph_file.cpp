@@ -1,6 +1,6 @@
-// Graph files, broken and forged: they load, or an Error says why not; and what loads is written and read back alike. An input
-// whose first byte is odd is the file; of another one the rest becomes the sections, each behind its length (2 bytes), under
-// checksums that are right and a header that fits.
+// Graph files that are broken or forged. They load, or an Error says why not. What loads is written and read back alike.
+// If the first byte of an input is odd, the rest is the file. If it is even, the rest becomes the sections, each behind its
+// length (2 bytes), under valid checksums and a header that fits.
 #include <unistd.h>
 
 #include <algorithm>

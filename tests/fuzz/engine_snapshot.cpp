@@ -1,6 +1,6 @@
-// Snapshots, broken and forged: they load, or an Error says why not; and what loads is written and read back alike. An input
-// whose first byte is odd is the file; of another one the rest becomes the sections, cut at byte 0xfe, under checksums that are
-// right.
+// Snapshots that are broken or forged. They load, or an Error says why not. What loads is written and read back alike.
+// If the first byte of an input is odd, the rest is the file. If it is even, the rest is cut at byte 0xfe into the sections,
+// under valid checksums.
 #include <unistd.h>
 
 #include <cstdint>

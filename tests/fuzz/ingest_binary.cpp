@@ -1,7 +1,9 @@
-// Binary records and streams. With an even first byte the rest is one record: what is accepted is what is written again. With
-// an odd one it is a stream, by its next two bits the records of one of version 1, those of one of version 2, whose blocks they
-// are put into, or anything behind its preamble: however it is cut into batches, and wherever it is torn, what stands before is
-// read alike.
+// Binary records and streams. If the first byte is even, the rest is one record. What is accepted is what is written again.
+// If it is odd, the rest is a stream. Its next two bits say which:
+// - the records of a stream of version 1
+// - the records of a stream of version 2, which are put into its blocks
+// - any bytes behind its preamble
+// However the stream is cut into batches, and wherever it is torn, what stands before is read alike.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,7 @@
-// One JSON record, a row, an array of rows, or a change event, as the first byte says. What stands behind it and what came
-// before it change nothing; what is accepted is JSON to a parser that reads it whole, and what it says is the same written and
-// read again.
+// One JSON record: a row, an array of rows, or a change event. The first byte says which.
+// - Bytes behind the record, and records before it, change nothing.
+// - What is accepted is JSON to a parser that reads it whole.
+// - If its updates are written and read again, they are the same.
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 

@@ -1,5 +1,5 @@
-// Any bytes are a valid query or an Error(configuration), directed or not, in the form that they are recognised by; a query's
-// pattern parses back to it.
+// Any bytes are a valid query or an Error(configuration), directed or not, in the form that is recognised. The pattern of a
+// query parses back to the query.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Heads of requests, one part a line: method, target, Host, and the rest as headers of browsers. Whatever they are, each gets a
-// page or an error that says what is wrong in printable characters, and no Host is taken that a web page could have chosen.
+// Heads of requests, one part a line: method, target, Host, and the rest as headers of browsers. Every request
+// gets a page, or an error that says in printable characters what is wrong. No Host is accepted that a web page could choose.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

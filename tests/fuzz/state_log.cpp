@@ -1,6 +1,7 @@
-// Logs, torn, damaged and forged: whatever a reader takes out of one can be written and read back alike, and a log that is
-// opened on it goes on behind it. An input whose first byte is odd is the file; of another one the rest becomes the payloads of
-// entries, cut at byte 0xfe, under a head and checksums that are right. Its other bits tell behind which batch the log goes on.
+// Logs that are torn, damaged or forged. What a reader takes out of one can be written and read back alike. A log that is
+// opened on it goes on behind it. If the first byte of an input is odd, the rest is the file. If it is even, the rest is cut at
+// byte 0xfe into the payloads of entries, under a valid head and checksums. The other bits tell behind which batch the log goes
+// on.
 #include <unistd.h>
 
 #include <cstdint>

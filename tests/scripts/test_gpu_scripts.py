@@ -135,8 +135,8 @@ def write_program(path, text):
 
 
 class GpuTests(unittest.TestCase):
-    """Against a program that speaks as gtest does: of its tests one passes, one fails, one hangs, one crashes, one is skipped, and of two
-    that pass by themselves one hangs and one fails beside others."""
+    """The program under test prints what gtest prints. One of its tests each passes, fails, hangs, crashes or is skipped. Two more pass
+    by themselves: beside others one hangs and one fails."""
 
     PROGRAM = """#!/usr/bin/env python3
 import os, sys, time

@@ -1,5 +1,5 @@
-"""scripts/check-includes refuses what it is there to refuse; scripts/steps.sh never calls a failed or an empty run a success; the
-demo never calls a ring found that was missed or late; a machine without CUDA hears one line of it."""
+"""scripts/check-includes refuses what breaks the order of folders. scripts/steps.sh never calls a failed or an empty run a success.
+The demo never calls a ring found that was missed or late. A machine without CUDA gets one line about it."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""scripts/setup --cuda fetches the CUDA compiler once, whole or not at all, and not if there is one; CMake finds what it has
-installed; scripts/test names the GPU step if there is no compiler to be had. With stand-ins for pip, the packages and nvcc."""
+"""scripts/setup --cuda fetches the CUDA compiler once, whole or not at all, and not if there is one. CMake finds what it has
+installed. scripts/test names the GPU step if no compiler can be had. Stand-ins replace pip, the packages and nvcc."""
 
 import os
 import pathlib

@@ -93,10 +93,11 @@ TEST(Debezium, RowsMayHaveColumnsOfAnOperationsName) {
 TEST(JsonNames, WordsGoBeforeSingleLetters) {
   EXPECT_THAT(decode(Format::jsonl,
                      {R"({"from":1,"to":2,"v":7})", R"({"v":7,"from":1,"to":2})", R"({"u":8,"v":7,"src":1,"dst":2})",
-                      R"({"u":3,"v":4})", R"({"from":1,"dst":2,"to":3})"},
+                      R"({"u":3,"v":4})", R"({"from":1,"dst":2,"to":3})", R"({"v":7,"from":1,"to":{"id":2}})"},
                      columns("")),
               ElementsAre("+ 1 -> 2", "+ 1 -> 2", "+ 1 -> 2", "+ 3 -> 4",
-                          ::testing::StartsWith("! malformed: two fields say the target")));
+                          ::testing::StartsWith("! malformed: two fields say the target"),
+                          ::testing::StartsWith("! malformed: field `to` is neither a string nor a number")));
 }
 
 TEST(Debezium, APayloadBesideItsSchemaIsPassedThrough) {
