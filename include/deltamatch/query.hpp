@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "deltamatch/condition.hpp"
 
 namespace deltamatch {
 
@@ -23,6 +26,7 @@ struct QueryEdge {
   std::uint32_t target = 0;
   LabelSet labels;
   bool directed = true;  ///< false: matches a data edge of either direction
+  std::string name{};    ///< unique within the query, also among the vertices; empty: the edge has no name
   friend bool operator==(const QueryEdge&, const QueryEdge&) = default;
 };
 
@@ -34,6 +38,8 @@ struct Query {
   std::string name;
   std::vector<QueryVertex> vertices;
   std::vector<QueryEdge> edges;
+  std::optional<Expression> where{};  ///< a match must make it TRUE
+  std::optional<Duration> within{};   ///< any two edges of a match are less than this apart in time; positive
   friend bool operator==(const Query&, const Query&) = default;
 };
 
@@ -41,7 +47,11 @@ struct Query {
 /// - The query is connected and has 2 to 32 vertices with unique names.
 /// - No edge is a self-loop, and both ends of every edge are in range.
 /// - The label sets are sorted.
-/// - No two edges have the same ends, direction and labels.
+/// - Two edges with the same ends, direction and labels both have names. Only graphs of the models `keyed` and `events` have
+/// two
+///   such edges.
+/// - The names of edges differ from each other and from those of vertices.
+/// - The condition is well formed: see Expression. It names elements of the query only.
 ///
 /// Errors call the query `where`.
 void validate(const Query& query, std::string_view where);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
-#include "query/lexer.hpp"
+#include "base/word.hpp"
 
 namespace deltamatch::plan {
 
@@ -25,7 +25,7 @@ std::string figure(double value) {
 }
 
 std::string word(std::string_view text) {
-  if (query::is_plain_word(text)) return std::string(text);
+  if (is_plain_word(text)) return std::string(text);
   std::string quoted = "`";
   for (const char c : text) quoted.append(c == '`' ? 2 : 1, c);
   return quoted + '`';

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "condition/normal.hpp"
+
 namespace deltamatch::query {
 namespace {
 
@@ -51,12 +53,22 @@ std::uint64_t code(MatchMode mode) {
   return 3;
 }
 
+/// The normal form of the query's condition, with edges numbered in canonical order.
+std::string condition_bytes(const Query& query) {
+  const std::vector<std::uint32_t> order = canonical_edge_order(query);
+  std::vector<std::uint32_t> numbers(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) numbers[order[i]] = i;
+  std::string bytes;
+  condition::append_bytes(bytes, condition::normal_form(*query.where, numbers));
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> canonical_edge_order(const Query& query) {
   std::vector<std::uint32_t> order(query.edges.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const QueryEdge& x = query.edges[a];
     const QueryEdge& y = query.edges[b];
     return std::make_tuple(ends(x), x.directed, std::cref(x.labels)) <
@@ -80,6 +92,14 @@ Fingerprint fingerprint(const Query& query, MatchMode mode, CountMode count) {
     bytes.add(std::uint64_t{to});
     bytes.add(std::uint64_t{edge.directed ? 1U : 0U});
     bytes.add(edge.labels);
+  }
+  if (query.where) {
+    bytes.add(std::string_view("where"));
+    bytes.add(std::string_view(condition_bytes(query)));
+  }
+  if (query.within) {
+    bytes.add(std::string_view("within"));
+    bytes.add(static_cast<std::uint64_t>(query.within->microseconds));
   }
   const XXH128_hash_t hash = XXH3_128bits(bytes.get().data(), bytes.get().size());
   return {hash.high64, hash.low64};

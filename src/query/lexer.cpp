@@ -5,47 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <tuple>
+#include <utility>
+
+#include "base/word.hpp"
 
 namespace deltamatch::query {
 namespace {
-
-/// Decodes the UTF-8 character at the start of `text`, with its length. Returns nullopt if the bytes are not UTF-8.
-struct Character {
-  std::uint32_t code;
-  std::size_t size;
-};
-std::optional<Character> decode(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
-  const std::uint32_t first = byte(0);
-  if (first < 0x80) return Character{first, 1};
-  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < size) return std::nullopt;
-  std::uint32_t code = first & (0x7fU >> size);
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return std::nullopt;
-    code = code << 6 | (byte(i) & 0x3f);
-  }
-  return Character{code, size};
-}
-
-/// Accepts letters, digits and underscore. Beyond ASCII, accepts all characters except the blocks of spaces, punctuation,
-/// arrows and symbols. So a no-break space or a typographic dash cannot hide in a label.
-bool is_word_character(std::uint32_t code) noexcept {
-  if (code < 0x80)
-    return (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z') || code == '_';
-  return code >= 0xc0 && !(code >= 0x2000 && code <= 0x2bff) && !(code >= 0x3000 && code <= 0x303f) && code != 0xfeff;
-}
-
-/// Returns the length of the plain word at the start of `text`; 0 if there is none.
-std::size_t plain_word_length(std::string_view text) noexcept {
-  std::size_t length = 0;
-  while (length < text.size()) {
-    const auto character = decode(text.substr(length));
-    if (!character || !is_word_character(character->code)) break;
-    length += character->size;
-  }
-  return length;
-}
 
 TokenKind symbol(char c) noexcept {
   switch (c) {
@@ -69,21 +35,82 @@ TokenKind symbol(char c) noexcept {
       return TokenKind::less;
     case '>':
       return TokenKind::greater;
+    case '{':
+      return TokenKind::left_brace;
+    case '}':
+      return TokenKind::right_brace;
     default:
       return TokenKind::end;
   }
 }
 
-[[noreturn]] void refuse_character(const SourceText& source, std::size_t offset) {
+/// The token at the start of `text` that only conditions have, with its length. Length 0: there is none.
+std::pair<TokenKind, std::size_t> condition_symbol(std::string_view text) noexcept {
+  if (text.starts_with("<>")) return {TokenKind::not_equal, 2};
+  if (text.starts_with("<=")) return {TokenKind::less_equal, 2};
+  if (text.starts_with(">=")) return {TokenKind::greater_equal, 2};
+  switch (text[0]) {
+    case '.':
+      return {TokenKind::dot, 1};
+    case '+':
+      return {TokenKind::plus, 1};
+    case '*':
+      return {TokenKind::star, 1};
+    case '=':
+      return {TokenKind::equal, 1};
+    default:
+      return {TokenKind::end, 0};
+  }
+}
+
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+/// Returns the length of the number at the start of `text`, with fraction, exponent and unit; 0 if there is none.
+std::size_t number_length(std::string_view text) noexcept {
+  std::size_t length = 0;
+  const auto digits = [&] {
+    while (length < text.size() && is_digit(text[length])) ++length;
+  };
+  digits();
+  if (length == 0) return 0;
+  if (length + 1 < text.size() && text[length] == '.' && is_digit(text[length + 1])) {
+    ++length;
+    digits();
+  }
+  if (length + 2 < text.size() && (text[length] == 'e' || text[length] == 'E') &&
+      (text[length + 1] == '+' || text[length + 1] == '-') && is_digit(text[length + 2])) {
+    length += 2;
+    digits();
+  }
+  return length + plain_word_length(text.substr(length));
+}
+
+/// Refuses operators of other languages in a condition.
+void refuse_operator(const SourceText& source, std::size_t offset) {
+  switch (source.text()[offset]) {
+    case '/':
+    case '^':
+      source.fail(offset, fmt::format("unexpected '{}'", source.text()[offset]), "a condition calculates with +, - and * only");
+    case '!':
+      source.fail(offset, "unexpected '!'", "write <> for not equal, and NOT for the contrary of a condition");
+    case '&':
+      source.fail(offset, "unexpected '&'", "join conditions by AND");
+    case '$':
+      source.fail(offset, "unexpected '$'", "a pattern has no parameters: write the value itself");
+    default:
+      break;
+  }
+}
+
+[[noreturn]] void refuse_character(const SourceText& source, std::size_t offset, bool in_condition) {
   const std::string_view rest = source.text().substr(offset);
-  const auto character = decode(rest);
+  const auto character = decode_utf8(rest);
   if (!character) {
     source.fail(offset, fmt::format("unexpected byte 0x{:02x}, which is not UTF-8", static_cast<unsigned char>(rest[0])),
                 "put labels with such bytes in backquotes");
   }
+  if (in_condition) refuse_operator(source, offset);
   switch (character->code) {
-    case '{':
-      source.fail(offset, "unexpected '{'", "a pattern has no properties: labels are all it can ask for");
     case '*':
       source.fail(offset, "unexpected '*'", "a pattern has no paths of variable length; for any label, leave the label out");
     case '"':
@@ -104,8 +131,6 @@ TokenKind symbol(char c) noexcept {
 }
 
 }  // namespace
-
-bool is_plain_word(std::string_view text) noexcept { return !text.empty() && plain_word_length(text) == text.size(); }
 
 void Lexer::skip_blanks() {
   const std::string_view text = source_.text();
@@ -133,16 +158,47 @@ Token Lexer::backquoted_word() {
   source_.fail(token.offset, "a backquote that is not closed", "close it with another; within backquotes, write ` as ``");
 }
 
+Token Lexer::quoted_text() {
+  const std::string_view text = source_.text();
+  Token token{TokenKind::text, position_, false, {}};
+  const char quote = text[position_];
+  for (++position_; position_ < text.size(); ++position_) {
+    char c = text[position_];
+    if (c == quote) {
+      ++position_;
+      return token;
+    }
+    if (c == '\\' && position_ + 1 < text.size()) {
+      constexpr std::string_view escapes = "\\'\"nt";
+      constexpr std::string_view meanings = "\\'\"\n\t";
+      const std::size_t escape = escapes.find(text[++position_]);
+      if (escape == std::string_view::npos) {
+        source_.fail(position_ - 1, "an unknown escape in a text", "known are \\\\, \\', \\\", \\n and \\t");
+      }
+      c = meanings[escape];
+    }
+    token.text.push_back(c);
+  }
+  source_.fail(token.offset, "a quote that is not closed", fmt::format("close it with another {}", quote));
+}
+
 Token Lexer::next() {
   skip_blanks();
   const std::string_view rest = source_.text().substr(position_);
   if (rest.empty()) return {TokenKind::end, position_, false, {}};
   if (rest[0] == '`') return backquoted_word();
+  if (in_condition_ && (rest[0] == '\'' || rest[0] == '"')) return quoted_text();
   Token token{TokenKind::word, position_, false, {}};
-  std::size_t length = plain_word_length(rest);
+  std::size_t length = in_condition_ ? number_length(rest) : 0;
+  if (length > 0) {
+    token.kind = TokenKind::number;
+  } else {
+    length = plain_word_length(rest);
+  }
+  if (length == 0 && in_condition_) std::tie(token.kind, length) = condition_symbol(rest);
   if (length == 0) {
     token.kind = symbol(rest[0]);
-    if (token.kind == TokenKind::end) refuse_character(source_, position_);
+    if (token.kind == TokenKind::end) refuse_character(source_, position_, in_condition_);
     length = 1;
   }
   token.text = rest.substr(0, length);

@@ -1,20 +1,26 @@
 // The pattern language, by recursive descent:
 //
-//   pattern = ["MATCH"] path {"," path}
+//   pattern = ["MATCH"] path {"," path} ["WHERE" condition] ["WITHIN" duration]
 //   path    = vertex {edge vertex}
-//   vertex  = "(" [word] [labels] ")"
-//   edge    = "-" ["[" [labels] "]" "-"] ">"        left to right; without brackets: -->
-//           | "<" "-" ["[" [labels] "]"] "-"        right to left;                   <--
-//           | "-" ["[" [labels] "]"] "-"            undirected;                      --
+//   vertex  = "(" element ")"
+//   edge    = "-" ["[" element "]"] "-" ">"         left to right; without brackets: -->
+//           | "<" "-" ["[" element "]"] "-"         right to left;                   <--
+//           | "-" ["[" element "]"] "-"             undirected;                      --
+//   element = [word] [labels] ["{" word ":" literal {"," word ":" literal} "}"] ["WHERE" condition]
 //   labels  = ":" word {"|" word}
+//
+// condition_parser.hpp has the grammar of conditions.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <iterator>
 #include <unordered_map>
+#include <utility>
 
+#include "base/word.hpp"
+#include "query/condition_parser.hpp"
 #include "query/flaw.hpp"
-#include "query/lexer.hpp"
+#include "query/tokens.hpp"
 
 namespace deltamatch {
 namespace query {
@@ -26,117 +32,125 @@ constexpr std::string_view close_remedy =
 constexpr std::string_view edge_remedy = "an edge is written -[:LABEL]->, <-[:LABEL]-, -[:LABEL]-, -->, <-- or --";
 constexpr std::string_view label_remedy = "labels are written :A or :A|B, the empty label as two backquotes";
 
-bool is_match_keyword(const Token& token) {
-  constexpr std::string_view keyword = "match";
-  return token.kind == TokenKind::word && !token.backquoted &&
-         std::equal(token.text.begin(), token.text.end(), keyword.begin(), keyword.end(),
-                    [](unsigned char a, char b) { return std::tolower(a) == b; });
+/// Joins conditions by AND. A conjunction among them gives its own parts.
+std::optional<Expression> conjunction(std::vector<Expression> conditions) {
+  std::vector<Expression> parts;
+  for (Expression& condition : conditions) {
+    if (condition.kind == Expression::Kind::logical_and) {
+      std::move(condition.operands.begin(), condition.operands.end(), std::back_inserter(parts));
+    } else {
+      parts.push_back(std::move(condition));
+    }
+  }
+  if (parts.empty()) return std::nullopt;
+  if (parts.size() == 1) return std::move(parts.front());
+  return Expression{Expression::Kind::logical_and, {}, {}, {}, std::move(parts)};
 }
 
 class PatternParser {
  public:
-  PatternParser(const SourceText& source, std::string_view name) : source_(source), lexer_(source) {
-    query_.name = name;
-    advance();
-  }
+  PatternParser(const SourceText& source, std::string_view name) : tokens_(source) { query_.name = name; }
 
   Query parse() {
-    if (is_match_keyword(token_)) advance();
-    if (token_.kind == TokenKind::end)
-      fail_here("an empty pattern", "write paths such as (a:Account)-[:TRANSFER]->(b:Account)");
+    if (tokens_.is_keyword("MATCH")) tokens_.advance();
+    if (tokens_.is(TokenKind::end))
+      tokens_.fail("an empty pattern", "write paths such as (a:Account)-[:TRANSFER]->(b:Account)");
     path();
-    while (token_.kind == TokenKind::comma) {
-      advance();
+    while (tokens_.is(TokenKind::comma)) {
+      tokens_.advance();
       path();
     }
-    if (token_.kind != TokenKind::end) {
-      fail_expected(
-          "',' or the end of the pattern",
-          token_.kind == TokenKind::word
-              ? std::string_view("a pattern holds paths only: leave out conditions and everything else that is not a path")
-              : std::string_view("join paths by commas; an edge is written -[:LABEL]->, <-[:LABEL]- or -[:LABEL]-"));
+    if (tokens_.is_keyword("WHERE")) {
+      tokens_.enter_condition();
+      where();
     }
+    if (tokens_.is_keyword("WITHIN")) {
+      tokens_.enter_condition();
+      query_.within = parse_within(tokens_);
+    }
+    if (!tokens_.is(TokenKind::end)) refuse_rest();
+    refuse_idle_names();
     name_anonymous();
-    refuse_flaws(query_, places_, source_);
+    for (Expression& condition : pending_) {
+      resolve(condition);
+      conditions_.push_back(std::move(condition));
+    }
+    query_.where = conjunction(std::move(conditions_));
+    refuse_flaws(query_, places_, tokens_.source());
     return std::move(query_);
   }
 
  private:
-  void advance() { token_ = lexer_.next(); }
-
-  [[noreturn]] void fail_here(std::string_view what, std::string_view remedy) { source_.fail(token_.offset, what, remedy); }
-
-  [[noreturn]] void fail_expected(std::string_view what, std::string_view remedy) {
-    const std::string found = token_.kind == TokenKind::end
-                                  ? "the text ends"
-                                  : fmt::format("found {1}{0}{1}", shown(token_.text), token_.backquoted ? "`" : "'");
-    fail_here(fmt::format("expected {}, but {}", what, found), remedy);
-  }
-
-  void expect(TokenKind kind, std::string_view what, std::string_view remedy) {
-    if (token_.kind != kind) fail_expected(what, remedy);
-    advance();
-  }
-
   void path() {
     std::uint32_t left = vertex();
-    while (token_.kind == TokenKind::minus || token_.kind == TokenKind::less) left = edge(left);
+    while (tokens_.is(TokenKind::minus) || tokens_.is(TokenKind::less)) left = edge(left);
   }
 
   /// Parses one mention of a vertex and returns the vertex's index.
   std::uint32_t vertex() {
-    const std::size_t offset = token_.offset;
-    expect(TokenKind::left_parenthesis, "a vertex", vertex_remedy);
+    const std::size_t offset = tokens_.now().offset;
+    tokens_.expect(TokenKind::left_parenthesis, "a vertex", vertex_remedy);
     std::string name;
-    if (token_.kind == TokenKind::word) {
-      if (token_.text.empty()) fail_here("an empty name", "leave the name out: () is a vertex without one");
-      name = std::move(token_.text);
-      advance();
+    if (tokens_.is(TokenKind::word) && !tokens_.is_keyword("WHERE")) {
+      if (tokens_.now().text.empty()) tokens_.fail("an empty name", "leave the name out: () is a vertex without one");
+      if (edge_names_.contains(tokens_.now().text)) refuse_double_name();
+      name = tokens_.take().text;
     }
-    const std::size_t labels_offset = token_.offset;
+    const std::size_t labels_offset = tokens_.now().offset;
     LabelSet labels = label_alternatives();
-    if (token_.kind == TokenKind::colon) fail_here("a second ':'", "a vertex bears one label; alternatives are written :A|B");
-    expect(TokenKind::right_parenthesis, "')'", close_remedy);
+    if (tokens_.is(TokenKind::colon)) tokens_.fail("a second ':'", "a vertex bears one label; alternatives are written :A|B");
 
     const auto fresh = static_cast<std::uint32_t>(query_.vertices.size());
-    const std::uint32_t index = name.empty() ? fresh : indices_.try_emplace(name, fresh).first->second;
+    const std::uint32_t index = name.empty() ? fresh : vertex_names_.try_emplace(name, fresh).first->second;
     if (index == fresh) {
       query_.vertices.push_back({std::move(name), std::move(labels)});
       places_.vertices.push_back(offset);
     } else if (LabelSet& known = query_.vertices[index].labels; known.empty()) {
       known = std::move(labels);
     } else if (!labels.empty() && labels != known) {
-      source_.fail(labels_offset, fmt::format("vertex '{}' was mentioned with other labels before", shown(name)),
-                   "give its labels once, or the same each time");
+      tokens_.fail_at(labels_offset, fmt::format("vertex '{}' was mentioned with other labels before", shown(name)),
+                      "give its labels once, or the same each time");
     }
+    element_condition({Element::Kind::vertex, index}, TokenKind::right_parenthesis);
+    tokens_.expect(TokenKind::right_parenthesis, "')'", close_remedy);
     return index;
   }
 
   /// Parses an edge from the vertex `left`, and the vertex after it. Returns that vertex.
   std::uint32_t edge(std::uint32_t left) {
-    const std::size_t offset = token_.offset;
-    const bool leftwards = token_.kind == TokenKind::less;
-    if (leftwards) advance();
-    expect(TokenKind::minus, "'-'", edge_remedy);
+    const std::size_t offset = tokens_.now().offset;
+    const bool leftwards = tokens_.is(TokenKind::less);
+    const auto index = static_cast<std::uint32_t>(query_.edges.size());
+    if (leftwards) tokens_.advance();
+    tokens_.expect(TokenKind::minus, "'-'", edge_remedy);
+    std::string name;
     LabelSet labels;
-    if (token_.kind == TokenKind::left_bracket) {
-      advance();
-      if (token_.kind == TokenKind::word) fail_here("an edge with a name", "edges have no names: labels are written [:LABEL]");
+    if (tokens_.is(TokenKind::left_bracket)) {
+      tokens_.advance();
+      if (tokens_.is(TokenKind::word) && !tokens_.is_keyword("WHERE")) {
+        if (tokens_.now().text.empty()) tokens_.fail("an empty name", "leave the name out: -[]-> is an edge without one");
+        if (vertex_names_.contains(tokens_.now().text) || !edge_names_.try_emplace(tokens_.now().text, index).second) {
+          refuse_double_name();
+        }
+        name = tokens_.take().text;
+      }
       labels = label_alternatives();
-      if (token_.kind == TokenKind::colon) fail_here("a second ':'", "an edge bears one label; alternatives are written :A|B");
-      expect(TokenKind::right_bracket, "']'", edge_remedy);
+      if (tokens_.is(TokenKind::colon)) tokens_.fail("a second ':'", "an edge bears one label; alternatives are written :A|B");
+      element_condition({Element::Kind::edge, index}, TokenKind::right_bracket);
+      tokens_.expect(TokenKind::right_bracket, "']'", edge_remedy);
     }
-    expect(TokenKind::minus, "'-'", edge_remedy);
-    const bool rightwards = token_.kind == TokenKind::greater;
+    tokens_.expect(TokenKind::minus, "'-'", edge_remedy);
+    const bool rightwards = tokens_.is(TokenKind::greater);
     if (rightwards && leftwards)
-      fail_here("an edge with two arrow heads", "an edge of either direction is written -[:LABEL]- or --");
-    if (rightwards) advance();
-    if (token_.kind != TokenKind::left_parenthesis) {
-      fail_expected(rightwards || leftwards ? "a vertex" : "'>' or a vertex", vertex_remedy);
+      tokens_.fail("an edge with two arrow heads", "an edge of either direction is written -[:LABEL]- or --");
+    if (rightwards) tokens_.advance();
+    if (!tokens_.is(TokenKind::left_parenthesis)) {
+      tokens_.fail_expected(rightwards || leftwards ? "a vertex" : "'>' or a vertex", vertex_remedy);
     }
 
     const std::uint32_t right = vertex();
-    query_.edges.push_back({leftwards ? right : left, leftwards ? left : right, std::move(labels), leftwards || rightwards});
+    query_.edges.push_back(
+        {leftwards ? right : left, leftwards ? left : right, std::move(labels), leftwards || rightwards, std::move(name)});
     places_.edges.push_back(offset);
     return right;
   }
@@ -144,35 +158,131 @@ class PatternParser {
   /// Parses labels. The result is sorted and distinct, and empty if there is no colon.
   LabelSet label_alternatives() {
     LabelSet labels;
-    if (token_.kind != TokenKind::colon) return labels;
+    if (!tokens_.is(TokenKind::colon)) return labels;
     do {
-      advance();
-      if (token_.kind != TokenKind::word) fail_expected("a label", label_remedy);
-      labels.push_back(std::move(token_.text));
-      advance();
-    } while (token_.kind == TokenKind::pipe);
+      tokens_.advance();
+      if (!tokens_.is(TokenKind::word)) tokens_.fail_expected("a label", label_remedy);
+      labels.push_back(tokens_.take().text);
+    } while (tokens_.is(TokenKind::pipe));
     std::sort(labels.begin(), labels.end());
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
     return labels;
   }
 
-  /// Names anonymous vertices _1, _2, ... in the order of mention. Skips names that are taken.
-  void name_anonymous() {
-    std::size_t number = 0;
-    for (QueryVertex& vertex : query_.vertices) {
-      while (vertex.name.empty()) {
-        std::string name = fmt::format("_{}", ++number);
-        if (!indices_.contains(name)) vertex.name = std::move(name);
-      }
+  /// Parses {name: value} and WHERE inside an element, up to the `close` that ends it. That stays the present token.
+  void element_condition(Element element, TokenKind close) {
+    if (tokens_.is(TokenKind::left_brace)) {
+      tokens_.enter_condition();
+      for (Expression& property : parse_properties(tokens_, element)) conditions_.push_back(std::move(property));
+      if (!tokens_.is(TokenKind::right_brace)) tokens_.fail_expected("',' or '}'", "write {channel: 'web', amount: 5}");
+      tokens_.end_condition();
+      tokens_.advance();
+    }
+    if (tokens_.is_keyword("WHERE")) {
+      tokens_.enter_condition();
+      where();
+      if (!tokens_.is(close)) refuse_after_condition(close == TokenKind::right_bracket ? "']'" : "')'");
+      tokens_.end_condition();
     }
   }
 
-  const SourceText& source_;
-  Lexer lexer_;
-  Token token_;
+  /// Parses a condition, whose elements are mentions yet.
+  void where() { pending_.push_back(parse_condition(tokens_, mentions_)); }
+
+  /// Replaces the mentions in a condition by the elements that they name.
+  void resolve(Expression& expression) const {
+    if (expression.kind == Expression::Kind::attribute || expression.kind == Expression::Kind::id) {
+      expression.element = element_of(mentions_[expression.element.index]);
+    }
+    for (Expression& operand : expression.operands) resolve(operand);
+  }
+
+  [[nodiscard]] Element element_of(const Mention& mention) const {
+    if (const auto vertex = vertex_names_.find(mention.name); vertex != vertex_names_.end()) {
+      return {Element::Kind::vertex, vertex->second};
+    }
+    const auto edge = edge_names_.find(mention.name);
+    if (edge == edge_names_.end()) {
+      tokens_.fail_at(mention.offset, fmt::format("no vertex or edge is named '{}'", shown(mention.name)),
+                      "name it in the path: (a:Account) or -[t:TRANSFER]->");
+    }
+    if (mention.vertex) {
+      tokens_.fail_at(mention.offset, fmt::format("id() of the edge '{}'", shown(mention.name)), "id() takes a vertex");
+    }
+    return {Element::Kind::edge, edge->second};
+  }
+
+  /// The text goes on although the pattern has ended.
+  [[noreturn]] void refuse_rest() const {
+    const bool conditions = query_.within || !pending_.empty() || !conditions_.empty();
+    if (tokens_.is_keyword("WHERE") && query_.within) tokens_.fail("WHERE after WITHIN", "write WHERE before WITHIN");
+    if (const auto remedy = foreign_remedy(tokens_.now()); !remedy.empty()) {
+      tokens_.fail(fmt::format("unexpected '{}'", shown(tokens_.now().text)), remedy);
+    }
+    if (conditions && tokens_.is(TokenKind::comma)) tokens_.fail("a path after a condition", "write all paths before WHERE");
+    if (conditions && !query_.within) refuse_after_condition("AND, OR, WITHIN or the end of the pattern");
+    tokens_.fail_expected(
+        query_.within ? "the end of the pattern" : "',', WHERE, WITHIN or the end of the pattern",
+        "join paths by commas; an edge is written -[:LABEL]->, <-[:LABEL]- or -[:LABEL]-; conditions stand behind WHERE");
+  }
+
+  /// The present token does not continue a condition, and `end` is what would end it.
+  [[noreturn]] void refuse_after_condition(std::string_view end) const {
+    if (const auto remedy = foreign_remedy(tokens_.now()); !remedy.empty()) {
+      tokens_.fail(fmt::format("unexpected '{}'", shown(tokens_.now().text)), remedy);
+    }
+    tokens_.fail_expected(end, "join conditions by AND or OR; comparisons are =, <>, <, <=, >, >=, IN and IS NULL");
+  }
+
+  [[noreturn]] void refuse_double_name() const {
+    tokens_.fail(fmt::format("'{}' names another element already", shown(tokens_.now().text)),
+                 "give each vertex and each edge a name of its own");
+  }
+
+  /// Refuses an edge with a name, no label, and no condition on it: -[T]-> means an edge of any label that is called T, which
+  /// is hardly what is meant.
+  void refuse_idle_names() const {
+    for (std::size_t e = 0; e < query_.edges.size(); ++e) {
+      const QueryEdge& edge = query_.edges[e];
+      const bool used =
+          std::any_of(mentions_.begin(), mentions_.end(), [&](const Mention& m) { return m.name == edge.name; }) ||
+          std::any_of(conditions_.begin(), conditions_.end(), [&](const Expression& c) {
+            return c.operands[0].element == Element{Element::Kind::edge, std::uint32_t(e)};
+          });
+      const bool alone = std::none_of(query_.edges.begin(), query_.edges.end(), [&](const QueryEdge& other) {
+        return &other != &edge && (std::minmax(other.source, other.target) == std::minmax(edge.source, edge.target));
+      });
+      if (edge.name.empty() || !edge.labels.empty() || used || !alone) continue;
+      tokens_.fail_at(places_.edges[e], fmt::format("an edge named '{}' that nothing speaks of", shown(edge.name)),
+                      fmt::format("write [:{}] for an edge with this label, or leave the name out", quoted_word(edge.name)));
+    }
+  }
+
+  /// Names anonymous vertices _1, _2, ... in the order of mention, then anonymous edges with conditions. Skips names that are
+  /// taken.
+  void name_anonymous() {
+    std::size_t number = 0;
+    const auto name = [&](std::string& place) {
+      while (place.empty()) {
+        std::string next = fmt::format("_{}", ++number);
+        if (!vertex_names_.contains(next) && !edge_names_.contains(next)) place = std::move(next);
+      }
+    };
+    for (QueryVertex& vertex : query_.vertices) name(vertex.name);
+    for (const Expression& condition : conditions_) {
+      const Element element = condition.operands[0].element;
+      if (element.kind == Element::Kind::edge) name(query_.edges[element.index].name);
+    }
+  }
+
+  Tokens tokens_;
   Query query_;
-  std::unordered_map<std::string, std::uint32_t> indices_;  // of named vertices
-  Places places_;                                           // of first mentions
+  std::unordered_map<std::string, std::uint32_t> vertex_names_;
+  std::unordered_map<std::string, std::uint32_t> edge_names_;
+  std::vector<Expression> conditions_;  // of {name: value}
+  std::vector<Expression> pending_;     // of WHERE; their elements are mentions
+  std::vector<Mention> mentions_;
+  Places places_;  // of first mentions
 };
 
 }  // namespace

@@ -5,23 +5,18 @@
 #include <optional>
 #include <vector>
 
+#include "base/word.hpp"
+#include "condition/literal.hpp"
+#include "condition/text.hpp"
 #include "deltamatch/query.hpp"
-#include "query/lexer.hpp"
 
 namespace deltamatch {
 namespace query {
 namespace {
 
-std::string word(std::string_view text) {
-  if (is_plain_word(text)) return std::string(text);
-  std::string result = "`";
-  for (const char c : text) result.append(c == '`' ? 2 : 1, c);
-  return result + '`';
-}
-
 std::string labels_text(const LabelSet& labels) {
   std::string result;
-  for (const std::string& label : labels) result.append(result.empty() ? ":" : "|").append(word(label));
+  for (const std::string& label : labels) result.append(result.empty() ? ":" : "|").append(quoted_word(label));
   return result;
 }
 
@@ -34,17 +29,21 @@ class Writer {
       for (std::uint32_t v = 0; v < query_.vertices.size(); ++v) start_path(v);
     }
     for (const QueryEdge& edge : query_.edges) {
-      const std::string labels = edge.labels.empty() ? "" : fmt::format("[{}]", labels_text(edge.labels));
+      const std::string name = edge.name.empty() ? "" : quoted_word(edge.name);
+      const std::string inner = name + labels_text(edge.labels);
+      const std::string element = inner.empty() ? "" : fmt::format("[{}]", inner);
       if (leftwards(edge, end_)) {
         if (end_ != edge.target) start_path(edge.target);
-        text_ += fmt::format("<-{}-", labels);
+        text_ += fmt::format("<-{}-", element);
         mention(edge.source);
       } else {
         if (end_ != edge.source) start_path(edge.source);
-        text_ += fmt::format("-{}-{}", labels, edge.directed ? ">" : "");
+        text_ += fmt::format("-{}-{}", element, edge.directed ? ">" : "");
         mention(edge.target);
       }
     }
+    if (query_.where) text_ += " WHERE " + condition::to_text(*query_.where, query_);
+    if (query_.within) text_ += " WITHIN " + condition::to_text(Literal(*query_.within));
     return std::move(text_);
   }
 
@@ -76,7 +75,7 @@ class Writer {
   /// Writes a vertex. Its labels are written at its first mention.
   void mention(std::uint32_t v) {
     const QueryVertex& vertex = query_.vertices[v];
-    text_ += fmt::format("({}{})", word(vertex.name), mentioned_[v] ? "" : labels_text(vertex.labels));
+    text_ += fmt::format("({}{})", quoted_word(vertex.name), mentioned_[v] ? "" : labels_text(vertex.labels));
     mentioned_[v] = true;
     end_ = v;
   }

@@ -7,8 +7,10 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "condition/form.hpp"
 #include "deltamatch/error.hpp"
 #include "query/flaw.hpp"
 
@@ -51,7 +53,9 @@ std::optional<Flaw> check_vertices(const Query& query) {
 
 std::optional<Flaw> check_edges(const Query& query) {
   using Key = std::tuple<std::uint32_t, std::uint32_t, bool, const LabelSet&>;
-  std::map<Key, std::size_t> seen;
+  std::map<Key, std::size_t> seen;  // to the first edge that is like it
+  std::unordered_set<std::string_view> names;
+  for (const QueryVertex& vertex : query.vertices) names.insert(vertex.name);
   for (std::size_t e = 0; e < query.edges.size(); ++e) {
     const QueryEdge& edge = query.edges[e];
     if (edge.source >= query.vertices.size() || edge.target >= query.vertices.size()) {
@@ -72,14 +76,32 @@ std::optional<Flaw> check_edges(const Query& query) {
     }
     const bool flip = !edge.directed && edge.source > edge.target;
     const Key key(flip ? edge.target : edge.source, flip ? edge.source : edge.target, edge.directed, edge.labels);
-    if (!seen.emplace(key, e).second) {
+    const auto [like, fresh] = seen.emplace(key, e);
+    if (!fresh && (edge.name.empty() || query.edges[like->second].name.empty())) {
       return Flaw{
           Subject::edge, e,
           edge.directed
               ? fmt::format("the edge from '{}' to '{}' is there already, with the same labels", source, target)
               : fmt::format("the undirected edge between '{}' and '{}' is there already, with the same labels", source, target),
-          "leave one of the two out, or give them different labels"};
+          "leave one of the two out, give them different labels, or give both a name"};
     }
+    if (!edge.name.empty() && !names.emplace(edge.name).second) {
+      return Flaw{Subject::edge, e, fmt::format("two elements named '{}'", shown(edge.name)),
+                  "give each vertex and each edge a name of its own"};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Flaw> check_conditions(const Query& query) {
+  if (query.where) {
+    if (const auto what = condition::find_flaw(*query.where, query.vertices.size(), query.edges.size())) {
+      return Flaw{Subject::query, 0, "a condition that is not well formed: " + *what,
+                  "parse_pattern makes well-formed conditions"};
+    }
+  }
+  if (query.within && query.within->microseconds <= 0) {
+    return Flaw{Subject::query, 0, "WITHIN a duration that is not positive", "give a positive duration"};
   }
   return std::nullopt;
 }
@@ -115,6 +137,7 @@ std::optional<Flaw> check_connected(const Query& query) {
 std::optional<Flaw> find_flaw(const Query& query) {
   if (auto flaw = check_vertices(query)) return flaw;
   if (auto flaw = check_edges(query)) return flaw;
+  if (auto flaw = check_conditions(query)) return flaw;
   return check_connected(query);
 }
 

@@ -1,0 +1,46 @@
+// What the edges of a data graph are, and which attributes edges and vertices have.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace deltamatch {
+
+/// Which insertions are one edge. A graph has one model for its whole life.
+enum class EdgeModel : std::uint8_t {
+  simple,  ///< (source, target, label) is an edge. Inserting it again refreshes its time
+  keyed,   ///< a key is an edge. Inserting it again replaces time, attributes and ends
+  events,  ///< each insertion is an edge
+};
+
+/// The type of an attribute. All take 64 bits.
+struct AttributeType {
+  enum class Kind : std::uint8_t {
+    integer,  ///< 64 bits with sign
+    decimal,  ///< 64 bits with sign, divided by 10^scale; for money
+    real,     ///< an IEEE 754 double, finite
+    boolean,
+    symbol,  ///< a text; equal texts are stored once
+    time,    ///< microseconds since the epoch, UTC
+  };
+  Kind kind = Kind::integer;
+  std::uint8_t scale = 0;  ///< of a decimal: 0 to 18
+  friend bool operator==(const AttributeType&, const AttributeType&) = default;
+};
+
+struct Attribute {
+  std::string name;  ///< not empty; an edge's attribute is not called "time", which is its event time
+  AttributeType type;
+  friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+
+/// The declarations of a graph. Names are distinct among the edges' attributes, and among the vertices'.
+struct Schema {
+  EdgeModel model = EdgeModel::simple;
+  std::vector<Attribute> edges;
+  std::vector<Attribute> vertices;
+  friend bool operator==(const Schema&, const Schema&) = default;
+};
+
+}  // namespace deltamatch

@@ -1,0 +1,85 @@
+#include "condition/form.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "condition/literal.hpp"
+
+namespace deltamatch::condition {
+namespace {
+
+using Kind = Expression::Kind;
+
+/// The least and the greatest number of operands.
+std::pair<std::size_t, std::size_t> operands_of(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::literal:
+    case Kind::attribute:
+    case Kind::id:
+      return {0, 0};
+    case Kind::negate:
+    case Kind::is_null:
+    case Kind::logical_not:
+      return {1, 1};
+    case Kind::in:
+    case Kind::logical_and:
+    case Kind::logical_or:
+      return {2, max_nodes};
+    default:
+      return {2, 2};
+  }
+}
+
+class Check {
+ public:
+  Check(std::size_t vertices, std::size_t edges) : vertices_(vertices), edges_(edges) {}
+
+  std::optional<std::string> run(const Expression& node,
+                                 std::size_t depth) {  // NOLINT(misc-no-recursion): the depth is bounded
+    if (depth > max_depth) return fmt::format("it nests more than {} deep", max_depth);
+    if (++nodes_ > max_nodes) return fmt::format("it has more than {} values and operators", max_nodes);
+    const auto [least, most] = operands_of(node.kind);
+    if (node.operands.size() < least || node.operands.size() > most) {
+      return fmt::format("an operator has {} operands", node.operands.size());
+    }
+    if (auto what = check_value(node)) return what;
+    for (const Expression& operand : node.operands) {
+      if (auto what = run(operand, depth + 1)) return what;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::string> check_value(const Expression& node) const {
+    if (node.kind == Kind::literal) {
+      const auto* number = std::get_if<Decimal>(&node.literal);
+      if (number != nullptr && number->scale > max_scale) return fmt::format("a number of scale {}", number->scale);
+    }
+    if (node.kind == Kind::in && std::any_of(node.operands.begin() + 1, node.operands.end(),
+                                             [](const Expression& operand) { return operand.kind != Kind::literal; })) {
+      return "IN a list that holds more than literals";
+    }
+    if (node.kind != Kind::attribute && node.kind != Kind::id) return std::nullopt;
+    const bool vertex = node.element.kind == Element::Kind::vertex;
+    if (node.element.index >= (vertex ? vertices_ : edges_)) {
+      return fmt::format("it names {} {}, which the query lacks", vertex ? "vertex" : "edge", node.element.index);
+    }
+    if (node.kind == Kind::id && !vertex) return "id() of an edge";
+    if (node.kind == Kind::attribute && node.name.empty()) return "an attribute without a name";
+    return std::nullopt;
+  }
+
+  std::size_t vertices_;
+  std::size_t edges_;
+  std::size_t nodes_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::string> find_flaw(const Expression& expression, std::size_t vertices, std::size_t edges) {
+  return Check(vertices, edges).run(expression, 1);
+}
+
+}  // namespace deltamatch::condition

@@ -1,0 +1,30 @@
+// The normal form of conditions: two conditions that are written differently but say the same have, in simple cases, one form.
+//
+// Rewritten are: > and >= to < and <=, <> to NOT =, IN to OR, NOT over AND and OR (both hold in three-valued logic), doubled
+// NOT, nested AND and OR, and TRUE and FALSE in them. The operands of AND, OR and =, and the two of + and *, are sorted.
+// Repeated operands of AND and OR go. Arithmetic is never regrouped, because sums of floats depend on it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deltamatch/condition.hpp"
+
+namespace deltamatch::condition {
+
+/// Numbers the elements of a query: [i] is the number of edge i. Vertices have their own. Sorting uses these numbers.
+using EdgeNumbers = std::span<const std::uint32_t>;
+
+/// Returns the normal form. Its elements have the numbers given. O(n log n) comparisons of subtrees. The form of a form is
+/// itself.
+[[nodiscard]] Expression normal_form(const Expression& expression, EdgeNumbers edges);
+
+/// The parts of a condition in normal form that must all be TRUE: the operands of AND, or the condition itself.
+[[nodiscard]] std::vector<Expression> conjuncts(Expression normal);
+
+/// Appends an unambiguous encoding, which belongs to the format of fingerprints.
+void append_bytes(std::string& bytes, const Expression& expression);
+
+}  // namespace deltamatch::condition

@@ -1,0 +1,141 @@
+#include "condition/text.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "base/word.hpp"
+#include "condition/literal.hpp"
+
+namespace deltamatch::condition {
+namespace {
+
+using Kind = Expression::Kind;
+
+/// How tightly a kind binds its operands.
+enum class Strength : std::uint8_t { disjunction, conjunction, negation, comparison, sum, product, sign, atom };
+
+Strength strength_of(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::logical_or:
+      return Strength::disjunction;
+    case Kind::logical_and:
+      return Strength::conjunction;
+    case Kind::logical_not:
+      return Strength::negation;
+    case Kind::less:
+    case Kind::less_equal:
+    case Kind::greater:
+    case Kind::greater_equal:
+    case Kind::equal:
+    case Kind::not_equal:
+    case Kind::in:
+    case Kind::is_null:
+      return Strength::comparison;
+    case Kind::add:
+    case Kind::subtract:
+      return Strength::sum;
+    case Kind::multiply:
+      return Strength::product;
+    case Kind::negate:
+      return Strength::sign;
+    case Kind::literal:
+    case Kind::attribute:
+    case Kind::id:
+      break;
+  }
+  return Strength::atom;
+}
+
+std::string_view sign_of(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::logical_or:
+      return " OR ";
+    case Kind::logical_and:
+      return " AND ";
+    case Kind::less:
+      return " < ";
+    case Kind::less_equal:
+      return " <= ";
+    case Kind::greater:
+      return " > ";
+    case Kind::greater_equal:
+      return " >= ";
+    case Kind::equal:
+      return " = ";
+    case Kind::not_equal:
+      return " <> ";
+    case Kind::add:
+      return " + ";
+    case Kind::subtract:
+      return " - ";
+    default:
+      return " * ";
+  }
+}
+
+class Writer {
+ public:
+  explicit Writer(const Query& query) : query_(query) {}
+
+  std::string write(const Expression& node) const {
+    switch (node.kind) {
+      case Kind::literal:
+        return to_text(node.literal);
+      case Kind::attribute:
+        return fmt::format("{}.{}", name(node.element), quoted_condition_word(node.name));
+      case Kind::id:
+        return fmt::format("id({})", name(node.element));
+      case Kind::negate:
+        return "-" + operand(node.operands[0], Strength::atom);
+      case Kind::logical_not:
+        return "NOT " + operand(node.operands[0], Strength::negation);
+      case Kind::is_null:
+        return operand(node.operands[0], Strength::sum) + " IS NULL";
+      case Kind::in:
+        return membership(node);
+      default:
+        return joined(node);
+    }
+  }
+
+ private:
+  /// In parentheses, unless it binds at least as tightly as `least`.
+  [[nodiscard]] std::string operand(const Expression& node, Strength least) const {
+    return strength_of(node.kind) < least ? "(" + write(node) + ")" : write(node);
+  }
+
+  [[nodiscard]] std::string joined(const Expression& node) const {
+    const Strength own = strength_of(node.kind);
+    const auto tighter = static_cast<Strength>(static_cast<std::uint8_t>(own) + 1);
+    const bool leftmost_as_is = own == Strength::sum || own == Strength::product;  // a - b - c is (a - b) - c
+    std::string text = operand(node.operands[0], leftmost_as_is ? own : tighter);
+    for (std::size_t i = 1; i < node.operands.size(); ++i) {
+      text += sign_of(node.kind);
+      text += operand(node.operands[i], tighter);
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string membership(const Expression& node) const {
+    std::string text = operand(node.operands[0], Strength::sum) + " IN [";
+    for (std::size_t i = 1; i < node.operands.size(); ++i) {
+      if (i > 1) text += ", ";
+      text += to_text(node.operands[i].literal);
+    }
+    return text + "]";
+  }
+
+  [[nodiscard]] std::string name(const Element& element) const {
+    return quoted_condition_word(element.kind == Element::Kind::vertex ? query_.vertices[element.index].name
+                                                                       : query_.edges[element.index].name);
+  }
+
+  const Query& query_;
+};
+
+}  // namespace
+
+std::string to_text(const Expression& expression, const Query& query) { return Writer(query).write(expression); }
+
+}  // namespace deltamatch::condition

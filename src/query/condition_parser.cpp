@@ -1,0 +1,362 @@
+#include "query/condition_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/word.hpp"
+#include "condition/literal.hpp"
+
+namespace deltamatch::query {
+namespace {
+
+using Kind = Expression::Kind;
+
+constexpr std::string_view value_remedy =
+    "a value is an attribute (t.amount, t.time), id(a), a number, a text in quotes, a duration (24h), TRUE, FALSE or NULL";
+constexpr std::string_view duration_remedy = "durations are written 24h (us, ms, s, m, h, d, w) or duration('PT24H')";
+constexpr std::string_view number_remedy =
+    "numbers have at most 18 digits behind the point, and stay below 2^63 without it; durations end in us, ms, s, m, h, d or w";
+constexpr std::string_view instant_remedy = "write datetime('2026-01-31T10:00:00Z') or datetime('2026-01-31')";
+constexpr std::size_t max_depth = 100;
+constexpr std::size_t max_nodes = 1000;
+
+/// Words of other languages, and what to do instead.
+struct Foreign {
+  std::string_view word;
+  std::string_view remedy;
+};
+constexpr std::string_view text_remedy = "text is compared with =, <> and IN";
+constexpr std::string_view function_remedy = "conditions know id(a), duration('PT24H') and datetime('2026-01-31')";
+constexpr std::array<Foreign, 12> foreign{{{"STARTS", text_remedy},
+                                           {"ENDS", text_remedy},
+                                           {"CONTAINS", text_remedy},
+                                           {"LIKE", text_remedy},
+                                           {"XOR", "write (x OR y) AND NOT (x AND y)"},
+                                           {"BETWEEN", "write 10 <= t.amount <= 20"},
+                                           {"NOT", "NOT stands before a condition: NOT t.channel IN ['web']"},
+                                           {"RETURN", "leave it out: a match reports all of its vertices and edges"},
+                                           {"WITH", "leave it out: a pattern is one step"},
+                                           {"ORDER", "leave it out: matches are reported as they appear"},
+                                           {"LIMIT", "leave it out: a limit is an option of the command"},
+                                           {"WHERE", "a pattern has one WHERE: join conditions by AND"}}};
+
+Expression node(Kind kind, std::vector<Expression> operands) { return {kind, {}, {}, {}, std::move(operands)}; }
+template <typename... Operands>
+Expression node_of(Kind kind, Operands... operands) {
+  std::vector<Expression> list;
+  (list.push_back(std::move(operands)), ...);
+  return node(kind, std::move(list));
+}
+Expression literal(Literal value) { return {Kind::literal, std::move(value), {}, {}, {}}; }
+
+class ConditionParser {
+ public:
+  ConditionParser(Tokens& tokens, std::vector<Mention>& mentions) : tokens_(tokens), mentions_(mentions) {}
+
+  Expression condition() {
+    if (++depth_ > max_depth) {
+      tokens_.fail("a condition that is nested too deeply", fmt::format("nest at most {} parentheses", max_depth));
+    }
+    Expression result =
+        chain("OR", Kind::logical_or, [this] { return chain("AND", Kind::logical_and, [this] { return negation(); }); });
+    --depth_;
+    return result;
+  }
+
+  /// A literal, with its sign. `what` is expected.
+  Expression constant(std::string_view what) {
+    const bool negative = tokens_.is(TokenKind::minus);
+    const std::size_t offset = tokens_.now().offset;
+    if (negative) tokens_.advance();
+    auto value = literal_here();
+    if (!value) tokens_.fail_expected(what, "write a number, a text in quotes, a duration, TRUE or FALSE");
+    if (negative) {
+      if (auto* number = std::get_if<Decimal>(&*value)) {
+        number->digits = -number->digits;
+      } else if (auto* duration = std::get_if<Duration>(&*value)) {
+        duration->microseconds = -duration->microseconds;
+      } else {
+        tokens_.fail_at(offset, "a sign before a value that is no number", "leave the sign out");
+      }
+    }
+    return literal(std::move(*value));
+  }
+
+ private:
+  template <typename Part>
+  Expression chain(std::string_view keyword, Kind kind, const Part& part) {
+    Expression first = part();
+    if (!tokens_.is_keyword(keyword)) return first;
+    std::vector<Expression> parts;
+    parts.push_back(std::move(first));
+    while (tokens_.is_keyword(keyword)) {
+      tokens_.advance();
+      parts.push_back(part());
+    }
+    return counted(node(kind, std::move(parts)));
+  }
+
+  Expression negation() {
+    std::size_t times = 0;
+    for (; tokens_.is_keyword("NOT"); tokens_.advance()) ++times;
+    Expression result = comparison();
+    if (times > max_depth) tokens_.fail("too many NOT before one condition", "two of them cancel out");
+    for (; times > 0; --times) result = counted(node_of(Kind::logical_not, std::move(result)));
+    return result;
+  }
+
+  [[nodiscard]] std::optional<Kind> comparison_here() const {
+    switch (tokens_.now().kind) {
+      case TokenKind::equal:
+        return Kind::equal;
+      case TokenKind::not_equal:
+        return Kind::not_equal;
+      case TokenKind::less:
+        return Kind::less;
+      case TokenKind::less_equal:
+        return Kind::less_equal;
+      case TokenKind::greater:
+        return Kind::greater;
+      case TokenKind::greater_equal:
+        return Kind::greater_equal;
+      default:
+        return std::nullopt;
+    }
+  }
+
+  Expression comparison() {
+    Expression left = sum();
+    if (tokens_.is_keyword("IN")) return membership(std::move(left));
+    if (tokens_.is_keyword("IS")) return null_test(std::move(left));
+    std::vector<Expression> comparisons;
+    while (const auto kind = comparison_here()) {
+      tokens_.advance();
+      if (*kind == Kind::equal && tokens_.is(TokenKind::equal)) tokens_.fail("unexpected '=='", "write =");
+      Expression right = sum();
+      comparisons.push_back(counted(node_of(*kind, std::move(left), right)));
+      left = std::move(right);
+    }
+    if (comparisons.empty()) return left;
+    if (comparisons.size() == 1) return std::move(comparisons.front());
+    return counted(node(Kind::logical_and, std::move(comparisons)));
+  }
+
+  Expression membership(Expression left) {
+    tokens_.advance();
+    tokens_.expect(TokenKind::left_bracket, "'['", "write t.channel IN ['web', 'mobile']");
+    std::vector<Expression> operands;
+    operands.push_back(std::move(left));
+    while (true) {
+      operands.push_back(counted(constant("a value")));
+      if (!tokens_.is(TokenKind::comma)) break;
+      tokens_.advance();
+    }
+    tokens_.expect(TokenKind::right_bracket, "',' or ']'", "write t.channel IN ['web', 'mobile']");
+    return counted(node(Kind::in, std::move(operands)));
+  }
+
+  Expression null_test(Expression left) {
+    tokens_.advance();
+    const bool negated = tokens_.is_keyword("NOT");
+    if (negated) tokens_.advance();
+    if (!tokens_.is_keyword("NULL")) tokens_.fail_expected("NULL", "write t.amount IS NULL or t.amount IS NOT NULL");
+    tokens_.advance();
+    Expression result = counted(node_of(Kind::is_null, std::move(left)));
+    return negated ? counted(node_of(Kind::logical_not, std::move(result))) : result;
+  }
+
+  Expression sum() {
+    Expression left = product();
+    while (tokens_.is(TokenKind::plus) || tokens_.is(TokenKind::minus)) {
+      const Kind kind = tokens_.is(TokenKind::plus) ? Kind::add : Kind::subtract;
+      tokens_.advance();
+      left = deeper(counted(node_of(kind, std::move(left), product())));
+    }
+    return left;
+  }
+
+  Expression product() {
+    Expression left = factor();
+    while (tokens_.is(TokenKind::star)) {
+      tokens_.advance();
+      left = deeper(counted(node_of(Kind::multiply, std::move(left), factor())));
+    }
+    return left;
+  }
+
+  Expression factor() {
+    if (tokens_.is(TokenKind::minus)) {
+      tokens_.advance();
+      if (tokens_.is(TokenKind::minus))
+        tokens_.fail("two signs in a row", "put the second part in parentheses, or leave both out");
+      Expression operand = atom();
+      if (operand.kind == Kind::literal) {
+        if (auto* number = std::get_if<Decimal>(&operand.literal)) {
+          number->digits = -number->digits;
+          return operand;
+        }
+        if (auto* duration = std::get_if<Duration>(&operand.literal)) {
+          duration->microseconds = -duration->microseconds;
+          return operand;
+        }
+      }
+      return counted(node_of(Kind::negate, std::move(operand)));
+    }
+    return atom();
+  }
+
+  Expression atom() {
+    if (tokens_.is(TokenKind::left_parenthesis)) {
+      tokens_.advance();
+      Expression inner = condition();
+      tokens_.expect(TokenKind::right_parenthesis, "')'", "close the parenthesis");
+      return inner;
+    }
+    if (auto value = literal_here()) return counted(literal(std::move(*value)));
+    if (!tokens_.is(TokenKind::word)) tokens_.fail_expected("a value", value_remedy);
+    const Token name = tokens_.take();
+    if (tokens_.is(TokenKind::left_parenthesis)) return identity(name);
+    if (tokens_.is(TokenKind::colon)) {
+      tokens_.fail_at(name.offset, "a label in a condition", "write the label in the path: (a:Account) or -[t:TRANSFER]->");
+    }
+    if (const auto remedy = foreign_remedy(name); !remedy.empty() && !tokens_.is(TokenKind::dot)) {
+      tokens_.fail_at(name.offset, fmt::format("unexpected '{}'", shown(name.text)), remedy);
+    }
+    tokens_.expect(TokenKind::dot, fmt::format("'.' after '{}'", shown(name.text)), value_remedy);
+    if (!tokens_.is(TokenKind::word)) tokens_.fail_expected("the name of an attribute", "write t.amount or t.time");
+    Token attribute = tokens_.take();
+    if (tokens_.is(TokenKind::dot)) {
+      tokens_.fail("a path into an attribute", "give the nested field a name of its own where attributes are declared");
+    }
+    if (attribute.text.empty()) tokens_.fail_at(attribute.offset, "an empty name", "write t.amount or t.time");
+    return counted({Kind::attribute, {}, mention(name, false), std::move(attribute.text), {}});
+  }
+
+  /// id(a), after its name.
+  Expression identity(const Token& name) {
+    if (name.backquoted || !same_word(name.text, "ID")) {
+      tokens_.fail_at(name.offset, fmt::format("unknown function '{}'", shown(name.text)), function_remedy);
+    }
+    tokens_.advance();
+    if (!tokens_.is(TokenKind::word)) tokens_.fail_expected("the name of a vertex", "write id(a)");
+    const Token vertex = tokens_.take();
+    tokens_.expect(TokenKind::right_parenthesis, "')'", "write id(a)");
+    return counted({Kind::id, {}, mention(vertex, true), {}, {}});
+  }
+
+  /// The literal at this place, which is taken; nullopt if there is none.
+  std::optional<Literal> literal_here() {
+    const Token& token = tokens_.now();
+    if (token.kind == TokenKind::text) return tokens_.take().text;
+    if (token.kind == TokenKind::number) return number();
+    if (tokens_.is_keyword("TRUE") || tokens_.is_keyword("FALSE")) {
+      const bool value = tokens_.is_keyword("TRUE");
+      tokens_.advance();
+      return value;
+    }
+    if (tokens_.is_keyword("NULL")) {
+      tokens_.advance();
+      return std::monostate();
+    }
+    if (tokens_.is_keyword("DURATION")) return call(duration_remedy, condition::read_iso_duration);
+    if (tokens_.is_keyword("DATETIME")) return call(instant_remedy, condition::read_instant);
+    return std::nullopt;
+  }
+
+  Literal number() {
+    if (const auto value = condition::read_decimal(tokens_.now().text)) {
+      tokens_.advance();
+      return *value;
+    }
+    if (const auto value = condition::read_duration(tokens_.now().text)) {
+      tokens_.advance();
+      return *value;
+    }
+    tokens_.fail(fmt::format("'{}' is no number that can be compared", shown(tokens_.now().text)), number_remedy);
+  }
+
+  /// A function of one text.
+  template <typename Read>
+  Literal call(std::string_view remedy, const Read& read) {
+    tokens_.advance();
+    tokens_.expect(TokenKind::left_parenthesis, "'('", remedy);
+    if (!tokens_.is(TokenKind::text)) tokens_.fail_expected("a text in quotes", remedy);
+    const auto value = read(tokens_.now().text);
+    if (!value) tokens_.fail(fmt::format("'{}' cannot be read", shown(tokens_.now().text)), remedy);
+    tokens_.advance();
+    tokens_.expect(TokenKind::right_parenthesis, "')'", remedy);
+    return *value;
+  }
+
+  Element mention(const Token& name, bool vertex) {
+    mentions_.push_back({name.text, name.offset, vertex});
+    return {Element::Kind::vertex, static_cast<std::uint32_t>(mentions_.size() - 1)};
+  }
+
+  Expression counted(Expression expression) {
+    if (++nodes_ > max_nodes) {
+      tokens_.fail("a condition that is too long", fmt::format("write at most {} values and operators", max_nodes));
+    }
+    return expression;
+  }
+
+  /// Limits how deep sums and products nest to the left.
+  Expression deeper(Expression expression) {
+    if (++terms_ > max_depth) tokens_.fail("too many terms in a condition", fmt::format("add at most {} terms", max_depth));
+    return expression;
+  }
+
+  Tokens& tokens_;
+  std::vector<Mention>& mentions_;
+  std::size_t depth_ = 0;
+  std::size_t nodes_ = 0;
+  std::size_t terms_ = 0;
+};
+
+}  // namespace
+
+std::string_view foreign_remedy(const Token& token) noexcept {
+  if (token.kind != TokenKind::word || token.backquoted) return {};
+  const auto found =
+      std::find_if(foreign.begin(), foreign.end(), [&](const Foreign& f) { return same_word(token.text, f.word); });
+  return found == foreign.end() ? std::string_view() : found->remedy;
+}
+
+Expression parse_condition(Tokens& tokens, std::vector<Mention>& mentions) {
+  return ConditionParser(tokens, mentions).condition();
+}
+
+std::vector<Expression> parse_properties(Tokens& tokens, Element element) {
+  std::vector<Expression> result;
+  std::vector<Mention> none;
+  while (true) {
+    if (!tokens.is(TokenKind::word)) tokens.fail_expected("the name of an attribute", "write {channel: 'web'}");
+    Token name = tokens.take();
+    tokens.expect(TokenKind::colon, "':'", "write {channel: 'web'}");
+    const std::size_t offset = tokens.now().offset;
+    Expression value = ConditionParser(tokens, none).constant("a value");
+    if (std::holds_alternative<std::monostate>(value.literal)) {
+      tokens.fail_at(offset, "a comparison with NULL, which is never true", "write WHERE t.channel IS NULL");
+    }
+    result.push_back(
+        node_of(Kind::equal, Expression{Kind::attribute, {}, element, std::move(name.text), {}}, std::move(value)));
+    if (!tokens.is(TokenKind::comma)) return result;
+    tokens.advance();
+  }
+}
+
+Duration parse_within(Tokens& tokens) {
+  std::vector<Mention> none;
+  const std::size_t offset = tokens.now().offset;
+  const Expression value = ConditionParser(tokens, none).constant("a duration");
+  const auto* duration = std::get_if<Duration>(&value.literal);
+  if (duration == nullptr || duration->microseconds <= 0)
+    tokens.fail_at(offset, "WITHIN needs a positive duration", duration_remedy);
+  return *duration;
+}
+
+}  // namespace deltamatch::query
