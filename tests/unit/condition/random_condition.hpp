@@ -113,7 +113,7 @@ class RandomCondition {
         return operand.kind == Kind::literal ? operand : node(Kind::negate, {std::move(operand)});
       }
       case 7:
-        return node(Kind::multiply, {number(depth - 2), number(depth - 2)});
+        return node(Kind::multiply, {number(below(3) == 0 ? depth - 1 : -1), number(-1)});
       default:
         return node(below(2) == 0 ? Kind::add : Kind::subtract, {number(depth - 1), number(depth - 1)});
     }
