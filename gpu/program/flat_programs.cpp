@@ -272,7 +272,7 @@ class Collector {
           for (const graph::Edge& edge :
                anchors.subspan(share * share_grain).first(std::min(share_grain, anchors.size() - share * share_grain))) {
             for (const match::PlanRef& plan : plan_index.of(edge)) {
-              shares_[p][share][first_plan_[plan.task] + plan.plan].push_back({edge.tail, edge.head, edge.label});
+              shares_[p][share][first_plan_[plan.task] + plan.plan].push_back({edge.tail, edge.head, edge.which});
             }
           }
         }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "deltamatch/attribute.hpp"
 #include "deltamatch/batch.hpp"
 #include "deltamatch/error.hpp"
 #include "deltamatch/query.hpp"
@@ -32,6 +33,7 @@ struct EngineOptions {
   unsigned threads = 0;  ///< 0: as many as the machine has cores
   /// Sliding window in microseconds. An edge lives while its latest insert time + window > watermark. 0: no window.
   Timestamp window = 0;
+  Schema schema{};  ///< which edges there are
   std::shared_ptr<Backend> backend = nullptr;  ///< null: lists are on the heap, and CPU cores match
   friend bool operator==(const EngineOptions&, const EngineOptions&) = default;
 };

@@ -34,6 +34,9 @@ struct MatchedEdge {
   Id source;
   std::string_view label;
   Id target;
+  /// Its place among all accepted insertions, from 1, in a graph of the model `events`; else 0. It identifies the edge.
+  std::uint64_t ordinal = 0;
+  std::optional<Timestamp> time{};  ///< in a graph whose model is not `simple`
 };
 
 /// One match of a batch. All views are valid until MatchSink::write returns.

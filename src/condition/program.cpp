@@ -483,18 +483,23 @@ Program compile(const Expression& conjunct, const Schema& schema, const Query& q
   return Compiler(schema, query, where).run(conjunct);
 }
 
+std::vector<Program> compile_all(const Query& query, const Schema& schema, std::string_view where) {
+  std::vector<std::uint32_t> own(query.edges.size());
+  std::iota(own.begin(), own.end(), 0U);
+  std::vector<Program> programs;
+  for (const Expression& conjunct : conjuncts(normal_form(*query.where, own))) {
+    programs.push_back(compile(conjunct, schema, query, where));
+  }
+  return programs;
+}
+
 void check(const Query& query, const Schema& schema, std::string_view where) {
   if (query.within && schema.model == EdgeModel::simple) {
     throw Error(ErrorKind::configuration, where,
                 "WITHIN is a condition on the time of edges, but the graph's edges are 'simple'",
                 "choose --edges keyed or --edges events");
   }
-  if (!query.where) return;
-  std::vector<std::uint32_t> own(query.edges.size());
-  std::iota(own.begin(), own.end(), 0U);
-  for (const Expression& conjunct : conjuncts(normal_form(*query.where, own))) {
-    static_cast<void>(compile(conjunct, schema, query, where));
-  }
+  if (query.where) static_cast<void>(compile_all(query, schema, where));
 }
 
 }  // namespace deltamatch::condition

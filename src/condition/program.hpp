@@ -88,6 +88,9 @@ struct Program {
 /// - it speaks of an edge's time or attributes in a graph of the model `simple`.
 [[nodiscard]] Program compile(const Expression& conjunct, const Schema& schema, const Query& query, std::string_view where);
 
+/// Compiles all conjuncts of the query's condition, which must be given.
+[[nodiscard]] std::vector<Program> compile_all(const Query& query, const Schema& schema, std::string_view where);
+
 /// Refuses what compile refuses, for the query's whole condition and WITHIN. A query without them is fine everywhere.
 void check(const Query& query, const Schema& schema, std::string_view where);
 

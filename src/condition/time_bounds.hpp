@@ -32,7 +32,9 @@ class TimeBounds {
   /// -time(x) <= result.
   [[nodiscard]] std::int64_t negated_earliest(std::size_t x) const noexcept { return at(0, x + 1); }
   /// Whether there is any bound.
-  [[nodiscard]] bool any() const noexcept;
+  [[nodiscard]] bool any() const noexcept { return any_; }
+  /// Whether there is any bound on this edge's time.
+  [[nodiscard]] bool binds(std::size_t edge) const noexcept;
 
   friend bool operator==(const TimeBounds&, const TimeBounds&) = default;
 
@@ -42,6 +44,7 @@ class TimeBounds {
 
   std::size_t size_;                 // edges, and the epoch as number 0
   std::vector<std::int64_t> cells_;  // [x * size_ + y]: x - y <= cell
+  bool any_ = false;
 };
 
 /// The bounds that follow from WITHIN and from those parts of the condition that must all be TRUE and compare two times, a time

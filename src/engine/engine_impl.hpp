@@ -27,7 +27,8 @@ struct Engine::Impl {
   explicit Impl(const EngineOptions& wanted)
       : options(wanted),
         workers(wanted.threads),
-        graph(wanted.directed, wanted.window > 0, wanted.backend ? wanted.backend->slabs() : graph::heap_slabs()),
+        graph(wanted.directed, wanted.window > 0, wanted.backend ? wanted.backend->slabs() : graph::heap_slabs(),
+              wanted.schema),
         window(wanted.window > 0 ? std::make_unique<graph::Window>(wanted.window) : nullptr),
         resolver(graph, window.get(), workers),
         matcher(wanted.backend ? wanted.backend->make_matcher(workers) : match::make_cpu_matcher(workers)) {

@@ -13,7 +13,7 @@ constexpr std::size_t chunk = std::size_t{1} << 18;
 
 bool reads_tags(const plan::BoundQuery& query) {
   return std::ranges::any_of(query.edges, [&](const plan::BoundEdge& edge) {
-    return std::ranges::any_of(edge.reading, [&](graph::ReadingId reading) { return query.graph().resolve(reading).derived; });
+    return std::ranges::any_of(edge.reading, [&](graph::ReadingId reading) { return query.graph().resolve(reading).tagged; });
   });
 }
 
@@ -76,7 +76,7 @@ void PrunedLists::collect(const plan::BoundQuery& query, const Candidates& candi
     std::ptrdiff_t kept = 0;
     for (std::uint32_t i = 0; i < list.size; ++i) {
       if ((candidates.of(list.ids[i]) & relation.targets) == 0) continue;
-      const std::uint32_t tag = where.derived ? list.tags[i] : 0;
+      const std::uint32_t tag = where.tagged ? list.tags[i] : 0;
       into.push_back({number(vertex), r, number(list.ids[i]), tag, tag});
       ++kept;
     }

@@ -28,7 +28,7 @@ bool less(const EdgeUpdate& a, const EdgeUpdate& b) noexcept {
   __extension__ using Key = unsigned __int128;
   const auto key = [](const EdgeUpdate& update) {
     const std::uint64_t ends = std::uint64_t{update.edge.tail} << 32 | update.edge.head;
-    return static_cast<Key>(ends) << 64 | (std::uint64_t{update.edge.label} << 32 | update.index);
+    return static_cast<Key>(ends) << 64 | (std::uint64_t{update.edge.which} << 32 | update.index);
   };
   return key(a) < key(b);
 }
@@ -135,6 +135,9 @@ std::size_t BatchLookUp::look_up(const DataGraph& graph, std::span<const Update>
 
 void BatchLookUp::put_in_order(const DataGraph& graph, Workers& workers) {
   sorted_.clear();
+  in_order_ = true;
+  if (graph.model() != EdgeModel::simple) return;  // edges get their slots later
+  in_order_ = false;
   sorted_.reserve(ends_.size());
   for (std::size_t i = 0; i < ends_.size(); ++i) {
     const Ends& ends = ends_[i];

@@ -65,8 +65,8 @@ class BatchLookUp {
   /// Whether the edge update is among them.
   [[nodiscard]] bool foresaw(const DataGraph& graph, const EdgeUpdate& update) const noexcept {
     const Ends& ends = ends_[update.index];
-    return ends.label != no_label && ends.source != invalid_vertex && ends.target != invalid_vertex &&
-           graph.ranked(ends.source, ends.target, ends.label) == update.edge;
+    return graph.model() == EdgeModel::simple && ends.label != no_label && ends.source != invalid_vertex &&
+           ends.target != invalid_vertex && graph.ranked(ends.source, ends.target, ends.label) == update.edge;
   }
 
  private:

@@ -103,7 +103,7 @@ void BatchNetting::name_by_origin(const Origins& origins, std::vector<EdgeUpdate
     return at == origins.end() ? vertex : at->second;
   };
   for (EdgeUpdate& entry : entries) {
-    entry.edge = graph_->ranked(before(entry.edge.tail), before(entry.edge.head), entry.edge.label);
+    entry.edge = graph_->ranked(before(entry.edge.tail), before(entry.edge.head), entry.edge.which);
   }
   sort_edge_updates(entries, spare_, *workers_);
 }
@@ -178,7 +178,7 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
   if (!inserts(last)) {
     if (live) {
       result_->net.removed.push_back(edge);
-    } else if (updates_[last].kind == UpdateKind::delete_edge) {
+    } else if (updates_[last].kind == UpdateKind::delete_edge && graph_->model() == EdgeModel::simple) {
       ++result_->ignored.absent_delete;
     }
     return;

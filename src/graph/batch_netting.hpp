@@ -78,7 +78,7 @@ class BatchNetting {
   void insert(const Edge& edge, Timestamp time);
   void put_in_order();
   [[nodiscard]] VertexId now(VertexId vertex) const;
-  [[nodiscard]] Edge now(const Edge& edge) const { return graph_->ranked(now(edge.tail), now(edge.head), edge.label); }
+  [[nodiscard]] Edge now(const Edge& edge) const { return graph_->ranked(now(edge.tail), now(edge.head), edge.which); }
   void expire();
   [[nodiscard]] bool inserts(std::uint32_t index) const noexcept { return updates_[index].kind == UpdateKind::insert_edge; }
 

@@ -1,6 +1,7 @@
 #include "graph/batch_resolver.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace deltamatch::graph {
 
@@ -88,6 +89,7 @@ std::optional<Reject> BatchResolver::read_record(std::size_t first, std::size_t 
                           result_.ignored.self_loop,
                           fresh_vertex_labels_.size(),
                           fresh_edge_labels_.size(),
+                          graph_->edge_table ? graph_->edge_table->created() : 0,
                           result_.rebound};
   irrevocable_ = false;
   for (std::size_t i = first; i < last; ++i) {
@@ -129,6 +131,19 @@ void BatchResolver::take_back(const Checkpoint& to) {
     }
   }
   take_labels_back(to.vertex_labels, to.edge_labels);
+  if (graph_->edge_table) {
+    graph_->edge_table->take_back(to.created_edges);
+    forget_events();
+    for (const EdgeUpdate& entry : entries_) {
+      if (!inserts(entry.index)) dropped_events_.insert(entry.edge.which);
+    }
+  }
+}
+
+void BatchResolver::forget_events() noexcept {
+  events_indexed_ = false;
+  live_events_.clear();
+  dropped_events_.clear();
 }
 
 /// Frees the labels of what is undone. Nothing else has them, so the batch continues as if they had never come.
@@ -184,17 +199,79 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
   const VertexId head = target.vertex;
   const auto gone = [&](VertexId vertex) { return vertex == invalid_vertex || deleted_.contains(vertex); };
   if (!insert && (gone(tail) || gone(head))) {
-    unknown_deletes_.push_back(index);
+    delete_unknown(index);
     return std::nullopt;
   }
   const std::optional<LabelId> label = edge_label(update, ends.label);
   if (!label) {
     if (insert) return RejectReason::label_limit;
-    unknown_deletes_.push_back(index);
+    delete_unknown(index);
     return std::nullopt;
   }
-  entries_.push_back({graph_->ranked(tail, head, *label), index});
+  if (graph_->model() != EdgeModel::simple) {
+    read_event(update, index, graph_->ranked(tail, head, *label));
+  } else {
+    entries_.push_back({graph_->ranked(tail, head, *label), index});
+  }
   return std::nullopt;
+}
+
+/// Reads an update in a graph of the model `events`. `like` has the ends of the edge and its label.
+void BatchResolver::read_event(const Update& update, std::uint32_t index, const Edge& like) {
+  if (update.kind == UpdateKind::insert_edge) {
+    const Slot slot = graph_->edge_table->create({like.tail, like.head, like.which, update.time, 0});
+    const Edge edge{like.tail, like.head, slot};
+    entries_.push_back({edge, index});
+    if (events_indexed_) live_events_[origin(like)].push_back(slot);
+    return;
+  }
+  const std::optional<Edge> edge = newest_event(like, update.time);
+  if (!edge) {
+    ++result_.ignored.absent_delete;
+    return;
+  }
+  entries_.push_back({*edge, index});
+  dropped_events_.insert(edge->which);
+}
+
+/// The newest live edge with these ends and this label that is not newer than `time`: by time, then by ordinal. Edges without a
+/// time are the oldest.
+std::optional<Edge> BatchResolver::newest_event(const Edge& like, std::optional<Timestamp> time) {
+  const EdgeTable& table = *graph_->edge_table;
+  std::optional<Slot> newest;
+  const auto consider = [&](Slot slot) {
+    if (dropped_events_.contains(slot) || (time && table.time(slot) > time)) return;
+    const auto age = [&](Slot of) { return std::pair(table.time(of), table.ordinal(of)); };
+    if (!newest || age(slot) > age(*newest)) newest = slot;
+  };
+  index_events();
+  const Edge settled = origin(like);
+  if (const auto created = live_events_.find(settled); created != live_events_.end()) {
+    std::ranges::for_each(created->second, consider);
+  }
+  graph_->for_each_parallel(settled.tail, settled.head, like.which, consider);
+  if (!newest) return std::nullopt;
+  return Edge{like.tail, like.head, *newest};
+}
+
+/// Indexes the edges that the batch has created so far. Only batches that delete edges need that.
+void BatchResolver::index_events() {
+  if (events_indexed_) return;
+  events_indexed_ = true;
+  for (const EdgeUpdate& entry : entries_) {
+    if (!inserts(entry.index)) continue;
+    const Edge edge = origin(entry.edge);
+    live_events_[{edge.tail, edge.head, graph_->edge_table->label(edge.which)}].push_back(edge.which);
+  }
+}
+
+/// A deletion whose vertices or label are unknown. In the model `simple`, its edge may still be inserted later in the batch.
+void BatchResolver::delete_unknown(std::uint32_t index) {
+  if (graph_->model() == EdgeModel::simple) {
+    unknown_deletes_.push_back(index);
+  } else {
+    ++result_.ignored.absent_delete;
+  }
 }
 
 /// Returns the number of an edge's label. Nullopt if it would exceed the limit, or if a deletion names an unknown label.
@@ -229,7 +306,7 @@ VertexId BatchResolver::earlier_self(VertexId fresh, LabelId label) {
   for (EdgeUpdate& entry : entries_) {
     if (entry.edge.tail != fresh && entry.edge.head != fresh) continue;
     entry.edge = graph_->ranked(entry.edge.tail == fresh ? old : entry.edge.tail,
-                                entry.edge.head == fresh ? old : entry.edge.head, entry.edge.label);
+                                entry.edge.head == fresh ? old : entry.edge.head, entry.edge.which);
   }
   index_.clear();
   indexed_ = 0;
@@ -344,7 +421,7 @@ VertexId BatchResolver::origin(VertexId vertex) const {
 }
 
 Edge BatchResolver::origin(const Edge& edge) const {
-  return origins_.empty() ? edge : graph_->ranked(origin(edge.tail), origin(edge.head), edge.label);
+  return origins_.empty() ? edge : graph_->ranked(origin(edge.tail), origin(edge.head), edge.which);
 }
 
 const std::vector<std::uint32_t>& BatchResolver::entries_of(VertexId vertex) {
@@ -384,6 +461,7 @@ bool BatchResolver::has_live_edges(VertexId vertex) {
 
 // Deletes the vertex and the edges that it has at this point of the batch.
 void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
+  const std::size_t before = entries_.size();
   const std::vector<EdgeUpdate> states = states_of(vertex);
   for (const EdgeUpdate& state : states) {
     if (inserts(state.index)) entries_.push_back({state.edge, index});
@@ -393,6 +471,9 @@ void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
                                           [](const EdgeUpdate& state, const Edge& wanted) { return state.edge < wanted; });
     if (touched == states.end() || touched->edge != edge) entries_.push_back({edge, index});
   });
+  if (graph_->edge_table) {
+    for (std::size_t i = before; i < entries_.size(); ++i) dropped_events_.insert(entries_[i].edge.which);
+  }
   deleted_.insert(vertex);
   doomed_.push_back(vertex);
   undo_.push_back({Undo::Kind::deleted, vertex, vertex});
@@ -415,9 +496,10 @@ void BatchResolver::list_edge_labels() {
   if (graph_->edge_labels.count() == 1) return;
   listed_.resize(std::max(listed_.size(), graph_->edge_labels.size()));
   for (const Edge& edge : result_.net.removed) {
-    if (edge.label == empty_label || listed_[edge.label]) continue;
-    leaving_.push_back(edge.label);
-    listed_[edge.label] = true;
+    const LabelId label = graph_->label_of(edge);
+    if (label == empty_label || listed_[label]) continue;
+    leaving_.push_back(label);
+    listed_[label] = true;
   }
 }
 
@@ -434,6 +516,7 @@ void BatchResolver::give_back_labels() noexcept {
 void BatchResolver::commit() noexcept {
   retiring_.clear();
   for (const Refresh& refresh : netting_.refreshes()) graph_->set_time(refresh.edge, refresh.time);
+  if (graph_->edge_table) graph_->edge_table->commit(result_.net.inserted, result_.net.removed);
   const auto release = [&](VertexId vertex) {
     const LabelId label = graph_->dictionary.label(vertex);
     graph_->dictionary.release(vertex);
@@ -457,6 +540,7 @@ void BatchResolver::undo() noexcept {
     if (done.kind == Undo::Kind::created || done.kind == Undo::Kind::rebound) retiring_.push_back(done.other);  // has room
   });
   take_labels_back(0, 0);
+  if (graph_->edge_table) graph_->edge_table->undo();
   if (window_ != nullptr) window_->undo();
   reset();
 }
@@ -501,6 +585,7 @@ void BatchResolver::reset() noexcept {
   origins_.clear();
   index_.clear();
   indexed_ = 0;
+  forget_events();
 }
 
 }  // namespace deltamatch::graph

@@ -70,6 +70,12 @@ class BatchResolver {
     bool fresh = false;      // the vertex does not exist or has another label
     bool conflict = false;
   };
+  struct EdgeHash {
+    std::size_t operator()(const Edge& edge) const noexcept {
+      const std::uint64_t ends = std::uint64_t{edge.tail} << 32 | edge.head;
+      return (ends ^ std::uint64_t{edge.which} << 17) * 0x9e3779b97f4a7c15U;
+    }
+  };
   struct Undo {
     enum class Kind : std::uint8_t { created, rebound, labelled, declared, undeclared, deleted, revived } kind;
     VertexId vertex;
@@ -83,6 +89,7 @@ class BatchResolver {
     std::uint64_t self_loops;
     std::size_t vertex_labels;
     std::size_t edge_labels;
+    std::size_t created_edges;
     bool rebound;
   };
 
@@ -94,6 +101,11 @@ class BatchResolver {
   std::optional<RejectReason> read(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_edge(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_vertex(const Update& update, std::uint32_t index);
+  void read_event(const Update& update, std::uint32_t index, const Edge& like);
+  [[nodiscard]] std::optional<Edge> newest_event(const Edge& like, std::optional<Timestamp> time);
+  void index_events();
+  void forget_events() noexcept;
+  void delete_unknown(std::uint32_t index);
   void read_retired(bool looked_up_ahead);
   [[nodiscard]] VertexId find(const Id& id, std::uint32_t hash, VertexId looked_up) const;
   Mention mention(const Id& id, VertexId vertex, const std::optional<std::string_view>& label);
@@ -139,6 +151,10 @@ class BatchResolver {
   BatchNetting::Origins origins_;
   boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by origin, built when first needed
   std::size_t indexed_ = 0;
+  // In the model `events`: edges that the batch has created, by ends (by origin) and label, and edges that it has deleted.
+  boost::unordered_flat_map<Edge, std::vector<Slot>, EdgeHash> live_events_;
+  boost::unordered_flat_set<Slot> dropped_events_;
+  bool events_indexed_ = false;
   LabelId last_label_ = empty_label;  // the vertex label that was looked up last
   bool labels_hold_ = false;          // looked-up numbers of edge labels are still valid
   // Labels that had no number before the batch, in the order in which they got one.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "graph/half_edge_sort.hpp"
 
@@ -38,8 +39,15 @@ void NetBatch::clear() noexcept {
   removed.clear();
 }
 
-DataGraph::DataGraph(bool directed, bool timed, SlabAllocator& slabs)
-    : directed_(directed), slabs_(&slabs), base_(timed ? Column::time : Column::none, slabs) {}
+DataGraph::DataGraph(bool directed, bool timed, SlabAllocator& slabs, Schema schema)
+    : edge_table(schema.model == EdgeModel::simple ? nullptr : std::make_unique<EdgeTable>()),
+      directed_(directed),
+      schema_(std::move(schema)),
+      slabs_(&slabs),
+      base_(edge_table ? Column::tag
+            : timed    ? Column::time
+                       : Column::none,
+            slabs) {}
 
 void DataGraph::give_back_vertex_label(LabelId label) noexcept {
   if (label != empty_label && vertex_labels.in_use(label) && dictionary.bearers(label) == 0) vertex_labels.free(label);
@@ -59,20 +67,25 @@ void DataGraph::give_back_labels() noexcept {
 }
 
 bool DataGraph::contains(const Edge& edge) const noexcept {
+  if (edge_table) return edge_table->settled(edge.which, edge.tail, edge.head);
   // Either end's list decides; the shorter one costs less.
   const bool from_tail = base_.degree(edge.tail) <= base_.degree(edge.head);
   const VertexId vertex = from_tail ? edge.tail : edge.head;
   const VertexId neighbour = from_tail ? edge.head : edge.tail;
   const Direction direction = !directed_ ? Direction::both : from_tail ? Direction::out : Direction::in;
-  const RelationId relation = relations_.find(direction, edge.label, dictionary.label(neighbour));
+  const RelationId relation = relations_.find(direction, edge.which, dictionary.label(neighbour));
   if (relation == no_relation) return false;
   const auto ids = base_.ids(vertex, relation);
   return std::binary_search(ids.begin(), ids.end(), neighbour);
 }
 
 std::optional<Timestamp> DataGraph::time(const Edge& edge) const noexcept {
+  if (edge_table) {
+    if (!contains(edge)) return std::nullopt;
+    return edge_table->time(edge.which).value_or(0);
+  }
   const RelationId relation =
-      relations_.find(directed_ ? Direction::out : Direction::both, edge.label, dictionary.label(edge.head));
+      relations_.find(directed_ ? Direction::out : Direction::both, edge.which, dictionary.label(edge.head));
   const std::uint32_t* words = relation == no_relation ? nullptr : base_.payload(edge.tail, relation, edge.head);
   if (words == nullptr) return std::nullopt;
   Timestamp time = 0;
@@ -82,7 +95,7 @@ std::optional<Timestamp> DataGraph::time(const Edge& edge) const noexcept {
 
 void DataGraph::set_time(const Edge& edge, Timestamp time) noexcept {
   const auto write = [&](VertexId vertex, Direction direction, VertexId neighbour) {
-    const RelationId relation = relations_.find(direction, edge.label, dictionary.label(neighbour));
+    const RelationId relation = relations_.find(direction, edge.which, dictionary.label(neighbour));
     std::memcpy(base_.payload(vertex, relation, neighbour), &time, sizeof time);
   };
   write(edge.tail, directed_ ? Direction::out : Direction::both, edge.head);
@@ -205,13 +218,16 @@ void DataGraph::resolve_readings(std::span<const std::uint8_t> arriving) {
         reading.resolved = Resolved{};
         if (covered == 1) {
           const BaseRelation& base = relations_[only];
-          reading.resolved = {&base_, only, base.edge_label, base.direction == Direction::in, false, false};
+          const bool parallel = only < base_parallel_.size() && base_parallel_[only] != 0;
+          const bool tagged = edge_table != nullptr;
+          reading.resolved = {&base_, only, base.edge_label, base.direction == Direction::in, false, parallel, false, tagged};
         }
         continue;
       }
       materialise(reading);
     }
-    reading.resolved = {derived_.get(), reading.derived, empty_label, false, true, derived_parallel_[reading.derived] != 0};
+    reading.resolved = {
+        derived_.get(), reading.derived, empty_label, false, true, derived_parallel_[reading.derived] != 0, false, true};
   }
 }
 
@@ -254,11 +270,13 @@ void DataGraph::materialise(RegisteredReading& reading) {
   reading.derived = number;
   try {
     for (VertexId vertex = 0; vertex < base_.vertices(); ++vertex) {
-      base_.for_each_list(vertex, [&](RelationId relation, std::span<const std::uint32_t> ids, const std::uint32_t*) {
+      base_.for_each_list(vertex, [&](RelationId relation, std::span<const std::uint32_t> ids, const std::uint32_t* tags) {
         const BaseRelation& base = relations_[relation];
         if (!reading.reading.covers(base)) return;
-        const std::uint32_t tag = entry_tag(base.edge_label, base.direction == Direction::in);
-        for (const std::uint32_t id : ids) arriving.push_back({vertex, number, id, tag, tag});
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+          const std::uint32_t tag = edge_table ? tags[i] : entry_tag(base.edge_label, base.direction == Direction::in);
+          arriving.push_back({vertex, number, ids[i], tag, tag});
+        }
       });
       if (arriving.size() >= materialise_chunk) flush();
     }
@@ -294,7 +312,7 @@ void DataGraph::derive(const HalfEdge& half, std::vector<HalfEdge>& out) const {
   const BaseRelation& base = relations_[half.relation];
   for (const RegisteredReading& reading : readings_) {
     if (reading.users == 0 || reading.derived == no_relation || !reading.reading.covers(base)) continue;
-    const std::uint32_t tag = entry_tag(base.edge_label, base.direction == Direction::in);
+    const std::uint32_t tag = edge_table ? half.tag : entry_tag(base.edge_label, base.direction == Direction::in);
     out.push_back({half.vertex, reading.derived, half.neighbour, tag, tag});
   }
 }
@@ -307,23 +325,28 @@ void DataGraph::halves_of(std::span<const Edge> edges, std::span<const Timestamp
   // lower vertices and the tail of edges to higher ones. So each list's neighbours ascend.
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const Edge& edge = edges[i];
+    const LabelId label = label_of(edge);
     const std::uint64_t payload = times.empty() ? 0 : std::bit_cast<std::uint64_t>(times[i]);
-    const RelationId at_head = from_head.intern(relations_, edge.label, dictionary.label(edge.tail));
-    const RelationId at_tail = from_tail.intern(relations_, edge.label, dictionary.label(edge.head));
+    const RelationId at_head = from_head.intern(relations_, label, dictionary.label(edge.tail));
+    const RelationId at_tail = from_tail.intern(relations_, label, dictionary.label(edge.head));
     halves[i] = {edge.head, at_head, edge.tail, 0, payload};
     halves[edges.size() + i] = {edge.tail, at_tail, edge.head, 0, payload};
+    if (edge_table) {  // the payload is the tag
+      halves[i].tag = entry_tag(edge.which, directed_);
+      halves[edges.size() + i].tag = entry_tag(edge.which, false);
+      halves[i].payload = halves[i].tag;
+      halves[edges.size() + i].payload = halves[edges.size() + i].tag;
+    }
   }
   group_half_edges(halves, spare_);
 }
 
-void DataGraph::note_parallels(std::span<const HalfEdge> added) {
+void DataGraph::note_parallels(const Adjacency& store, std::span<const HalfEdge> added, std::vector<std::uint8_t>& parallel) {
   for (std::size_t i = 0; i < added.size(); ++i) {
     const HalfEdge& half = added[i];
     const bool twice = i > 0 && added[i - 1].vertex == half.vertex && added[i - 1].relation == half.relation &&
                        added[i - 1].neighbour == half.neighbour;
-    if (twice || derived_->payload(half.vertex, half.relation, half.neighbour) != nullptr) {
-      derived_parallel_[half.relation] = 1;
-    }
+    if (twice || store.payload(half.vertex, half.relation, half.neighbour) != nullptr) parallel[half.relation] = 1;
   }
 }
 
@@ -338,6 +361,10 @@ void DataGraph::stage(const NetBatch& batch, Workers& workers) {
   halves_of(batch.removed, {}, removed_);
   arriving_.assign(relations_.size(), 0);
   for (const HalfEdge& half : added_) arriving_[half.relation] = 1;
+  if (edge_table) {
+    base_parallel_.resize(relations_.size());
+    note_parallels(base_, added_, base_parallel_);
+  }
   resolve_readings(arriving_);
   if (derived_) {
     derived_->reserve_vertices(dictionary.capacity());
@@ -347,7 +374,7 @@ void DataGraph::stage(const NetBatch& batch, Workers& workers) {
     for (const HalfEdge& half : removed_) derive(half, derived_removed_);
     sort_half_edges(derived_added_);
     sort_half_edges(derived_removed_);
-    note_parallels(derived_added_);
+    note_parallels(*derived_, derived_added_, derived_parallel_);
     resolve_readings(arriving_);
   }
   base_.stage(added_, removed_, workers);
@@ -396,7 +423,8 @@ std::vector<EdgeLabelFigures> DataGraph::edge_label_figures() const {
 std::size_t DataGraph::adjacency_bytes() const noexcept {
   const std::size_t halves =
       added_.capacity() + removed_.capacity() + derived_added_.capacity() + derived_removed_.capacity() + spare_.capacity();
-  return base_.bytes() + (derived_ ? derived_->bytes() : 0) + halves * sizeof(HalfEdge);
+  return base_.bytes() + (derived_ ? derived_->bytes() : 0) + (edge_table ? edge_table->bytes() : 0) +
+         halves * sizeof(HalfEdge);
 }
 
 }  // namespace deltamatch::graph

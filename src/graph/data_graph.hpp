@@ -17,11 +17,13 @@
 
 #include "base/labels.hpp"
 #include "base/parallel.hpp"
+#include "deltamatch/attribute.hpp"
 #include "deltamatch/id.hpp"
 #include "graph/adjacency.hpp"
 #include "graph/blocks.hpp"
 #include "graph/bulk_graph.hpp"
 #include "graph/dictionary.hpp"
+#include "graph/edge_table.hpp"
 #include "graph/relations.hpp"
 
 namespace deltamatch::graph {
@@ -30,7 +32,8 @@ namespace deltamatch::graph {
 struct Edge {
   VertexId tail;
   VertexId head;
-  LabelId label;
+  /// Tells parallel edges apart: the label in a graph of the model `simple`, else the slot (see EdgeTable).
+  std::uint32_t which;
   friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 
@@ -42,8 +45,8 @@ struct NetBatch {
   void clear() noexcept;
 };
 
-/// The tag of an entry in a derived relation. It identifies the data edge of the entry.
-constexpr std::uint32_t entry_tag(LabelId label, bool incoming) noexcept { return label << 1 | (incoming ? 1u : 0u); }
+/// The tag of an entry. It identifies the data edge of the entry. Entries of base relations have tags if edges have slots.
+constexpr std::uint32_t entry_tag(std::uint32_t which, bool incoming) noexcept { return which << 1 | (incoming ? 1u : 0u); }
 
 /// The stores that readings use: the graph's base and derived stores, and one with lists that the caller lent to the graph.
 enum class StoreKind : std::uint8_t { base, derived, lent };
@@ -55,9 +58,10 @@ struct Resolved {
   RelationId relation = no_relation;
   LabelId edge_label = empty_label;  ///< of all entries, if the relation is a base relation
   bool incoming = false;             ///< of all entries, if the relation is a base relation
-  bool derived = false;              ///< entries have tags; they are in the graph's derived store unless they are lent
+  bool derived = false;              ///< entries are in the graph's derived store unless they are lent
   bool parallel = false;
-  bool lent = false;  ///< a part of the graph's lists, from DataGraph::lend_reading
+  bool lent = false;    ///< a part of the graph's lists, from DataGraph::lend_reading
+  bool tagged = false;  ///< entries have tags: in derived relations, and in all if edges have slots
 
   [[nodiscard]] StoreKind kind() const noexcept {
     return lent ? StoreKind::lent : derived ? StoreKind::derived : StoreKind::base;
@@ -72,18 +76,24 @@ struct EdgeLabelFigures {
 
 class DataGraph {
  public:
-  /// `timed`: entries hold the time of their edge.
-  DataGraph(bool directed, bool timed, SlabAllocator& slabs = heap_slabs());
+  /// `timed`: edges have times. If the model is not `simple`, they have them anyway.
+  DataGraph(bool directed, bool timed, SlabAllocator& slabs = heap_slabs(), Schema schema = {});
 
   [[nodiscard]] bool directed() const noexcept { return directed_; }
-  [[nodiscard]] bool timed() const noexcept { return base_.column() == Column::time; }
-  [[nodiscard]] Edge ranked(VertexId source, VertexId target, LabelId label) const noexcept {
-    return directed_ || source < target ? Edge{source, target, label} : Edge{target, source, label};
+  [[nodiscard]] bool timed() const noexcept { return base_.column() == Column::time || edge_table; }
+  [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
+  [[nodiscard]] EdgeModel model() const noexcept { return schema_.model; }
+  [[nodiscard]] Edge ranked(VertexId source, VertexId target, std::uint32_t which) const noexcept {
+    return directed_ || source < target ? Edge{source, target, which} : Edge{target, source, which};
+  }
+  [[nodiscard]] LabelId label_of(const Edge& edge) const noexcept {
+    return edge_table ? edge_table->label(edge.which) : edge.which;
   }
 
   Dictionary dictionary;
   LabelTable vertex_labels;
   LabelTable edge_labels;
+  std::unique_ptr<EdgeTable> edge_table;  ///< null in the model `simple`
 
   /// Frees the number of a label, if no vertex, or no settled edge, has the label. Nothing may be staged. For an edge label it
   /// takes O(its relations).
@@ -122,6 +132,10 @@ class DataGraph {
   /// Calls visit(edge, time) for every settled edge of the vertex. Without `all`, only for edges whose tail it is.
   template <class Visit>
   void for_each_edge(VertexId vertex, bool all, Visit&& visit) const;
+
+  /// Calls visit(slot) for every settled edge with these ends, tail first, and this label, in a graph whose edges have slots.
+  template <class Visit>
+  void for_each_parallel(VertexId tail, VertexId head, LabelId label, Visit&& visit) const;
 
   /// Registers the reading of a query edge. Equal readings get the same number. It materialises nothing yet; stage and
   /// resolve_all do.
@@ -193,16 +207,18 @@ class DataGraph {
   void materialise(RegisteredReading& reading);
   void drop_derived(RelationId dropped);
   void forget_derived() noexcept;
-  void note_parallels(std::span<const HalfEdge> added);
+  static void note_parallels(const Adjacency& store, std::span<const HalfEdge> added, std::vector<std::uint8_t>& parallel);
   [[nodiscard]] std::uint32_t arity(const RegisteredReading& reading, std::span<const std::uint8_t> arriving,
                                     RelationId& only) const noexcept;
 
   bool directed_;
+  Schema schema_;
   SlabAllocator* slabs_;
   Adjacency base_;
   std::unique_ptr<Adjacency> derived_;
   BaseRelations relations_;
   std::vector<RegisteredReading> readings_;
+  std::vector<std::uint8_t> base_parallel_;     // by base relation; only if edges have slots
   std::vector<std::uint8_t> derived_parallel_;  // by derived relation
   std::uint64_t edges_ = 0;
   std::uint64_t staged_edges_ = 0;
@@ -218,6 +234,18 @@ class DataGraph {
 };
 
 template <class Visit>
+void DataGraph::for_each_parallel(VertexId tail, VertexId head, LabelId label, Visit&& visit) const {
+  const Direction direction = directed_ ? Direction::out : Direction::both;
+  const RelationId relation = relations_.find(direction, label, dictionary.label(head));
+  if (relation == no_relation || tail >= base_.vertices()) return;
+  const std::span<const std::uint32_t> ids = base_.ids(tail, relation);
+  const auto first = std::lower_bound(ids.begin(), ids.end(), head);
+  if (first == ids.end() || *first != head) return;
+  const std::uint32_t* tags = base_.payload(tail, relation, head);
+  for (auto at = first; at != ids.end() && *at == head; ++at) visit(static_cast<Slot>(tags[at - first] >> 1));
+}
+
+template <class Visit>
 void DataGraph::for_each_edge(VertexId vertex, bool all, Visit&& visit) const {
   if (vertex >= base_.vertices()) return;
   base_.for_each_list(vertex, [&](RelationId relation, std::span<const std::uint32_t> ids, const std::uint32_t* payload) {
@@ -226,9 +254,14 @@ void DataGraph::for_each_edge(VertexId vertex, bool all, Visit&& visit) const {
     if (incoming && !all) return;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (!all && !directed_ && ids[i] < vertex) continue;
-      const Edge edge = incoming ? Edge{ids[i], vertex, base.edge_label} : ranked(vertex, ids[i], base.edge_label);
+      const std::uint32_t which = edge_table ? payload[i] >> 1 : base.edge_label;
+      const Edge edge = incoming ? Edge{ids[i], vertex, which} : ranked(vertex, ids[i], which);
       Timestamp time = 0;
-      if (timed()) __builtin_memcpy(&time, payload + 2 * i, sizeof time);
+      if (edge_table) {
+        time = edge_table->time(which).value_or(0);
+      } else if (timed()) {
+        __builtin_memcpy(&time, payload + 2 * i, sizeof time);
+      }
       visit(edge, time);
     }
   });

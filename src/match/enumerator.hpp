@@ -9,6 +9,7 @@
 
 #include "match/busy_threads.hpp"
 #include "match/candidate_space.hpp"
+#include "match/condition_steps.hpp"
 #include "match/partial.hpp"
 #include "match/watch.hpp"
 
@@ -92,6 +93,11 @@ class Enumerator {
   [[nodiscard]] bool can_differ();
   [[nodiscard]] bool take_image(std::size_t member);
   [[nodiscard]] bool taken(const graph::Edge& edge, std::uint32_t before) const noexcept;
+  void advance(std::size_t level);
+  void choose_at(plan::Position position, std::size_t step);
+  [[nodiscard]] bool conditions_hold(const ConditionStep& step) const;
+  [[nodiscard]] bool times_fit(std::uint32_t edge) const noexcept;
+  [[nodiscard]] bool chosen(const graph::Edge& edge) const noexcept;
 
   Partial* partial_;
   const plan::BoundQuery* query_;
@@ -115,6 +121,13 @@ class Enumerator {
   std::vector<graph::Edge> edges_;                   // by query edge
   std::vector<VertexId> vertices_;                   // by query vertex
   std::vector<std::vector<std::uint32_t>> options_;  // by query edge
+
+  // Of conditional queries.
+  bool conditional_ = false;
+  ConditionSteps steps_;  // of the plan, made for each anchor's plan
+  const plan::Plan* steps_of_ = nullptr;
+  std::vector<std::uint32_t> bound_edges_;               // query edges that have an image, in the order in which they got it
+  std::vector<std::vector<std::uint32_t>> chosen_tags_;  // by query edge: the options being tried
 
   // The crowd: query edges between the same two data vertices that must be mapped to distinct data edges.
   struct Image {

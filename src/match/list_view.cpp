@@ -19,7 +19,7 @@ std::uint32_t run_length(const std::uint32_t* ids, std::size_t count, std::uint3
 
 // The least neighbour whose changed edge has a high enough rank.
 VertexId Lists::threshold(VertexId vertex, LabelId label, bool incoming, bool inclusive) const noexcept {
-  const bool label_suffices = inclusive ? label >= anchor_.label : label > anchor_.label;
+  const bool label_suffices = inclusive ? label >= anchor_.which : label > anchor_.which;
   if (directed_ ? !incoming : vertex <= anchor_.tail) {
     // In this list, the vertex is the tail of every edge of higher rank.
     if (vertex > anchor_.tail) return 0;
@@ -35,7 +35,7 @@ void Lists::restrict(ListView& view, const graph::Resolved& where, VertexId vert
   if (pass_ == Pass::whole) return;
   const graph::List list = where.store->list(vertex, where.relation);
   const bool added = pass_ == Pass::added;
-  if (!where.derived) {
+  if (!where.tagged) {
     const VertexId from = threshold(vertex, where.edge_label, where.incoming, inclusive);
     if (added) {
       const auto skipped = static_cast<std::uint32_t>(lower_bound(list.added, list.added_size, from));
@@ -49,7 +49,7 @@ void Lists::restrict(ListView& view, const graph::Resolved& where, VertexId vert
     }
     return;
   }
-  // The entries differ in label and direction, so each is compared.
+  // The entries differ in what tells parallel edges apart, or in direction. So each is compared.
   const auto pick = [&](const std::uint32_t* ids, const std::uint32_t* tags, std::uint32_t count, bool admitted,
                         const std::uint32_t*& out, const std::uint32_t*& out_tags) {
     std::uint32_t* picked = scratch.words(count);

@@ -60,7 +60,7 @@ class Lists {
     ListView view;
     view.minus_count = 0;
     view.plus_count = 0;
-    view.tagged = where.derived;
+    view.tagged = where.tagged;
     view.parallel = where.parallel;
     view.count = 0;
     if (where.store == nullptr) return view;
@@ -102,13 +102,14 @@ class Lists {
   [[nodiscard]] bool parallel(graph::ReadingId reading) const noexcept { return resolved_[reading].parallel; }
 
   /// Whether the changed data edge between `vertex` and `neighbour` may be read.
-  [[nodiscard]] bool admits(VertexId vertex, VertexId neighbour, LabelId label, bool incoming, bool inclusive) const noexcept {
-    const graph::Edge edge = edge_of(vertex, neighbour, label, incoming);
+  [[nodiscard]] bool admits(VertexId vertex, VertexId neighbour, std::uint32_t which, bool incoming,
+                            bool inclusive) const noexcept {
+    const graph::Edge edge = edge_of(vertex, neighbour, which, incoming);
     return inclusive ? edge >= anchor_ : edge > anchor_;
   }
-  [[nodiscard]] graph::Edge edge_of(VertexId vertex, VertexId neighbour, LabelId label, bool incoming) const noexcept {
-    if (!directed_) return vertex < neighbour ? graph::Edge{vertex, neighbour, label} : graph::Edge{neighbour, vertex, label};
-    return incoming ? graph::Edge{neighbour, vertex, label} : graph::Edge{vertex, neighbour, label};
+  [[nodiscard]] graph::Edge edge_of(VertexId vertex, VertexId neighbour, std::uint32_t which, bool incoming) const noexcept {
+    if (!directed_) return vertex < neighbour ? graph::Edge{vertex, neighbour, which} : graph::Edge{neighbour, vertex, which};
+    return incoming ? graph::Edge{neighbour, vertex, which} : graph::Edge{vertex, neighbour, which};
   }
 
  private:

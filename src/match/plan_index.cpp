@@ -67,11 +67,12 @@ std::span<const PlanRef> PlanIndex::of(const graph::Edge& anchor) {
   const bool labelled = graph_->vertex_labels.size() > 1;
   const LabelId tail = labelled ? graph_->dictionary.label(anchor.tail) : empty_label;
   const LabelId head = labelled ? graph_->dictionary.label(anchor.head) : empty_label;
-  const std::uint64_t key = std::uint64_t{graph_->relations().find(from_tail, anchor.label, head)} << 32 |
-                            graph_->relations().find(from_head, anchor.label, tail);
+  const LabelId label = graph_->label_of(anchor);
+  const std::uint64_t key =
+      std::uint64_t{graph_->relations().find(from_tail, label, head)} << 32 | graph_->relations().find(from_head, label, tail);
   if (last_ == nullptr || key != last_key_) {
     auto at = known_.find(key);
-    if (at == known_.end()) at = known_.emplace(key, find_plans(anchor.label, tail, head)).first;
+    if (at == known_.end()) at = known_.emplace(key, find_plans(label, tail, head)).first;
     last_ = &at->second;
     last_key_ = key;
   }

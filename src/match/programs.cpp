@@ -23,9 +23,9 @@ void drop_implied(std::vector<plan::Joined>& joined, std::span<const graph::Reso
 }  // namespace
 
 bool is_plain(const plan::BoundQuery& query, const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
-  if (query.edges_may_coincide() || query.mode != MatchMode::isomorphism) return false;
+  if (query.edges_may_coincide() || query.mode != MatchMode::isomorphism || query.conditional()) return false;
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
-    if (e != plan.anchor.edge && resolved[query.edges[e].reading[0]].derived) return false;
+    if (e != plan.anchor.edge && resolved[query.edges[e].reading[0]].tagged) return false;
   }
   return true;
 }

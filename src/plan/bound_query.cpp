@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "deltamatch/error.hpp"
+#include "query/alike.hpp"
 
 namespace deltamatch::plan {
 
@@ -23,11 +24,30 @@ graph::Direction direction(const graph::DataGraph& graph, const QueryEdge& edge,
   return from_source ? graph::Direction::out : graph::Direction::in;
 }
 
+/// Refuses query edges that are alike, if the graph has no such edges, or if matches of them cannot be counted once yet.
+void check_alike(const Query& query, CountMode count, const graph::DataGraph& graph) {
+  const auto alike = query::find_alike_edges(query);
+  if (!alike) return;
+  const std::string edges = "the edges '" + query.edges[alike->first].name + "' and '" + query.edges[alike->second].name + "'";
+  if (graph.model() == EdgeModel::simple) {
+    throw Error(ErrorKind::configuration, "query " + query.name,
+                edges + " have the same ends and labels, but the graph's edges are 'simple'",
+                "choose --edges keyed or --edges events");
+  }
+  if (count == CountMode::subgraphs && query::may_exchange(query, *alike)) {
+    throw Error(ErrorKind::configuration, "query " + query.name,
+                edges + " may change places, so each match would be found twice",
+                "add a condition that tells them apart, such as t1.time < t2.time, or count embeddings");
+  }
+}
+
 void check(const Query& query, MatchMode mode, CountMode count, const graph::DataGraph& graph) {
   if (mode != MatchMode::isomorphism && count == CountMode::subgraphs) {
     throw Error(ErrorKind::configuration, "query " + query.name, "subgraphs can be counted only under isomorphism",
                 "count embeddings, or match with isomorphism");
   }
+  condition::check(query, graph.schema(), "query " + query.name);
+  check_alike(query, count, graph);
   if (graph.directed()) return;
   for (const QueryEdge& edge : query.edges) {
     if (!edge.directed) continue;
@@ -99,8 +119,11 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
       induced(only_induced),
       id(next_id()),
       group(query),
+      time_bounds(condition::time_bounds(query, "query " + q.name)),
       graph_(&graph),
       neighbours_(query.vertices.size()) {
+  has_alike_edges_ = query::find_alike_edges(query).has_value();
+  if (query.where) conditions = condition::compile_all(query, graph.schema(), "query " + query.name);
   for (const QueryVertex& vertex : query.vertices) labels.push_back(vertex_labels_.bind(vertex.labels, graph.vertex_labels));
   edges.reserve(query.edges.size());
   replaced_.reserve(2 * query.edges.size());

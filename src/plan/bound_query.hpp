@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "condition/program.hpp"
+#include "condition/time_bounds.hpp"
 #include "deltamatch/match.hpp"
 #include "deltamatch/query.hpp"
 #include "graph/data_graph.hpp"
@@ -51,7 +53,14 @@ class BoundQuery {
   /// If induced, by query vertex: the reading along any edge to vertices that the query vertex's labels admit.
   std::vector<graph::ReadingId> any_edge;
   query::Group group;
+  std::vector<condition::Program> conditions;  ///< all must be TRUE
+  condition::TimeBounds time_bounds;           ///< that follow from the conditions and WITHIN
 
+  /// Whether data edges must be chosen level by level, because the query has conditions or two alike edges. Such queries are
+  /// never summed: their matches are enumerated.
+  [[nodiscard]] bool conditional() const noexcept {
+    return !conditions.empty() || query.within.has_value() || has_alike_edges_;
+  }
   [[nodiscard]] std::uint32_t vertices() const noexcept { return static_cast<std::uint32_t>(labels.size()); }
   [[nodiscard]] const graph::DataGraph& graph() const noexcept { return *graph_; }
   /// The text of a vertex label or an edge label that the query names.
@@ -94,6 +103,7 @@ class BoundQuery {
   Names edge_labels_;
   std::vector<std::uint32_t> neighbours_;
   bool edges_may_coincide_ = false;
+  bool has_alike_edges_ = false;
   struct Replaced {
     std::uint32_t edge;
     unsigned end;

@@ -111,6 +111,7 @@ std::vector<Factor> choose_twins(const FactorBuilder& builder, const std::vector
 }
 
 bool must_enumerate(const BoundQuery& query) {
+  if (query.conditional()) return true;
   return query.induced || query.mode == MatchMode::edge_distinct ||
          (query.mode == MatchMode::isomorphism && query.edges_may_coincide());
 }

@@ -33,7 +33,8 @@ namespace deltamatch::plan {
                                                const std::vector<std::vector<std::uint32_t>>& groups,
                                                const std::vector<Mask>& positions, Count& divisor);
 
-/// Whether sums are impossible. This holds if the choice of data edges matters beyond the vertices, or if missing edges matter.
+/// Whether sums are impossible. This holds if the choice of data edges matters beyond the vertices, if missing
+/// edges matter, or if the query has conditions.
 [[nodiscard]] bool must_enumerate(const BoundQuery& query);
 
 }  // namespace deltamatch::plan

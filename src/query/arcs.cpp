@@ -28,7 +28,10 @@ EdgeAction::EdgeAction(const Query& query) : by_pair_(query.edges.size()) {
   edges_.reserve(query.edges.size());
   for (const QueryEdge& edge : query.edges) {
     const auto labels = label_sets.try_emplace(edge.labels, static_cast<std::uint32_t>(label_sets.size())).first->second;
-    edges_.push_back({static_cast<std::uint8_t>(edge.source), static_cast<std::uint8_t>(edge.target), edge.directed, labels});
+    Edge added{static_cast<std::uint8_t>(edge.source), static_cast<std::uint8_t>(edge.target), edge.directed, labels, 0};
+    added.rank = static_cast<std::uint32_t>(std::ranges::count_if(
+        edges_, [&](const Edge& other) { return leads_alike(other, added, added.source, added.target); }));
+    edges_.push_back(added);
     ++first_[pair_index(edge.source, edge.target) + 1];
   }
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
@@ -46,9 +49,8 @@ Arc EdgeAction::image(Arc arc, const Permutation& automorphism) const {
   const std::size_t ends = pair_index(source, target);
   for (std::uint32_t i = first_[ends]; i < first_[ends + 1]; ++i) {
     const Edge& other = edges_[by_pair_[i]];
-    if (other.labels != edge.labels || other.directed != edge.directed) continue;
-    if (other.source == source) return {by_pair_[i], arc.reversed};
-    if (!other.directed) return {by_pair_[i], !arc.reversed};
+    if (other.rank != edge.rank || !leads_alike(other, edge, source, target)) continue;
+    return {by_pair_[i], other.source == source ? arc.reversed : !arc.reversed};
   }
   return arc;  // not reached for an automorphism
 }

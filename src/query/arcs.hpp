@@ -46,7 +46,14 @@ class EdgeAction {
     std::uint8_t target;
     bool directed;
     std::uint32_t labels;  ///< equal iff the label sets are equal
+    std::uint32_t rank;    ///< the number of alike edges before it; an image has the same rank
   };
+  /// Whether `edge` is like `like`, except that it joins these ends.
+  static bool leads_alike(const Edge& edge, const Edge& like, std::uint8_t source, std::uint8_t target) noexcept {
+    if (edge.labels != like.labels || edge.directed != like.directed) return false;
+    return (edge.source == source && edge.target == target) ||
+           (!edge.directed && edge.source == target && edge.target == source);
+  }
   std::vector<Edge> edges_;
   std::vector<std::uint32_t> by_pair_;  ///< edges sorted by the unordered pair of their ends
   std::array<std::uint32_t, max_query_vertices * max_query_vertices + 1> first_{};  ///< [u * 32 + v], u < v, into by_pair_

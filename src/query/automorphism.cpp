@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "query/condition_symmetry.hpp"
 #include "query/isomorphism.hpp"
 
 namespace deltamatch::query {
@@ -36,7 +37,15 @@ void sort_level(Level& level) {
 
 }  // namespace
 
-Group::Group(const Structure& structure) : structure_(structure) {
+Group::Group(const Query& query)
+    : Group(Structure(query), query.where ? std::make_shared<ConditionSymmetry>(query) : nullptr) {}
+
+Group::Group(const Structure& structure, std::shared_ptr<const ConditionSymmetry> condition)
+    : structure_(structure), condition_(std::move(condition)) {
+  if (condition_) {
+    build([&](Vertex base, Vertex image) { return condition_->find(structure_, base, image); });
+    return;
+  }
   const auto n = static_cast<Vertex>(structure_.size);
   std::vector<Colouring> fixed(n);  // [b]: vertices 0..b-1 have colours of their own, refined
   Colouring colouring = structure_.vertex;
@@ -51,13 +60,21 @@ Group::Group(const Structure& structure) : structure_(structure) {
     }
     colouring = individualise(colouring, b);
   }
+  build([&](Vertex base, Vertex image) -> std::optional<Permutation> {
+    if (fixed[base][image] != fixed[base][base]) return std::nullopt;
+    return find_automorphism(structure_, individualise(fixed[base], base), individualise(fixed[base], image));
+  });
+}
+
+void Group::build(const Find& find) {
+  const auto n = static_cast<Vertex>(structure_.size);
   for (Vertex b = n; b-- > 0;) {
     Level level = orbit_of(b, generators_);
     std::array<bool, max_query_vertices> impossible{};
     for (Vertex image = b + 1; image < n; ++image) {
-      if (fixed[b][image] != fixed[b][b] || impossible[image]) continue;
+      if (impossible[image]) continue;
       if (std::find(level.orbit.begin(), level.orbit.end(), image) != level.orbit.end()) continue;
-      const auto found = find_automorphism(structure_, individualise(fixed[b], b), individualise(fixed[b], image));
+      const auto found = find(b, image);
       if (found) {
         generators_.push_back(*found);
         level = orbit_of(b, generators_);
@@ -83,7 +100,7 @@ Group Group::stabiliser(std::span<const Vertex> vertices) const {
   Structure marked = structure_;
   Colour last = *std::max_element(marked.vertex.begin(), marked.vertex.end());
   for (const Vertex v : vertices) marked.vertex[v] = ++last;
-  return Group(marked);
+  return Group(marked, condition_);
 }
 
 std::vector<Vertex> Group::orbit(Vertex vertex) const {

@@ -1,5 +1,5 @@
 // The automorphism group Aut(Q) of a query graph: the permutations of its vertices that keep label sets, directions, edge label
-// sets and directedness.
+// sets, directedness and the condition.
 //
 // The group is stored as a stabiliser chain over the base points 0, 1, 2, and so on. A group of 32! elements has at most 31
 // levels and 496 representatives. It is never enumerated.
@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,6 +18,8 @@
 #include "query/structure.hpp"
 
 namespace deltamatch::query {
+
+class ConditionSymmetry;
 
 /// One level of a stabiliser chain: the images of `base` under the subgroup that fixes every vertex below `base`.
 struct Level {
@@ -28,9 +32,10 @@ struct Level {
 /// transversal. This product is unique.
 class Group {
  public:
-  /// Computes Aut(query). Requires a valid query.
-  explicit Group(const Query& query) : Group(Structure(query)) {}
-  explicit Group(const Structure& structure);
+  /// Computes Aut(query). Requires a valid query. With a condition, it keeps the automorphisms that map the condition's normal
+  /// form to itself. Edges that are alike (query/alike.hpp) never change places.
+  explicit Group(const Query& query);
+  explicit Group(const Structure& structure) : Group(structure, nullptr) {}
 
   /// The number of query vertices.
   [[nodiscard]] std::size_t degree() const noexcept { return structure_.size; }
@@ -48,7 +53,13 @@ class Group {
   [[nodiscard]] std::vector<Vertex> orbit(Vertex vertex) const;
 
  private:
+  /// Finds an automorphism that fixes all vertices below `base` and maps `base` to `image`.
+  Group(const Structure& structure, std::shared_ptr<const ConditionSymmetry> condition);
+  using Find = std::function<std::optional<Permutation>(Vertex base, Vertex image)>;
+  void build(const Find& find);
+
   Structure structure_;
+  std::shared_ptr<const ConditionSymmetry> condition_;  // null: there is no condition
   std::vector<Permutation> generators_;
   std::vector<Level> chain_;
 };

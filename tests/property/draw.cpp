@@ -248,6 +248,58 @@ Query draw_query(const World& world, bool directed) {
   return make_query(draw_label_sets(shape.vertices, world.vertex_labels, world.traits.counting), edges);
 }
 
+/// A comparison of two times, of their difference, or of ids.
+Expression draw_comparison(const World& world, const Query& query) {
+  using Kind = Expression::Kind;
+  const auto element = [&](Element::Kind kind, std::size_t count) {
+    return Element{kind, static_cast<std::uint32_t>(*below(static_cast<int>(count)))};
+  };
+  const auto node = [](Kind kind, std::vector<Expression> operands) {
+    return Expression{kind, {}, {}, {}, std::move(operands)};
+  };
+  const auto time = [&] {
+    const Expression plain{Kind::attribute, {}, element(Element::Kind::edge, query.edges.size()), "time", {}};
+    if (*below(3) != 0) return plain;
+    return node(*below(2) == 0 ? Kind::add : Kind::subtract, {plain, {Kind::literal, Duration{*below(8)}, {}, {}, {}}});
+  };
+  const Kind kind = *rc::gen::element(Kind::less, Kind::less_equal, Kind::greater, Kind::equal);
+  if (*below(5) != 0) return node(kind, {time(), time()});
+  const Expression id{Kind::id, {}, element(Element::Kind::vertex, query.vertices.size()), {}, {}};
+  const ExternalId& other = world.ids[static_cast<std::size_t>(*below(static_cast<int>(world.ids.size())))];
+  if (const auto* text = std::get_if<std::string>(&other))
+    return node(Kind::not_equal, {id, {Kind::literal, *text, {}, {}, {}}});
+  return node(*below(2) == 0 ? Kind::not_equal : Kind::less,
+              {id, {Kind::literal, Decimal{std::get<std::int64_t>(other), 0}, {}, {}, {}}});
+}
+
+/// Gives a query conditions, and sometimes alike edges, unless it is left as it is.
+void draw_conditions(const World& world, Standing& standing) {
+  Query& query = standing.query;
+  if (*below(4) == 0) return;
+  for (std::size_t e = 0; e < query.edges.size(); ++e) query.edges[e].name = "t" + std::to_string(e);
+  if (standing.options.count == CountMode::embeddings && *below(3) == 0 && query.edges.size() < 5) {
+    QueryEdge twin = query.edges[static_cast<std::size_t>(*below(static_cast<int>(query.edges.size())))];
+    twin.name = "twin";
+    query.edges.push_back(twin);
+  }
+  if (*below(3) == 0) query.within = Duration{1 + *below(30)};
+  if (query.edges.size() > 1 && *below(3) == 0) {  // in order
+    std::vector<Expression> order;
+    for (std::uint32_t e = 0; e + 1 < query.edges.size(); ++e) {
+      const auto time = [](std::uint32_t edge) {
+        return Expression{Expression::Kind::attribute, {}, {Element::Kind::edge, edge}, "time", {}};
+      };
+      order.push_back({Expression::Kind::less, {}, {}, {}, {time(e), time(e + 1)}});
+    }
+    query.where = order.size() == 1 ? order[0] : Expression{Expression::Kind::logical_and, {}, {}, {}, order};
+  } else if (*below(4) != 0) {
+    std::vector<Expression> parts;
+    for (int i = 1 + *below(2); i > 0; --i) parts.push_back(draw_comparison(world, query));
+    const auto kind = *below(4) == 0 ? Expression::Kind::logical_or : Expression::Kind::logical_and;
+    query.where = parts.size() == 1 ? parts[0] : Expression{kind, {}, {}, {}, parts};
+  }
+}
+
 Standing draw_standing(const World& world, bool directed, std::size_t number) {
   Standing standing;
   standing.query = draw_query(world, directed);
@@ -257,6 +309,7 @@ Standing draw_standing(const World& world, bool directed, std::size_t number) {
   const bool embeddings = standing.options.mode != MatchMode::isomorphism || *below(3) == 2;
   standing.options.count = embeddings ? CountMode::embeddings : CountMode::subgraphs;
   standing.options.list = !world.traits.counting && *below(2) == 0;
+  if (world.traits.events) draw_conditions(world, standing);
   return standing;
 }
 
@@ -269,7 +322,8 @@ rc::Gen<Scenario> scenarios(const Traits& traits) {
     Scenario scenario;
     scenario.directed = *below(3) != 2;
     if (traits.windows) scenario.window = *rc::gen::weightedElement<Timestamp>({{4, 0}, {1, 5}, {2, 15}, {2, 40}});
-    const World world = draw_world(traits, scenario.window != 0 || *below(3) == 0);
+    if (traits.events) scenario.edges = EdgeModel::events;
+    const World world = draw_world(traits, scenario.window != 0 || traits.events || *below(3) == 0);
     if (world.traits.untidy && *below(3) == 0) scenario.on_reject = OnReject::stop;
     const int queries = 1 + *below(3);
     for (int i = 0; i < queries; ++i) {

@@ -22,6 +22,8 @@ struct Traits {
   bool counting = false;
   /// Queries of up to 8 vertices, and graphs with room for them.
   bool large = false;
+  /// Graphs of events, and queries with conditions on times and ids.
+  bool events = false;
 };
 
 [[nodiscard]] rc::Gen<Scenario> scenarios(const Traits& traits = {});

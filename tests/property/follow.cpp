@@ -91,7 +91,8 @@ void Recorder::write(const Match& match) {
   listed.time = match.time;
   for (const Id& vertex : match.vertices) listed.embedding.vertices.push_back(oracle::own(vertex));
   for (const MatchedEdge& edge : match.edges) {
-    listed.embedding.edges.push_back({oracle::own(edge.source), std::string(edge.label), oracle::own(edge.target)});
+    listed.embedding.edges.push_back(
+        {oracle::own(edge.source), std::string(edge.label), oracle::own(edge.target), edge.ordinal, edge.time});
   }
   listed.cause.assign(match.cause.begin(), match.cause.end());
 }
@@ -111,7 +112,10 @@ std::vector<Listed> Recorder::finish(std::uint64_t batch) const {
 }
 
 Subject::Subject(const Scenario& scenario, unsigned threads)
-    : Subject(scenario, Engine({.directed = scenario.directed, .threads = threads, .window = scenario.window})) {}
+    : Subject(scenario, Engine({.directed = scenario.directed,
+                                .threads = threads,
+                                .window = scenario.window,
+                                .schema = {.model = scenario.edges}})) {}
 
 Subject::Subject(const Scenario& scenario, Engine engine) : scenario_(&scenario), engine_(std::move(engine)) {
   for (const Standing& standing : scenario.queries) engine_.add_query(standing.query, standing.options);
@@ -127,7 +131,7 @@ Output Subject::process(std::span<const Record> records) {
   return output;
 }
 
-Judge::Judge(const Scenario& scenario) : scenario_(scenario), model_(scenario.directed, scenario.window) {
+Judge::Judge(const Scenario& scenario) : scenario_(scenario), model_(scenario.directed, scenario.window, scenario.edges) {
   for (const auto& [query, options] : scenario.queries) matchers_.emplace_back(query, options.mode, options.count);
   after_.resize(matchers_.size());
   ids_.resize(matchers_.size());
@@ -184,14 +188,18 @@ std::vector<std::string> Judge::tell() const {
   std::vector<const DataEdge*> edges;
   for (const DataEdge& edge : model_.graph().edges) edges.push_back(&edge);
   std::sort(edges.begin(), edges.end(), [](const DataEdge* a, const DataEdge* b) {
-    return std::tie(a->source, a->target, a->label) < std::tie(b->source, b->target, b->label);
+    return std::tie(a->source, a->target, a->label, a->ordinal) < std::tie(b->source, b->target, b->label, b->ordinal);
   });
   for (const DataEdge* edge : edges) {
     Update update;
     update.source = oracle::view(edge->source);
     update.target = oracle::view(edge->target);
     update.label = edge->label;
-    if (scenario_.window != 0) update.time = model_.time(*edge);
+    if (scenario_.edges == EdgeModel::events) {
+      update.time = edge->time;
+    } else if (scenario_.window != 0) {
+      update.time = model_.time(*edge);
+    }
     told.push_back(oracle::to_string(update));
   }
   return told;

@@ -83,6 +83,7 @@ void show(const Query& query, std::ostream& out) {
         << vertex(edge.target);
     comma = ", ";
   }
+  if (query.where || query.within) out << "; " << to_pattern(query);
 }
 
 void show(std::span<const Record> batch, std::ostream& out) {
@@ -92,7 +93,8 @@ void show(std::span<const Record> batch, std::ostream& out) {
 }
 
 void showValue(const Scenario& scenario, std::ostream& out) {
-  out << (scenario.directed ? "directed" : "undirected") << " data, window " << scenario.window << ", bad records "
+  out << (scenario.directed ? "directed" : "undirected") << (scenario.edges == EdgeModel::events ? " events" : "")
+      << " data, window " << scenario.window << ", bad records "
       << (scenario.on_reject == OnReject::stop ? "stop the batch" : "are skipped") << '\n';
   for (std::size_t i = 0; i < scenario.queries.size(); ++i) {
     const auto& [query, options] = scenario.queries[i];

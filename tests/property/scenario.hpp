@@ -40,6 +40,7 @@ struct Standing {
 struct Scenario {
   bool directed = true;
   Timestamp window = 0;
+  EdgeModel edges = EdgeModel::simple;
   OnReject on_reject = OnReject::skip;
   std::vector<Standing> queries;
   std::vector<Record> start;   ///< loaded in one call

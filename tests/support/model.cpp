@@ -7,7 +7,7 @@
 
 namespace deltamatch::oracle {
 
-Model::Model(bool directed, Timestamp window) : window_(window) { graph_.directed = directed; }
+Model::Model(bool directed, Timestamp window, EdgeModel edges) : window_(window), edges_(edges) { graph_.directed = directed; }
 
 bool Model::has_edges(const ExternalId& vertex) const {
   return std::any_of(graph_.edges.begin(), graph_.edges.end(),
@@ -52,6 +52,18 @@ void Model::remove(const DataEdge& edge) {
   time_.erase(edge);
 }
 
+/// Of events that join the same vertices under the same label, a deletion removes the newest that is not newer than itself.
+/// Reading: an event without a time is older than all others. Equal times are told apart by the order of insertion.
+std::optional<DataEdge> Model::newest(const DataEdge& like, std::optional<Timestamp> time) const {
+  std::optional<DataEdge> found;
+  for (const DataEdge& edge : graph_.edges) {
+    if (edge.source != like.source || edge.target != like.target || edge.label != like.label) continue;
+    if (time && edge.time && *edge.time > *time) continue;
+    if (!found || std::pair(edge.time, edge.ordinal) > std::pair(found->time, found->ordinal)) found = edge;
+  }
+  return found;
+}
+
 void Model::take(const Update& update, Touched& touched, Outcome& outcome) {
   // Reading: every record that is not refused moves the watermark, including deletions and vertex records. A refused record has
   // no effect at all.
@@ -84,7 +96,11 @@ void Model::take(const Update& update, Touched& touched, Outcome& outcome) {
       // Reading: an insertion mentions its vertices even if its edge is a duplicate, superseded or dead on arrival.
       mention(source, update.source_label);
       mention(target, update.target_label);
-      const DataEdge edge = graph_.edge(source, std::string(update.label), target);
+      DataEdge edge = graph_.edge(source, std::string(update.label), target);
+      if (edges_ == EdgeModel::events) {
+        edge.ordinal = ++insertions_;
+        edge.time = update.time;
+      }
       const Timestamp time = update.time.value_or(0);
       const auto [at, fresh] = time_.emplace(edge, time);
       if (!fresh) at->second = std::max(at->second, time);
@@ -94,7 +110,15 @@ void Model::take(const Update& update, Touched& touched, Outcome& outcome) {
     }
     case UpdateKind::delete_edge: {
       // A deletion mentions no vertex: it neither relabels a vertex nor makes one known.
-      const DataEdge edge = graph_.edge(source, std::string(update.label), target);
+      DataEdge edge = graph_.edge(source, std::string(update.label), target);
+      if (edges_ == EdgeModel::events) {
+        const auto found = newest(edge, update.time);
+        if (!found) {
+          ++outcome.ignored.absent_delete;
+          return;
+        }
+        edge = *found;
+      }
       remove(edge);
       touched[edge] = {touched[edge].updates + 1, false, false, true};
       return;
@@ -116,7 +140,8 @@ void Model::count(const Touched& touched, const DataGraph& before, Outcome& outc
     if (touch.updates == 0) continue;
     ignored.superseded += touch.updates - 1;
     if (!touch.insert) {
-      if (!before.edges.contains(edge)) ++ignored.absent_delete;
+      // A deletion of events names one that lives, or it was counted at once.
+      if (edges_ == EdgeModel::simple && !before.edges.contains(edge)) ++ignored.absent_delete;
     } else if (touch.undone) {
       ++ignored.superseded;
     } else if (!graph_.edges.contains(edge)) {

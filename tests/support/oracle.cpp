@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "support/conditions.hpp"
+
 namespace deltamatch::oracle {
 
 ExternalId own(const Id& id) {
@@ -141,6 +143,53 @@ bool takes_every_edge(const DataGraph& graph, const Embedding& embedding) {
   });
 }
 
+/// Whether WHERE is TRUE, and any two edges are less than WITHIN apart.
+bool admitted(const Query& query, const Embedding& embedding) {
+  const Values values{[&](const Element& element, const std::string&) -> Stored {
+                        const std::optional<Timestamp>& time = embedding.edges[element.index].time;
+                        return time ? Stored(*time) : Stored();
+                      },
+                      [](const Element&, const std::string&) { return AttributeType(); },
+                      [&](const Element& element) { return embedding.vertices[element.index]; }};
+  if (query.where && holds(*query.where, values) != true) return false;
+  if (!query.within) return true;
+  for (const DataEdge& a : embedding.edges) {
+    for (const DataEdge& b : embedding.edges) {
+      if (&a == &b) continue;
+      if (!a.time || !b.time || *a.time - *b.time >= query.within->microseconds) return false;
+    }
+  }
+  return true;
+}
+
+/// A comparison, AND or OR of comparisons as text, the same for all ways to write it. Elements are mapped first.
+std::string canonical(const Expression& node, const Automorphism& symmetry) {
+  using Kind = Expression::Kind;
+  std::vector<std::string> parts;
+  for (const Expression& operand : node.operands) parts.push_back(canonical(operand, symmetry));
+  Kind kind = node.kind;
+  if (kind == Kind::greater || kind == Kind::greater_equal) {
+    kind = kind == Kind::greater ? Kind::less : Kind::less_equal;
+    std::swap(parts[0], parts[1]);
+  }
+  if (kind == Kind::logical_and || kind == Kind::logical_or || kind == Kind::equal || kind == Kind::not_equal) {
+    std::sort(parts.begin(), parts.end());
+  }
+  if (kind == Kind::logical_and || kind == Kind::logical_or) parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  if (parts.size() == 1 && node.operands.size() > 1) return parts[0];
+  std::string text = std::to_string(static_cast<int>(kind)) + "(";
+  if (kind == Kind::attribute || kind == Kind::id) {
+    const bool vertex = node.element.kind == Element::Kind::vertex;
+    const std::size_t image = vertex ? symmetry.vertices[node.element.index] : symmetry.edges[node.element.index];
+    text += (vertex ? "v" : "e") + std::to_string(image) + node.name;
+  }
+  if (const auto* duration = std::get_if<Duration>(&node.literal)) text += std::to_string(duration->microseconds) + "us";
+  if (const auto* number = std::get_if<Decimal>(&node.literal)) text += std::to_string(number->digits);
+  if (const auto* name = std::get_if<std::string>(&node.literal)) text += "'" + *name + "'";
+  for (const std::string& part : parts) text += part + ",";
+  return text + ")";
+}
+
 /// The embedding under an automorphism: each query vertex v gets the image of its permuted vertex.
 Embedding permuted(const Embedding& embedding, const Automorphism& symmetry) {
   Embedding result;
@@ -168,6 +217,12 @@ std::vector<Automorphism> automorphisms(const Query& query) {
       sound = to.has_value();
       if (sound) candidate.edges.push_back(*to);
     }
+    if (sound && query.where) {
+      Automorphism identity = candidate;
+      std::iota(identity.vertices.begin(), identity.vertices.end(), std::size_t{0});
+      std::iota(identity.edges.begin(), identity.edges.end(), std::size_t{0});
+      sound = canonical(*query.where, candidate) == canonical(*query.where, identity);
+    }
     if (sound) result.push_back(std::move(candidate));
   } while (std::next_permutation(image.begin(), image.end()));
   return result;
@@ -185,6 +240,7 @@ Answer Matcher::match(const DataGraph& graph, std::size_t limit) const {
     if (edge.directed && !graph.directed) throw std::invalid_argument("a directed query edge over undirected data");
   }
   std::vector<Embedding> all = Search(graph, query_, mode_, limit).run();
+  std::erase_if(all, [&](const Embedding& embedding) { return !admitted(query_, embedding); });
   if (induced_) std::erase_if(all, [&](const Embedding& embedding) { return !takes_every_edge(graph, embedding); });
   if (count_ == CountMode::embeddings) return {std::make_move_iterator(all.begin()), std::make_move_iterator(all.end())};
   Answer classes;
@@ -202,7 +258,10 @@ std::string to_string(const ExternalId& id) {
 }
 
 std::string to_string(const DataEdge& edge) {
-  return to_string(edge.source) + " -[" + edge.label + "]- " + to_string(edge.target);
+  std::string text = to_string(edge.source) + " -[" + edge.label + "]- " + to_string(edge.target);
+  if (edge.ordinal != 0) text += " as " + std::to_string(edge.ordinal);
+  if (edge.time) text += " at " + std::to_string(*edge.time);
+  return text;
 }
 
 std::string to_string(const Embedding& embedding) {

@@ -34,6 +34,8 @@ struct DataEdge {
   ExternalId source;
   std::string label;
   ExternalId target;
+  std::uint64_t ordinal = 0;        ///< among all accepted insertions, in a graph of events; else 0
+  std::optional<Timestamp> time{};  ///< the same
   friend auto operator<=>(const DataEdge&, const DataEdge&) = default;
 };
 
@@ -105,7 +107,7 @@ struct Outcome {
 /// The graph under a stream of batches, with labels, net effect and event time.
 class Model {
  public:
-  explicit Model(bool directed, Timestamp window = 0);
+  explicit Model(bool directed, Timestamp window = 0, EdgeModel edges = EdgeModel::simple);
 
   /// Applies a batch as a whole.
   Outcome apply(std::span<const Update> batch, OnReject on_reject);
@@ -130,6 +132,7 @@ class Model {
   [[nodiscard]] bool dead(Timestamp time) const;
   void mention(const ExternalId& vertex, const std::optional<std::string_view>& label);
   void remove(const DataEdge& edge);
+  [[nodiscard]] std::optional<DataEdge> newest(const DataEdge& like, std::optional<Timestamp> time) const;
   void take(const Update& update, Touched& touched, Outcome& outcome);
   std::optional<Reject> take_record(std::span<const Update> batch, std::size_t first, std::size_t last, Touched& touched,
                                     Outcome& outcome);
@@ -138,6 +141,8 @@ class Model {
   void forget();
 
   Timestamp window_;
+  EdgeModel edges_;
+  std::uint64_t insertions_ = 0;
   DataGraph graph_;
   std::map<DataEdge, Timestamp> time_;
   std::set<ExternalId> declared_;  ///< vertices with a vertex record

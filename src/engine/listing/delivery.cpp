@@ -33,7 +33,12 @@ MatchedEdge external_edge(const graph::DataGraph& graph, const graph::Edge& edge
   const Id tail = graph.dictionary.external(edge.tail);
   const Id head = graph.dictionary.external(edge.head);
   const bool swap = !graph.directed() && head < tail;
-  return {swap ? head : tail, graph.edge_labels.text(edge.label), swap ? tail : head};
+  MatchedEdge external{swap ? head : tail, graph.edge_labels.text(graph.label_of(edge)), swap ? tail : head};
+  if (graph.edge_table) {
+    external.ordinal = graph.edge_table->ordinal(edge.which);
+    external.time = graph.edge_table->time(edge.which);
+  }
+  return external;
 }
 
 Delivery::Delivery(const plan::BoundQuery& query)
@@ -59,6 +64,7 @@ MatchId Delivery::id_of(const graph::DataGraph& graph, std::span<const VertexId>
     append(bytes, edge.source);
     append(bytes, edge.label);
     append(bytes, edge.target);
+    if (graph.edge_table) append(bytes, Id(static_cast<std::int64_t>(edge.ordinal)));
   }
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
   return {hash.high64, hash.low64};

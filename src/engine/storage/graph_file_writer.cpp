@@ -70,7 +70,7 @@ class Layout {
   void for_each_edge(VertexId tail, Visit&& visit) const {
     graph_.for_each_edge(tail, !graph_.directed(), [&](const Edge& edge, Timestamp time) {
       const VertexId head = edge.tail == tail ? edge.head : edge.tail;
-      if (graph_.directed() || numbers_[tail] < numbers_[head]) visit(head, edge.label, time);
+      if (graph_.directed() || numbers_[tail] < numbers_[head]) visit(head, graph_.label_of(edge), time);
     });
   }
 

@@ -29,14 +29,20 @@ void for_each_update(const graph::DataGraph& graph, const std::function<void(con
       if (external.source == graph.dictionary.external(v)) edges.emplace_back(external, time);
     });
     std::sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) {
-      return a.first.target != b.first.target ? a.first.target < b.first.target : a.first.label < b.first.label;
+      return a.first.target != b.first.target ? a.first.target < b.first.target
+             : a.first.label != b.first.label ? a.first.label < b.first.label
+                                                : a.first.ordinal < b.first.ordinal;
     });
     for (const auto& [edge, time] : edges) {
       Update update;
       update.source = edge.source;
       update.target = edge.target;
       update.label = edge.label;
-      if (graph.timed()) update.time = time;
+      if (graph.edge_table) {
+        update.time = edge.time;
+      } else if (graph.timed()) {
+        update.time = time;
+      }
       take(update);
     }
   }

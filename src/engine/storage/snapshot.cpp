@@ -187,7 +187,7 @@ void write_edges(SectionWriter& out, const graph::DataGraph& graph, std::uint64_
     for (const auto& [edge, time] : edges) {
       out.number(edge.tail - last.tail);
       out.number(edge.head - (edge.tail == last.tail ? last.head : 0));
-      out.number(edge.label);
+      out.number(edge.which);
       if (graph.timed()) out.signed_number(difference(last_time, time));
       last = edge;
       last_time = time;
@@ -211,8 +211,8 @@ void read_edges(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph, 
     Edge edge{};
     edge.tail = vertex(last.tail);
     edge.head = vertex(edge.tail == last.tail ? last.head : 0);
-    edge.label = static_cast<LabelId>(in.number(sizes.edge_labels - 1));
-    if (!graph.edge_labels.in_use(edge.label)) in.refuse("an edge with a label that is none");
+    edge.which = static_cast<LabelId>(in.number(sizes.edge_labels - 1));
+    if (!graph.edge_labels.in_use(edge.which)) in.refuse("an edge with a label that is none");
     if (edge.tail == edge.head || (!graph.directed() && edge.head < edge.tail)) in.refuse("an edge that cannot be");
     if (i > 0 && edge <= last) in.refuse("edges out of order");
     if (graph.timed()) batch.inserted_times.push_back(last_time = advance(last_time, in.signed_number()));

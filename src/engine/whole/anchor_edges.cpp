@@ -67,7 +67,7 @@ void AnchorEdges::read_lent(const graph::Resolved& where) {
   for (VertexId vertex = 0; vertex < where.store->vertices() && !stop_->load(std::memory_order_relaxed); ++vertex) {
     const graph::List list = where.store->list(vertex, where.relation);
     for (std::uint32_t i = 0; i < list.size; ++i) {
-      const std::uint32_t tag = where.derived ? list.tags[i] : graph::entry_tag(where.edge_label, where.incoming);
+      const std::uint32_t tag = where.tagged ? list.tags[i] : graph::entry_tag(where.edge_label, where.incoming);
       const bool incoming = graph_->directed() && (tag & 1u) != 0;
       edges.push_back(incoming ? graph_->ranked(list.ids[i], vertex, tag >> 1) : graph_->ranked(vertex, list.ids[i], tag >> 1));
     }

@@ -1,0 +1,64 @@
+#include "graph/edge_table.hpp"
+
+#include <algorithm>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::graph {
+
+namespace {
+
+constexpr Slot max_slots = Slot{1} << 31;
+
+}  // namespace
+
+Slot EdgeTable::create(const EdgeRecord& record) {
+  if (created_.size() == created_.capacity()) created_.reserve(2 * created_.size() + 64);
+  Slot slot = 0;
+  if (free_.empty()) {
+    if (state_.size() == max_slots) throw Error("graph", "more than 2^31 edges", "use a shorter window, or the model 'simple'");
+    if (state_.size() == state_.capacity()) {
+      const std::size_t room = std::max<std::size_t>(64, state_.size() + state_.size() / 2);
+      free_.reserve(room);
+      tails_.reserve(room);
+      heads_.reserve(room);
+      labels_.reserve(room);
+      times_.reserve(room);
+      ordinals_.reserve(room);
+      state_.reserve(room);  // the last: if one fails, all try again
+    }
+    slot = static_cast<Slot>(state_.size());
+    state_.push_back(State::free);
+    tails_.push_back(0);
+    heads_.push_back(0);
+    labels_.push_back(0);
+    times_.push_back(0);
+    ordinals_.push_back(0);
+  } else {
+    slot = free_.top();
+    free_.pop();
+  }
+  state_[slot] = State::created;
+  tails_[slot] = record.tail;
+  heads_[slot] = record.head;
+  labels_[slot] = record.label;
+  times_[slot] = record.time.value_or(no_time);
+  ordinals_[slot] = ++last_ordinal_;
+  created_.push_back(slot);
+  return slot;
+}
+
+void EdgeTable::take_back(std::size_t created) noexcept {
+  for (; created_.size() > created; created_.pop_back()) {
+    free_if(created_.back(), State::created);
+    --last_ordinal_;
+  }
+}
+
+std::size_t EdgeTable::bytes() const noexcept {
+  return state_.capacity() *
+             (sizeof(State) + 2 * sizeof(VertexId) + sizeof(LabelId) + sizeof(Timestamp) + sizeof(std::uint64_t)) +
+         free_.bytes() + created_.capacity() * sizeof(Slot);
+}
+
+}  // namespace deltamatch::graph

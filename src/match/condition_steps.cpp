@@ -1,0 +1,45 @@
+#include "match/condition_steps.hpp"
+
+#include <algorithm>
+
+namespace deltamatch::match {
+
+ConditionSteps condition_steps(const plan::BoundQuery& query, const plan::Plan& plan) {
+  std::vector<std::size_t> position(query.vertices());
+  position[plan.tail] = 0;
+  position[plan.head] = 1;
+  for (std::size_t l = 0; l < plan.levels.size(); ++l) position[plan.levels[l].vertex] = l + 2;
+  const auto later_end = [&](std::uint32_t edge) {
+    return std::max(position[query.edges[edge].source], position[query.edges[edge].target]);
+  };
+
+  ConditionSteps steps(plan.levels.size() + 2);
+  struct Place {
+    std::size_t position;
+    std::size_t step;
+    bool operator<(const Place& other) const noexcept {
+      return position != other.position ? position < other.position : step < other.step;
+    }
+  };
+  std::vector<Place> edge_place(query.edges.size());
+  for (std::size_t p = 1; p < steps.size(); ++p) steps[p].emplace_back();
+  edge_place[plan.anchor.edge] = {1, 0};
+  for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
+    if (e == plan.anchor.edge) continue;
+    std::vector<ConditionStep>& at = steps[later_end(e)];
+    at.push_back({e, {}});
+    edge_place[e] = {later_end(e), at.size() - 1};
+  }
+  for (std::uint32_t c = 0; c < query.conditions.size(); ++c) {
+    Place last{1, 0};
+    for (const Element& element : query.conditions[c].elements) {
+      const bool vertex = element.kind == Element::Kind::vertex;
+      const Place place = vertex ? Place{std::max<std::size_t>(position[element.index], 1), 0} : edge_place[element.index];
+      last = std::max(last, place);
+    }
+    steps[last.position][last.step].conditions.push_back(c);
+  }
+  return steps;
+}
+
+}  // namespace deltamatch::match

@@ -1,0 +1,55 @@
+// The order in which a conditional query chooses data edges, and where each condition is tested.
+//
+// Edges are chosen at the level where their later end is matched, not after all vertices. Otherwise conditions would prune
+// nothing. A condition is tested as soon as its last element is bound.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "condition/evaluate.hpp"
+#include "plan/plan.hpp"
+
+namespace deltamatch::match {
+
+/// One step at a position: choose a query edge, unless there is none to choose, then test conditions.
+struct ConditionStep {
+  std::optional<std::uint32_t> edge;      ///< the query edge; nullopt in the first step of each position
+  std::vector<std::uint32_t> conditions;  ///< indices into BoundQuery::conditions
+};
+
+/// [position] holds the steps once the vertex of that position is matched; [0] is empty. The anchor's edge is bound at
+/// position 1.
+using ConditionSteps = std::vector<std::vector<ConditionStep>>;
+
+[[nodiscard]] ConditionSteps condition_steps(const plan::BoundQuery& query, const plan::Plan& plan);
+
+/// A partial match as conditions read it. All that a tested condition names must be bound.
+class BoundValues {
+ public:
+  BoundValues(const plan::BoundQuery& query, const condition::Program& program, std::span<const VertexId> vertices,
+              std::span<const graph::Edge> edges) noexcept
+      : graph_(&query.graph()), program_(&program), vertices_(vertices), edges_(edges) {}
+
+  /// Graphs have no attributes yet, and programs that read one do not compile.
+  [[nodiscard]] std::optional<std::int64_t> raw(std::uint32_t /*element*/, std::uint32_t /*slot*/) const noexcept {
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<Timestamp> time(std::uint32_t element) const noexcept {
+    return graph_->edge_table->time(edges_[program_->elements[element].index].which);
+  }
+  [[nodiscard]] Id id(std::uint32_t element) const {
+    return graph_->dictionary.external(vertices_[program_->elements[element].index]);
+  }
+  [[nodiscard]] std::int64_t symbol(std::uint32_t slot) const noexcept { return -1 - static_cast<std::int64_t>(slot); }
+
+ private:
+  const graph::DataGraph* graph_;
+  const condition::Program* program_;
+  std::span<const VertexId> vertices_;  // by query vertex
+  std::span<const graph::Edge> edges_;  // by query edge
+};
+
+}  // namespace deltamatch::match
