@@ -182,6 +182,16 @@ class Links(Folder):
         for target, what in (("sub/c.txt#L0", "line"), ("sub/c.txt#L3", "line"), ("sub/c.txt#L1-L3", "line"), ("sub/c.txt#one", "heading")):
             self.assertEqual(self.missing(f"[x]({target})\n"), [(1, f"no {what}", target)])
 
+    def test_names_of_tests(self):
+        (self.folder / "sub/a_test.cpp").write_text("TEST(One, Holds) {}\nTEST_F(Two, Holds) {}\nTEST_P(Three,\n       Holds) {}\n")
+        (self.folder / "sub/test_b.py").write_text("class B:\n    def test_it(self):\n        pass\n\n    def helps(self):\n        pass\n")
+        for name in ("One.Holds", "Two.Holds", "Three.Holds"):
+            self.assertEqual(self.missing(f"| a | [`{name}`](sub/a_test.cpp) |\n"), [])
+        self.assertEqual(self.missing("[`test_it`](sub/test_b.py), [`helps`](sub/test_b.py), [`B.py`](sub/test_b.py)\n"), [])
+        self.assertEqual(self.missing("Text.\n\n[`test_it`](sub/test_b.py),\n[`test_gone`](sub/test_b.py)\n"), [(4, "no test", "test_gone")])
+        self.assertEqual(self.missing("- [`Two.Hold`](sub/a_test.cpp) [`One.Holds`](gone_test.cpp)\n"),
+                         [(1, "no file", "gone_test.cpp"), (1, "no test", "Two.Hold")])
+
     def test_the_repository(self):
         """Links stay within it, and do not lead to files that git ignores. `/` is its root."""
         root = self.folder / "repository"
