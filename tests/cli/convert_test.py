@@ -122,7 +122,7 @@ class Convert(harness.CliTest):
                          b"\x05\x12\x08\x02\x01A" + b"\x06\x10\x04\x02\x04\x01L" + b"\x03\x13\x00\x02")
 
     def test_a_stream_of_version_1_is_read(self):
-        old = (pathlib.Path(__file__).parent / "version_1.dmu").read_bytes()
+        old = (pathlib.Path(__file__).parents[1] / "data/v0/stream-1.dmu").read_bytes()
         self.assertTrue(old.startswith(OLD))
         self.write("old.dmu", old)
         self.write("text.jsonl", VERSION_1)
