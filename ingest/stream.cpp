@@ -1,6 +1,7 @@
 #include "ingest/stream.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -8,19 +9,14 @@
 #include "deltamatch/error.hpp"
 #include "ingest/batch/read_ahead.hpp"
 #include "ingest/codec/beginning.hpp"
-#include "ingest/codec/binary.hpp"
-#include "ingest/codec/binary_source.hpp"
 #include "ingest/codec/columns.hpp"
-#include "ingest/codec/delimited.hpp"
+#include "ingest/codec/formats.hpp"
 #include "ingest/codec/mtx.hpp"
 #include "ingest/source/byte_buffer.hpp"
-#include "ingest/source/json_source.hpp"
 #include "ingest/source/line_source.hpp"
 
 namespace deltamatch::ingest {
 namespace {
-
-constexpr std::string_view all_formats = "snap, csv, tsv, tve, jlg, mtx or jsonl";
 
 // How the files of deltamatch that are no streams begin, what they are, and where they can be given.
 struct WholeFile {
@@ -35,17 +31,20 @@ constexpr WholeFile whole_files[] = {{"\x8f"
                                       "DMSNP",
                                       "snapshot", "the snapshot to start from"}};
 
+/// The formats of text files, "snap, csv or jsonl", except one.
+std::string names_of_texts(std::optional<Format> except = std::nullopt) {
+  std::vector<std::string_view> names;
+  for (const FormatTraits& traits : formats()) {
+    if (traits.is_text() && traits.format != except) names.push_back(traits.name);
+  }
+  const std::string_view last = names.back();
+  names.pop_back();
+  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+}
+
 OnUnreadable on_unreadable(OnError policy) noexcept {
   if (policy == OnError::fail) return OnUnreadable::stop;
   return policy == OnError::skip ? OnUnreadable::count : OnUnreadable::list;
-}
-
-/// The first line that is not empty.
-std::string_view first_line(std::string_view head) noexcept {
-  const std::size_t start = std::min(head.find_first_not_of("\r\n"), head.size());
-  std::string_view line = head.substr(start, head.find('\n', start) - start);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
 }
 
 /// Whether a line could be an edge between vertices that are named by words.
@@ -57,50 +56,6 @@ bool may_join_names(std::string_view line) noexcept {
     if (!blank && (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t')) ++words;
   }
   return words >= 2 && words <= 5;
-}
-
-/// Whether the first bracket of a line is closed in that line.
-bool closes(std::string_view line) noexcept {
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const char c = line[at];
-    if (quoted && c == '\\') {
-      ++at;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (!quoted && (c == '[' || c == '{')) {
-      ++depth;
-    } else if (!quoted && (c == ']' || c == '}') && --depth == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/// Reads the third field of the header `V,E,u|d,name`.
-bool jlg_is_undirected(std::string_view header) noexcept {
-  for (int comma = 0; comma < 2; ++comma) header.remove_prefix(std::min(header.find(','), header.size() - 1) + 1);
-  return header.starts_with("u,") || header == "u";
-}
-
-/// Whether `holds` is true for a cell of a CSV line.
-template <class Holds>
-bool any_cell(std::string_view line, char separator, Holds holds) {
-  for (std::size_t at = 0; at <= line.size();) {
-    const std::size_t end = std::min(line.find(separator, at), line.size());
-    if (holds(csv_cell(line.substr(at, end - at)))) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
-/// Whether a CSV line is a header with columns for a vertex and its label.
-bool names_vertices(std::string_view line, char separator) {
-  const auto names = [&](Role role) {
-    return any_cell(line, separator, [&](std::string_view cell) { return role_by_usual_name(cell) == role; });
-  };
-  return names(Role::vertex) && names(Role::label);
 }
 
 class Stream final : public BatchSource {
@@ -116,11 +71,13 @@ class Stream final : public BatchSource {
       if (!options.letters) letters_->commit();  // so a file that cannot be made is reported now
     }
     format_ = options.format;
-    if (!format_ && bytes.begins_with(binary_magic)) format_ = Format::binary;
-    if (format_ == Format::binary)
-      open_binary(std::move(bytes));
+    for (const FormatTraits& traits : formats()) {
+      if (!format_ && !traits.magic.empty() && bytes.begins_with(traits.magic)) format_ = traits.format;
+    }
+    if (format_ && !traits_of(*format_).is_text())
+      open_bytes(std::move(bytes), traits_of(*format_));
     else
-      open_lines(std::move(bytes));
+      open_text(std::move(bytes));
     watch_ids();
     batcher_.emplace(*source_, *codec_, doubts_, options.limits, on_unreadable(options.on_error), options.cuts,
                      options.max_ahead);
@@ -178,6 +135,9 @@ class Stream final : public BatchSource {
   [[nodiscard]] Progress progress() const noexcept override { return source_->progress(); }
   [[nodiscard]] std::optional<Format> format() const noexcept override { return format_; }
   [[nodiscard]] bool directed() const noexcept override { return directed_; }
+  [[nodiscard]] bool says_undirected() const noexcept override {
+    return !directed_ && !(format_ && traits_of(*format_).assumes_undirected);
+  }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
 
  private:
@@ -200,16 +160,16 @@ class Stream final : public BatchSource {
 
   /// Watches ids if nobody has stated what they are, and the format distinguishes numbers from texts.
   void watch_ids() {
-    const bool both = options_.watch_ids || format_ == Format::jsonl || format_ == Format::binary;
+    const bool both = options_.watch_ids || (format_ && traits_of(*format_).tells_kinds);
     if (!options_.codec.ids && both) doubts_.watch_ids();
   }
 
-  void open_binary(ByteBuffer bytes) {
-    codec_ = make_codec(Format::binary, options_.codec);
-    source_ = std::make_unique<BinarySource>(std::move(bytes), options_.max_record);
+  void open_bytes(ByteBuffer bytes, const FormatTraits& traits) {
+    codec_ = make_codec(traits.format, options_.codec);
+    source_ = traits.open_bytes(std::move(bytes), options_.max_record);
   }
 
-  void open_lines(ByteBuffer bytes) {
+  void open_text(ByteBuffer bytes) {
     auto lines = std::make_unique<LineSource>(std::move(bytes), options_.max_record);
     const std::string_view head = lines->head();
     refuse_wide_text(head, name_);
@@ -229,11 +189,10 @@ class Stream final : public BatchSource {
     lines->set_quoted_separator(codec_->quoted_separator());
     directed_ = means_directed(*lines, codec);
     codec_->hold_to_direction(directed_);
-    const JsonLayout layout = format_ == Format::jsonl ? json_layout(*lines, codec) : JsonLayout::lines;
-    if (layout == JsonLayout::lines)
-      source_ = std::move(lines);
+    if (format_ && traits_of(*format_).open_text != nullptr)
+      source_ = traits_of(*format_).open_text(std::move(lines), codec, options_.max_record);
     else
-      source_ = std::make_unique<JsonSource>(std::move(*lines).release(), options_.max_record, layout);
+      source_ = std::move(lines);
   }
 
   void look_at_beginning(std::string_view head, const CodecOptions& codec) {
@@ -253,44 +212,11 @@ class Stream final : public BatchSource {
     return fmt::format("{}:{}", name_, 1 + std::count(head.data(), part.data(), '\n'));
   }
 
-  /// A file that is one array, or whose objects span lines, is not read by lines.
-  static JsonLayout json_layout(LineSource& lines, const CodecOptions& codec) {
-    const std::string_view first = without_blanks(first_line(lines.head()));
-    if (first == "{") {  // in an object over several lines a name follows; otherwise the line is damaged
-      const std::string_view head = lines.head(2);
-      const std::size_t next = head.find_first_not_of(" \t\r\n", head.find('{') + 1);
-      return next != std::string_view::npos && head[next] == '"' ? JsonLayout::sequence : JsonLayout::lines;
-    }
-    if (!first.starts_with('[')) return JsonLayout::lines;
-    const std::size_t inner = first.find_first_not_of(" \t", 1);
-    const bool nested = inner != std::string_view::npos && (first[inner] == '[' || first[inner] == '{');
-    if (inner != std::string_view::npos && !nested && reads_arrays_as_rows(codec)) return JsonLayout::lines;
-    if (!closes(first)) return JsonLayout::array;
-    const std::string_view head = lines.head(2);
-    const std::size_t start = head.find('[');
-    const std::size_t end = std::min(head.find('\n', start), head.size());
-    return head.find_first_not_of(" \t\r\n", end) == std::string_view::npos ? JsonLayout::array : JsonLayout::lines;
-  }
-
   /// Decides by the format, or by the beginning of the file.
   [[nodiscard]] bool means_directed(LineSource& lines, const CodecOptions& codec) const {
-    if (!format_ || format_ == Format::tve) return !format_;
-    const std::string_view first = first_line(lines.head());
-    if (format_ == Format::jlg) return !jlg_is_undirected(first);
-    MtxBanner banner;
-    if (format_ == Format::mtx) return !read_mtx_banner(mtx_banner_of(lines.head()), banner).empty() || !banner.symmetric;
-    if (format_ != Format::csv || !any_cell(first, codec.separator, [](auto cell) { return same_letters(cell, "type"); }))
-      return true;
-    // The first record shows whether the column Type states the direction.
-    LineSource beginning(memory_bytes(lines.head(2), name_), options_.max_record);
-    CodecOptions alone = codec;
-    alone.doubts = nullptr;
-    const std::unique_ptr<Codec> probe = make_codec(Format::csv, alone);
-    beginning.set_quoted_separator(probe->quoted_separator());
-    for (Record record; !probe->directed() && beginning.next(record);) {
-      if (record.fault == RecordFault::none && !probe->decode(record.bytes).remedy.empty()) break;
-    }
-    return probe->directed().value_or(true);
+    if (!format_) return true;
+    const FormatTraits& traits = traits_of(*format_);
+    return traits.directed == nullptr ? !traits.assumes_undirected : traits.directed(lines, codec);
   }
 
   [[nodiscard]] Format recognise(std::string_view head) const {
@@ -316,7 +242,7 @@ class Stream final : public BatchSource {
           "set format to tsv or to snap");
     }
     throw Error(name_ + ":1", fmt::format("the format is not recognised; the data starts with {}", in_ticks(head)),
-                fmt::format("set format to {}{}", all_formats,
+                fmt::format("set format to {}{}", names_of_texts(),
                             may_join_names(first_line(head))
                                 ? fmt::format("; if the lines are edges between names, give {} {}",
                                               options_.spelling("format", "snap"), options_.spelling.common("ids", "string"))
@@ -326,32 +252,15 @@ class Stream final : public BatchSource {
   /// What to do about data that should be JSON and has no object.
   [[nodiscard]] static std::string no_json(std::string_view head) {
     const std::optional<Format> format = detect_format(head);
-    if (!format || *format == Format::jsonl) return "if it is no JSON, set format to snap, csv, tsv, tve, jlg or mtx, else ";
+    if (!format || *format == Format::jsonl)
+      return fmt::format("if it is no JSON, set format to {}, else ", names_of_texts(Format::jsonl));
     return fmt::format("set format to {}, as which the data can be read, else ", format_name(*format));
   }
 
-  /// The options, completed from the data. CSV gets the separator of its first line if none is set. If records state vertices,
-  /// and no columns are named, the columns of vertices are added.
+  /// The options, completed from the data.
   [[nodiscard]] CodecOptions codec_options(std::string_view head) const {
     CodecOptions codec = options_.codec;
-    if (format_ == Format::csv && codec.separator == 0) codec.separator = csv_separator(first_line(head));
-    if (!codec.vertices || !codec.columns.empty() || !format_) return codec;
-    switch (*format_) {
-      case Format::csv:
-        if (!codec.header) codec.header = names_vertices(first_line(head), codec.separator);
-        if (!*codec.header) codec.columns = "vertex,label";
-        break;
-      case Format::snap:
-      case Format::tsv:
-        codec.columns = "vertex,label";
-        break;
-      case Format::jsonl:  // it uses the usual names
-      case Format::tve:
-      case Format::jlg:
-      case Format::mtx:
-      case Format::binary:
-        break;
-    }
+    if (const auto complete = traits_of(*format_).complete) complete(codec, head);
     return codec;
   }
 

@@ -84,6 +84,8 @@ class BatchSource {
   /// Whether the input's edges are directed. t/v/e: never. jlg and mtx: as the header says. csv with Gephi's column Type: as
   /// that says. All others: always.
   [[nodiscard]] virtual bool directed() const noexcept = 0;
+  /// Whether the input itself says that its edges have no direction. It does not if its format leaves that open (t/v/e).
+  [[nodiscard]] virtual bool says_undirected() const noexcept = 0;
   [[nodiscard]] virtual const std::string& name() const noexcept = 0;
 };
 

@@ -1,4 +1,4 @@
-// The list of formats, and how a format is recognised.
+// How the format of a text is recognised.
 #include "ingest/codec/codec.hpp"
 
 #include <algorithm>
@@ -6,18 +6,14 @@
 #include <cctype>
 #include <vector>
 
-#include "deltamatch/error.hpp"
-#include "ingest/codec/binary.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
 #include "ingest/codec/fields.hpp"
-#include "ingest/codec/mtx.hpp"
+#include "ingest/codec/formats.hpp"
 #include "ingest/codec/operations.hpp"
 
 namespace deltamatch::ingest {
 namespace {
-
-constexpr std::array<std::string_view, 8> format_names = {"snap", "csv", "tsv", "tve", "jlg", "jsonl", "binary", "mtx"};
 
 /// The lines of a head that are neither blank nor comments.
 std::vector<std::string_view> telling_lines(std::string_view head) {
@@ -219,16 +215,6 @@ bool is_snap(std::string_view line) {
 
 }  // namespace
 
-std::string_view format_name(Format format) noexcept { return format_names[static_cast<std::size_t>(format)]; }
-
-std::optional<Format> format_by_name(std::string_view name) noexcept {
-  if (name == "json") return Format::jsonl;
-  if (name == "matrix-market") return Format::mtx;
-  const auto* const found = std::find(format_names.begin(), format_names.end(), name);
-  if (found == format_names.end()) return std::nullopt;
-  return static_cast<Format>(found - format_names.begin());
-}
-
 Decoded within_max_name(const Decoded& decoded) noexcept {
   const auto long_id = [](const Id& id) { return id.is_text() && id.text().size() > max_name; };
   const auto long_label = [](const std::optional<std::string_view>& label) { return label && label->size() > max_name; };
@@ -241,30 +227,12 @@ Decoded within_max_name(const Decoded& decoded) noexcept {
   return decoded;
 }
 
-std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options) {
-  if (options.envelope != Envelope::none && format != Format::jsonl) {
-    throw Error(ErrorKind::usage, "envelope", std::string(format_name(format)) + " records have none", "leave it out");
-  }
-  switch (format) {
-    case Format::tve:
-      return make_tve_codec(options);
-    case Format::jsonl:
-      return make_jsonl_codec(options);
-    case Format::binary:
-      return make_binary_codec(options);
-    case Format::csv:
-      return make_csv_codec(options);
-    case Format::mtx:
-      return make_mtx_codec(options);
-    default:
-      return make_delimited_codec(format, options);
-  }
-}
-
 std::optional<Format> detect_format(std::string_view head, std::size_t columns, bool texts) {
   const std::vector<std::string_view> lines = telling_lines(head);
   if (head.empty() || !is_text(head)) return std::nullopt;
-  if (!mtx_banner_of(head).empty()) return Format::mtx;
+  for (const FormatTraits& traits : formats()) {
+    if (traits.begins != nullptr && traits.begins(head)) return traits.format;
+  }
   if (lines.empty()) return Format::snap;  // comments only
   const auto all = [&](auto holds) { return std::all_of(lines.begin(), lines.end(), holds); };
   const auto most = [&](auto holds) {

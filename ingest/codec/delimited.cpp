@@ -223,4 +223,10 @@ std::unique_ptr<Codec> make_delimited_codec(Format format, const CodecOptions& o
   return std::make_unique<PlainCodec>(format, options);
 }
 
+bool jlg_is_directed(LineSource& lines, const CodecOptions& /*options*/) {
+  std::string_view header = first_line(lines.head());
+  for (int comma = 0; comma < 2; ++comma) header.remove_prefix(std::min(header.find(','), header.size() - 1) + 1);
+  return !header.starts_with("u,") && header != "u";
+}
+
 }  // namespace deltamatch::ingest

@@ -191,4 +191,12 @@ class TveCodec final : public Codec {
 
 std::unique_ptr<Codec> make_tve_codec(const CodecOptions& options) { return std::make_unique<TveCodec>(options); }
 
+std::string_view tve_message_fault(std::string_view message) noexcept {
+  const std::size_t verb = message.find_first_not_of(" \t");
+  const std::size_t number = message.find_first_not_of(" \t", verb + 1);
+  const bool is_graph_header =
+      message[verb] == 't' && number != std::string_view::npos && number > verb + 1 && message[number] == '#';
+  return is_graph_header ? "t # N begins one of several graphs; a message is of one" : "";
+}
+
 }  // namespace deltamatch::ingest

@@ -15,7 +15,19 @@ COMMANDS = [["replay"], ["match"], ["motifs"], ["cliques"], ["quasi-cliques"], [
             ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "export"]]
 
 
+FORMATS = pathlib.Path(__file__).resolve().parents[2] / "docs/reference/formats.md"
+
+
 class Usage(harness.CliTest):
+    def test_help_offers_the_formats_that_the_page_lists_and_takes_their_aliases(self):
+        rows = re.findall(r"^\| `(\w+)`(?: \(`([\w-]+)`\))? \| (?:yes|no) \| ", FORMATS.read_text(), re.MULTILINE)
+        self.assertGreater(len(rows), 7)
+        offered = re.search(r"--format ([\w|]+)", self.ok("match", "--help").out).group(1).split("|")
+        self.assertEqual(sorted(offered), sorted(name for name, _ in rows))
+        self.write("empty", "")
+        for name in [name for row in rows for name in row if name]:
+            self.ok("match", "--graph", "empty", "--format", name, "--query", "e=(a)--(b)")
+
     def test_help_of_every_command(self):
         listed = self.ok("--help").out
         for command in COMMANDS:

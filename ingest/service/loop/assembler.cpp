@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "ingest/codec/formats.hpp"
+
 namespace deltamatch::ingest {
 namespace {
 
@@ -87,7 +89,7 @@ std::size_t Assembler::open(const TopicPartition& partition, std::int64_t next, 
   CodecOptions reading = topics.codec;
   Doubts& doubts = doubts_.try_emplace(topics.name, OptionSpelling{.prefix = {}, .in_configuration = true}).first->second;
   reading.doubts = &doubts;
-  const bool tells_kinds = !reading.ids && (topics.format == Format::jsonl || topics.format == Format::binary);
+  const bool tells_kinds = !reading.ids && traits_of(topics.format).tells_kinds;
   std::unique_ptr<Codec> codec = make_message_codec(topics.format, reading);
   const auto number = static_cast<std::uint32_t>(parts_.size());
   const auto place = std::upper_bound(order_.begin(), order_.end(), partition,

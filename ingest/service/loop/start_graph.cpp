@@ -53,8 +53,7 @@ void load_file(Engine& engine, const StartFile& file, std::size_t max_record, Jo
   options.window = engine.options().window;
   options.spelling.in_configuration = true;
   const std::unique_ptr<BatchSource> stream = open_stream(file.path.string(), options);
-  // t/v/e files do not say whether they are directed.
-  if (engine.options().directed && !stream->directed() && stream->format() != Format::tve) {
+  if (engine.options().directed && stream->says_undirected()) {
     throw Error(
         ErrorKind::configuration, stream->name(), "the file says that its edges are undirected, and graph.directed is true",
         "set graph.directed to false, or give a copy that deltamatch convert wrote as jsonl: its edges are directed as they "

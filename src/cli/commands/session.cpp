@@ -91,10 +91,10 @@ Session::Session(const GraphOptions& graph, const StreamOptions& stream)
   engine_->limit_labels(graph.max_labels);
 }
 
-// t/v/e streams do not say how they are meant. Other streams that say undirected contradict a directed graph.
+// Streams that say undirected contradict a directed graph.
 void Session::check_updates_of_snapshot(const std::string& snapshot) const {
   for (const auto& source : updates_) {
-    if (!engine_->options().directed || source->directed() || source->format() == ingest::Format::tve) continue;
+    if (!engine_->options().directed || !source->says_undirected()) continue;
     throw Error(ErrorKind::usage, "inputs",
                 fmt::format("{} is undirected, but the snapshot {} holds a directed graph", source->name(), snapshot),
                 "say that all edges are directed with --directed");

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "cli/config/service_sections.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/formats.hpp"
 #include "ingest/service/kafka/topic_expression.hpp"
 
 namespace deltamatch::cli {
@@ -24,14 +24,14 @@ constexpr std::array roles{"source", "target", "label", "source_label", "target_
 
 /// Refuses keys that do not fit the format and would be ignored.
 void check_format(const Section& section, Format format) {
-  const bool named = format == Format::jsonl || format == Format::csv;
-  if (section.has("separator") && format != Format::csv) {
+  const ingest::FormatTraits& traits = ingest::traits_of(format);
+  if (section.has("separator") && !traits.has_separator) {
     section.refuse("separator", "only csv is separated by a character of one's choice", "leave it out, or write format: csv");
   }
-  if (section.has("envelope") && format != Format::jsonl) {
+  if (section.has("envelope") && !traits.has_envelope) {
     section.refuse("envelope", "only json comes in envelopes", "leave it out, or write format: json");
   }
-  if (section.is_map("columns") && !named) {
+  if (section.is_map("columns") && !traits.has_names()) {
     section.refuse("columns", "only json and csv name their columns", "write them by position: [source, target]");
   }
 }
@@ -55,19 +55,18 @@ void read_columns(Section& section, std::string& columns) {
   columns = fmt::format("{}", fmt::join(parts, ","));
 }
 
-/// Messages have no header, and jlg and mtx begin with one. So these two come last.
-constexpr std::array formats{Format::jsonl, Format::csv,    Format::tsv, Format::snap,
-                             Format::tve,   Format::binary, Format::jlg, Format::mtx};
-constexpr std::size_t formats_of_files_alone = 2;
-
 std::optional<Format> read_format(Section& section, bool files) {
   const Node* const text = section.find_text("format");
   if (text == nullptr) return std::nullopt;
-  const std::span offered(formats.begin(), files ? formats.size() : formats.size() - formats_of_files_alone);
+  const auto is_offered = [files](const ingest::FormatTraits& traits) {
+    return files || traits.message != ingest::MessageForm::none;
+  };
   const auto format = ingest::format_by_name(text->text);
-  if (format && std::find(offered.begin(), offered.end(), *format) != offered.end()) return format;
+  if (format && is_offered(ingest::traits_of(*format))) return format;
   std::vector<std::string_view> names;
-  for (const Format one : offered) names.push_back(one == Format::jsonl ? "json" : ingest::format_name(one));
+  for (const ingest::FormatTraits& traits : ingest::formats()) {
+    if (is_offered(traits)) names.push_back(traits.configured_name());
+  }
   section.refuse("format", fmt::format("{} is not offered", Section::shown(*text)),
                  fmt::format("choose one of {}", fmt::join(names, "|")));
   return std::nullopt;

@@ -7,6 +7,7 @@
 #include "cli/config/service_config.hpp"
 #include "cli/terminal/values.hpp"
 #include "graph/data_graph.hpp"
+#include "ingest/codec/formats.hpp"
 #include "plan/bound_query.hpp"
 #include "plan/plan.hpp"
 
@@ -48,8 +49,7 @@ class Summary {
   void input() {
     const ingest::InputOptions& input = service_.input;
     for (const ingest::InputTopics& topics : input.topics) {
-      const bool json = topics.format == ingest::Format::jsonl;
-      line("input", fmt::format("{}: {}{}", topics.name, json ? "json" : ingest::format_name(topics.format),
+      line("input", fmt::format("{}: {}{}", topics.name, ingest::traits_of(topics.format).configured_name(),
                                 topics.codec.vertices ? ", vertices" : ""));
     }
     std::string letters;

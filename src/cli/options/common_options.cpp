@@ -8,6 +8,7 @@
 
 #include "cli/options/option_kinds.hpp"
 #include "cli/terminal/output.hpp"
+#include "ingest/codec/formats.hpp"
 #include "ingest/sink/sinks.hpp"
 
 namespace deltamatch::cli {
@@ -26,11 +27,12 @@ void add_input_options(const Command& command, InputOptions& input, const std::s
   const std::string group = "Reading " + what;
   const auto name = [&](const char* option) { return "--" + prefix + option; };
   std::vector<std::pair<std::string, Format>> formats;
-  for (const Format format :
-       {Format::snap, Format::csv, Format::tsv, Format::tve, Format::jlg, Format::mtx, Format::jsonl, Format::binary}) {
-    formats.emplace_back(ingest::format_name(format), format);
+  std::vector<std::pair<std::string, Format>> aliases;
+  for (const ingest::FormatTraits& traits : ingest::formats()) {
+    formats.emplace_back(traits.name, traits.format);
+    if (!traits.alias.empty()) aliases.emplace_back(traits.alias, traits.format);
   }
-  add_choice(command, name("format"), input.format, "Format (default: recognised by content)", formats).group(group);
+  add_choice(command, name("format"), input.format, "Format (default: recognised by content)", formats, aliases).group(group);
   command
       .add_text(name("columns"), input.codec.columns,
                 "Roles of the columns by position (source,target,label,time; - skips one) or by name "

@@ -110,13 +110,6 @@ TEST(Detect, NothingWhereNothingFits) {
             "none");
 }
 
-TEST(Detect, NamesGoBothWays) {
-  for (const Format format : {Format::snap, Format::csv, Format::tsv, Format::tve, Format::jlg, Format::jsonl}) {
-    EXPECT_EQ(format_by_name(format_name(format)), format);
-  }
-  EXPECT_FALSE(format_by_name("xml"));
-}
-
 TEST(Detect, StreamsSayWhatTheySawAndWhatToDo) {
   EXPECT_EQ(error_of([] { read_all("hello world\n"); }),
             "test:1: the format is not recognised; the data starts with `hello world\\x0a`; set format to snap, csv, tsv, tve, "
