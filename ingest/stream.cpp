@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -58,9 +59,9 @@ bool may_join_names(std::string_view line) noexcept {
   return words >= 2 && words <= 5;
 }
 
-class Stream final : public BatchSource {
+class FileStream final : public UpdateStream {
  public:
-  Stream(std::unique_ptr<ByteSource> source, const StreamOptions& options) : options_(options), doubts_(options.spelling) {
+  FileStream(std::unique_ptr<ByteSource> source, const StreamOptions& options) : options_(options), doubts_(options.spelling) {
     options_.codec.doubts = &doubts_;
     ByteBuffer bytes(unpacked(std::move(source)));
     name_ = bytes.name();
@@ -84,21 +85,34 @@ class Stream final : public BatchSource {
     if (options.read_ahead != 0) reader_.emplace(*batcher_, *source_, options.read_ahead);
   }
 
-  bool next(PositionedBatch& batch, const std::function<bool()>& stop) override {
-    while (!closed_ && (reader_ ? reader_->next(batch, stop) : batcher_->fill(batch))) {
-      if (!batch.updates.empty() || options_.cuts) return true;
+  Arrival next_within(PositionedBatch& batch, std::chrono::milliseconds timeout) override {
+    while (!closed_) {
+      const Arrival arrival = reader_ ? reader_->queue().next_within(batch, timeout) : fill(batch);
+      if (arrival == Arrival::nothing) return arrival;
+      if (arrival == Arrival::ended) break;
+      if (!batch.updates.empty() || options_.cuts) return arrival;
       settle(batch, {});  // the engine gets nothing from it
     }
+    batch.clear();
     if (options_.on_error == OnError::fail && !batcher_->stopped()) {
       if (const std::string flaw = codec_->flaw(); !flaw.empty())
         throw Error(name_, flaw, "correct the header or the file, or set on-error to skip");
     }
-    return false;
+    return Arrival::ended;
   }
 
   const UpdateBatch* upcoming(const std::stop_token& stop) override {
-    const PositionedBatch* batch = reader_ ? reader_->upcoming(stop) : nullptr;
+    const PositionedBatch* batch = reader_ ? reader_->queue().upcoming(stop) : nullptr;
     return batch == nullptr ? nullptr : &batch->updates;
+  }
+
+  void stop() override {
+    batcher_->stop();
+    source_->cancel();
+  }
+
+  void wake() override {
+    if (reader_) reader_->queue().wake();
   }
 
   void settle(const PositionedBatch& batch, std::span<const Reject> rejects) override {
@@ -141,6 +155,8 @@ class Stream final : public BatchSource {
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
 
  private:
+  Arrival fill(PositionedBatch& batch) { return batcher_->fill(batch) ? Arrival::batch : Arrival::ended; }
+
   void count_records(const PositionedBatch& batch, std::span<const Reject> rejects) {
     records_ += batch.records();
     for (const std::uint64_t count : batch.refused()) records_ += count;
@@ -325,12 +341,12 @@ class Stream final : public BatchSource {
 
 }  // namespace
 
-std::unique_ptr<BatchSource> open_stream(const std::string& path, const StreamOptions& options) {
-  return std::make_unique<Stream>(open_file(path), options);
+std::unique_ptr<UpdateStream> open_stream(const std::string& path, const StreamOptions& options) {
+  return std::make_unique<FileStream>(open_file(path), options);
 }
 
-std::unique_ptr<BatchSource> open_memory(std::string_view bytes, const std::string& name, const StreamOptions& options) {
-  return std::make_unique<Stream>(memory_bytes(bytes, name), options);
+std::unique_ptr<UpdateStream> open_memory(std::string_view bytes, const std::string& name, const StreamOptions& options) {
+  return std::make_unique<FileStream>(memory_bytes(bytes, name), options);
 }
 
 }  // namespace deltamatch::ingest

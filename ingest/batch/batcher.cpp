@@ -24,15 +24,7 @@ void PositionedBatch::clear() noexcept {
   first_refusals_.clear();
   taken_ = 0;
   refused_.fill(0);
-  records_.clear();
-  record_ends_.clear();
-}
-
-std::string_view PositionedBatch::record(std::size_t index) const {
-  if (record_ends_.empty()) return {};
-  const std::size_t first = record_around(updates.updates(), index).first;
-  const std::size_t start = first == 0 ? 0 : record_ends_.at(first - 1);
-  return std::string_view(records_).substr(start, record_ends_.at(index) - start);
+  kept_.clear();
 }
 
 /// Whether the held updates may join the batch. An empty batch takes anything.
@@ -56,8 +48,10 @@ void Batcher::add(PositionedBatch& batch) {
     }
     batch.positions_.push_back(reading_.record.position);
     if (on_unreadable_ != OnUnreadable::list) continue;
-    if (!update.continues) batch.records_.append(reading_.record.bytes);  // once for all updates of a record
-    batch.record_ends_.push_back(batch.records_.size());
+    if (update.continues)
+      batch.kept_.repeat();
+    else
+      batch.kept_.add({}, reading_.record.bytes);
   }
   held_ = {};
 }

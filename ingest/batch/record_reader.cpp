@@ -43,7 +43,7 @@ std::string date_of(Timestamp time) {
 
 }  // namespace
 
-std::optional<Timestamp> Reading::time() const noexcept {
+std::optional<Timestamp> largest_time(std::span<const Update> updates) noexcept {
   if (updates.size() == 1) return updates.front().time;
   std::optional<Timestamp> largest;
   for (const Update& update : updates) largest = std::max(largest, update.time);  // nothing is less than any time

@@ -20,6 +20,9 @@
 
 namespace deltamatch::ingest {
 
+/// The largest time of a record's updates. Nothing if none has a time.
+[[nodiscard]] std::optional<Timestamp> largest_time(std::span<const Update> updates) noexcept;
+
 /// What a record says: its updates (none for a comment, a blank line or a header), or why it is refused.
 struct Reading {
   Record record;
@@ -29,7 +32,7 @@ struct Reading {
   bool ahead = false;  ///< its time lies far ahead of the rest, so the watermark must not follow
 
   /// The largest time of its updates.
-  [[nodiscard]] std::optional<Timestamp> time() const noexcept;
+  [[nodiscard]] std::optional<Timestamp> time() const noexcept { return largest_time(updates); }
 };
 
 /// Reads records and finds times that lie far ahead of the rest. Such a time would move the watermark on by more than

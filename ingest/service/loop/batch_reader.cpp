@@ -30,6 +30,7 @@ Reader::Reader(kafka::Input& input, Journal& journal, const InputOptions& option
       last_refresh_(Clock::now()),
       next_refresh_(last_refresh_ + options.refresh_every),
       last_cut_(Clock::now()),
+      queue_(depth),
       ends_(input, Watermarks::ask_every(options.idle_after), Watermarks::answer_counts(options.idle_after)) {
   for (const auto& [id, end] : from) {
     assembler_.hold(id, end);
@@ -46,59 +47,14 @@ Reader::Reader(kafka::Input& input, Journal& journal, const InputOptions& option
 }
 
 Reader::~Reader() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stopping_ = abandoned_ = true;
-  }
-  changed_.notify_all();
+  stopping_ = true;
+  queue_.abandon();
   thread_.join();
 }
 
-Reader::Outcome Reader::next(InputBatch& batch, std::chrono::milliseconds timeout) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, timeout, [&] { return !ready_.empty() || ended_ || woken_; });
-  woken_ = false;
-  if (!ready_.empty()) {
-    free_.push_back(std::exchange(batch, std::move(ready_.front())));
-    ready_.pop_front();
-    lock.unlock();
-    changed_.notify_all();
-    return Outcome::batch;
-  }
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-  return ended_ ? Outcome::ended : Outcome::nothing;
-}
-
-const InputBatch* Reader::upcoming(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, stop, [this] { return !ready_.empty() || ended_; });
-  return ready_.empty() ? nullptr : &ready_.front();
-}
-
-void Reader::wake() {
-  {
-    const std::scoped_lock lock(mutex_);
-    woken_ = true;
-  }
-  changed_.notify_all();
-}
-
-void Reader::stop() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-}
-
-bool Reader::stopping() {
-  const std::scoped_lock lock(mutex_);
-  return stopping_;
-}
-
-bool Reader::has_room() {
-  const std::scoped_lock lock(mutex_);
-  return ready_.size() < depth;
+const UpdateBatch* Reader::upcoming(const std::stop_token& stop) {
+  const InputBatch* batch = queue_.upcoming(stop);
+  return batch == nullptr ? nullptr : &batch->updates;
 }
 
 void Reader::run() {
@@ -113,16 +69,11 @@ void Reader::run() {
   } catch (...) {
     if (!failure) failure = std::current_exception();
   }
-  {
-    const std::scoped_lock lock(mutex_);
-    failure_ = std::move(failure);
-    ended_ = true;
-  }
-  changed_.notify_all();
+  queue_.end(std::move(failure));
 }
 
 void Reader::read_until_stopped() {
-  while (!stopping()) {
+  while (!stopping_) {
     const auto now = Clock::now();
     if (assembler_.empty()) heed_ends(now);
     const auto due =
@@ -144,7 +95,7 @@ void Reader::read_until_stopped() {
 /// Whether the batch should be cut now.
 bool Reader::is_due(Clock::time_point now) {
   if (assembler_.full()) return true;
-  if (!assembler_.empty()) return Clock::now() - assembler_.since() >= batching_.max_delay && has_room();
+  if (!assembler_.empty()) return Clock::now() - assembler_.since() >= batching_.max_delay && queue_.has_room();
   // Edges expire even if no record comes.
   return timed_ && now - last_cut_ >= std::max<Clock::duration>(batching_.max_delay, longest_poll) &&
          assembler_.watermark_moves(now);
@@ -176,16 +127,8 @@ void Reader::hand_over() {
   open_.fetch_seconds = std::chrono::duration<double>(std::exchange(fetching_, {})).count();
   open_.decode_seconds = std::chrono::duration<double>(std::exchange(decoding_, {})).count();
   const bool last = open_.failure.has_value();
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return ready_.size() < depth || abandoned_; });
-  if (abandoned_) return;
-  ready_.push_back(std::move(open_));
-  if (free_.empty()) free_.emplace_back();
-  open_ = std::move(free_.back());
-  free_.pop_back();
+  queue_.push(open_);
   if (last) stopping_ = true;
-  lock.unlock();
-  changed_.notify_all();
 }
 
 void Reader::look_for_partitions() {

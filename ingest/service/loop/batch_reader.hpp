@@ -1,17 +1,17 @@
 // Reads all partitions in a thread of its own and hands over batches.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
-#include <deque>
-#include <exception>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <stop_token>
 #include <thread>
 #include <vector>
 
+#include "ingest/batch/batch_queue.hpp"
+#include "ingest/batch/batch_source.hpp"
 #include "ingest/service/journal.hpp"
 #include "ingest/service/kafka/input.hpp"
 #include "ingest/service/loop/assembler.hpp"
@@ -26,31 +26,25 @@ namespace deltamatch::ingest {
 /// New partitions are added between two batches. If a partition is gone, that is reported to the journal, and so is its return.
 /// It is then read from where it was left; if that is out of its range, it is refused. Meanwhile, batches name where it was
 /// left.
-class Reader {
+class Reader final : public BatchSource<InputBatch> {
  public:
-  enum class Outcome : std::uint8_t { batch, nothing, ended };
-
   /// `input` must read nothing yet. It and the journal must outlive the reader. Begins at `from`, which holds an offset for
   /// each of `partitions`. Any other partition in `from` is gone.
   Reader(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching, Timestamp window,
          const std::vector<kafka::InputPartition>& partitions, const Offsets& from, std::optional<Timestamp> watermark);
   /// Ends the thread and drops what it has read.
-  ~Reader();
+  ~Reader() override;
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  /// Replaces `batch` by the next one. `nothing`: none came in time, or wake() was called. `ended`: after stop(), once all
-  /// batches are handed over. If reading threw, throws the same after the batches before that.
-  Outcome next(InputBatch& batch, std::chrono::milliseconds timeout);
-  /// The batch that the next call of next() will return, once there is one. Returns null if `stop` is requested or nothing more
-  /// comes. Any thread may call it between two calls of next().
-  const InputBatch* upcoming(const std::stop_token& stop);
-  /// Ends a next() that waits. Any thread may call it.
-  void wake();
+  Arrival next_within(InputBatch& batch, std::chrono::milliseconds timeout) override {
+    return queue_.next_within(batch, timeout);
+  }
+  const UpdateBatch* upcoming(const std::stop_token& stop) override;
+  void wake() override { queue_.wake(); }
+  void stop() override { stopping_ = true; }
   /// The number of partitions that are gone. Any thread may call it.
   [[nodiscard]] std::size_t missing() const noexcept { return missing_.load(std::memory_order_relaxed); }
-  /// Stops reading. What was read becomes the last batch. Any thread may call it.
-  void stop();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -66,8 +60,6 @@ class Reader {
   void take_back(const kafka::InputPartition& partition);
   void leave(const TopicPartition& partition);
   [[nodiscard]] std::optional<std::uint32_t> index_of(const TopicPartition& partition) const;
-  [[nodiscard]] bool has_room();
-  [[nodiscard]] bool stopping();
 
   kafka::Input& input_;
   Journal& journal_;
@@ -86,15 +78,8 @@ class Reader {
   Clock::duration decoding_{};
   InputBatch open_;  // memory for the next cut
 
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<InputBatch> ready_;  // guarded by mutex_, like all below
-  std::vector<InputBatch> free_;
-  std::exception_ptr failure_;
-  bool stopping_ = false;
-  bool abandoned_ = false;
-  bool ended_ = false;
-  bool woken_ = false;
+  BatchQueue<InputBatch> queue_;
+  std::atomic<bool> stopping_ = false;
   EndWatch ends_;
   std::thread thread_;
 };

@@ -125,15 +125,15 @@ void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& sto
       serve_requests();
       committer_->check();
       make_sure_of_ownership();
-      switch (reader_->next(batch, longest_wait)) {
-        case Reader::Outcome::batch:
+      switch (reader_->next_within(batch, longest_wait)) {
+        case Arrival::batch:
           more = settle(batch);
           break;
-        case Reader::Outcome::nothing:
+        case Arrival::nothing:
           context_.metrics.partitions_missing(reader_->missing());
           if (router_.due()) process_empty();
           break;
-        case Reader::Outcome::ended:
+        case Arrival::ended:
           more = false;
           break;
       }
@@ -198,10 +198,7 @@ std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
   BatchOptions options;
   options.on_reject = context_.options.input.on_error == OnError::fail ? OnReject::stop : OnReject::skip;
   options.sink = &router_;
-  options.upcoming = [this](const std::stop_token& stop) {
-    const InputBatch* next = reader_ ? reader_->upcoming(stop) : nullptr;
-    return next == nullptr ? nullptr : &next->updates;
-  };
+  options.upcoming = [this](const std::stop_token& stop) { return reader_ ? reader_->upcoming(stop) : nullptr; };
   // So a batch reports the same about a query over its budget, however often it is matched.
   options.report_partial = false;
   options.progress = [this](const deltamatch::BatchProgress& progress) { monitor_.progress(progress); };
@@ -231,7 +228,7 @@ bool Pipeline::process(InputBatch& batch) {
   if (result.consumed < batch.updates.size()) {  // on_error is fail
     const Reject& reject = result.rejects.back();
     failure_ = BadRecord{batch.partition(reject.index),
-                         batch.origins[reject.index].offset,
+                         batch.offset(reject.index),
                          reject.reason,
                          rejection_message(batch.updates.updates()[reject.index], reject.reason),
                          {},

@@ -17,7 +17,7 @@ Offsets Pipeline::ends_before(const InputBatch& batch, std::size_t update) const
   for (const auto& [id, end] : batch.ends) {
     if (id < at || !last_.ends.contains(id)) ends.insert_or_assign(id, end);
   }
-  ends.insert_or_assign(at, batch.origins[update].offset);
+  ends.insert_or_assign(at, batch.offset(update));
   return ends;
 }
 
@@ -45,7 +45,7 @@ void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) 
         name(batch.first_refused->at, batch.first_refused->offset, batch.first_refused->reason, batch.first_refused->message);
   } else if (!result.rejects.empty()) {
     const Reject& reject = result.rejects.front();
-    first = name(batch.partition(reject.index), batch.origins[reject.index].offset, reject.reason,
+    first = name(batch.partition(reject.index), batch.offset(reject.index), reject.reason,
                  rejection_message(batch.updates.updates()[reject.index], reject.reason));
   }
   const double most = context_.options.input.max_refused;
@@ -81,11 +81,10 @@ void Pipeline::collect_letters(const InputBatch& batch, const BatchResult& resul
   for (const Reject& reject : result.rejects) {
     context_.metrics.bad_records(reject.reason);
     if (context_.options.input.on_error != OnError::dead_letter) continue;
-    const UpdateRun::Origin& origin = batch.origins[reject.index];
-    const TopicPartition& at = batch.partition(reject.index);
-    letters.push_back(
-        {at, origin.offset, reject.reason, rejection_message(batch.updates.updates()[reject.index], reject.reason),
-         std::string(batch.key(reject.index)), std::string(batch.value(reject.index)), batch.value(reject.index).size()});
+    const std::string_view value = batch.kept.value(reject.index);
+    letters.push_back({batch.partition(reject.index), batch.offset(reject.index), reject.reason,
+                       rejection_message(batch.updates.updates()[reject.index], reject.reason),
+                       std::string(batch.kept.key(reject.index)), std::string(value), value.size()});
   }
   std::sort(letters.begin(), letters.end(),
             [](const BadRecord& a, const BadRecord& b) { return std::tie(a.at, a.offset) < std::tie(b.at, b.offset); });

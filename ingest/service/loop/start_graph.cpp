@@ -52,7 +52,7 @@ void load_file(Engine& engine, const StartFile& file, std::size_t max_record, Jo
   options.limits = options.limits.within_window(engine.options().window);
   options.window = engine.options().window;
   options.spelling.in_configuration = true;
-  const std::unique_ptr<BatchSource> stream = open_stream(file.path.string(), options);
+  const std::unique_ptr<UpdateStream> stream = open_stream(file.path.string(), options);
   if (engine.options().directed && stream->says_undirected()) {
     throw Error(
         ErrorKind::configuration, stream->name(), "the file says that its edges are undirected, and graph.directed is true",

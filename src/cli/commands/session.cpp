@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds grace{500};  // for the batch that was being
 using Clock = std::chrono::steady_clock;
 
 /// The share of all sources that has been read, while the one at `index` is being read.
-std::optional<double> fraction(const std::vector<std::unique_ptr<ingest::BatchSource>>& sources, std::size_t index) {
+std::optional<double> fraction(const std::vector<std::unique_ptr<ingest::UpdateStream>>& sources, std::size_t index) {
   const ingest::Progress progress = sources[index]->progress();
   if (!progress.bytes_total || *progress.bytes_total == 0) return std::nullopt;
   const double share = static_cast<double>(progress.bytes_read) / static_cast<double>(*progress.bytes_total);
@@ -166,13 +166,13 @@ bool Session::decide_direction(const GraphOptions& graph) const {
     directed = file->directed();
   }
   if (graph.directed) return *graph.directed;
-  const ingest::BatchSource* first = nullptr;
+  const ingest::UpdateStream* first = nullptr;
   for (const Sources* sources : {&graphs_, &updates_}) {
     for (const auto& source : *sources) {
       if (!source->format()) continue;  // an empty file fits any direction
       if (first == nullptr) first = source.get();
       if (source->directed() == first->directed()) continue;
-      const auto kind = [](const ingest::BatchSource& input) {
+      const auto kind = [](const ingest::UpdateStream& input) {
         return fmt::format("{} ({}) is {}", input.name(), ingest::format_name(*input.format()),
                            input.directed() ? "directed" : "undirected");
       };
@@ -246,7 +246,7 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
   for (const Sources* sources : {&labels_, &graphs_}) {
     std::uint64_t done = 0;
     for (std::size_t index = 0; index < sources->size(); ++index) {
-      ingest::BatchSource& source = *(*sources)[index];
+      ingest::UpdateStream& source = *(*sources)[index];
       Vain vain;
       while (source.next(batch)) {
         const BatchResult result = engine::BulkLoader::load(*engine_, batch.updates, source.on_reject());
@@ -288,7 +288,7 @@ void Session::Vain::add(const UpdateBatch& batch, const Ignored& ignored, bool d
 }
 
 /// Ends an input.
-void Session::conclude(ingest::BatchSource& source, Report& report, const Vain& vain) {
+void Session::conclude(ingest::UpdateStream& source, Report& report, const Vain& vain) {
   progress_.clear();
   report.unused.add(source.refused());
   report.notes.take(source, max_refused_);
@@ -322,10 +322,10 @@ void Session::show(const BatchProgress& progress, const Report& report) {
 /// Compares the ids of each input with those of the inputs before it. An id quoted in one file and bare in another joins
 /// nothing.
 void Session::compare_ids(Report& report) const {
-  std::vector<const ingest::BatchSource*> before;
-  const auto compare = [&](const ingest::BatchSource& source) {
+  std::vector<const ingest::UpdateStream*> before;
+  const auto compare = [&](const ingest::UpdateStream& source) {
     const ingest::Doubts& doubts = source.doubts();
-    for (const ingest::BatchSource* other : before) {
+    for (const ingest::UpdateStream* other : before) {
       const auto text = ingest::Doubts::text_and_number(doubts, other->doubts());
       const auto number = text ? text : ingest::Doubts::text_and_number(other->doubts(), doubts);
       if (!number) continue;
@@ -362,7 +362,7 @@ void Session::release_inputs() noexcept {
 }
 
 void Session::run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch) {
-  ingest::BatchSource& source = *updates_[index];
+  ingest::UpdateStream& source = *updates_[index];
   std::uint64_t refused_by_engine = 0;  // counted among the updates that were taken
   Vain vain;
   const auto count_refused = [&] {

@@ -56,7 +56,7 @@ class Session {
   void release_inputs() noexcept;
 
  private:
-  using Sources = std::vector<std::unique_ptr<ingest::BatchSource>>;
+  using Sources = std::vector<std::unique_ptr<ingest::UpdateStream>>;
   /// Counts updates of one input that changed nothing, and the updates to compare them with.
   struct Vain {
     std::uint64_t late = 0;
@@ -67,7 +67,7 @@ class Session {
   };
 
   void compare_ids(Report& report) const;
-  void conclude(ingest::BatchSource& source, Report& report, const Vain& vain);
+  void conclude(ingest::UpdateStream& source, Report& report, const Vain& vain);
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   [[nodiscard]] bool ended() const noexcept;
   void show(const BatchProgress& progress, const Report& report);

@@ -31,7 +31,7 @@ void InputNotes::warn(ingest::Warning warning) {
   warnings_.push_back(std::move(warning));
 }
 
-void InputNotes::take(ingest::BatchSource& source, double max_refused) {
+void InputNotes::take(ingest::UpdateStream& source, double max_refused) {
   for (ingest::Warning& warning : source.warnings()) warn(std::move(warning));
   const ingest::RefusalCounters& refused = source.refused();
   records_ += source.records();

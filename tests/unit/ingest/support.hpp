@@ -82,7 +82,7 @@ std::string error_of(Call&& call) {
 }
 
 /// Reads a stream to its end. Returns all updates, with a line of dashes between batches.
-inline std::vector<std::string> read_all(BatchSource& stream) {
+inline std::vector<std::string> read_all(UpdateStream& stream) {
   std::vector<std::string> out;
   PositionedBatch batch;
   while (stream.next(batch)) {

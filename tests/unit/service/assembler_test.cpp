@@ -64,7 +64,7 @@ TEST_F(AssemblerTest, PutsRecordsInTheOrderOfTopicPartitionAndOffset) {
   EXPECT_THAT(cut(), ElementsAre("+3>4", "+7>8", "+1>2", "-5>6"));
   EXPECT_EQ(batch_.ends, (Offsets{{{"a", 0}, 9}, {{"a", 1}, 10}, {{"b", 0}, 9}}));
   EXPECT_EQ(batch_.records, 4u);
-  EXPECT_EQ(batch_.origins[2], (UpdateRun::Origin{static_cast<std::uint32_t>(b0), 5}));
+  EXPECT_EQ(batch_.positions[2], (Position{5, static_cast<std::uint32_t>(b0)}));
   EXPECT_TRUE(assembler_->empty());
   EXPECT_TRUE(add(a0, 11, R"({"source":1,"target":2})"));
   EXPECT_THAT(cut(), ElementsAre("+1>2"));
@@ -239,9 +239,9 @@ TEST_F(AssemblerTest, KeepsBadRecordsAndTheBytesOfAllWhereTheyBecomeDeadLetters)
   EXPECT_EQ(batch_.bad[0].at, (TopicPartition{"t", 0}));
   EXPECT_EQ(batch_.bad[0].value, "{]");
   EXPECT_EQ(batch_.bad[0].key, "k");
-  EXPECT_EQ(batch_.value(0), R"({"source":3,"target":4} )");
-  EXPECT_EQ(batch_.value(2), R"({"source":1,"target":2})");
-  EXPECT_EQ(batch_.key(2), "k");
+  EXPECT_EQ(batch_.kept.value(0), R"({"source":3,"target":4} )");
+  EXPECT_EQ(batch_.kept.value(2), R"({"source":1,"target":2})");
+  EXPECT_EQ(batch_.kept.key(2), "k");
 }
 
 TEST_F(AssemblerTest, TellsWherePartitionsEndedThatAreNotThere) {
@@ -380,12 +380,12 @@ TEST_F(AssemblerTest, AnArrayIsOneRecordAndIsKeptOnce) {
   EXPECT_THAT(cut(), ElementsAre("+5>6", "+1>2", "-2>3", "+5>6"));
   EXPECT_THAT((std::array{batch_.updates.updates()[1].continues, batch_.updates.updates()[2].continues}),
               ElementsAre(false, true));
-  EXPECT_EQ(batch_.value(0), one);
-  EXPECT_EQ(batch_.value(1), both);
-  EXPECT_EQ(batch_.value(2), both);
-  EXPECT_EQ(batch_.value(2).data(), batch_.value(1).data());
-  EXPECT_EQ(batch_.key(2), "k");
-  EXPECT_EQ(batch_.value(3), one);
+  EXPECT_EQ(batch_.kept.value(0), one);
+  EXPECT_EQ(batch_.kept.value(1), both);
+  EXPECT_EQ(batch_.kept.value(2), both);
+  EXPECT_EQ(batch_.kept.value(2).data(), batch_.kept.value(1).data());
+  EXPECT_EQ(batch_.kept.key(2), "k");
+  EXPECT_EQ(batch_.kept.value(3), one);
   ASSERT_THAT(batch_.bad, SizeIs(1));
   EXPECT_EQ(batch_.bad[0].offset, 2);
   EXPECT_EQ(batch_.bad[0].message, "element 1, from 0: there is no target");
