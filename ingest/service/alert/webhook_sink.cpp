@@ -202,18 +202,4 @@ std::unique_ptr<AlertSink> make_webhook_sink(std::string_view application, const
   return std::make_unique<WebhookSink>(application, options, journal);
 }
 
-std::unique_ptr<AlertSink> make_alert_sink(std::string_view application, const SinkOptions& options, Journal& journal) {
-  switch (options.kind) {
-    case SinkOptions::Kind::file:
-      return make_file_sink(options.name, options.path, options.rotate_bytes, options.keep_files);
-    case SinkOptions::Kind::console:
-      return make_console_sink(options.name);
-    case SinkOptions::Kind::webhook:
-      return make_webhook_sink(application, options, journal);
-    case SinkOptions::Kind::kafka:
-      break;
-  }
-  throw Error("sink '" + options.name + "'", "alerts for Kafka go with the batch's transaction");
-}
-
 }  // namespace deltamatch::ingest

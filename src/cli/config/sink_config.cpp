@@ -4,6 +4,7 @@
 #include <array>
 #include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include "cli/config/service_sections.hpp"
 #include "deltamatch/error.hpp"
@@ -94,8 +95,8 @@ void read_file(Section& section, SinkOptions& sink) {
 
 void read_sink(Section section, SinkOptions& sink) {
   using Kind = SinkOptions::Kind;
-  constexpr std::array<std::pair<std::string_view, Kind>, 4> kinds{
-      {{"kafka", Kind::kafka}, {"file", Kind::file}, {"stdout", Kind::console}, {"webhook", Kind::webhook}}};
+  std::vector<std::pair<std::string_view, Kind>> kinds;
+  for (const ingest::SinkTraits& traits : ingest::sink_kinds()) kinds.emplace_back(traits.name, traits.kind);
   if (!section.require("type", "type: kafka") || !section.choice("type", sink.kind, kinds)) return;
   if (sink.kind == Kind::kafka && section.require("topic", "topic: alerts") && topic_name(section, "topic", sink.topic)) {
     section.note(&Reading::topics_written, "topic", sink.topic);
