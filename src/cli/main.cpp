@@ -112,8 +112,8 @@ int out_of_memory(const CLI::App& program) {
 
 int run_program(int argc, char** argv) {
   CLI::App program(
-      "Continuous subgraph matching: keeps standing graph patterns over a stream of edge insertions and deletions\n"
-      "and reports, after every batch, exactly the matches that appeared and the matches that vanished.",
+      "Continuous subgraph matching: keeps standing graph patterns over a stream of edge insertions and deletions.\n"
+      "After every batch it reports exactly the matches that appeared and the matches that vanished.",
       "deltamatch");
   program.set_version_flag("--version", std::string("deltamatch ") + DELTAMATCH_VERSION);
   program.require_subcommand(1);

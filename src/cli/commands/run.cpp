@@ -32,9 +32,9 @@ constexpr const char* examples = R"(Examples:
 SIGTERM or SIGINT: commit what is read, make a snapshot, exit with 0; the second one ends the process at once. A batch that is
 still being matched when half of shutdown_timeout is over is abandoned: the next start takes it again.
 SIGHUP: take the queries from the configuration anew; suspended ones stand again.
-Exit codes: 0 stopped, 1 it could not go on (start it again: it goes on from what is committed), 2 usage, 65 the input stops it
-(a bad record with on_error: fail, or a query over its budget with then: stop: starting it again without a change does not
-help), 78 configuration.)";
+Exit codes: 0 stopped, 1 it could not go on, 2 wrong usage, 65 the input stops it, 78 a wrong configuration. After 1, start it
+again: it goes on from what is committed. 65 is for a bad record (on_error: fail) or a query over its budget (then: stop).
+Without a change, the next start ends with 65 again.)";
 
 constexpr int ended_by_signal = 128;
 constexpr mode_t not_for_others = 027;    // files are 0640, folders 0750

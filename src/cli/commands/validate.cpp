@@ -25,8 +25,8 @@ constexpr const char* examples = R"(Examples:
   deltamatch validate --query q1.graph --undirected --mode homomorphism
   deltamatch validate --config config/service.yaml
 
-Ends with exit code 78 and says what is wrong and where: at the first query that cannot be matched, or all that is wrong with
-a configuration.)";
+If something is wrong, the exit code is 78, and a message says what and where. Of queries it names the first that cannot be
+matched, of a configuration all that is wrong.)";
 
 struct Validate {
   QuerySelection queries;
