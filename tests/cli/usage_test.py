@@ -290,7 +290,10 @@ class Usage(harness.CliTest):
         self.assertEqual(self.ok("validate", "--query", "(a)-->(b)").out, "(a)-->(b): 3 vertices, 2 edges: (a)-->(b)-->(c)\n")
 
     def test_two_queries_of_one_name(self):
-        self.fails(78, "validate", "--query", "a=(a)-->(b)", "--query", "a=(a)-->(b)-->(c)", says="a second query named 'a'")
+        self.write("a.pattern", "(a)-->(b)")
+        for first, place in (("a=(a)-->(b)", "--query 'a=(a)-->(b)'"), ("a.pattern", "a.pattern")):
+            self.fails(78, "validate", "--query", first, "--query", "a=(a)-->(b)-->(c)",
+                       says=f"--query 'a=(a)-->(b)-->(c)': the name 'a' already belongs to {place}; give each query its own name")
 
     def test_star_of_31_leaves_is_legal(self):
         star = "star=" + ",".join(f"(hub)-->(v{i})" for i in range(31))

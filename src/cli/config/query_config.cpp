@@ -137,7 +137,7 @@ class QueryReader {
     for (const ingest::ServiceQuery& other : config_.service.queries) {
       if (other.query.name != query.query.name) continue;
       section.refuse(section.has("name") ? "name" : key,
-                     fmt::format("a second query named '{}' (the first: {})", query.query.name, other.where),
+                     fmt::format("the name '{}' already belongs to the query at {}", query.query.name, other.where),
                      "give each query its own name");
       return;
     }
