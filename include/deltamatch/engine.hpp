@@ -6,8 +6,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "deltamatch/batch.hpp"
 #include "deltamatch/error.hpp"
@@ -56,15 +58,20 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// Registers a standing query. Its matches are reported from the next batch on. Throws Error(configuration) if the query does
-  /// not fit the graph (directed edges over undirected data) or if the options exclude each other.
+  /// not fit the graph (directed edges over undirected data) or if the options exclude each other. It also throws if another
+  /// standing query has the name; any number of them may have the empty name.
   QueryId add_query(const Query& query, const QueryOptions& options = {});
   void remove_query(QueryId query);
+  /// Removes queries and registers others, all of them or none. A new query may have the name of a removed one. Returns the ids
+  /// of the new queries, in their order. Throws as add_query does, and if a removed query does not exist.
+  std::vector<QueryId> replace_queries(std::span<const QueryId> removed, std::span<const NewQuery> added);
 
   /// Applies updates without matching, to load the start graph. Records are refused as in process.
   BatchResult load(const UpdateBatch& batch, OnReject on_reject = OnReject::stop);
 
   /// Applies one batch and finds the matches that appeared and vanished. `sink` gets the matches of listing queries after all
-  /// matching of the batch has succeeded. It may be null.
+  /// matching of the batch has succeeded. It may be null. Throws Error(configuration) if there is a sink and standing queries,
+  /// but none of them lists.
   BatchResult process(const UpdateBatch& batch, OnReject on_reject = OnReject::stop, MatchSink* sink = nullptr,
                       const Upcoming& upcoming = {});
   /// Processes a batch like the above, with limits and control during the run. Returns nullopt if `options.stop` abandoned the

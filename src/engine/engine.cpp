@@ -1,5 +1,8 @@
 #include "deltamatch/engine.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "engine/engine_impl.hpp"
 #include "engine/storage/bulk_loader.hpp"
 #include "engine/storage/graph_updates.hpp"
@@ -37,16 +40,39 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 
 QueryId Engine::add_query(const Query& query, const QueryOptions& options) {
-  auto standing = std::make_unique<Standing>(query, options, impl_->graph);
-  const QueryId id{impl_->next_query};
-  impl_->standing.emplace_back(id, std::move(standing));
-  ++impl_->next_query;
-  return id;
+  const NewQuery added{query, options};
+  return replace_queries({}, std::span(&added, 1)).front();
 }
 
 void Engine::remove_query(QueryId query) {
   impl_->find(query);
   std::erase_if(impl_->standing, [&](const auto& entry) { return entry.first == query; });
+}
+
+std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, std::span<const NewQuery> added) {
+  for (const QueryId query : removed) impl_->find(query);
+  const auto is_removed = [&](const auto& entry) { return std::ranges::find(removed, entry.first) != removed.end(); };
+  std::set<std::string_view> names;
+  for (const auto& entry : impl_->standing) {
+    if (!is_removed(entry)) names.insert(entry.second->bound.query.name);
+  }
+  std::vector<std::unique_ptr<Standing>> fresh;
+  for (const auto& [query, options] : added) {
+    if (!names.insert(query.name).second && !query.name.empty()) {
+      throw Error(ErrorKind::configuration, "query '" + query.name + "'", "another standing query has this name",
+                  "give each query its own name");
+    }
+    fresh.push_back(std::make_unique<Standing>(query, options, impl_->graph));
+  }
+  std::vector<QueryId> ids(fresh.size());
+  impl_->standing.reserve(impl_->standing.size() + fresh.size());
+  // From here on, nothing fails.
+  std::erase_if(impl_->standing, is_removed);
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    ids[i] = QueryId{impl_->next_query++};
+    impl_->standing.emplace_back(ids[i], std::move(fresh[i]));
+  }
+  return ids;
 }
 
 BatchResult Engine::load(const UpdateBatch& batch, OnReject on_reject) {

@@ -91,7 +91,13 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& want
 }
 
 Engine::Impl::BatchRun::BatchRun(Impl& engine, const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose)
-    : engine_(&engine), batch_(&batch), wanted_(&wanted), purpose_(purpose) {}
+    : engine_(&engine), batch_(&batch), wanted_(&wanted), purpose_(purpose) {
+  const auto lists = [](const auto& entry) { return entry.second->options.list; };
+  if (delivers() && !engine.standing.empty() && std::ranges::none_of(engine.standing, lists)) {
+    throw Error(ErrorKind::configuration, "sink", "no standing query lists its matches",
+                "set QueryOptions::list, or give no sink");
+  }
+}
 
 Engine::Impl::BatchRun::~BatchRun() {
   if (stage_ == Stage::staged) {

@@ -67,7 +67,7 @@ void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch
   recovered.engine.spool({.memory = match_memory, .folder = begun.directory.path()});
   standing.replace(queries_of(begun, recovered.reached), recovered.reached.queries);
   Commit commit;
-  commit.result = recovered.engine.process(batch.updates, OnReject::skip, &router);
+  commit.result = standing.process(batch.updates, {.on_reject = OnReject::skip}).value();
   commit.consumed = commit.result.consumed;
   commit.mark = mark;
   commit.input = std::move(batch);

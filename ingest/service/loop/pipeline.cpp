@@ -197,7 +197,6 @@ bool Pipeline::settle(InputBatch& batch) {
 std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
   BatchOptions options;
   options.on_reject = context_.options.input.on_error == OnError::fail ? OnReject::stop : OnReject::skip;
-  options.sink = &router_;
   options.upcoming = [this](const std::stop_token& stop) { return reader_ ? reader_->upcoming(stop) : nullptr; };
   // So a batch reports the same about a query over its budget, however often it is matched.
   options.report_partial = false;
@@ -212,7 +211,7 @@ std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
   };
   monitor_.begin(last_.batch + 1, std::move(names));
   const End end{monitor_};
-  return engine_.process(batch.updates, options);
+  return queries_.process(batch.updates, options);
 }
 
 /// Returns false if the batch was abandoned; the state is then as before.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +40,10 @@ class StandingQueries {
   };
   /// The standing queries, in order of registration. Valid until the next change.
   [[nodiscard]] std::vector<Named> standing() const;
+
+  /// Processes a batch as Engine::process does, with the router as the sink. If no query lists, the router still reports what
+  /// it suppressed before.
+  [[nodiscard]] std::optional<BatchResult> process(const UpdateBatch& batch, BatchOptions options) const;
 
   /// The standing queries by name, in the form for marks.
   [[nodiscard]] std::vector<ActiveQuery> active() const;
