@@ -24,7 +24,7 @@ constexpr std::size_t table_share = 8;
 constexpr std::size_t least_table_bytes = std::size_t{64} << 20;
 constexpr std::size_t most_table_bytes = std::size_t{16} << 30;
 
-std::uint32_t set_capacity(const GpuOptions& options) {
+std::uint32_t set_capacity(const GpuSettings& options) {
   return options.testing.set_capacity > 0 ? options.testing.set_capacity : default_set_capacity;
 }
 
@@ -59,7 +59,7 @@ Device::~Device() {
   if (stream_) static_cast<void>(cudaStreamSynchronize(stream_.get()));
 }
 
-void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuOptions& options,
+void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuSettings& options,
                      const graph::DataGraph& graph) {
   use();
   stopping_ = false;
@@ -122,7 +122,7 @@ void Device::add_part(const FlatWork& work, bool sums, std::uint32_t share, std:
   parts_.push_back(part);
 }
 
-void Device::launch(const FlatPrograms& flat, const GpuOptions& options) {
+void Device::launch(const FlatPrograms& flat, const GpuSettings& options) {
   use();
   reset(options);
   kernel_seconds_ = 0;
@@ -141,7 +141,7 @@ void Device::launch(const FlatPrograms& flat, const GpuOptions& options) {
   check(cudaEventRecord(ended_.get(), stream_.get()), "cudaEventRecord");
 }
 
-void Device::launch_sums(const GpuOptions& options) {
+void Device::launch_sums(const GpuSettings& options) {
   SumLaunch work{};
   work.graph = mirror_->view();
   work.probes = bundle_.at<Probe>(tables_.probes);
@@ -168,7 +168,7 @@ bool Device::launch_again() {
 }
 
 // Queues the copies and the clearing of all memory that the kernels read.
-void Device::reset(const GpuOptions& options) {
+void Device::reset(const GpuSettings& options) {
   const cudaStream_t stream = stream_.get();
   const auto clear = [&](void* memory, std::size_t bytes) {
     if (bytes > 0) check(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync");
@@ -182,7 +182,7 @@ void Device::reset(const GpuOptions& options) {
   check(cudaEventRecord(fresh_.get(), stream), "cudaEventRecord");
 }
 
-Launch Device::launch_of(const Part& part, std::size_t number, const FlatPrograms& flat, const GpuOptions& options) const {
+Launch Device::launch_of(const Part& part, std::size_t number, const FlatPrograms& flat, const GpuSettings& options) const {
   Launch work{};
   work.graph = mirror_->view();
   work.programs = bundle_.at<Program>(part.programs);

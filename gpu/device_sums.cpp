@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "gpu/cuda/check.hpp"
+#include "gpu/program/eligibility.hpp"
 
 namespace deltamatch::gpu {
 
 namespace {
 
 // Besides the root's tables: one is filled while another is read.
-constexpr std::uint32_t working_tables = 2;
 constexpr std::size_t least_capacity = std::size_t{1} << 11;
 constexpr std::size_t most_capacity = std::size_t{1} << 29;
 // A hashed table may exceed three quarters by one entry for each thread. It must still not fill up.

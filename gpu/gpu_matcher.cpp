@@ -21,7 +21,9 @@
 #include "gpu/filter/device_candidate_steps.hpp"
 #include "gpu/handover.hpp"
 #include "gpu/loops/kernel.hpp"
+#include "gpu/mirror/cache_statistics.hpp"
 #include "gpu/mirrors.hpp"
+#include "gpu/program/eligibility.hpp"
 #include "gpu/program/flat_programs.hpp"
 
 namespace deltamatch::gpu {
@@ -50,7 +52,7 @@ double seconds(Clock::duration duration) { return std::chrono::duration<double>(
 
 class GpuMatcher final : public match::Matcher {
  public:
-  GpuMatcher(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
+  GpuMatcher(const GpuSettings& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
       : options_(options),
         workers_(&workers),
         mirrors_(options, pinned, managed, workers),
@@ -108,6 +110,7 @@ class GpuMatcher final : public match::Matcher {
     }
   }
 
+  [[nodiscard]] bool takes_whole(MatchMode mode, bool induced) const noexcept override { return runs_whole(mode, induced); }
   [[nodiscard]] bool takes_root(const plan::RootedPlan& plan,
                                 std::span<const graph::Resolved> resolved) const noexcept override {
     return fits_tables(plan, resolved);
@@ -115,7 +118,7 @@ class GpuMatcher final : public match::Matcher {
   [[nodiscard]] std::size_t preferred_anchors() const noexcept override { return std::size_t{1} << 18; }
   [[nodiscard]] std::size_t bytes() const noexcept override { return mirrors_.bytes(); }
 
-  [[nodiscard]] CacheStatistics statistics() const override {
+  [[nodiscard]] BackendStatistics statistics() const override {
     CacheStatistics sum = statistics_;
     mirrors_.write(sum);
     for (const std::string_view notice : {std::string_view(no_room_), why_}) {
@@ -124,7 +127,7 @@ class GpuMatcher final : public match::Matcher {
       sum.notice += notice;
     }
     if (candidates_) sum.kernel_seconds += candidates_->kernel_seconds();
-    return sum;
+    return to_metrics(sum);
   }
 
  private:
@@ -331,7 +334,7 @@ class GpuMatcher final : public match::Matcher {
     }
   }
 
-  GpuOptions options_;
+  GpuSettings options_;
   Workers* workers_;
   Mirrors mirrors_;
   std::unique_ptr<DeviceCandidates> candidates_;  // on the first device, made when something is first filtered there
@@ -351,7 +354,7 @@ class GpuMatcher final : public match::Matcher {
 
 }  // namespace
 
-std::unique_ptr<match::Matcher> make_matcher(const GpuOptions& options, const PinnedSlabs* pinned, bool managed,
+std::unique_ptr<match::Matcher> make_matcher(const GpuSettings& options, const PinnedSlabs* pinned, bool managed,
                                              Workers& workers) {
   return std::make_unique<GpuMatcher>(options, pinned, managed, workers);
 }

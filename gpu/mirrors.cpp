@@ -66,7 +66,7 @@ HotVertex stored(const estimate::StoredVertex& at) { return {at.vertex, static_c
 
 }  // namespace
 
-Mirrors::Mirrors(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
+Mirrors::Mirrors(const GpuSettings& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
     : options_(options),
       pinned_(pinned),
       managed_(managed),

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -22,10 +23,10 @@ struct Heat {
   double estimate = 0;
   double cache = 0;
   double match = 0;
-  CacheStatistics statistics;  ///< since the matcher was made
-  std::vector<Count> counts;   ///< of matches that vanished, by query; then of those that appeared
-  bool complete = true;        ///< false: it ran out of time, so its counts mean nothing
-  std::string error;           ///< why it failed
+  BackendStatistics statistics;  ///< since the matcher was made
+  std::vector<Count> counts;     ///< of matches that vanished, by query; then of those that appeared
+  bool complete = true;          ///< false: it ran out of time, so its counts mean nothing
+  std::string error;             ///< why it failed
 };
 
 /// A matcher of a contest. `corrupt` adds one to its first count, to see that the comparison notices it.
@@ -42,6 +43,8 @@ class Contest final : public Backend {
   /// batch is stopped.
   Contest(graph::SlabAllocator& slabs, std::vector<Contestant> contestants, std::chrono::duration<double> patience);
 
+  [[nodiscard]] std::string_view name() const noexcept override { return "contest"; }
+  [[nodiscard]] BackendCapabilities capabilities() const noexcept override { return {.own_memory = true, .frees_cores = true}; }
   [[nodiscard]] graph::SlabAllocator& slabs() noexcept override { return *slabs_; }
   [[nodiscard]] std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override;
 

@@ -84,8 +84,8 @@ constexpr std::array<const char*, 8> steps{"apply", "estimate", "cache", "match"
 // What a policy did over the batches of one query set and batch size.
 struct Record {
   std::array<Summary, steps.size()> seconds;
-  CacheStatistics before;  // the measured batches
-  CacheStatistics after;
+  BackendStatistics before;  // the measured batches
+  BackendStatistics after;
   std::uint64_t before_batches = 0;
   std::vector<Count> counts;         // summed, as in Heat
   std::vector<std::string> counted;  // the batches that it counted
@@ -240,7 +240,8 @@ class Bench {
       return false;
     }
     ++calls_[p];
-    const double kernel = heat.statistics.kernel_seconds - std::exchange(last_[p], heat.statistics).kernel_seconds;
+    const double kernel =
+        heat.statistics.real("kernel_seconds") - std::exchange(last_[p], heat.statistics).real("kernel_seconds");
     if (heat.complete) record.counted.push_back(name);
     if (!heat.complete) {
       record.trouble = "out of time";
@@ -275,12 +276,10 @@ class Bench {
   }
 
   // A backend reports means over all batches so far. Returns those of the batches that were measured here.
-  static TopLists of_batches(const Record& record, const TopLists& before, const TopLists& after) {
+  static double of_batches(const Record& record, const std::string& name) {
     const auto earlier = static_cast<double>(record.before_batches);
     const auto now = static_cast<double>(record.seconds.back().values.size());
-    const auto mean = [&](double a, double b) { return (b * (earlier + now) - a * earlier) / now; };
-    return {after.share, mean(before.accesses, after.accesses), mean(before.coverage, after.coverage),
-            mean(before.bytes, after.bytes)};
+    return (record.after.real(name) * (earlier + now) - record.before.real(name) * earlier) / now;
   }
 
   void print(const QuerySet& set, const std::string& policy, std::size_t batch, std::size_t batches, const Record& record) {
@@ -313,16 +312,12 @@ class Bench {
       line["new"] = to_string(sums[1]);
     }
     if (home_of(policy) != Home::host && !record.seconds.back().values.empty()) {
-      const auto per_batch = [&](std::uint64_t before, std::uint64_t after) {
-        return static_cast<double>(after - before) / static_cast<double>(record.seconds.back().values.size());
-      };
-      line["hits"] = per_batch(record.before.hits, record.after.hits);
-      line["misses"] = per_batch(record.before.misses, record.after.misses);
-      line["shared_parts"] = per_batch(record.before.shared_parts, record.after.shared_parts);
-      line["copied_bytes"] = per_batch(record.before.copied_bytes, record.after.copied_bytes);
-      line["choices"] = record.after.choices - record.before.choices;
-      line["cached_lists"] = record.after.cached_lists;
-      line["cached_bytes"] = record.after.cached_bytes;
+      for (const char* const name : {"hits", "misses", "shared_parts", "copied_bytes"}) {
+        line[name] = static_cast<double>(record.after.count(name) - record.before.count(name)) /
+                     static_cast<double>(record.seconds.back().values.size());
+      }
+      line["choices"] = record.after.count("choices") - record.before.count("choices");
+      for (const char* const name : {"cached_lists", "cached_bytes"}) line[name] = record.after.count(name);
       line["memory"] = parse_bytes(options_->memory);
       if (options_->fresh) line["fresh"] = true;
       if (options_->tables != "auto") line["tables"] = options_->tables;
@@ -334,13 +329,14 @@ class Bench {
       }
       if (!record.after.notice.empty()) line["notice"] = record.after.notice;
       if (options_->measure) {
-        const TopLists top5{0.05, 0, record.after.coverage, 0};
-        line["coverage"] = of_batches(record, {0.05, 0, record.before.coverage, 0}, top5).coverage;
-        for (std::size_t i = 0; i < record.after.top.size(); ++i) {
-          const TopLists before = record.before.top.empty() ? TopLists{} : record.before.top[i];
-          const TopLists top = of_batches(record, before, record.after.top[i]);
-          line["top"].push_back(
-              {{"share", top.share}, {"accesses", top.accesses}, {"coverage", top.coverage}, {"bytes", top.bytes}});
+        line["coverage"] = of_batches(record, "coverage");
+        for (const int percent : {1, 2, 3, 4, 5, 10, 20}) {
+          const std::string top = "top_" + std::to_string(percent) + "_";
+          if (record.after.find(top + "accesses") == nullptr) continue;
+          line["top"].push_back({{"share", percent / 100.0},
+                                 {"accesses", of_batches(record, top + "accesses")},
+                                 {"coverage", of_batches(record, top + "coverage")},
+                                 {"bytes", of_batches(record, top + "bytes")}});
         }
       }
     }
@@ -356,7 +352,7 @@ class Bench {
   std::vector<Change> changes_;
   Ledger ledger_;
   std::vector<std::uint64_t> calls_;  // by policy: batches matched since its matcher was made
-  std::vector<CacheStatistics> last_;
+  std::vector<BackendStatistics> last_;
   int failures_ = 0;
   int skipped_ = 0;
 };

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "deltamatch/backend.hpp"
 #include "deltamatch/batch.hpp"
 #include "deltamatch/error.hpp"
 #include "deltamatch/query.hpp"
@@ -22,9 +23,6 @@
 
 namespace deltamatch {
 
-/// Stores neighbour lists and matches on them. A build for GPUs can make one (deltamatch/gpu.hpp).
-class Backend;
-
 namespace engine {
 struct BulkLoader;
 }
@@ -34,7 +32,7 @@ struct EngineOptions {
   unsigned threads = 0;  ///< 0: as many as the machine has cores
   /// Sliding window in microseconds. An edge lives while its latest insert time + window > watermark. 0: no window.
   Timestamp window = 0;
-  std::shared_ptr<Backend> backend = nullptr;  ///< null: lists are on the heap, and CPU cores match
+  std::shared_ptr<Backend> backend = nullptr;  ///< null: that of make_cpu_backend
   friend bool operator==(const EngineOptions&, const EngineOptions&) = default;
 };
 
@@ -126,7 +124,8 @@ class Engine {
   void analyze(bool on) noexcept;
 
   [[nodiscard]] GraphStatistics graph() const;
-  [[nodiscard]] CacheStatistics cache() const;
+  /// What the backend did since the engine was made.
+  [[nodiscard]] BackendStatistics backend_statistics() const;
   /// Calls `take` with updates that rebuild the graph: first every vertex (insert_vertex with its label), then every edge
   /// (insert_edge). Edges have their time if there is a window. Both are in order of ids, so equal graphs give equal sequences.
   /// The views are valid during the call. O(n log n).

@@ -110,16 +110,21 @@ StaticResult Engine::match(const Query& query, const StaticOptions& options, Mat
                 "set QueryOptions::list, or give no sink");
   }
   if (auto cliques = engine::match_clique(impl_->clique_scene(), query, options)) return std::move(*cliques);
-  return engine::match_whole(impl_->scene(Impl::left_to_cpu(options)), query, options, sink);
+  return engine::match_whole(impl_->scene(impl_->left_to_cpu(options)), query, options, sink);
 }
 
 SampleResult Engine::sample(const Query& query, const SampleOptions& options) {
   return engine::sample_whole(impl_->scene(true), query, options);
 }
 
-CacheStatistics Engine::cache() const {
-  CacheStatistics statistics = impl_->matcher->statistics();
-  if (impl_->dense_sets) statistics.kernel_seconds += impl_->dense_sets->kernel_seconds();
+BackendStatistics Engine::backend_statistics() const {
+  BackendStatistics statistics = impl_->matcher->statistics();
+  statistics.backend = impl_->backend->name();
+  if (!impl_->dense_sets) return statistics;
+  for (BackendMetric& metric : statistics.metrics) {
+    if (metric.name != backend_metrics::kernel_seconds) continue;
+    metric.value = statistics.real(metric.name) + impl_->dense_sets->kernel_seconds();
+  }
   return statistics;
 }
 
@@ -131,7 +136,7 @@ std::string Engine::explain(const Query& query, const QueryOptions& options) {
 
 std::string Engine::explain(const Query& query, const StaticOptions& options, FilterReport* filtered) {
   if (std::string cliques = engine::explain_clique(impl_->clique_scene(), query, options); !cliques.empty()) return cliques;
-  return engine::explain_whole(impl_->scene(Impl::left_to_cpu(options)), query, options, filtered);
+  return engine::explain_whole(impl_->scene(impl_->left_to_cpu(options)), query, options, filtered);
 }
 
 std::string Engine::explain(QueryId query) {

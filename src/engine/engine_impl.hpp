@@ -26,13 +26,15 @@ namespace deltamatch {
 struct Engine::Impl {
   explicit Impl(const EngineOptions& wanted)
       : options(wanted),
+        backend(wanted.backend ? wanted.backend : make_cpu_backend()),
+        capabilities(backend->capabilities()),
         workers(wanted.threads),
-        graph(wanted.directed, wanted.window > 0, wanted.backend ? wanted.backend->slabs() : graph::heap_slabs()),
+        graph(wanted.directed, wanted.window > 0, backend->slabs()),
         window(wanted.window > 0 ? std::make_unique<graph::Window>(wanted.window) : nullptr),
         resolver(graph, window.get(), workers),
-        matcher(wanted.backend ? wanted.backend->make_matcher(workers) : match::make_cpu_matcher(workers)) {
+        matcher(backend->make_matcher(workers)) {
     if (wanted.window < 0) throw Error(ErrorKind::configuration, "window", "negative", "give a positive span, or 0 for none");
-    if (wanted.backend) graph.track_changes();
+    if (capabilities.own_memory) graph.track_changes();
   }
 
   enum class Purpose : std::uint8_t { start, load, absorb, process };
@@ -46,20 +48,22 @@ struct Engine::Impl {
     if (options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
     return cpu_matcher ? *cpu_matcher : *matcher;
   }
-  // If a match can only be checked for being induced at its end, a backend with its own memory leaves the query to the CPU.
-  [[nodiscard]] static bool left_to_cpu(const StaticOptions& options) {
-    return options.induced && options.query.mode != MatchMode::isomorphism;
+  // Whether CPU cores match a whole graph in the backend's place.
+  [[nodiscard]] bool left_to_cpu(const StaticOptions& whole) const {
+    return !capabilities.whole_graph || !matcher->takes_whole(whole.query.mode, whole.induced);
   }
   engine::StaticScene scene(bool cpu) {
     return {graph, cpu ? on_cpu() : *matcher, workers, watermark, standing.empty() && !window};
   }
 
   engine::CliqueScene clique_scene() {
-    if (options.backend && !dense_sets) dense_sets = options.backend->make_dense_set_counter();
+    if (capabilities.cliques && !dense_sets) dense_sets = backend->make_dense_set_counter();
     return {graph, workers, dense_sets.get()};
   }
 
   EngineOptions options;
+  std::shared_ptr<Backend> backend;
+  BackendCapabilities capabilities;
   Workers workers;
   graph::DataGraph graph;
   std::unique_ptr<graph::Window> window;
@@ -70,7 +74,7 @@ struct Engine::Impl {
   engine::BatchListing listing;
   std::unique_ptr<match::Matcher> matcher;
   std::unique_ptr<match::Matcher> cpu_matcher;         // used beside a backend's, made when first needed
-  std::unique_ptr<match::DenseSetCounter> dense_sets;  // made when first needed; null without a backend
+  std::unique_ptr<match::DenseSetCounter> dense_sets;  // made when first needed; null if the backend counts no cliques
   std::vector<std::pair<QueryId, std::unique_ptr<engine::Standing>>> standing;
   std::uint32_t next_query = 0;
   std::uint64_t batches = 0;

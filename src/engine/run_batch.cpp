@@ -116,7 +116,7 @@ void Engine::Impl::BatchRun::apply() {
   engine.watch.begin(*wanted_, budgets);
   engine.watch.ask();
   {
-    const BackendStep step(engine.options.backend.get(), "apply");
+    const BackendStep step(*engine.backend, "apply");
     engine.resolver.limit_labels(purpose_ == Purpose::absorb ? UINT64_MAX : engine.label_limit);
     const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges;
     resolved_ = &engine.resolver.resolve(*batch_, wanted_->on_reject, engine.watermark, relabelling, engine.watch.stop());
@@ -134,7 +134,7 @@ void Engine::Impl::BatchRun::apply() {
   }
   staged_ = Clock::now();
   engine.watch.ask();
-  if (wanted_->upcoming && engine.options.backend) engine.anticipation.begin(engine.resolver, wanted_->upcoming);
+  if (wanted_->upcoming && engine.capabilities.frees_cores) engine.anticipation.begin(engine.resolver, wanted_->upcoming);
 }
 
 void Engine::Impl::BatchRun::estimate() {
@@ -335,7 +335,7 @@ void Engine::Impl::BatchRun::write_to(MatchSink& sink) const {
 BatchResult Engine::Impl::BatchRun::settle() noexcept {
   const auto matched = Clock::now();
   {
-    const BackendStep step(engine_->options.backend.get(), "settle");
+    const BackendStep step(*engine_->backend, "settle");
     engine_->graph.settle(engine_->workers);
     result_.seconds.anticipate = engine_->anticipation.end();
     engine_->resolver.commit();

@@ -126,6 +126,8 @@ class Matcher {
   /// The steps of filtering, run where the lists are stored. Call it after `open`. Null: filter on CPU cores. Valid until the
   /// next call of `match`.
   [[nodiscard]] virtual filter::CandidateSteps* candidate_steps() { return nullptr; }
+  /// Whether it takes queries of a mode, induced or not, over a whole graph. CPU cores match the others.
+  [[nodiscard]] virtual bool takes_whole(MatchMode /*mode*/, bool /*induced*/) const noexcept { return true; }
   /// Whether it takes roots of such a plan (PassWork::roots).
   [[nodiscard]] virtual bool takes_root(const plan::RootedPlan& /*plan*/,
                                         std::span<const graph::Resolved> /*resolved*/) const noexcept {
@@ -137,7 +139,8 @@ class Matcher {
   [[nodiscard]] virtual std::size_t preferred_anchors() const noexcept { return 1; }
 
   [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
-  [[nodiscard]] virtual CacheStatistics statistics() const { return {}; }
+  /// What it did since it was made. Names and values are those of the metrics of its backend; none: nothing to report.
+  [[nodiscard]] virtual BackendStatistics statistics() const { return {}; }
 };
 
 /// The matcher that runs on CPU cores. `workers` must outlive it.

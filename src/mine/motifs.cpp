@@ -29,7 +29,8 @@ MotifMethod method_of(unsigned k, const MotifOptions& options) {
   MotifMethod method = options.method;
   if (method == MotifMethod::automatic) {
     if (options.growing) return MotifMethod::extend;
-    if (options.run.backend ? k == device_formula_k : k <= max_formula_k) return MotifMethod::formulas;
+    if (options.run.backend && options.run.backend->capabilities().motifs ? k == device_formula_k : k <= max_formula_k)
+      return MotifMethod::formulas;
     method = MotifMethod::pairs;
   }
   if (options.growing && method != MotifMethod::extend) {

@@ -70,6 +70,7 @@ class CheckIncludes(unittest.TestCase):
         ("bench/replay.cpp", "", "lies in no folder"),
         ("bench/harness/contest.hpp", '#include "bench/programs/contest_main.hpp"', "bench/harness may not include bench/programs/contest_main.hpp"),
         ("src/graph/bare.hpp", "", "without #pragma once"),
+        ("src/base/types.hpp", "// small, for GPUs", "only the options of the program may name a backend"),
     ]
 
     def check(self, files):

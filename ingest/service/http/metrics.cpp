@@ -11,6 +11,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace deltamatch::ingest {
@@ -35,11 +36,12 @@ const Histogram::BucketBoundaries& buckets() {
   return boundaries;
 }
 
-Family<Counter>& counters(Registry& registry, const char* name, const char* help) {
+// Registering a family again gives the one that is there.
+Family<Counter>& counters(Registry& registry, const std::string& name, const std::string& help) {
   return BuildCounter().Name(name).Help(help).Register(registry);
 }
 
-Family<Gauge>& gauges(Registry& registry, const char* name, const char* help) {
+Family<Gauge>& gauges(Registry& registry, const std::string& name, const std::string& help) {
   return BuildGauge().Name(name).Help(help).Register(registry);
 }
 
@@ -48,8 +50,8 @@ Family<Histogram>& histograms(Registry& registry, const char* name, const char* 
 }
 
 /// Raises a counter to a total. One thread at a time may use it per counter.
-void raise_to(Counter& counter, std::uint64_t total) {
-  const double more = static_cast<double>(total) - counter.Value();
+void raise_to(Counter& counter, double total) {
+  const double more = total - counter.Value();
   if (more > 0) counter.Increment(more);
 }
 
@@ -131,10 +133,6 @@ struct Metrics::Series {
   Gauge& bytes = gauges(registry, "deltamatch_graph_bytes", "Bytes of lists, dictionary and labels of the data graph.").Add({});
   Family<Gauge>& labels =
       gauges(registry, "deltamatch_graph_labels", "Different labels of vertices, or of edges, in the data graph.");
-  Family<Counter>& gpu_look_ups = counters(registry, "deltamatch_gpu_look_ups_total",
-                                           "Lists that kernels looked up in device memory (hit) or host memory (miss).");
-  Family<Counter>& gpu_copied = counters(registry, "deltamatch_gpu_copied_bytes_total", "Bytes sent to GPUs in bulk.");
-  Family<Gauge>& gpu_cached = gauges(registry, "deltamatch_gpu_cached_bytes", "Bytes of lists in device memory.");
   Family<Gauge>& watermark =
       gauges(registry, "deltamatch_watermark_seconds", "Event time up to which the stream is complete, since the epoch.");
 
@@ -243,12 +241,25 @@ void Metrics::graph(const GraphStatistics& graph) {
   series_->labels.Add({{"of", "edges"}}).Set(static_cast<double>(graph.edge_labels));
 }
 
-void Metrics::cache(const CacheStatistics& cache) {
+void Metrics::backend(const BackendStatistics& statistics) {
   const std::lock_guard lock(series_->raising_mutex);
-  raise_to(series_->gpu_look_ups.Add({{"result", "hit"}}), cache.hits);
-  raise_to(series_->gpu_look_ups.Add({{"result", "miss"}}), cache.misses);
-  raise_to(series_->gpu_copied.Add({}), cache.copied_bytes);
-  series_->gpu_cached.Add({}).Set(static_cast<double>(cache.cached_bytes));
+  Registry& registry = series_->registry;
+  const std::string prefix = "deltamatch_" + statistics.backend + "_";
+  for (const BackendMetric& metric : statistics.metrics) {
+    const double value = statistics.real(metric.name);
+    if (metric.kind == BackendMetric::Kind::gauge) {
+      gauges(registry, prefix + metric.name, metric.help).Add({}).Set(value);
+    } else if (metric.name == backend_metrics::hits || metric.name == backend_metrics::misses) {
+      // One family of both, so that a query can divide one by their sum.
+      const char* const result = metric.name == backend_metrics::hits ? "hit" : "miss";
+      raise_to(
+          counters(registry, prefix + "look_ups_total", "Lists looked up in the backend's memory (hit) or host memory (miss).")
+              .Add({{"result", result}}),
+          value);
+    } else {
+      raise_to(counters(registry, prefix + metric.name + "_total", metric.help).Add({}), value);
+    }
+  }
 }
 
 void Metrics::watermark(Timestamp watermark) { series_->watermark.Add({}).Set(static_cast<double>(watermark) * 1e-6); }
@@ -296,9 +307,9 @@ void Metrics::sink(std::string_view sink, const DeliveryStatistics& statistics) 
   const Labels labels{{"sink", text_of(sink)}};
   const std::lock_guard lock(series_->raising_mutex);
   series_->undelivered.Add(labels).Set(static_cast<double>(statistics.undelivered));
-  raise_to(series_->delivered.Add(labels), statistics.alerts);
-  raise_to(series_->delivery_failures.Add(labels), statistics.failures);
-  raise_to(series_->dropped.Add(labels), statistics.dropped);
+  raise_to(series_->delivered.Add(labels), static_cast<double>(statistics.alerts));
+  raise_to(series_->delivery_failures.Add(labels), static_cast<double>(statistics.failures));
+  raise_to(series_->dropped.Add(labels), static_cast<double>(statistics.dropped));
 }
 
 void Metrics::state(ServiceState state) {

@@ -47,8 +47,8 @@ class Metrics {
   /// How long the engine has worked on the current batch. 0 means that no long batch is running.
   void batch_under_way(double seconds);
   void graph(const GraphStatistics& graph);
-  /// The current cache statistics of an engine that matches on GPUs.
-  void cache(const CacheStatistics& cache);
+  /// What the engine's backend reports. Its metrics are named deltamatch_<backend>_<name>.
+  void backend(const BackendStatistics& statistics);
   void watermark(Timestamp watermark);
 
   /// The number of partitions that were read before and are missing now.

@@ -266,7 +266,7 @@ void Pipeline::process_empty() {
 }
 
 void Pipeline::submit(Commit&& commit) {
-  if (context_.options.engine.backend) report_cache();
+  if (context_.options.engine.backend) report_backend();
   {
     const std::scoped_lock lock(mutex_);
     ++status_.processed;
@@ -282,14 +282,15 @@ void Pipeline::submit(Commit&& commit) {
   committer_->submit(std::move(commit));
 }
 
-/// Only this thread writes status_.cache. The journal may write to a disk, so it is called without the mutex.
-void Pipeline::report_cache() {
-  CacheStatistics now = engine_.cache();
-  if (!now.notice.empty() && (!status_.cache || status_.cache->notice != now.notice)) {
-    context_.journal.tell(Level::warn, "GPUs match otherwise than asked for", {{"why", now.notice}});
+/// Only this thread writes status_.backend. The journal may write to a disk, so it is called without the mutex.
+void Pipeline::report_backend() {
+  BackendStatistics now = engine_.backend_statistics();
+  if (!now.notice.empty() && (!status_.backend || status_.backend->notice != now.notice)) {
+    context_.journal.tell(Level::warn, "the backend matches otherwise than asked for",
+                          {{"backend", now.backend}, {"why", now.notice}});
   }
   const std::scoped_lock lock(mutex_);
-  status_.cache = std::move(now);
+  status_.backend = std::move(now);
 }
 
 /// Called in the committer's thread.

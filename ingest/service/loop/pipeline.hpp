@@ -75,7 +75,7 @@ class Pipeline {
     std::uint64_t processed = 0;  ///< number of batches
     std::uint64_t updates = 0;
     GraphStatistics graph;
-    std::optional<CacheStatistics> cache;  ///< if a GPU matches
+    std::optional<BackendStatistics> backend;  ///< if not the CPU matches
     std::vector<ActiveQuery> queries;
     std::vector<SuspendedQuery> suspended;
     std::optional<BatchMonitor::Now> under_way;  ///< a batch that takes long
@@ -119,7 +119,7 @@ class Pipeline {
   void note_reading(const InputBatch& batch, const BatchResult& result);
   void collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit);
   void submit(Commit&& commit);
-  void report_cache();
+  void report_backend();
   void committed(Commit&& commit);
   void finish();
   void make_sure_of_ownership();

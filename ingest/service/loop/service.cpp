@@ -326,7 +326,7 @@ std::string Service::Impl::metrics_text() {
   if (working) {
     const Pipeline::Status now = working->status();
     metrics.graph(now.graph);
-    if (now.cache) metrics.cache(*now.cache);
+    if (now.backend) metrics.backend(*now.backend);
     for (const auto& [name, sink] : now.sinks) metrics.sink(name, sink);
     for (const kafka::Progress& at : now.input) {
       if (const auto lag = lag_of(at, now.committed.ends)) metrics.consumer_lag(at.id, *lag);

@@ -82,7 +82,7 @@ int quasi_cliques(const QuasiCliques& options) {
   MiningOptions mining_options = options.mining;
   if (pairs - least + 2 > options.k)
     mining_options.only_on_cores = "sets that may lack more than k - 2 edges are grown on CPU cores";
-  if (mine::formulas_count_sets(options.k, pairs - std::min(least, pairs))) mining_options.worth_a_gpu = std::nullopt;
+  if (mine::formulas_count_sets(options.k, pairs - std::min(least, pairs))) mining_options.worth_a_device = std::nullopt;
   Mining mining(mining_options);
   MiningAnswer answer{.rows_name = "quasi_cliques", .column = "edges"};
   answer.notes = {{"k", std::to_string(options.k), true}, {"least", std::to_string(least), true}};

@@ -202,7 +202,7 @@ int match(const Match& options) {
   }
   report.interrupted = interrupted();
   report.graph = session.engine().graph();
-  report.cache = session.cache();
+  report.backend = session.backend();
   report.total = seconds_since(start);
   print(report, options.emit);
   const std::string missing = shortfalls(report, options.sample > 0);

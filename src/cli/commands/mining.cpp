@@ -32,10 +32,9 @@ void check_mining(const MiningOptions& options) {
   if (options.graph.graphs.empty() && options.graph.snapshot.empty()) {
     refuse("graph", "there is none", "name one with --graph or --snapshot");
   }
-  if (!options.counts_on_devices() &&
-      (options.graph.backend.kind == BackendOptions::Kind::gpu || options.graph.backend.tunes_gpu())) {
+  if (!options.counts_on_devices() && options.graph.backend.insists()) {
     refuse("--backend", options.list ? "lists are made on CPU cores" : options.only_on_cores,
-           "leave --backend and what belongs to GPUs out");
+           "leave --backend and the options of devices out");
   }
   if (options.json && options.csv) refuse("--csv", "--json wants standard output too", "choose one of them");
   if (!options.list) {
@@ -104,7 +103,7 @@ void add_mining_options(const Command& command, MiningOptions& options) {
   add_json_option(command, options.json);
   command.add_flag("--csv", options.csv, "Print the counts as CSV instead of a table").group(output);
   add_duration(command, "--timeout", options.timeout, "Stop after so long, e.g. 10s").group("Running");
-  add_graph_options(command, options.graph, false, GpuUse::counts);
+  add_graph_options(command, options.graph, false, DeviceUse::counts);
 }
 
 Mining::Mining(const MiningOptions& options) : options_(options), progress_(options.graph.progress) {
@@ -112,10 +111,10 @@ Mining::Mining(const MiningOptions& options) : options_(options), progress_(opti
   check_writable(options.out);
   end_at_interrupt();
   GraphOptions graph = options.graph;
-  const bool automatic = graph.backend.kind == BackendOptions::Kind::automatic && !graph.backend.tunes_gpu();
+  const bool automatic = graph.backend.automatic();
   if (options.counts_on_devices() && !automatic) backend_ = make_backend(graph.backend);
   graph.backend = {};  // the engine only reads the graph
-  graph.backend.kind = BackendOptions::Kind::cpu;
+  graph.backend.name = "cpu";
   Session session(graph, {});
   Report report;
   session.load(report);
@@ -123,7 +122,8 @@ Mining::Mining(const MiningOptions& options) : options_(options), progress_(opti
   load_ = report.load;
   notes_ = std::move(report.notes);
   unused_ = report.unused;
-  if (options.counts_on_devices() && automatic && options.worth_a_gpu && mine::later_pairs(*graph_) >= *options.worth_a_gpu) {
+  if (options.counts_on_devices() && automatic && options.worth_a_device &&
+      mine::later_pairs(*graph_) >= *options.worth_a_device) {
     backend_ = make_backend(options.graph.backend);
   }
   watch_interrupts();
@@ -225,7 +225,7 @@ std::string Mining::json(const MiningAnswer& answer) const {
   }
   if (file_) json.key("listed").number(listed_);
   if (!answer.complete) json.key("complete").boolean(false).key("partial").string(cause());
-  if (answer.kernel_seconds) json.key("backend").string("gpu").key("kernel_seconds").seconds(*answer.kernel_seconds);
+  if (answer.kernel_seconds) json.key("backend").string(backend_->name()).key("kernel_seconds").seconds(*answer.kernel_seconds);
   json.key("seconds").begin_object().key("load").seconds(load_).key("mine").seconds(answer.seconds);
   json.end_object().end_object();
   return json.text();
@@ -242,7 +242,8 @@ std::string Mining::table(const MiningAnswer& answer) const {
   text += ignored_text(unused_.ignored);
   for (const MiningNote& note : answer.notes) fmt::format_to(out, "{:<8} {}\n", note.name, note.value);
   fmt::format_to(out, "time     load {}, mine {}", human_seconds(load_), human_seconds(answer.seconds));
-  if (answer.kernel_seconds) fmt::format_to(out, ", of that {} in kernels of a GPU", human_seconds(*answer.kernel_seconds));
+  if (answer.kernel_seconds)
+    fmt::format_to(out, ", of that {} in kernels ({})", human_seconds(*answer.kernel_seconds), backend_->name());
   text += '\n';
   if (file_) fmt::format_to(out, "listed   {}\n", grouped(listed_));
   std::size_t name_width = answer.column.size();

@@ -60,13 +60,13 @@ MiningAnswer count(const Motifs& options, Mining& mining) {
   return answer;
 }
 
-/// Decides where to count. With formulas a GPU has nothing to do. Up to 5 vertices they are faster than any GPU. Enumeration
-/// takes long on any graph that is not small.
+/// Decides where to count. With formulas a device has nothing to do. Up to 5 vertices they are faster than any device.
+/// Enumeration takes long on any graph that is not small.
 MiningOptions where_to_count(const Motifs& options) {
   MiningOptions mining = options.mining;
   if (options.method == MotifMethod::formulas) mining.only_on_cores = "formulas are evaluated on CPU cores";
   const bool has_formulas = options.k <= 5 && options.method == MotifMethod::automatic && !options.growing;
-  mining.worth_a_gpu = has_formulas ? std::nullopt : std::optional(std::uint64_t{1} << 16);
+  mining.worth_a_device = has_formulas ? std::nullopt : std::optional(std::uint64_t{1} << 16);
   return mining;
 }
 

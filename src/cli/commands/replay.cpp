@@ -169,7 +169,7 @@ int replay(const Replay& options) {
   if (batches) ending.attempt([&] { batches->close(); });
   ending.attempt([&] {
     report.graph = session.engine().graph();
-    report.cache = session.cache();
+    report.backend = session.backend();
     report.total = seconds_since(start);
     print(report, options.emit);
   });

@@ -126,9 +126,7 @@ int run_service(const std::string& file) {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   config.service.engine.backend = make_backend(
-      config.backend, {.backend = "engine.backend: ", .devices = "engine.gpu.devices", .warn = [&](const std::string& text) {
-                         journal->tell(ingest::Level::warn, text);
-                       }});
+      config.backend, configuration_words([&](const std::string& text) { journal->tell(ingest::Level::warn, text); }));
   ingest::Service service(config.service, DELTAMATCH_VERSION, *journal, [file] { return read_service_config(file).service; });
   const Signals signals(service, *journal, config.service.shutdown_timeout);
   try {

@@ -191,9 +191,9 @@ bool Session::decide_direction(const GraphOptions& graph) const {
   return first == nullptr || first->directed();
 }
 
-std::optional<CacheStatistics> Session::cache() const {
+std::optional<BackendStatistics> Session::backend() const {
   if (!engine_->options().backend) return std::nullopt;
-  return engine_->cache();
+  return engine_->backend_statistics();
 }
 
 void Session::load_as_updates(engine::GraphFile& file) {

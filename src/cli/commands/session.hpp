@@ -31,7 +31,7 @@ class Session {
 
   [[nodiscard]] Engine& engine() noexcept { return *engine_; }
   /// Statistics of the backend's cache. Nothing if the CPU matches.
-  [[nodiscard]] std::optional<CacheStatistics> cache() const;
+  [[nodiscard]] std::optional<BackendStatistics> backend() const;
   [[nodiscard]] bool directed() const noexcept { return engine_->options().directed; }
 
   /// Loads the vertex labels, then the whole start graph. No interrupt leaves a part of it. `report` gets the time, and counts

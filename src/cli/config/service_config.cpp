@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/config/service_sections.hpp"
+#include "cli/options/backend_choice.hpp"
 #include "cli/options/small_file.hpp"
 #include "deltamatch/error.hpp"
 
@@ -102,7 +103,7 @@ void read_gpu(Section section, BackendOptions& backend) {
 void read_engine(Section section, ServiceConfig& config) {
   std::uint64_t threads = 0;
   if (section.number("threads", threads, 1, 1024, "auto")) config.service.engine.threads = static_cast<unsigned>(threads);
-  section.choice("backend", config.backend.kind, backend_names);
+  section.choice("backend", config.backend.name, backend_names());
   read_gpu(section.section("gpu"), config.backend);
   section.finish();
   if (const auto objected = objection(config.backend, "backend: ")) {

@@ -3,8 +3,7 @@
 namespace deltamatch::cli {
 
 std::optional<Objection> objection(const BackendOptions& options, const std::string& written) {
-  using Kind = BackendOptions::Kind;
-  if (options.kind == Kind::cpu && options.tunes_gpu()) {
+  if (options.name != automatic_backend && options.name != "gpu" && options.tunes_gpu()) {
     return Objection{"options of GPUs are given too", "leave them out, or use " + written + "gpu"};
   }
   if (options.walks > 0 && (options.walk_count == WalkCount::paper || options.walk_count == WalkCount::formula)) {
@@ -19,7 +18,7 @@ std::optional<Objection> objection(const BackendOptions& options, const std::str
     return Objection{"memory for lists is given, of which the policy keeps none", "leave it out, or take another policy"};
   }
 #ifndef DELTAMATCH_WITH_GPU
-  if (options.kind == Kind::gpu || options.tunes_gpu()) {
+  if (options.name == "gpu" || options.tunes_gpu()) {
     return Objection{"this program was built without GPU support",
                      options.tunes_gpu() ? "leave the options of GPUs out" : "use " + written + "cpu"};
   }

@@ -160,7 +160,7 @@ void add_labels_options(const Command& command, GraphOptions& options) {
   options.labels_input.codec.vertices = true;
 }
 
-void add_graph_options(const Command& command, GraphOptions& options, bool has_stream, GpuUse gpus) {
+void add_graph_options(const Command& command, GraphOptions& options, bool has_stream, DeviceUse use) {
   const std::string group = "Data graph";
   const Option graph =
       command.add_list("--graph", options.graphs, "Start graph, or - for standard input; may be given several times", "FILE");
@@ -172,7 +172,7 @@ void add_graph_options(const Command& command, GraphOptions& options, bool has_s
   add_bad_record_options(command, options);
   const std::string running = "Running";
   add_number(command, "--threads", options.threads, "Threads (default: as many as the machine has)", 1, 1024).group(running);
-  add_backend_options(command, options.backend, gpus);
+  add_backend_options(command, options.backend, use);
   add_choice(command, "--progress", options.progress, "Progress on standard error (default: auto, on a terminal only)",
              std::vector<std::pair<std::string, ProgressMode>>{
                  {"auto", ProgressMode::automatic}, {"always", ProgressMode::always}, {"never", ProgressMode::never}})

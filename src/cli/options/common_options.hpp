@@ -102,7 +102,7 @@ void add_direction_options(const Command& command, std::optional<bool>& directed
 void add_labels_options(const Command& command, GraphOptions& options);
 /// Options about start graph, snapshot, vertex labels, direction, bad records, threads, backend and progress. In commands
 /// without a stream the graph is the input. Its reading options are then --format … instead of --graph-format ….
-void add_graph_options(const Command& command, GraphOptions& options, bool has_stream, GpuUse gpus = GpuUse::caches_lists);
+void add_graph_options(const Command& command, GraphOptions& options, bool has_stream, DeviceUse use = DeviceUse::caches_lists);
 /// Options about how the one input of a command is read, its ids, and bad records.
 void add_conversion_options(const Command& command, GraphOptions& common, InputOptions& input);
 /// Returns the option --updates.

@@ -145,7 +145,7 @@ shutdown_timeout: 1m
             }));
   EXPECT_EQ(service.batching, (ingest::BatchingOptions{1, 5ms, Timestamp{3'600'000'000}, 90s}));
   EXPECT_EQ(service.engine.threads, 3U);
-  EXPECT_EQ(config.backend.kind, BackendOptions::Kind::cpu);
+  EXPECT_EQ(config.backend.name, "cpu");
   EXPECT_EQ(service.http, (ingest::HttpOptions{"::1", 0, true, {"deltamatch.example", "Other"}, false}));
   EXPECT_EQ(service.logging, (ingest::LoggingOptions{"debug", true}));
   EXPECT_EQ(service.shutdown_timeout, 1min);

@@ -13,6 +13,7 @@
 
 #include "deltamatch/engine.hpp"
 #include "match/backend.hpp"
+#include "unit/engine/idle_backend.hpp"
 
 namespace deltamatch {
 namespace {
@@ -119,9 +120,8 @@ class OpaqueMatcher final : public match::Matcher {
   std::unique_ptr<match::Matcher> cpu_;
 };
 
-class OpaqueBackend final : public Backend {
+class OpaqueBackend final : public test::IdleBackend {
  public:
-  graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
   std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override { return std::make_unique<OpaqueMatcher>(workers); }
 };
 
