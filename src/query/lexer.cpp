@@ -74,6 +74,15 @@ TokenKind symbol(char c) noexcept {
   }
 }
 
+// What editors and web pages put in place of -, --> and quotes.
+bool is_dash(std::uint32_t code) noexcept { return (code >= 0x2010 && code <= 0x2015) || code == 0x2212; }
+bool is_arrow(std::uint32_t code) noexcept {
+  return (code >= 0x2190 && code <= 0x21ff) || (code >= 0x27f0 && code <= 0x27ff) || (code >= 0x2900 && code <= 0x297f);
+}
+bool is_quote(std::uint32_t code) noexcept {
+  return (code >= 0x2018 && code <= 0x201f) || code == 0xab || code == 0xbb || code == 0xb4;
+}
+
 [[noreturn]] void refuse_character(const SourceText& source, std::size_t offset) {
   const std::string_view rest = source.text().substr(offset);
   const auto character = decode(rest);
@@ -93,12 +102,17 @@ TokenKind symbol(char c) noexcept {
       source.fail(offset, "unexpected ';'", "leave it out: a text holds one pattern, whose paths are joined by commas");
     case '%':
       source.fail(offset, "unexpected '%'", "begin comments with // or #");
+    case '!':
+      source.fail(offset, "unexpected '!'", "a pattern has no negation: write the labels that may stand, with | between them");
     default:
       break;
   }
-  const std::string name = character->code > 0x20 && character->code < 0x7f
-                               ? fmt::format("'{}'", rest[0])
-                               : fmt::format("character U+{:04X}", character->code);
+  const std::string code = fmt::format("character U+{:04X}", character->code);
+  if (is_dash(character->code)) source.fail(offset, "unexpected " + code, "write - in place of this dash");
+  if (is_arrow(character->code)) source.fail(offset, "unexpected " + code, "write --> or <-- in place of this arrow");
+  if (is_quote(character->code))
+    source.fail(offset, "unexpected " + code, "names and labels are quoted with backquotes: `...`");
+  const std::string name = character->code > 0x20 && character->code < 0x7f ? fmt::format("'{}'", rest[0]) : code;
   source.fail(offset, "unexpected " + name,
               "put names and labels with other characters than letters, digits and _ in backquotes");
 }

@@ -103,14 +103,19 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"(a:\"A\")-->(b)", "1:4: unexpected \"; names and labels are quoted with backquotes"},
         Case{"(a:'A')-->(b)", "1:4: unexpected '; names and labels are quoted with backquotes"},
         Case{"(a)-->(b);", "1:10: unexpected ';'; leave it out: a text holds one pattern"},
+        Case{"(a:!A)-->(b)", "1:4: unexpected '!'; a pattern has no negation: write the labels that may stand"},
+        Case{"(a)\xe2\x80\x94>(b)", "1:4: unexpected character U+2014; write - in place of this dash"},
+        Case{"(a:\xe2\x80\x9c"
+             "A)",
+             "1:4: unexpected character U+201C; names and labels are quoted with backquotes"},
         Case{"(a)-->(b) % x", "1:11: unexpected '%'; begin comments with // or #"},
         Case{"(a:`A)-->(b)", "1:4: a backquote that is not closed; close it with another; within backquotes, write ` as ``"},
         Case{"(a:A/B)-->(b)", "1:5: unexpected '/'; "}, Case{"(a:\x01)", "1:4: unexpected character U+0001; "},
-        Case{"(a\xc2\xa0:A)-->(b)", "1:3: unexpected character U+00A0; "},    // no-break space
-        Case{"(a)\xe2\x80\x93->(b)", "1:4: unexpected character U+2013; "},   // en dash
-        Case{"(a)-\xe2\x86\x92(b)", "1:5: unexpected character U+2192; "},    // arrow
-        Case{"(a\xe2\x80\x8b)-->(b)", "1:3: unexpected character U+200B; "},  // zero-width space
-        Case{"(a)-->\xef\xbb\xbf(b)", "1:7: unexpected character U+FEFF; "},  // byte order mark inside
+        Case{"(a\xc2\xa0:A)-->(b)", "1:3: unexpected character U+00A0; "},                   // no-break space
+        Case{"(a)\xe2\x80\x93->(b)", "1:4: unexpected character U+2013; write - in place"},  // en dash
+        Case{"(a)-\xe2\x86\x92(b)", "1:5: unexpected character U+2192; write --> or"},       // arrow
+        Case{"(a\xe2\x80\x8b)-->(b)", "1:3: unexpected character U+200B; "},                 // zero-width space
+        Case{"(a)-->\xef\xbb\xbf(b)", "1:7: unexpected character U+FEFF; "},                 // byte order mark inside
         Case{"(a:\xff)-->(b)", "1:4: unexpected byte 0xff, which is not UTF-8; put labels with such bytes in backquotes"},
         Case{"(a:A\xc3", "1:5: unexpected byte 0xc3, which is not UTF-8; "},
         Case{"(a:\xc0\x80)", "1:4: unexpected byte 0xc0, which is not UTF-8; "}));
