@@ -355,6 +355,24 @@ class Usage(harness.CliTest):
         self.assertEqual((saved["edges"], told["queries"][0]["new"]), (told["updates"], told["updates"]))
         self.ok("snapshot", "verify", "x.dms")
 
+    def test_a_listing_that_memory_cuts_short_ends_with_a_mark(self):
+        self.skip_where_sanitized()
+        self.write("s.txt", "".join(f"{u} {u * 7919 % 1000003 + 2000000}\n" for u in range(400000)))
+        little = 80 << 20
+        for name in ("m.jsonl", "m.csv"):
+            outcome = self.run_program("replay", "--updates", "s.txt", "--query", "edge=(a)-->(b)", "--batch", 500, "--backend", "cpu",
+                                       "--threads", 1, "--emit", "matches", "--out", name, "--json",
+                                       before=lambda: resource.setrlimit(resource.RLIMIT_DATA, (little, little)))
+            self.assertEqual((outcome.code, outcome.err), (1, "deltamatch: out of memory; give the machine more, or take a smaller --batch\n"))
+            told = json.loads(outcome.out)
+            (query,) = told["queries"]
+            self.assertEqual(query["partial"], "stopped")
+            self.assertTrue(0 < query["new"] < 400000, told)
+            *matches, last = self.read(name).splitlines()
+            self.assertEqual(len(matches) - (1 if name == "m.csv" else 0), query["new"])
+            mark = {"m.jsonl": f'{{"v":1,"query":"edge","partial":"stopped","matches":{query["new"]}}}', "m.csv": "1,,edge,partial:stopped,0,,,,"}
+            self.assertEqual(last, mark[name])
+
     def test_a_snapshot_that_memory_does_not_hold_is_named(self):
         self.skip_where_sanitized()
         self.write("s.txt", "".join(f"{u} {u * 7919 % 1000003 + 2000000}\n" for u in range(300000)))
