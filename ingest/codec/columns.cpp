@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <string>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -138,14 +140,29 @@ Layout::Layout(const std::vector<std::optional<Role>>& positions) : Layout() {
   }
 }
 
+std::string spell_columns(const OptionSpelling& spelling, std::string_view value) {
+  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c < 0; };
+  const bool bare = std::ranges::all_of(
+      value, [&](char c) { return plain(c) || std::string_view("_-.,=:/@+%").find(c) != std::string_view::npos; });
+  return spelling("columns", bare || spelling.in_configuration ? std::string(value) : fmt::format("'{}'", value));
+}
+
 void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::string_view columns, std::string_view name,
                            std::string_view value) {
+  const std::string read = spell_columns(spelling, with_column(columns, fmt::format("op={}", name)));
+  const std::string none = spell_columns(spelling, with_column(columns, "op="));
+  std::string remedy = fmt::format("{} reads it", read);
+  if (is_sql_server_operation(name)) {
+    const std::string_view values = "1,3=-;2,4=+";
+    remedy = fmt::format("{} and {} read it", read,
+                         spelling("op-values", spelling.in_configuration ? std::string(values) : fmt::format("'{}'", values)));
+  } else if (is_deletion_time(name)) {
+    remedy = "leave such records out, or give them a column op that says delete";
+  }
   doubts.tell("operation_unread",
               fmt::format("{} is not read, but its value {} seems to say that something goes; the record inserts",
                           in_ticks(name), in_ticks(value)),
-              fmt::format("{} reads it, {} says that it is no operation",
-                          spelling("columns", with_column(columns, fmt::format("op={}", name))),
-                          spelling("columns", with_column(columns, "op="))));
+              fmt::format("{}, {} says that it is no operation", remedy, none));
 }
 
 bool is_header_of(const Layout& layout, std::span<const std::string_view> fields) noexcept {

@@ -59,6 +59,9 @@ struct ColumnSpec {
 /// Says how to keep a word for a missing id as a name. Follows the fault in a message.
 [[nodiscard]] std::string missing_id_remedy(const OptionSpelling& spelling, bool quotes);
 
+/// Spells the option `columns` with quotes for a shell if it needs them: `--columns 'op=__$operation'`.
+[[nodiscard]] std::string spell_columns(const OptionSpelling& spelling, std::string_view value);
+
 /// Reports that a column or field which is not read has a value that says a removal. `columns` is the option as given.
 void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::string_view columns, std::string_view name,
                            std::string_view value);

@@ -182,6 +182,7 @@ class CsvCodec final : public Codec {
       if (value.empty()) return false;
       const bool word = value.size() >= shortest_word && usual_.read(value).has_value();
       if (!watched.by_name && !word) return true;
+      if (is_deletion_flag(header_[watched.column]) && !word && !usual_.read(value, true)) return true;  // it counts something
       if (says_removal(header_[watched.column], value))
         tell_unread_operation(*doubts_, spelling_, columns_, header_[watched.column], value);
       return false;

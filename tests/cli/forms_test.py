@@ -3,6 +3,8 @@ read right, or refused with place and remedy. `match` and `replay` read alike.""
 
 import gzip
 import json
+import re
+import shlex
 
 import harness
 
@@ -443,6 +445,44 @@ class EventsAndVertices(FormsTest):
         self.write("a.jsonl", '{"source":"A","target":"B","eventType":"removed"}\n{"source":"A","target":"C","deleted":true}\n')
         self.assertEqual(self.warned("a.jsonl"), ["operation_unread"])
         self.write("a.jsonl", '{"source":"A","target":"B","eventType":"removed","op":"+"}\n')
+        self.assertEqual(self.warned("a.jsonl"), [])
+
+    CHANGE_DATA = (("_fivetran_deleted", False, True), ("_sdc_deleted_at", "", "2024-01-02T03:04:05Z"), ("_hoodie_is_deleted", False, True),
+                   ("is_deleted", 0, 1), ("is_removed", "no", "yes"), ("removed", "false", "true"), ("tombstone", False, True),
+                   ("rowkind", "+I", "-D"), ("row_kind", "+I", "-D"), ("dml_type", "INSERT", "DELETE"), ("cdc_operation", "I", "D"),
+                   ("__$operation", 2, 1), ("deleted_at", "", "2024-01-02"), ("METADATA$ACTION", "INSERT", "DELETE"))
+
+    def test_columns_of_change_data_are_not_read_but_warned_of(self):
+        for name, insert, delete in self.CHANGE_DATA:
+            rows = [{"source": "A", "target": "B", name: insert}, {"source": "A", "target": "C", name: delete}]
+            self.write("a.csv", f"source,target,{name}\n" + "".join(f"A,{r['target']},{r[name]}\n" for r in rows))
+            self.write("a.jsonl", "".join(json.dumps(r) + "\n" for r in rows))
+            self.write("i.csv", f"source,target,{name}\nA,B,{insert}\nA,C,{insert}\n")
+            self.write("i.jsonl", "".join(json.dumps({**r, name: insert or None}) + "\n" for r in rows))
+            for ending in ("csv", "jsonl"):
+                self.assertEqual(self.warned("a." + ending), ["operation_unread"], (name, ending))
+                self.assertEqual(self.warned("a." + ending, "--columns", "op="), [], (name, ending))
+                self.assertEqual(self.warned("i." + ending), [], (name, ending))
+
+    def test_the_remedy_reads_columns_of_change_data(self):
+        for name, insert, delete in self.CHANGE_DATA:
+            rows = [("A", "B", insert), ("A", "C", insert), ("A", "C", delete)]
+            self.write("a.csv", f"source,target,{name}\n" + "".join(f"{s},{t},{op}\n" for s, t, op in rows))
+            outcome = self.run_program("match", "--graph", "a.csv", "--query", EDGE)
+            warning = next(line for line in outcome.err.splitlines() if "is not read" in line)
+            if name.endswith("_at"):
+                self.assertIn("leave such records out", warning)
+                continue
+            options = shlex.split(re.search(r"inserts.*?; (.*?) reads? it", warning).group(1).replace(" and ", " "))
+            self.assertEqual(options[:2], ["--graph-columns", f"op={name}"])
+            self.assertEqual(self.json("match", "--graph", "a.csv", "--query", EDGE, *options)["queries"][0]["matches"], 1, name)
+
+    def test_counts_and_empty_times_say_no_deletion(self):
+        for name, values in (("removed", (1, 12)), ("deleted", (0, 12)), ("deleted_at", ("NULL", "9999-12-31")), ("operation", (1, 2)),
+                             ("removed", ("", 3))):
+            self.write("a.csv", f"source,target,{name}\nA,B,{values[0]}\nA,C,{values[1]}\n")
+            self.assertEqual(self.warned("a.csv"), [], name)
+        self.write("a.jsonl", '{"source":"A","target":"B","deleted_at":null,"removed":1,"tombstone":{}}\n')
         self.assertEqual(self.warned("a.jsonl"), [])
 
 
