@@ -171,7 +171,9 @@ void doubt_first_record(std::string_view head, Format format, const CodecOptions
   doubts.report_at(
       {first->number, 0}, "header_as_record",
       fmt::format("the words of {} are read as ids, but numbers follow: it may be a header", in_ticks(first->text)),
-      format == Format::csv ? fmt::format("{} passes over it, {} says that it is a record", doubts.spelling()("header", "yes"),
+      format == Format::csv ? fmt::format("{} passes over it, {} says that it is a record",
+                                          options.vertices ? doubts.spelling()("columns", "vertex=NAME,label=NAME")
+                                                           : doubts.spelling()("header", "yes"),
                                           doubts.spelling()("header", "no"))
                             : "leave the line out if it is one");
 }

@@ -165,13 +165,24 @@ void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::
               fmt::format("{}, {} says that it is no operation", remedy, none));
 }
 
+std::string remedy_of_label(const OptionSpelling& spelling, std::string_view columns, std::string_view name) {
+  const std::string op = with_column(with_column(columns, fmt::format("op={}", name)), "label=");
+  return fmt::format("{} reads it as the operation, {} says that it is the label", spell_columns(spelling, op),
+                     spell_columns(spelling, with_column(columns, fmt::format("label={}", name))));
+}
+
 bool is_header_of(const Layout& layout, std::span<const std::string_view> fields) noexcept {
   const auto is = [&](Role at, Role named) {
     const std::string_view field = fields[static_cast<std::size_t>(layout.column(at))];
     return field.size() > 1 && role_by_usual_name(field) == named;
   };
-  if (layout.has(Role::vertex))
-    return is(Role::vertex, Role::vertex) && layout.has(Role::label) && is(Role::label, Role::label);
+  if (layout.has(Role::vertex)) {
+    if (!layout.has(Role::label)) return false;
+    constexpr auto labels =
+        std::to_array<std::string_view>({"label", "labels", "type", "kind", ":label", ":labels", "_labels"});
+    const std::string_view label = fields[static_cast<std::size_t>(layout.column(Role::label))];
+    return is(Role::vertex, Role::vertex) || std::ranges::any_of(labels, [&](auto name) { return same_letters(name, label); });
+  }
   return (is(Role::source, Role::source) && is(Role::target, Role::target)) ||
          (is(Role::source, Role::target) && is(Role::target, Role::source));
 }

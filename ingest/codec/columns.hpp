@@ -66,6 +66,9 @@ struct ColumnSpec {
 void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::string_view columns, std::string_view name,
                            std::string_view value);
 
+/// What to do if a label column that nobody has named says the operation.
+[[nodiscard]] std::string remedy_of_label(const OptionSpelling& spelling, std::string_view columns, std::string_view name);
+
 /// Column number per role.
 class Layout {
  public:
@@ -82,8 +85,8 @@ class Layout {
   std::array<int, role_count> columns_;
 };
 
-/// Whether a record holds names of a header in place of ids: `source` and `target`, or `id` beside `label`. Names of one letter
-/// do not count.
+/// Whether a record holds names of a header in place of ids: `source` and `target`, or of a vertex and its label `id` or
+/// `label`. Names of one letter do not count.
 [[nodiscard]] bool is_header_of(const Layout& layout, std::span<const std::string_view> fields) noexcept;
 
 /// Reports a vertex whose label looks like several: `A;B`, `A|B` or `:A:B`. `doubts` may be null.

@@ -131,9 +131,8 @@ class CsvCodec final : public Codec {
     if (!whole) return maker_.refuse(RejectReason::malformed, "a quote or a line end is misplaced, or a quote is missing");
     if (fields_.size() != arity_) return maker_.refuse(RejectReason::wrong_arity, arity_text(fields_.size(), arity_));
     if (std::exchange(may_begin_with_words_, false) && is_header_of(layout_, fields_)) {
-      return end_with(
-          fmt::format("{} looks like a header, whose words would be read as ids", in_ticks(record)),
-          fmt::format("{} passes over it, {} reads it as a record", spelling_("header", "yes"), spelling_("header", "no")));
+      return end_with(fmt::format("{} looks like a header, whose words would be read as ids", in_ticks(record)),
+                      fmt::format("{}, {} reads it as a record", passing_over(), spelling_("header", "no")));
     }
     if (!header_.empty() && is_header_again()) return header_again(record);
     if (type_column_) {
@@ -143,6 +142,7 @@ class CsvCodec final : public Codec {
     Decoded decoded = maker_.make(layout_, fields_);
     if (maker_.lacks_id()) [[unlikely]]
       decoded = take_quoted_names(record);
+    if (watches_label_ && !decoded.updates.empty() && layout_.has(Role::label)) watch_label();
     return several_labels_ ? one_label(decoded) : decoded;
   }
 
@@ -163,6 +163,7 @@ class CsvCodec final : public Codec {
   void find_unread() {
     unread_.clear();
     watched_.clear();
+    watches_label_ = false;
     for (std::size_t column = 0; column < fields_.size(); ++column) {
       bool read = type_column_ == column;
       for (std::size_t r = 0; r < role_count; ++r) {
@@ -173,6 +174,13 @@ class CsvCodec final : public Codec {
     const bool says = layout_.has(Role::op) || layout_.has(Role::deleted) || spec_.name(Role::op) || spec_.name(Role::deleted);
     if (says || doubts_ == nullptr) return;
     for (const std::size_t column : unread_) watched_.push_back({column, may_say_operation(fields_[column])});
+    watches_label_ = !spec_.name(Role::label);
+  }
+
+  void watch_label() {
+    const auto column = static_cast<std::size_t>(layout_.column(Role::label));
+    doubts_->guessed_label(header_[column], fields_[column], remedy_of_label(spelling_, columns_, header_[column]));
+    watches_label_ = doubts_->watches_labels();
   }
 
   void watch_operations() {
@@ -187,6 +195,14 @@ class CsvCodec final : public Codec {
         tell_unread_operation(*doubts_, spelling_, columns_, header_[watched.column], value);
       return false;
     });
+  }
+
+  /// What to do if the first record, whose columns have their meaning by position, is a header.
+  [[nodiscard]] std::string passing_over() const {
+    if (!layout_.has(Role::vertex)) return fmt::format("{} passes over it", spelling_("header", "yes"));
+    const auto name = [&](Role role) { return fields_[static_cast<std::size_t>(layout_.column(role))]; };
+    return fmt::format("{} reads it so",
+                       spell_columns(spelling_, fmt::format("vertex={},label={}", name(Role::vertex), name(Role::label))));
   }
 
   /// Whether the record is the header again, or another header with the same names for source and target.
@@ -410,6 +426,7 @@ class CsvCodec final : public Codec {
   std::vector<std::string> header_;
   std::vector<std::size_t> unread_;
   std::vector<Watched> watched_;
+  bool watches_label_ = false;  // the label column got its meaning by a usual name
   Operations usual_;
   bool several_labels_ = false;
   std::vector<char> quoted_;

@@ -36,8 +36,8 @@ void complete_csv(CodecOptions& options, std::string_view head) {
   const std::string_view first = first_line(head);
   if (options.separator == 0) options.separator = csv_separator(first);
   if (!options.vertices || !options.columns.empty()) return;
-  if (!options.header) options.header = names_vertices(first, options.separator);
-  if (!*options.header) options.columns = "vertex,label";
+  if (!options.header && names_vertices(first, options.separator)) options.header = true;
+  if (!options.header.value_or(false)) options.columns = "vertex,label";
 }
 
 bool csv_is_directed(LineSource& lines, const CodecOptions& options) {

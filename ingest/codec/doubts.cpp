@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/operations.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -258,9 +259,40 @@ std::optional<Doubts::Doubt> Doubts::about_empty_times(Timestamp window) const {
                "give these records their times; under a window they are refused", untimed};
 }
 
+void Doubts::see_label(std::string_view column, std::string_view label, std::string_view remedy) {
+  constexpr std::size_t most_words = 8;
+  const std::optional<bool> inserts = read_word(label);
+  const bool known = std::ranges::find(label_words_, label) != label_words_.end();
+  if (!inserts || (!known && label_words_.size() == most_words)) {
+    watches_labels_ = false;
+    return;
+  }
+  if (!known) label_words_.emplace_back(label);
+  if (*inserts) return;
+  if (removal_label_) {
+    ++removal_label_->count;
+    return;
+  }
+  removal_label_ = {"operation_unread", now_,
+                    fmt::format("{} is read as the label, but all its values are words for operations, and {} seems to say "
+                                "that something goes; the record inserts",
+                                in_ticks(column), in_ticks(label)),
+                    std::string(remedy)};
+}
+
+/// One word alone may be a label like others.
+std::optional<Doubts::Doubt> Doubts::about_labels() const {
+  const bool told = std::ranges::find(told_, "operation_unread", &Doubt::code) != told_.end();
+  return watches_labels_ && !told && label_words_.size() > 1 ? removal_label_ : std::nullopt;
+}
+
 std::vector<Doubts::Doubt> Doubts::fresh(Timestamp window) {
   std::vector<Doubt> doubts(told_.begin() + static_cast<std::ptrdiff_t>(given_), told_.end());
   given_ = told_.size();
+  if (std::optional<Doubt> labels = labels_given_ ? std::nullopt : about_labels()) {
+    labels_given_ = true;
+    doubts.push_back(std::move(*labels));
+  }
   if (times_given_ || times_.count < judged_at_) return doubts;
   judged_at_ = 2 * times_.count;
   if (std::optional<Doubt> times = about_times(window)) {
@@ -274,6 +306,7 @@ std::vector<Doubts::Doubt> Doubts::all(Timestamp window) const {
   std::vector<Doubt> doubts = told_;
   if (std::optional<Doubt> times = about_times(window)) doubts.push_back(std::move(*times));
   if (std::optional<Doubt> empty = about_empty_times(window)) doubts.push_back(std::move(*empty));
+  if (std::optional<Doubt> labels = about_labels()) doubts.push_back(std::move(*labels));
   std::ranges::stable_sort(doubts, {}, [](const Doubt& doubt) { return doubt.at.number; });
   return doubts;
 }

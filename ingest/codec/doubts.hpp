@@ -76,6 +76,13 @@ class Doubts {
       edges_.first_untimed = now_;
     }
   }
+  /// Notes the label of a record whose label column nobody has named. If all labels are words for operations and one says a
+  /// removal, the column may say the operation. `remedy` is what to do then. O(1), and nothing after the first other label.
+  void guessed_label(std::string_view column, std::string_view label, std::string_view remedy) {
+    if (watches_labels_) see_label(column, label, remedy);
+  }
+  /// Whether labels of guessed_label() still matter.
+  [[nodiscard]] bool watches_labels() const noexcept { return watches_labels_; }
   /// Notes that times are read from a column that nobody has named, with this number from 1.
   void guessed_time_column(std::size_t column) noexcept { guessed_column_ = column; }
   /// States how numbers are read as times. Without it, nothing is reported about them.
@@ -128,12 +135,18 @@ class Doubts {
   [[nodiscard]] std::optional<Doubt> about_times(Timestamp window) const;
   [[nodiscard]] std::optional<Doubt> about_mixed_times(Timestamp median) const;
   [[nodiscard]] std::optional<Doubt> about_empty_times(Timestamp window) const;
+  void see_label(std::string_view column, std::string_view label, std::string_view remedy);
+  [[nodiscard]] std::optional<Doubt> about_labels() const;
 
   OptionSpelling spelling_;
   Position now_;
   std::vector<Doubt> told_;
   Times times_;
   Edges edges_;
+  std::vector<std::string> label_words_;  // all labels so far, while they are words for operations
+  std::optional<Doubt> removal_label_;    // the first one that says a removal, with a count of them
+  bool watches_labels_ = true;
+  bool labels_given_ = false;  // fresh() has returned the doubt about them
   std::uint64_t until_sample_ = 1;
   std::size_t guessed_column_ = 0;  // 0: none
   std::optional<TimeUnit> unit_;

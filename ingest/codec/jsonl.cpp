@@ -46,6 +46,7 @@ class JsonlCodec final : public Codec {
     const std::optional<std::string>& op = spec.name(Role::op);
     op_is_flag_ = op && is_deletion_flag(*op);
     watches_ = doubts_ != nullptr && !event_ && !op && !spec.name(Role::deleted);
+    watches_label_ = watches_ && !spec.name(Role::label);
     if (event_ && !options.op_values.empty())
       throw Error(ErrorKind::usage, "op-values", "a change event has its own operations", "leave it out");
   }
@@ -102,9 +103,15 @@ class JsonlCodec final : public Codec {
     removal_field_.clear();
   }
 
-  /// The names in an object, and whether each holds an array of objects. Empty if the record is not an object.
-  static std::vector<std::pair<std::string, bool>> top_names(std::string_view record) {
-    std::vector<std::pair<std::string, bool>> names;
+  struct TopName {
+    std::string name;
+    bool is_array = false;                  // of objects
+    std::vector<std::string> of_its_first;  // the names in its first object
+  };
+
+  /// The names in an object. Empty if the record is not an object.
+  static std::vector<TopName> top_names(std::string_view record) {
+    std::vector<TopName> names;
     ondemand::parser parser;
     const simdjson::padded_string bytes(record);
     ondemand::document document;
@@ -115,12 +122,49 @@ class JsonlCodec final : public Codec {
       ondemand::field field;
       std::string_view key;
       if (std::move(item).get(field) != simdjson::SUCCESS || field.unescaped_key().get(key) != simdjson::SUCCESS) break;
-      std::string name(key);
+      TopName& top = names.emplace_back(std::string(key), false, std::vector<std::string>());
       const std::string_view token = field.value().raw_json_token();  // it ends before the next token
-      names.emplace_back(std::move(name), token.starts_with('[') && token.data()[token.size()] == '{');
-      if (pass(field.value()) != simdjson::SUCCESS) break;
+      top.is_array = token.starts_with('[') && token.data()[token.size()] == '{';
+      if ((top.is_array ? take_names_of_first(field.value(), top.of_its_first) : pass(field.value())) != simdjson::SUCCESS)
+        break;
     }
     return names;
+  }
+
+  static simdjson::error_code take_names_of_first(ondemand::value value, std::vector<std::string>& names) {
+    ondemand::array array;
+    if (const auto error = value.get_array().get(array)) return error;
+    bool first = true;
+    for (auto item : array) {
+      ondemand::value element;
+      if (const auto error = item.get(element)) return error;
+      if (!std::exchange(first, false)) {
+        if (const auto error = pass(element)) return error;
+        continue;
+      }
+      ondemand::object object;
+      if (const auto error = element.get_object().get(object)) return error;
+      for (auto inner : object) {
+        ondemand::field field;
+        std::string_view key;
+        if (const auto error = std::move(inner).get(field)) return error;
+        if (const auto error = field.unescaped_key().get(key)) return error;
+        names.emplace_back(key);
+        if (const auto error = pass(field.value())) return error;
+      }
+    }
+    return simdjson::SUCCESS;
+  }
+
+  /// Whether an object with these names states edges.
+  [[nodiscard]] bool states_edges(const std::vector<std::string>& names) const {
+    const ColumnSpec spec = parse_columns(columns_);
+    const auto has = [&](Role role) {
+      return std::ranges::any_of(names, [&](const std::string& name) {
+        return spec.name(role) ? name == *spec.name(role) : role_by_usual_name(name) == role;
+      });
+    };
+    return has(Role::source) && has(Role::target);
   }
 
   [[nodiscard]] bool is_read(std::string_view name) const {
@@ -131,14 +175,20 @@ class JsonlCodec final : public Codec {
   /// Names the fields that stand there in place of the one that is lacking.
   [[nodiscard]] std::string fields_there(std::string_view record) const {
     constexpr std::size_t most = 12;
+    const std::vector<TopName> there = top_names(record);
+    const auto is_of_edges = [&](const TopName& top) { return top.is_array && states_edges(top.of_its_first); };
+    auto array = std::ranges::find_if(there, is_of_edges);
+    const auto is_unread_array = [&](const TopName& top) { return top.is_array && !is_read(top.name); };
+    if (array == there.end()) array = std::ranges::find_if(there, is_unread_array);
+    if (array != there.end()) {
+      return fmt::format("; {0} holds an array of records, and `jq -c '.{1}[]'` makes a line of each", in_ticks(array->name),
+                         array->name);
+    }
     std::string names;
     std::size_t count = 0;
-    for (const auto& [name, is_array] : top_names(record)) {
-      if (is_read(name)) continue;
-      if (is_array) {
-        return fmt::format("; {0} holds an array of records, and `jq -c '.{1}[]'` makes a line of each", in_ticks(name), name);
-      }
-      if (count++ < most) names += (names.empty() ? "" : ", ") + in_ticks(name);
+    for (const TopName& top : there) {
+      if (is_read(top.name)) continue;
+      if (count++ < most) names += (names.empty() ? "" : ", ") + in_ticks(top.name);
     }
     if (names.empty()) return {};
     return fmt::format(" among {}{}; {} names it", names, count > most ? ", ..." : "",
@@ -466,7 +516,18 @@ class JsonlCodec final : public Codec {
     const bool states = has(Part::row, Role::op) || has(Part::row, Role::deleted);
     if (states && !take_operation(inserts)) return RejectReason::bad_operation;
     if (!states && !removal_field_.empty()) tell_unread_operation(*doubts_, spelling_, columns_, removal_field_, removal_);
+    if (watches_label_) watch_label(states);
     return state(Part::row, inserts, updates_.emplace_back());
+  }
+
+  void watch_label(bool states) {
+    if (states) {
+      watches_label_ = false;
+    } else if (has(Part::row, Role::label)) {
+      const std::string field = name(Part::row, Role::label);
+      doubts_->guessed_label(field, of(Part::row, Role::label).text, remedy_of_label(spelling_, columns_, field));
+      watches_label_ = doubts_->watches_labels();
+    }
   }
 
   /// Returns false if a value is unknown, or if the two fields contradict each other. An empty flag means nothing.
@@ -617,8 +678,9 @@ class JsonlCodec final : public Codec {
   Doubts* doubts_;
   bool vertices_;
   bool watches_ = false;
-  std::string key_;            // of the field that is being looked at
-  std::string removal_field_;  // field that is not read and says a removal
+  bool watches_label_ = false;  // the label has a usual name
+  std::string key_;             // of the field that is being looked at
+  std::string removal_field_;   // field that is not read and says a removal
   std::string_view removal_;
   struct Ignored {
     std::uint32_t node;

@@ -76,14 +76,14 @@ bool is_no_time(std::string_view value) noexcept {
 
 // Words that are not read as operations.
 constexpr auto other_words = std::to_array<Word>({
-    {"expire", false},     {"expired", false},      {"drop", false},       {"dropped", false},    {"destroy", false},
-    {"destroyed", false},  {"revoke", false},       {"revoked", false},    {"erase", false},      {"erased", false},
-    {"unfollow", false},   {"unfollowed", false},   {"unfriend", false},   {"disconnect", false}, {"cancel", false},
-    {"cancelled", false},  {"canceled", false},     {"unlink", false},     {"detach", false},     {"close", false},
-    {"closed", false},     {"disconnected", false}, {"terminate", false},  {"terminated", false}, {"unsubscribe", false},
-    {"follow", true},      {"followed", true},      {"friend", true},      {"connect", true},     {"connected", true},
-    {"grant", true},       {"granted", true},       {"link", true},        {"attach", true},      {"subscribe", true},
-    {"modify", true},      {"modified", true},
+    {"expire", false},    {"expired", false},      {"drop", false},      {"dropped", false},    {"destroy", false},
+    {"destroyed", false}, {"revoke", false},       {"revoked", false},   {"erase", false},      {"erased", false},
+    {"unfollow", false},  {"unfollowed", false},   {"unfriend", false},  {"disconnect", false}, {"cancel", false},
+    {"cancelled", false}, {"canceled", false},     {"unlink", false},    {"detach", false},     {"close", false},
+    {"closed", false},    {"disconnected", false}, {"terminate", false}, {"terminated", false}, {"unsubscribe", false},
+    {"follow", true},     {"followed", true},      {"friend", true},     {"connect", true},     {"connected", true},
+    {"grant", true},      {"granted", true},       {"link", true},       {"attach", true},      {"subscribe", true},
+    {"modify", true},     {"modified", true},
 });
 
 [[noreturn]] void bad_mapping(std::string_view text, std::string_view what) {

@@ -51,8 +51,8 @@ class Operations {
 [[nodiscard]] bool may_say_operation(std::string_view column) noexcept;
 /// Whether a value of such a column says a removal. This includes words that are not read as operations: `expire`, `unfollow`.
 [[nodiscard]] bool says_removal(std::string_view column, std::string_view value) noexcept;
-/// Whether a word says an insertion. Nothing if it says no operation. This includes words that are not read as operations. Single
-/// letters and signs do not count, because they may mean anything.
+/// Whether a word says an insertion. Nothing if it says no operation. This includes words that are not read as operations.
+/// Single letters and signs do not count, because they may mean anything.
 [[nodiscard]] std::optional<bool> read_word(std::string_view value) noexcept;
 
 /// If a value is Debezium's operation t or m, or the word for it, says why it is refused and what to do. Empty for other

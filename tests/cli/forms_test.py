@@ -485,6 +485,29 @@ class EventsAndVertices(FormsTest):
         self.write("a.jsonl", '{"source":"A","target":"B","deleted_at":null,"removed":1,"tombstone":{}}\n')
         self.assertEqual(self.warned("a.jsonl"), [])
 
+    def test_a_label_that_says_the_operation(self):
+        for words in (("add", "remove"), ("FOLLOW", "UNFOLLOW"), ("+I", "-D")):
+            rows = [("A", "B", words[0]), ("A", "C", words[0]), ("A", "C", words[1])]
+            self.write("a.csv", "source,target,type\n" + "".join(f"{s},{t},{w}\n" for s, t, w in rows))
+            self.write("a.jsonl", "".join(json.dumps({"source": s, "target": t, "type": w}) + "\n" for s, t, w in rows))
+            for name in ("a.csv", "a.jsonl"):
+                self.assertEqual(self.warned(name), ["operation_unread"], words)
+                self.assertEqual(self.warned(name, "--columns", "label=type"), [])
+        outcome = self.run_program("match", "--graph", "a.csv", "--query", EDGE)
+        self.assertIn("a.csv:4: `type` is read as the label", outcome.err)
+        self.assertIn("--graph-columns op=type,label= reads it as the operation", outcome.err)
+        for name in ("a.csv", "a.jsonl"):
+            result = self.json("match", "--graph", name, "--query", EDGE, "--columns", "op=type,label=")
+            self.assertEqual(result["queries"][0]["matches"], 1)
+
+    def test_other_labels_say_no_operation(self):
+        for words in (("remove", "remove"), ("add", "update"), ("add", "remove", "PAYS"), ("c", "d"), ("+", "-"), ("", "delete")):
+            self.write("a.csv", "source,target,type\n" + "".join(f"A,{i},{word}\n" for i, word in enumerate(words)))
+            self.assertEqual(self.warned("a.csv"), [], words)
+            rows = [{"source": "A", "target": i, "type": word} for i, word in enumerate(words)]
+            self.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+            self.assertEqual(self.warned("a.jsonl"), [], words)
+
 
 class Headers(FormsTest):
     def test_a_header_that_is_repeated_is_passed_over(self):
@@ -521,6 +544,35 @@ class Headers(FormsTest):
         self.write("w.csv", "payer,payee\n1,2\n2,3\n")
         self.assertEqual(self.warned("w.csv", "--columns", "source,target"), ["header_as_record"])
         self.assertEqual(self.warned("w.csv", "--columns", "source,target", "--header", "no"), [])
+
+    def test_a_header_of_labels_with_unusual_names(self):
+        self.write("g.csv", "source,target\n1,2\n")
+        query = ("--query", "q=(a:A)-->(b:B)")
+        for header in ("account_id,label", "vertex,labels", "id,labels", ":ID,:LABEL", "user,label", "user,type", "user,Kind", "id,group"):
+            self.write("l.csv", header + "\n1,A\n2,B\n")
+            vertex, label = header.split(",")
+            columns = f"vertex={vertex},label={label}"
+            self.fails(1, "match", "--graph", "g.csv", "--labels", "l.csv", *query,
+                       says=["l.csv:1: ", "looks like a header", f"--labels-columns {columns} reads it so", "--labels-header no"])
+            result = self.json("match", "--graph", "g.csv", "--labels", "l.csv", "--labels-columns", columns, *query)
+            self.assertEqual(result["queries"][0]["matches"], 1, header)
+            result = self.json("match", "--graph", "g.csv", "--labels", "l.csv", "--labels-header", "no", *query)
+            self.assertEqual(result["queries"][0]["matches"], 1, header)
+        self.write("l.txt", "user label\n1 A\n2 B\n")
+        self.fails(1, "match", "--graph", "g.csv", "--labels", "l.txt", "--labels-format", "snap", "--ids", "string", *query,
+                   says=["l.txt:1: ", "looks like a header", "leave the line out"])
+
+    def test_labels_without_a_header(self):
+        self.write("g.csv", "source,target\n1,2\n")
+        for text in ("1,A\n2,B\n", "1,A\nx,label\n2,B\n", "x,Y\n1,A\n2,B\ny,Z\n"):
+            self.write("l.csv", text)
+            result = self.json("match", "--graph", "g.csv", "--labels", "l.csv", "--query", "q=(a:A)-->(b:B)")
+            self.assertEqual(result["queries"][0]["matches"], 1, text)
+            self.assertEqual(result["warnings"], [], text)
+        self.write("l.csv", "uid,colour\n1,A\n2,B\n")
+        result = self.json("match", "--graph", "g.csv", "--labels", "l.csv", "--query", "q=(a:A)-->(b:B)")
+        self.assertEqual([w["code"] for w in result["warnings"]], ["header_as_record"])
+        self.assertIn("--labels-columns vertex=NAME,label=NAME", result["warnings"][0]["remedy"])
 
     def test_lines_above_a_header(self):
         for above, number in (("Payments of May\n", 2), ("# written by x\n# today\n", 3), ("\n\nAll, of; them\n", 4)):
@@ -609,6 +661,13 @@ class Remedies(FormsTest):
         self.fails(1, "replay", "--graph", "g.csv", "--updates", "u.txt", "--query", EDGE, says="--graph-columns source=NAME,target=NAME")
         self.write("g.csv", "source,target,time\n1,2,soon\n")
         self.fails(1, "replay", "--graph", "g.csv", "--updates", "u.txt", "--query", EDGE, says="--graph-time-unit or --graph-time-format")
+
+    def test_the_array_of_edges_is_named(self):
+        text = '{"nodes":[{"id":"A"},{"id":"B"}],"links":[{"source":"A","target":"B"}]}\n'
+        self.refused("w.json", text, says=["`links` holds an array of records", "jq -c '.links[]'"])
+        other = text.replace('"source"', '"payer"').replace('"target"', '"payee"')
+        self.refused("w.json", other, "--columns", "source=payer,target=payee", says=["jq -c '.links[]'"])
+        self.refused("w.json", other, says=["jq -c '.nodes[]'"])
 
     def test_an_array_in_a_field(self):
         text = '{"data":[{"source":"A","target":"B"}],"next":null}\n'
