@@ -474,7 +474,7 @@ class EventsAndVertices(FormsTest):
                 self.assertIn("leave such records out", warning)
                 continue
             options = shlex.split(re.search(r"inserts.*?; (.*?) reads? it", warning).group(1).replace(" and ", " "))
-            self.assertEqual(options[:2], ["--graph-columns", f"op={name}"])
+            self.assertEqual(options[:2], ["--columns", f"op={name}"])
             self.assertEqual(self.json("match", "--graph", "a.csv", "--query", EDGE, *options)["queries"][0]["matches"], 1, name)
 
     def test_counts_and_empty_times_say_no_deletion(self):
@@ -495,7 +495,7 @@ class EventsAndVertices(FormsTest):
                 self.assertEqual(self.warned(name, "--columns", "label=type"), [])
         outcome = self.run_program("match", "--graph", "a.csv", "--query", EDGE)
         self.assertIn("a.csv:4: `type` is read as the label", outcome.err)
-        self.assertIn("--graph-columns op=type,label= reads it as the operation", outcome.err)
+        self.assertIn("--columns op=type,label= reads it as the operation", outcome.err)
         for name in ("a.csv", "a.jsonl"):
             result = self.json("match", "--graph", name, "--query", EDGE, "--columns", "op=type,label=")
             self.assertEqual(result["queries"][0]["matches"], 1)
@@ -570,7 +570,8 @@ class Headers(FormsTest):
             self.assertEqual(result["queries"][0]["matches"], 1, text)
             self.assertEqual(result["warnings"], [], text)
         self.write("l.csv", "uid,colour\n1,A\n2,B\n")
-        result = self.json("match", "--graph", "g.csv", "--labels", "l.csv", "--query", "q=(a:A)-->(b:B)")
+        outcome = self.run_program("match", "--graph", "g.csv", "--labels", "l.csv", "--query", "q=(a:A)-->(b:B)", "--json")
+        result = json.loads(outcome.out)
         self.assertEqual([w["code"] for w in result["warnings"]], ["header_as_record"])
         self.assertIn("--labels-columns vertex=NAME,label=NAME", result["warnings"][0]["remedy"])
 

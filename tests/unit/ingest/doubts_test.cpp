@@ -133,6 +133,24 @@ TEST(Doubts, AnInputWithoutAnEndIsJudgedAnewAsItGrows) {
   EXPECT_THAT(codes(doubts.fresh(0)), ElementsAre("time_unit"));
 }
 
+Doubts of_labels(const std::vector<std::string_view>& labels) {
+  Doubts doubts;
+  for (const std::string_view label : labels) doubts.guessed_label("type", label, "remedy");
+  return doubts;
+}
+
+TEST(Doubts, LabelsSayOperationsIfAllAreSuchWordsAndOneSaysARemoval) {
+  const auto doubts = of_labels({"add", "remove", "add", "remove"}).all(0);
+  ASSERT_THAT(codes(doubts), ElementsAre("operation_unread"));
+  EXPECT_EQ(doubts[0].count, 2u);
+  for (const std::vector<std::string_view>& labels :
+       {std::vector<std::string_view>{"remove", "remove"}, {"add", "update"}, {"add", "remove", "PAYS"}, {"+", "-"}})
+    EXPECT_THAT(of_labels(labels).all(0), IsEmpty());
+  Doubts endless = of_labels({"add", "remove"});
+  EXPECT_THAT(codes(endless.fresh(0)), ElementsAre("operation_unread"));
+  EXPECT_THAT(endless.fresh(0), IsEmpty());
+}
+
 Update edge(const Id& source, const Id& target) {
   Update update;
   update.source = source;
