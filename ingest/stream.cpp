@@ -177,7 +177,8 @@ class FileStream final : public UpdateStream {
   /// Watches ids if nobody has stated what they are, and the format distinguishes numbers from texts.
   void watch_ids() {
     const bool both = options_.watch_ids || (format_ && traits_of(*format_).tells_kinds);
-    if (!options_.codec.ids && both) doubts_.watch_ids();
+    const bool spellings = format_ && traits_of(*format_).has_names_as_ids;
+    if (!options_.codec.ids && (both || spellings)) doubts_.watch_ids(spellings);
   }
 
   void open_bytes(ByteBuffer bytes, const FormatTraits& traits) {
@@ -221,7 +222,9 @@ class FileStream final : public UpdateStream {
     const bool plain = format_ == Format::snap || format_ == Format::tsv;
     const bool headless = format_ == Format::csv && !codec.header && !named;
     if (plain && !options_.codec.vertices) doubt_comments(head, codec.directed.has_value(), doubts_);
+    if (plain) doubt_weights(head, codec, doubts_);
     if (plain || headless) doubt_first_record(head, *format_, codec, doubts_);
+    if ((plain || headless) && !options_.codec.vertices) doubt_sizes(head, format_ == Format::snap, doubts_);
   }
 
   [[nodiscard]] std::string where_in(std::string_view head, std::string_view part) const {

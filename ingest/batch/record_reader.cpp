@@ -84,6 +84,7 @@ bool RecordReader::read(Reading& reading) {
   }
   for (const Update& update : reading.updates) {
     if (update.kind == UpdateKind::insert_edge) doubts_.edge_with_time(update.time.has_value());
+    doubts_.see_update(update);
   }
   if (doubts_.watches_ids()) {
     for (const Update& update : reading.updates) doubts_.see_ids(update);

@@ -10,6 +10,8 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/delimited.hpp"
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/label_numbers.hpp"
+#include "ingest/codec/size_line.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -50,6 +52,15 @@ std::vector<std::string> words_of(std::string_view line) {
     within = letter;
   }
   return words;
+}
+
+std::size_t count_fields(std::string_view line) noexcept {
+  std::size_t fields = 0;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+    if (!blank(line[at]) && (at == 0 || blank(line[at - 1]))) ++fields;
+  }
+  return fields;
 }
 
 /// Whether a line can be the header of a CSV file with these options.
@@ -140,6 +151,36 @@ void doubt_comments(std::string_view head, bool stated, Doubts& doubts) {
                                    in_ticks(line.text)),
                        "give the targets ids of their own, such as negative ones");
     }
+  }
+}
+
+void doubt_weights(std::string_view head, const CodecOptions& options, Doubts& doubts) {
+  constexpr std::size_t enough = 64;
+  if (!options.columns.empty()) return;
+  bool konect = false;
+  for (const Line& line : lines_of(head, enough)) {
+    if (is_comment(line.text)) {
+      const std::vector<std::string> words = words_of(line.text);
+      const bool direction = !words.empty() && (words[0] == "sym" || words[0] == "asym" || words[0] == "bip");
+      konect = konect || (direction && without_blanks(line.text).starts_with('%'));
+      continue;
+    }
+    const std::size_t fields = count_fields(line.text);
+    if (!konect || (fields != 4 && (fields != 3 || options.time_unit))) return;
+    constexpr std::string_view as = "the comment at the beginning is KONECT's, whose third column is a weight";
+    const Doubts::Doubt doubt = fields == 3 ? weight_as_time(doubts.spelling(), {line.number, 0}, 3, as)
+                                            : number_as_label(doubts.spelling(), {line.number, 0}, as, false);
+    doubts.report_at(doubt.at, doubt.code, doubt.what, doubt.remedy);
+    return;
+  }
+}
+
+void doubt_sizes(std::string_view head, bool comments, Doubts& doubts) {
+  constexpr std::size_t enough = 64;
+  for (const Line& line : lines_of(head, enough)) {
+    if (comments && is_comment(line.text)) continue;
+    if (std::optional<SizeLine> sizes = SizeLine::of(line.text, line.number)) doubts.watch_sizes(std::move(*sizes));
+    return;
   }
 }
 

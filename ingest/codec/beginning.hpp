@@ -25,6 +25,13 @@ void refuse_lines_above_header(std::string_view head, const std::string& name, c
 /// KONECT's `% sym`); with `stated` this is no doubt. Others say that edges join two sets (`% bip`).
 void doubt_comments(std::string_view head, bool stated, Doubts& doubts);
 
+/// Reports that the third column is a weight, if the comment at the beginning is KONECT's and nobody has named the columns.
+void doubt_weights(std::string_view head, const CodecOptions& options, Doubts& doubts);
+
+/// Looks for sizes in the first record, which `doubts` then holds against the records that follow. `comments`: the format has
+/// comments.
+void doubt_sizes(std::string_view head, bool comments, Doubts& doubts);
+
 /// Reports a first record of words above records of numbers: it may be a header.
 void doubt_first_record(std::string_view head, Format format, const CodecOptions& options, Doubts& doubts);
 

@@ -26,6 +26,30 @@ std::optional<Role> role_by_name(std::string_view name) noexcept {
               "give e.g. source,target,label,time by position (- skips one) or source=NAME,target=NAME by name");
 }
 
+/// Whether a text may be one in quotes, or a word for a missing id. Most names are not by their first character or length.
+bool may_be_no_name(std::string_view text) noexcept {
+  switch (text.front()) {
+    case '"':
+    case '\'':
+    case '(':
+    case '<':
+    case '[':
+      return true;
+    case 'N':
+    case 'n':
+    case '-':
+    case '?':
+      return text.size() <= 3;
+    case '#':
+      return text.size() == 4;
+    case 'U':
+    case 'u':
+      return text.size() == 9;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 std::string_view role_name(Role role) noexcept { return role_names[static_cast<std::size_t>(role)]; }
@@ -221,8 +245,11 @@ bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view
   const auto column = static_cast<std::size_t>(layout.column(role));
   const std::string_view field = fields[column];
   IdFault fault = parse_id(field, ids_, id);
-  if (fault == IdFault::none) [[likely]]
+  if (fault == IdFault::none) [[likely]] {
+    if (doubts_names_ && id.is_text() && may_be_no_name(field)) [[unlikely]]
+      doubt_name(field, column, role);
     return true;
+  }
   if (fault == IdFault::missing && column < names_.size() && names_[column] != 0) fault = parse_id(field, IdKind::string, id);
   if (fault == IdFault::none) return true;
   lacks_id_ = fault == IdFault::missing;
@@ -231,6 +258,28 @@ bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view
   if (fault == IdFault::not_an_integer || fault == IdFault::out_of_range)
     message_ += " (--ids string, in a configuration ids: string, keeps it as text)";
   return false;
+}
+
+/// Reports an id that may stand for a missing one, or still has its quotes. If the format has quotes, the first one is told
+/// once it is known whether it is quoted.
+void UpdateMaker::doubt_name(std::string_view field, std::size_t column, Role role) {
+  const char mark = field.front();
+  const bool within_marks = field.size() > 1 && field.back() == mark;
+  const auto is_name = [&] { return fmt::format("{} says that it is a name", spelling_.common("ids", "string")); };
+  if (within_marks && (mark == '\'' || (mark == '"' && !quotes_))) {
+    doubts_->tell("quotes_as_id",
+                  fmt::format("{} {} is read with its quotes, since {}", role_name(role), in_ticks(field),
+                              quotes_ ? "csv has double quotes only" : "only csv has quotes"),
+                  fmt::format("leave the quotes out: tr -d {} <FILE; {}", mark == '"' ? "'\"'" : "\"'\"", is_name()));
+  } else if (may_stand_for_none(field)) {
+    const bool looked = column < names_.size();
+    if (quotes_ && !looked) lacks_id_ = true;
+    if ((quotes_ && !looked) || (looked && names_[column] != 0)) return;
+    doubts_->tell("missing_as_id",
+                  fmt::format("{} {} is read as an id, but may stand for a missing one; all such records meet at one vertex",
+                              role_name(role), in_ticks(field)),
+                  fmt::format("leave such records out; {}{}", quotes_ ? "quotes around it, or " : "", is_name()));
+  }
 }
 
 /// Returns false if a value is unknown, or if the two columns contradict each other. An empty flag means nothing.

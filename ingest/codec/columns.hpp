@@ -105,14 +105,17 @@ class UpdateMaker {
   /// Returns the update that `fields` state. There must be a field for each column of the layout. `sign` goes before an op
   /// column. Views are valid until the next call.
   Decoded make(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign = std::nullopt);
-  /// Whether the last record was refused because of a word for a missing id.
+  /// From here on, tells the doubts of ids that are texts and may be no names. Call it if nobody has stated what ids are.
+  void doubt_names() noexcept { doubts_names_ = doubts_ != nullptr; }
+  /// Whether the last record has a word that may stand for a missing id. Then it matters whether it is quoted.
   [[nodiscard]] bool lacks_id() const noexcept { return lacks_id_; }
-  /// Reads such words as names in the columns whose entry is not 0. Holds until the next call.
+  /// Takes such words as names in the columns whose entry is not 0. Holds until the next call.
   void take_as_names(std::span<const char> columns) noexcept { names_ = columns; }
   Decoded refuse(RejectReason reason, std::string message);
 
  private:
   bool take_id(const Layout& layout, std::span<const std::string_view> fields, Role role, Id& id);
+  void doubt_name(std::string_view field, std::size_t column, Role role);
   bool take_operation(const Layout& layout, std::span<const std::string_view> fields, bool& inserts);
 
   IdKind ids_;
@@ -122,6 +125,7 @@ class UpdateMaker {
   Doubts* doubts_ = nullptr;
   OptionSpelling spelling_;
   bool quotes_ = false;
+  bool doubts_names_ = false;
   bool lacks_id_ = false;
   std::span<const char> names_;
   std::string op_name_ = "op";

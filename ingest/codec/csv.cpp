@@ -95,6 +95,7 @@ class CsvCodec final : public Codec {
         maker_(make_field_maker(Format::csv, options)),
         spelling_(spelling_of(options)),
         doubts_(options.doubts),
+        doubts_hashes_(doubts_ != nullptr && !options.ids),
         vertices_(options.vertices),
         may_begin_with_words_(!spec_.named() && !options.header),
         told_(options.directed) {
@@ -142,6 +143,8 @@ class CsvCodec final : public Codec {
     Decoded decoded = maker_.make(layout_, fields_);
     if (maker_.lacks_id()) [[unlikely]]
       decoded = take_quoted_names(record);
+    if (record[0] == '#' && doubts_hashes_ && !decoded.updates.empty() && !may_stand_for_none(fields_[0])) [[unlikely]]
+      doubts_->begins_with_hash(record);
     if (watches_label_ && !decoded.updates.empty() && layout_.has(Role::label)) watch_label();
     return several_labels_ ? one_label(decoded) : decoded;
   }
@@ -419,6 +422,7 @@ class CsvCodec final : public Codec {
   UpdateMaker maker_;
   OptionSpelling spelling_;
   Doubts* doubts_;
+  bool doubts_hashes_;  // nobody has stated what ids are
   bool vertices_;
   bool may_begin_with_words_;  // the first record is still to be checked for a header
   Layout layout_;

@@ -25,6 +25,7 @@ class PlainCodec final : public Codec {
         doubts_(options.doubts),
         spelling_(spelling_of(options)),
         guesses_(options.columns.empty()),
+        doubts_hashes_(!options.ids),
         may_begin_with_words_(!options.header),
         maker_(make_field_maker(format, options)) {
     const ColumnSpec spec = parse_columns(options.columns);
@@ -49,12 +50,12 @@ class PlainCodec final : public Codec {
       const bool cut_short = !layout_.has(Role::op) && !sign && !fields.empty() && (fields[0] == "+" || fields[0] == "-");
       if (fields.size() != arity_ || cut_short) return wrong_arity(fields);
       if (std::exchange(may_begin_with_words_, false) && is_header_of(layout_, fields)) return header(record);
-      return maker_.make(layout_, fields, sign);
+      return make(record, fields, sign);
     }
     if (!guess_layout(fields.size())) return refuse_first(fields.size());
     if (std::exchange(may_begin_with_words_, false) && is_header_of(layout_, fields)) return header(record);
     const std::size_t arity = std::exchange(arity_, 0);
-    Decoded decoded = maker_.make(layout_, fields, sign);
+    const Decoded decoded = make(record, fields, sign);
     if (!decoded.refused) arity_ = arity;  // only a readable record fixes the columns
     return decoded;
   }
@@ -78,6 +79,15 @@ class PlainCodec final : public Codec {
   void set_layout(const Roles& roles) {
     layout_ = Layout(roles);
     arity_ = roles.size();
+  }
+
+  Decoded make(std::string_view record, std::span<const std::string_view> fields, std::optional<bool> sign) {
+    const Decoded decoded = maker_.make(layout_, fields, sign);
+    if (decoded.refused || doubts_ == nullptr) return decoded;
+    if (tabs_ && record[0] == '#' && doubts_hashes_ && !may_stand_for_none(fields[0])) doubts_->begins_with_hash(record);
+    if (guesses_ && layout_.has(Role::label) && doubts_->watches_third_column())
+      doubts_->label_of_third_column(fields[static_cast<std::size_t>(layout_.column(Role::label))]);
+    return decoded;
   }
 
   bool guess_layout(std::size_t count) {
@@ -139,6 +149,7 @@ class PlainCodec final : public Codec {
   Doubts* doubts_;
   OptionSpelling spelling_;
   bool guesses_;               // nobody has named the columns
+  bool doubts_hashes_;         // nobody has stated what ids are
   bool may_begin_with_words_;  // the first record
   UpdateMaker maker_;
   Layout layout_;
@@ -204,14 +215,13 @@ class JlgCodec final : public Codec {
 
 UpdateMaker make_field_maker(Format format, const CodecOptions& options) {
   const bool numeric = format == Format::snap || format == Format::jlg;
-  return {options.ids.value_or(numeric ? IdKind::integer : IdKind::automatic),
-          TimeReader(options.time_unit.value_or(TimeUnit::seconds), options.time_format,
-                     options.time_unit ? nullptr : options.doubts),
-          options.edge_label,
-          Operations(options.op_values, spelling_of(options)),
-          options.doubts,
-          spelling_of(options),
-          format == Format::csv};
+  UpdateMaker maker(options.ids.value_or(numeric ? IdKind::integer : IdKind::automatic),
+                    TimeReader(options.time_unit.value_or(TimeUnit::seconds), options.time_format,
+                               options.time_unit ? nullptr : options.doubts),
+                    options.edge_label, Operations(options.op_values, spelling_of(options)), options.doubts,
+                    spelling_of(options), format == Format::csv);
+  if (!options.ids && !numeric) maker.doubt_names();
+  return maker;
 }
 
 std::string arity_text(std::size_t found, std::size_t expected) {

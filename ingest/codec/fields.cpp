@@ -1,6 +1,7 @@
 #include "ingest/codec/fields.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <utility>
@@ -200,6 +201,14 @@ bool is_missing_value(std::string_view text) noexcept {
   if (text == "\\N") return true;
   if (text.size() < 3 || text.size() > 4 || (text[0] != 'n' && text[0] != 'N')) return false;
   return same_letters(text, "null") || same_letters(text, "nan") || same_letters(text, "none");
+}
+
+bool may_stand_for_none(std::string_view text) noexcept {
+  constexpr std::size_t longest = 9;
+  if (text.size() > longest) return false;
+  constexpr auto words = std::to_array<std::string_view>({"na", "n/a", "#n/a", "<na>", "nil", "nat", "(null)", "<null>",
+                                                          "[null]", "(none)", "<none>", "undefined", "-", "--", "?"});
+  return std::ranges::any_of(words, [&](std::string_view word) { return same_letters(word, text); });
 }
 
 IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept {

@@ -47,6 +47,7 @@ struct FormatTraits {
   bool has_envelope = false;        ///< a record may be a change event
   bool has_separator = false;       ///< the separator of fields can be chosen
   bool tells_kinds = false;         ///< a record distinguishes the number 7 from the text "7"
+  bool has_names_as_ids = false;    ///< fields are texts, so 007 and 7.0 are names, and not the number 7
   bool assumes_undirected = false;  ///< files never say whether edges have a direction, and by custom they have none
   std::string_view magic{};         ///< the first bytes of any file that is no text
   OpenBytes open_bytes = nullptr;

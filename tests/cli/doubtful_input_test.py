@@ -115,7 +115,7 @@ class TimeUnits(Doubts):
                  "all are read as seconds", none),
                 ("few.jsonl", jsonl([time * 10**6 for time in plain] + plain[:2]), "few.jsonl:41", 2,
                  "as microseconds, but 2 of 42 that were looked at do so as seconds", []),
-                ("zeros.tsv", tsv([0] * 9 + plain + [0]), "zeros.tsv:1", 10, "but 10 of 50 that were looked at are 0, the beginning of 1970",
+                ("zeros.tsv", tsv([0] * 9 + plain + [0]), "zeros.tsv:1", 10, "but 10 of 50 are 0, the beginning of 1970",
                  [])]:
             with self.subTest(name):
                 _, (warning,) = self.replay_of(name, times, *args)

@@ -324,16 +324,11 @@ void Session::show(const BatchProgress& progress, const Report& report) {
 void Session::compare_ids(Report& report) const {
   std::vector<const ingest::UpdateStream*> before;
   const auto compare = [&](const ingest::UpdateStream& source) {
-    const ingest::Doubts& doubts = source.doubts();
     for (const ingest::UpdateStream* other : before) {
-      const auto text = ingest::Doubts::text_and_number(doubts, other->doubts());
-      const auto number = text ? text : ingest::Doubts::text_and_number(other->doubts(), doubts);
-      if (!number) continue;
-      report.notes.warn({"ids_of_two_kinds", source.name(),
-                         fmt::format("the id {} is a {} here and a {} in {}, which are two vertices", *number,
-                                     text ? "text" : "number", text ? "number" : "text", other->name()),
-                         doubts.remedy_of_ids()});
-      return;
+      if (auto warning = ingest::compare_ids(source.doubts(), source.name(), other->doubts(), other->name())) {
+        report.notes.warn(std::move(*warning));
+        return;
+      }
     }
   };
   for (const Sources* sources : {&labels_, &graphs_, &updates_}) {
