@@ -60,8 +60,10 @@ class PlainCodec final : public Codec {
     return decoded;
   }
 
-  /// Advice about a column that is read as times and holds words.
+  /// Advice about a column that is read as times and holds words, and about a first record that alone has its number of fields.
   [[nodiscard]] std::string advice(RejectReason reason, std::string_view record) const override {
+    if (reason == RejectReason::wrong_arity && guesses_ && !tabs_ && only_first_)
+      return "leave out the first record if it states the sizes of the graph";
     if (reason != RejectReason::bad_time || !guesses_ || tabs_) return {};
     std::vector<std::string_view> fields;
     split(record, fields);
@@ -83,7 +85,9 @@ class PlainCodec final : public Codec {
 
   Decoded make(std::string_view record, std::span<const std::string_view> fields, std::optional<bool> sign) {
     const Decoded decoded = maker_.make(layout_, fields, sign);
-    if (decoded.refused || doubts_ == nullptr) return decoded;
+    if (decoded.refused) return decoded;
+    only_first_ = arity_ == 0;
+    if (doubts_ == nullptr) return decoded;
     if (tabs_ && record[0] == '#' && doubts_hashes_ && !may_stand_for_none(fields[0])) doubts_->begins_with_hash(record);
     if (guesses_ && layout_.has(Role::label) && doubts_->watches_third_column())
       doubts_->label_of_third_column(fields[static_cast<std::size_t>(layout_.column(Role::label))]);
@@ -151,6 +155,7 @@ class PlainCodec final : public Codec {
   bool guesses_;               // nobody has named the columns
   bool doubts_hashes_;         // nobody has stated what ids are
   bool may_begin_with_words_;  // the first record
+  bool only_first_ = false;    // no other record has been read
   UpdateMaker maker_;
   Layout layout_;
   std::size_t arity_ = 0;  // 0: not known yet

@@ -60,6 +60,17 @@ class Sizes(Tables):
             self.silent("e.txt", "".join(f"{a} {b}\n" for a, b in [first, *edges]))
         self.silent("n.csv", "source,target\n5,7\n" + "".join(f"{a},{b}\n" for a, b in path[:4]))
 
+    def test_a_line_of_sizes_that_has_other_fields_than_edges(self):
+        for text in ("5 7\n1 2 1\n", "5 7 11\n1 2\n", "4 5\n2 3 4\n1 3\n"):
+            self.write("e.txt", text)
+            outcome = self.run_program("match", "--graph", "e.txt", "--query", EDGE)
+            self.assertEqual(outcome.code, 1, outcome)
+            self.assertIn("e.txt:2: wrong_arity: ", outcome.err)
+            self.assertIn("leave out the first record if it states the sizes of the graph, else correct the record", outcome.err)
+        self.write("e.txt", "1 2\n2 3\n3 4 5\n")
+        outcome = self.run_program("match", "--graph", "e.txt", "--query", EDGE)
+        self.assertNotIn("sizes", outcome.err)
+
     def test_many_vertices_need_no_other_sign(self):
         edges = "".join(f"{i} {i % 100 + 1}\n" for i in range(1, 101))
         self.warned("e.txt", "100 100\n" + edges, "sizes_as_edge")
