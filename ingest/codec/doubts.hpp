@@ -114,8 +114,7 @@ class Doubts {
   [[nodiscard]] bool watches_ids() const noexcept { return ids_ != nullptr; }
   /// Looks at the ids of one update. Once enough ids are remembered, an input with one kind costs next to nothing.
   void see_ids(const Update& update) {
-    if (numbers_are_known_ && !update.source.is_text() && !update.target.is_text()) return;
-    see(update);
+    if (may_matter(update.source) || may_matter(update.target)) see(update);
   }
 
   /// The ids so far. Null if they are not watched.
@@ -154,6 +153,12 @@ class Doubts {
     Position first_untimed;
   };
 
+  /// Whether an id is a number that is still to be remembered, or a text that may spell one.
+  [[nodiscard]] bool may_matter(const Id& id) const noexcept {
+    if (!id.is_text()) return !numbers_are_known_;
+    const char first = id.text().empty() ? ' ' : id.text().front();
+    return (first >= '0' && first <= '9') || first == '+' || first == '-';
+  }
   void sample(Timestamp time, bool fraction);
   void see(const Update& update);
   void see_size(const Update& update);

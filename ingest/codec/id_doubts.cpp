@@ -106,7 +106,6 @@ void IdDoubts::see(const Id& id, Doubts& doubts) {
 }
 
 void IdDoubts::see_text(std::string_view text, Doubts& doubts) {
-  if (text.empty() || std::string_view("+-0123456789").find(text[0]) == std::string_view::npos) return;
   const auto [spelling, value] = read_spelling(text);
   if (spelling == Spelling::canonical && value) {
     if (numbers_.seen.contains(*value)) [[unlikely]]
