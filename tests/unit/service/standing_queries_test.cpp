@@ -27,14 +27,17 @@ UpdateBatch edges(std::int64_t source, int count) {
   return batch;
 }
 
+/// A sink that takes one alert of a query in a second.
+SinkOptions limited_sink() {
+  SinkOptions sink;
+  sink.name = "file";
+  sink.rate_limit = 1;
+  sink.rate_interval = std::chrono::milliseconds(1000);
+  return sink;
+}
+
 class StandingQueriesTest : public ::testing::Test {
  protected:
-  StandingQueriesTest() {
-    sink_.name = "file";
-    sink_.rate_limit = 1;
-    sink_.rate_interval = std::chrono::milliseconds(1000);
-  }
-
   /// The alerts of a batch.
   std::vector<std::string> process(const UpdateBatch& batch) {
     EXPECT_TRUE(standing_.process(batch, {}).has_value());
@@ -44,7 +47,7 @@ class StandingQueriesTest : public ::testing::Test {
   }
 
   std::chrono::steady_clock::time_point now_{std::chrono::hours(1)};
-  SinkOptions sink_;
+  SinkOptions sink_ = limited_sink();
   Engine engine_{EngineOptions{.threads = 1}};
   AlertRouter router_{{&sink_, 1}, [this] { return now_; }};
   StandingQueries standing_{engine_, router_};
