@@ -35,15 +35,20 @@ class BatchQueue {
     const std::scoped_lock lock(mutex_);
     return ready_.size() < depth_;
   }
-  /// Exchanges `batch` for an old one, after waiting for room. Drops it if the queue is abandoned.
-  void push(Batch& batch) {
+  /// The memory of a batch that was handed in, or a new batch. Call it as late as possible, so that fewer batches exist.
+  [[nodiscard]] Batch memory() {
+    const std::scoped_lock lock(mutex_);
+    if (free_.empty()) return {};
+    Batch batch = std::move(free_.back());
+    free_.pop_back();
+    return batch;
+  }
+  /// Adds a batch after waiting for room. Drops it if the queue is abandoned.
+  void push(Batch&& batch) {
     if (!wait_for_room()) return;
     {
       const std::scoped_lock lock(mutex_);
       ready_.push_back(std::move(batch));
-      if (free_.empty()) free_.emplace_back();
-      batch = std::move(free_.back());
-      free_.pop_back();
     }
     changed_.notify_all();
   }

@@ -17,7 +17,11 @@ ReadAhead::~ReadAhead() {
 void ReadAhead::run() {
   std::exception_ptr failure;
   try {
-    for (PositionedBatch batch; queue_.wait_for_room() && batcher_.fill(batch);) queue_.push(batch);
+    while (queue_.wait_for_room()) {
+      PositionedBatch batch = queue_.memory();
+      if (!batcher_.fill(batch)) break;
+      queue_.push(std::move(batch));
+    }
   } catch (...) {
     failure = std::current_exception();
   }

@@ -123,11 +123,12 @@ void Reader::take(const kafka::Message& message, Clock::time_point asked) {
 /// Closes the open batch and waits until the caller has room for it.
 void Reader::hand_over() {
   last_cut_ = Clock::now();
-  assembler_.cut(open_, last_cut_);
-  open_.fetch_seconds = std::chrono::duration<double>(std::exchange(fetching_, {})).count();
-  open_.decode_seconds = std::chrono::duration<double>(std::exchange(decoding_, {})).count();
-  const bool last = open_.failure.has_value();
-  queue_.push(open_);
+  InputBatch batch = queue_.memory();
+  assembler_.cut(batch, last_cut_);
+  batch.fetch_seconds = std::chrono::duration<double>(std::exchange(fetching_, {})).count();
+  batch.decode_seconds = std::chrono::duration<double>(std::exchange(decoding_, {})).count();
+  const bool last = batch.failure.has_value();
+  queue_.push(std::move(batch));
   if (last) stopping_ = true;
 }
 

@@ -76,7 +76,6 @@ class Reader final : public BatchSource<InputBatch> {
   Clock::time_point next_ends_;
   Clock::duration fetching_{};  // since the last cut, like the next
   Clock::duration decoding_{};
-  InputBatch open_;  // memory for the next cut
 
   BatchQueue<InputBatch> queue_;
   std::atomic<bool> stopping_ = false;

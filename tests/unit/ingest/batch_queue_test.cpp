@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 using Queue = BatchQueue<std::vector<int>>;
 
-void push(Queue& queue, std::vector<int> batch) { queue.push(batch); }
+void push(Queue& queue, std::vector<int> batch) { queue.push(std::move(batch)); }
 
 TEST(BatchQueue, KeepsTheOrderAndEndsAfterTheLastBatch) {
   Queue queue(2);
@@ -96,19 +96,22 @@ TEST(BatchQueue, UpcomingIsTheNextBatch) {
   EXPECT_EQ(queue.upcoming({}), nullptr);
 }
 
-TEST(BatchQueue, MemoryGoesBackToTheReader) {
+TEST(BatchQueue, MemoryGoesBackToTheReaderAndTwoBatchesAreEnough) {
   Queue queue(1);
-  std::vector<int> mine{1};
-  mine.reserve(100);
-  const int* const memory = mine.data();
-  queue.push(mine);
   std::vector<int> theirs;
+  theirs.reserve(100);
+  const int* const first = theirs.data();
+  push(queue, {1});
   EXPECT_EQ(queue.next_within(theirs, 0ms), Arrival::batch);
-  EXPECT_EQ(theirs.data(), memory);
-  queue.push(mine);
-  EXPECT_EQ(queue.next_within(theirs, 0ms), Arrival::batch);  // hands the memory in
-  queue.push(mine);
-  EXPECT_EQ(mine.data(), memory);
+  const int* const second = theirs.data();
+  for (const int* memory = first; memory != nullptr; memory = memory == first ? second : nullptr) {
+    std::vector<int> mine = queue.memory();
+    EXPECT_EQ(mine.data(), memory);
+    queue.push(std::move(mine));
+    EXPECT_EQ(queue.next_within(theirs, 0ms), Arrival::batch);
+  }
+  static_cast<void>(queue.memory());
+  EXPECT_EQ(queue.memory().capacity(), 0U);
 }
 
 /// A source whose batches never come until it is stopped.
@@ -119,8 +122,7 @@ class Idle final : public BatchSource<std::vector<int>> {
   }
   const UpdateBatch* upcoming(const std::stop_token& /*stop*/) override { return nullptr; }
   void stop() override {
-    std::vector<int> rest{7};
-    queue_.push(rest);
+    queue_.push({7});
     queue_.end();
   }
   void wake() override { queue_.wake(); }
