@@ -32,9 +32,9 @@ void validate(const StreamOptions& options) {
   const auto check = [](double share, std::string_view what) {
     if (!(share >= 0 && share <= 1)) throw Error(ErrorKind::usage, "generate", what, "give a share from 0 to 1");
   };
-  check(options.insertions, "share of insertions is out of range");
-  check(options.deletions, "share of deletions is out of range");
-  check(options.noise, "share of noise is out of range");
+  check(options.insertions, "the share of insertions is out of range");
+  check(options.deletions, "the share of deletions is out of range");
+  check(options.noise, "the share of noise is out of range");
 }
 
 Stream make_stream(Graph graph, const StreamOptions& options) {

@@ -92,14 +92,14 @@ bool is_quote(std::uint32_t code) noexcept {
   }
   switch (character->code) {
     case '{':
-      source.fail(offset, "unexpected '{'", "a pattern has no properties: labels are all it can ask for");
+      source.fail(offset, "unexpected '{'", "use labels only: a pattern has no properties");
     case '*':
-      source.fail(offset, "unexpected '*'", "a pattern has no paths of variable length; for any label, leave the label out");
+      source.fail(offset, "unexpected '*'", "write each edge of the path; for any label, leave the label out");
     case '"':
     case '\'':
-      source.fail(offset, fmt::format("unexpected {}", rest[0]), "names and labels are quoted with backquotes: `...`");
+      source.fail(offset, fmt::format("unexpected {}", rest[0]), "quote names and labels with backquotes: `...`");
     case ';':
-      source.fail(offset, "unexpected ';'", "leave it out: a text holds one pattern, whose paths are joined by commas");
+      source.fail(offset, "unexpected ';'", "leave it out, and join the paths of the pattern by commas");
     case '%':
       source.fail(offset, "unexpected '%'", "begin comments with // or #");
     case '!':
@@ -110,11 +110,10 @@ bool is_quote(std::uint32_t code) noexcept {
   const std::string code = fmt::format("character U+{:04X}", character->code);
   if (is_dash(character->code)) source.fail(offset, "unexpected " + code, "write - in place of this dash");
   if (is_arrow(character->code)) source.fail(offset, "unexpected " + code, "write --> or <-- in place of this arrow");
-  if (is_quote(character->code))
-    source.fail(offset, "unexpected " + code, "names and labels are quoted with backquotes: `...`");
+  if (is_quote(character->code)) source.fail(offset, "unexpected " + code, "quote names and labels with backquotes: `...`");
   const std::string name = character->code > 0x20 && character->code < 0x7f ? fmt::format("'{}'", rest[0]) : code;
   source.fail(offset, "unexpected " + name,
-              "put names and labels with other characters than letters, digits and _ in backquotes");
+              "put names and labels in backquotes if they have characters other than letters, digits and _");
 }
 
 }  // namespace
@@ -144,7 +143,7 @@ Token Lexer::backquoted_word() {
     }
     token.text.push_back(text[position_]);
   }
-  source_.fail(token.offset, "a backquote that is not closed", "close it with another; within backquotes, write ` as ``");
+  source_.fail(token.offset, "this backquote is not closed", "close it with another; within backquotes, write ` as ``");
 }
 
 Token Lexer::next() {

@@ -20,11 +20,11 @@ namespace deltamatch {
 namespace query {
 namespace {
 
-constexpr std::string_view vertex_remedy = "a vertex is written (name:Label), (name), (:Label) or ()";
+constexpr std::string_view vertex_remedy = "write a vertex as (name:Label), (name), (:Label) or ()";
 constexpr std::string_view close_remedy =
-    "a vertex is written (name:Label); names and labels with other characters than letters, digits and _ stand in backquotes";
-constexpr std::string_view edge_remedy = "an edge is written -[:LABEL]->, <-[:LABEL]-, -[:LABEL]-, -->, <-- or --";
-constexpr std::string_view label_remedy = "labels are written :A or :A|B, the empty label as two backquotes";
+    "write a vertex as (name:Label), and other characters than letters, digits and _ in backquotes";
+constexpr std::string_view edge_remedy = "write an edge as -[:LABEL]->, <-[:LABEL]-, -[:LABEL]-, -->, <-- or --";
+constexpr std::string_view label_remedy = "write labels as :A or :A|B, and the empty label as two backquotes";
 
 bool is_match_keyword(const Token& token) {
   constexpr std::string_view keyword = "match";
@@ -43,18 +43,17 @@ class PatternParser {
   Query parse() {
     if (is_match_keyword(token_)) advance();
     if (token_.kind == TokenKind::end)
-      fail_here("an empty pattern", "write paths such as (a:Account)-[:TRANSFER]->(b:Account)");
+      fail_here("the pattern is empty", "write paths such as (a:Account)-[:TRANSFER]->(b:Account)");
     path();
     while (token_.kind == TokenKind::comma) {
       advance();
       path();
     }
     if (token_.kind != TokenKind::end) {
-      fail_expected(
-          "',' or the end of the pattern",
-          token_.kind == TokenKind::word
-              ? std::string_view("a pattern holds paths only: leave out conditions and everything else that is not a path")
-              : std::string_view("join paths by commas; an edge is written -[:LABEL]->, <-[:LABEL]- or -[:LABEL]-"));
+      fail_expected("',' or the end of the pattern",
+                    token_.kind == TokenKind::word
+                        ? std::string_view("leave out conditions and everything else that is not a path")
+                        : std::string_view("join paths by commas; write an edge as -[:LABEL]->, <-[:LABEL]- or -[:LABEL]-"));
     }
     name_anonymous();
     refuse_flaws(query_, places_, source_);
@@ -89,13 +88,13 @@ class PatternParser {
     expect(TokenKind::left_parenthesis, "a vertex", vertex_remedy);
     std::string name;
     if (token_.kind == TokenKind::word) {
-      if (token_.text.empty()) fail_here("an empty name", "leave the name out: () is a vertex without one");
+      if (token_.text.empty()) fail_here("the name is empty", "leave it out: () is a vertex without a name");
       name = std::move(token_.text);
       advance();
     }
     const std::size_t labels_offset = token_.offset;
     LabelSet labels = label_alternatives();
-    if (token_.kind == TokenKind::colon) fail_here("a second ':'", "a vertex bears one label; alternatives are written :A|B");
+    if (token_.kind == TokenKind::colon) fail_here("a second ':' is not possible", "write alternatives as :A|B");
     expect(TokenKind::right_parenthesis, "')'", close_remedy);
 
     const auto fresh = static_cast<std::uint32_t>(query_.vertices.size());
@@ -106,7 +105,7 @@ class PatternParser {
     } else if (LabelSet& known = query_.vertices[index].labels; known.empty()) {
       known = std::move(labels);
     } else if (!labels.empty() && labels != known) {
-      source_.fail(labels_offset, fmt::format("vertex '{}' was mentioned with other labels before", shown(name)),
+      source_.fail(labels_offset, fmt::format("vertex '{}' had other labels before", shown(name)),
                    "give its labels once, or the same each time");
     }
     return index;
@@ -121,15 +120,15 @@ class PatternParser {
     LabelSet labels;
     if (token_.kind == TokenKind::left_bracket) {
       advance();
-      if (token_.kind == TokenKind::word) fail_here("an edge with a name", "edges have no names: labels are written [:LABEL]");
+      if (token_.kind == TokenKind::word) fail_here("the edge has a name", "leave it out, and write labels as [:LABEL]");
       labels = label_alternatives();
-      if (token_.kind == TokenKind::colon) fail_here("a second ':'", "an edge bears one label; alternatives are written :A|B");
+      if (token_.kind == TokenKind::colon) fail_here("a second ':' is not possible", "write alternatives as :A|B");
       expect(TokenKind::right_bracket, "']'", edge_remedy);
     }
     expect(TokenKind::minus, "'-'", edge_remedy);
     const bool rightwards = token_.kind == TokenKind::greater;
     if (rightwards && leftwards)
-      fail_here("an edge with two arrow heads", "an edge of either direction is written -[:LABEL]- or --");
+      fail_here("the edge has two arrow heads", "write an edge of either direction as -[:LABEL]- or --");
     if (rightwards) advance();
     if (token_.kind != TokenKind::left_parenthesis) {
       fail_expected(rightwards || leftwards ? "a vertex" : "'>' or a vertex", vertex_remedy);

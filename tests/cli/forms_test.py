@@ -709,7 +709,7 @@ class Queries(FormsTest):
         self.write("q.graph", self.TVE.replace("t # 0 0", "t # 3 * 12") + "t # -1\n")
         self.ok("validate", "--query", "q.graph")
         self.write("q.graph", self.TVE + self.TVE)
-        self.fails(78, "validate", "--query", "q.graph", says=["q.graph:10:1: a second query graph begins here", "split it"])
+        self.fails(78, "validate", "--query", "q.graph", says=["q.graph:10:1: a second query graph begins at this", "split the file"])
         self.write("q.graph", self.TVE.replace("0 0 -1", "0 0 -2"))
         self.fails(78, "validate", "--query", "q.graph", says="the degree '-2' is not a number")
 
@@ -725,7 +725,7 @@ class Queries(FormsTest):
 
     def test_what_people_write_around_a_pattern(self):
         self.write("n.pattern", "# rings\nring = (a)-->(b)\n")
-        self.fails(78, "validate", "--query", "n.pattern", says=["n.pattern:2:1: a name before the pattern", "called as its file"])
+        self.fails(78, "validate", "--query", "n.pattern", says=["n.pattern:2:1: a name stands before the pattern", "the name of its file"])
         self.write("s.pattern", "(a)-->(b);\n(b)-->(c);\n")
         self.fails(78, "validate", "--query", "s.pattern", says=["s.pattern:1:10: unexpected ';'", "leave it out"])
 

@@ -176,12 +176,12 @@ class GraphFile(harness.CliTest):
         self.write("new.dmg", sound[:8] + b"\x02\0\0\0" + sound[12:])
         self.fails(1, *match, "new.dmg", says="version 2, while this program reads version 1")
         self.write("foreign.dmg", sound[:8] + b"\0\0\0\x01" + sound[12:])
-        self.fails(1, *match, "foreign.dmg", says="bytes in another order")
+        self.fails(1, *match, "foreign.dmg", says="another order of bytes")
         for name, content in [("empty.dmg", b""), ("short.dmg", sound[:5]), ("head.dmg", sound[:11])]:
             self.write(name, content)
             self.fails(1, *match, name, says=f"{name}: the graph file is torn or damaged (section end): the file is cut short")
         self.write("text.dmg", "1 2\n")
-        self.fails(1, *match, "text.dmg", says="text.dmg: is no graph file; give a file of records a name that does not end in .dmg")
+        self.fails(1, *match, "text.dmg", says="text.dmg: it is not a graph file; give a file of records a name that does not end in .dmg")
         self.assertEqual([name for name in os.listdir(self.dir) if "tmp" in name or name in ("x", "x.dmg")], [])
 
 

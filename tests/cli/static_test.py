@@ -428,7 +428,7 @@ class BadGraphs(Static):
     def test_a_disconnected_query(self):
         self.write("g.txt", "1 2\n")
         self.fails(78, "match", "--graph", "g.txt", "--query", "q=(a)-->(b), (c)-->(d)",
-                   says=["deltamatch: --query q:1:12: disconnected: vertices {a,b} and {c,d} are not joined by any edge", "join them"])
+                   says=["deltamatch: --query q:1:12: the query is disconnected: no edge joins the vertices {a,b} and {c,d}", "join them"])
 
 
 if __name__ == "__main__":

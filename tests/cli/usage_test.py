@@ -381,7 +381,7 @@ class Usage(harness.CliTest):
         little = 48 << 20
         self.fails(1, "replay", "--snapshot", "x.dms", "--updates", "none.txt", "--format", "snap", "--query", "e=(a)-->(b)", "--threads", 1,
                    "--backend", "cpu", before=lambda: resource.setrlimit(resource.RLIMIT_DATA, (little, little)),
-                   says=["x.dms: there is not enough memory for the snapshot: ", " and 300000 edges; give the machine more"])
+                   says=["x.dms: memory is too small for the snapshot, which has ", " and 300000 edges; give the machine more"])
 
     def test_where_memory_is_short_only_what_the_command_has_is_advised(self):
         self.skip_where_sanitized()

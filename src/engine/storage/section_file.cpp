@@ -27,7 +27,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 std::filesystem::path replaceable(const std::filesystem::path& path, const FileKind& kind) {
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw Error(path.string(), "is no regular file, so no " + std::string(kind.noun) + " can take its place",
+    throw Error(path.string(), "it is not a regular file, so a " + std::string(kind.noun) + " cannot replace it",
                 "name another file");
   }
   return path;
@@ -120,7 +120,7 @@ void SectionWriter::flush_chunk() {
     const std::size_t size =
         ZSTD_compress(packed_bytes_.data(), packed_bytes_.size(), chunk_.data(), chunk_.size(), zstd_level);
     if (ZSTD_isError(size) != 0)
-      throw Error(path_.string(), std::string("zstd: ") + ZSTD_getErrorName(size), "free some memory");
+      throw Error(path_.string(), std::string("zstd cannot pack a section: ") + ZSTD_getErrorName(size), "free some memory");
     if (size < chunk_.size()) stored = std::string_view(packed_bytes_).substr(0, size);
   }
   if (written_ == 0) {
@@ -170,11 +170,11 @@ void SectionWriter::commit() {
   if (::fsync(file_.get()) != 0) fail("cannot be synced", errno);
   if (::close(file_.release()) != 0) fail("cannot be closed", errno);
   const Descriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() < 0) fail("is in a folder that cannot be opened", errno);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place", errno);
+  if (folder.get() < 0) fail("cannot be saved, because its folder cannot be opened", errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be renamed to its name", errno);
   temporary_.clear();
   // File systems that cannot sync a folder return EINVAL. Then there is nothing more to do.
-  if (::fsync(folder.get()) != 0 && errno != EINVAL) fail("is in a folder that cannot be synced", errno);
+  if (::fsync(folder.get()) != 0 && errno != EINVAL) fail("cannot be saved, because its folder cannot be synced", errno);
 }
 
 // Without O_NONBLOCK, opening a pipe would wait for its other end.
@@ -185,26 +185,26 @@ SectionReader::SectionReader(const std::filesystem::path& path)
     throw Error(path_.string(), "the snapshot cannot be opened: " + std::generic_category().message(errno),
                 "check the path and its permissions");
   }
-  if (!S_ISREG(status.st_mode)) throw Error(path_.string(), "is no regular file", "name a snapshot");
+  if (!S_ISREG(status.st_mode)) throw Error(path_.string(), "it is not a regular file", "name a snapshot");
   size_ = static_cast<std::uint64_t>(status.st_size);
   std::array<char, preamble_size> preamble{};
   const std::size_t there = std::min<std::uint64_t>(size_, preamble_size);
   read_at(0, preamble.data(), there);
   if (std::string_view(preamble.data(), std::min(there, snapshot_file.magic.size())) != snapshot_file.magic.substr(0, there)) {
-    throw Error(path_.string(), "is no snapshot", "name a file that was saved as a snapshot");
+    throw Error(path_.string(), "it is not a snapshot", "name a file that was saved as a snapshot");
   }
   if (size_ < preamble_size + trailer_size) refuse("the file is cut short");
   if (const std::uint64_t version = get_fixed(preamble.data() + snapshot_file.magic.size(), 4);
       version != snapshot_file.version) {
     throw Error(path_.string(),
-                "is a snapshot of version " + std::to_string(version) + ", while this program reads version " +
+                "it is a snapshot of version " + std::to_string(version) + ", while this program reads version " +
                     std::to_string(snapshot_file.version),
                 "read it with the release that wrote it, and build the graph again from its input or an export");
   }
   offset_ = size_ - trailer_size;
   std::string trailer;
   read_chunk(offset_, size_, Section::end, trailer);
-  if (trailer.size() != 8 || get_fixed(trailer.data(), 8) != size_) refuse("the length of the file is not what it was");
+  if (trailer.size() != 8 || get_fixed(trailer.data(), 8) != size_) refuse("the length of the file has changed");
   offset_ = preamble_size;
 }
 
@@ -244,7 +244,7 @@ std::uint64_t SectionReader::read_chunk(std::uint64_t offset, std::uint64_t end,
     bytes.swap(stored_);
   } else {
     bytes.resize(size);
-    if (ZSTD_decompress(bytes.data(), size, stored_.data(), stored_size) != size) refuse("zstd cannot unpack it");
+    if (ZSTD_decompress(bytes.data(), size, stored_.data(), stored_size) != size) refuse("zstd cannot unpack a section");
   }
   return offset + chunk_head_size + stored_size;
 }
@@ -255,13 +255,13 @@ void SectionReader::next_chunk() {
 }
 
 void SectionReader::begin(Section section) {
-  if (used_ != chunk_.size()) refuse("a section is longer than what it should hold");
+  if (used_ != chunk_.size()) refuse("a section is too long");
   section_ = section;
   next_chunk();
 }
 
 void SectionReader::finish() {
-  if (used_ != chunk_.size() || offset_ != size_ - trailer_size) refuse("there is more than there should be");
+  if (used_ != chunk_.size() || offset_ != size_ - trailer_size) refuse("the file has more sections than expected");
 }
 
 std::uint8_t SectionReader::byte() {

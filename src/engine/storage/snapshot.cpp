@@ -91,7 +91,7 @@ SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
   if (sizes.vertex_labels + sizes.edge_labels > in.room()) in.refuse("there are more labels than the file can hold");
   in.begin(Section::annotation);
   in.text(header.annotation);
-  if (header.annotation.size() > max_annotation) in.refuse("an annotation of more than 1 MiB");
+  if (header.annotation.size() > max_annotation) in.refuse("its annotation exceeds 1 MiB");
   return header;
 }
 
@@ -146,7 +146,7 @@ void read_vertices(SectionReader& in, const Sizes& sizes, graph::DataGraph& grap
     bits = in.byte();
     count += static_cast<unsigned>(std::popcount(bits));
   }
-  if (count != sizes.vertices) in.refuse("the vertices are not as many as the header says");
+  if (count != sizes.vertices) in.refuse("the number of vertices is not the one in the header");
   in.begin(Section::vertices);
   std::string text;
   std::int64_t last = 0;
@@ -154,7 +154,7 @@ void read_vertices(SectionReader& in, const Sizes& sizes, graph::DataGraph& grap
     if ((in_use[number / 8] >> (number % 8) & 1) == 0) continue;
     const auto flags = in.number(text_flag | declared_flag);
     const auto label = static_cast<LabelId>(in.number(sizes.vertex_labels - 1));
-    if (!graph.vertex_labels.in_use(label)) in.refuse("a vertex with a label that is none");
+    if (!graph.vertex_labels.in_use(label)) in.refuse("a vertex has a label that does not exist");
     Id id;
     if ((flags & text_flag) != 0) {
       in.text(text);
@@ -163,7 +163,8 @@ void read_vertices(SectionReader& in, const Sizes& sizes, graph::DataGraph& grap
       last = advance(last, in.signed_number());
       id = last;
     }
-    if (number >= sizes.numbers || dictionary.find(id) != invalid_vertex) in.refuse("a vertex out of range, or an id twice");
+    if (number >= sizes.numbers || dictionary.find(id) != invalid_vertex)
+      in.refuse("a vertex is out of range, or an id occurs twice");
     dictionary.restore(static_cast<VertexId>(number), id, label, (flags & declared_flag) != 0);
   }
   dictionary.finish_restore();
@@ -212,9 +213,9 @@ void read_edges(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph, 
     edge.tail = vertex(last.tail);
     edge.head = vertex(edge.tail == last.tail ? last.head : 0);
     edge.label = static_cast<LabelId>(in.number(sizes.edge_labels - 1));
-    if (!graph.edge_labels.in_use(edge.label)) in.refuse("an edge with a label that is none");
-    if (edge.tail == edge.head || (!graph.directed() && edge.head < edge.tail)) in.refuse("an edge that cannot be");
-    if (i > 0 && edge <= last) in.refuse("edges out of order");
+    if (!graph.edge_labels.in_use(edge.label)) in.refuse("an edge has a label that does not exist");
+    if (edge.tail == edge.head || (!graph.directed() && edge.head < edge.tail)) in.refuse("an edge has impossible ends");
+    if (i > 0 && edge <= last) in.refuse("its edges are out of order");
     if (graph.timed()) batch.inserted_times.push_back(last_time = advance(last_time, in.signed_number()));
     batch.inserted.push_back(last = edge);
     if (batch.inserted.size() < load_chunk && i + 1 < sizes.edges) continue;
@@ -227,7 +228,8 @@ void read_edges(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph, 
 }  // namespace
 
 void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph) {
-  if (header.annotation.size() > max_annotation) throw Error(path.string(), "an annotation of more than 1 MiB");
+  if (header.annotation.size() > max_annotation)
+    throw Error(path.string(), "the annotation exceeds 1 MiB", "shorten the annotation");
   SectionWriter out(path);
   const Sizes sizes = sizes_of(graph);
   write_header(out, header, sizes);
@@ -249,7 +251,8 @@ void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, W
   Sizes sizes{};
   const SnapshotHeader header = read_header(in, sizes);
   if (header.directed != graph.directed() || (header.window > 0) != graph.timed()) {
-    throw Error(path.string(), "the snapshot is of another kind of graph", "restore into a graph of its direction and window");
+    throw Error(path.string(), "the snapshot and the graph differ in direction or window",
+                "restore it into a graph with its direction and window");
   }
   try {
     read_labels(in, Section::vertex_labels, sizes.vertex_labels, graph.vertex_labels);
@@ -259,10 +262,10 @@ void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, W
     graph.give_back_labels();  // earlier versions kept labels that nothing has
   } catch (const std::bad_alloc&) {
     throw Error(path.string(),
-                "there is not enough memory for the snapshot: " + std::to_string(sizes.vertices) +
+                "memory is too small for the snapshot, which has " + std::to_string(sizes.vertices) +
                     " vertices with numbers below " + std::to_string(sizes.numbers) + ", and " + std::to_string(sizes.edges) +
                     " edges",
-                "give the machine more, or use another snapshot");
+                "give the machine more memory, or use another snapshot");
   }
   in.finish();
 }

@@ -279,15 +279,15 @@ TEST_F(SnapshotTest, ErrorsSayWhatTheFileIs) {
   write(path_, bytes);
   EXPECT_THAT(refusal(), HasSubstr("version 3, while this program reads version 2"));
   write(path_, "source,target\n1,2\n");
-  EXPECT_THAT(refusal(), HasSubstr("is no snapshot"));
+  EXPECT_THAT(refusal(), HasSubstr("it is not a snapshot"));
   write(path_, "");
   EXPECT_THAT(refusal(), HasSubstr("cut short"));
   std::filesystem::remove(path_);
   EXPECT_THAT(refusal(), HasSubstr("No such file"));
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_THAT(refusal(), HasSubstr("is no regular file"));
+  EXPECT_THAT(refusal(), HasSubstr("it is not a regular file"));
   path_ = folder_;
-  EXPECT_THAT(refusal(), HasSubstr("is no regular file"));
+  EXPECT_THAT(refusal(), HasSubstr("it is not a regular file"));
 }
 
 TEST_F(SnapshotTest, WritingReplacesAWholeFileOrNothing) {
@@ -394,40 +394,40 @@ TEST_F(Forged, ContentsThatCannotBeAreRefused) {
   expect("more vertices than the file can hold", [](Contents& c) { c.sizes[2] = max_vertices; });
   expect("out of range", [](Contents& c) { c.sizes[2] = std::uint64_t{max_vertices} + 1; });
   expect("out of range", [](Contents& c) { c.sizes[3] = 4; });
-  expect("not as many", [](Contents& c) { c.sizes[3] = 2; });
+  expect("the number of vertices is not the one in the header", [](Contents& c) { c.sizes[3] = 2; });
   expect("missing", [](Contents& c) { c.sizes[4] = 1000; });
   expect("missing", [](Contents& c) { c.sizes[0] = 1000; });
   expect("more edges than the file can hold", [](Contents& c) { c.sizes[4] = UINT64_MAX; });
   expect("more labels than the file can hold", [](Contents& c) { c.sizes[0] = LabelTable::max_labels; });
-  expect("more than 1 MiB", [](Contents& c) { c.annotation.assign(max_annotation + 1, 'x'); });
-  expect("longer than what it should hold", [](Contents& c) { c.behind_annotation = "x"; });
+  expect("annotation exceeds 1 MiB", [](Contents& c) { c.annotation.assign(max_annotation + 1, 'x'); });
+  expect("a section is too long", [](Contents& c) { c.behind_annotation = "x"; });
   expect("occurs twice", [](Contents& c) {
     c.labels = {"A", "A"};
     c.sizes[0] = 3;
   });
-  expect("a vertex with a label that is none", [](Contents& c) { c.labels = {""}; });
-  expect("an edge with a label that is none", [](Contents& c) {
+  expect("a vertex has a label that does not exist", [](Contents& c) { c.labels = {""}; });
+  expect("an edge has a label that does not exist", [](Contents& c) {
     c.edge_labels = {""};
     c.sizes[1] = 2;
     c.edges = {0, 1, 1};
   });
-  expect("longer than what it should hold", [](Contents& c) { c.labels = {"A", "B"}; });
-  expect("not as many", [](Contents& c) { c.numbers = {0b11}; });
+  expect("a section is too long", [](Contents& c) { c.labels = {"A", "B"}; });
+  expect("the number of vertices is not the one in the header", [](Contents& c) { c.numbers = {0b11}; });
   expect("missing", [](Contents& c) { c.numbers = {}; });
-  expect("longer", [](Contents& c) { c.numbers = {0b111, 0}; });
-  expect("a vertex out of range", [](Contents& c) { c.numbers = {0b1000'0011}; });
+  expect("too long", [](Contents& c) { c.numbers = {0b111, 0}; });
+  expect("a vertex is out of range", [](Contents& c) { c.numbers = {0b1000'0011}; });
   expect("out of range", [](Contents& c) { c.vertices[0][0] = 4; });
   expect("out of range", [](Contents& c) { c.vertices[1][1] = 2; });
-  expect("an id twice", [](Contents& c) {
+  expect("an id occurs twice", [](Contents& c) {
     c.vertices[1] = {0, 0, 1};
     c.vertices[2] = {0, 0, 0};
   });
-  expect("longer", [](Contents& c) { c.vertices.push_back({0, 0, 3}); });
+  expect("too long", [](Contents& c) { c.vertices.push_back({0, 0, 3}); });
   expect("no vertex", [](Contents& c) { c.edges = {0, 3, 0}; });
   expect("no vertex", [](Contents& c) { c.edges = {2147483646, 1, 0}; });
   expect("out of range", [](Contents& c) { c.edges = {UINT64_MAX, 1, 0}; });
-  expect("an edge that cannot be", [](Contents& c) { c.edges = {0, 0, 0}; });
-  expect("an edge that cannot be", [](Contents& c) {
+  expect("an edge has impossible ends", [](Contents& c) { c.edges = {0, 0, 0}; });
+  expect("an edge has impossible ends", [](Contents& c) {
     c.directed = 0;
     c.edges = {1, 0, 0};
   });
@@ -436,7 +436,7 @@ TEST_F(Forged, ContentsThatCannotBeAreRefused) {
     c.sizes[4] = 2;
     c.edges = {0, 1, 0, 0, 0, 0};
   });
-  expect("more than there should be", [](Contents& c) { c.edges = {0, 1, 0, 0}; });
+  expect("more sections than expected", [](Contents& c) { c.edges = {0, 1, 0, 0}; });
   expect("out of range", [](Contents& c) {
     c.edges = {0};
     c.more = std::string(9, '\xff') + '\2';
