@@ -143,13 +143,7 @@ void Device::launch(const FlatPrograms& flat, const GpuSettings& options) {
 
 void Device::launch_sums(const GpuSettings& options) {
   SumLaunch work{};
-  work.graph = mirror_->view();
-  work.probes = bundle_.at<Probe>(tables_.probes);
-  work.positions = bundle_.at<std::uint8_t>(tables_.positions);
-  work.totals = totals_.get() + first_tabled_;
-  work.queue = &outcome_.get()->queue[2];
-  work.counters = &outcome_.get()->counters;
-  for (unsigned s = 0; s < stores; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
+  fill_common(first_tabled_, 2, options, work);
   ++launches_;
   if (launches_ == options.testing.refused_launch) throw Error("kernel of sums", "refused, as a test demands");
   if (launches_ == options.testing.crashed_launch) work.probes = nullptr;
@@ -182,21 +176,27 @@ void Device::reset(const GpuSettings& options) {
   check(cudaEventRecord(fresh_.get(), stream), "cudaEventRecord");
 }
 
+void Device::fill_common(std::size_t first_program, std::size_t queue, const GpuSettings& options, CommonLaunch& work) const {
+  work.graph = mirror_->view();
+  work.probes = bundle_.at<Probe>(tables_.probes);
+  work.positions = bundle_.at<std::uint8_t>(tables_.positions);
+  work.totals = totals_.get() + first_program;
+  work.queue = &outcome_.get()->queue[queue];
+  work.counters = &outcome_.get()->counters;
+  for (unsigned s = 0; s < stores; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
+}
+
 Launch Device::launch_of(const Part& part, std::size_t number, const FlatPrograms& flat, const GpuSettings& options) const {
   Launch work{};
-  work.graph = mirror_->view();
+  fill_common(part.sums ? 0 : flat.sums.programs.size(), number, options, work);
   work.programs = bundle_.at<Program>(part.programs);
   work.nodes = bundle_.at<Node>(tables_.nodes);
   work.steps = bundle_.at<Step>(tables_.steps);
-  work.probes = bundle_.at<Probe>(tables_.probes);
   work.joined = bundle_.at<Joined>(tables_.joined);
   work.edges = bundle_.at<QueryEdge>(tables_.edges);
-  work.positions = bundle_.at<std::uint8_t>(tables_.positions);
   work.anchors = bundle_.at<Anchor>(part.anchors);
   work.chunks = bundle_.at<Chunk>(part.chunk_list);
   work.chunk_count = part.chunks;
-  work.totals = totals_.get() + (part.sums ? 0 : flat.sums.programs.size());
-  work.queue = &outcome_.get()->queue[number];
   work.warps = part.grid.warps();
   work.share_interval = options.testing.share_interval > 0 ? options.testing.share_interval : default_share_interval;
   work.idle_least = static_cast<std::uint32_t>(options.testing.idle_share * work.warps);
@@ -204,8 +204,6 @@ Launch Device::launch_of(const Part& part, std::size_t number, const FlatProgram
   work.item_sequence = sequence_.get() + number * queue_items;
   work.item_capacity = queue_items;
   work.pages = pages_;
-  work.counters = &outcome_.get()->counters;
-  for (unsigned s = 0; s < stores; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
   if (part.grid.frame_words > 0) work.frames = frames_.get();
   work.sets = set_memory_.get();
   work.set_capacity = set_capacity(options);

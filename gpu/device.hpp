@@ -114,6 +114,8 @@ class Device {
   void add_part(const FlatWork& work, bool sums, std::uint32_t share, std::uint32_t shares);
   void reset(const GpuSettings& options);
   void launch_sums(const GpuSettings& options);
+  // `first_program`: number of the launch's first program. `queue`: number of its queue.
+  void fill_common(std::size_t first_program, std::size_t queue, const GpuSettings& options, CommonLaunch& work) const;
   [[nodiscard]] Launch launch_of(const Part& part, std::size_t number, const FlatPrograms& flat,
                                  const GpuSettings& options) const;
   // The signal goes through a stream of its own, so that running kernels see it.
