@@ -22,8 +22,8 @@ class AbsentDeletes {
 
   /// A warning, if more than half of the deletions so far are absent, and at least three.
   [[nodiscard]] std::optional<Warning> warning(std::string where) const;
-  /// The same for an input without an end. Returns it once. Looks only if there are 100 deletions, and again whenever they are
-  /// twice as many: at the start, an input may delete what it has not inserted.
+  /// The same for an input without an end. Returns it once. It looks once there are 100 deletions, and again whenever they are
+  /// twice as many. Fewer tell nothing: at its start, an input may delete what it has not inserted.
   [[nodiscard]] std::optional<Warning> fresh(std::string where);
 
  private:

@@ -21,8 +21,8 @@ void refuse_lone_returns(std::string_view head, const std::string& name);
 /// Throws Error, with the command that unpacks it, if the data is an archive. `head` holds the first bytes, unpacked once.
 void refuse_archive(std::string_view head, const std::string& name);
 
-/// Throws Error, with the command that converts the file, if its lines are edges in a notation that would be misread: `1 -> 2`,
-/// `(1, 2)`, or DIMACS (`p edge 3 2`, `e 1 2`). `format`: nothing if it is to be recognised.
+/// Throws Error, with the command that converts the file, if its lines are edges in a notation that would be misread. These are
+/// `1 -> 2`, `(1, 2)` and DIMACS (`p edge 3 2`, `e 1 2`). `format`: nothing if it is to be recognised.
 void refuse_notation(std::string_view head, const std::string& name, std::optional<Format> format);
 
 /// Which options read lines that may be edges between names, behind a semicolon. Empty if there are none.
