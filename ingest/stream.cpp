@@ -48,17 +48,6 @@ OnUnreadable on_unreadable(OnError policy) noexcept {
   return policy == OnError::skip ? OnUnreadable::count : OnUnreadable::list;
 }
 
-/// Whether a line could be an edge between vertices that are named by words.
-bool may_join_names(std::string_view line) noexcept {
-  std::size_t words = 0;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const bool blank = line[at] == ' ' || line[at] == '\t' || line[at] == '\r';
-    if (!blank && static_cast<unsigned char>(line[at]) < 0x20) return false;
-    if (!blank && (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t')) ++words;
-  }
-  return words >= 2 && words <= 5;
-}
-
 class FileStream final : public UpdateStream {
  public:
   FileStream(std::unique_ptr<ByteSource> source, const StreamOptions& options) : options_(options), doubts_(options.spelling) {
@@ -189,13 +178,15 @@ class FileStream final : public UpdateStream {
   void open_text(ByteBuffer bytes) {
     auto lines = std::make_unique<LineSource>(std::move(bytes), options_.max_record);
     const std::string_view head = lines->head();
+    refuse_archive(head, name_);
     refuse_wide_text(head, name_);
     refuse_lone_returns(head, name_);
+    refuse_notation(head, name_, format_);
     if (!format_ && !head.empty()) format_ = recognise(head);
     const std::string_view banner = mtx_banner_of(head);
     if (format_ && format_ != Format::mtx && !banner.empty()) {
       throw Error(where_in(head, banner), fmt::format("a Matrix Market file, which is to be read as {}", format_name(*format_)),
-                  "leave format out, or set it to mtx");
+                  fmt::format("leave {} out, or give {}", option("format"), options_.spelling("format", "mtx")));
     }
     if (format_ == Format::jsonl && options_.format && head.find_first_of("{[") == std::string_view::npos)
       advice_ = no_json(head);
@@ -225,6 +216,13 @@ class FileStream final : public UpdateStream {
     if (plain) doubt_weights(head, codec, doubts_);
     if (plain || headless) doubt_first_record(head, *format_, codec, doubts_);
     if ((plain || headless) && !options_.codec.vertices) doubt_sizes(head, format_ == Format::snap, doubts_);
+  }
+
+  /// An option without its value, as the user writes it.
+  [[nodiscard]] std::string option(std::string_view name) const {
+    std::string text = options_.spelling(name, "");
+    text.resize(text.find_last_not_of(": ") + 1);
+    return text;
   }
 
   [[nodiscard]] std::string where_in(std::string_view head, std::string_view part) const {
@@ -258,22 +256,19 @@ class FileStream final : public UpdateStream {
       throw Error(
           where_in(head, line),
           fmt::format("the fields of {} may lie between single tabs (tsv), or between tabs and blanks (snap)", in_ticks(line)),
-          "set format to tsv or to snap");
+          fmt::format("give {} or {}", options_.spelling("format", "tsv"), options_.spelling("format", "snap")));
     }
     throw Error(name_ + ":1", fmt::format("the format is not recognised; the data starts with {}", in_ticks(head)),
-                fmt::format("set format to {}{}", names_of_texts(),
-                            may_join_names(first_line(head))
-                                ? fmt::format("; if the lines are edges between names, give {} {}",
-                                              options_.spelling("format", "snap"), options_.spelling.common("ids", "string"))
-                                : std::string()));
+                fmt::format("{} says which of {} it is{}", option("format"), names_of_texts(),
+                            advice_on_names(head, options_.spelling)));
   }
 
   /// What to do about data that should be JSON and has no object.
-  [[nodiscard]] static std::string no_json(std::string_view head) {
+  [[nodiscard]] std::string no_json(std::string_view head) const {
     const std::optional<Format> format = detect_format(head);
     if (!format || *format == Format::jsonl)
-      return fmt::format("if it is no JSON, set format to {}, else ", names_of_texts(Format::jsonl));
-    return fmt::format("set format to {}, as which the data can be read, else ", format_name(*format));
+      return fmt::format("if it is no JSON, {} says which of {} it is, else ", option("format"), names_of_texts(Format::jsonl));
+    return fmt::format("{} reads the data, else ", options_.spelling("format", format_name(*format)));
   }
 
   /// The options, completed from the data.
@@ -287,6 +282,7 @@ class FileStream final : public UpdateStream {
   [[nodiscard]] std::string advice_about(const DeadLetter& letter) const {
     if (letter.reason == RejectReason::malformed) return advice_;
     std::string advice = codec_->advice(letter.reason, letter.record);
+    if (advice.empty() && letter.reason == RejectReason::missing_time) return no_time();
     if (!advice.empty() || letter.reason != RejectReason::bad_time) return advice.empty() ? advice : advice + ", else ";
     constexpr std::size_t fewest_of_us = 15;
     constexpr std::size_t fewest_of_ns = 18;
@@ -297,12 +293,15 @@ class FileStream final : public UpdateStream {
     const std::string in_us = options_.spelling("time-unit", "us");
     if (length >= fewest_of_ns) return fmt::format("if it is in nanoseconds divide it by 1000 and give {}, else ", in_us);
     if (length >= fewest_of_us) return fmt::format("if it is in microseconds give {}, else ", in_us);
-    const auto option = [&](std::string_view name) {
-      std::string text = options_.spelling(name, "");
-      text.resize(text.find_last_not_of(": ") + 1);
-      return text;
-    };
     return fmt::format("say how times are written with {} or {}, else ", option("time-unit"), option("time-format"));
+  }
+
+  /// What to do about records without times under a window.
+  [[nodiscard]] std::string no_time() const {
+    std::string window = options_.spelling.common("window", "");
+    window.resize(window.find_last_not_of(": ") + 1);
+    return fmt::format("if no record has a time, leave {} out; if some field holds it, name it in {}, else ", window,
+                       option("columns"));
   }
 
   void report(const PositionedBatch& batch, const Reject& reject) {

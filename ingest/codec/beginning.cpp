@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <memory>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "ingest/codec/fields.hpp"
 #include "ingest/codec/label_numbers.hpp"
 #include "ingest/codec/size_line.hpp"
+#include "ingest/source/bytes.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -78,9 +80,41 @@ bool is_separator_line(std::string_view line) noexcept {
   return line.size() == 5 && same_letters(line.substr(0, 4), "sep=");
 }
 
-bool is_number(const Id& id) {
-  std::int64_t number = 0;
-  return !id.is_text() || parse_integer(id.text(), number) == NumberFault::none;
+/// The words between blanks.
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = line.find_first_not_of(" \t"); at != std::string_view::npos; at = line.find_first_not_of(" \t", at)) {
+    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+/// The arrow between two ends: `1 -> 2`, with anything behind it, or `1->2` alone. Empty if there is none.
+std::string_view arrow_in(std::string_view line) {
+  constexpr auto arrows = std::to_array<std::string_view>({"-->", "->", "=>", "\u2192", "<--", "<-", "--"});
+  const std::vector<std::string_view> words = split(line);
+  for (const std::string_view arrow : arrows) {
+    if (words.size() >= 3 && words[1] == arrow) return arrow;
+    const std::size_t at = words.size() == 1 && arrow != "--" ? words[0].find(arrow) : std::string_view::npos;
+    if (at != std::string_view::npos && at != 0 && at + arrow.size() < words[0].size()) return arrow;
+  }
+  return {};
+}
+
+/// Whether a line is a tuple, or a list of tuples: `(1, 2)`, `('a', 'b'),`, `[(1, 2), (2, 3)]`.
+bool is_tuple(std::string_view line) noexcept {
+  line = without_blanks(line);
+  if (line.starts_with('[')) line = without_blanks(line.substr(1));
+  return line.starts_with('(') && line.find(',') < line.find(')') && line.find(')') != std::string_view::npos;
+}
+
+/// Whether a line is the problem line of DIMACS: `p edge 5 4`.
+bool is_dimacs_problem(std::string_view line) {
+  const std::vector<std::string_view> words = split(line);
+  const auto is_count = [](std::string_view word) { return word.find_first_not_of("0123456789") == std::string_view::npos; };
+  return words.size() == 4 && words[0] == "p" && !is_count(words[1]) && is_count(words[2]) && is_count(words[3]);
 }
 
 }  // namespace
@@ -111,6 +145,65 @@ void refuse_lone_returns(std::string_view head, const std::string& name) {
     throw Error(name + ":1", "the lines end in CR alone, and are read only if they end in LF or CR LF",
                 "convert it: tr '\\r' '\\n' <FILE");
   }
+}
+
+void refuse_archive(std::string_view head, const std::string& name) {
+  const std::string_view archive = archive_in(head);
+  if (archive == "tar") {
+    throw Error(name, "is a tar archive, which is not read here",
+                "unpack it first and give it as -, e.g. with tar -xOf " + (name == "stdin" ? "FILE" : name));
+  }
+  if (!archive.empty()) {
+    throw Error(name, fmt::format("is packed twice: what it unpacks to is a {} archive", archive),
+                "unpack it once, with gzip -d, xz -d or zstd -d, and give the result");
+  }
+}
+
+void refuse_notation(std::string_view head, const std::string& name, std::optional<Format> format) {
+  if (format && *format != Format::snap && *format != Format::tve) return;
+  constexpr std::size_t enough = 32;
+  std::vector<Line> lines = lines_of(head, enough);
+  std::erase_if(lines, [](const Line& line) { return is_comment(line.text); });
+  const auto refuse = [&](const Line& line, std::string_view what, const std::string& command) {
+    throw Error(fmt::format("{}:{}", name, line.number), fmt::format("{} {}", in_ticks(line.text), what),
+                "convert the file: " + command);
+  };
+  const auto problem = std::ranges::find_if(lines, [](const Line& line) { return !split(line.text)[0].starts_with('c'); });
+  if (problem != lines.end() && is_dimacs_problem(problem->text)) {
+    refuse(*problem, "begins a graph of DIMACS, which is not read here",
+           R"(awk '$1 == "e" || $1 == "a" {print $2, $3}' FILE (edges `e` have no direction))");
+  }
+  if (lines.empty() || format == Format::tve) return;
+  const std::string_view arrow = arrow_in(lines[0].text);
+  if (!arrow.empty() && std::ranges::all_of(lines, [&](const Line& line) { return arrow_in(line.text) == arrow; })) {
+    refuse(lines[0], "is an edge with an arrow, which is not read",
+           arrow.starts_with('<') ? fmt::format(R"(sed -E 's/^(.*[^ ]) *{} *([^ ]+)/\2\t\1/' FILE)", arrow)
+                                  : fmt::format(R"(sed 's/[[:blank:]]*{}[[:blank:]]*/\t/' FILE)", arrow));
+  }
+  if (std::ranges::all_of(lines, [](const Line& line) { return is_tuple(line.text); }))
+    refuse(lines[0], "is an edge in parentheses, which are not read", R"(grep -o '([^()]*)' FILE | tr -d "()'")");
+}
+
+std::string advice_on_names(std::string_view head, const OptionSpelling& spelling) {
+  constexpr std::size_t enough = 16;
+  constexpr std::size_t most_words = 5;
+  const std::vector<Line> lines = lines_of(head, enough);
+  const auto all = [&](auto holds) { return !lines.empty() && std::ranges::all_of(lines, holds); };
+  const auto tabs = [&](std::size_t least) {
+    return all([&](const Line& line) { return std::ranges::count(line.text, '\t') == static_cast<std::ptrdiff_t>(least); });
+  };
+  const auto is_plain = [](std::string_view word) { return word.find_first_of("()[]{}<>,;\"'") == std::string_view::npos; };
+  const bool blanks = all([&](const Line& line) {
+    const std::vector<std::string_view> words = split(line.text);
+    return words.size() >= 2 && words.size() <= most_words && std::ranges::all_of(words, is_plain);
+  });
+  const std::string tsv = spelling("format", "tsv");
+  if (tabs(1)) return fmt::format("; if the lines are edges between names, give {}", tsv);
+  if (tabs(2))
+    return fmt::format("; if the lines are edges between names, give {} {}", tsv, spelling("columns", "source,target,label"));
+  if (!blanks) return {};
+  return fmt::format("; if the lines are edges between names, give {} {}", spelling("format", "snap"),
+                     spelling.common("ids", "string"));
 }
 
 void refuse_lines_above_header(std::string_view head, const std::string& name, const CodecOptions& options) {
@@ -197,8 +290,8 @@ void doubt_first_record(std::string_view head, Format format, const CodecOptions
     if (decoded.updates.size() != 1) continue;
     const Update& update = decoded.updates[0];
     const bool edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
-    const bool source = is_number(update.source);
-    const bool target = edge ? is_number(update.target) : source;
+    const bool source = is_numeric(update.source);
+    const bool target = edge ? is_numeric(update.target) : source;
     if (!first) {
       if (source || target) return;
       first = line;

@@ -100,13 +100,15 @@ Doubts::~Doubts() = default;
 Doubts::Doubts(Doubts&&) noexcept = default;
 Doubts& Doubts::operator=(Doubts&&) noexcept = default;
 
-void Doubts::report_at(Position position, std::string_view code, std::string_view what, std::string_view remedy) {
+bool Doubts::again(std::string_view code) noexcept {
   const auto known = std::ranges::find(told_, code, &Doubt::code);
-  if (known != told_.end()) {
-    ++known->count;
-  } else {
-    told_.push_back({std::string(code), position, std::string(what), std::string(remedy)});
-  }
+  if (known == told_.end()) return false;
+  ++known->count;
+  return true;
+}
+
+void Doubts::report_at(Position position, std::string_view code, std::string_view what, std::string_view remedy) {
+  if (!again(code)) told_.push_back({std::string(code), position, std::string(what), std::string(remedy)});
 }
 
 /// Keeps every stride-th time. When there are too many, drops every second one and doubles the stride. So the sample is spread

@@ -65,8 +65,12 @@ class Doubts {
     now_ = position;
     ++records_;
   }
+  [[nodiscard]] Position position() const noexcept { return now_; }
   /// Reports a doubt. The first one of each code is kept with its place; later ones add to its count.
   void tell(std::string_view code, std::string_view what, std::string_view remedy) { report_at(now_, code, what, remedy); }
+  /// Adds to the count of a doubt if it has been reported. So its texts need not be made for each record. Returns whether it
+  /// has.
+  bool again(std::string_view code) noexcept;
   void report_at(Position position, std::string_view code, std::string_view what, std::string_view remedy);
 
   /// Notes that a number was read as a time. `fraction`: it had one. Only for inputs whose unit nobody has stated. O(1),

@@ -211,6 +211,11 @@ bool may_stand_for_none(std::string_view text) noexcept {
   return std::ranges::any_of(words, [&](std::string_view word) { return same_letters(word, text); });
 }
 
+bool is_numeric(const Id& id) noexcept {
+  std::int64_t number = 0;
+  return !id.is_text() || parse_integer(id.text(), number) == NumberFault::none;
+}
+
 IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept {
   if (text.empty()) return IdFault::empty;
   if (kind == IdKind::integer || (kind == IdKind::automatic && (is_digit(text[0]) || text[0] == '-') && is_canonical(text))) {

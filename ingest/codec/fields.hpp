@@ -32,6 +32,9 @@ enum class IdFault : std::uint8_t { none, empty, not_an_integer, out_of_range, c
 /// Reads an id as IdKind says. A string id is a view of `text`.
 IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept;
 
+/// Whether an id is an integer, or a text that spells one.
+[[nodiscard]] bool is_numeric(const Id& id) noexcept;
+
 /// Reads times by `format`. Without a format, it reads numbers and ISO-8601.
 /// - Numbers are in `unit`, with or without a fraction. What is finer than a microsecond is dropped.
 /// - ISO-8601 is a date, or date and time joined by T or a blank, with Z, an offset or no zone (UTC).

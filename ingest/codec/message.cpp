@@ -18,6 +18,7 @@ CodecOptions options_of_messages(Format format, CodecOptions options) {
     throw Error(ErrorKind::usage, "format", fmt::format("{} is a format of files, which begin with a header", traits.name),
                 "choose another format");
   }
+  if (traits.columns == ColumnForm::names) options.header = false;  // a first message that is a row of words is no header
   if (!traits.has_positions()) return options;
   if (options.vertices && options.columns.empty()) options.columns = "vertex,label";
   if (options.header.value_or(false))

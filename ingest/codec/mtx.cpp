@@ -20,6 +20,7 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/declared_sizes.hpp"
 #include "ingest/codec/delimited.hpp"
+#include "ingest/codec/doubts.hpp"
 #include "ingest/codec/fields.hpp"
 
 namespace deltamatch::ingest {
@@ -69,7 +70,12 @@ bool is_value(std::string_view text, MtxBanner::Field field) noexcept {
 class MtxCodec final : public Codec {
  public:
   explicit MtxCodec(const CodecOptions& options)
-      : ids_(options.ids.value_or(IdKind::integer)), edge_label_(options.edge_label) {
+      : ids_(options.ids.value_or(IdKind::integer)),
+        edge_label_(options.edge_label),
+        banner_remedy_(
+            "write it as `coordinate`, `pattern`, `integer` or `real`, and `general`, `symmetric` or `skew-symmetric`; "
+            "if it is an edge list, give " +
+            spelling_of(options)("format", "snap")) {
     const auto refuse_if = [](bool given, std::string_view option, std::string_view what) {
       if (given) throw Error(ErrorKind::usage, option, fmt::format("Matrix Market files {}", what), "leave the option out");
     };
@@ -117,9 +123,7 @@ class MtxCodec final : public Codec {
   Decoded banner(std::string_view line) {
     std::string fault = read_mtx_banner(line, banner_);
     if (fault.empty()) return {};
-    return end_with(std::move(fault),
-                    "write it as `coordinate`, `pattern`, `integer` or `real`, and `general`, `symmetric` or `skew-symmetric`; "
-                    "if it is an edge list, set format to snap");
+    return end_with(std::move(fault), banner_remedy_);
   }
 
   Decoded size() {
@@ -165,6 +169,7 @@ class MtxCodec final : public Codec {
 
   IdKind ids_;
   std::string edge_label_;
+  std::string banner_remedy_;
   MtxBanner banner_;
   bool seen_ = false;
   bool began_ = false;

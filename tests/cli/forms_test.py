@@ -284,8 +284,8 @@ class MatrixMarket(FormsTest):
         self.refused("s.mtx", banner, query=EDGE, says="no line of sizes")
 
     def test_it_is_not_read_as_something_else(self):
-        self.refused("m.mtx", self.SYMMETRIC, "--format", "snap", says=["m.mtx:1: a Matrix Market file", "leave format out"])
-        self.refused("e.txt", "1 2\n", "--format", "mtx", says=["e.txt:1: `1 2` is not the banner", "set format to snap"])
+        self.refused("m.mtx", self.SYMMETRIC, "--format", "snap", says=["m.mtx:1: a Matrix Market file", "leave --format out"])
+        self.refused("e.txt", "1 2\n", "--format", "mtx", says=["e.txt:1: `1 2` is not the banner", "give --format snap"])
 
 
 class GSpan(FormsTest):
@@ -407,7 +407,9 @@ class EventsAndVertices(FormsTest):
         rows = [{"From": "A", "TO": "B", "type": "T"}, {"src": "B", "dst": "C", "rel": "T"}, {"u": "C", "v": "A", "Label": "T"}]
         self.assertEqual(self.rings("n.jsonl", "".join(json.dumps(r) + "\n" for r in rows)), 1)
         text = '{"source":"A","target":"B","id":7,"label":"T","type":"x","v":1,"node":"n"}\n'
-        self.assertEqual(self.rings("o.jsonl", text, query="e=(a)-[:T]->(b)"), 1)
+        self.write("o.jsonl", text)
+        self.assertEqual(self.warned("o.jsonl", query="e=(a)-[:T]->(b)"), ["two_names"])
+        self.assertEqual(self.rings("o.jsonl", text, "--columns", "label=label", query="e=(a)-[:T]->(b)"), 1)
         text = '{"from":"A","to":"B","OP":"+"}\n{"from":"A","to":"B","Op":"-"}\n'
         self.assertEqual(self.rings("p.jsonl", text, query=EDGE), 0)
         self.refused("q.jsonl", '{"source":"A","target":"B","type":"x","rel":"y"}\n', says=["two fields say the label", "--columns label="])

@@ -50,7 +50,8 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
       queries_(engine_, router_),
       last_(std::move(recovered.reached)),
       reading_(reading_fingerprint(context.options.input)),
-      monitor_(context.options.batching.max_match_time, context.metrics, context.journal) {
+      monitor_(context.options.batching.max_match_time, context.metrics, context.journal),
+      absent_deletes_(context.options.engine.directed) {
   engine_.spool({.memory = match_memory, .folder = context.directory.path()});
   status_.committed = last_;
   status_.graph = engine_.graph();

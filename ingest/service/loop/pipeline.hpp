@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "ingest/batch/absent_deletes.hpp"
 #include "ingest/service/alert/deliverer.hpp"
 #include "ingest/service/alert/router.hpp"
 #include "ingest/service/http/metrics.hpp"
@@ -116,6 +117,7 @@ class Pipeline {
   void serve_requests();
   void refuse_requests();
   [[nodiscard]] Offsets ends_before(const InputBatch& batch, std::size_t update) const;
+  void note_doubt(const Warning& warning);
   void note_reading(const InputBatch& batch, const BatchResult& result);
   void collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit);
   void submit(Commit&& commit);
@@ -139,6 +141,7 @@ class Pipeline {
   std::optional<BadRecord> failure_;
   std::optional<Exceeded> exceeded_;
   BatchMonitor monitor_;
+  AbsentDeletes absent_deletes_;
   std::atomic<std::size_t> requested_ = 0;  // number of waiting requests
   Clock::time_point last_probe_;
 

@@ -21,14 +21,19 @@ Offsets Pipeline::ends_before(const InputBatch& batch, std::size_t update) const
   return ends;
 }
 
+void Pipeline::note_doubt(const Warning& warning) {
+  context_.metrics.doubtful_reading(warning.code);
+  context_.journal.tell(Level::warn, "doubtful_reading",
+                        {{"code", warning.code}, {"where", warning.where}, {"what", warning.what}, {"remedy", warning.remedy}});
+  const std::scoped_lock lock(mutex_);
+  status_.warnings.push_back(warning);
+}
+
 /// Reports what was doubtful in the batch, and how much of it was refused.
 void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) {
-  for (const Warning& warning : batch.warnings) {
-    context_.metrics.doubtful_reading(warning.code);
-    context_.journal.tell(
-        Level::warn, "doubtful_reading",
-        {{"code", warning.code}, {"where", warning.where}, {"what", warning.what}, {"remedy", warning.remedy}});
-  }
+  for (const Warning& warning : batch.warnings) note_doubt(warning);
+  absent_deletes_.add(batch.updates, result.ignored);
+  if (const auto absent = absent_deletes_.fresh("all topics")) note_doubt(*absent);
   std::uint64_t records = 0;
   for (const Update& update : batch.updates.updates().first(result.consumed)) records += update.continues ? 0 : 1;
   std::uint64_t refused = result.rejects.size();
@@ -53,7 +58,6 @@ void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) 
   bool now = false;
   {
     const std::scoped_lock lock(mutex_);
-    status_.warnings.insert(status_.warnings.end(), batch.warnings.begin(), batch.warnings.end());
     before = status_.refused.share() > most;
     status_.refused.add(records, refused);
     now = status_.refused.share() > most;

@@ -39,33 +39,6 @@ StateIdentity identity(const ServiceOptions& options) {
   return identity;
 }
 
-/// The result of reading the configuration again.
-struct ReadAgain {
-  std::vector<ServiceQuery> queries;
-  std::vector<std::string> needs_restart;  ///< other keys that differ
-};
-
-std::vector<std::string> changed_keys(const ServiceOptions& before, const ServiceOptions& now) {
-  std::vector<std::string> keys;
-  const auto compare = [&](const char* key, bool same) {
-    if (!same) keys.emplace_back(key);
-  };
-  compare("application", before.application == now.application);
-  compare("kafka", before.kafka == now.kafka);
-  compare("transaction_timeout", before.transaction_timeout == now.transaction_timeout);
-  compare("input", before.input == now.input);
-  compare("graph", before.start_graph == now.start_graph && before.engine.directed == now.engine.directed &&
-                       before.engine.window == now.engine.window);
-  compare("batch", before.batching == now.batching);
-  compare("engine", before.engine.threads == now.engine.threads);
-  compare("state", before.state == now.state);
-  compare("sinks", before.sinks == now.sinks);
-  compare("http", before.http == now.http);
-  compare("log", before.logging == now.logging);
-  compare("shutdown_timeout", before.shutdown_timeout == now.shutdown_timeout);
-  return keys;
-}
-
 }  // namespace
 
 std::vector<std::string> output_topics(const ServiceOptions& options) {
@@ -78,7 +51,7 @@ std::vector<std::string> output_topics(const ServiceOptions& options) {
 }
 
 struct Service::Impl {
-  Impl(ServiceOptions wanted, std::string_view version, Journal& told, std::function<ServiceOptions()> read)
+  Impl(ServiceOptions wanted, std::string_view version, Journal& told, std::function<ReadAgain()> read)
       : options(std::move(wanted)),
         journal(told),
         reread(std::move(read)),
@@ -104,7 +77,7 @@ struct Service::Impl {
 
   const ServiceOptions options;
   Journal& journal;
-  std::function<ServiceOptions()> reread;
+  std::function<ReadAgain()> reread;
   Metrics metrics;
   Systemd systemd;
   std::stop_source stop;
@@ -252,8 +225,7 @@ void Service::Impl::withdraw() {
 
 /// The current configuration. Throws Error(configuration) if it is refused, or if its queries need a restart.
 ReadAgain Service::Impl::read_again() {
-  ServiceOptions now = reread();
-  ReadAgain again{std::move(now.queries), changed_keys(options, now)};
+  ReadAgain again = reread();
   for (const ServiceQuery& query : again.queries) {
     for (const std::string& sink : query.sinks) {
       if (std::ranges::find(options.sinks, sink, &SinkOptions::name) != options.sinks.end()) continue;
@@ -348,7 +320,7 @@ std::string Service::Impl::not_ready() {
   return pipeline || word.empty() ? std::string(state_name(state)) : word;
 }
 
-Service::Service(ServiceOptions options, std::string_view version, Journal& journal, std::function<ServiceOptions()> reread)
+Service::Service(ServiceOptions options, std::string_view version, Journal& journal, std::function<ReadAgain()> reread)
     : impl_(std::make_unique<Impl>(std::move(options), version, journal, std::move(reread))) {}
 Service::~Service() = default;
 

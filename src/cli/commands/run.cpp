@@ -12,9 +12,12 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/shortage.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/config/restart.hpp"
 #include "cli/config/service_config.hpp"
 #include "cli/options/make_backend.hpp"
 #include "cli/terminal/exit_codes.hpp"
@@ -125,9 +128,14 @@ int run_service(const std::string& file) {
   const sigset_t set = heeded_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  const ServiceConfig started = config;
   config.service.engine.backend = make_backend(
       config.backend, configuration_words([&](const std::string& text) { journal->tell(ingest::Level::warn, text); }));
-  ingest::Service service(config.service, DELTAMATCH_VERSION, *journal, [file] { return read_service_config(file).service; });
+  ingest::Service service(config.service, DELTAMATCH_VERSION, *journal, [file, started] {
+    ServiceConfig now = read_service_config(file);
+    std::vector<std::string> needs_restart = keys_that_need_restart(started, now);
+    return ingest::ReadAgain{std::move(now.service.queries), std::move(needs_restart)};
+  });
   const Signals signals(service, *journal, config.service.shutdown_timeout);
   try {
     service.run();

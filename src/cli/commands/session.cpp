@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "base/seconds.hpp"
@@ -247,10 +245,10 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
     std::uint64_t done = 0;
     for (std::size_t index = 0; index < sources->size(); ++index) {
       ingest::UpdateStream& source = *(*sources)[index];
-      Vain vain;
+      Vain vain(directed());
       while (source.next(batch)) {
         const BatchResult result = engine::BulkLoader::load(*engine_, batch.updates, source.on_reject());
-        vain.add(batch.updates, result.ignored, directed());
+        vain.add(batch.updates, result.ignored);
         report.unused.ignored += result.ignored;
         source.settle(batch, result.rejects);
         done += result.consumed;
@@ -265,44 +263,13 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
   report.load = seconds_since(start);
 }
 
-void Session::Vain::add(const UpdateBatch& batch, const Ignored& ignored, bool directed) {
-  late += ignored.late;
-  std::uint64_t deletions = 0;
-  for (const Update& update : batch.updates())
-    deletions += update.kind == UpdateKind::delete_edge || update.kind == UpdateKind::delete_vertex ? 1 : 0;
-  deletes += deletions;
-  if (2 * ignored.absent_delete <= deletions) {
-    absent_deletes += ignored.absent_delete;
-    return;
-  }
-  // A deletion that undoes an insertion of its own batch counts as absent, too, so it is taken off.
-  std::set<std::tuple<Id, Id, std::string_view>> inserted;
-  std::uint64_t undone = 0;
-  for (const Update& update : batch.updates()) {
-    const bool swap = !directed && update.target < update.source;
-    const std::tuple edge(swap ? update.target : update.source, swap ? update.source : update.target, update.label);
-    if (update.kind == UpdateKind::insert_edge) inserted.insert(edge);
-    if (update.kind == UpdateKind::delete_edge) undone += inserted.erase(edge);
-  }
-  absent_deletes += ignored.absent_delete - std::min(ignored.absent_delete, undone);
-}
-
 /// Ends an input.
 void Session::conclude(ingest::UpdateStream& source, Report& report, const Vain& vain) {
   progress_.clear();
   report.unused.add(source.refused());
   report.notes.take(source, max_refused_);
   constexpr std::uint64_t many = 10;  // more than one in this many
-  if (vain.absent_deletes > 2 && 2 * vain.absent_deletes > vain.deletes) {
-    report.notes.warn({"absent_deletes", source.name(),
-                       fmt::format("{} of {} deletions name edges or vertices that are not there", grouped(vain.absent_deletes),
-                                   grouped(vain.deletes)),
-                       directed()
-                           ? "see whether source and target are swapped, and whether labels and ids are those of the "
-                             "insertions; or give the graph that they are of"
-                           : "see whether labels and ids are those of the insertions; or give the graph that they are of",
-                       vain.absent_deletes});
-  }
+  if (auto absent = vain.absent.warning(source.name())) report.notes.warn(std::move(*absent));
   if (vain.late <= source.records() / many) return;
   report.notes.warn(
       {"late", source.name(),
@@ -359,7 +326,7 @@ void Session::release_inputs() noexcept {
 void Session::run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch) {
   ingest::UpdateStream& source = *updates_[index];
   std::uint64_t refused_by_engine = 0;  // counted among the updates that were taken
-  Vain vain;
+  Vain vain(directed());
   const auto count_refused = [&] {
     report.updates += source.refused().total() - refused_by_engine;
     conclude(source, report, vain);
@@ -387,7 +354,7 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
       }
       report.add(*result);
       refused_by_engine += result->rejects.size();
-      vain.add(batch.updates, result->ignored, directed());
+      vain.add(batch.updates, result->ignored);
       on_batch(*result, batch);
       source.settle(batch, result->rejects);
       progress_.show("updates", report.updates, fraction(updates_, index));

@@ -2,6 +2,7 @@
 // build the engine, load the start graph, and feed the stream to it batch by batch.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "cli/terminal/progress.hpp"
 #include "deltamatch/engine.hpp"
 #include "engine/storage/graph_file.hpp"
+#include "ingest/batch/absent_deletes.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::cli {
@@ -57,13 +59,16 @@ class Session {
 
  private:
   using Sources = std::vector<std::unique_ptr<ingest::UpdateStream>>;
-  /// Counts updates of one input that changed nothing, and the updates to compare them with.
+  /// Counts updates of one input that changed nothing.
   struct Vain {
-    std::uint64_t late = 0;
-    std::uint64_t deletes = 0;
-    std::uint64_t absent_deletes = 0;  // of them
+    explicit Vain(bool directed) noexcept : absent(directed) {}
+    void add(const UpdateBatch& batch, const Ignored& ignored) {
+      late += ignored.late;
+      absent.add(batch, ignored);
+    }
 
-    void add(const UpdateBatch& batch, const Ignored& ignored, bool directed);
+    std::uint64_t late = 0;
+    ingest::AbsentDeletes absent;
   };
 
   void compare_ids(Report& report) const;

@@ -73,7 +73,7 @@ TEST(Detect, TabsAndBlanksThatMayBothSeparateAreToldApartOrRefused) {
   EXPECT_EQ(detected("+\t1\t2\tx y\n", 3), "tsv");
   EXPECT_EQ(error_of([] { read_all("# c\n1\t2\t5\t\n"); }),
             "test:2: the fields of `1\\x092\\x095\\x09` may lie between single tabs (tsv), or between tabs and blanks (snap); "
-            "set format to tsv or to snap");
+            "give --format tsv or --format snap");
 }
 
 TEST(Detect, TheFirstRecordDecidesWhereTheOthersFitNothing) {
@@ -112,10 +112,10 @@ TEST(Detect, NothingWhereNothingFits) {
 
 TEST(Detect, StreamsSayWhatTheySawAndWhatToDo) {
   EXPECT_EQ(error_of([] { read_all("hello world\n"); }),
-            "test:1: the format is not recognised; the data starts with `hello world\\x0a`; set format to snap, csv, tsv, tve, "
-            "jlg, mtx or jsonl; if the lines are edges between names, give --format snap --ids "
+            "test:1: the format is not recognised; the data starts with `hello world\\x0a`; --format says which of snap, csv, "
+            "tsv, tve, jlg, mtx or jsonl it is; if the lines are edges between names, give --format snap --ids "
             "string");
-  EXPECT_THAT(error_of([] { read_all("hello\n"); }), EndsWith("tve, jlg, mtx or jsonl"));
+  EXPECT_THAT(error_of([] { read_all("hello\n"); }), EndsWith("tve, jlg, mtx or jsonl it is"));
   StreamOptions options;
   options.format = Format::snap;
   options.codec.ids = IdKind::string;
@@ -127,10 +127,10 @@ TEST(Detect, WhatIsNoJsonIsToldWithTheFormatThatItHas) {
   options.format = Format::jsonl;
   const auto refusal = [&](std::string_view bytes) { return error_of([&] { read_all(bytes, options); }); };
   const std::string said = "malformed: it is no JSON object such as {\"source\":1,\"target\":2}; ";
-  EXPECT_THAT(refusal("1 2\n2 3\n"),
-              StartsWith("test:1: " + said + "set format to snap, as which the data can be read, else "));
-  EXPECT_THAT(refusal("\nalice bob\n"),
-              StartsWith("test:2: " + said + "if it is no JSON, set format to snap, csv, tsv, tve, jlg or mtx, "));
+  EXPECT_THAT(refusal("1 2\n2 3\n"), StartsWith("test:1: " + said + "--format snap reads the data, else "));
+  EXPECT_THAT(
+      refusal("\nalice bob\n"),
+      StartsWith("test:2: " + said + "if it is no JSON, --format says which of snap, csv, tsv, tve, jlg or mtx it is, "));
   const std::string json = "{\"source\":1,\"target\":2}\n";
   EXPECT_THAT(refusal(json + "1\n"), StartsWith("test:2: " + said + "correct the record"));
   EXPECT_THAT(refusal(json + "{\"source\":1\n"), Not(HasSubstr("no JSON object")));

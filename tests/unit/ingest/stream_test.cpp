@@ -214,6 +214,24 @@ TEST(Stream, AThreadThatWaitsForAPipeIsStopped) {
   ::close(ends[1]);
 }
 
+TEST(Stream, APipeIsReadFromItsFirstLineEnd) {
+  for (const std::string_view first :
+       {"1 2\n", "+\tP\tQ\n", "source,target\n1,2\n", "{\"source\":1,\"target\":2}\n", "BZ\n1 2\n"}) {
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    ASSERT_EQ(::write(ends[1], first.data(), first.size()), static_cast<ssize_t>(first.size()));
+    StreamOptions options = with_policy(OnError::skip, 1);
+    options.limits.max_updates = 1;
+    if (first.starts_with("BZ")) options.format = Format::snap;
+    const auto stream = open_stream(fmt::format("/dev/fd/{}", ends[0]), options);
+    PositionedBatch batch;
+    ASSERT_TRUE(stream->next(batch)) << first;  // the writer is silent
+    EXPECT_EQ(batch.updates.size(), 1u);
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+}
+
 TEST(Stream, ABatchKeepsItsViewsWhenMoved) {
   const auto stream = open_memory("a\tb\tL\t1\nc\td\tM\t2\n", "test", with_policy(OnError::fail));
   PositionedBatch batch;

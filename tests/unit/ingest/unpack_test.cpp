@@ -144,6 +144,26 @@ TEST(UnpackOthers, PlainBytesPassUnchanged) {
   }
 }
 
+TEST(UnpackOthers, BytesThatBeginNoArchiveAreNotWaitedFor) {
+  for (const std::string_view first : {"1 2\n", "B\n", "BZ\n", "P", "\x1f\n"}) {
+    testing::Dribble* source = nullptr;
+    auto bytes = std::make_unique<testing::Dribble>(std::string(first) + "later", first.size());
+    source = bytes.get();
+    const auto plain = unpacked(std::move(bytes));
+    EXPECT_EQ(source->bytes_read(), first == "P" ? 2u : first.size()) << first;  // P may begin a zip archive
+  }
+}
+
+TEST(UnpackOthers, ArchivesAreKnownByTheirFirstBytes) {
+  EXPECT_EQ(archive_in(gz("x")), "gzip");
+  EXPECT_EQ(archive_in(xz("x")), "xz");
+  EXPECT_EQ(archive_in(zst("x")), "zstd");
+  EXPECT_EQ(archive_in("PK\x03\x04"), "zip");
+  EXPECT_EQ(archive_in(std::string(257, 'x') + "ustar  "), "tar");
+  for (const std::string& text : {std::string(), std::string("BZh is a text\n"), std::string(300, 'x'), std::string("1 2\n")})
+    EXPECT_EQ(archive_in(text), "") << text;
+}
+
 TEST(UnpackOthers, ArchivesThatAreNotReadAreNamed) {
   EXPECT_EQ(read_out("PK\x03\x04rest of it").second,
             "test: is a zip archive, which is not read here; unpack it first and give it as -, e.g. with unzip -p");
