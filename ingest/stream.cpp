@@ -193,7 +193,8 @@ class FileStream final : public UpdateStream {
     if (!format_ && !head.empty()) format_ = recognise(head);
     const std::string_view banner = mtx_banner_of(head);
     if (format_ && format_ != Format::mtx && !banner.empty()) {
-      throw Error(where_in(head, banner), fmt::format("a Matrix Market file, which is to be read as {}", format_name(*format_)),
+      throw Error(where_in(head, banner),
+                  fmt::format("the file is a Matrix Market file, but its format is set to {}", format_name(*format_)),
                   "leave format out, or set it to mtx");
     }
     if (format_ == Format::jsonl && options_.format && head.find_first_of("{[") == std::string_view::npos)
@@ -248,7 +249,7 @@ class FileStream final : public UpdateStream {
     if (format) return *format;
     for (const auto& [magic, noun, role] : whole_files) {
       if (!head.starts_with(magic)) continue;
-      throw Error(name_, fmt::format("is a {}, no stream of records", noun),
+      throw Error(name_, fmt::format("is a {}, not a stream of records", noun),
                   fmt::format("give it as {}: by its name, and not packed", role));
     }
     if (const std::string_view line = tsv_or_snap(head, columns, texts); !line.empty()) {
@@ -269,7 +270,7 @@ class FileStream final : public UpdateStream {
   [[nodiscard]] static std::string no_json(std::string_view head) {
     const std::optional<Format> format = detect_format(head);
     if (!format || *format == Format::jsonl)
-      return fmt::format("if it is no JSON, set format to {}, else ", names_of_texts(Format::jsonl));
+      return fmt::format("if it is not JSON, set format to {}, else ", names_of_texts(Format::jsonl));
     return fmt::format("set format to {}, as which the data can be read, else ", format_name(*format));
   }
 

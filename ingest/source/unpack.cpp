@@ -150,8 +150,8 @@ class UnpackedSource final : public ByteSource {
       if (archive.make != nullptr) {
         decoder_ = archive.make();
       } else if (archive.name != "bzip2" || in_.find("1AY&SY") == 4) {  // a text may start with "BZh" alone
-        throw Error(name(), "is a " + std::string(archive.name) + " archive, which is not read here",
-                    "unpack it first and give it as -, e.g. with " + std::string(archive.remedy));
+        throw Error(name(), "is a " + std::string(archive.name) + " archive, which cannot be read",
+                    "unpack it to standard input and name -, e.g. with " + std::string(archive.remedy));
       }
     }
   }
@@ -215,7 +215,7 @@ class UnpackedSource final : public ByteSource {
   std::size_t fail(const char* fault) {
     if (cancelled_.load(std::memory_order_acquire)) return 0;
     throw Error(name(), std::string("the archive is ") + fault + " at byte " + std::to_string(bytes_read() - in_.size()),
-                "fetch or pack it again");
+                "fetch it or pack it again");
   }
 
   std::unique_ptr<ByteSource> packed_;

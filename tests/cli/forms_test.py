@@ -352,7 +352,7 @@ class JsonArrays(FormsTest):
         whole = f"[\n{self.A},\n{self.B}\n]\n"
         for text, says in ((whole[:-3], "a.json:3, element 2 from 0: the array does not end"),
                            (whole.replace(",\n{", "\n{"), "a.json:3, element 1 from 0: neither a comma"),
-                           (whole.replace("\n]", ",\n]"), "a comma before the array's end"),
+                           (whole.replace("\n]", ",\n]"), "a comma before the end of the array"),
                            (whole + self.C + "\n", "something follows the array"),
                            (whole.replace('"B","t', '"B,"t'), "a.json:3, element 1 from 0"),
                            (whole[:-6], "a value does not end")):

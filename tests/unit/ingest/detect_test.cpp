@@ -130,7 +130,7 @@ TEST(Detect, WhatIsNoJsonIsToldWithTheFormatThatItHas) {
   EXPECT_THAT(refusal("1 2\n2 3\n"),
               StartsWith("test:1: " + said + "set format to snap, as which the data can be read, else "));
   EXPECT_THAT(refusal("\nalice bob\n"),
-              StartsWith("test:2: " + said + "if it is no JSON, set format to snap, csv, tsv, tve, jlg or mtx, "));
+              StartsWith("test:2: " + said + "if it is not JSON, set format to snap, csv, tsv, tve, jlg or mtx, "));
   const std::string json = "{\"source\":1,\"target\":2}\n";
   EXPECT_THAT(refusal(json + "1\n"), StartsWith("test:2: " + said + "correct the record"));
   EXPECT_THAT(refusal(json + "{\"source\":1\n"), Not(HasSubstr("no JSON object")));
