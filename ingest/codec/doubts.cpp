@@ -196,7 +196,7 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
         fmt::format("times are read as {}, lie about the year {} and span {}", read_as.name, year_of(median), span_text(span));
   } else if (window > 0 && static_cast<double>(window) < longest_span && span < static_cast<double>(window)) {
     doubt.what = fmt::format(
-        "times are read as {} and lie about the year {}; they span {}, less than the window of {}, so no edge leaves it",
+        "times are read as {} and lie about the year {}, but span {}, less than the window of {}, so no edge leaves it",
         read_as.name, year_of(median), span_text(span), span_text(static_cast<double>(window)));
   } else {
     return std::nullopt;
@@ -239,7 +239,7 @@ std::optional<Doubts::Doubt> Doubts::about_mixed_times(Timestamp median) const {
   Doubt doubt{"mixed_times", told.first, {}, {}, told.count * times_.count / times_.samples.size()};
   if (of_units) {
     const Unit& unit = units[static_cast<std::size_t>(other - others.begin())];
-    doubt.what = fmt::format("{} do so as {}; all are read as {}", lie, unit.name, read_as.name);
+    doubt.what = fmt::format("{} do so as {}, while all are read as {}", lie, unit.name, read_as.name);
     doubt.remedy = fmt::format("convert them to one unit; {}", keep);
   } else {
     doubt.what = fmt::format("{} are 0, the beginning of 1970", lie);

@@ -29,7 +29,7 @@ class RefusedShare(harness.CliTest):
             self.assertEqual(len(firsts), 2)
             self.assertRegex(firsts[0], r"^deltamatch: s.txt:2: bad_id: source `x` is not an integer .* \(the first of 2\); "
                              "say what ids are")
-            self.assertRegex(firsts[1], r"^deltamatch: s.txt:4: wrong_arity: 3 fields where there are 2; say what the columns are")
+            self.assertRegex(firsts[1], r"^deltamatch: s.txt:4: wrong_arity: 3 fields instead of 2; say what the columns are")
 
     def test_in_json_too(self):
         outcome = self.run_on(MOSTLY_BAD, "--json", code=1)

@@ -371,7 +371,7 @@ class BadGraphs(Static):
                                "--dead-letters", "letters")
             self.assertEqual((result["queries"][0]["matches"], sum(result["ignored"].values())), (1, 1))
             self.assertEqual([letter["record"] for letter in self.lines("letters")], [header])
-        self.refuses("g.graph", "t 3 3\n" + body + "t 3 3\n", "g.graph:8: malformed: a second header")
+        self.refuses("g.graph", "t 3 3\n" + body + "t 3 3\n", "g.graph:8: malformed: there is a second header")
         for args in ([], ["--format", "jlg"]):
             self.refuses("g.jlg", "3,-3,u,g\n1,2\n2,3\n3,1\n", "g.jlg:1: malformed: the header's `-3` is negative", *args)
 

@@ -123,7 +123,7 @@ class Operation(ServiceTest):
         self.assertEqual(code, 409)
         self.assertIn("service.yaml", answer)
         service.process.send_signal(signal.SIGHUP)
-        service.wait(lambda: "the queries stay as they are" in service.log(), "a word about it")
+        service.wait(lambda: "so they stay as they are" in service.log(), "a word about it")
         self.send(service, edge(1, 2), edge(2, 3), edge(3, 1))
         self.assertEqual(service.stop(), 0)
         self.assertEqual(len(self.alert_lines()), 1)

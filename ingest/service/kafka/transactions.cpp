@@ -448,7 +448,8 @@ void Transactions::State::die_of(const rd_kafka_error_t& fatal) {
               fmt::format("the brokers do not accept {} ms: {}", timeout.count(), text),
               "lower transaction_timeout, or raise transaction.max.timeout.ms of the brokers"));
   }
-  if (!is_fencing(reason.code)) die(Error("kafka", "the producer can commit no more transactions: " + text, "start the service again"));
+  if (!is_fencing(reason.code))
+    die(Error("kafka", "the producer can commit no more transactions: " + text, "start the service again"));
   if (Clock::now() - begun >= timeout && begun != Clock::time_point{}) {
     die(Fenced(
         "kafka",

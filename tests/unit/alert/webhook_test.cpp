@@ -202,8 +202,8 @@ TEST_F(WebhookLettersTest, AfterSoManyTriesAlertsAreDeadLetters) {
   EXPECT_FALSE(std::filesystem::exists(path_)) << "it is made when it is needed";
   fail(3);
   EXPECT_EQ(deliver_at_last(*web, 7, alerts_of(7, 2)), 2);
-  EXPECT_THAT(letters_in(path_),
-              ElementsAre("7 0 3 the server answered with status 500: no 0", "7 0 3 the server answered with status 500: no 1"));
+  EXPECT_THAT(letters_in(path_), ElementsAre("7 0 3 the server answered with status 500: no 0",
+                                             "7 0 3 the server answered with status 500: no 1"));
   EXPECT_EQ(web->dropped(), 2u);
   EXPECT_EQ(deliver_at_last(*web, 8, alerts_of(8, 1)), 0) << "what comes later is tried anew";
   EXPECT_EQ(server_.requests().size(), 4u);

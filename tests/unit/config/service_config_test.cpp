@@ -323,8 +323,7 @@ TEST_F(ServiceConfigTest, DeadLettersThatWouldBeCutAreAWarning) {
                 "sinks: {a: {type: stdout}}\nqueries: [{name: q, pattern: (a)-->(b)}]\n")
         .warnings;
   };
-  EXPECT_THAT(warnings("1000000"),
-              ElementsAre(HasSubstr(":1: kafka.message.max.bytes: dead letters of the longest records")));
+  EXPECT_THAT(warnings("1000000"), ElementsAre(HasSubstr(":1: kafka.message.max.bytes: dead letters of the longest records")));
   EXPECT_THAT(warnings("2000000"), testing::IsEmpty());
 }
 
@@ -344,8 +343,9 @@ TEST_F(ServiceConfigTest, ALongTransactionTimeoutIsAWarning) {
   const auto warnings =
       read("transaction_timeout: 20m\nsinks: {out: {type: stdout}}\nqueries: [{name: q, pattern: '(a)-->(b)'}]\n").warnings;
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_THAT(warnings.front(),
-              ::testing::HasSubstr("transaction_timeout: brokers refuse more than 15m unless their transaction.max.timeout.ms"));
+  EXPECT_THAT(
+      warnings.front(),
+      ::testing::HasSubstr("transaction_timeout: brokers refuse more than 15m unless their transaction.max.timeout.ms"));
 }
 
 TEST_F(ServiceConfigTest, ANameThatIsNotUtf8IsRefused) {

@@ -71,9 +71,10 @@ TEST(Values, ParsersNameTheOption) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_STREQ(error.what(),
-                 "--gpu-memory: '1X' is not a size from 1 byte to 16 TiB; write a whole number of bytes, or one with a unit, e.g. "
-                 "64KiB, 512MiB, 8GiB");
+    EXPECT_STREQ(
+        error.what(),
+        "--gpu-memory: '1X' is not a size from 1 byte to 16 TiB; write a whole number of bytes, or one with a unit, e.g. "
+        "64KiB, 512MiB, 8GiB");
   }
 }
 

@@ -121,7 +121,7 @@ TEST(JsonSource, EndsWithWhatIsWrongAfterAllBeforeIt) {
     EXPECT_EQ(elements("[", step), "test:1, element 0 from 0: the array does not end");
     EXPECT_EQ(elements("[1 2]", step),
               "1.0 1 | test:1, element 1 from 0: neither a comma nor the end of the array follows an element");
-    EXPECT_EQ(elements("[1,]", step), "1.0 1 | test:1, element 1 from 0: a comma before the array's end");
+    EXPECT_EQ(elements("[1,]", step), "1.0 1 | test:1, element 1 from 0: a comma before the end of the array");
     EXPECT_EQ(elements("[1,,2]", step), "1.0 1 | test:1, element 1 from 0: a value is missing");
     EXPECT_EQ(elements("[1]\n[2]", step), "1.0 1 | test:2, element 1 from 0: something follows the array");
     EXPECT_EQ(elements("[{\"a\":\"b\n\"}]", step), "test:1, element 0 from 0: a string does not end in its line");

@@ -156,8 +156,8 @@ TEST(Stream, AnEndlessLineIsRefusedAndTheRestIsRead) {
 
 TEST(Stream, AHeaderThatCannotBeReadEndsItWithFileAndLine) {
   EXPECT_EQ(error_of([] { read_all("\na_1,b_2\n1,2\n", with_policy(OnError::skip)); }),
-            "test:2: the CSV header `a_1,b_2` names neither source and target nor a vertex and its label; give "
-            "--columns source=NAME,target=NAME, or where there is no header --columns source,target");
+            "test:2: the CSV header `a_1,b_2` has no columns for source and target, nor for a vertex and its label; give "
+            "--columns source=NAME,target=NAME, or if there is no header --columns source,target");
 }
 
 TEST(Stream, FilesAndTheirErrors) {

@@ -97,7 +97,7 @@ TEST_P(Unpack, ATruncatedArchiveIsAnErrorAfterWhatCouldBeRead) {
   const std::string whole = pack(text);
   for (const std::size_t size : {std::size_t{6}, std::size_t{20}, whole.size() / 2, whole.size() - 5, whole.size() - 1}) {
     const auto [out, error] = read_out(std::string_view(whole).substr(0, size));
-    EXPECT_EQ(error, fmt::format("test: the archive is truncated at byte {}; fetch or pack it again", size));
+    EXPECT_EQ(error, fmt::format("test: the archive is truncated at byte {}; fetch it or pack it again", size));
     EXPECT_TRUE(std::string_view(text).starts_with(out));
   }
 }

@@ -221,7 +221,8 @@ TEST_F(HttpServerTest, OnlyItsOwnNamesAreAnswered) {
   EXPECT_THAT(ask("GET http://evil.example/status HTTP/1.1\r\nHost: localhost\r\n\r\n"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(
       error_in(ask("GET /status HTTP/1.1\r\nHost: evil.example\r\n\r\n")),
-      HasSubstr("does not answer to the name 'evil.example'; use an IP address or localhost, or list the name under http.hosts"));
+      HasSubstr(
+          "does not answer to the name 'evil.example'; use an IP address or localhost, or list the name under http.hosts"));
 }
 
 TEST_F(HttpServerTest, BeyondThisMachineNamesWithoutADotAreItsOwnToo) {

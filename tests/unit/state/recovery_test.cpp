@@ -230,7 +230,8 @@ TEST_F(RecoveryTest, BatchesThatAnotherCommittedOtherwiseAreNotTaken) {
     const Recovered state = recovered(20);
     EXPECT_EQ(state.reached.batch, 19U);
     EXPECT_EQ(to_text(state.engine), scene_.states.at(19));
-    EXPECT_THAT(scene_.journal.told("log_lost"), ElementsAre(HasSubstr("another instance committed another batch of that number")));
+    EXPECT_THAT(scene_.journal.told("log_lost"),
+                ElementsAre(HasSubstr("another instance committed another batch of that number")));
   }
   record_ = [&](std::uint64_t batch) -> std::optional<Mark> {
     if (batch < 10) return {};  // no longer kept
